@@ -1,0 +1,118 @@
+//===- ArtifactFormat.h - The layout of an artifact file --------*- C++ -*-===//
+//
+// An artifact is one file: a header, a table of sections, the sections.
+//
+//   offset 0        Header (64 bytes)
+//   offset 64       Section[sectionCount] (64 bytes each)
+//   ...             sections, each at a multiple of kSectionAlignment
+//
+// All integers are little-endian. Sections:
+//   manifest            JSON, described below
+//   code.<isa>          an ELF shared object for that ISA level
+//   weights             tensors at multiples of kTensorAlignment, memory-mapped
+//   weights.checksums   u64 XXH3 of each kWeightsChunk bytes of `weights`
+//   tokenizer.source    a SentencePiece model   (as the manifest says)
+//   tokenizer.target    a SentencePiece model   (where it differs)
+//   tokenizer.vocabulary  JSON array: piece of each id (SentencePiece pieces
+//                       that are numbered by a vocab.json of their own)
+//   shortlist           ShortlistHeader, u64 offsets[sourceCount + 1], then
+//                       u32 ids[idCount]: source id s admits the target ids
+//                       ids[offsets[s]] ... ids[offsets[s + 1] - 1]
+//
+// The manifest:
+//   { "heddle": "0.1.0",                       the compiler's version
+//     "model": {"name": ..., "family": ...},
+//     "isas": ["x86-64-v3"],
+//     "options": {...},                        provenance, for --info
+//     "vocabulary": {"source": 32000, "target": 32000},
+//     "generation": {"start": -1, "eos": [0], "pad": 0,
+//        "suppress": [...], "begin_suppress": [...], "bad_words": [[...]],
+//        "forced_bos": 3, "forced_eos": 2, "min_length": 5,
+//        "max_length": 511,                    generated tokens, eos included
+//        "length_factor": 2.5,                 at most int(factor n) + 1 tokens
+//        "max_source": 512, "max_target": 512},  tables of positions end here
+//     "tokenizer": {"kind": "none" | "sentencepiece" | "characters",
+//        sentencepiece: "eos": 0 (appended), "unknown": 1, "special": [ids
+//            dropped from text]; section tokenizer.vocabulary where present
+//            numbers the pieces; tokenizer.target where absent is the source
+//        characters: "source": "____AIO", "target": "____AIO", "unknown": 3,
+//            "bos": 1, "eos": 2 (put around the characters; either may miss)},
+//     "entries": [{"name": "encode", "symbol": ..., "arena_symbol": ...,
+//        "dims": ["batch", "source"],
+//        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",
+//                       "shape": ["batch", "source"]}, ...]}] }
+// Every key of "generation" may miss, except "eos". dtype is "f32" or "i32".
+// A shape's elements are numbers or names of dims.
+//
+// Entries of an encoder-decoder, with the arguments the runtime knows by name:
+//   encode          ids [batch, source], lengths [batch] -> memory
+//   decode          ids [batch, target], memory, lengths -> logits
+//                   [batch, target, vocabulary]: the full form
+//   decode.prepare  memory, lengths -> outputs of kind "output", by name
+//   decode.step     ids [rows], positions [rows], sentences [rows], then
+//                   "input"s (lengths), "prepared" (the outputs of prepare of
+//                   that name) and "state"s (zero at the start; first dim
+//                   "rows", often a dim "capacity") -> logits [rows, vocabulary]
+//   shortlist.prepare, shortlist.step   likewise over candidates: two more
+//                   inputs, candidates [batch, shortlist] (target ids) and
+//                   counts [batch]; logits [rows, shortlist], -inf from a
+//                   row's count on
+// `sentences` says which row of the prepared memory (dim "batch") a row reads.
+//
+// Trust: an artifact is code, like an executable; loading one runs nothing but
+// its constructors, running one runs its code. Checksums find damage, not
+// malice. Header, manifest, code and tokenizer are checked at every load,
+// weights only with --verify, since a load stays in milliseconds.
+// One of the two headers of the runtime that the compiler sees.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_ARTIFACTFORMAT_H
+#define HEDDLE_RUNTIME_ARTIFACTFORMAT_H
+
+#include <cstdint>
+
+namespace heddle::format {
+
+inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
+inline constexpr uint32_t kVersion = 1;
+inline constexpr uint64_t kSectionAlignment = 4096;
+inline constexpr uint64_t kTensorAlignment = 64;
+inline constexpr uint64_t kWeightsChunk = 64 * 1024;
+
+/// At offset 0.
+struct Header {
+  char magic[8];
+  uint32_t version;
+  uint32_t sectionCount;
+  uint64_t fileSize;
+  /// XXH3 of the section table.
+  uint64_t tableChecksum;
+  uint64_t reserved[4];
+};
+static_assert(sizeof(Header) == 64);
+
+/// One entry of the table behind the header.
+struct Section {
+  /// Zero-padded; at most 31 characters.
+  char name[32];
+  uint64_t offset;
+  uint64_t size;
+  /// XXH3 of the section's bytes; of `weights.checksums` in place of `weights`.
+  uint64_t checksum;
+  uint64_t reserved;
+};
+static_assert(sizeof(Section) == 64);
+
+/// At the start of the section `shortlist`.
+struct ShortlistHeader {
+  /// Target ids 0 ... firstCount - 1 are admitted for every sentence.
+  uint64_t firstCount;
+  uint64_t sourceCount;
+  uint64_t idCount;
+};
+static_assert(sizeof(ShortlistHeader) == 24);
+
+} // namespace heddle::format
+
+#endif // HEDDLE_RUNTIME_ARTIFACTFORMAT_H

@@ -1,0 +1,48 @@
+//===- KernelAbi.h - How the runtime calls compiled code --------*- C -*-===//
+//
+// Every entry point of an artifact is a C function of one argument. Which
+// buffers and dimensions it expects, and in which order, is written in the
+// artifact's manifest (see ArtifactFormat.h). One of the two headers of the
+// runtime that the compiler sees.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_KERNELABI_H
+#define HEDDLE_RUNTIME_KERNELABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What one call of an entry point reads. Owned by the caller, unchanged by the
+/// callee. Thread safety: calls that share no output, state or arena may run at
+/// the same time.
+struct HeddleCall {
+  /// One pointer an argument, in manifest order, each to a dense row-major
+  /// array of the argument's shape, aligned to 64 bytes. Inputs are read,
+  /// outputs written, states read and written in place.
+  void *const *buffers;
+  /// One value a symbolic dimension, in manifest order; each at least 1.
+  const int64_t *dims;
+  /// Scratch memory of at least the size that the entry's arena function
+  /// returns for `dims`, aligned to 64 bytes. Its content needs no set-up and
+  /// means nothing after the call.
+  void *arena;
+  /// The artifact's weights section.
+  const void *weights;
+};
+
+/// An entry point. Allocates nothing and cannot fail.
+typedef void (*HeddleEntry)(const struct HeddleCall *call);
+
+/// Bytes of arena that an entry point needs. Never decreases when a dimension
+/// grows, so that an arena for the largest dimensions serves all smaller ones.
+typedef int64_t (*HeddleArenaSize)(const int64_t *dims);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // HEDDLE_RUNTIME_KERNELABI_H
