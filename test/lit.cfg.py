@@ -1,0 +1,60 @@
+# The suite of lit: .mlir files (RUN lines and FileCheck) and .test files (shell
+# scripts that start with their own RUN line). Unit tests are the nested suite
+# of googletest/. Paths come from lit.site.cfg.py, which CMake writes.
+
+import os
+
+import lit.formats
+from lit.llvm import llvm_config
+
+config.name = "Heddle"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "goldens"]
+config.test_source_root = os.path.join(config.heddle_source_dir, "test")
+config.test_exec_root = os.path.join(config.heddle_binary_dir, "test")
+
+llvm_config.use_default_substitutions()
+llvm_config.add_tool_substitutions(
+    ["heddle-opt", "heddle-compile", "heddle-run"],
+    [os.path.join(config.heddle_binary_dir, "bin")],
+)
+
+# More models than the repository holds may stand beside the checkout.
+shared_models = os.path.join(config.heddle_source_dir, "..", "shared", "models")
+if os.path.isdir(shared_models):
+    config.available_features.add("shared-models")
+config.substitutions += [
+    ("%{shared}", os.path.dirname(os.path.realpath(shared_models))),
+    ("%{source}", config.heddle_source_dir),
+    ("%{build}", config.heddle_binary_dir),
+]
+
+# What the tests of test/project read is absent from a source archive.
+if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):
+    config.available_features.add("git-checkout")
+
+
+def read_cpu_flags():
+    """Returns the ISA flags that Linux reports for the first CPU."""
+    with open("/proc/cpuinfo") as cpuinfo:
+        for line in cpuinfo:
+            if line.startswith("flags"):
+                return set(line.split(":")[1].split())
+    return set()
+
+
+# An artifact's ISA levels, each with the flags that it may assume.
+v3_flags = {"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
+v4_flags = v3_flags | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+avx512_bf16_flags = v4_flags | {"avx512_bf16", "avx512_vnni"}
+amx_flags = avx512_bf16_flags | {"amx_tile", "amx_bf16", "amx_int8"}
+cpu_flags = read_cpu_flags()
+for level, flags in [
+    ("x86-64-v3", v3_flags),
+    ("x86-64-v4", v4_flags),
+    ("avx512-bf16", avx512_bf16_flags),
+    ("amx", amx_flags),
+]:
+    if flags <= cpu_flags:
+        config.available_features.add(level)
