@@ -36,12 +36,13 @@ if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):
 
 
 def read_cpu_flags():
-    """Returns the ISA flags that Linux reports for the first CPU."""
-    with open("/proc/cpuinfo") as cpuinfo:
-        for line in cpuinfo:
-            if line.startswith("flags"):
-                return set(line.split(":")[1].split())
-    return set()
+    """Returns the ISA flags of the first CPU; none where /proc is missing."""
+    try:
+        with open("/proc/cpuinfo") as cpuinfo:
+            flags = [line for line in cpuinfo if line.startswith("flags")]
+    except OSError:
+        return set()
+    return set(flags[0].split(":")[1].split()) if flags else set()
 
 
 # An artifact's ISA levels, each with the flags that it may assume.
