@@ -1,0 +1,325 @@
+//===- Attention.cpp - General attention ----------------------------------===//
+//
+// The step form of self-attention appends keys and values to caches and attends
+// to them; their size follows from the reach of the mask alone. Over a memory
+// that does not depend on the target nothing is kept: rows read it by sentence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+
+namespace heddle {
+ParseResult parseNormalizer(OpAsmParser &parser, NormalizerAttr &kind,
+                            Region &region);
+void printNormalizer(OpAsmPrinter &printer, AttentionOp op, NormalizerAttr kind,
+                     Region &region);
+} // namespace heddle
+
+static ShapedType shapedType(Value value) {
+  return cast<ShapedType>(value.getType());
+}
+
+int64_t AttentionOp::getQueryWidth() {
+  return shapedType(getQuery()).getShape().back() / getHeads();
+}
+int64_t AttentionOp::getKeyWidth() {
+  return shapedType(getKey()).getShape().back() / getKeyValueHeads();
+}
+int64_t AttentionOp::getValueWidth() {
+  return shapedType(getValue()).getShape().back() / getKeyValueHeads();
+}
+
+float AttentionOp::getEffectiveScale() {
+  if (std::optional<APFloat> scale = getScale())
+    return scale->convertToFloat();
+  return 1.0f / std::sqrt(static_cast<float>(getKeyWidth()));
+}
+
+MaskOpInterface AttentionOp::getMaskOp() {
+  return getMask() ? getMask().getDefiningOp<MaskOpInterface>()
+                   : MaskOpInterface();
+}
+
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &results) {
+  auto query = dyn_cast<RankedTensorType>(adaptor.getQuery().getType());
+  if (!query)
+    return success();
+  auto value = shapedType(adaptor.getValue());
+  int64_t heads = adaptor.getHeads();
+  int64_t kvHeads = adaptor.getKvHeads().value_or(heads);
+  if (query.getRank() < 1 || value.getRank() < 1 || heads < 1 || kvHeads < 1)
+    return failure();
+  SmallVector<int64_t> shape(query.getShape());
+  shape.back() = value.getShape().back() / kvHeads * heads;
+  results.push_back(RankedTensorType::get(shape, query.getElementType()));
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  // attention_c1
+  int64_t queryRank = isStep() ? 2 : 3;
+  if (shapedType(getQuery()).getRank() != queryRank ||
+      shapedType(getKey()).getRank() != 3 ||
+      shapedType(getValue()).getRank() != 3)
+    return emitOpError("expects a query of rank ")
+           << queryRank << " and key and value of rank 3, found "
+           << getQuery().getType() << ", " << getKey().getType() << " and "
+           << getValue().getType();
+  // attention_c2
+  if (bool(getPositions()) != bool(getSentences()) ||
+      (getShared() && !isStep()))
+    return emitOpError(
+        "expects 'at' and 'of' together, and both with 'shared'");
+  // attention_c3
+  int64_t heads = getHeads(), kvHeads = getKeyValueHeads();
+  if (heads < 1 || kvHeads < 1 || heads % kvHeads != 0)
+    return emitOpError("expects kv_heads to divide heads, found ")
+           << kvHeads << " and " << heads;
+  auto divides = [&](StringRef name, Value value, int64_t count) {
+    int64_t width = shapedType(value).getShape().back();
+    if (!ShapedType::isDynamic(width) && width % count == 0)
+      return success();
+    return LogicalResult(emitOpError("expects a ")
+                         << name << " width that " << count
+                         << " heads divide, found " << value.getType());
+  };
+  if (failed(divides("query", getQuery(), heads)) ||
+      failed(divides("key", getKey(), kvHeads)) ||
+      failed(divides("value", getValue(), kvHeads)))
+    return failure();
+  // attention_c4
+  if (getSimilarity().empty() && getQueryWidth() != getKeyWidth())
+    return emitOpError("expects queries and keys of one width without a "
+                       "similarity region, found ")
+           << getQueryWidth() << " and " << getKeyWidth() << " a head";
+  // attention_c6
+  if (getMask() && !getMaskOp())
+    return emitOpError("expects its mask to be built by mask ops, found a "
+                       "block argument");
+  // attention_c7
+  if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
+    return emitOpError("expects a normalizer region exactly where the "
+                       "normalizer is 'region'");
+  if (getDestination() && shapedType(getDestination()).getRank() != queryRank)
+    return emitOpError("expects a destination of rank ")
+           << queryRank << ", found " << getDestination().getType();
+  return success();
+}
+
+LogicalResult AttentionOp::verifyRegions() {
+  Builder builder(getContext());
+  Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+  // attention_c5
+  auto check = [&](StringRef name, Region &region,
+                   ArrayRef<Type> expected) -> LogicalResult {
+    if (region.empty())
+      return success();
+    if (!llvm::equal(region.getArgumentTypes(), expected)) {
+      InFlightDiagnostic error = emitOpError("expects ")
+                                 << name << " region arguments (";
+      llvm::interleaveComma(expected, error);
+      error << "), found (";
+      llvm::interleaveComma(region.getArgumentTypes(), error);
+      return error << ")";
+    }
+    if (!isa<YieldOp>(region.front().back()))
+      return emitOpError("expects its ")
+             << name << " region to end in 'transformer.yield'";
+    return success();
+  };
+  if (failed(check("similarity", getSimilarity(),
+                   {VectorType::get(getQueryWidth(), f32),
+                    VectorType::get(getKeyWidth(), f32)})) ||
+      failed(check("score", getScore(), {f32, i32, i32, i32, i32})) ||
+      failed(check("normalizer", getWeighting(), {f32})))
+    return failure();
+  // The order of evaluation is the lowering's, lane by lane.
+  for (Operation &op : getScore().empty() ? Block().getOperations()
+                                          : getScore().front().getOperations())
+    if (!isa<YieldOp, LookupOp>(op) && !op.hasTrait<OpTrait::ConstantLike>() &&
+        !OpTrait::hasElementwiseMappableTraits(&op))
+      return op.emitOpError(
+          "cannot be evaluated lane by lane in a score region");
+  return success();
+}
+
+FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
+  auto axis = [&](OpOperand &operand) {
+    return axes[operand.getOperandNumber()];
+  };
+  std::optional<int64_t> query = axis(getQueryMutable()),
+                         key = axis(getKeyMutable()),
+                         value = axis(getValueMutable());
+  auto refuse = [&] {
+    return emitOpError("cannot be evaluated position by position: ");
+  };
+  if (query != 1)
+    return refuse() << "its keys depend on the target, its queries do not";
+  if (key != value || (key && key != 1))
+    return refuse() << "of its keys and values only one depends on the target";
+  if (!key)
+    return 1;
+  std::optional<int64_t> lookahead =
+      getMask() ? getMaskOp().reach().lookahead : std::nullopt;
+  if (!lookahead)
+    return refuse() << "its mask lets a query see all later positions (is "
+                       "'transformer.mask.causal' missing?)";
+  if (*lookahead > 0)
+    return refuse() << "its mask lets a query see " << *lookahead
+                    << " later positions";
+  return 1;
+}
+
+/// Slots of a cache: as many positions as the mask looks back, and the query's
+/// own; dynamic when that is without bound.
+static int64_t cacheSlots(AttentionOp op) {
+  std::optional<int64_t> lookback = op.getMaskOp().reach().lookback;
+  return lookback ? *lookback + 1 : ShapedType::kDynamic;
+}
+
+SmallVector<RankedTensorType> AttentionOp::stateTypes(TimeAxes axes) {
+  if (!axes[getKeyMutable().getOperandNumber()])
+    return {};
+  auto cache = [&](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return RankedTensorType::get({cacheSlots(*this), type.getDimSize(2)},
+                                 type.getElementType());
+  };
+  return {cache(getKey()), cache(getValue())};
+}
+
+SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
+                                          StepContext &step) {
+  bool shared = !step.axes[getKeyMutable().getOperandNumber()];
+  Value key = step.lookup(getKey()), value = step.lookup(getValue());
+  SmallVector<Value> results(1);
+  if (!shared) {
+    auto append = [&](Value source, Value cache) {
+      return CacheAppendOp::create(builder, getLoc(), cache.getType(), source,
+                                   step.positions, cache)
+          .getOutput();
+    };
+    key = append(key, step.states[0]);
+    value = append(value, step.states[1]);
+    results.append({key, value});
+  }
+  auto attention = AttentionOp::create(
+      builder, getLoc(), step.lookup(getQuery()), key, value,
+      step.lookup(getMask()), step.positions, step.sentences,
+      /*destination=*/Value(), getHeadsAttr(), getKvHeadsAttr(), getScaleAttr(),
+      shared ? builder.getUnitAttr() : UnitAttr(), getNormalizerAttr());
+  for (auto [from, to] :
+       llvm::zip(getOperation()->getRegions(), attention->getRegions()))
+    from.cloneInto(&to, step.mapping);
+  results.front() = attention.getOutput();
+  return results;
+}
+
+namespace {
+/// attention under an empty mask is 0 everywhere.
+struct FillUnderEmptyMask : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getMask() || !op.getMask().getDefiningOp<MaskEmptyOp>())
+      return rewriter.notifyMatchFailure(op, "expected an empty mask");
+    if (!op.getOutput())
+      return rewriter.notifyMatchFailure(op, "expected the tensor form");
+    int64_t width =
+        cast<RankedTensorType>(op.getOutput().getType()).getShape().back();
+    rewriter.replaceOpWithNewOp<FillOp>(op, op.getQuery(), op.getDestination(),
+                                        rewriter.getF32FloatAttr(0.0f),
+                                        rewriter.getI64IntegerAttr(width));
+    return success();
+  }
+};
+
+/// A full mask restricts nothing.
+struct DropFullMask : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getMask() || !op.getMask().getDefiningOp<MaskFullOp>())
+      return rewriter.notifyMatchFailure(op, "expected a full mask");
+    rewriter.modifyOpInPlace(op, [&] { op.getMaskMutable().clear(); });
+    return success();
+  }
+};
+} // namespace
+
+void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<FillUnderEmptyMask, DropFullMask>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// The normalizer of the assembly format
+//===----------------------------------------------------------------------===//
+
+/// normalizer ::= (`normalizer` (`softmax` | `sum` | `none` | region))?
+ParseResult heddle::parseNormalizer(OpAsmParser &parser, NormalizerAttr &kind,
+                                    Region &region) {
+  MLIRContext *context = parser.getContext();
+  kind = NormalizerAttr::get(context, Normalizer::Softmax);
+  if (failed(parser.parseOptionalKeyword("normalizer")))
+    return success();
+  OptionalParseResult parsed = parser.parseOptionalRegion(region);
+  if (parsed.has_value()) {
+    kind = NormalizerAttr::get(context, Normalizer::Region);
+    return parsed.value();
+  }
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  std::optional<Normalizer> value = symbolizeNormalizer(keyword);
+  if (!value || *value == Normalizer::Region)
+    return parser.emitError(loc, "expected softmax, sum, none or a region, "
+                                 "found '")
+           << keyword << "'";
+  kind = NormalizerAttr::get(context, *value);
+  return success();
+}
+
+void heddle::printNormalizer(OpAsmPrinter &printer, AttentionOp,
+                             NormalizerAttr kind, Region &region) {
+  if (kind.getValue() == Normalizer::Softmax)
+    return;
+  printer << "normalizer ";
+  if (kind.getValue() == Normalizer::Region)
+    printer.printRegion(region);
+  else
+    printer << stringifyNormalizer(kind.getValue());
+}
+
+//===----------------------------------------------------------------------===//
+// lookup
+//===----------------------------------------------------------------------===//
+
+LogicalResult LookupOp::verify() {
+  auto table = shapedType(getTable());
+  auto vector = dyn_cast<VectorType>(getResult().getType());
+  // lookup_c1
+  int64_t expected = table.getRank() - (vector ? 1 : 0);
+  if (static_cast<int64_t>(getIndices().size()) != expected)
+    return emitOpError("expects ") << expected << " indices into " << table
+                                   << ", found " << getIndices().size();
+  if (vector && vector.getDimSize(0) != table.getShape().back())
+    return emitOpError("expects a vector of ")
+           << table.getShape().back() << " values, found " << vector;
+  return success();
+}
+
+void LookupOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (isa<MemRefType>(getTable().getType()))
+    effects.emplace_back(MemoryEffects::Read::get(), &getTableMutable());
+}

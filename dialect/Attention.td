@@ -1,0 +1,139 @@
+//===- Attention.td - General attention -----------------------*- tablegen -*-===//
+
+#ifndef HEDDLE_DIALECT_ATTENTION
+#define HEDDLE_DIALECT_ATTENTION
+
+include "dialect/Base.td"
+
+def Transformer_NormalizerCases : Transformer_Cases<"Normalizer", [
+    I32EnumAttrCase<"Softmax", 0, "softmax">,
+    I32EnumAttrCase<"Sum", 1, "sum">,
+    I32EnumAttrCase<"None", 2, "none">,
+    I32EnumAttrCase<"Region", 3, "region">
+  ]>;
+def Transformer_Normalizer : Transformer_Enum<Transformer_NormalizerCases, "normalizer_kind"> {
+  let summary = "how scores become weights";
+}
+
+def AttentionOp : Transformer_LayerOp<"attention", [
+      AttrSizedOperandSegments
+    ], ["stateTypes", "buildStep"]> {
+  let summary = "general attention";
+  let description = [{
+    For each head h (of width query width / heads; kv head h / (heads /
+    kvHeads)) and query i, over the keys j with (b, h, i, j) in the mask:
+
+        s_j = score(similarity(q_i, k_j), b, h, i, j)
+        y_i = sum_j w_j v_j,  w = normalizer(s)
+
+    and y_i = 0 where the mask allows no key.
+
+    - `similarity`: a region (vector of q, vector of k) -> f32; by default
+      scale * q . k. Without it `scale` has to be given or is 1 / sqrt(d_k).
+    - `score`: a region (f32, b, h, i, j : i32) -> f32, elementwise ops and
+      `transformer.lookup` only; by default the identity. Soft caps, ALiBi and
+      relative biases are instances.
+    - `normalizer`: `softmax`; `sum` (w_j = s_j / sum s); `none` (w_j = s_j); or
+      a region f32 -> f32 (w_j = f(s_j) / sum f(s)). A sum of 0 yields 0.
+
+    Dot-product, Luong's and Bahdanau's scores are instances; queries and keys
+    may differ in width from values.
+
+    query [batch, n, heads d_k], key [batch, m, kvHeads d_k], value
+    [batch, m, kvHeads d_v] -> [batch, n, heads d_v]. Heads stay inside the width:
+    their layout in memory is the tiler's choice.
+
+    The step form, derived by split-phases, has one query a row: query
+    [rows, heads d_k], with its position behind `at` and the mask's b behind
+    `of`. Row r reads the keys of row r, or of `of`[r] under `shared`
+    (an encoder's memory). Position j stands in slot j modulo the number of slots.
+    A row at position p that reads its own cache sees the keys j <= p.
+
+    ```mlir
+    %y = transformer.attention %q, %k, %v mask(%m) {heads = 8 : i64}
+      : (tensor<?x?x256xf32>, tensor<?x?x256xf32>, tensor<?x?x256xf32>,
+         !transformer.mask) -> tensor<?x?x256xf32>
+    ```
+
+    Constraints:
+    - (C1) query, key and value have rank 3; in the step form the query has
+      rank 2.
+    - (C2) `at` and `of` come together; `shared` needs them.
+    - (C3) heads and kvHeads divide their widths, kvHeads divides heads.
+    - (C4) without a similarity region queries and keys have one width a head.
+    - (C5) regions have the arguments above and yield one f32.
+    - (C6) a mask is the result of an op that implements MaskOpInterface.
+    - (C7) a normalizer region is given exactly where the normalizer is one.
+  }];
+  let arguments = (ins Transformer_Values:$query, Transformer_Values:$key,
+                       Transformer_Values:$value,
+                       Optional<Transformer_Mask>:$mask,
+                       Optional<Transformer_PerRow>:$positions,
+                       Optional<Transformer_PerRow>:$sentences,
+                       Optional<Transformer_Values>:$destination,
+                       I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads,
+                       OptionalAttr<F32Attr>:$scale, UnitAttr:$shared,
+                       DefaultValuedAttr<Transformer_Normalizer,
+                                  "::heddle::Normalizer::Softmax">:$normalizer);
+  let regions = (region MaxSizedRegion<1>:$similarity,
+                        MaxSizedRegion<1>:$score,
+                        MaxSizedRegion<1>:$weighting);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
+        (`at` $positions^ `of` $sentences)? (`shared` $shared^)?
+        (`into` $destination^)? attr-dict
+        (`similarity` $similarity^)? (`score` $score^)?
+        custom<Normalizer>($normalizer, $weighting)
+        `:` functional-type(operands, results)
+  }];
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+  let extraClassDeclaration = [{
+    int64_t getKeyValueHeads() { return getKvHeads().value_or(getHeads()); }
+    /// Widths of one head.
+    int64_t getQueryWidth();
+    int64_t getKeyWidth();
+    int64_t getValueWidth();
+    /// The factor of the default similarity.
+    float getEffectiveScale();
+    bool isStep() { return bool(getPositions()); }
+    /// The op that builds the mask, or null.
+    ::heddle::MaskOpInterface getMaskOp();
+  }];
+}
+
+def LookupOp : Transformer_Op<"lookup", [
+      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>
+    ]> {
+  let summary = "an element of a table inside a region of attention";
+  let description = [{
+    `table[indices]`: a scalar, or a vector when the last index is left out.
+    Slopes, relative biases and the vectors of an additive score are tables.
+    Indices are i32; they must lie inside the table.
+
+    ```mlir
+    %slope = transformer.lookup %slopes[%h] : tensor<8xf32> -> f32
+    %v = transformer.lookup %vectors[%h] : tensor<8x64xf32> -> vector<64xf32>
+    ```
+
+    Constraints:
+    - (C1) as many indices as the table has dimensions for a scalar, one fewer
+      for a vector, whose length is the last dimension.
+  }];
+  let arguments = (ins Transformer_Values:$table, Variadic<I32>:$indices);
+  let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);
+  let assemblyFormat = [{
+    $table `[` $indices `]` attr-dict `:` type($table) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def YieldOp : Transformer_Op<"yield", [
+      Pure, Terminator, ParentOneOf<["AttentionOp"]>
+    ]> {
+  let summary = "ends a region of attention";
+  let arguments = (ins F32:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+#endif // HEDDLE_DIALECT_ATTENTION

@@ -1,0 +1,125 @@
+//===- Base.td - The dialect, its types and classes of ops ----*- tablegen -*-===//
+
+#ifndef HEDDLE_DIALECT_BASE
+#define HEDDLE_DIALECT_BASE
+
+include "dialect/Interfaces.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Transformer_Dialect : Dialect {
+  let name = "transformer";
+  let cppNamespace = "::heddle";
+  let summary = "Transformers, written as the mathematics of their papers";
+  let description = [{
+    Tensor-level and functional, dynamic in batch and length. A model is a set
+    of functions over `transformer.parameter`s; attention takes its mask as a
+    symbolic value; states and caches appear only after `split-phases` has
+    derived a decode step.
+
+    Widths (the last dimension of an activation, both of a weight) are static,
+    batch and lengths are dynamic. Every layer op has two forms:
+
+    - on tensors it is a pure function with one result;
+    - on memrefs it writes its result to the operand behind `into` and has none.
+
+    In the tensor form `into` is optional: it names a tensor whose buffer the
+    result is to take (a function's result, a state).
+
+    Attributes of functions and arguments:
+
+    | attribute | on | meaning |
+    |---|---|---|
+    | `transformer.forms` | function | forms to compile: `"full"`, `"step"` |
+    | `transformer.name` | argument, result | its name in the artifact |
+    | `transformer.dims` | argument | names of its dynamic dimensions, in order |
+    | `transformer.target` | argument | the target ids: dimension 1 is time |
+    | `transformer.prepared` | argument | a result of the prepare function |
+    | `transformer.state` | argument | carried from step to step, updated in place |
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"
+  ];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Transformer_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Transformer_Dialect, mnemonic, traits>;
+
+class Transformer_Cases<string name, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, "", cases> {
+  let cppNamespace = "::heddle";
+  let genSpecializedAttr = 0;
+}
+class Transformer_Enum<EnumAttrInfo cases, string mnemonic>
+    : EnumAttr<Transformer_Dialect, cases, mnemonic> {
+  let assemblyFormat = "$value";
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+def Transformer_Mask : TypeDef<Transformer_Dialect, "Mask"> {
+  let mnemonic = "mask";
+  let summary = "a set of (batch, head, query, key), never a matrix";
+  let description = [{
+    Coordinates are absolute positions, so that one mask serves the full form,
+    a prefill chunk and a decode step. A mask is always built by ops that
+    implement `MaskOpInterface`, never a block argument.
+  }];
+}
+
+def Transformer_Values
+    : AnyTypeOf<[RankedTensorOf<[F32]>, MemRefOf<[F32]>],
+                "values (f32 tensor or memref)">;
+def Transformer_Ids
+    : AnyTypeOf<[RankedTensorOf<[I32]>, MemRefOf<[I32]>],
+                "ids (i32 tensor or memref)">;
+/// One i32 a row: lengths, positions, rows of another tensor.
+def Transformer_PerRow
+    : AnyTypeOf<[1DTensorOf<[I32]>, MemRefRankOf<[I32], [1]>],
+                "one i32 a row (rank-1 tensor or memref)">;
+
+//===----------------------------------------------------------------------===//
+// Classes of ops
+//===----------------------------------------------------------------------===//
+
+/// An op with at most one result, computed from its operands alone; see the
+/// dialect's description for its two forms. The leading dimensions of the
+/// result are those of the first operand unless an op says otherwise.
+class Transformer_LayerOp<string mnemonic, list<Trait> traits = [],
+                          list<string> incrementalMethods = []>
+    : Transformer_Op<mnemonic, !listconcat(traits, [
+        InferTypeOpAdaptor,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                                  ["reifyResultShapes"]>,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<IncrementalOpInterface, incrementalMethods>,
+        DestinationOpInterface
+      ])> {
+  let results = (outs Optional<AnyRankedTensor>:$output);
+  let hasVerifier = 1;
+  code reifyMethod = [{
+    ::llvm::LogicalResult $cppClass::reifyResultShapes(
+        ::mlir::OpBuilder &builder,
+        ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      return ::heddle::reifyLeadingShape(getOperation(), builder, shapes);
+    }
+  }];
+  let extraClassDefinition = [{
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::SideEffects::EffectInstance<
+            ::mlir::MemoryEffects::Effect>> &effects) {
+      ::heddle::addDestinationEffects(getOperation(), effects);
+    }
+  }] # reifyMethod;
+}
+
+#endif // HEDDLE_DIALECT_BASE

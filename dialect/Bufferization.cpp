@@ -1,0 +1,165 @@
+//===- Bufferization.cpp - From tensors to memrefs ------------------------===//
+//
+// Three models for One-Shot Bufferize. A layer op writes to its destination,
+// whose buffer becomes the result's, or to a new allocation where it has none;
+// its operands are only read, except a destination that is a state. A mask, a
+// lookup, or any op that only reads tensors takes their buffers. A weight is a
+// read-only buffer. External models, so that a dialect of masks can reuse them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "dialect/Transformer.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+
+using namespace mlir;
+using namespace heddle;
+using namespace mlir::bufferization;
+
+/// The operands of `op` with buffers in place of tensors.
+static FailureOr<SmallVector<Value>>
+bufferOperands(Operation *op, RewriterBase &rewriter,
+               const BufferizationOptions &options,
+               const BufferizationState &state) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    if (!isa<TensorType>(operand.getType())) {
+      operands.push_back(operand);
+      continue;
+    }
+    FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+    if (failed(buffer))
+      return failure();
+    operands.push_back(*buffer);
+  }
+  return operands;
+}
+
+namespace {
+template <typename Op>
+struct LayerModel : BufferizableOpInterface::ExternalModel<LayerModel<Op>, Op> {
+  static bool isDestination(OpOperand &operand) {
+    auto op = cast<DestinationOpInterface>(operand.getOwner());
+    return op.getDestinationOperand() == &operand;
+  }
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    // States are read before they are written; of a cache the other slots.
+    if (isDestination(operand))
+      return isa<CacheAppendOp>(op) || op->hasAttr("step");
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &operand,
+                               const AnalysisState &) const {
+    return isDestination(operand);
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &operand,
+                                      const AnalysisState &) const {
+    if (!isDestination(operand))
+      return {};
+    return {{op->getOpResult(0), BufferRelation::Equivalent}};
+  }
+  bool bufferizesToAllocation(Operation *op, Value) const {
+    return !cast<DestinationOpInterface>(op).getDestinationOperand();
+  }
+  bool resultBufferizesToMemoryWrite(Operation *, OpResult,
+                                     const AnalysisState &) const {
+    return true;
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto layer = cast<DestinationOpInterface>(op);
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(op);
+    if (!layer.getDestinationOperand()) {
+      ReifiedRankedShapedTypeDims shapes;
+      if (failed(reifyResultShapes(rewriter, op, shapes)))
+        return op->emitOpError("does not say the shape of its result");
+      auto type = cast<RankedTensorType>(op->getResult(0).getType());
+      Value empty = tensor::EmptyOp::create(
+          rewriter, op->getLoc(), shapes.front(), type.getElementType());
+      FailureOr<Value> allocated = allocateTensorForShapedValue(
+          rewriter, op->getLoc(), empty, options, state, /*copy=*/false);
+      if (failed(allocated))
+        return failure();
+      rewriter.modifyOpInPlace(op, [&] { layer.setDestination(*allocated); });
+    }
+    FailureOr<SmallVector<Value>> operands =
+        bufferOperands(op, rewriter, options, state);
+    if (failed(operands))
+      return failure();
+    OperationState lowered(op->getLoc(), op->getName());
+    lowered.addOperands(*operands);
+    lowered.addAttributes(op->getDiscardableAttrDictionary().getValue());
+    lowered.propertiesAttr = op->getPropertiesAsAttribute();
+    for (Region &region : op->getRegions())
+      lowered.addRegion()->takeBody(region);
+    Operation *created = rewriter.create(lowered);
+    Value buffer =
+        cast<DestinationOpInterface>(created).getDestinationOperand()->get();
+    replaceOpWithBufferizedValues(rewriter, op, buffer);
+    return success();
+  }
+};
+
+/// An op that reads tensors and makes something else of them.
+template <typename Op>
+struct ReaderModel
+    : BufferizableOpInterface::ExternalModel<ReaderModel<Op>, Op> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    FailureOr<SmallVector<Value>> operands =
+        bufferOperands(op, rewriter, options, state);
+    if (failed(operands))
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] { op->setOperands(*operands); });
+    return success();
+  }
+};
+
+struct WeightModel
+    : BufferizableOpInterface::ExternalModel<WeightModel, WeightOp> {
+  bool isWritable(Operation *, Value, const AnalysisState &) const {
+    return false;
+  }
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &,
+                          BufferizationState &) const {
+    auto weight = cast<WeightOp>(op);
+    auto type = cast<RankedTensorType>(weight.getValue().getType());
+    replaceOpWithNewBufferizedOp<WeightOp>(
+        rewriter, op, MemRefType::get(type.getShape(), type.getElementType()),
+        weight.getParameterAttr());
+    return success();
+  }
+};
+} // namespace
+
+template <template <typename> class Model, typename... Ops>
+static void attach(MLIRContext *context) {
+  (Ops::template attachInterface<Model<Ops>>(*context), ...);
+}
+
+void heddle::registerBufferization(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
+    attach<LayerModel, EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
+           LinearOp, CandidateLogitsOp, ActivationOp, NormOp, AddOp, FillOp,
+           AttentionOp, RecurrenceOp, CacheAppendOp>(context);
+    attach<ReaderModel, MaskPaddingOp, LookupOp>(context);
+    WeightOp::attachInterface<WeightModel>(*context);
+  });
+}

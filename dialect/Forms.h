@@ -1,0 +1,71 @@
+//===- Forms.h - The forms of a layer op: step and destination --*- C++ -*-===//
+//
+// Shared behaviour behind IncrementalOpInterface and DestinationOpInterface:
+// how an op loses its axis of time, what it reads and writes, and which shape
+// its result has.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_DIALECT_FORMS_H
+#define HEDDLE_DIALECT_FORMS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <optional>
+
+namespace heddle {
+
+/// For each operand of an op the dimension that is time; none where the operand
+/// does not depend on the target.
+using TimeAxes = llvm::ArrayRef<std::optional<int64_t>>;
+
+/// What an op needs to build its step form.
+struct StepContext {
+  /// From values of the full form, operands and values captured by regions
+  /// alike, to values of the step.
+  mlir::IRMapping &mapping;
+  TimeAxes axes;
+  /// One tensor [rows, ...] a state type, in order.
+  mlir::ValueRange states;
+  /// i32 [rows]: the position of each row, and the sentence it belongs to.
+  mlir::Value positions, sentences;
+
+  /// The step's value for a value of the full form; null for null.
+  mlir::Value lookup(mlir::Value full) const {
+    return full ? mapping.lookupOrDefault(full) : full;
+  }
+};
+
+/// The type without dimension `axis`.
+mlir::RankedTensorType dropAxis(mlir::RankedTensorType type, int64_t axis);
+
+/// Clones `op` onto the step's values, its result without the axis of time.
+mlir::Value cloneForStep(mlir::Operation *op, mlir::OpBuilder &builder,
+                         StepContext &step);
+
+/// The axis of time of an op of which only operand `varying` may depend on the
+/// target; the last `contracted` dimensions of it cannot be time. Emits an
+/// error otherwise.
+llvm::FailureOr<int64_t> timeAxisOf(mlir::Operation *op, TimeAxes axes,
+                                    unsigned varying, int64_t contracted);
+
+/// A layer op on tensors has no effect; on memrefs it writes its destination
+/// and reads every other operand. A destination that is read too (a state) is
+/// covered by the write: nothing reorders around it.
+void addDestinationEffects(
+    mlir::Operation *op,
+    llvm::SmallVectorImpl<
+        mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>
+        &effects);
+
+/// The result's static dimensions, and for each dynamic one that of operand 0.
+llvm::LogicalResult
+reifyLeadingShape(mlir::Operation *op, mlir::OpBuilder &builder,
+                  mlir::ReifiedRankedShapedTypeDims &shapes);
+
+} // namespace heddle
+
+#endif // HEDDLE_DIALECT_FORMS_H

@@ -1,0 +1,98 @@
+//===- Interfaces.td - What a mask, a layer and a state promise -*- tablegen -*-=//
+
+#ifndef HEDDLE_DIALECT_INTERFACES
+#define HEDDLE_DIALECT_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def MaskOpInterface : OpInterface<"MaskOpInterface"> {
+  let cppNamespace = "::heddle";
+  let description = [{
+    A set of (batch, head, query, key). Every lowering, tiler and cache uses
+    these methods alone, so that a new variant is one op with two methods.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The predicate: whether the pair at `point` belongs to the set. Coordinates
+      are i32 or vectors of i32; the body computes through `lanes`, which splats
+      scalars where they meet vectors, so that one body serves both.
+    }], "::mlir::Value", "contains",
+      (ins "::heddle::Lanes &":$lanes, "const ::heddle::MaskPoint &":$point)>,
+    InterfaceMethod<[{
+      The keys that a block of queries may touch, in closed form: ranges whose
+      union holds every member, each with a part that holds members only. An
+      empty part may be written anywhere. Ranges may overlap; at most
+      `kMaxKeyRanges` of them. The default is one partial range over all keys:
+      correct, only slower.
+    }], "::llvm::SmallVector<::heddle::KeyRange>", "keyRanges",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+           "const ::heddle::QueryBlock &":$block),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return {::heddle::wholeRange(builder, loc, block)};
+      }]>,
+    InterfaceMethod<[{
+      How far before and behind its own position a query may see. Causality, the
+      size of a cache and whether a step form exists follow from it. The default
+      is unbounded on both sides.
+    }], "::heddle::Reach", "reach", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">
+  ];
+}
+
+def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
+  let cppNamespace = "::heddle";
+  let description = [{
+    An op of a decoder that can be evaluated position by position. In the full
+    form a value that depends on the target has an axis of time; in a step that
+    axis is gone and the leading axis counts rows, each at a position of its
+    own. Everything else is the same for all positions and is prepared once.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      The axis of time of the result, given that of each operand (none for an
+      operand that does not depend on the target; at least one has it). Emits an
+      error that gives the reason when the op cannot be evaluated position by
+      position.
+    }], "::llvm::FailureOr<int64_t>", "timeAxis",
+      (ins "::heddle::TimeAxes":$axes)>,
+    InterfaceMethod<[{
+      Types of the states that the step form keeps, without the leading axis of
+      rows; a dynamic dimension is the capacity, one slot a position.
+    }], "::llvm::SmallVector<::mlir::RankedTensorType>", "stateTypes",
+      (ins "::heddle::TimeAxes":$axes),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
+      Builds the step form; returns its result and then the new states. The
+      default clones the op, for ops that act on each position alone.
+    }], "::llvm::SmallVector<::mlir::Value>", "buildStep",
+      (ins "::mlir::OpBuilder &":$builder,
+           "::heddle::StepContext &":$step),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return {::heddle::cloneForStep($_op, builder, step)};
+      }]>
+  ];
+}
+
+def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
+  let cppNamespace = "::heddle";
+  let description = [{
+    An op that can write its result to an operand. Unlike MLIR's
+    DestinationStyleOpInterface the operand is optional in the tensor form, so
+    that a module reads as mathematics until it is bufferised.
+  }];
+  let methods = [
+    InterfaceMethod<"The operand to write to, or null.",
+      "::mlir::OpOperand *", "getDestinationOperand", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        ::mlir::MutableOperandRange range = $_op.getDestinationMutable();
+        return range.empty() ? nullptr : &range[0];
+      }]>,
+    InterfaceMethod<"Sets the operand to write to.",
+      "void", "setDestination", (ins "::mlir::Value":$destination),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        $_op.getDestinationMutable().assign(destination);
+      }]>
+  ];
+}
+
+#endif // HEDDLE_DIALECT_INTERFACES

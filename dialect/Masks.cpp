@@ -1,0 +1,380 @@
+//===- Masks.cpp - The mask algebra ---------------------------------------===//
+//
+// Each mask says its predicate and its key ranges. Ranges combine as sets do:
+// `and` intersects pairwise, `or` concatenates, `not` complements; where more
+// than kMaxKeyRanges would result, their hull stands for them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+/// Index arithmetic for the bounds of ranges.
+struct Bounds {
+  OpBuilder &builder;
+  Location loc;
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value add(Value lhs, int64_t rhs) {
+    return builder.createOrFold<arith::AddIOp>(loc, lhs, constant(rhs));
+  }
+  Value min(Value lhs, Value rhs) {
+    return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs);
+  }
+  Value max(Value lhs, Value rhs) {
+    return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
+  }
+  Value clamp(Value value, Value limit) {
+    return max(constant(0), min(value, limit));
+  }
+  KeyRange intersect(const KeyRange &lhs, const KeyRange &rhs) {
+    return {max(lhs.begin, rhs.begin), min(lhs.end, rhs.end),
+            max(lhs.fullBegin, rhs.fullBegin), min(lhs.fullEnd, rhs.fullEnd)};
+  }
+  /// One partial range that covers all of `ranges`.
+  KeyRange hull(ArrayRef<KeyRange> ranges) {
+    KeyRange result = ranges.front();
+    for (const KeyRange &range : ranges.drop_front()) {
+      result.begin = min(result.begin, range.begin);
+      result.end = max(result.end, range.end);
+    }
+    result.fullBegin = result.fullEnd = result.begin;
+    return result;
+  }
+};
+} // namespace
+
+static MaskOpInterface sourceOf(Value mask) {
+  return mask.getDefiningOp<MaskOpInterface>();
+}
+
+static SmallVector<KeyRange> rangesOf(Value mask, OpBuilder &builder,
+                                      Location loc, const QueryBlock &block) {
+  if (MaskOpInterface source = sourceOf(mask))
+    return source.keyRanges(builder, loc, block);
+  return {wholeRange(builder, loc, block)};
+}
+
+static SmallVector<KeyRange> limitRanges(SmallVector<KeyRange> ranges,
+                                         OpBuilder &builder, Location loc) {
+  if (ranges.size() <= kMaxKeyRanges)
+    return ranges;
+  return {Bounds{builder, loc}.hull(ranges)};
+}
+
+static SmallVector<KeyRange> intersectPairwise(ArrayRef<KeyRange> lhs,
+                                               ArrayRef<KeyRange> rhs,
+                                               OpBuilder &builder,
+                                               Location loc) {
+  Bounds bounds{builder, loc};
+  SmallVector<KeyRange> left(lhs), right(rhs), result;
+  // The hulls first: the intersection of hulls is tighter than the hull of
+  // intersections, of which some may be empty and lie anywhere.
+  if (left.size() * right.size() > kMaxKeyRanges)
+    (left.size() > right.size() ? left : right) = {
+        bounds.hull(left.size() > right.size() ? left : right)};
+  for (const KeyRange &l : left)
+    for (const KeyRange &r : right)
+      result.push_back(bounds.intersect(l, r));
+  return limitRanges(std::move(result), builder, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// full, empty, causal, padding
+//===----------------------------------------------------------------------===//
+
+Value MaskFullOp::contains(Lanes &lanes, const MaskPoint &) {
+  return lanes.constant(true);
+}
+SmallVector<KeyRange> MaskFullOp::keyRanges(OpBuilder &builder, Location loc,
+                                            const QueryBlock &block) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  return {{zero, block.keyCount, zero, block.keyCount}};
+}
+Reach MaskFullOp::reach() { return {}; }
+
+Value MaskEmptyOp::contains(Lanes &lanes, const MaskPoint &) {
+  return lanes.constant(false);
+}
+SmallVector<KeyRange> MaskEmptyOp::keyRanges(OpBuilder &, Location,
+                                             const QueryBlock &) {
+  return {};
+}
+Reach MaskEmptyOp::reach() { return {0, 0}; }
+
+Value MaskCausalOp::contains(Lanes &lanes, const MaskPoint &point) {
+  return lanes.lessOrEqual(point.j, point.i);
+}
+SmallVector<KeyRange> MaskCausalOp::keyRanges(OpBuilder &builder, Location loc,
+                                              const QueryBlock &block) {
+  Bounds bounds{builder, loc};
+  return {{bounds.constant(0), bounds.min(block.end, block.keyCount),
+           bounds.constant(0),
+           bounds.min(bounds.add(block.begin, 1), block.keyCount)}};
+}
+Reach MaskCausalOp::reach() { return {std::nullopt, 0}; }
+
+Value MaskPaddingOp::contains(Lanes &lanes, const MaskPoint &point) {
+  return lanes.less(point.j, lanes.load(getLengths(), point.b));
+}
+SmallVector<KeyRange> MaskPaddingOp::keyRanges(OpBuilder &builder, Location loc,
+                                               const QueryBlock &block) {
+  Bounds bounds{builder, loc};
+  Lanes lanes(builder, loc);
+  Value length = builder.createOrFold<arith::IndexCastOp>(
+      loc, builder.getIndexType(), lanes.load(getLengths(), block.b));
+  Value end = bounds.clamp(length, block.keyCount);
+  return {{bounds.constant(0), end, bounds.constant(0), end}};
+}
+Reach MaskPaddingOp::reach() { return {}; }
+
+//===----------------------------------------------------------------------===//
+// window
+//===----------------------------------------------------------------------===//
+
+LogicalResult MaskWindowOp::verify() {
+  // mask_window_c1
+  int64_t left = getLeftAttr().getInt(), right = getRightAttr().getInt();
+  if (left < 0 || right < 0)
+    return emitOpError("expects left and right of at least 0, found ")
+           << left << " and " << right;
+  // mask_window_c2
+  if (getDilation().empty())
+    return emitOpError("expects at least one dilation, found none");
+  for (int64_t dilation : getDilation())
+    if (dilation < 1)
+      return emitOpError("expects dilations of at least 1, found ") << dilation;
+  return success();
+}
+
+Value MaskWindowOp::contains(Lanes &lanes, const MaskPoint &point) {
+  Value dilation = lanes.table(getDilation(), point.h);
+  Value distance = lanes.sub(point.i, point.j);
+  Value left = lanes.mul(dilation, lanes.constant(int32_t(getLeft())));
+  Value right = lanes.mul(dilation, lanes.constant(-int32_t(getRight())));
+  Value inside = lanes.both(lanes.lessOrEqual(distance, left),
+                            lanes.lessOrEqual(right, distance));
+  if (llvm::all_equal(getDilation()) && getDilation().front() == 1)
+    return inside;
+  return lanes.both(inside, lanes.equal(lanes.rem(distance, dilation),
+                                        lanes.constant(int32_t(0))));
+}
+
+SmallVector<KeyRange> MaskWindowOp::keyRanges(OpBuilder &builder, Location loc,
+                                              const QueryBlock &block) {
+  Bounds bounds{builder, loc};
+  int64_t left = getLeft(), right = getRight();
+  int64_t widest = *llvm::max_element(getDilation());
+  Value begin =
+      bounds.clamp(bounds.add(block.begin, -left * widest), block.keyCount);
+  Value end =
+      bounds.clamp(bounds.add(block.end, right * widest), block.keyCount);
+  if (widest > 1)
+    return {{begin, end, begin, begin}};
+  return {{begin, end,
+           bounds.clamp(bounds.add(block.end, -1 - left), block.keyCount),
+           bounds.clamp(bounds.add(block.begin, 1 + right), block.keyCount)}};
+}
+
+Reach MaskWindowOp::reach() {
+  int64_t widest = *llvm::max_element(getDilation());
+  return {int64_t(getLeft()) * widest, int64_t(getRight()) * widest};
+}
+
+//===----------------------------------------------------------------------===//
+// and, or, not
+//===----------------------------------------------------------------------===//
+
+Value MaskAndOp::contains(Lanes &lanes, const MaskPoint &point) {
+  return lanes.both(sourceOf(getLhs()).contains(lanes, point),
+                    sourceOf(getRhs()).contains(lanes, point));
+}
+SmallVector<KeyRange> MaskAndOp::keyRanges(OpBuilder &builder, Location loc,
+                                           const QueryBlock &block) {
+  return intersectPairwise(rangesOf(getLhs(), builder, loc, block),
+                           rangesOf(getRhs(), builder, loc, block), builder,
+                           loc);
+}
+
+/// The smaller bound; none is without bound.
+static std::optional<int64_t> tighter(std::optional<int64_t> lhs,
+                                      std::optional<int64_t> rhs) {
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  return std::min(*lhs, *rhs);
+}
+static std::optional<int64_t> looser(std::optional<int64_t> lhs,
+                                     std::optional<int64_t> rhs) {
+  if (!lhs || !rhs)
+    return std::nullopt;
+  return std::max(*lhs, *rhs);
+}
+
+Reach MaskAndOp::reach() {
+  Reach lhs = sourceOf(getLhs()).reach(), rhs = sourceOf(getRhs()).reach();
+  return {tighter(lhs.lookback, rhs.lookback),
+          tighter(lhs.lookahead, rhs.lookahead)};
+}
+
+Value MaskOrOp::contains(Lanes &lanes, const MaskPoint &point) {
+  return lanes.either(sourceOf(getLhs()).contains(lanes, point),
+                      sourceOf(getRhs()).contains(lanes, point));
+}
+SmallVector<KeyRange> MaskOrOp::keyRanges(OpBuilder &builder, Location loc,
+                                          const QueryBlock &block) {
+  SmallVector<KeyRange> ranges = rangesOf(getLhs(), builder, loc, block);
+  llvm::append_range(ranges, rangesOf(getRhs(), builder, loc, block));
+  return limitRanges(std::move(ranges), builder, loc);
+}
+Reach MaskOrOp::reach() {
+  Reach lhs = sourceOf(getLhs()).reach(), rhs = sourceOf(getRhs()).reach();
+  return {looser(lhs.lookback, rhs.lookback),
+          looser(lhs.lookahead, rhs.lookahead)};
+}
+
+Value MaskNotOp::contains(Lanes &lanes, const MaskPoint &point) {
+  return lanes.negate(sourceOf(getOperand()).contains(lanes, point));
+}
+
+SmallVector<KeyRange> MaskNotOp::keyRanges(OpBuilder &builder, Location loc,
+                                           const QueryBlock &block) {
+  Bounds bounds{builder, loc};
+  Value zero = bounds.constant(0);
+  SmallVector<KeyRange> result = {{zero, block.keyCount, zero, block.keyCount}};
+  for (const KeyRange &range : rangesOf(getOperand(), builder, loc, block)) {
+    // An empty full part may stand anywhere: bring it inside first.
+    Value fullBegin =
+        bounds.min(bounds.max(range.fullBegin, range.begin), range.end);
+    Value fullEnd = bounds.max(fullBegin, bounds.min(range.fullEnd, range.end));
+    Value end = bounds.max(range.begin, range.end);
+    KeyRange outside[] = {{zero, fullBegin, zero, range.begin},
+                          {fullEnd, block.keyCount, end, block.keyCount}};
+    result = intersectPairwise(result, outside, builder, loc);
+  }
+  return result;
+}
+Reach MaskNotOp::reach() { return {}; }
+
+//===----------------------------------------------------------------------===//
+// Folding and canonicalisation
+//===----------------------------------------------------------------------===//
+
+OpFoldResult MaskAndOp::fold(FoldAdaptor) {
+  for (auto [mask, other] :
+       {std::pair(getLhs(), getRhs()), std::pair(getRhs(), getLhs())}) {
+    if (mask == other || mask.getDefiningOp<MaskFullOp>())
+      return other;
+    if (mask.getDefiningOp<MaskEmptyOp>())
+      return mask;
+  }
+  return {};
+}
+
+OpFoldResult MaskOrOp::fold(FoldAdaptor) {
+  for (auto [mask, other] :
+       {std::pair(getLhs(), getRhs()), std::pair(getRhs(), getLhs())}) {
+    if (mask == other || mask.getDefiningOp<MaskEmptyOp>())
+      return other;
+    if (mask.getDefiningOp<MaskFullOp>())
+      return mask;
+  }
+  return {};
+}
+
+OpFoldResult MaskNotOp::fold(FoldAdaptor) {
+  if (auto inner = getOperand().getDefiningOp<MaskNotOp>())
+    return inner.getOperand();
+  return {};
+}
+
+namespace {
+/// and(causal, window[l, r]) is window[l, 0].
+struct MergeCausalIntoWindow : OpRewritePattern<MaskAndOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MaskAndOp op,
+                                PatternRewriter &rewriter) const override {
+    Value window = op.getRhs(), causal = op.getLhs();
+    if (window.getDefiningOp<MaskCausalOp>())
+      std::swap(window, causal);
+    auto windowOp = window.getDefiningOp<MaskWindowOp>();
+    if (!windowOp || !causal.getDefiningOp<MaskCausalOp>())
+      return rewriter.notifyMatchFailure(op, "expected a causal mask and a "
+                                             "window");
+    rewriter.replaceOpWithNewOp<MaskWindowOp>(op, windowOp.getLeftAttr(),
+                                              rewriter.getI64IntegerAttr(0),
+                                              windowOp.getDilationAttr());
+    return success();
+  }
+};
+
+/// Two windows of the same dilation meet in the narrower on each side.
+struct IntersectWindows : OpRewritePattern<MaskAndOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MaskAndOp op,
+                                PatternRewriter &rewriter) const override {
+    auto lhs = op.getLhs().getDefiningOp<MaskWindowOp>();
+    auto rhs = op.getRhs().getDefiningOp<MaskWindowOp>();
+    if (!lhs || !rhs || lhs.getDilation() != rhs.getDilation())
+      return rewriter.notifyMatchFailure(op, "expected two windows of one "
+                                             "dilation");
+    auto narrower = [&](uint64_t left, uint64_t right) {
+      return rewriter.getI64IntegerAttr(std::min(left, right));
+    };
+    rewriter.replaceOpWithNewOp<MaskWindowOp>(
+        op, narrower(lhs.getLeft(), rhs.getLeft()),
+        narrower(lhs.getRight(), rhs.getRight()), lhs.getDilationAttr());
+    return success();
+  }
+};
+
+/// not(full) is empty, not(empty) is full.
+struct ComplementConstant : OpRewritePattern<MaskNotOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MaskNotOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getOperand().getDefiningOp<MaskFullOp>())
+      rewriter.replaceOpWithNewOp<MaskEmptyOp>(op);
+    else if (op.getOperand().getDefiningOp<MaskEmptyOp>())
+      rewriter.replaceOpWithNewOp<MaskFullOp>(op);
+    else
+      return rewriter.notifyMatchFailure(op, "expected a full or empty mask");
+    return success();
+  }
+};
+
+/// De Morgan: not(and(a, b)) is or(not a, not b), and the other way round.
+template <typename Inner, typename Outer>
+struct PushNotInward : OpRewritePattern<MaskNotOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MaskNotOp op,
+                                PatternRewriter &rewriter) const override {
+    auto inner = op.getOperand().getDefiningOp<Inner>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "expected a combined mask");
+    Value lhs = MaskNotOp::create(rewriter, op.getLoc(), inner.getLhs());
+    Value rhs = MaskNotOp::create(rewriter, op.getLoc(), inner.getRhs());
+    rewriter.replaceOpWithNewOp<Outer>(op, lhs, rhs);
+    return success();
+  }
+};
+} // namespace
+
+void MaskAndOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<MergeCausalIntoWindow, IntersectWindows>(context);
+}
+void MaskOrOp::getCanonicalizationPatterns(RewritePatternSet &, MLIRContext *) {
+}
+void MaskNotOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                            MLIRContext *context) {
+  patterns.add<ComplementConstant, PushNotInward<MaskAndOp, MaskOrOp>,
+               PushNotInward<MaskOrOp, MaskAndOp>>(context);
+}

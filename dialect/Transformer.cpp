@@ -1,0 +1,44 @@
+#include "dialect/Transformer.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace heddle;
+
+#include "dialect/Dialect.cpp.inc"
+#include "dialect/Enums.cpp.inc"
+#include "dialect/Interfaces.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/Attributes.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/Types.cpp.inc"
+
+void TransformerDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/Attributes.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/Types.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/Ops.cpp.inc"
+      >();
+}
+
+namespace heddle {
+// Of the assembly format of attention, in Attention.cpp.
+ParseResult parseNormalizer(OpAsmParser &parser, NormalizerAttr &kind,
+                            Region &region);
+void printNormalizer(OpAsmPrinter &printer, AttentionOp op, NormalizerAttr kind,
+                     Region &region);
+} // namespace heddle
+
+#define GET_OP_CLASSES
+#include "dialect/Ops.cpp.inc"

@@ -1,0 +1,48 @@
+//===- Transformer.h - The transformer dialect ------------------*- C++ -*-===//
+//
+// The ops, types, attributes and interfaces that the .td files beside this
+// header specify.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_DIALECT_TRANSFORMER_H
+#define HEDDLE_DIALECT_TRANSFORMER_H
+
+#include "dialect/Forms.h"
+#include "dialect/Lanes.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/Dialect.h.inc"
+#include "dialect/Enums.h.inc"
+#include "dialect/Interfaces.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/Attributes.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/Types.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/Ops.h.inc"
+
+namespace heddle {
+
+/// Discardable attributes; the dialect's description says what they mean.
+inline constexpr llvm::StringLiteral kFormsAttr = "transformer.forms";
+inline constexpr llvm::StringLiteral kNameAttr = "transformer.name";
+inline constexpr llvm::StringLiteral kDimsAttr = "transformer.dims";
+inline constexpr llvm::StringLiteral kTargetAttr = "transformer.target";
+inline constexpr llvm::StringLiteral kPreparedAttr = "transformer.prepared";
+inline constexpr llvm::StringLiteral kStateAttr = "transformer.state";
+
+/// Attaches BufferizableOpInterface to the ops of the dialect.
+void registerBufferization(mlir::DialectRegistry &registry);
+
+} // namespace heddle
+
+#endif // HEDDLE_DIALECT_TRANSFORMER_H

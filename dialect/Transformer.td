@@ -1,0 +1,7 @@
+//===- Transformer.td - The whole dialect ---------------------*- tablegen -*-===//
+
+include "dialect/Attention.td"
+include "dialect/Layers.td"
+include "dialect/Masks.td"
+include "dialect/States.td"
+include "dialect/Weights.td"
