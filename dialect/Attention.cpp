@@ -292,7 +292,7 @@ void heddle::printNormalizer(OpAsmPrinter &printer, AttentionOp,
                              NormalizerAttr kind, Region &region) {
   if (kind.getValue() == Normalizer::Softmax)
     return;
-  printer << "normalizer ";
+  printer << " normalizer ";
   if (kind.getValue() == Normalizer::Region)
     printer.printRegion(region);
   else

@@ -1,0 +1,27 @@
+//===- DimNames.h - Names of the dynamic dimensions of a value --*- C++ -*-===//
+//
+// The arguments of an entry point name their dynamic dimensions
+// (`transformer.dims`). Those of any other value follow from the shapes that
+// its op reifies: sizes are functions of named dimensions, never of contents.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_CODEGEN_DIMNAMES_H
+#define HEDDLE_LIB_CODEGEN_DIMNAMES_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Value.h"
+
+namespace heddle {
+
+/// The name of dynamic dimension `axis` of a tensor inside a function; null,
+/// with an error at the value's location, when it cannot be traced to an
+/// argument. Leaves the IR as it was.
+mlir::StringAttr nameOfDim(mlir::Value value, int64_t axis);
+
+/// The names of all dynamic dimensions of `value`, in order; null on failure.
+mlir::ArrayAttr namesOfDims(mlir::Value value);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CODEGEN_DIMNAMES_H
