@@ -47,14 +47,16 @@ def read_cpu_flags():
 
 # An artifact's ISA levels, each with the flags that it may assume.
 v3_flags = {"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
-v4_flags = v3_flags | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
-avx512_bf16_flags = v4_flags | {"avx512_bf16", "avx512_vnni"}
-amx_flags = avx512_bf16_flags | {"amx_tile", "amx_bf16", "amx_int8"}
+v4_flags = v3_flags.union(
+    {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+)
+bf16_flags = v4_flags | {"avx512_bf16", "avx512_vnni"}
+amx_flags = bf16_flags | {"amx_tile", "amx_bf16", "amx_int8"}
 cpu_flags = read_cpu_flags()
 for level, flags in [
     ("x86-64-v3", v3_flags),
     ("x86-64-v4", v4_flags),
-    ("avx512-bf16", avx512_bf16_flags),
+    ("avx512-bf16", bf16_flags),
     ("amx", amx_flags),
 ]:
     if flags <= cpu_flags:
