@@ -52,7 +52,8 @@
 //   decode.step     ids [rows], positions [rows], sentences [rows], then
 //                   "input"s (lengths), "prepared" (the outputs of prepare of
 //                   that name) and "state"s (zero at the start; first dim
-//                   "rows", often a dim "capacity") -> logits [rows, vocabulary]
+//                   "rows", often a dim "capacity") -> logits [rows,
+//                   vocabulary]
 //   shortlist.prepare, shortlist.step   likewise over candidates: two more
 //                   inputs, candidates [batch, shortlist] (target ids) and
 //                   counts [batch]; logits [rows, shortlist], -inf from a

@@ -1,0 +1,166 @@
+//===- Artifact.cpp - The sections of an artifact file --------------------===//
+//
+// The order of the checks is the order in which a reader can trust what it
+// reads: magic, version, size, the table as bytes, each entry of the table,
+// each section's bytes. Nothing is read through an offset that has not been
+// compared with the size of the file.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Artifact.h"
+
+#include "runtime/ArtifactFormat.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+
+using namespace heddle;
+
+static uint64_t checksum(std::string_view bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+/// The name of a table entry: printable, terminated, empty where malformed.
+static std::string_view sectionName(const format::Section &section) {
+  std::string_view name(section.name,
+                        strnlen(section.name, sizeof(section.name)));
+  bool printable = std::all_of(name.begin(), name.end(),
+                               [](char c) { return c > ' ' && c < 127; });
+  return name.size() < sizeof(section.name) && printable ? name
+                                                         : std::string_view();
+}
+
+Result<Artifact> Artifact::open(const std::string &path) {
+  Result<MappedFile> file = MappedFile::open(path);
+  if (!file.ok())
+    return file.status();
+  Artifact artifact(path, std::move(*file));
+  if (Status status = artifact.readTable(); !status.ok())
+    return status;
+  return artifact;
+}
+
+Status Artifact::readTable() {
+  std::string_view bytes = file.bytes();
+  if (bytes.substr(0, sizeof(format::kMagic)) !=
+      std::string_view(format::kMagic, sizeof(format::kMagic)))
+    return error("is not an artifact of heddle-compile (its first bytes are "
+                 "not the format's magic)");
+  format::Header header;
+  if (bytes.size() < sizeof(header))
+    return error("ends at byte ", bytes.size(), " but the header has ",
+                 sizeof(header), " bytes");
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  if (header.version != format::kVersion)
+    return error("has format version ", header.version,
+                 " but this runtime reads version ", format::kVersion);
+  if (header.fileSize != bytes.size())
+    return error("has ", bytes.size(), " bytes but its header says ",
+                 header.fileSize, ": it is truncated or altered");
+  if (std::any_of(std::begin(header.reserved), std::end(header.reserved),
+                  [](uint64_t word) { return word != 0; }))
+    return error("is altered: the reserved bytes of its header are not zero");
+
+  bytes.remove_prefix(sizeof(header));
+  if (header.sectionCount > bytes.size() / sizeof(format::Section))
+    return error("has ", file.bytes().size(),
+                 " bytes but its section table has ", header.sectionCount,
+                 " entries of ", sizeof(format::Section), " bytes");
+  uint64_t tableSize = uint64_t(header.sectionCount) * sizeof(format::Section);
+  if (checksum(bytes.substr(0, tableSize)) != header.tableChecksum)
+    return error("is altered: the checksum of its section table differs");
+
+  std::vector<uint64_t> checksums;
+  for (uint32_t i = 0; i < header.sectionCount; ++i) {
+    format::Section entry;
+    std::memcpy(&entry, bytes.data() + i * sizeof(entry), sizeof(entry));
+    std::string_view entryName = sectionName(entry);
+    if (entryName.empty())
+      return error("has no valid name for section ", i);
+    if (section(entryName))
+      return error("has two sections '", entryName, "'");
+    if (entry.offset % format::kSectionAlignment != 0)
+      return error("has section '", entryName, "' at byte ", entry.offset,
+                   ", expected a multiple of ", format::kSectionAlignment);
+    uint64_t end;
+    if (__builtin_add_overflow(entry.offset, entry.size, &end) ||
+        end > file.bytes().size())
+      return error("has ", file.bytes().size(), " bytes but section '",
+                   entryName, "' has ", entry.size, " from byte ",
+                   entry.offset);
+    if (entry.offset < sizeof(header) + tableSize)
+      return error("has section '", entryName, "' at byte ", entry.offset,
+                   " but the section table ends at byte ",
+                   sizeof(header) + tableSize);
+    table.push_back({std::string(entryName),
+                     file.bytes().substr(entry.offset, entry.size)});
+    checksums.push_back(entry.checksum);
+  }
+  if (Status status = checkNoOverlap(); !status.ok())
+    return status;
+
+  for (size_t i = 0; i < table.size(); ++i) {
+    std::string_view checked = table[i].bytes;
+    if (table[i].name == "weights")
+      checked = section("weights.checksums").value_or("");
+    if (checksum(checked) != checksums[i])
+      return error("is altered: the checksum of section '", table[i].name,
+                   "' differs");
+  }
+  return Status::success();
+}
+
+Status Artifact::checkNoOverlap() const {
+  std::vector<const Section *> byOffset;
+  for (const Section &section : table)
+    byOffset.push_back(&section);
+  auto begin = [&](const Section *section) {
+    return section->bytes.data() - file.bytes().data();
+  };
+  std::sort(byOffset.begin(), byOffset.end(),
+            [&](const Section *a, const Section *b) {
+              return std::make_pair(begin(a), a->bytes.size()) <
+                     std::make_pair(begin(b), b->bytes.size());
+            });
+  for (size_t i = 1; i < byOffset.size(); ++i) {
+    const Section *previous = byOffset[i - 1];
+    uint64_t end = begin(previous) + previous->bytes.size();
+    if (uint64_t(begin(byOffset[i])) < end)
+      return error("has section '", byOffset[i]->name, "' at byte ",
+                   begin(byOffset[i]), " but section '", previous->name,
+                   "' ends at byte ", end);
+  }
+  return Status::success();
+}
+
+std::optional<std::string_view>
+Artifact::section(std::string_view wanted) const {
+  for (const Section &section : table)
+    if (section.name == wanted)
+      return section.bytes;
+  return std::nullopt;
+}
+
+Status Artifact::verifyWeights() const {
+  std::string_view weights = section("weights").value_or("");
+  std::string_view sums = section("weights.checksums").value_or("");
+  uint64_t chunks = weights.size() / format::kWeightsChunk +
+                    (weights.size() % format::kWeightsChunk != 0);
+  if (sums.size() != chunks * sizeof(uint64_t))
+    return error("has ", sums.size(), " bytes of weight checksums but its ",
+                 weights.size(), " bytes of weights have ", chunks,
+                 " chunks of 8-byte checksums");
+  for (uint64_t i = 0; i < chunks; ++i) {
+    uint64_t expected;
+    std::memcpy(&expected, sums.data() + i * sizeof(expected),
+                sizeof(expected));
+    uint64_t offset = i * format::kWeightsChunk;
+    if (checksum(weights.substr(offset, format::kWeightsChunk)) != expected)
+      return error("is altered: the checksum of the weights from byte ", offset,
+                   " of their section differs");
+  }
+  return Status::success();
+}

@@ -1,0 +1,76 @@
+//===- CharacterTokenizer.cpp - One id a character ------------------------===//
+//
+// Both tables are short and fixed, so they are unpacked once: code point to id
+// for the source, id to UTF-8 for the target.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Tokenizer.h"
+
+#include "runtime/Utf8.h"
+
+#include <unordered_map>
+
+using namespace heddle;
+
+namespace {
+
+class CharacterTokenizer final : public Tokenizer {
+public:
+  CharacterTokenizer(const TokenizerDescription &description)
+      : Tokenizer(description.bos, description.eos),
+        unknown(description.unknown) {
+    std::vector<CodePoint> source = split(description.sourceCharacters);
+    for (size_t id = 0; id < source.size(); ++id)
+      ids.emplace(source[id].value, static_cast<int32_t>(id));
+    if (size_t(unknown) < source.size())
+      ids[source[unknown].value] = unknown;
+
+    std::vector<CodePoint> target = split(description.targetCharacters);
+    for (const CodePoint &character : target) {
+      bool filler = size_t(unknown) < target.size() &&
+                    character.value == target[unknown].value;
+      characters.emplace_back(filler ? std::string_view() : character.bytes);
+    }
+    for (std::optional<int32_t> id : {description.bos, description.eos})
+      if (id && size_t(*id) < characters.size())
+        characters[*id].clear();
+  }
+
+  std::string decode(const std::vector<int32_t> &targetIds) const override {
+    std::string text;
+    for (int32_t id : targetIds)
+      if (id >= 0 && size_t(id) < characters.size())
+        text += characters[id];
+    return text;
+  }
+
+private:
+  static std::vector<CodePoint> split(std::string_view text) {
+    std::vector<CodePoint> characters;
+    while (!text.empty())
+      characters.push_back(takeCodePoint(text));
+    return characters;
+  }
+
+  Result<std::vector<int32_t>> pieces(std::string_view text) const override {
+    std::vector<int32_t> result;
+    while (!text.empty()) {
+      auto found = ids.find(takeCodePoint(text).value);
+      result.push_back(found == ids.end() ? unknown : found->second);
+    }
+    return result;
+  }
+
+  int32_t unknown;
+  std::unordered_map<char32_t, int32_t> ids;
+  /// Empty for ids that stand for no character.
+  std::vector<std::string> characters;
+};
+
+} // namespace
+
+std::unique_ptr<Tokenizer>
+heddle::makeCharacterTokenizer(const TokenizerDescription &description) {
+  return std::make_unique<CharacterTokenizer>(description);
+}

@@ -1,0 +1,136 @@
+//===- CodeLibrary.cpp - The compiled code of an artifact -----------------===//
+//
+// cpuid, a memory file, the dynamic loader.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/CodeLibrary.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+// Absent from the headers of Linux before 6.3: the memory file will be mapped
+// as code, which a hardened system refuses to files that do not say so.
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
+
+using namespace heddle;
+
+/// From 1 upwards, the better the more; 0 where this machine (or its operating
+/// system: cpuid asks whether it saves the wide registers) lacks the level.
+static int rankOf(std::string_view isa) {
+  __builtin_cpu_init();
+  if (isa == "x86-64-v3")
+    return __builtin_cpu_supports("x86-64-v3") ? 1 : 0;
+  if (isa == "x86-64-v4")
+    return __builtin_cpu_supports("x86-64-v4") ? 2 : 0;
+  return 0;
+}
+
+/// "'a', 'b'".
+static std::string quoted(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "'" : ", '") + name + "'";
+  return text;
+}
+
+/// A look at the ELF header, for a better sentence than the loader's.
+static bool isSharedObjectForThisMachine(std::string_view code) {
+  Elf64_Ehdr header;
+  if (code.size() < sizeof(header))
+    return false;
+  std::memcpy(&header, code.data(), sizeof(header));
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+         header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_type == ET_DYN &&
+         header.e_machine == EM_X86_64;
+}
+
+/// A memory file with these bytes; its descriptor belongs to the caller.
+static Result<int> copyToMemoryFile(std::string_view code) {
+  int file = memfd_create("heddle-code", MFD_CLOEXEC | MFD_EXEC);
+  if (file < 0 && errno == EINVAL) // A kernel that does not know MFD_EXEC.
+    file = memfd_create("heddle-code", MFD_CLOEXEC);
+  if (file < 0)
+    return Status::error("cannot create a memory file for compiled code: ",
+                         strerror(errno));
+  while (!code.empty()) {
+    ssize_t written = write(file, code.data(), code.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0) {
+      Status status =
+          Status::error("cannot copy ", code.size(),
+                        " bytes of compiled code to memory: ", strerror(errno));
+      close(file);
+      return status;
+    }
+    code.remove_prefix(static_cast<size_t>(written));
+  }
+  return file;
+}
+
+Result<CodeLibrary> CodeLibrary::load(const Artifact &artifact,
+                                      const std::vector<std::string> &isas) {
+  const std::string *best = nullptr;
+  for (const std::string &isa : isas)
+    if (rankOf(isa) > (best ? rankOf(*best) : 0))
+      best = &isa;
+  if (!best)
+    return Status::error("'", artifact.path(), "' has code for ", quoted(isas),
+                         " but this machine runs none of them");
+
+  std::string_view code = artifact.section("code." + *best).value_or("");
+  if (!isSharedObjectForThisMachine(code))
+    return Status::error("'", artifact.path(), "' has a section 'code.", *best,
+                         "' that is not an x86-64 shared object");
+  Result<int> memoryFile = copyToMemoryFile(code);
+  if (!memoryFile.ok())
+    return memoryFile.status();
+
+  // Compiled code calls expf and its like without naming the library they are
+  // in: this puts it in sight of every library that is loaded later.
+  dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
+  std::string path = "/proc/self/fd/" + std::to_string(*memoryFile);
+  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    Status status = Status::error("cannot load the compiled code of '",
+                                  artifact.path(), "': ", dlerror());
+    close(*memoryFile);
+    return status;
+  }
+  return CodeLibrary(*best, *memoryFile, handle);
+}
+
+Result<void *> CodeLibrary::find(const std::string &symbol) const {
+  void *address = dlsym(handle, symbol.c_str());
+  if (!address)
+    return Status::error("the compiled code for '", level,
+                         "' has no function '", symbol, "'");
+  return address;
+}
+
+CodeLibrary::CodeLibrary(CodeLibrary &&other) noexcept
+    : level(std::move(other.level)),
+      memoryFile(std::exchange(other.memoryFile, -1)),
+      handle(std::exchange(other.handle, nullptr)) {}
+
+CodeLibrary &CodeLibrary::operator=(CodeLibrary &&other) noexcept {
+  std::swap(level, other.level);
+  std::swap(memoryFile, other.memoryFile);
+  std::swap(handle, other.handle);
+  return *this;
+}
+
+CodeLibrary::~CodeLibrary() {
+  if (handle)
+    dlclose(handle);
+  if (memoryFile >= 0)
+    close(memoryFile);
+}

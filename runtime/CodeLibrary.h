@@ -1,0 +1,63 @@
+//===- CodeLibrary.h - The compiled code of an artifact ---------*- C++ -*-===//
+//
+// An artifact holds one shared object for each ISA level it was compiled for.
+// The best one that this machine can run is copied to a memory file and loaded
+// from there, so that nothing is unpacked to disk and nothing illegal runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_CODELIBRARY_H
+#define HEDDLE_RUNTIME_CODELIBRARY_H
+
+#include "runtime/Artifact.h"
+#include "runtime/Result.h"
+
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Owns one loaded shared object; its functions live as long as this object.
+/// Move-only. Symbols may be looked up from several threads.
+class CodeLibrary {
+public:
+  /// Loads section `code.<isa>` for the best of `isas` that cpuid admits. An
+  /// ISA level that this runtime does not know counts as one that the machine
+  /// lacks. Loading runs the constructors of the code: see ArtifactFormat.h on
+  /// trust.
+  static Result<CodeLibrary> load(const Artifact &artifact,
+                                  const std::vector<std::string> &isas);
+
+  CodeLibrary(CodeLibrary &&other) noexcept;
+  CodeLibrary &operator=(CodeLibrary &&other) noexcept;
+  ~CodeLibrary();
+
+  /// The ISA level that was chosen.
+  const std::string &isa() const { return level; }
+
+  /// The function of that name, as `Function` (a pointer type).
+  template <typename Function>
+  Result<Function> function(const std::string &symbol) const {
+    Result<void *> address = find(symbol);
+    if (!address.ok())
+      return address.status();
+    return reinterpret_cast<Function>(*address);
+  }
+
+private:
+  CodeLibrary(std::string level, int memoryFile, void *handle)
+      : level(std::move(level)), memoryFile(memoryFile), handle(handle) {}
+
+  Result<void *> find(const std::string &symbol) const;
+
+  std::string level;
+  /// Stays open with the library: the loader knows a library by its path,
+  /// /proc/self/fd/<number>, and would return this one again for the next
+  /// artifact if the number were free.
+  int memoryFile;
+  void *handle;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_CODELIBRARY_H

@@ -1,0 +1,24 @@
+//===- EntryContract.h - Entries of an encoder-decoder ----------*- C++ -*-===//
+//
+// The runtime knows an artifact's entries and their inputs by name, as
+// ArtifactFormat.h lists them. Here a manifest is compared with that list when
+// it is loaded, so that nothing has to be checked when an entry is called.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_ENTRYCONTRACT_H
+#define HEDDLE_RUNTIME_ENTRYCONTRACT_H
+
+#include "runtime/Manifest.h"
+#include "runtime/Result.h"
+
+namespace heddle {
+
+/// Checks every entry whose name the runtime knows: its dims, that each of its
+/// inputs is one the runtime has, with that dtype and shape, and its logits.
+/// Entries of other names are left alone.
+Status checkEntries(const Manifest &manifest);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_ENTRYCONTRACT_H

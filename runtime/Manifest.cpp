@@ -1,0 +1,274 @@
+//===- Manifest.cpp - What an artifact says of itself ---------------------===//
+//
+// One function for each object of the manifest, in the order of
+// ArtifactFormat.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Manifest.h"
+
+#include "runtime/JsonReader.h"
+
+#include <algorithm>
+
+using namespace heddle;
+using nlohmann::json;
+
+static constexpr std::array<std::string_view, kNumDims> kDimNames = {
+    "batch", "source", "target", "rows", "capacity", "shortlist"};
+static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
+                                                  "output"};
+static constexpr std::string_view kTypeNames[] = {"f32", "i32"};
+static constexpr std::string_view kTokenizerNames[] = {"none", "sentencepiece",
+                                                       "characters"};
+
+/// No tensor of a transformer has more dimensions.
+static constexpr size_t kMaxRank = 8;
+/// Bounds what an absurd manifest can make the runtime store.
+static constexpr size_t kMaxEntries = 64, kMaxArguments = 4096;
+static constexpr int64_t kMaxVocabulary = std::numeric_limits<int32_t>::max();
+static constexpr int64_t kMaxLength = std::numeric_limits<int32_t>::max();
+
+std::string_view heddle::nameOf(Dim dim) {
+  return kDimNames[static_cast<size_t>(dim)];
+}
+std::string_view heddle::nameOf(ArgumentKind kind) {
+  return kKindNames[static_cast<size_t>(kind)];
+}
+std::string_view heddle::nameOf(ElementType type) {
+  return kTypeNames[static_cast<size_t>(type)];
+}
+std::string_view heddle::nameOf(TokenizerDescription::Kind kind) {
+  return kTokenizerNames[static_cast<size_t>(kind)];
+}
+
+/// The enumerator of that name in a table of names.
+template <typename Enum, typename Names>
+static std::optional<Enum> named(const Names &names, std::string_view name) {
+  auto found = std::find(std::begin(names), std::end(names), name);
+  if (found == std::end(names))
+    return std::nullopt;
+  return static_cast<Enum>(found - std::begin(names));
+}
+
+std::optional<int64_t> Argument::byteSize(const DimValues &dims) const {
+  int64_t size = 4;
+  for (const Extent &extent : shape)
+    if (__builtin_mul_overflow(
+            size, extent.dim ? dims[*extent.dim] : extent.size, &size))
+      return std::nullopt;
+  return size;
+}
+
+std::string heddle::describe(const Argument &argument) {
+  std::string text(nameOf(argument.type));
+  text += " [";
+  for (const Extent &extent : argument.shape) {
+    text += &extent == argument.shape.data() ? "" : ", ";
+    text += extent.dim ? std::string(nameOf(*extent.dim))
+                       : std::to_string(extent.size);
+  }
+  return text + "]";
+}
+
+const Argument *Entry::argument(std::string_view wanted,
+                                ArgumentKind kind) const {
+  for (const Argument &argument : arguments)
+    if (argument.name == wanted && argument.kind == kind)
+      return &argument;
+  return nullptr;
+}
+
+const Entry *Manifest::entry(std::string_view wanted) const {
+  for (const Entry &entry : entries)
+    if (entry.name == wanted)
+      return &entry;
+  return nullptr;
+}
+
+static std::optional<int32_t> narrow(std::optional<int64_t> id) {
+  return id ? std::optional<int32_t>(static_cast<int32_t>(*id)) : std::nullopt;
+}
+
+static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
+  IntegerRange ids{0, targetVocabulary - 1};
+  IntegerRange lengths{1, kMaxLength};
+  Generation generation;
+  generation.start =
+      narrow(reader.optionalInteger("start", {-1, targetVocabulary - 1}));
+  generation.eos = reader.optionalIds("eos", ids);
+  if (generation.eos.empty())
+    reader.fail("has no id in 'eos'");
+  generation.pad =
+      narrow(reader.optionalInteger("pad", {0, kMaxVocabulary - 1}));
+  generation.suppress = reader.optionalIds("suppress", ids);
+  generation.beginSuppress = reader.optionalIds("begin_suppress", ids);
+  generation.badWords = reader.optionalIdLists("bad_words", ids);
+  generation.forcedBos = narrow(reader.optionalInteger("forced_bos", ids));
+  generation.forcedEos = narrow(reader.optionalInteger("forced_eos", ids));
+  generation.minLength =
+      reader.optionalInteger("min_length", {0, kMaxLength}).value_or(0);
+  generation.maxLength = reader.optionalInteger("max_length", lengths);
+  generation.lengthFactor = reader.optionalPositiveNumber("length_factor");
+  generation.maxSource = reader.optionalInteger("max_source", lengths);
+  generation.maxTarget = reader.optionalInteger("max_target", lengths);
+  reader.rejectOtherKeys();
+  return generation;
+}
+
+static TokenizerDescription parseTokenizer(JsonReader reader,
+                                           const Manifest &manifest) {
+  using Kind = TokenizerDescription::Kind;
+  TokenizerDescription tokenizer;
+  std::string kind = reader.string("kind");
+  if (std::optional<Kind> known = named<Kind>(kTokenizerNames, kind))
+    tokenizer.kind = *known;
+  else
+    reader.fail("has the kind '", kind,
+                "' (supported: none, sentencepiece, characters)");
+  if (tokenizer.kind == Kind::None)
+    return tokenizer;
+
+  IntegerRange sourceIds{0, manifest.sourceVocabulary - 1};
+  tokenizer.eos = narrow(reader.optionalInteger("eos", sourceIds));
+  tokenizer.unknown =
+      static_cast<int32_t>(reader.integer("unknown", sourceIds));
+  if (tokenizer.kind == Kind::SentencePiece) {
+    tokenizer.special =
+        reader.optionalIds("special", {0, std::numeric_limits<int32_t>::max()});
+  } else {
+    tokenizer.bos = narrow(reader.optionalInteger("bos", sourceIds));
+    tokenizer.sourceCharacters = reader.string("source");
+    tokenizer.targetCharacters = reader.string("target");
+  }
+  reader.rejectOtherKeys();
+  return tokenizer;
+}
+
+static Extent parseExtent(const json &value, const Entry &entry,
+                          JsonReader &reader) {
+  if (value.is_string()) {
+    std::optional<Dim> dim =
+        named<Dim>(kDimNames, value.get_ref<const std::string &>());
+    if (dim && std::count(entry.dims.begin(), entry.dims.end(), *dim))
+      return Extent{1, dim};
+    reader.fail("has the dim ", value.dump(), " in its shape, which entry '",
+                entry.name, "' does not declare");
+  } else if (value.is_number_integer() && value.get<int64_t>() >= 1) {
+    return Extent{value.get<int64_t>(), std::nullopt};
+  } else {
+    reader.fail("has ", value.dump(),
+                " in its shape, expected a positive integer or a dim");
+  }
+  return Extent{};
+}
+
+static Argument parseArgument(const json &value, const Entry &entry,
+                              Status &status) {
+  JsonReader reader(value, "an argument of entry '" + entry.name + "'", status);
+  Argument argument;
+  argument.name = reader.string("name");
+  std::string kind = reader.string("kind");
+  std::string type = reader.string("dtype");
+  std::optional<ArgumentKind> knownKind = named<ArgumentKind>(kKindNames, kind);
+  if (!knownKind)
+    reader.fail("has the kind '", kind,
+                "' (supported: input, prepared, state, output)");
+  argument.kind = knownKind.value_or(ArgumentKind::Input);
+  std::optional<ElementType> knownType = named<ElementType>(kTypeNames, type);
+  if (!knownType)
+    reader.fail("has the dtype '", type, "' (supported: f32, i32)");
+  argument.type = knownType.value_or(ElementType::F32);
+  const json &shape = reader.array("shape");
+  if (shape.size() > kMaxRank)
+    reader.fail("has ", shape.size(), " dimensions, expected at most ",
+                kMaxRank);
+  for (const json &extent : shape)
+    if (argument.shape.size() < kMaxRank)
+      argument.shape.push_back(parseExtent(extent, entry, reader));
+  reader.rejectOtherKeys();
+  if (!argument.byteSize(DimValues()))
+    reader.fail("has a shape of more bytes than 63 bits can count");
+  if (entry.argument(argument.name, argument.kind))
+    reader.fail("repeats the ", kind, " '", argument.name, "'");
+  return argument;
+}
+
+static Entry parseEntry(const json &value, const Manifest &manifest,
+                        Status &status) {
+  JsonReader reader(value, "an entry", status);
+  Entry entry;
+  entry.name = reader.string("name");
+  if (manifest.entry(entry.name))
+    reader.fail("repeats the name '", entry.name, "'");
+  entry.symbol = reader.string("symbol");
+  entry.arenaSymbol = reader.string("arena_symbol");
+  for (const std::string &name : reader.strings("dims")) {
+    std::optional<Dim> dim = named<Dim>(kDimNames, name);
+    if (!dim)
+      reader.fail("'", entry.name, "' has the dim '", name,
+                  "' (supported: batch, source, target, rows, capacity, "
+                  "shortlist)");
+    else if (std::count(entry.dims.begin(), entry.dims.end(), *dim))
+      reader.fail("'", entry.name, "' repeats the dim '", name, "'");
+    else
+      entry.dims.push_back(*dim);
+  }
+  const json &arguments = reader.array("arguments");
+  if (arguments.size() > kMaxArguments)
+    reader.fail("'", entry.name, "' has ", arguments.size(),
+                " arguments, expected at most ", kMaxArguments);
+  else
+    for (const json &argument : arguments)
+      entry.arguments.push_back(parseArgument(argument, entry, status));
+  reader.rejectOtherKeys();
+  return entry;
+}
+
+Result<Manifest> heddle::parseManifest(std::string_view text) {
+  json document = json::parse(text.begin(), text.end(), /*cb=*/nullptr,
+                              /*allow_exceptions=*/false);
+  if (document.is_discarded())
+    return Status::error("manifest: it is not valid JSON");
+
+  Status status = Status::success();
+  JsonReader reader(document, "it", status);
+  Manifest manifest;
+  manifest.compilerVersion = reader.string("heddle");
+  JsonReader model(reader.object("model"), "'model'", status);
+  manifest.modelName = model.string("name");
+  manifest.family = model.string("family");
+  manifest.isas = reader.strings("isas");
+  if (manifest.isas.empty())
+    reader.fail("has no name in 'isas'");
+  if (const json *options = reader.find("options");
+      options && options->is_object())
+    for (const auto &option : options->items())
+      manifest.options.emplace_back(option.key(),
+                                    option.value().is_string()
+                                        ? option.value().get<std::string>()
+                                        : option.value().dump());
+
+  JsonReader vocabulary(reader.object("vocabulary"), "'vocabulary'", status);
+  IntegerRange sizes{1, kMaxVocabulary};
+  manifest.sourceVocabulary =
+      static_cast<int32_t>(vocabulary.integer("source", sizes));
+  manifest.targetVocabulary =
+      static_cast<int32_t>(vocabulary.integer("target", sizes));
+  manifest.generation = parseGeneration(
+      JsonReader(reader.object("generation"), "'generation'", status),
+      manifest.targetVocabulary);
+  manifest.tokenizer = parseTokenizer(
+      JsonReader(reader.object("tokenizer"), "'tokenizer'", status), manifest);
+
+  const json &entries = reader.array("entries");
+  if (entries.size() > kMaxEntries)
+    reader.fail("has ", entries.size(), " entries, expected at most ",
+                kMaxEntries);
+  else
+    for (const json &entry : entries)
+      manifest.entries.push_back(parseEntry(entry, manifest, status));
+  if (!status.ok())
+    return Status::error("manifest: ", status.message());
+  return manifest;
+}

@@ -1,0 +1,143 @@
+//===- Manifest.h - What an artifact says of itself -------------*- C++ -*-===//
+//
+// The manifest section (JSON, described in ArtifactFormat.h) as plain structs.
+// What parseManifest returns is consistent in itself: ids lie in their
+// vocabulary, shapes name dims of their entry, sizes have no overflow. What
+// the entries of an encoder-decoder must look like is EntryContract.h's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_MANIFEST_H
+#define HEDDLE_RUNTIME_MANIFEST_H
+
+#include "runtime/Result.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+
+/// The dims that shapes may name.
+enum class Dim { Batch, Source, Target, Rows, Capacity, Shortlist };
+inline constexpr size_t kNumDims = 6;
+std::string_view nameOf(Dim dim);
+
+/// The value of each dim for one batch.
+class DimValues {
+public:
+  int64_t &operator[](Dim dim) { return values[static_cast<size_t>(dim)]; }
+  int64_t operator[](Dim dim) const { return values[static_cast<size_t>(dim)]; }
+
+private:
+  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1};
+};
+
+/// One element of a shape: a number, or a dim.
+struct Extent {
+  int64_t size = 1;
+  std::optional<Dim> dim;
+
+  bool operator==(const Extent &other) const {
+    return dim == other.dim && (dim || size == other.size);
+  }
+};
+
+enum class ArgumentKind { Input, Prepared, State, Output };
+std::string_view nameOf(ArgumentKind kind);
+
+enum class ElementType { F32, I32 };
+std::string_view nameOf(ElementType type);
+
+/// One buffer of an entry point. Elements of either type have four bytes.
+struct Argument {
+  std::string name;
+  ArgumentKind kind;
+  ElementType type;
+  std::vector<Extent> shape;
+
+  /// Its size for these dims; none on overflow.
+  std::optional<int64_t> byteSize(const DimValues &dims) const;
+};
+/// Its dtype and shape, for people: "f32 [rows, 256]".
+std::string describe(const Argument &argument);
+
+/// A compiled function and its arguments, in the order of HeddleCall.
+struct Entry {
+  std::string name;
+  std::string symbol;
+  std::string arenaSymbol;
+  std::vector<Dim> dims;
+  std::vector<Argument> arguments;
+
+  const Argument *argument(std::string_view name, ArgumentKind kind) const;
+};
+
+/// How to generate: the semantics are those of Hugging Face transformers'
+/// generate() where it has the option. Lengths count generated tokens.
+struct Generation {
+  /// The first input of the decoder; -1 where the model has no token for it.
+  std::optional<int32_t> start;
+  std::vector<int32_t> eos;
+  std::optional<int32_t> pad;
+  /// Never generated.
+  std::vector<int32_t> suppress;
+  /// Not generated as the first token (after forcedBos where that is given).
+  std::vector<int32_t> beginSuppress;
+  /// Sequences whose last token is not generated behind the others.
+  std::vector<std::vector<int32_t>> badWords;
+  /// The first generated token.
+  std::optional<int32_t> forcedBos;
+  /// The token at the length limit.
+  std::optional<int32_t> forcedEos;
+  /// No eos while start and generated tokens are fewer than this.
+  int64_t minLength = 0;
+  std::optional<int64_t> maxLength;
+  /// At most int(lengthFactor * source tokens) + 1 tokens.
+  std::optional<double> lengthFactor;
+  /// The positions that the model has.
+  std::optional<int64_t> maxSource;
+  std::optional<int64_t> maxTarget;
+};
+
+struct TokenizerDescription {
+  enum class Kind { None, SentencePiece, Characters };
+  Kind kind = Kind::None;
+  std::optional<int32_t> bos;
+  std::optional<int32_t> eos;
+  int32_t unknown = 0;
+  /// Ids that are dropped from text.
+  std::vector<int32_t> special;
+  /// Kind Characters: the character at index i has id i.
+  std::string sourceCharacters;
+  std::string targetCharacters;
+};
+std::string_view nameOf(TokenizerDescription::Kind kind);
+
+struct Manifest {
+  std::string compilerVersion;
+  std::string modelName;
+  std::string family;
+  std::vector<std::string> isas;
+  /// Provenance, as text, for people.
+  std::vector<std::pair<std::string, std::string>> options;
+  int32_t sourceVocabulary = 0;
+  int32_t targetVocabulary = 0;
+  Generation generation;
+  TokenizerDescription tokenizer;
+  std::vector<Entry> entries;
+
+  const Entry *entry(std::string_view name) const;
+};
+
+/// Parses and checks the manifest. Errors begin with "manifest: " and name the
+/// key at fault.
+Result<Manifest> parseManifest(std::string_view json);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_MANIFEST_H

@@ -1,0 +1,117 @@
+//===- Model.cpp - A loaded model -----------------------------------------===//
+//
+// Loading, in the order in which each part can trust the one before: file,
+// manifest, code, tokenizer, shortlist.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Model.h"
+
+#include "runtime/EntryContract.h"
+
+#include <algorithm>
+
+using namespace heddle;
+
+/// Says which file a sentence is about, where it does not name it itself.
+static Status inFile(const Artifact &artifact, const Status &status) {
+  return Status::error("'", artifact.path(), "': ", status.message());
+}
+
+Result<Manifest> heddle::readManifest(const Artifact &artifact) {
+  std::optional<std::string_view> text = artifact.section("manifest");
+  if (!text)
+    return Status::error("'", artifact.path(), "' has no section 'manifest'");
+  Result<Manifest> manifest = parseManifest(*text);
+  if (!manifest.ok())
+    return inFile(artifact, manifest.status());
+  if (Status status = checkEntries(*manifest); !status.ok())
+    return inFile(artifact, status);
+  for (const std::string &isa : manifest->isas)
+    if (!artifact.section("code." + isa))
+      return Status::error("'", artifact.path(), "' has no section 'code.", isa,
+                           "', which its manifest lists");
+  return manifest;
+}
+
+Result<Model> Model::load(const std::string &path, const LoadOptions &options) {
+  Result<Artifact> artifact = Artifact::open(path);
+  if (!artifact.ok())
+    return artifact.status();
+  if (options.verifyWeights)
+    if (Status status = artifact->verifyWeights(); !status.ok())
+      return status;
+  Result<Manifest> manifest = readManifest(*artifact);
+  if (!manifest.ok())
+    return manifest.status();
+  Result<CodeLibrary> code = CodeLibrary::load(*artifact, manifest->isas);
+  if (!code.ok())
+    return code.status();
+
+  Model model(std::move(*artifact),
+              std::make_unique<Manifest>(std::move(*manifest)),
+              std::move(*code));
+  for (const Entry &entry : model.manifest().entries) {
+    auto run = model.code.function<HeddleEntry>(entry.symbol);
+    auto arenaSize = model.code.function<HeddleArenaSize>(entry.arenaSymbol);
+    if (!run.ok())
+      return inFile(model.file, run.status());
+    if (!arenaSize.ok())
+      return inFile(model.file, arenaSize.status());
+    model.entryPoints.push_back({&entry, *run, *arenaSize});
+  }
+
+  auto tokenizer = makeTokenizer(model.file, model.manifest());
+  if (!tokenizer.ok())
+    return inFile(model.file, tokenizer.status());
+  model.textTokenizer = std::move(*tokenizer);
+
+  if (auto bytes = model.file.section("shortlist")) {
+    Result<Shortlist> shortlist = Shortlist::parse(*bytes, model.manifest());
+    if (!shortlist.ok())
+      return inFile(model.file, shortlist.status());
+    model.lexicon = std::move(*shortlist);
+  }
+  return model;
+}
+
+const Shortlist *Model::shortlist() const {
+  return lexicon && entryPoint("shortlist.step") ? &*lexicon : nullptr;
+}
+
+const EntryPoint *Model::entryPoint(std::string_view name) const {
+  for (const EntryPoint &entryPoint : entryPoints)
+    if (entryPoint.description->name == name)
+      return &entryPoint;
+  return nullptr;
+}
+
+const void *Model::weights() const {
+  std::optional<std::string_view> bytes = file.section("weights");
+  return bytes ? bytes->data() : nullptr;
+}
+
+static Status checkIds(const std::vector<int32_t> &ids, int32_t vocabulary,
+                       std::optional<int64_t> positions) {
+  if (positions && ids.size() > static_cast<uint64_t>(*positions))
+    return Status::error("has ", ids.size(),
+                         " tokens but the model has positions for ",
+                         *positions);
+  for (int32_t id : ids)
+    if (id < 0 || id >= vocabulary)
+      return Status::error("has the id ", id, " but the vocabulary has ",
+                           vocabulary);
+  return Status::success();
+}
+
+Status Model::checkSource(const std::vector<int32_t> &ids) const {
+  if (ids.empty())
+    return Status::error("has no token");
+  return checkIds(ids, manifest().sourceVocabulary,
+                  manifest().generation.maxSource);
+}
+
+Status Model::checkTarget(const std::vector<int32_t> &ids) const {
+  return checkIds(ids, manifest().targetVocabulary,
+                  manifest().generation.maxTarget);
+}

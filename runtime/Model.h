@@ -1,0 +1,89 @@
+//===- Model.h - A loaded model ---------------------------------*- C++ -*-===//
+//
+// An artifact that is ready to run: mapped, checked, its code loaded, its
+// tokenizer built. A Session runs it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_MODEL_H
+#define HEDDLE_RUNTIME_MODEL_H
+
+#include "runtime/Artifact.h"
+#include "runtime/CodeLibrary.h"
+#include "runtime/KernelAbi.h"
+#include "runtime/Manifest.h"
+#include "runtime/Result.h"
+#include "runtime/Shortlist.h"
+#include "runtime/Tokenizer.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+struct LoadOptions {
+  /// Compare the weights with their checksums, which reads them all.
+  bool verifyWeights = false;
+};
+
+/// An entry point: what it expects and the code behind it.
+struct EntryPoint {
+  const Entry *description;
+  HeddleEntry run;
+  HeddleArenaSize arenaSize;
+};
+
+/// Immutable; any number of threads and sessions may share it. A session
+/// borrows its model: do not move or destroy a model that has sessions.
+class Model {
+public:
+  /// Loads an artifact. Errors are sentences that name the file or the part of
+  /// it at fault; a file made for another machine is refused before any of its
+  /// code runs.
+  static Result<Model> load(const std::string &path,
+                            const LoadOptions &options = {});
+
+  const Manifest &manifest() const { return *description; }
+  const Artifact &artifact() const { return file; }
+  /// The ISA level of the code that was loaded.
+  const std::string &isa() const { return code.isa(); }
+  /// Null where the artifact has none (kind "none").
+  const Tokenizer *tokenizer() const { return textTokenizer.get(); }
+  /// Null where the artifact has no shortlist, or no code that uses it.
+  const Shortlist *shortlist() const;
+
+  /// Null where the artifact has no such entry.
+  const EntryPoint *entryPoint(std::string_view name) const;
+  /// The section `weights`; null where there is none.
+  const void *weights() const;
+
+  /// Whether `ids` can be encoded: not empty, in the vocabulary, not longer
+  /// than the model's positions. The error begins with a verb ("has ...").
+  Status checkSource(const std::vector<int32_t> &ids) const;
+  /// Whether `ids` can be given to the decoder. May be empty.
+  Status checkTarget(const std::vector<int32_t> &ids) const;
+
+private:
+  Model(Artifact file, std::unique_ptr<Manifest> description, CodeLibrary code)
+      : file(std::move(file)), description(std::move(description)),
+        code(std::move(code)) {}
+
+  Artifact file;
+  /// On the heap: entry points refer to it when the model moves.
+  std::unique_ptr<Manifest> description;
+  CodeLibrary code;
+  std::vector<EntryPoint> entryPoints;
+  std::unique_ptr<Tokenizer> textTokenizer;
+  std::optional<Shortlist> lexicon;
+};
+
+/// The manifest of an artifact, without loading its code: works on any machine.
+Result<Manifest> readManifest(const Artifact &artifact);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_MODEL_H

@@ -1,0 +1,118 @@
+//===- NpyWriter.cpp - Logits as a NumPy file -----------------------------===//
+//
+// The format (numpy.lib.format): the magic "\x93NUMPY", the version's two
+// bytes, the u16 length of the header, the header as a Python dictionary padded
+// with spaces and a newline so that the data starts at a multiple of 64.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/NpyWriter.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace heddle;
+
+static std::string headerFor(const std::array<int64_t, 3> &shape) {
+  std::string dictionary =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (" +
+      std::to_string(shape[0]) + ", " + std::to_string(shape[1]) + ", " +
+      std::to_string(shape[2]) + "), }";
+  std::string header("\x93NUMPY\x01\x00", 8);
+  size_t unpadded = header.size() + sizeof(uint16_t) + dictionary.size() + 1;
+  dictionary.append((64 - unpadded % 64) % 64, ' ');
+  dictionary += '\n';
+  header += static_cast<char>(dictionary.size() & 0xFF);
+  header += static_cast<char>(dictionary.size() >> 8);
+  return header + dictionary;
+}
+
+Result<NpyWriter> NpyWriter::create(const std::string &path,
+                                    std::array<int64_t, 3> shape) {
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    if (__builtin_mul_overflow(elements, extent, &elements) ||
+        elements > std::numeric_limits<int64_t>::max() / 8)
+      return Status::error("cannot write '", path, "': an array of ", shape[0],
+                           " x ", shape[1], " x ", shape[2], " is too large");
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+    return Status::error("cannot write '", path,
+                         "': it is not a regular file");
+  std::string temporary = path + ".XXXXXX";
+  int file = mkostemp(temporary.data(), O_CLOEXEC);
+  if (file < 0)
+    return Status::error("cannot write '", path, "': ", strerror(errno));
+  // mkostemp's files are private; this one gets what the user's mask gives.
+  mode_t mask = umask(0);
+  umask(mask);
+  fchmod(file, 0666 & ~mask);
+
+  NpyWriter writer(path, std::move(temporary), file, shape);
+  std::string header = headerFor(shape);
+  if (Status status = writer.writeAt(0, header.data(), header.size());
+      !status.ok())
+    return status;
+  writer.dataOffset = static_cast<int64_t>(header.size());
+  return writer;
+}
+
+NpyWriter::NpyWriter(NpyWriter &&other) noexcept
+    : path(std::move(other.path)), temporary(std::move(other.temporary)),
+      file(std::exchange(other.file, -1)), shape(other.shape),
+      dataOffset(other.dataOffset) {}
+
+NpyWriter::~NpyWriter() {
+  if (file < 0)
+    return;
+  close(file);
+  unlink(temporary.c_str());
+}
+
+Status NpyWriter::writeAt(int64_t offset, const void *bytes, size_t size) {
+  const char *rest = static_cast<const char *>(bytes);
+  while (size > 0) {
+    ssize_t written = pwrite(file, rest, size, offset);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return Status::error("cannot write '", path, "': ", strerror(errno));
+    rest += written;
+    offset += written;
+    size -= static_cast<size_t>(written);
+  }
+  return Status::success();
+}
+
+Status NpyWriter::write(int64_t row, int64_t column, const float *values) {
+  int64_t cell = row * shape[1] + column;
+  return writeAt(dataOffset + cell * shape[2] * int64_t(sizeof(float)), values,
+                 static_cast<size_t>(shape[2]) * sizeof(float));
+}
+
+Status NpyWriter::writeMissing(int64_t row, int64_t column) {
+  std::vector<float> missing(static_cast<size_t>(shape[2]),
+                             std::numeric_limits<float>::quiet_NaN());
+  for (; column < shape[1]; ++column)
+    if (Status status = write(row, column, missing.data()); !status.ok())
+      return status;
+  return Status::success();
+}
+
+Status NpyWriter::commit() {
+  int closed = close(std::exchange(file, -1));
+  if (closed != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
+    Status status =
+        Status::error("cannot write '", path, "': ", strerror(errno));
+    unlink(temporary.c_str());
+    return status;
+  }
+  return Status::success();
+}

@@ -1,0 +1,57 @@
+//===- NpyWriter.h - Logits as a NumPy file ---------------------*- C++ -*-===//
+//
+// Writes a three-dimensional array of float32 in NumPy's format, version 1.0,
+// cell by cell in any order, and gives the file its name only when all of it
+// stands: a failed run leaves nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_NPYWRITER_H
+#define HEDDLE_RUNTIME_NPYWRITER_H
+
+#include "runtime/Result.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Owns the temporary file until commit. Move-only, not thread-safe.
+class NpyWriter {
+public:
+  /// Creates a temporary file beside `path` for an array of `shape`, C order.
+  static Result<NpyWriter> create(const std::string &path,
+                                  std::array<int64_t, 3> shape);
+
+  NpyWriter(NpyWriter &&other) noexcept;
+  NpyWriter &operator=(NpyWriter &&other) = delete;
+  /// Removes the temporary file of a writer that was not committed.
+  ~NpyWriter();
+
+  /// Writes the cell array[row, column, :].
+  Status write(int64_t row, int64_t column, const float *values);
+  /// Fills the cells array[row, column:, :] with NaN.
+  Status writeMissing(int64_t row, int64_t column);
+  /// Renames the file to its path. Every cell has been written.
+  Status commit();
+
+private:
+  NpyWriter(std::string path, std::string temporary, int file,
+            std::array<int64_t, 3> shape)
+      : path(std::move(path)), temporary(std::move(temporary)), file(file),
+        shape(shape) {}
+
+  Status writeAt(int64_t offset, const void *bytes, size_t size);
+
+  std::string path;
+  std::string temporary;
+  int file;
+  std::array<int64_t, 3> shape;
+  int64_t dataOffset = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_NPYWRITER_H

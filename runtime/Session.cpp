@@ -1,0 +1,234 @@
+//===- Session.cpp - One batch at a time through a model ------------------===//
+//
+// A batch is laid out before it runs: the runtime's own inputs get a place,
+// then each entry's outputs and states; inputs and prepared arguments take the
+// place of what they name. EntryContract.h has made sure that it exists, with
+// the shape that is written or read here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Session.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace heddle;
+
+/// The bytes of `count` rows of `width` four-byte elements.
+static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(count, width, &bytes) ||
+      __builtin_mul_overflow(bytes, 4, &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
+Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
+                      int64_t length, const std::vector<TokenIds> &candidates) {
+  if (sources.empty())
+    return Status::error("a batch has no sentence");
+  size_t longest = 1, widest = 1;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (Status status = model.checkSource(sources[i]); !status.ok())
+      return Status::error("sentence ", i + 1, " of a batch ",
+                           status.message());
+    longest = std::max(longest, sources[i].size());
+  }
+  for (const TokenIds &list : candidates)
+    widest = std::max(widest, list.size());
+  if (form == DecoderForm::ShortlistStep && candidates.size() != sources.size())
+    return Status::error("a batch of ", sources.size(), " sentences has ",
+                         candidates.size(), " lists of candidates");
+  if (Status status = findEntries(form); !status.ok())
+    return status;
+
+  dims[Dim::Batch] = dims[Dim::Rows] = static_cast<int64_t>(sources.size());
+  dims[Dim::Source] = static_cast<int64_t>(longest);
+  dims[Dim::Target] = dims[Dim::Capacity] = std::max<int64_t>(length, 1);
+  dims[Dim::Shortlist] = static_cast<int64_t>(widest);
+  if (Status status = layOut(form, dims[Dim::Target]); !status.ok())
+    return Status::error("a batch of ", sources.size(), " sentences with ",
+                         longest, " source and ", dims[Dim::Target],
+                         " target tokens ", status.message());
+  fillInputs(sources, candidates);
+  clearStates();
+  call(encode);
+  if (prepare.entry)
+    call(prepare);
+  return Status::success();
+}
+
+Status Session::findEntries(DecoderForm form) {
+  const char *decodeName = form == DecoderForm::Full   ? "decode"
+                           : form == DecoderForm::Step ? "decode.step"
+                                                       : "shortlist.step";
+  const char *prepareName =
+      form == DecoderForm::Step ? "decode.prepare" : "shortlist.prepare";
+  encode.entry = model.entryPoint("encode");
+  decode.entry = model.entryPoint(decodeName);
+  // What a decoder has nothing to prepare from, it has no entry for.
+  prepare.entry =
+      form == DecoderForm::Full ? nullptr : model.entryPoint(prepareName);
+  for (auto [binding, name] :
+       {std::pair(&encode, "encode"), std::pair(&decode, decodeName)})
+    if (!binding->entry)
+      return Status::error("'", model.artifact().path(), "' has no entry '",
+                           name, "'");
+  return Status::success();
+}
+
+Status Session::layOut(DecoderForm form, int64_t length) {
+  workspace.restart();
+  arenaBytes = 0;
+  int64_t batch = dims[Dim::Batch];
+  auto place = [&](int64_t count, int64_t width = 1) {
+    return workspace.place(bytesOf(count, width));
+  };
+  auto key = [](const char *name) {
+    return std::pair(ArgumentKind::Input, std::string_view(name));
+  };
+  auto shareOutputs = [](const Binding &binding, ArgumentKind kind,
+                         Places &shared) {
+    const std::vector<Argument> &arguments =
+        binding.entry->description->arguments;
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (arguments[i].kind == ArgumentKind::Output)
+        shared[{kind, arguments[i].name}] = binding.places[i];
+  };
+
+  int64_t sourcePlace = place(batch, dims[Dim::Source]);
+  int64_t decoderPlace =
+      form == DecoderForm::Full ? place(batch, length) : place(batch);
+  Places shared = {
+      {key("ids"), sourcePlace},
+      {key("lengths"), place(batch)},
+      {key("positions"), place(batch)},
+      {key("sentences"), place(batch)},
+      {key("candidates"), place(batch, dims[Dim::Shortlist])},
+      {key("counts"), place(batch)},
+  };
+  if (Status status = bind(encode, shared); !status.ok())
+    return status;
+  shareOutputs(encode, ArgumentKind::Input, shared);
+  if (prepare.entry) {
+    if (Status status = bind(prepare, shared); !status.ok())
+      return status;
+    shareOutputs(prepare, ArgumentKind::Prepared, shared);
+  }
+  shared[key("ids")] = decoderPlace;
+  if (Status status = bind(decode, shared); !status.ok())
+    return status;
+  int64_t arenaPlace = workspace.place(arenaBytes);
+  if (Status status = workspace.take(); !status.ok())
+    return status;
+
+  auto integers = [&](int64_t offset) {
+    return static_cast<int32_t *>(workspace.at(offset));
+  };
+  arena = workspace.at(arenaPlace);
+  sourceIds = integers(sourcePlace);
+  decoderIds = integers(decoderPlace);
+  lengths = integers(shared[key("lengths")]);
+  positions = integers(shared[key("positions")]);
+  sentences = integers(shared[key("sentences")]);
+  candidateIds = integers(shared[key("candidates")]);
+  counts = integers(shared[key("counts")]);
+  connect(encode);
+  if (prepare.entry)
+    connect(prepare);
+  connect(decode);
+  return Status::success();
+}
+
+/// Finds or makes the place of each argument, and asks for the arena.
+Status Session::bind(Binding &binding, const Places &shared) {
+  const Entry &entry = *binding.entry->description;
+  binding.places.clear();
+  for (const Argument &argument : entry.arguments) {
+    bool own = argument.kind == ArgumentKind::Output ||
+               argument.kind == ArgumentKind::State;
+    binding.places.push_back(own ? workspace.place(argument.byteSize(dims))
+                                 : shared.at({argument.kind, argument.name}));
+  }
+  binding.dims.clear();
+  for (Dim dim : entry.dims)
+    binding.dims.push_back(dims[dim]);
+  int64_t bytes = binding.entry->arenaSize(binding.dims.data());
+  if (bytes < 0)
+    return Status::error("needs an arena of ", bytes, " bytes for entry '",
+                         entry.name, "'");
+  arenaBytes = std::max(arenaBytes, bytes);
+  return Status::success();
+}
+
+/// Turns places into addresses, once the block stands.
+void Session::connect(Binding &binding) {
+  binding.buffers.clear();
+  for (int64_t place : binding.places)
+    binding.buffers.push_back(workspace.at(place));
+}
+
+void Session::fillInputs(const std::vector<TokenIds> &sources,
+                         const std::vector<TokenIds> &candidates) {
+  // Any id would do: results do not depend on what stands behind a length.
+  int32_t pad = model.manifest().generation.pad.value_or(0);
+  if (pad >= model.manifest().sourceVocabulary)
+    pad = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    int32_t *row = sourceIds + i * dims[Dim::Source];
+    std::fill(std::copy(sources[i].begin(), sources[i].end(), row),
+              row + dims[Dim::Source], pad);
+    lengths[i] = static_cast<int32_t>(sources[i].size());
+    sentences[i] = static_cast<int32_t>(i);
+  }
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    int32_t *row = candidateIds + i * dims[Dim::Shortlist];
+    std::fill(std::copy(candidates[i].begin(), candidates[i].end(), row),
+              row + dims[Dim::Shortlist], 0);
+    counts[i] = static_cast<int32_t>(candidates[i].size());
+  }
+}
+
+/// Zeroes the decoder's states and finds its logits.
+void Session::clearStates() {
+  states.clear();
+  const std::vector<Argument> &arguments = decode.entry->description->arguments;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].kind == ArgumentKind::Output)
+      decoderLogits = static_cast<float *>(decode.buffers[i]);
+    if (arguments[i].kind != ArgumentKind::State)
+      continue;
+    int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
+    std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
+    states.push_back(
+        {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
+  }
+}
+
+void Session::call(Binding &binding) {
+  const Entry &entry = *binding.entry->description;
+  for (size_t i = 0; i < entry.dims.size(); ++i)
+    binding.dims[i] = dims[entry.dims[i]];
+  HeddleCall call{binding.buffers.data(), binding.dims.data(), arena,
+                  model.weights()};
+  binding.entry->run(&call);
+}
+
+void Session::runFull() { call(decode); }
+
+void Session::runStep(int32_t position) {
+  std::fill(positions, positions + rows(), position);
+  call(decode);
+}
+
+void Session::finish(int64_t row) {
+  int64_t last = rows() - 1;
+  if (row != last) {
+    for (const State &state : states)
+      std::memcpy(state.rows + row * state.rowBytes,
+                  state.rows + last * state.rowBytes,
+                  static_cast<size_t>(state.rowBytes));
+    sentences[row] = sentences[last];
+  }
+  dims[Dim::Rows] = last;
+}

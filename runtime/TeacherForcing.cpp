@@ -1,0 +1,88 @@
+//===- TeacherForcing.cpp - Logits along given targets --------------------===//
+//
+// The full form runs once over a padded batch: what stands behind a target's
+// end cannot reach its logits, since a decoder looks back only. The step form
+// is fed the same tokens one by one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/TeacherForcing.h"
+
+#include <algorithm>
+
+using namespace heddle;
+
+/// The decoder's input at a position: what the teacher says before it.
+static int32_t inputAt(const TokenIds &target, int64_t position,
+                       int32_t start) {
+  return position == 0 ? start : target[position - 1];
+}
+
+static Status scoreFull(Session &session, const std::vector<TokenIds> &targets,
+                        int64_t longest, int32_t start, int64_t vocabulary,
+                        const LogitsSink &sink) {
+  for (size_t i = 0; i < targets.size(); ++i)
+    for (int64_t k = 0; k < longest; ++k)
+      session.ids()[i * longest + k] =
+          k < int64_t(targets[i].size()) ? inputAt(targets[i], k, start)
+                                         : start;
+  session.runFull();
+  for (size_t i = 0; i < targets.size(); ++i)
+    for (size_t k = 0; k < targets[i].size(); ++k)
+      if (Status status =
+              sink(i, k, session.logits() + (i * longest + k) * vocabulary);
+          !status.ok())
+        return status;
+  return Status::success();
+}
+
+static Status scoreSteps(Session &session, const std::vector<TokenIds> &targets,
+                         int32_t start, int64_t vocabulary,
+                         const LogitsSink &sink) {
+  auto finishRowsAt = [&](int64_t position) {
+    for (int64_t row = session.rows() - 1; row >= 0; --row)
+      if (int64_t(targets[session.sentence(row)].size()) == position)
+        session.finish(row);
+  };
+  finishRowsAt(0);
+  for (int32_t position = 0; session.rows() > 0; ++position) {
+    for (int64_t row = 0; row < session.rows(); ++row)
+      session.ids()[row] =
+          inputAt(targets[session.sentence(row)], position, start);
+    session.runStep(position);
+    for (int64_t row = 0; row < session.rows(); ++row)
+      if (Status status = sink(session.sentence(row), position,
+                               session.logits() + row * vocabulary);
+          !status.ok())
+        return status;
+    finishRowsAt(position + 1);
+  }
+  return Status::success();
+}
+
+Status heddle::scoreTargets(const Model &model, Session &session,
+                            const std::vector<TokenIds> &sources,
+                            const std::vector<TokenIds> &targets,
+                            DecoderForm form, const LogitsSink &sink) {
+  std::optional<int32_t> start = model.manifest().generation.start;
+  if (!start)
+    return Status::error("'", model.artifact().path(),
+                         "' has no start token to score from");
+  if (sources.size() != targets.size())
+    return Status::error("a batch of ", sources.size(), " sentences has ",
+                         targets.size(), " targets");
+  int64_t longest = 0;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (Status status = model.checkTarget(targets[i]); !status.ok())
+      return Status::error("target ", i + 1, " of a batch ", status.message());
+    longest = std::max(longest, int64_t(targets[i].size()));
+  }
+  if (longest == 0)
+    return Status::success();
+  if (Status status = session.begin(sources, form, longest); !status.ok())
+    return status;
+  int64_t vocabulary = model.manifest().targetVocabulary;
+  return form == DecoderForm::Full
+             ? scoreFull(session, targets, longest, *start, vocabulary, sink)
+             : scoreSteps(session, targets, *start, vocabulary, sink);
+}

@@ -1,0 +1,102 @@
+//===- TokenChoice.cpp - Which token comes next ---------------------------===//
+//
+// What may not come gets the logit -inf, then the largest one wins. In
+// transformers the sequence so far begins with the start token; here it is not
+// stored, hence the `count + 1` where the minimal length is compared.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/TokenChoice.h"
+
+#include <algorithm>
+#include <limits>
+
+using namespace heddle;
+
+/// Lengths of models that state none. It only bounds a decoder that never ends
+/// its sentence.
+static constexpr int64_t kDefaultMaxLength = 512;
+
+static void forbid(const NextTokenLogits &logits, int32_t id) {
+  int64_t index = id;
+  if (logits.candidates) {
+    const int32_t *end = logits.candidates + logits.count;
+    const int32_t *found = std::lower_bound(logits.candidates, end, id);
+    if (found == end || *found != id)
+      return;
+    index = found - logits.candidates;
+  }
+  logits.values[index] = -std::numeric_limits<float>::infinity();
+}
+
+/// Whether the generated tokens end with all of `word` but its last token.
+/// NoBadWordsLogitsProcessor passes over words longer than the sequence so far,
+/// so that the start token never takes part in a match.
+static bool endsWithPrefix(const std::vector<int32_t> &generated,
+                           const std::vector<int32_t> &word) {
+  size_t prefix = word.size() - 1;
+  return prefix <= generated.size() &&
+         std::equal(word.begin(), word.end() - 1, generated.end() - prefix);
+}
+
+/// NoBadWordsLogitsProcessor drops such words.
+static bool isOnlyEos(const Generation &generation,
+                      const std::vector<int32_t> &word) {
+  return word.size() == 1 &&
+         std::count(generation.eos.begin(), generation.eos.end(), word[0]) != 0;
+}
+
+int32_t heddle::chooseToken(const Generation &generation,
+                            const std::vector<int32_t> &generated,
+                            int64_t limit, NextTokenLogits logits) {
+  int64_t count = static_cast<int64_t>(generated.size());
+  if (generation.forcedEos && count == limit - 1)
+    return *generation.forcedEos;
+  if (generation.forcedBos && count == 0)
+    return *generation.forcedBos;
+
+  for (int32_t id : generation.suppress)
+    forbid(logits, id);
+  if (count == (generation.forcedBos ? 1 : 0))
+    for (int32_t id : generation.beginSuppress)
+      forbid(logits, id);
+  for (const std::vector<int32_t> &word : generation.badWords)
+    if (!isOnlyEos(generation, word) && endsWithPrefix(generated, word))
+      forbid(logits, word.back());
+  if (count + 1 < generation.minLength)
+    for (int32_t id : generation.eos)
+      forbid(logits, id);
+
+  int64_t best = -1;
+  float bestValue = -std::numeric_limits<float>::infinity();
+  for (int64_t i = 0; i < logits.count; ++i) {
+    if (logits.values[i] > bestValue) {
+      bestValue = logits.values[i];
+      best = i;
+    }
+  }
+  if (best < 0)
+    return generation.eos[0];
+  return logits.candidates ? logits.candidates[best]
+                           : static_cast<int32_t>(best);
+}
+
+int64_t heddle::lengthLimit(const Generation &generation, int64_t sourceLength,
+                            std::optional<int64_t> requested) {
+  int64_t limit = std::numeric_limits<int32_t>::max();
+  if (requested) {
+    limit = *requested;
+  } else {
+    if (generation.lengthFactor) {
+      double factored = *generation.lengthFactor * double(sourceLength);
+      limit = factored < double(limit - 1) ? int64_t(factored) + 1 : limit;
+    }
+    if (generation.maxLength)
+      limit = std::min(limit, *generation.maxLength);
+    if (!generation.lengthFactor && !generation.maxLength)
+      limit = generation.maxTarget.value_or(kDefaultMaxLength);
+  }
+  if (generation.maxTarget)
+    limit = std::min(limit, *generation.maxTarget);
+  return std::max<int64_t>(limit, 1);
+}

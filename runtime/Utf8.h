@@ -1,0 +1,28 @@
+//===- Utf8.h - Code points of untrusted text -------------------*- C++ -*-===//
+//
+// UTF-8 as the Unicode standard recommends for damaged text: what is not
+// well-formed reads as U+FFFD, and reading always goes on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_UTF8_H
+#define HEDDLE_RUNTIME_UTF8_H
+
+#include <string_view>
+
+namespace heddle {
+
+inline constexpr char32_t kReplacementCharacter = 0xFFFD;
+
+/// One code point and the bytes it was read from.
+struct CodePoint {
+  char32_t value;
+  std::string_view bytes;
+};
+
+/// Removes the first code point of `text`, which must not be empty.
+CodePoint takeCodePoint(std::string_view &text);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_UTF8_H

@@ -1,0 +1,100 @@
+//===- LineReader.cpp - Lines of untrusted length -------------------------===//
+//
+// A buffer over read(2): standard streams would tell less about errors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/LineReader.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace heddle;
+
+/// No sentence is longer; a file that is not text soon is.
+static constexpr size_t kMaxLineBytes = 1 << 20;
+static constexpr size_t kReadBytes = 1 << 16;
+
+LineReader LineReader::standardInput() {
+  return LineReader(STDIN_FILENO, "standard input");
+}
+
+LineReader LineReader::texts(std::vector<std::string> lines) {
+  LineReader reader(-1, "");
+  reader.given = std::move(lines);
+  return reader;
+}
+
+Result<LineReader> LineReader::open(const std::string &path) {
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return Status::error("cannot open '", path, "': ", strerror(errno));
+  return LineReader(file, "'" + path + "'");
+}
+
+LineReader::LineReader(LineReader &&other) noexcept
+    : file(std::exchange(other.file, -1)), name(std::move(other.name)),
+      given(std::move(other.given)), lineNumber(other.lineNumber),
+      buffer(std::move(other.buffer)), consumed(other.consumed) {}
+
+LineReader::~LineReader() {
+  if (file > STDIN_FILENO)
+    close(file);
+}
+
+std::string LineReader::where() const {
+  if (file < 0)
+    return "text " + std::to_string(lineNumber);
+  return "line " + std::to_string(lineNumber) + " of " + name;
+}
+
+Result<bool> LineReader::fill() {
+  buffer.erase(0, consumed);
+  consumed = 0;
+  size_t size = buffer.size();
+  buffer.resize(size + kReadBytes);
+  ssize_t count;
+  do
+    count = read(file, buffer.data() + size, kReadBytes);
+  while (count < 0 && errno == EINTR);
+  buffer.resize(size + static_cast<size_t>(count > 0 ? count : 0));
+  if (count < 0)
+    return Status::error("cannot read ", name, ": ", strerror(errno));
+  return count > 0;
+}
+
+Result<std::optional<std::string>> LineReader::next() {
+  ++lineNumber;
+  if (file < 0)
+    return size_t(lineNumber) > given.size()
+               ? std::optional<std::string>()
+               : std::optional<std::string>(given[lineNumber - 1]);
+  size_t scanned = 0;
+  for (;;) {
+    size_t end = buffer.find('\n', consumed + scanned);
+    size_t length = (end == std::string::npos ? buffer.size() : end) - consumed;
+    if (length > kMaxLineBytes)
+      return Status::error(where(), " is longer than ", kMaxLineBytes,
+                           " bytes");
+    bool atEnd = false;
+    if (end == std::string::npos) {
+      scanned = length;
+      Result<bool> more = fill();
+      if (!more.ok())
+        return more.status();
+      if (*more)
+        continue;
+      atEnd = true;
+    }
+    if (atEnd && length == 0)
+      return std::optional<std::string>();
+    std::string line = buffer.substr(consumed, length);
+    consumed += length + (atEnd ? 0 : 1);
+    if (!line.empty() && line.back() == '\r')
+      line.pop_back();
+    return std::optional<std::string>(std::move(line));
+  }
+}

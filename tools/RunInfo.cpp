@@ -1,0 +1,107 @@
+//===- RunInfo.cpp - What an artifact holds, for people -------------------===//
+//
+// Plain columns, one part of the artifact after the other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/RunInfo.h"
+
+#include <cstdio>
+
+using namespace heddle;
+
+static std::string padded(std::string_view text, size_t width) {
+  std::string result(text);
+  result.resize(std::max(result.size(), width), ' ');
+  return result;
+}
+
+static std::string number(double value, const char *format) {
+  char text[32];
+  snprintf(text, sizeof(text), format, value);
+  return text;
+}
+
+/// "17.2 MB", or the plain count where it is small.
+static std::string readableSize(uint64_t bytes) {
+  if (bytes < 10000)
+    return std::to_string(bytes) + " B";
+  const char *units[] = {"kB", "MB", "GB", "TB"};
+  double value = double(bytes) / 1000;
+  size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < std::size(units); ++unit)
+    value /= 1000;
+  return number(value, "%.1f ") + units[unit];
+}
+
+static std::string row(std::string_view label, const std::string &value) {
+  return padded(label, 12) + value + "\n";
+}
+
+template <typename List> static std::string joined(const List &list) {
+  std::string text;
+  for (const auto &element : list) {
+    text += text.empty() ? "" : ", ";
+    if constexpr (std::is_arithmetic_v<std::decay_t<decltype(element)>>)
+      text += std::to_string(element);
+    else
+      text += element;
+  }
+  return text;
+}
+
+static std::string describeGeneration(const Generation &generation) {
+  std::vector<std::string> parts;
+  auto add = [&](const char *label, const auto &value) {
+    if (value)
+      parts.push_back(label + std::to_string(*value));
+  };
+  add("start ", generation.start);
+  parts.push_back("end " + joined(generation.eos));
+  add("forced first ", generation.forcedBos);
+  add("forced last ", generation.forcedEos);
+  if (generation.lengthFactor)
+    parts.push_back("at most int(" + number(*generation.lengthFactor, "%g") +
+                    " n) + 1 tokens");
+  add("at most ", generation.maxLength);
+  add("source positions ", generation.maxSource);
+  add("target positions ", generation.maxTarget);
+  return joined(parts);
+}
+
+static std::string describeEntry(const Entry &entry) {
+  std::vector<std::string_view> dims;
+  for (Dim dim : entry.dims)
+    dims.push_back(nameOf(dim));
+  std::string text = "  " + entry.name + " (" + joined(dims) + ")\n";
+  for (const Argument &argument : entry.arguments)
+    text += "    " + padded(nameOf(argument.kind), 10) +
+            padded(argument.name, 24) + " " + describe(argument) + "\n";
+  return text;
+}
+
+std::string heddle::describeArtifact(const Artifact &artifact,
+                                     const Manifest &manifest) {
+  std::string text =
+      row("model", manifest.modelName + " (" + manifest.family + ")");
+  text += row("file", artifact.path() + ", " + readableSize(artifact.size()));
+  text += row("compiler", "heddle " + manifest.compilerVersion);
+  text += row("isas", joined(manifest.isas));
+  text += row("vocabulary",
+              std::to_string(manifest.sourceVocabulary) + " source, " +
+                  std::to_string(manifest.targetVocabulary) + " target");
+  text += row("tokenizer", std::string(nameOf(manifest.tokenizer.kind)));
+  text += row("generation", describeGeneration(manifest.generation));
+  if (!manifest.options.empty())
+    text += "options\n";
+  for (const auto &[name, value] : manifest.options)
+    text += "  " + padded(name, 24) + " " + value + "\n";
+  text += "sections\n";
+  for (const Artifact::Section &section : artifact.sections())
+    text += "  " + padded(section.name, 24) + " " +
+            readableSize(section.bytes.size()) + "\n";
+  text += "entries\n";
+  for (const Entry &entry : manifest.entries)
+    text += describeEntry(entry);
+  return text;
+}

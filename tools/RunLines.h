@@ -1,0 +1,27 @@
+//===- RunLines.h - What heddle-run does with lines -------------*- C++ -*-===//
+//
+// The two jobs of heddle-run: translate lines, or score given targets.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_RUNLINES_H
+#define HEDDLE_TOOLS_RUNLINES_H
+
+#include "runtime/Model.h"
+#include "runtime/Result.h"
+#include "tools/OutputWriter.h"
+#include "tools/RunOptions.h"
+
+namespace heddle {
+
+/// Prints one line an input line, in order, flushed after each batch. On an
+/// error the lines before the one at fault have been printed.
+Status translateLines(const Model &model, const RunOptions &options,
+                      OutputWriter &output);
+
+/// Writes the logits of the teacher's targets; prints nothing.
+Status scoreLines(const Model &model, const RunOptions &options);
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_RUNLINES_H

@@ -1,0 +1,150 @@
+//===- RunOptions.cpp - The command line of heddle-run --------------------===//
+//
+// One loop over the arguments. A flag's value is the next argument or stands
+// behind '='; behind '--' everything is text.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/RunOptions.h"
+
+#include <charconv>
+
+using namespace heddle;
+
+const char *const heddle::kRunHelp =
+    R"(usage: heddle-run FILE [TEXT...] [options]
+
+Translates each TEXT, or each line of standard input, with the model that
+heddle-compile wrote to FILE, and prints a line for each.
+
+  --batch N          sentences that run together (default 16; 1 on a terminal)
+  --max-length N     generate at most N tokens a sentence, the end included
+  --no-shortlist     choose among the whole vocabulary
+  --ids              lines are token ids, in and out
+  --teacher FILE     score the target ids in FILE, one line an input, and
+  --logits FILE.npy  write the logits, float32 [lines, longest, vocabulary]
+  --form full|step   with --teacher: the decoder's form (default full)
+  --verify           check the weights too
+  --info             print what FILE holds
+  --help             print this
+  --version          print the version
+)";
+
+/// Beyond these a number is a mistake.
+static constexpr int64_t kMaxBatch = 4096;
+static constexpr int64_t kMaxMaxLength = 1000000;
+
+static Status parseNumber(const std::string &flag, const std::string &text,
+                          int64_t high, std::optional<int64_t> &number) {
+  int64_t value = 0;
+  const char *end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end || value < 1 || value > high)
+    return Status::error(flag, " has the value '", text,
+                         "', expected a number from 1 to ", high);
+  number = value;
+  return Status::success();
+}
+
+static Status parseForm(const std::string &text, DecoderForm &form) {
+  if (text != "full" && text != "step")
+    return Status::error("--form has the value '", text,
+                         "', expected full or step");
+  form = text == "full" ? DecoderForm::Full : DecoderForm::Step;
+  return Status::success();
+}
+
+/// A flag without a value, if it is one.
+static bool *findSwitch(RunOptions &options, const std::string &flag) {
+  if (flag == "--ids")
+    return &options.ids;
+  if (flag == "--info")
+    return &options.info;
+  if (flag == "--verify")
+    return &options.verify;
+  if (flag == "--help")
+    return &options.help;
+  if (flag == "--version")
+    return &options.version;
+  return nullptr;
+}
+
+static bool takesValue(const std::string &flag) {
+  return flag == "--batch" || flag == "--max-length" || flag == "--teacher" ||
+         flag == "--logits" || flag == "--form";
+}
+
+static Status setValue(RunOptions &options, const std::string &flag,
+                       const std::string &value) {
+  if (flag == "--batch")
+    return parseNumber(flag, value, kMaxBatch, options.batch);
+  if (flag == "--max-length")
+    return parseNumber(flag, value, kMaxMaxLength, options.maxLength);
+  if (flag == "--form")
+    return parseForm(value, options.form);
+  if (value.empty())
+    return Status::error(flag, " has an empty value, expected a file");
+  (flag == "--teacher" ? options.teacher : options.logits) = value;
+  return Status::success();
+}
+
+static Status checkTogether(const RunOptions &options, bool hasForm) {
+  if (options.file.empty())
+    return Status::error("no model file is given, expected heddle-run FILE");
+  if (options.info && !options.texts.empty())
+    return Status::error("--info takes no text, found '", options.texts[0],
+                         "'");
+  if (options.teacher.empty() != options.logits.empty())
+    return options.logits.empty()
+               ? Status::error("--teacher needs --logits FILE.npy")
+               : Status::error("--logits needs --teacher FILE");
+  if (hasForm && options.teacher.empty())
+    return Status::error("--form needs --teacher FILE");
+  return Status::success();
+}
+
+Result<RunOptions>
+heddle::parseRunOptions(const std::vector<std::string> &arguments) {
+  RunOptions options;
+  bool hasForm = false, onlyText = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string &argument = arguments[i];
+    if (onlyText || argument.substr(0, 2) != "--") {
+      if (options.file.empty() && argument.empty())
+        return Status::error("the name of the model file is empty");
+      if (options.file.empty())
+        options.file = argument;
+      else
+        options.texts.push_back(argument);
+      continue;
+    }
+    if (argument == "--") {
+      onlyText = true;
+      continue;
+    }
+    size_t equals = argument.find('=');
+    std::string flag = argument.substr(0, equals);
+    if (takesValue(flag)) {
+      if (equals == std::string::npos && ++i == arguments.size())
+        return Status::error(flag, " needs a value");
+      Status status =
+          setValue(options, flag,
+                   equals == std::string::npos ? arguments[i]
+                                               : argument.substr(equals + 1));
+      if (!status.ok())
+        return status;
+      hasForm |= flag == "--form";
+    } else if (argument == "--no-shortlist") {
+      options.useShortlist = false;
+    } else if (bool *enabled = findSwitch(options, argument)) {
+      *enabled = true;
+    } else {
+      return Status::error("unknown flag '", argument,
+                           "' (text that begins with -- follows a '--')");
+    }
+  }
+  if (!options.help && !options.version)
+    if (Status status = checkTogether(options, hasForm); !status.ok())
+      return status;
+  return options;
+}

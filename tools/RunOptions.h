@@ -1,0 +1,48 @@
+//===- RunOptions.h - The command line of heddle-run ------------*- C++ -*-===//
+//
+// Parses the arguments of heddle-run strictly: what is not understood is an
+// error, never ignored.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_RUNOPTIONS_H
+#define HEDDLE_TOOLS_RUNOPTIONS_H
+
+#include "runtime/Result.h"
+#include "runtime/Session.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+struct RunOptions {
+  std::string file;
+  /// Sentences from the command line; standard input where there are none.
+  std::vector<std::string> texts;
+  std::optional<int64_t> batch;
+  std::optional<int64_t> maxLength;
+  bool useShortlist = true;
+  /// Input and output are ids instead of text.
+  bool ids = false;
+  bool info = false;
+  bool verify = false;
+  bool help = false;
+  bool version = false;
+  /// Empty, or both given.
+  std::string teacher;
+  std::string logits;
+  DecoderForm form = DecoderForm::Full;
+};
+
+/// The text of --help.
+extern const char *const kRunHelp;
+
+/// Parses all arguments behind the program's name.
+Result<RunOptions> parseRunOptions(const std::vector<std::string> &arguments);
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_RUNOPTIONS_H

@@ -1,0 +1,91 @@
+//===- SourceReader.cpp - Lines as token ids ------------------------------===//
+//
+// Every error names its line; lines before it are handed out first, so that
+// their translations are not lost.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/SourceReader.h"
+
+#include <charconv>
+
+using namespace heddle;
+
+static constexpr std::string_view kSpaces = " \t\r\v\f";
+/// How much of a malformed word an error shows.
+static constexpr size_t kShownBytes = 32;
+
+Result<TokenIds> heddle::parseIds(std::string_view line) {
+  TokenIds ids;
+  for (;;) {
+    size_t begin = line.find_first_not_of(kSpaces);
+    if (begin == std::string_view::npos)
+      return ids;
+    line.remove_prefix(begin);
+    std::string_view word = line.substr(0, line.find_first_of(kSpaces));
+    line.remove_prefix(word.size());
+    int32_t id = 0;
+    const char *end = word.data() + word.size();
+    auto [rest, error] = std::from_chars(word.data(), end, id);
+    if (error != std::errc() || rest != end)
+      return Status::error("has '", word.substr(0, kShownBytes),
+                           "', expected token ids separated by spaces");
+    ids.push_back(id);
+  }
+}
+
+std::string heddle::formatIds(const TokenIds &ids) {
+  std::string text;
+  for (int32_t id : ids)
+    text += (text.empty() ? "" : " ") + std::to_string(id);
+  return text;
+}
+
+Result<std::vector<TokenIds>> heddle::readTargets(const Model &model,
+                                                  const std::string &path) {
+  Result<LineReader> lines = LineReader::open(path);
+  if (!lines.ok())
+    return lines.status();
+  std::vector<TokenIds> targets;
+  for (;;) {
+    Result<std::optional<std::string>> line = lines->next();
+    if (!line.ok())
+      return line.status();
+    if (!*line)
+      return targets;
+    Result<TokenIds> ids = parseIds(**line);
+    Status status = ids.ok() ? model.checkTarget(*ids) : ids.status();
+    if (!status.ok())
+      return Status::error(lines->where(), " ", status.message());
+    targets.push_back(std::move(*ids));
+  }
+}
+
+Result<TokenIds> SourceReader::parse(std::string_view line) const {
+  Result<TokenIds> result =
+      ids ? parseIds(line) : model.tokenizer()->encode(line);
+  if (!result.ok() || result->empty())
+    return result;
+  if (Status status = model.checkSource(*result); !status.ok())
+    return status;
+  return result;
+}
+
+SourceReader::Batch SourceReader::next(int64_t count) {
+  Batch batch;
+  while (int64_t(batch.sources.size()) < count && !batch.last) {
+    Result<std::optional<std::string>> line = lines.next();
+    if (!line.ok()) {
+      batch.last = true;
+      batch.failure = line.status();
+    } else if (!*line) {
+      batch.last = true;
+    } else if (Result<TokenIds> source = parse(**line); source.ok()) {
+      batch.sources.push_back(std::move(*source));
+    } else {
+      batch.last = true;
+      batch.failure = Status::error(lines.where(), " ", source.message());
+    }
+  }
+  return batch;
+}

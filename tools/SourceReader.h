@@ -1,0 +1,60 @@
+//===- SourceReader.h - Lines as token ids ----------------------*- C++ -*-===//
+//
+// Turns lines into ids that a model accepts, and gathers them into batches.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_SOURCEREADER_H
+#define HEDDLE_TOOLS_SOURCEREADER_H
+
+#include "runtime/Model.h"
+#include "runtime/Result.h"
+#include "runtime/Session.h"
+#include "tools/LineReader.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle {
+
+/// Ids separated by spaces. The error begins with a verb ("has ...").
+Result<TokenIds> parseIds(std::string_view line);
+/// The inverse.
+std::string formatIds(const TokenIds &ids);
+
+/// The lines of a file of ids, each checked as a target of `model`.
+Result<std::vector<TokenIds>> readTargets(const Model &model,
+                                          const std::string &path);
+
+/// Borrows the model.
+class SourceReader {
+public:
+  struct Batch {
+    /// Empty for a line without a token.
+    std::vector<TokenIds> sources;
+    /// No line follows: the input is at its end, or `failure` says why not.
+    bool last = false;
+    /// About the line behind `sources`, which can still be translated.
+    Status failure = Status::success();
+  };
+
+  /// `ids` says that lines are ids; otherwise the model needs a tokenizer.
+  SourceReader(const Model &model, LineReader lines, bool ids)
+      : model(model), lines(std::move(lines)), ids(ids) {}
+
+  /// The next lines, at most `count`.
+  Batch next(int64_t count);
+
+private:
+  Result<TokenIds> parse(std::string_view line) const;
+
+  const Model &model;
+  LineReader lines;
+  bool ids;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_SOURCEREADER_H

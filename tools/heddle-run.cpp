@@ -1,0 +1,73 @@
+//===- heddle-run.cpp - Runs an artifact ----------------------------------===//
+//
+// Text in, text out. Errors are one sentence on standard error and the exit
+// code 1; a reader of the output that went away ends the run without a word.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Model.h"
+#include "tools/OutputWriter.h"
+#include "tools/RunInfo.h"
+#include "tools/RunLines.h"
+#include "tools/RunOptions.h"
+
+#include <csignal>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+using namespace heddle;
+
+static Status printInfo(const RunOptions &options, OutputWriter &output) {
+  Result<Artifact> artifact = Artifact::open(options.file);
+  if (!artifact.ok())
+    return artifact.status();
+  Result<Manifest> manifest = readManifest(*artifact);
+  if (!manifest.ok())
+    return manifest.status();
+  if (options.verify)
+    if (Status status = artifact->verifyWeights(); !status.ok())
+      return status;
+  output.print(describeArtifact(*artifact, *manifest));
+  return output.flush();
+}
+
+static Status run(const std::vector<std::string> &arguments,
+                  OutputWriter &output) {
+  Result<RunOptions> options = parseRunOptions(arguments);
+  if (!options.ok())
+    return options.status();
+  if (options->help || options->version) {
+    output.print(options->help ? kRunHelp : "heddle-run " HEDDLE_VERSION "\n");
+    return output.flush();
+  }
+  if (options->info)
+    return printInfo(*options, output);
+
+  LoadOptions loadOptions;
+  loadOptions.verifyWeights = options->verify;
+  Result<Model> model = Model::load(options->file, loadOptions);
+  if (!model.ok())
+    return model.status();
+  return options->teacher.empty() ? translateLines(*model, *options, output)
+                                  : scoreLines(*model, *options);
+}
+
+int main(int argc, char **argv) {
+  // A closed pipe is an error of write(2), not the end of the process.
+  signal(SIGPIPE, SIG_IGN);
+  OutputWriter output;
+  std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  Status status = run(arguments, output);
+  if (status.ok())
+    return 0;
+  if (!output.readerIsGone()) {
+    // Names and words from outside may hold anything: keep it one line.
+    std::string sentence = status.message();
+    for (char &c : sentence)
+      if (static_cast<unsigned char>(c) < ' ' || c == 127)
+        c = '?';
+    fprintf(stderr, "heddle-run: error: %s\n", sentence.c_str());
+  }
+  return 1;
+}
