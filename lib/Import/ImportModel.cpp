@@ -1,0 +1,87 @@
+//===- ImportModel.cpp - From a model's files to a module -----------------===//
+//
+// Chooses the importer by what stands at the path, and verifies what it made:
+// a model that an importer gets wrong must not reach a pass.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/ImportModel.h"
+#include "lib/Import/MarianFolder.h"
+#include "lib/Weights/Error.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace llvm;
+
+namespace heddle {
+
+OwningOpRef<ModuleOp> createModule(StringRef path, StringRef family,
+                                   MLIRContext &context) {
+  context.loadDialect<TransformerDialect, func::FuncDialect>();
+  // "." and "models/" have no name; what they stand for does.
+  SmallString<128> real;
+  if (sys::fs::real_path(path, real))
+    real = path;
+  StringRef name = sys::path::filename(real);
+  auto module = ModuleOp::create(UnknownLoc::get(&context), name);
+  module->setAttr(kFamilyAttr, StringAttr::get(&context, family));
+  return module;
+}
+
+DictionaryAttr getVocabularyAttr(MLIRContext &context, int64_t source,
+                                 int64_t target) {
+  Builder builder(&context);
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr("source", builder.getI32IntegerAttr(source)),
+       builder.getNamedAttr("target", builder.getI32IntegerAttr(target))});
+}
+
+/// Chooses by the files at `path`.
+static Expected<ImportedModel> importByKind(StringRef path,
+                                            MLIRContext &context,
+                                            const ImportOptions &options) {
+  sys::fs::file_status status;
+  if (std::error_code error = sys::fs::status(path, status))
+    return makeError("cannot read '" + path + "': " + error.message());
+  if (!sys::fs::is_directory(status)) {
+    if (path.ends_with(".mlir"))
+      return importModule(path, context, options);
+    return makeError("'" + path + "' is neither a model folder nor a .mlir " +
+                     "module");
+  }
+  if (!options.weights.empty())
+    return makeError("'" + path + "' is a folder with weights of its own, so " +
+                     "'" + options.weights + "' has no use");
+  SmallString<128> config = path;
+  sys::path::append(config, "config.json");
+  if (sys::fs::exists(config))
+    return importHuggingFaceFolder(path, context);
+  if (isMarianFolder(path))
+    return importMarianFolder(path, context);
+  return makeError("'" + path + "' is no model folder: it has neither " +
+                   "config.json nor model*.bin");
+}
+
+Expected<ImportedModel> importModel(StringRef path, MLIRContext &context,
+                                    const ImportOptions &options) {
+  Expected<ImportedModel> model = importByKind(path, context, options);
+  if (!model)
+    return model;
+  std::string sentence;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (sentence.empty())
+      sentence = diagnostic.str();
+  });
+  if (failed(verify(*model->module)))
+    return makeError("the module of '" + path + "' is invalid: " + sentence);
+  for (auto parameter : model->module->getOps<ParameterOp>())
+    if (auto tensor = model->weights.open(parameter); !tensor)
+      return tensor.takeError();
+  return model;
+}
+
+} // namespace heddle

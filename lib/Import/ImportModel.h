@@ -1,0 +1,73 @@
+//===- ImportModel.h - From a model's files to a module ---------*- C++ -*-===//
+//
+// A model is a folder of Marian's own files, a Hugging Face folder, or a module
+// in the transformer dialect. Import writes it as unfused mathematics:
+//
+//   @encode(ids, lengths) -> memory
+//   @decode(ids, memory, lengths) -> logits, over the whole target at once
+//   @shortlist(ids, memory, lengths, candidates, counts) -> logits of
+//   candidates
+//
+// and the module's attributes say how to generate with it:
+// `transformer.family`, `transformer.vocabulary` and `transformer.generation`
+// (the manifest's keys, see runtime/ArtifactFormat.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_IMPORT_IMPORTMODEL_H
+#define HEDDLE_LIB_IMPORT_IMPORTMODEL_H
+
+#include "lib/Import/Tokenizers.h"
+#include "lib/Weights/WeightSource.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace heddle {
+
+/// Discardable attributes of the module.
+inline constexpr llvm::StringLiteral kFamilyAttr = "transformer.family";
+inline constexpr llvm::StringLiteral kVocabularyAttr = "transformer.vocabulary";
+inline constexpr llvm::StringLiteral kGenerationAttr = "transformer.generation";
+
+/// A module and the files that its parameters name.
+struct ImportedModel {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  WeightSource weights;
+  /// The object "tokenizer" of the manifest.
+  llvm::json::Object tokenizer{{"kind", "none"}};
+  /// Sections that go into the artifact as they are: tokenizer and shortlist.
+  std::vector<ImportedSection> sections;
+};
+
+struct ImportOptions {
+  /// The safetensors file of a module whose parameters have no source.
+  std::string weights;
+};
+
+/// Imports the model at `path`; the module is verified and lives in `context`,
+/// into which the dialects it needs are loaded. Every failure is one sentence.
+llvm::Expected<ImportedModel> importModel(llvm::StringRef path,
+                                          mlir::MLIRContext &context,
+                                          const ImportOptions &options);
+
+/// One kind of model each; `importModel` chooses.
+llvm::Expected<ImportedModel> importMarianFolder(llvm::StringRef folder,
+                                                 mlir::MLIRContext &context);
+llvm::Expected<ImportedModel>
+importHuggingFaceFolder(llvm::StringRef folder, mlir::MLIRContext &context);
+llvm::Expected<ImportedModel> importModule(llvm::StringRef path,
+                                           mlir::MLIRContext &context,
+                                           const ImportOptions &options);
+
+/// An empty module named after the folder or file at `path`.
+mlir::OwningOpRef<mlir::ModuleOp> createModule(llvm::StringRef path,
+                                               llvm::StringRef family,
+                                               mlir::MLIRContext &context);
+
+/// The attribute `transformer.vocabulary`.
+mlir::DictionaryAttr getVocabularyAttr(mlir::MLIRContext &context,
+                                       int64_t source, int64_t target);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_IMPORTMODEL_H

@@ -1,0 +1,209 @@
+//===- LayerBuilder.cpp - Writes a model as its paper has it --------------===//
+//
+// See the header. Parameters stand in front of the functions, in the order in
+// which the model first uses them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/LayerBuilder.h"
+#include "lib/Weights/Error.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace llvm;
+
+namespace heddle {
+
+LayerBuilder::LayerBuilder(ModuleOp module, const WeightSource &weights)
+    : builder(module.getContext()), module(module), symbols(module),
+      weights(weights) {}
+
+Location LayerBuilder::nameLoc(StringRef name) {
+  return NameLoc::get(builder.getStringAttr(name));
+}
+
+void LayerBuilder::fail(const Twine &sentence) {
+  if (failure.empty())
+    failure = sentence.str();
+}
+
+Error LayerBuilder::takeError() const {
+  return failure.empty() ? Error::success() : makeError(failure);
+}
+
+SmallVector<Value> LayerBuilder::beginFunction(StringRef name,
+                                               ArrayRef<Argument> arguments,
+                                               StringRef resultName,
+                                               int64_t resultWidth,
+                                               ArrayRef<StringRef> forms) {
+  SmallVector<Type> types;
+  for (const Argument &argument : arguments) {
+    SmallVector<int64_t> shape(argument.dims.size(), ShapedType::kDynamic);
+    if (argument.width)
+      shape.push_back(argument.width);
+    Type element = argument.width ? Type(builder.getF32Type())
+                                  : Type(builder.getI32Type());
+    types.push_back(RankedTensorType::get(shape, element));
+  }
+  Type result = RankedTensorType::get(
+      {ShapedType::kDynamic, ShapedType::kDynamic, resultWidth},
+      builder.getF32Type());
+
+  builder.setInsertionPointToEnd(module.getBody());
+  function = func::FuncOp::create(builder, nameLoc(name), name,
+                                  builder.getFunctionType(types, result));
+  function.setPrivate();
+  function->setAttr(kFormsAttr, builder.getStrArrayAttr(forms));
+  function.setResultAttr(0, kNameAttr, builder.getStringAttr(resultName));
+  Block *body = function.addEntryBlock();
+  for (auto [index, argument] : enumerate(arguments)) {
+    function.setArgAttr(index, kNameAttr, builder.getStringAttr(argument.name));
+    function.setArgAttr(index, kDimsAttr,
+                        builder.getStrArrayAttr(argument.dims));
+    if (argument.isTarget)
+      function.setArgAttr(index, kTargetAttr, builder.getUnitAttr());
+    body->getArgument(index).setLoc(nameLoc(argument.name));
+  }
+  builder.setInsertionPointToStart(body);
+  return SmallVector<Value>(body->getArguments());
+}
+
+void LayerBuilder::endFunction(Value result) {
+  func::ReturnOp::create(builder, function.getLoc(), result);
+}
+
+const TensorInfo *LayerBuilder::find(StringRef name) const {
+  std::optional<WeightSource::Entry> entry = weights.find(name);
+  return entry ? entry->tensor : nullptr;
+}
+
+/// Whether two shapes are equal once leading ones are dropped: files give a
+/// vector as [n] or as [1, n].
+static bool isSameShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  auto isOne = [](int64_t extent) { return extent == 1; };
+  return a.drop_while(isOne) == b.drop_while(isOne);
+}
+
+void LayerBuilder::declare(const Parameter &parameter) {
+  if (symbols.lookup(parameter.symbol))
+    return;
+  std::optional<WeightSource::Entry> entry = weights.find(parameter.name);
+  SourceAttr source;
+  if (!entry) {
+    fail("the model has no tensor '" + parameter.name + "' (expected shape " +
+         formatShape(parameter.fileShape) + ")");
+  } else if (!entry->tensor->encoding) {
+    fail("tensor '" + parameter.name + "' of '" + entry->file +
+         "' has the unsupported element type '" + entry->tensor->elementType +
+         "'");
+  } else if (!isSameShape(entry->tensor->shape, parameter.fileShape)) {
+    fail("tensor '" + parameter.name + "' of '" + entry->file + "' has shape " +
+         formatShape(entry->tensor->shape) + " but the model needs " +
+         formatShape(parameter.fileShape));
+  } else {
+    source = SourceAttr::get(builder.getContext(), entry->file,
+                             entry->tensor->offset, *entry->tensor->encoding);
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  if (auto functions = module.getOps<func::FuncOp>(); !functions.empty())
+    builder.setInsertionPoint(*functions.begin());
+  else
+    builder.setInsertionPointToEnd(module.getBody());
+  auto type = RankedTensorType::get(parameter.shape, builder.getF32Type());
+  auto op =
+      ParameterOp::create(builder, nameLoc(parameter.name), parameter.symbol,
+                          type, source, parameter.transposed,
+                          /*placed=*/IntegerAttr());
+  symbols.insert(op);
+}
+
+Value LayerBuilder::weight(const Parameter &parameter) {
+  declare(parameter);
+  return WeightOp::create(
+      builder, nameLoc(parameter.name),
+      RankedTensorType::get(parameter.shape, builder.getF32Type()),
+      parameter.symbol);
+}
+
+Value LayerBuilder::embedding(Value ids, Value table, float scale) {
+  return EmbeddingOp::create(builder, table.getLoc(), ids, table,
+                             /*destination=*/Value(), APFloat(scale))
+      .getOutput();
+}
+
+Value LayerBuilder::sinusoidalPositions(Value input, int64_t timescales) {
+  return SinusoidalPositionsOp::create(builder, input.getLoc(), input,
+                                       /*positions=*/Value(),
+                                       /*destination=*/Value(), timescales)
+      .getOutput();
+}
+
+Value LayerBuilder::learnedPositions(Value input, Value table, int64_t offset) {
+  return LearnedPositionsOp::create(builder, table.getLoc(), input, table,
+                                    /*positions=*/Value(),
+                                    /*destination=*/Value(), offset)
+      .getOutput();
+}
+
+Value LayerBuilder::linear(Value input, Value weight, Value bias) {
+  return LinearOp::create(builder, weight.getLoc(), input, weight, bias,
+                          /*destination=*/Value())
+      .getOutput();
+}
+
+Value LayerBuilder::activation(ActivationKind kind, Value input) {
+  return ActivationOp::create(builder, input.getLoc(), kind, input,
+                              /*destination=*/Value())
+      .getOutput();
+}
+
+Value LayerBuilder::layerNorm(Value input, Value gamma, Value beta,
+                              float epsilon) {
+  return NormOp::create(builder, gamma.getLoc(), NormKind::Layer, input, gamma,
+                        beta, /*destination=*/Value(), APFloat(epsilon))
+      .getOutput();
+}
+
+Value LayerBuilder::add(Value lhs, Value rhs) {
+  return AddOp::create(builder, rhs.getLoc(), lhs, rhs,
+                       /*destination=*/Value())
+      .getOutput();
+}
+
+Value LayerBuilder::recurrence(Value forget, Value value) {
+  return RecurrenceOp::create(builder, value.getLoc(), forget, value,
+                              /*destination=*/Value())
+      .getOutput();
+}
+
+Value LayerBuilder::candidateLogits(Value input, Value rows, Value bias,
+                                    Value counts) {
+  return CandidateLogitsOp::create(builder, rows.getLoc(), input, rows, bias,
+                                   counts, /*sentences=*/Value(),
+                                   /*destination=*/Value())
+      .getOutput();
+}
+
+Value LayerBuilder::attention(StringRef name, Value query, Value key,
+                              Value value, Value mask, int64_t heads) {
+  int64_t width = cast<RankedTensorType>(query.getType()).getDimSize(2) / heads;
+  float scale = 1.0 / std::sqrt(double(width));
+  return AttentionOp::create(
+             builder, nameLoc(name), query, key, value, mask,
+             /*positions=*/Value(), /*sentences=*/Value(),
+             /*destination=*/Value(), builder.getI64IntegerAttr(heads),
+             /*kv_heads=*/IntegerAttr(), builder.getF32FloatAttr(scale),
+             /*shared=*/UnitAttr(),
+             NormalizerAttr::get(builder.getContext(), Normalizer::Softmax))
+      .getOutput();
+}
+
+Value LayerBuilder::causalMask() {
+  return MaskCausalOp::create(builder, function.getLoc());
+}
+
+Value LayerBuilder::paddingMask(Value lengths) {
+  return MaskPaddingOp::create(builder, lengths.getLoc(), lengths);
+}
+
+} // namespace heddle

@@ -1,0 +1,107 @@
+//===- LayerBuilder.h - Writes a model as its paper has it ------*- C++ -*-===//
+//
+// The vocabulary in which importers write a model: unfused layers over named
+// parameters. An op's location is the checkpoint's name of the tensor it uses
+// (of what produced its input, where it uses none).
+//
+// Failures are sticky: a parameter that the checkpoint lacks is remembered and
+// the graph goes on with a parameter of the expected shape, so that an importer
+// reads as mathematics and asks once, at its end, whether all went well.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_IMPORT_LAYERBUILDER_H
+#define HEDDLE_LIB_IMPORT_LAYERBUILDER_H
+
+#include "dialect/Transformer.h"
+#include "lib/Weights/WeightSource.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace heddle {
+
+/// Builds the functions of one module. Values are those of the function that
+/// was begun last.
+class LayerBuilder {
+public:
+  /// Both must outlive the builder.
+  LayerBuilder(mlir::ModuleOp module, const WeightSource &weights);
+
+  /// An argument of a function: its name in the artifact and the names of its
+  /// dynamic dimensions.
+  struct Argument {
+    llvm::StringRef name;
+    llvm::ArrayRef<llvm::StringRef> dims;
+    /// 0 for i32 ids and lengths; else f32 with this last dimension.
+    int64_t width = 0;
+    bool isTarget = false;
+  };
+
+  /// Begins a private function with one f32 result [?, ?, resultWidth] (a
+  /// dynamic width is kDynamic), compiled in these forms. Returns its
+  /// arguments.
+  llvm::SmallVector<mlir::Value>
+  beginFunction(llvm::StringRef name, llvm::ArrayRef<Argument> arguments,
+                llvm::StringRef resultName, int64_t resultWidth,
+                llvm::ArrayRef<llvm::StringRef> forms);
+  void endFunction(mlir::Value result);
+
+  /// The tensor `name` of the checkpoint, or null when it has none.
+  const TensorInfo *find(llvm::StringRef name) const;
+
+  /// Reads the tensor `name` as `shape`. With `transposed` the file holds the
+  /// transpose; `fileShape` is the shape that the file gives for it, where
+  /// leading ones do not count. `symbol` names the parameter where one tensor
+  /// is read in two forms.
+  struct Parameter {
+    std::string name;
+    llvm::SmallVector<int64_t, 2> shape;
+    bool transposed = false;
+    llvm::SmallVector<int64_t, 2> fileShape;
+    std::string symbol;
+  };
+  mlir::Value weight(const Parameter &parameter);
+
+  /// Layers; the ops' descriptions in the dialect have the formulas and shapes.
+  mlir::Value embedding(mlir::Value ids, mlir::Value table, float scale = 1);
+  mlir::Value sinusoidalPositions(mlir::Value input, int64_t timescales);
+  mlir::Value learnedPositions(mlir::Value input, mlir::Value table,
+                               int64_t offset);
+  mlir::Value linear(mlir::Value input, mlir::Value weight, mlir::Value bias);
+  mlir::Value activation(ActivationKind kind, mlir::Value input);
+  mlir::Value layerNorm(mlir::Value input, mlir::Value gamma, mlir::Value beta,
+                        float epsilon);
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value recurrence(mlir::Value forget, mlir::Value value);
+  mlir::Value candidateLogits(mlir::Value input, mlir::Value rows,
+                              mlir::Value bias, mlir::Value counts);
+
+  /// Softmax attention, scaled by 1 / sqrt(width of a head).
+  mlir::Value attention(llvm::StringRef name, mlir::Value query,
+                        mlir::Value key, mlir::Value value, mlir::Value mask,
+                        int64_t heads);
+  mlir::Value causalMask();
+  mlir::Value paddingMask(mlir::Value lengths);
+
+  /// Remembers the first failure, a sentence.
+  void fail(const llvm::Twine &sentence);
+  /// The first failure, or success.
+  llvm::Error takeError() const;
+
+private:
+  mlir::Location nameLoc(llvm::StringRef name);
+  /// Declares the parameter behind those that exist, or checks that an equal
+  /// one does.
+  void declare(const Parameter &parameter);
+
+  mlir::OpBuilder builder;
+  mlir::ModuleOp module;
+  mlir::SymbolTable symbols;
+  const WeightSource &weights;
+  mlir::func::FuncOp function;
+  std::string failure;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_LAYERBUILDER_H

@@ -1,0 +1,31 @@
+//===- MarianFolder.h - Which files make a Marian model ---------*- C++ -*-===//
+//
+// The files of a folder, by the names that published models have or by those
+// that a `config.yml`, the options of Marian's decoder, gives.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_IMPORT_MARIANFOLDER_H
+#define HEDDLE_LIB_IMPORT_MARIANFOLDER_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace heddle {
+
+struct MarianFolder {
+  /// Paths; `shortlist` is empty where the folder has none.
+  std::string model, vocabulary, shortlist;
+  /// A translation has at most int(factor n) + 1 tokens for n source tokens.
+  double maxLengthFactor = 2.5;
+};
+
+/// Whether the folder looks like a Marian model.
+bool isMarianFolder(llvm::StringRef folder);
+
+llvm::Expected<MarianFolder> readMarianFolder(llvm::StringRef folder);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_MARIANFOLDER_H

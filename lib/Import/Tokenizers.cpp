@@ -1,0 +1,183 @@
+//===- Tokenizers.cpp - What turns text into ids --------------------------===//
+//
+// A model is loaded once with the library that the runtime will use, so that
+// what it cannot read is refused here. Every id that a tokenizer can yield must
+// be one of the model's vocabulary: the embedding trusts it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/Tokenizers.h"
+#include "lib/Import/SentencePieceModel.h"
+#include "lib/Weights/Error.h"
+#include "lib/Weights/Json.h"
+#include "lib/Weights/MappedFile.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace heddle {
+
+Expected<Tokenizer> readSentencePieceTokenizer(StringRef path,
+                                               int64_t vocabulary) {
+  Expected<SentencePieceModel> model = readSentencePieceModel(path);
+  if (!model)
+    return model.takeError();
+  if (model->pieceCount != vocabulary)
+    return makeError("'" + path + "' has " + Twine(model->pieceCount) +
+                     " pieces but the model's vocabulary has " +
+                     Twine(vocabulary));
+  if (model->eos < 0)
+    return makeError("'" + path + "' has no end-of-sentence piece");
+  Tokenizer tokenizer;
+  tokenizer.manifest = json::Object{{"kind", "sentencepiece"},
+                                    {"eos", model->eos},
+                                    {"unknown", model->unknown},
+                                    {"special", json::Array{model->eos}}};
+  tokenizer.sections.push_back({"tokenizer.source", std::move(model->bytes)});
+  return tokenizer;
+}
+
+/// Reads `vocab.json`, a mapping from pieces to ids, as the piece of each id.
+static Expected<std::vector<std::string>> readVocabulary(StringRef path,
+                                                         int64_t size) {
+  auto buffer = mapFile(path);
+  if (!buffer)
+    return buffer.takeError();
+  Expected<json::Object> ids = parseJsonObject((*buffer)->getBuffer(), path);
+  if (!ids)
+    return ids.takeError();
+  std::vector<std::string> pieces(size);
+  for (const auto &[piece, value] : *ids) {
+    std::optional<int64_t> id = value.getAsInteger();
+    StringRef text = piece;
+    if (!id || *id < 0 || *id >= size)
+      return makeError("'" + path + "' numbers the piece '" + text + "' with " +
+                       formatJson(value) + " but the vocabulary has " +
+                       Twine(size) + " ids");
+    if (text.empty())
+      return makeError("'" + path + "' numbers the empty piece");
+    if (!pieces[*id].empty())
+      // The order of a hash table must not show in the sentence.
+      return makeError("'" + path + "' gives the id " + Twine(*id) +
+                       " to two pieces");
+    pieces[*id] = text.str();
+  }
+  return pieces;
+}
+
+/// The id of a piece that a vocabulary must have.
+static Expected<int64_t> findPiece(ArrayRef<std::string> pieces,
+                                   StringRef piece, StringRef path) {
+  auto found = llvm::find(pieces, piece);
+  if (found == pieces.end())
+    return makeError("'" + path + "' has no piece '" + piece + "'");
+  return found - pieces.begin();
+}
+
+/// Refuses the options of `tokenizer_config.json` that change the ids.
+static Error checkTokenizerConfig(StringRef path) {
+  if (!sys::fs::exists(path))
+    return Error::success();
+  auto buffer = mapFile(path);
+  if (!buffer)
+    return buffer.takeError();
+  Expected<json::Object> config = parseJsonObject((*buffer)->getBuffer(), path);
+  if (!config)
+    return config.takeError();
+  if (config->getBoolean("separate_vocabs").value_or(false))
+    return makeError("'" + path + "' has 'separate_vocabs' with the value " +
+                     "true (supported: false)");
+  return Error::success();
+}
+
+Expected<Tokenizer> readMarianMtTokenizer(StringRef folder,
+                                          int64_t vocabulary) {
+  auto inFolder = [&](StringRef name) {
+    SmallString<128> path = folder;
+    sys::path::append(path, name);
+    return path.str().str();
+  };
+  std::string source = inFolder("source.spm"), target = inFolder("target.spm"),
+              numbers = inFolder("vocab.json");
+  if (!sys::fs::exists(source) && !sys::fs::exists(target) &&
+      !sys::fs::exists(numbers))
+    return Tokenizer();
+
+  if (Error error = checkTokenizerConfig(inFolder("tokenizer_config.json")))
+    return std::move(error);
+  Expected<SentencePieceModel> sourceModel = readSentencePieceModel(source);
+  if (!sourceModel)
+    return sourceModel.takeError();
+  Expected<SentencePieceModel> targetModel = readSentencePieceModel(target);
+  if (!targetModel)
+    return targetModel.takeError();
+  auto pieces = readVocabulary(numbers, vocabulary);
+  if (!pieces)
+    return pieces.takeError();
+  Expected<int64_t> eos = findPiece(*pieces, "</s>", numbers);
+  if (!eos)
+    return eos.takeError();
+  Expected<int64_t> unknown = findPiece(*pieces, "<unk>", numbers);
+  if (!unknown)
+    return unknown.takeError();
+
+  Tokenizer tokenizer;
+  json::Array special{*eos, *unknown};
+  if (auto pad = llvm::find(*pieces, "<pad>"); pad != pieces->end())
+    special.push_back(int64_t(pad - pieces->begin()));
+  tokenizer.manifest = json::Object{{"kind", "sentencepiece"},
+                                    {"eos", *eos},
+                                    {"unknown", *unknown},
+                                    {"special", std::move(special)}};
+  std::string json;
+  raw_string_ostream(json) << json::Value(json::Array(*pieces));
+  tokenizer.sections.push_back(
+      {"tokenizer.source", std::move(sourceModel->bytes)});
+  tokenizer.sections.push_back(
+      {"tokenizer.target", std::move(targetModel->bytes)});
+  tokenizer.sections.push_back({"tokenizer.vocabulary", std::move(json)});
+  return tokenizer;
+}
+
+/// Refuses a table with more characters than the vocabulary has ids.
+static Error checkTable(StringRef name, StringRef characters,
+                        int64_t vocabulary) {
+  int64_t count = count_if(characters, [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+  });
+  if (count <= vocabulary)
+    return Error::success();
+  return makeError("'" + name + "' has " + Twine(count) +
+                   " characters but the vocabulary has " + Twine(vocabulary));
+}
+
+Expected<Tokenizer> makeCharacterTokenizer(StringRef source, StringRef target,
+                                           std::optional<int64_t> bos,
+                                           std::optional<int64_t> eos,
+                                           int64_t vocabulary) {
+  // Characters outside the table: the convention of the g2p models that have
+  // one, whose tables leave ids 0 to 3 to special symbols.
+  constexpr int64_t unknown = 3;
+  if (Error error = checkTable("grapheme_chars", source, vocabulary))
+    return std::move(error);
+  if (Error error = checkTable("phoneme_chars", target, vocabulary))
+    return std::move(error);
+  if (unknown >= vocabulary)
+    return makeError("'grapheme_chars' needs the id 3 for unknown characters " +
+                     ("but the vocabulary has " + Twine(vocabulary)));
+  Tokenizer tokenizer;
+  tokenizer.manifest = json::Object{{"kind", "characters"},
+                                    {"source", source},
+                                    {"target", target},
+                                    {"unknown", unknown}};
+  if (bos)
+    tokenizer.manifest["bos"] = *bos;
+  if (eos)
+    tokenizer.manifest["eos"] = *eos;
+  return tokenizer;
+}
+
+} // namespace heddle

@@ -1,0 +1,50 @@
+//===- Tokenizers.h - What turns text into ids ------------------*- C++ -*-===//
+//
+// Reads the tokenizer of a model folder, checks it against the vocabulary, and
+// describes it as the manifest and the sections of runtime/ArtifactFormat.h do.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_H
+#define HEDDLE_LIB_IMPORT_TOKENIZERS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// A section of the artifact that is ready at import.
+struct ImportedSection {
+  std::string name;
+  std::string bytes;
+};
+
+/// The object "tokenizer" of the manifest, and its sections.
+struct Tokenizer {
+  llvm::json::Object manifest{{"kind", "none"}};
+  std::vector<ImportedSection> sections;
+};
+
+/// One SentencePiece model that numbers the `vocabulary` pieces of source and
+/// target; its end-of-sentence piece is appended.
+llvm::Expected<Tokenizer> readSentencePieceTokenizer(llvm::StringRef path,
+                                                     int64_t vocabulary);
+
+/// MarianMT's tokenizer: `source.spm` and `target.spm` cut, `vocab.json`
+/// numbers the pieces. A folder with none of the three has no tokenizer.
+llvm::Expected<Tokenizer> readMarianMtTokenizer(llvm::StringRef folder,
+                                                int64_t vocabulary);
+
+/// Tables of characters: the id of a character is its index.
+llvm::Expected<Tokenizer> makeCharacterTokenizer(llvm::StringRef source,
+                                                 llvm::StringRef target,
+                                                 std::optional<int64_t> bos,
+                                                 std::optional<int64_t> eos,
+                                                 int64_t vocabulary);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_TOKENIZERS_H

@@ -1,0 +1,76 @@
+//===- Json.cpp - JSON from files nobody vouches for ----------------------===//
+//
+// The scan knows just enough of the grammar to find strings and brackets: a
+// string directly before ':' is a key of the innermost object. Everything else
+// is the parser's business.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Weights/Json.h"
+#include "lib/Weights/Error.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace heddle {
+
+/// The index behind the string that starts at `begin` (a quote), or the end.
+static size_t skipString(StringRef text, size_t begin) {
+  size_t i = begin + 1;
+  while (i < text.size() && text[i] != '"')
+    i += text[i] == '\\' ? 2 : 1;
+  return std::min(i + 1, text.size());
+}
+
+/// Refuses nesting beyond kMaxJsonDepth and keys that repeat in one object.
+/// Keys are compared as written: an escape may still hide an equal key, which
+/// then counts as the parser has it.
+static Error checkStructure(StringRef text, StringRef file) {
+  SmallVector<StringSet<>> open;
+  for (size_t i = 0; i < text.size();) {
+    char c = text[i];
+    if (c == '"') {
+      size_t end = skipString(text, i);
+      StringRef key = text.slice(i + 1, end - 1);
+      i = end;
+      if (text.substr(i).ltrim(" \t\r\n").starts_with(":") && !open.empty() &&
+          !open.back().insert(key).second)
+        return makeError("'" + file + "' has the key '" + key + "' twice");
+      continue;
+    }
+    if (c == '[' || c == '{') {
+      if (open.size() == kMaxJsonDepth)
+        return makeError("'" + file + "' nests deeper than " +
+                         Twine(kMaxJsonDepth) + " levels");
+      open.emplace_back();
+    } else if ((c == ']' || c == '}') && !open.empty()) {
+      open.pop_back();
+    }
+    ++i;
+  }
+  return Error::success();
+}
+
+Expected<json::Object> parseJsonObject(StringRef text, StringRef file) {
+  if (Error error = checkStructure(text, file))
+    return std::move(error);
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return makeError("'" + file +
+                     "' is not valid JSON: " + toString(value.takeError()));
+  if (json::Object *object = value->getAsObject())
+    return std::move(*object);
+  return makeError("'" + file + "' is not a JSON object");
+}
+
+std::string formatJson(const json::Value &value) {
+  std::string text;
+  raw_string_ostream(text) << value;
+  if (text.size() > 60)
+    text = text.substr(0, 57) + "...";
+  return text;
+}
+
+} // namespace heddle

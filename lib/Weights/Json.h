@@ -1,0 +1,31 @@
+//===- Json.h - JSON from files nobody vouches for --------------*- C++ -*-===//
+//
+// LLVM's parser recurses once a bracket and lets the last of two equal keys
+// win. A file must neither overflow the stack nor mean two things, so a linear
+// scan refuses deep nesting and repeated keys before the parser sees the text.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_WEIGHTS_JSON_H
+#define HEDDLE_LIB_WEIGHTS_JSON_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+
+namespace heddle {
+
+/// Deepest nesting of arrays and objects that is accepted.
+inline constexpr unsigned kMaxJsonDepth = 64;
+
+/// Parses `text`, which must be an object; `file` names it in errors.
+llvm::Expected<llvm::json::Object> parseJsonObject(llvm::StringRef text,
+                                                   llvm::StringRef file);
+
+/// The JSON text of a value on one line, as an error shows it: cut behind 60
+/// characters.
+std::string formatJson(const llvm::json::Value &value);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_WEIGHTS_JSON_H

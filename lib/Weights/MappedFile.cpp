@@ -1,0 +1,31 @@
+//===- MappedFile.cpp - Files as bytes ------------------------------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Weights/MappedFile.h"
+#include "lib/Weights/Error.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace heddle {
+
+Expected<std::unique_ptr<MemoryBuffer>> mapFile(const Twine &path) {
+  std::string name = path.str();
+  sys::fs::file_status status;
+  std::error_code reason = sys::fs::status(name, status);
+  if (!reason && !sys::fs::is_regular_file(status))
+    return makeError("'" + name + "' is not a regular file");
+  if (!reason) {
+    auto buffer = MemoryBuffer::getFile(name, /*IsText=*/false,
+                                        /*RequiresNullTerminator=*/false);
+    if (buffer)
+      return std::move(*buffer);
+    reason = buffer.getError();
+  }
+  return makeError("cannot read '" + name + "': " + reason.message());
+}
+
+} // namespace heddle

@@ -1,0 +1,109 @@
+//===- StoredTensor.cpp - Decodes the bytes of one tensor -----------------===//
+//
+// One loop over an element reader per encoding. A transposed matrix is walked
+// in square tiles, so that both the strided and the dense side stay in cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Weights/StoredTensor.h"
+#include "lib/Weights/Error.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace llvm;
+using namespace llvm::support;
+
+namespace heddle {
+
+/// Side of a transposition tile: 64 x 64 floats are half of a small L1 cache.
+static constexpr uint64_t kTile = 64;
+
+/// IEEE binary16 to binary32, exact; subnormals are normalised, NaNs keep their
+/// payload.
+static float widenHalf(uint16_t half) {
+  uint32_t sign = uint32_t(half >> 15) << 31;
+  uint32_t exponent = (half >> 10) & 0x1f;
+  uint32_t fraction = half & 0x3ff;
+  if (exponent == 0) {
+    float magnitude = std::ldexp(float(fraction), -24);
+    return sign ? -magnitude : magnitude;
+  }
+  uint32_t biased = exponent == 0x1f ? 0xff : exponent - 15 + 127;
+  return bit_cast<float>(sign | biased << 23 | fraction << 13);
+}
+
+Expected<StoredTensor>
+StoredTensor::create(StringRef name, ArrayRef<int64_t> shape, Encoding encoding,
+                     bool transposed, const TensorFile &file, uint64_t offset) {
+  std::optional<uint64_t> elements = countElements(shape);
+  if (!elements)
+    return makeError("parameter '" + name + "' has the impossible shape " +
+                     formatShape(shape));
+  uint64_t size = storedSize(encoding, *elements);
+  uint64_t fileSize = file.getBytes().size();
+  if (offset > fileSize || size > fileSize - offset)
+    return makeError("parameter '" + name + "' takes " + Twine(size) +
+                     " bytes from byte " + Twine(offset) + " of '" +
+                     file.getPath() + "' but the file has " + Twine(fileSize) +
+                     " bytes");
+
+  StoredTensor tensor;
+  tensor.bytes = file.getBytes().substr(offset, size);
+  tensor.columns = shape.empty() ? 1 : shape.back();
+  tensor.rows = *elements / tensor.columns;
+  tensor.encoding = encoding;
+  tensor.transposed = transposed;
+  if (encoding == Encoding::IntGemm8) {
+    tensor.multiplier =
+        bit_cast<float>(endian::read32le(tensor.bytes.data() + *elements));
+    if (!std::isfinite(tensor.multiplier) || tensor.multiplier <= 0)
+      return makeError("parameter '" + name + "' of '" + file.getPath() +
+                       "' has the quantisation multiplier " +
+                       std::to_string(tensor.multiplier) +
+                       " (expected a positive number)");
+  }
+  return tensor;
+}
+
+/// Calls `use` with a function from the index of a stored element to its value.
+template <typename Use>
+static void withElements(Encoding encoding, const char *bytes, float multiplier,
+                         const Use &use) {
+  switch (encoding) {
+  case Encoding::F32:
+    return use([=](uint64_t i) {
+      return bit_cast<float>(endian::read32le(bytes + 4 * i));
+    });
+  case Encoding::F16:
+    return use(
+        [=](uint64_t i) { return widenHalf(endian::read16le(bytes + 2 * i)); });
+  case Encoding::BF16:
+    return use([=](uint64_t i) {
+      return bit_cast<float>(uint32_t(endian::read16le(bytes + 2 * i)) << 16);
+    });
+  case Encoding::IntGemm8:
+    return use([=](uint64_t i) {
+      return float(static_cast<signed char>(bytes[i])) / multiplier;
+    });
+  }
+}
+
+void StoredTensor::decodeRows(uint64_t first, uint64_t count,
+                              MutableArrayRef<float> values) const {
+  withElements(encoding, bytes.data(), multiplier, [&](auto element) {
+    if (!transposed) {
+      for (uint64_t i = 0; i < count * columns; ++i)
+        values[i] = element(first * columns + i);
+      return;
+    }
+    for (uint64_t rowTile = 0; rowTile < count; rowTile += kTile)
+      for (uint64_t columnTile = 0; columnTile < columns; columnTile += kTile)
+        for (uint64_t r = rowTile; r < std::min(rowTile + kTile, count); ++r)
+          for (uint64_t c = columnTile;
+               c < std::min(columnTile + kTile, columns); ++c)
+            values[r * columns + c] = element(c * rows + first + r);
+  });
+}
+
+} // namespace heddle

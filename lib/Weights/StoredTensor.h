@@ -1,0 +1,48 @@
+//===- StoredTensor.h - Decodes the bytes of one tensor ---------*- C++ -*-===//
+//
+// A view of a tensor in a mapped file, decoded to f32 a few rows at a time, so
+// that the largest buffer a model needs is a block of rows. Widening f16 and
+// bf16 is exact; intgemm8 is float(int8) / multiplier in f32, as Marian has it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_WEIGHTS_STOREDTENSOR_H
+#define HEDDLE_LIB_WEIGHTS_STOREDTENSOR_H
+
+#include "lib/Weights/TensorFile.h"
+
+namespace heddle {
+
+/// A tensor as the model sees it: a matrix [rows, columns] of f32 (a vector is
+/// one row), whose bytes are stored in `encoding`, perhaps as the transpose.
+/// Valid as long as the file it came from; safe to read from several threads.
+class StoredTensor {
+public:
+  /// A tensor of `shape` whose bytes start at `offset` of `file`. Fails where
+  /// the bytes are not all there or the multiplier is no positive number;
+  /// `name` is for the sentence.
+  static llvm::Expected<StoredTensor>
+  create(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Encoding encoding,
+         bool transposed, const TensorFile &file, uint64_t offset);
+
+  uint64_t getRows() const { return rows; }
+  uint64_t getColumns() const { return columns; }
+
+  /// Writes the rows [first, first + count) to `values`, which has room for
+  /// count * getColumns() elements; the rows must exist.
+  void decodeRows(uint64_t first, uint64_t count,
+                  llvm::MutableArrayRef<float> values) const;
+
+private:
+  StoredTensor() = default;
+
+  llvm::StringRef bytes;
+  uint64_t rows = 1, columns = 1;
+  Encoding encoding = Encoding::F32;
+  bool transposed = false;
+  float multiplier = 1.0f;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_WEIGHTS_STOREDTENSOR_H

@@ -1,0 +1,56 @@
+//===- TensorFile.cpp - The tensors of a checkpoint file ------------------===//
+//
+// What both readers share: element counts that cannot overflow, and the index
+// by name.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Weights/TensorFile.h"
+#include "lib/Weights/Error.h"
+
+using namespace llvm;
+
+namespace heddle {
+
+uint64_t storedSize(Encoding encoding, uint64_t elements) {
+  switch (encoding) {
+  case Encoding::F32:
+    return 4 * elements;
+  case Encoding::F16:
+  case Encoding::BF16:
+    return 2 * elements;
+  case Encoding::IntGemm8:
+    return elements + sizeof(float);
+  }
+  llvm_unreachable("all encodings have a size");
+}
+
+std::optional<uint64_t> countElements(ArrayRef<int64_t> shape) {
+  constexpr uint64_t limit = uint64_t(1) << 48;
+  uint64_t count = 1;
+  for (int64_t extent : shape) {
+    if (extent <= 0 || uint64_t(extent) >= limit / count)
+      return std::nullopt;
+    count *= extent;
+  }
+  return count;
+}
+
+Expected<TensorFile> TensorFile::create(std::unique_ptr<MemoryBuffer> buffer,
+                                        std::vector<TensorInfo> tensors) {
+  TensorFile file;
+  for (auto [index, tensor] : enumerate(tensors))
+    if (!file.indices.try_emplace(tensor.name, index).second)
+      return makeError("'" + buffer->getBufferIdentifier() +
+                       "' has the tensor '" + tensor.name + "' twice");
+  file.buffer = std::move(buffer);
+  file.tensors = std::move(tensors);
+  return file;
+}
+
+const TensorInfo *TensorFile::find(StringRef name) const {
+  auto entry = indices.find(name);
+  return entry == indices.end() ? nullptr : &tensors[entry->second];
+}
+
+} // namespace heddle

@@ -1,0 +1,81 @@
+//===- TensorFile.h - The tensors of a checkpoint file ----------*- C++ -*-===//
+//
+// A table of the tensors in one file: names, shapes, encodings and where the
+// bytes are. Readers check every number of the file against its size before
+// they believe it, so that a table never points outside the file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_WEIGHTS_TENSORFILE_H
+#define HEDDLE_LIB_WEIGHTS_TENSORFILE_H
+
+#include "dialect/Transformer.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Bytes of a tensor of `elements` elements, multiplier included. The product
+/// does not overflow for any count that a reader lets through.
+uint64_t storedSize(Encoding encoding, uint64_t elements);
+
+/// One tensor of a file.
+struct TensorInfo {
+  std::string name;
+  /// Extents are positive and their product is below 2^48.
+  llvm::SmallVector<int64_t, 4> shape;
+  /// Absent for an element type that no parameter can have.
+  std::optional<Encoding> encoding;
+  /// The element type as the file spells it, for errors.
+  std::string elementType;
+  /// From the start of the file.
+  uint64_t offset = 0;
+  /// At least storedSize for an encoding that is known.
+  uint64_t size = 0;
+};
+
+/// The number of elements of a shape, or nothing where an extent is not
+/// positive or the product is 2^48 or more.
+std::optional<uint64_t> countElements(llvm::ArrayRef<int64_t> shape);
+
+/// A mapped file and its tensors, in file order. Immutable.
+class TensorFile {
+public:
+  /// Takes tensors whose ranges lie within `buffer`; fails where two of them
+  /// have one name.
+  static llvm::Expected<TensorFile>
+  create(std::unique_ptr<llvm::MemoryBuffer> buffer,
+         std::vector<TensorInfo> tensors);
+
+  llvm::StringRef getPath() const { return buffer->getBufferIdentifier(); }
+  llvm::StringRef getBytes() const { return buffer->getBuffer(); }
+  llvm::ArrayRef<TensorInfo> getTensors() const { return tensors; }
+
+  /// The tensor of this name, or null.
+  const TensorInfo *find(llvm::StringRef name) const;
+
+private:
+  TensorFile() = default;
+
+  std::unique_ptr<llvm::MemoryBuffer> buffer;
+  std::vector<TensorInfo> tensors;
+  llvm::StringMap<size_t> indices;
+};
+
+/// Reads the table of a Marian binary model, version 1 (`*.bin`).
+llvm::Expected<TensorFile>
+readMarianFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
+
+/// Reads the table of a safetensors file.
+llvm::Expected<TensorFile>
+readSafetensorsFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_WEIGHTS_TENSORFILE_H

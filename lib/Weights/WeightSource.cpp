@@ -1,0 +1,116 @@
+//===- WeightSource.cpp - The checkpoint behind a module ------------------===//
+//
+// See the header. A folder's index is as untrusted as its files: it may name
+// files of its own folder only, and every tensor has to be where it says.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Weights/WeightSource.h"
+#include "lib/Weights/Error.h"
+#include "lib/Weights/Json.h"
+#include "lib/Weights/MappedFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <map>
+#include <set>
+
+using namespace llvm;
+
+namespace heddle {
+
+/// The name that parameters know a file by.
+static StringRef getFileName(const TensorFile &file) {
+  return sys::path::filename(file.getPath());
+}
+
+Error WeightSource::add(TensorFile file) {
+  for (const TensorFile &other : files)
+    if (getFileName(other) == getFileName(file))
+      return makeError("'" + file.getPath() + "' and '" + other.getPath() +
+                       "' have one name");
+  for (const TensorInfo &tensor : file.getTensors())
+    if (std::optional<Entry> other = find(tensor.name))
+      return makeError("tensor '" + tensor.name + "' is both in '" +
+                       other->file + "' and in '" + file.getPath() + "'");
+  files.push_back(std::move(file));
+  return Error::success();
+}
+
+/// The files of an index and the tensors it expects in each.
+static Expected<std::map<std::string, std::set<std::string>>>
+readIndex(StringRef path) {
+  auto buffer = mapFile(path);
+  if (!buffer)
+    return buffer.takeError();
+  Expected<json::Object> index = parseJsonObject((*buffer)->getBuffer(), path);
+  if (!index)
+    return index.takeError();
+  const json::Object *map = index->getObject("weight_map");
+  if (!map)
+    return makeError("'" + path + "' has no object \"weight_map\"");
+  std::map<std::string, std::set<std::string>> files;
+  for (const auto &[tensor, value] : *map) {
+    std::optional<StringRef> file = value.getAsString();
+    if (!file || *file != sys::path::filename(*file) ||
+        !file->ends_with(".safetensors"))
+      return makeError("'" + path + "' puts tensor '" + StringRef(tensor) +
+                       "' into " + formatJson(value) +
+                       " (expected a safetensors file of the same folder)");
+    files[file->str()].insert(StringRef(tensor).str());
+  }
+  return files;
+}
+
+Error WeightSource::addSafetensorsFolder(StringRef folder) {
+  std::map<std::string, std::set<std::string>> expected = {
+      {"model.safetensors", {}}};
+  SmallString<128> single = folder, index = folder;
+  sys::path::append(single, "model.safetensors");
+  sys::path::append(index, "model.safetensors.index.json");
+  if (!sys::fs::exists(single) && sys::fs::exists(index)) {
+    auto files = readIndex(index);
+    if (!files)
+      return files.takeError();
+    expected = std::move(*files);
+  }
+  for (const auto &[name, tensors] : expected) {
+    SmallString<128> path = folder;
+    sys::path::append(path, name);
+    auto buffer = mapFile(path);
+    if (!buffer)
+      return buffer.takeError();
+    Expected<TensorFile> file = readSafetensorsFile(std::move(*buffer));
+    if (!file)
+      return file.takeError();
+    for (const std::string &tensor : tensors)
+      if (!file->find(tensor))
+        return makeError("'" + path + "' has no tensor '" + tensor +
+                         "', which '" + index + "' puts there");
+    if (Error error = add(std::move(*file)))
+      return error;
+  }
+  return Error::success();
+}
+
+std::optional<WeightSource::Entry> WeightSource::find(StringRef name) const {
+  for (const TensorFile &file : files)
+    if (const TensorInfo *tensor = file.find(name))
+      return Entry{getFileName(file), tensor};
+  return std::nullopt;
+}
+
+Expected<StoredTensor> WeightSource::open(ParameterOp parameter) const {
+  StringRef name = parameter.getSymName();
+  std::optional<SourceAttr> source = parameter.getSource();
+  if (!source)
+    return makeError("parameter '" + name + "' has no source");
+  for (const TensorFile &file : files)
+    if (getFileName(file) == source->getFile())
+      return StoredTensor::create(
+          name, parameter.getTensorType().getShape(), source->getEncoding(),
+          parameter.getTransposed(), file, source->getOffset());
+  return makeError("parameter '" + name + "' is in '" + source->getFile() +
+                   "', which is no file of the model");
+}
+
+} // namespace heddle

@@ -1,0 +1,49 @@
+//===- WeightSource.h - The checkpoint behind a module ----------*- C++ -*-===//
+//
+// The files whose bytes the parameters of a module name. It lives from import
+// to the artifact: parameters are decoded only when they are written.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_WEIGHTS_WEIGHTSOURCE_H
+#define HEDDLE_LIB_WEIGHTS_WEIGHTSOURCE_H
+
+#include "dialect/Transformer.h"
+#include "lib/Weights/StoredTensor.h"
+#include "lib/Weights/TensorFile.h"
+
+namespace heddle {
+
+/// Files of tensors; parameters refer to a file by its name without folders.
+/// Owns the maps of the files. Immutable once the files are added.
+class WeightSource {
+public:
+  /// A tensor and the name of its file.
+  struct Entry {
+    llvm::StringRef file;
+    const TensorInfo *tensor;
+  };
+
+  /// Adds a file. Fails where a file has this file's name or a tensor has the
+  /// name of one of its tensors.
+  llvm::Error add(TensorFile file);
+
+  /// Adds the safetensors files of a folder: `model.safetensors`, or else those
+  /// that `model.safetensors.index.json` lists.
+  llvm::Error addSafetensorsFolder(llvm::StringRef folder);
+
+  /// The tensor of this name in any file.
+  std::optional<Entry> find(llvm::StringRef name) const;
+
+  llvm::ArrayRef<TensorFile> getFiles() const { return files; }
+
+  /// The bytes of a parameter that has a source.
+  llvm::Expected<StoredTensor> open(ParameterOp parameter) const;
+
+private:
+  std::vector<TensorFile> files;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_WEIGHTS_WEIGHTSOURCE_H
