@@ -1,0 +1,235 @@
+//===- DecodingTests.cpp - Generation against the oracle ------------------===//
+//
+// Every sentence of every batch has exactly the tokens of the oracle, which
+// knows one sentence at a time: so batching, padding, compaction and states
+// cannot leave a trace.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ToyModel.h"
+
+#include "runtime/GreedyDecoder.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+using namespace heddle;
+using namespace heddle::test;
+using nlohmann::json;
+
+static const json kNothing = json::object();
+static std::atomic<size_t> allocations{0};
+
+void *operator new(size_t size) {
+  ++allocations;
+  if (void *memory = std::malloc(size))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+namespace {
+
+class DecodingTest : public ToyModelTest {
+protected:
+  /// The toy model with these keys added to "generation".
+  static Model load(const json &added) {
+    json manifest = toyManifest();
+    manifest["generation"].update(added);
+    TemporaryFile file(toyArtifact(manifest).build());
+    Result<Model> model = Model::load(file.path());
+    EXPECT_TRUE(model.ok()) << model.message();
+    return std::move(*model);
+  }
+
+  static std::vector<Ids> decode(const Model &model,
+                                 const std::vector<Ids> &sources, size_t batch,
+                                 const DecodeOptions &options) {
+    Session session(model);
+    std::vector<Ids> results;
+    for (size_t i = 0; i < sources.size(); i += batch) {
+      std::vector<Ids> part(sources.begin() + i,
+                            sources.begin() +
+                                std::min(i + batch, sources.size()));
+      auto decoded = decodeGreedy(model, session, part, options);
+      EXPECT_TRUE(decoded.ok()) << decoded.message();
+      if (decoded.ok())
+        results.insert(results.end(), decoded->begin(), decoded->end());
+    }
+    return results;
+  }
+
+  /// Compares 60 sentences with the oracle: with and without shortlist, in
+  /// batches of several sizes.
+  static void expectOracle(const json &added, int64_t limit,
+                           std::optional<int64_t> requested = std::nullopt) {
+    Model model = load(added);
+    json generation = toyManifest()["generation"];
+    generation.update(added);
+    std::vector<Ids> sources = toySources(60);
+    for (bool shortlist : {false, true}) {
+      std::vector<Ids> expected;
+      for (const Ids &source : sources)
+        expected.push_back(toyGreedy(
+            source, generation, limit,
+            shortlist ? std::optional(toyCandidates(source)) : std::nullopt));
+      for (size_t batch : {1, 7, 60}) {
+        DecodeOptions options;
+        options.useShortlist = shortlist;
+        options.maxLength = requested;
+        EXPECT_EQ(decode(model, sources, batch, options), expected)
+            << added << " shortlist " << shortlist << " batch " << batch;
+      }
+    }
+  }
+};
+
+} // namespace
+
+TEST_F(DecodingTest, matches_the_oracle) { expectOracle(kNothing, 12); }
+
+TEST_F(DecodingTest, sentences_of_the_toy_end_at_different_lengths) {
+  // Otherwise the tests above and below would not see compaction.
+  std::vector<size_t> lengths;
+  for (const Ids &source : toySources(60))
+    lengths.push_back(
+        toyGreedy(source, toyManifest()["generation"], 12, {}).size());
+  std::sort(lengths.begin(), lengths.end());
+  EXPECT_LE(lengths[5], 4u);
+  EXPECT_GE(lengths[54], 10u);
+}
+
+TEST_F(DecodingTest, order_in_the_batch_leaves_no_trace) {
+  Model model = load(kNothing);
+  std::vector<Ids> sources = toySources(16);
+  std::vector<Ids> expected = decode(model, sources, 16, {});
+  std::reverse(sources.begin(), sources.end());
+  std::reverse(expected.begin(), expected.end());
+  EXPECT_EQ(decode(model, sources, 16, {}), expected);
+}
+
+TEST_F(DecodingTest, forced_first_token) {
+  expectOracle({{"forced_bos", 7}}, 12);
+}
+
+TEST_F(DecodingTest, forced_last_token) {
+  // 9 is no eos, and in few of the shortlists.
+  expectOracle({{"forced_eos", 9}}, 12);
+  expectOracle({{"forced_eos", 0}, {"max_length", 3}}, 3);
+}
+
+TEST_F(DecodingTest, forced_last_token_wins_over_forced_first) {
+  expectOracle({{"forced_bos", 7}, {"forced_eos", 9}, {"max_length", 1}}, 1);
+}
+
+TEST_F(DecodingTest, suppressed_tokens) {
+  expectOracle({{"suppress", {1, 4, 8}}}, 12);
+}
+
+TEST_F(DecodingTest, suppressed_at_the_beginning) {
+  expectOracle({{"begin_suppress", {0, 1, 2, 3, 4}}}, 12);
+  expectOracle({{"begin_suppress", {0, 1, 2, 3, 4}}, {"forced_bos", 3}}, 12);
+}
+
+TEST_F(DecodingTest, bad_words) {
+  // [0] is the eos, which cannot be a bad word.
+  expectOracle({{"bad_words", {{0}, {3}, {1, 1}, {8, 1}, {9, 6, 2}}}}, 12);
+  // Every second token is forbidden behind every other one.
+  std::vector<Ids> pairs;
+  for (int32_t first = 0; first < 11; ++first)
+    for (int32_t second = 1; second < 11; second += 2)
+      pairs.push_back({first, second});
+  expectOracle({{"bad_words", pairs}}, 12);
+}
+
+TEST_F(DecodingTest, minimal_length) { expectOracle({{"min_length", 7}}, 12); }
+
+TEST_F(DecodingTest, several_end_tokens) {
+  expectOracle({{"eos", {0, 6}}}, 12);
+}
+
+TEST_F(DecodingTest, limits) {
+  expectOracle({{"max_length", 5}}, 5);
+  expectOracle({{"max_target", 4}}, 4);
+  expectOracle({{"max_length", 5}}, 30, /*requested=*/30);
+  expectOracle({{"max_target", 8}}, 8, /*requested=*/30);
+  expectOracle(kNothing, 1, /*requested=*/1);
+}
+
+TEST_F(DecodingTest, limit_by_the_length_of_the_source) {
+  Model model = load({{"length_factor", 0.5}, {"suppress", {0}}});
+  std::vector<Ids> sources = toySources(20);
+  std::vector<Ids> decoded = decode(model, sources, 20, {});
+  ASSERT_EQ(decoded.size(), sources.size());
+  for (size_t i = 0; i < sources.size(); ++i)
+    EXPECT_EQ(decoded[i].size(), sources[i].size() / 2 + 1);
+}
+
+TEST_F(DecodingTest, candidates_are_sorted_and_unique) {
+  Model model = load(kNothing);
+  ASSERT_NE(model.shortlist(), nullptr);
+  for (const Ids &source : toySources(40))
+    EXPECT_EQ(model.shortlist()->candidates(source), toyCandidates(source));
+}
+
+TEST_F(DecodingTest, steps_allocate_nothing) {
+  Model model = load({{"suppress", {0}}, {"bad_words", {{3, 4}}}});
+  std::vector<Ids> sources = toySources(8);
+  Session session(model);
+  auto count = [&](int64_t length) {
+    DecodeOptions options;
+    options.maxLength = length;
+    size_t before = allocations;
+    auto decoded = decodeGreedy(model, session, sources, options);
+    EXPECT_TRUE(decoded.ok());
+    return allocations - before;
+  };
+  count(200); // Takes the memory that later batches reuse.
+  EXPECT_EQ(count(2), count(200));
+}
+
+TEST_F(DecodingTest, threads_share_a_model) {
+  Model model = load(kNothing);
+  std::vector<Ids> sources = toySources(60);
+  std::vector<Ids> expected = decode(model, sources, 16, {});
+  std::vector<std::vector<Ids>> results(4);
+  std::vector<std::thread> threads;
+  for (std::vector<Ids> &result : results)
+    threads.emplace_back([&] { result = decode(model, sources, 5, {}); });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const std::vector<Ids> &result : results)
+    EXPECT_EQ(result, expected);
+}
+
+TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
+  Model model = load({{"max_source", 4}});
+  Session session(model);
+  auto message = [&](const std::vector<Ids> &sources,
+                     const DecodeOptions &options = {}) {
+    auto decoded = decodeGreedy(model, session, sources, options);
+    return decoded.ok() ? "decoded" : decoded.message();
+  };
+  EXPECT_EQ(message({}), "a batch has no sentence");
+  EXPECT_EQ(message({{1}, {}}), "sentence 2 of a batch has no token");
+  EXPECT_EQ(message({{1, 9}}),
+            "sentence 1 of a batch has the id 9 but the vocabulary has 9");
+  EXPECT_EQ(message({{1, -1}}),
+            "sentence 1 of a batch has the id -1 but the vocabulary has 9");
+  EXPECT_EQ(message({{1, 2, 3, 4, 5}}), "sentence 1 of a batch has 5 tokens "
+                                        "but the model has positions for 4");
+  DecodeOptions endless;
+  endless.maxLength = int64_t(1) << 61;
+  EXPECT_EQ(message({{1}}, endless),
+            "a batch of 1 sentences with 1 source and 2305843009213693952 "
+            "target tokens needs more memory than 63 bits can address");
+  endless.maxLength = int64_t(1) << 55;
+  EXPECT_NE(message({{1}}, endless).find("bytes of memory: "),
+            std::string::npos);
+  // A failure leaves the session usable.
+  EXPECT_EQ(message({{1, 2}}), "decoded");
+}

@@ -1,0 +1,171 @@
+//===- ToyKernel.c - A decoder that hashes ------------------------*- C -*-===//
+//
+// Entry points in the shape that the compiler gives them, whose logits are a
+// hash of all the decoder may see: the source ids, the target ids so far and
+// the position. Whatever the runtime mixes up (a row, a state, a length, a
+// buffer, the order of arguments) changes them. Each call scribbles over its
+// arena, and memory behind a sentence's end is poisoned. ToyModel.cpp states
+// the same function for one sentence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/KernelAbi.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { kVocabulary = 11, kSeed = 17, kPoison = -77 };
+
+static uint32_t mix(uint32_t hash, uint32_t value) {
+  hash = (hash ^ value) * 2654435761u;
+  return hash ^ (hash >> 15);
+}
+
+/// Sixteen levels, so that ties are common; more eos as the sentence grows.
+static float logit(const struct HeddleCall *call, uint32_t source,
+                   uint32_t prefix, int32_t position, int32_t id) {
+  const float *weights = call->weights;
+  uint32_t hash = mix(mix(source, prefix), (uint32_t)id);
+  return weights[0] * (float)(hash >> 28) +
+         (id == 0 ? (float)position / 2 : 0.0f);
+}
+
+static uint32_t hashSource(const float *memory, int32_t length) {
+  uint32_t hash = kSeed;
+  for (int32_t s = 0; s < length; ++s)
+    hash = mix(hash, (uint32_t)memory[2 * s]);
+  return hash;
+}
+
+static void scribble(const struct HeddleCall *call, int64_t bytes) {
+  memset(call->arena, 0xAB, (size_t)bytes);
+}
+
+// encode(batch, source): ids, lengths -> memory [batch, source, 2]
+int64_t encode_arena(const int64_t *dims) { return 256 * dims[0] * dims[1]; }
+void encode(const struct HeddleCall *call) {
+  int64_t batch = call->dims[0], source = call->dims[1];
+  const int32_t *ids = call->buffers[0], *lengths = call->buffers[1];
+  float *memory = call->buffers[2];
+  scribble(call, encode_arena(call->dims));
+  for (int64_t b = 0; b < batch; ++b) {
+    for (int64_t s = 0; s < source; ++s) {
+      int inside = s < lengths[b];
+      float *cell = memory + 2 * (b * source + s);
+      cell[0] = inside ? (float)ids[b * source + s] : (float)kPoison;
+      cell[1] = cosf((float)s); // From the host's libm.
+    }
+  }
+}
+
+// decode(batch, source, target): ids, memory, lengths -> logits
+int64_t decode_arena(const int64_t *dims) { return 64 * dims[2]; }
+void decode(const struct HeddleCall *call) {
+  int64_t batch = call->dims[0], source = call->dims[1];
+  int64_t target = call->dims[2];
+  const int32_t *ids = call->buffers[0], *lengths = call->buffers[2];
+  const float *memory = call->buffers[1];
+  float *logits = call->buffers[3];
+  scribble(call, decode_arena(call->dims));
+  for (int64_t b = 0; b < batch; ++b) {
+    uint32_t sentence = hashSource(memory + 2 * b * source, lengths[b]);
+    uint32_t prefix = kSeed;
+    for (int64_t t = 0; t < target; ++t) {
+      prefix = mix(prefix, (uint32_t)ids[b * target + t]);
+      for (int32_t id = 0; id < kVocabulary; ++id)
+        *logits++ = logit(call, sentence, prefix, (int32_t)t, id);
+    }
+  }
+}
+
+// prepare(source, batch): memory, lengths -> summary i32 [batch, 3]
+int64_t prepare_arena(const int64_t *dims) { return 8 * dims[0] * dims[1]; }
+void prepare(const struct HeddleCall *call) {
+  int64_t source = call->dims[0], batch = call->dims[1];
+  const float *memory = call->buffers[0];
+  const int32_t *lengths = call->buffers[1];
+  uint32_t *summary = call->buffers[2];
+  scribble(call, prepare_arena(call->dims));
+  for (int64_t b = 0; b < batch; ++b)
+    summary[3 * b + 1] = hashSource(memory + 2 * b * source, lengths[b]);
+}
+
+/// One step's prefix: from the state `rolling` [rows, 1] and, as a second
+/// opinion, from the state `history` [rows, capacity], which starts with zeros.
+static uint32_t advance(uint32_t *rolling, int32_t *history, int32_t position,
+                        int32_t id) {
+  *rolling = mix(position == 0 ? *rolling + kSeed : *rolling, (uint32_t)id);
+  int32_t untouched = history[position];
+  history[position] = id;
+  uint32_t prefix = kSeed;
+  for (int32_t t = 0; t <= position; ++t)
+    prefix = mix(prefix, (uint32_t)history[t]);
+  return untouched == 0 && prefix == *rolling ? prefix : 0;
+}
+
+// step(rows, batch, capacity): history, ids, positions, sentences, summary,
+//                              rolling -> logits [rows, vocabulary]
+int64_t step_arena(const int64_t *dims) { return 128 * dims[0]; }
+void step(const struct HeddleCall *call) {
+  int64_t rows = call->dims[0], capacity = call->dims[2];
+  int32_t *history = call->buffers[0];
+  const int32_t *ids = call->buffers[1], *positions = call->buffers[2];
+  const int32_t *sentences = call->buffers[3];
+  const uint32_t *summary = call->buffers[4];
+  uint32_t *rolling = call->buffers[5];
+  float *logits = call->buffers[6];
+  scribble(call, step_arena(call->dims));
+  for (int64_t r = 0; r < rows; ++r) {
+    uint32_t prefix =
+        advance(rolling + r, history + r * capacity, positions[r], ids[r]);
+    for (int32_t id = 0; id < kVocabulary; ++id)
+      *logits++ =
+          logit(call, summary[3 * sentences[r] + 1], prefix, positions[r], id);
+  }
+}
+
+// shortlist_prepare(batch, source, shortlist): memory, lengths, candidates,
+//     counts -> summary [batch, 3], gathered i32 [batch, shortlist]
+int64_t shortlist_prepare_arena(const int64_t *dims) { return 16 * dims[2]; }
+void shortlist_prepare(const struct HeddleCall *call) {
+  int64_t batch = call->dims[0], source = call->dims[1];
+  int64_t shortlist = call->dims[2];
+  const float *memory = call->buffers[0];
+  const int32_t *lengths = call->buffers[1], *candidates = call->buffers[2];
+  const int32_t *counts = call->buffers[3];
+  uint32_t *summary = call->buffers[4];
+  int32_t *gathered = call->buffers[5];
+  scribble(call, shortlist_prepare_arena(call->dims));
+  for (int64_t b = 0; b < batch; ++b) {
+    summary[3 * b + 1] = hashSource(memory + 2 * b * source, lengths[b]);
+    for (int64_t c = 0; c < shortlist; ++c)
+      gathered[b * shortlist + c] =
+          c < counts[b] ? candidates[b * shortlist + c] : kPoison;
+  }
+}
+
+// shortlist_step(rows, batch, capacity, shortlist): ids, positions, sentences,
+//     counts, summary, gathered, rolling, history -> logits [rows, shortlist]
+int64_t shortlist_step_arena(const int64_t *dims) { return 128 * dims[0]; }
+void shortlist_step(const struct HeddleCall *call) {
+  int64_t rows = call->dims[0], capacity = call->dims[2];
+  int64_t shortlist = call->dims[3];
+  const int32_t *ids = call->buffers[0], *positions = call->buffers[1];
+  const int32_t *sentences = call->buffers[2], *counts = call->buffers[3];
+  const uint32_t *summary = call->buffers[4];
+  const int32_t *gathered = call->buffers[5];
+  uint32_t *rolling = call->buffers[6];
+  int32_t *history = call->buffers[7];
+  float *logits = call->buffers[8];
+  scribble(call, shortlist_step_arena(call->dims));
+  for (int64_t r = 0; r < rows; ++r) {
+    uint32_t prefix =
+        advance(rolling + r, history + r * capacity, positions[r], ids[r]);
+    for (int64_t c = 0; c < shortlist; ++c)
+      *logits++ =
+          c < counts[sentences[r]]
+              ? logit(call, summary[3 * sentences[r] + 1], prefix, positions[r],
+                      gathered[sentences[r] * shortlist + c])
+              : -INFINITY;
+  }
+}

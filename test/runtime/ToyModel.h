@@ -1,0 +1,59 @@
+//===- ToyModel.h - A model whose every token is known ----------*- C++ -*-===//
+//
+// The artifact around ToyKernel.c, and an oracle for it: the kernel's function
+// and greedy generation for one sentence, written from the documentation of
+// transformers' logits processors and sharing nothing with the runtime.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_RUNTIME_TOYMODEL_H
+#define HEDDLE_TEST_RUNTIME_TOYMODEL_H
+
+#include "ArtifactBuilder.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle::test {
+
+using Ids = std::vector<int32_t>;
+
+inline constexpr int32_t kToySourceVocabulary = 9;
+inline constexpr int32_t kToyTargetVocabulary = 11;
+inline constexpr int32_t kToyEos = 0;
+inline constexpr int32_t kToyStart = -1;
+
+/// The manifest, which tests change before they build the artifact. Its
+/// "generation" has start, eos and max_length 12.
+nlohmann::json toyManifest();
+/// The artifact, with a shortlist.
+ArtifactBuilder toyArtifact(const nlohmann::json &manifest);
+
+/// The logits behind a prefix of generated tokens.
+std::vector<float> toyLogits(const Ids &source, const Ids &generated);
+/// The target ids that the artifact's shortlist admits.
+Ids toyCandidates(const Ids &source);
+/// The greedy output; `limit` in tokens. With `candidates`, only among them.
+Ids toyGreedy(const Ids &source, const nlohmann::json &generation,
+              int64_t limit, const std::optional<Ids> &candidates);
+
+/// `count` sentences of 1 to 9 ids, the same ones each time.
+std::vector<Ids> toySources(size_t count);
+
+/// Tests that load code skip on machines that the toy artifact is not for.
+class ToyModelTest : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!__builtin_cpu_supports("x86-64-v3"))
+      GTEST_SKIP() << "the toy artifact is for x86-64-v3";
+  }
+};
+
+} // namespace heddle::test
+
+#endif // HEDDLE_TEST_RUNTIME_TOYMODEL_H
