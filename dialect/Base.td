@@ -40,6 +40,9 @@ def Transformer_Dialect : Dialect {
     | `transformer.target` | argument | the target ids: dimension 1 is time |
     | `transformer.prepared` | argument | a result of the prepare function |
     | `transformer.state` | argument | carried from step to step, updated in place |
+    | `transformer.output` | argument | a result's buffer, given by the caller |
+    | `transformer.arena` | argument | scratch memory |
+    | `transformer.arena` | function | the function whose scratch it measures |
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

@@ -39,6 +39,8 @@ inline constexpr llvm::StringLiteral kDimsAttr = "transformer.dims";
 inline constexpr llvm::StringLiteral kTargetAttr = "transformer.target";
 inline constexpr llvm::StringLiteral kPreparedAttr = "transformer.prepared";
 inline constexpr llvm::StringLiteral kStateAttr = "transformer.state";
+inline constexpr llvm::StringLiteral kOutputAttr = "transformer.output";
+inline constexpr llvm::StringLiteral kArenaAttr = "transformer.arena";
 
 /// Attaches BufferizableOpInterface to the ops of the dialect.
 void registerBufferization(mlir::DialectRegistry &registry);

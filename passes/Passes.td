@@ -50,4 +50,112 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
   ];
 }
 
+def PassDestinationsPass
+    : Pass<"transformer-pass-destinations", "::mlir::ModuleOp"> {
+  let summary = "Let callers own the memory of results";
+  let description = [{
+    Comes in: functions on tensors that return values. Each returned value gets an
+    argument with `transformer.output` as the destination of the op that computes
+    it, so that bufferisation writes straight into the caller's buffer. New states
+    are left alone: they already are their argument.
+
+    ```mlir
+    func.func @f(%x: tensor<?x8xf32> {transformer.dims = ["rows"]})
+        -> tensor<?x4xf32>
+      %y = transformer.linear %x, %w
+      return %y
+    // becomes
+    func.func @f(%x: tensor<?x8xf32> {transformer.dims = ["rows"]},
+                 %out: tensor<?x4xf32> {transformer.dims = ["rows"],
+                                        transformer.output})
+        -> tensor<?x4xf32>
+      %y = transformer.linear %x, %w into %out
+      return %y
+    ```
+
+    A value that already has a destination, is returned twice, or is an argument
+    is copied.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Place every buffer of a function in one arena";
+  let description = [{
+    Comes in: functions on memrefs, straight-line, whose allocations have sizes
+    that are products of named dimensions. After it nothing allocates: a buffer is
+    a view of the argument with `transformer.arena`, and `@f.arena`, a function of
+    the named dimensions, returns how many bytes `@f` needs.
+
+    Buffers that are never alive together share a slot; a slot is as large as the
+    largest of its buffers, whatever the dimensions turn out to be. Offsets are
+    sums of slot sizes, multiples of 64 bytes.
+
+    ```mlir
+    %a = memref.alloc(%rows) : memref<?x8xf32>      // dies before %c is born
+    %b = memref.alloc(%rows) : memref<?x8xf32>
+    %c = memref.alloc(%rows) : memref<?x8xf32>
+    // becomes
+    %size = arith.muli %rows, %c32                  // rounded up to 64
+    %a = memref.view %arena[%c0][%rows] : memref<?xi8> to memref<?x8xf32>
+    %b = memref.view %arena[%size][%rows] : memref<?xi8> to memref<?x8xf32>
+    %c = memref.view %arena[%c0][%rows] : memref<?xi8> to memref<?x8xf32>
+    ```
+
+    An allocation inside a region, or of a size that is no product of named
+    dimensions, is an error.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
+  ];
+  let statistics = [
+    Statistic<"numBuffers", "buffers", "allocations placed">,
+    Statistic<"numSlots", "slots", "slots they share">
+  ];
+}
+
+def LowerToLoopsPass : Pass<"transformer-lower-to-loops", "::mlir::ModuleOp"> {
+  let summary = "The reference lowering: plain loops";
+  let description = [{
+    Comes in: layer ops on memrefs. Each becomes the loops of its formula, one
+    element at a time, in one fixed order of summation per row; masks become their
+    predicate and keys are visited one by one. No emitter, no tiling, no vector: a
+    lowering to trust, and the oracle for every faster one.
+
+    ```mlir
+    transformer.linear %x, %w into %y
+    // becomes
+    scf.for %r = %c0 to %rows step %c1
+      scf.for %j = %c0 to %out step %c1
+        memref.store %zero, %y[%r, %j]
+      scf.for %k = %c0 to %in step %c1
+        %xk = memref.load %x[%r, %k]
+        scf.for %j = %c0 to %out step %c1
+          %yj = %y[%r, %j] + %xk * %w[%k, %j]
+          memref.store %yj, %y[%r, %j]
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def PlaceWeightsPass : Pass<"transformer-place-weights", "::mlir::ModuleOp"> {
+  let summary = "Give each parameter its place in the artifact";
+  let description = [{
+    Parameters that are read get an offset in the weights section, in the order of
+    their declaration, each at a multiple of 64 bytes; parameters that nothing
+    reads are dropped.
+
+    ```mlir
+    transformer.parameter @w : tensor<8x8xf32>
+    transformer.parameter @unused : tensor<8xf32>
+    // becomes
+    transformer.parameter @w : tensor<8x8xf32> placed at 0
+    ```
+  }];
+}
+
 #endif // HEDDLE_PASSES_PASSES

@@ -7,8 +7,7 @@
 using namespace mlir;
 using namespace heddle;
 
-/// The name that the function gives to a dynamic dimension of an argument.
-static StringAttr nameOfArgumentDim(BlockArgument argument, int64_t axis) {
+StringAttr heddle::nameOfArgumentDim(BlockArgument argument, int64_t axis) {
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (!function)
     return {};

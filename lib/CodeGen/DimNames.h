@@ -14,6 +14,10 @@
 
 namespace heddle {
 
+/// The name that a function gives to dynamic dimension `axis` of an argument;
+/// null when it gives none.
+mlir::StringAttr nameOfArgumentDim(mlir::BlockArgument argument, int64_t axis);
+
 /// The name of dynamic dimension `axis` of a tensor inside a function; null,
 /// with an error at the value's location, when it cannot be traced to an
 /// argument. Leaves the IR as it was.

@@ -1,0 +1,299 @@
+//===- PlanMemory.cpp - Place every buffer of a function in one arena -----===//
+//
+// Functions are straight-line here, so a buffer lives from its first use to its
+// last. Buffers are visited by their birth; each takes a slot that is free by
+// then, best one whose buffers have the same size, and otherwise opens a new
+// slot. Sizes are monomials in the named dimensions, so equal sizes are known
+// to be equal; a slot of unequal buffers is as large as their maximum at run
+// time. Monomials and maxima never decrease, as KernelAbi.h promises of arenas.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/DimNames.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "passes/Passes.h"
+#include "runtime/ArtifactFormat.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace heddle {
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+/// A size in bytes: a constant times named dimensions, sorted.
+struct Monomial {
+  int64_t bytes;
+  SmallVector<unsigned> dims;
+  bool operator==(const Monomial &other) const {
+    return bytes == other.bytes && dims == other.dims;
+  }
+};
+
+struct Buffer {
+  memref::AllocOp alloc;
+  Monomial size;
+  /// Indices of the first and last op of the block that uses it.
+  unsigned birth, death;
+  unsigned slot;
+};
+
+struct Slot {
+  /// Distinct sizes of its buffers.
+  SmallVector<Monomial> sizes;
+  unsigned freeAfter;
+};
+
+class MemoryPlanner {
+public:
+  explicit MemoryPlanner(func::FuncOp function) : function(function) {}
+
+  LogicalResult plan();
+
+  size_t numBuffers() const { return buffers.size(); }
+  size_t numSlots() const { return slots.size(); }
+
+private:
+  LogicalResult nameDims();
+  LogicalResult collectBuffers();
+  FailureOr<unsigned> dimOf(Value size) const;
+  void assignSlots();
+  SmallVector<Value> computeOffsets(OpBuilder &builder, ValueRange dims);
+  void placeBuffers();
+  void buildArenaFunction();
+
+  func::FuncOp function;
+  /// The named dimensions in order of appearance, and an argument's dimension
+  /// that has each name.
+  SmallVector<StringRef> dimNames;
+  SmallVector<std::pair<BlockArgument, int64_t>> dimSources;
+  SmallVector<Buffer> buffers;
+  SmallVector<Slot> slots;
+};
+} // namespace
+
+LogicalResult MemoryPlanner::nameDims() {
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    for (int64_t axis = 0; type && axis < type.getRank(); ++axis) {
+      if (!type.isDynamicDim(axis))
+        continue;
+      StringAttr name = nameOfArgumentDim(argument, axis);
+      if (!name)
+        return function.emitError("argument #")
+               << argument.getArgNumber() << " of type " << type
+               << " does not name its dynamic dimensions in '" << kDimsAttr
+               << "'";
+      if (llvm::is_contained(dimNames, name.getValue()))
+        continue;
+      dimNames.push_back(name.getValue());
+      dimSources.push_back({argument, axis});
+    }
+  }
+  return success();
+}
+
+/// The named dimension that `size` is.
+FailureOr<unsigned> MemoryPlanner::dimOf(Value size) const {
+  auto dim = size.getDefiningOp<memref::DimOp>();
+  auto argument = dim ? dyn_cast<BlockArgument>(dim.getSource()) : nullptr;
+  StringAttr name = argument && dim.getConstantIndex()
+                        ? nameOfArgumentDim(argument, *dim.getConstantIndex())
+                        : StringAttr();
+  if (!name)
+    return failure();
+  return llvm::find(dimNames, name.getValue()) - dimNames.begin();
+}
+
+/// All users of a buffer, through views of it, as ops of the function's block.
+static void collectUsers(Value buffer, Block &block,
+                         SmallVectorImpl<Operation *> &users) {
+  for (Operation *user : buffer.getUsers()) {
+    users.push_back(block.findAncestorOpInBlock(*user));
+    if (isa<ViewLikeOpInterface>(user))
+      collectUsers(user->getResult(0), block, users);
+  }
+}
+
+LogicalResult MemoryPlanner::collectBuffers() {
+  DenseMap<Operation *, unsigned> order;
+  for (auto [index, op] : llvm::enumerate(function.front()))
+    order[&op] = index;
+  WalkResult walked = function.walk([&](memref::AllocOp alloc) {
+    if (alloc->getBlock() != &function.front()) {
+      alloc.emitOpError("allocates inside a region: scratch of a loop has to "
+                        "be planned outside of it");
+      return WalkResult::interrupt();
+    }
+    MemRefType type = alloc.getType();
+    Monomial size{type.getElementTypeBitWidth() / 8, {}};
+    for (int64_t extent : type.getShape())
+      if (!ShapedType::isDynamic(extent))
+        size.bytes *= extent;
+    for (Value extent : alloc.getDynamicSizes()) {
+      FailureOr<unsigned> dim = dimOf(extent);
+      if (failed(dim)) {
+        alloc.emitOpError("has a size that is no product of named dimensions");
+        return WalkResult::interrupt();
+      }
+      size.dims.push_back(*dim);
+    }
+    llvm::sort(size.dims);
+    SmallVector<Operation *> users;
+    collectUsers(alloc, function.front(), users);
+    if (users.empty()) {
+      alloc.erase();
+      return WalkResult::advance();
+    }
+    auto less = [&](Operation *lhs, Operation *rhs) {
+      return order.lookup(lhs) < order.lookup(rhs);
+    };
+    buffers.push_back({alloc, size,
+                       order.lookup(*llvm::min_element(users, less)),
+                       order.lookup(*llvm::max_element(users, less)), 0});
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+void MemoryPlanner::assignSlots() {
+  llvm::sort(buffers, [](const Buffer &lhs, const Buffer &rhs) {
+    return std::pair(lhs.birth, lhs.death) < std::pair(rhs.birth, rhs.death);
+  });
+  // How well a free slot suits a buffer: sizes that are known to be comparable
+  // waste nothing, or little.
+  auto suits = [](const Slot &slot, const Monomial &size) {
+    if (llvm::is_contained(slot.sizes, size))
+      return 3;
+    return llvm::any_of(
+               slot.sizes,
+               [&](const Monomial &other) { return other.dims == size.dims; })
+               ? 2
+               : 1;
+  };
+  for (Buffer &buffer : buffers) {
+    int best = 0;
+    buffer.slot = slots.size();
+    for (auto [index, slot] : llvm::enumerate(slots))
+      if (slot.freeAfter < buffer.birth && suits(slot, buffer.size) > best) {
+        best = suits(slot, buffer.size);
+        buffer.slot = index;
+      }
+    if (best == 0)
+      slots.emplace_back();
+    Slot &slot = slots[buffer.slot];
+    slot.freeAfter = buffer.death;
+    if (best < 3)
+      slot.sizes.push_back(buffer.size);
+  }
+}
+
+/// The offset of each slot and, last, the size of the arena.
+SmallVector<Value> MemoryPlanner::computeOffsets(OpBuilder &builder,
+                                                 ValueRange dims) {
+  Location loc = function.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  int64_t alignment = format::kTensorAlignment;
+  SmallVector<Value> offsets = {constant(0)};
+  for (const Slot &slot : slots) {
+    Value size;
+    for (const Monomial &each : slot.sizes) {
+      Value bytes = constant(each.bytes);
+      for (unsigned dim : each.dims)
+        bytes = builder.createOrFold<arith::MulIOp>(loc, bytes, dims[dim]);
+      size =
+          size ? builder.createOrFold<arith::MaxSIOp>(loc, size, bytes) : bytes;
+    }
+    Value blocks = builder.createOrFold<arith::CeilDivUIOp>(
+        loc, size, constant(alignment));
+    Value aligned =
+        builder.createOrFold<arith::MulIOp>(loc, blocks, constant(alignment));
+    offsets.push_back(
+        builder.createOrFold<arith::AddIOp>(loc, offsets.back(), aligned));
+  }
+  return offsets;
+}
+
+void MemoryPlanner::placeBuffers() {
+  OpBuilder builder(function.getContext());
+  builder.setInsertionPointToStart(&function.front());
+  auto bytes = MemRefType::get(ShapedType::kDynamic, builder.getI8Type());
+  unsigned index = function.getNumArguments();
+  LogicalResult inserted =
+      function.insertArgument(index, bytes,
+                              builder.getDictionaryAttr(builder.getNamedAttr(
+                                  kArenaAttr, builder.getUnitAttr())),
+                              function.getLoc());
+  assert(succeeded(inserted) && "a func.func takes arguments");
+  (void)inserted;
+  SmallVector<Value> dims;
+  for (auto [argument, axis] : dimSources)
+    dims.push_back(
+        memref::DimOp::create(builder, function.getLoc(), argument, axis));
+  SmallVector<Value> offsets = computeOffsets(builder, dims);
+  for (Buffer &buffer : buffers) {
+    builder.setInsertionPoint(buffer.alloc);
+    Value view = memref::ViewOp::create(
+        builder, buffer.alloc.getLoc(), buffer.alloc.getType(),
+        function.getArgument(index), offsets[buffer.slot],
+        buffer.alloc.getDynamicSizes());
+    buffer.alloc.replaceAllUsesWith(view);
+    buffer.alloc.erase();
+  }
+}
+
+void MemoryPlanner::buildArenaFunction() {
+  OpBuilder builder(function.getContext());
+  builder.setInsertionPointAfter(function);
+  Type index = builder.getIndexType();
+  auto arena = func::FuncOp::create(
+      builder, function.getLoc(), (function.getSymName() + ".arena").str(),
+      builder.getFunctionType(SmallVector<Type>(dimNames.size(), index),
+                              index));
+  arena.setPrivate();
+  arena->setAttr(kArenaAttr, FlatSymbolRefAttr::get(function));
+  builder.setInsertionPointToStart(arena.addEntryBlock());
+  Value size = computeOffsets(builder, arena.getArguments()).back();
+  func::ReturnOp::create(builder, function.getLoc(), size);
+}
+
+LogicalResult MemoryPlanner::plan() {
+  if (failed(nameDims()) || failed(collectBuffers()))
+    return failure();
+  assignSlots();
+  placeBuffers();
+  buildArenaFunction();
+  function->setAttr(kDimsAttr,
+                    Builder(function.getContext()).getStrArrayAttr(dimNames));
+  return success();
+}
+
+namespace {
+struct PlanMemory : heddle::impl::PlanMemoryPassBase<PlanMemory> {
+  void runOnOperation() override {
+    for (auto function :
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      if (function.isExternal())
+        continue;
+      if (!llvm::hasSingleElement(function.getBody())) {
+        function.emitError("expects one block to plan the memory of");
+        return signalPassFailure();
+      }
+      MemoryPlanner planner(function);
+      if (failed(planner.plan()))
+        return signalPassFailure();
+      numBuffers += planner.numBuffers();
+      numSlots += planner.numSlots();
+    }
+  }
+};
+} // namespace
