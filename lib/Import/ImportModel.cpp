@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/ImportModel.h"
+#include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/MarianFolder.h"
 #include "lib/Weights/Error.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -71,13 +71,9 @@ Expected<ImportedModel> importModel(StringRef path, MLIRContext &context,
   Expected<ImportedModel> model = importByKind(path, context, options);
   if (!model)
     return model;
-  std::string sentence;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (sentence.empty())
-      sentence = diagnostic.str();
-  });
+  FirstDiagnostic diagnostic(context);
   if (failed(verify(*model->module)))
-    return makeError("the module of '" + path + "' is invalid: " + sentence);
+    return diagnostic.take("the module of '" + path + "' is invalid");
   for (auto parameter : model->module->getOps<ParameterOp>())
     if (auto tensor = model->weights.open(parameter); !tensor)
       return tensor.takeError();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
@@ -22,17 +23,6 @@ using namespace llvm;
 
 namespace heddle {
 
-/// A diagnostic on one line: "model.mlir:3:5: message".
-static std::string formatDiagnostic(Diagnostic &diagnostic) {
-  std::string text;
-  raw_string_ostream stream(text);
-  if (auto location = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
-    stream << location.getFilename().getValue() << ":" << location.getLine()
-           << ":" << location.getColumn() << ": ";
-  stream << diagnostic;
-  return StringRef(text).split('\n').first.str();
-}
-
 static Expected<OwningOpRef<ModuleOp>> parseModule(StringRef path,
                                                    MLIRContext &context) {
   context.loadDialect<TransformerDialect, func::FuncDialect,
@@ -46,15 +36,10 @@ static Expected<OwningOpRef<ModuleOp>> parseModule(StringRef path,
   SourceMgr sources;
   sources.AddNewSourceBuffer(
       MemoryBuffer::getMemBufferCopy((*buffer)->getBuffer(), path), SMLoc());
-  std::string sentence;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    if (sentence.empty())
-      sentence = formatDiagnostic(diagnostic);
-  });
+  FirstDiagnostic diagnostic(context);
   auto module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   if (!module)
-    return makeError(sentence.empty() ? "'" + path + "' cannot be parsed"
-                                      : Twine(sentence));
+    return diagnostic.take("'" + path + "' cannot be parsed");
   return module;
 }
 

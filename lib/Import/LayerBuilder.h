@@ -51,14 +51,14 @@ public:
 
   /// Reads the tensor `name` as `shape`. With `transposed` the file holds the
   /// transpose; `fileShape` is the shape that the file gives for it, where
-  /// leading ones do not count. `symbol` names the parameter where one tensor
-  /// is read in two forms.
+  /// leading ones do not count. `symbol`, by default the name, tells two forms
+  /// of one tensor apart.
   struct Parameter {
     std::string name;
     llvm::SmallVector<int64_t, 2> shape;
     bool transposed = false;
     llvm::SmallVector<int64_t, 2> fileShape;
-    std::string symbol;
+    std::string symbol = name;
   };
   mlir::Value weight(const Parameter &parameter);
 

@@ -1,0 +1,74 @@
+//===- ConfigReader.h - Reads every field of a JSON object ------*- C++ -*-===//
+//
+// Reads the fields of a configuration and knows which of them were read, so
+// that what is left over is refused by name. Failures are sticky: the first is
+// kept, later reads return defaults.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_IMPORT_CONFIGREADER_H
+#define HEDDLE_LIB_IMPORT_CONFIGREADER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+class ConfigReader {
+public:
+  /// `path` names the file in sentences.
+  ConfigReader(llvm::json::Object object, llvm::StringRef path)
+      : object(std::move(object)), path(path) {}
+
+  llvm::StringRef getPath() const { return path; }
+
+  /// The value of a field, marked as read; null where the field is absent.
+  const llvm::json::Value *read(llvm::StringRef field);
+  /// As `read`, but an explicit null counts as absent.
+  const llvm::json::Value *readNonNull(llvm::StringRef field);
+
+  /// Values of one type; an absent or null field has the default.
+  bool boolean(llvm::StringRef field, bool byDefault);
+  int64_t integer(llvm::StringRef field, int64_t byDefault, int64_t min,
+                  int64_t max);
+  std::string text(llvm::StringRef field, llvm::StringRef byDefault);
+  /// An id below `vocabulary`. Absent has the default, null has none.
+  std::optional<int64_t> id(llvm::StringRef field,
+                            std::optional<int64_t> byDefault,
+                            int64_t vocabulary);
+  /// A list of ids, or one id; absent or null is empty.
+  std::vector<int32_t> ids(llvm::StringRef field, int64_t vocabulary);
+
+  /// Accepts a field only with one of these values; null counts as absent.
+  void require(llvm::StringRef field,
+               llvm::ArrayRef<llvm::json::Value> supported);
+  /// Accepts fields with any value.
+  template <typename Fields> void ignore(const Fields &fields) {
+    for (llvm::StringRef field : fields)
+      seen.insert(field);
+  }
+  /// Refuses the first field, in alphabetical order, that nobody read.
+  void refuseUnread();
+
+  /// Keeps the first failure: the field, its value and what is supported.
+  void fail(llvm::StringRef field, const llvm::Twine &supported);
+  llvm::Error takeError() const;
+
+private:
+  bool toId(const llvm::json::Value &value, int64_t vocabulary,
+            int32_t &id) const;
+
+  llvm::json::Object object;
+  std::string path;
+  llvm::StringSet<> seen;
+  std::string failure;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_CONFIGREADER_H

@@ -1,0 +1,42 @@
+//===- FirstDiagnostic.cpp - MLIR's first error as a sentence -------------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/FirstDiagnostic.h"
+#include "lib/Weights/Error.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Location.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace llvm;
+
+namespace heddle {
+
+static std::string format(Diagnostic &diagnostic) {
+  std::string text;
+  raw_string_ostream stream(text);
+  Location location = diagnostic.getLocation();
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    stream << file.getFilename().getValue() << ":" << file.getLine() << ":"
+           << file.getColumn() << ": ";
+  else if (auto name = dyn_cast<NameLoc>(location))
+    stream << "'" << name.getName().getValue() << "': ";
+  stream << diagnostic;
+  return StringRef(text).split('\n').first.str();
+}
+
+FirstDiagnostic::FirstDiagnostic(MLIRContext &context)
+    : handler(&context, [this](Diagnostic &diagnostic) {
+        if (sentence.empty() &&
+            diagnostic.getSeverity() == DiagnosticSeverity::Error)
+          sentence = format(diagnostic);
+      }) {}
+
+Error FirstDiagnostic::take(const Twine &otherwise) const {
+  return makeError(sentence.empty() ? otherwise : Twine(sentence));
+}
+
+} // namespace heddle

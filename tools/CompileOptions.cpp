@@ -1,0 +1,127 @@
+//===- CompileOptions.cpp - The command line of heddle-compile ------------===//
+//
+// One loop over the arguments. A flag's value is the next argument or stands
+// behind '='; behind '--' everything is a name.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/CompileOptions.h"
+#include "lib/Weights/Error.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace heddle {
+
+const char *const kCompileHelp =
+    R"(usage: heddle-compile MODEL -o FILE [options]
+
+Compiles MODEL - a Marian folder, a Hugging Face folder or a .mlir module in the
+transformer dialect - to the artifact FILE, which heddle-run executes.
+
+  -o FILE                       what to write (- for standard output)
+  --weights FILE                tensors of a .mlir module: safetensors or .bin
+  --emit artifact|mlir|llvm|asm what to write: the artifact (default), the
+                                module as imported, LLVM IR or assembly
+  --dump-passes DIR             write the module after each pass to DIR
+  --load-dialect-plugin FILE    load a shared object with a dialect
+  --help                        print this
+  --version                     print the version
+)";
+
+/// The string that takes a flag's value, or null where the flag has another.
+static std::string *findText(CompileOptions &options, StringRef flag) {
+  return StringSwitch<std::string *>(flag)
+      .Case("-o", &options.output)
+      .Case("--weights", &options.weights)
+      .Case("--dump-passes", &options.dumpPasses)
+      .Default(nullptr);
+}
+
+static Error setValue(CompileOptions &options, StringRef flag,
+                      StringRef value) {
+  if (flag == "--emit") {
+    auto emit = StringSwitch<std::optional<Emit>>(value)
+                    .Case("artifact", Emit::Artifact)
+                    .Case("mlir", Emit::MLIR)
+                    .Case("llvm", Emit::LLVM)
+                    .Case("asm", Emit::Assembly)
+                    .Default(std::nullopt);
+    if (!emit)
+      return makeError("--emit has the value '" + value +
+                       "', expected artifact, mlir, llvm or asm");
+    options.emit = *emit;
+    return Error::success();
+  }
+  if (value.empty())
+    return makeError(flag + " has an empty value, expected a file");
+  if (flag == "--load-dialect-plugin") {
+    options.dialectPlugins.push_back(value.str());
+    return Error::success();
+  }
+  std::string *text = findText(options, flag);
+  if (!text->empty())
+    return makeError(flag + " is given twice, as '" + *text + "' and as '" +
+                     value + "'");
+  *text = value.str();
+  return Error::success();
+}
+
+static Error setModel(CompileOptions &options, StringRef model) {
+  if (model.empty())
+    return makeError("the name of the model is empty");
+  if (!options.model.empty())
+    return makeError("two models are given, '" + options.model + "' and '" +
+                     model + "', expected one");
+  options.model = model.str();
+  return Error::success();
+}
+
+static Error checkTogether(const CompileOptions &options) {
+  if (options.help || options.version)
+    return Error::success();
+  if (options.model.empty())
+    return makeError("no model is given, expected heddle-compile MODEL -o "
+                     "FILE");
+  if (options.output.empty())
+    return makeError("no output is given, expected -o FILE");
+  if (options.output == "-" && options.emit == Emit::Artifact)
+    return makeError("an artifact cannot be written to standard output, "
+                     "expected -o FILE");
+  return Error::success();
+}
+
+Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
+  CompileOptions options;
+  bool onlyNames = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    StringRef argument = arguments[i];
+    if (onlyNames || !argument.starts_with("-") || argument == "-") {
+      if (Error error = setModel(options, argument))
+        return std::move(error);
+      continue;
+    }
+    auto [flag, value] = argument.split('=');
+    if (argument == "--") {
+      onlyNames = true;
+    } else if (argument == "--help") {
+      options.help = true;
+    } else if (argument == "--version") {
+      options.version = true;
+    } else if (findText(options, flag) || flag == "--emit" ||
+               flag == "--load-dialect-plugin") {
+      if (!argument.contains('=') && ++i == arguments.size())
+        return makeError(flag + " needs a value");
+      if (Error error = setValue(options, flag,
+                                 argument.contains('=') ? value : arguments[i]))
+        return std::move(error);
+    } else {
+      return makeError("unknown flag '" + argument + "'");
+    }
+  }
+  if (Error error = checkTogether(options))
+    return std::move(error);
+  return options;
+}
+
+} // namespace heddle

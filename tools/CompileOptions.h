@@ -1,0 +1,44 @@
+//===- CompileOptions.h - The command line of heddle-compile ----*- C++ -*-===//
+//
+// Parses the arguments of heddle-compile strictly: what is not understood is an
+// error, never ignored. Written by hand, since the libraries that the tool
+// links register hundreds of options of their own with LLVM's parser.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_COMPILEOPTIONS_H
+#define HEDDLE_TOOLS_COMPILEOPTIONS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// What heddle-compile writes.
+enum class Emit { Artifact, MLIR, LLVM, Assembly };
+
+struct CompileOptions {
+  std::string model;
+  /// "-" is standard output, which an artifact cannot go to.
+  std::string output;
+  std::string weights;
+  /// The folder for the module after each pass; empty for none.
+  std::string dumpPasses;
+  std::vector<std::string> dialectPlugins;
+  Emit emit = Emit::Artifact;
+  bool help = false;
+  bool version = false;
+};
+
+/// The text of --help.
+extern const char *const kCompileHelp;
+
+/// Parses all arguments behind the program's name.
+llvm::Expected<CompileOptions>
+parseCompileOptions(llvm::ArrayRef<const char *> arguments);
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_COMPILEOPTIONS_H
