@@ -27,8 +27,8 @@ public:
   virtual ~Tokenizer();
 
   /// The source ids of `text`, with bos and eos where the model wants them.
-  /// Empty where the text has no token of its own. Text that is not UTF-8 is
-  /// read with U+FFFD in place of what is damaged.
+  /// Empty where the text has no token of its own. Any bytes are text: what is
+  /// not UTF-8 reads as an unknown character.
   Result<std::vector<int32_t>> encode(std::string_view text) const;
 
   /// The text of target ids, without special tokens.

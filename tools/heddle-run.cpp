@@ -13,7 +13,9 @@
 
 #include <csignal>
 #include <cstdio>
+#include <fcntl.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 using namespace heddle;
@@ -53,7 +55,16 @@ static Status run(const std::vector<std::string> &arguments,
                                   : scoreLines(*model, *options);
 }
 
+/// Occupies the standard descriptors that the caller closed, in a way that
+/// still fails: otherwise the next file to be opened would be the output.
+static void occupyStandardDescriptors() {
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(descriptor, F_GETFD) < 0)
+      open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+  occupyStandardDescriptors();
   // A closed pipe is an error of write(2), not the end of the process.
   signal(SIGPIPE, SIG_IGN);
   OutputWriter output;

@@ -93,13 +93,15 @@ TemporaryFile::TemporaryFile(const std::string &bytes)
   int file = mkstemp(name.data());
   EXPECT_GE(file, 0) << name;
   close(file);
-  rewrite(bytes);
+  std::ofstream(name, std::ios::binary) << bytes;
 }
 
 TemporaryFile::~TemporaryFile() { unlink(name.c_str()); }
 
-void TemporaryFile::rewrite(const std::string &bytes) const {
-  std::ofstream(name, std::ios::binary | std::ios::trunc) << bytes;
+void TemporaryFile::put(size_t offset, char byte) const {
+  std::fstream file(name, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(offset));
+  file.put(byte);
 }
 
 std::string test::readFile(const std::string &path) {

@@ -43,7 +43,8 @@ public:
   ~TemporaryFile();
 
   const std::string &path() const { return name; }
-  void rewrite(const std::string &bytes) const;
+  /// Changes one byte.
+  void put(size_t offset, char byte) const;
 
 private:
   std::string name;

@@ -1,0 +1,272 @@
+//===- ManifestTests.cpp - Manifests that are wrong -----------------------===//
+//
+// Each test changes one thing in a valid manifest and expects the sentence
+// about it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ToyModel.h"
+
+#include "runtime/EntryContract.h"
+#include "runtime/Manifest.h"
+
+#include <functional>
+#include <random>
+
+using namespace heddle;
+using namespace heddle::test;
+using nlohmann::json;
+
+/// The sentence about a changed manifest, or "valid".
+static std::string messageWith(const std::function<void(json &)> &change) {
+  json manifest = toyManifest();
+  change(manifest);
+  Result<Manifest> parsed = parseManifest(manifest.dump());
+  if (!parsed.ok())
+    return parsed.message();
+  Status status = checkEntries(*parsed);
+  return status.ok() ? "valid" : status.message();
+}
+
+TEST(ManifestTest, reads_every_key) {
+  json text = toyManifest();
+  text["generation"] = json::parse(R"({
+    "start": 4, "eos": [0, 2], "pad": 1, "suppress": [3], "begin_suppress": [5],
+    "bad_words": [[6], [7, 8]], "forced_bos": 9, "forced_eos": 10,
+    "min_length": 11, "max_length": 12, "length_factor": 2.5, "max_source": 13,
+    "max_target": 14})");
+  text["tokenizer"] = json::parse(R"({"kind": "characters", "source": "ab",
+    "target": "cd", "unknown": 3, "bos": 1, "eos": 2})");
+  Result<Manifest> manifest = parseManifest(text.dump());
+  ASSERT_TRUE(manifest.ok()) << manifest.message();
+  EXPECT_EQ(manifest->compilerVersion, "0.1.0");
+  EXPECT_EQ(manifest->modelName, "toy");
+  EXPECT_EQ(manifest->family, "hash");
+  EXPECT_EQ(manifest->isas, std::vector<std::string>{"x86-64-v3"});
+  ASSERT_EQ(manifest->options.size(), 1u);
+  EXPECT_EQ(manifest->options[0].second, "test");
+  EXPECT_EQ(manifest->sourceVocabulary, 9);
+  EXPECT_EQ(manifest->targetVocabulary, 11);
+  const Generation &generation = manifest->generation;
+  EXPECT_EQ(generation.start, 4);
+  EXPECT_EQ(generation.eos, (Ids{0, 2}));
+  EXPECT_EQ(generation.pad, 1);
+  EXPECT_EQ(generation.suppress, Ids{3});
+  EXPECT_EQ(generation.beginSuppress, Ids{5});
+  EXPECT_EQ(generation.badWords, (std::vector<Ids>{{6}, {7, 8}}));
+  EXPECT_EQ(generation.forcedBos, 9);
+  EXPECT_EQ(generation.forcedEos, 10);
+  EXPECT_EQ(generation.minLength, 11);
+  EXPECT_EQ(generation.maxLength, 12);
+  EXPECT_EQ(generation.lengthFactor, 2.5);
+  EXPECT_EQ(generation.maxSource, 13);
+  EXPECT_EQ(generation.maxTarget, 14);
+  const TokenizerDescription &tokenizer = manifest->tokenizer;
+  EXPECT_EQ(tokenizer.kind, TokenizerDescription::Kind::Characters);
+  EXPECT_EQ(tokenizer.sourceCharacters, "ab");
+  EXPECT_EQ(tokenizer.targetCharacters, "cd");
+  EXPECT_EQ(tokenizer.unknown, 3);
+  EXPECT_EQ(tokenizer.bos, 1);
+  EXPECT_EQ(tokenizer.eos, 2);
+  ASSERT_EQ(manifest->entries.size(), 6u);
+  const Entry &step = manifest->entries[3];
+  EXPECT_EQ(step.name, "decode.step");
+  EXPECT_EQ(step.dims,
+            (std::vector<Dim>{Dim::Rows, Dim::Batch, Dim::Capacity}));
+  EXPECT_EQ(step.arguments[0].kind, ArgumentKind::State);
+  EXPECT_EQ(describe(step.arguments[0]), "i32 [rows, capacity]");
+}
+
+TEST(ManifestTest, generation_needs_only_its_end) {
+  EXPECT_EQ(messageWith([](json &m) { m["generation"] = {{"eos", {0}}}; }),
+            "valid");
+  EXPECT_EQ(messageWith([](json &m) { m["generation"] = json::object(); }),
+            "manifest: 'generation' has no id in 'eos'");
+}
+
+TEST(ManifestTest, types_and_ranges) {
+  EXPECT_EQ(messageWith([](json &m) { m = json::array(); }),
+            "manifest: it is array, expected an object");
+  EXPECT_EQ(messageWith([](json &m) { m.erase("heddle"); }),
+            "manifest: it has no 'heddle'");
+  EXPECT_EQ(messageWith([](json &m) { m["model"]["name"] = 7; }),
+            "manifest: 'model' has 'name' as number, expected a string");
+  EXPECT_EQ(messageWith([](json &m) { m["isas"] = {1}; }),
+            "manifest: it has number in 'isas', expected a string");
+  EXPECT_EQ(messageWith([](json &m) { m["isas"] = json::array(); }),
+            "manifest: it has no name in 'isas'");
+  EXPECT_EQ(messageWith([](json &m) { m["vocabulary"]["source"] = 0; }),
+            "manifest: 'vocabulary' has 'source' = 0, expected an integer from "
+            "1 to 2147483647");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["vocabulary"]["source"] = 1e300;
+            }).find("manifest: 'vocabulary' has 'source' = 1e+300"),
+            0u);
+  EXPECT_EQ(messageWith([](json &m) { m["generation"]["start"] = -2; }),
+            "manifest: 'generation' has 'start' = -2, expected an integer from "
+            "-1 to 10");
+  EXPECT_EQ(messageWith(
+                [](json &m) { m["generation"]["max_length"] = ~uint64_t(0); }),
+            "manifest: 'generation' has 'max_length' = 18446744073709551615, "
+            "expected an integer from 1 to 2147483647");
+  EXPECT_EQ(messageWith([](json &m) { m["generation"]["eos"] = {0, 11}; }),
+            "manifest: 'generation' has 11 in 'eos', expected an id from 0 to "
+            "10");
+  EXPECT_EQ(messageWith([](json &m) { m["generation"]["eos"] = 0; }),
+            "manifest: 'generation' has number in 'eos', expected an array of "
+            "ids");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["generation"]["bad_words"] = {{1}, json::array()};
+            }),
+            "manifest: 'generation' has an empty list in 'bad_words'");
+  EXPECT_EQ(
+      messageWith([](json &m) { m["generation"]["length_factor"] = "2"; }),
+      "manifest: 'generation' has 'length_factor' = \"2\", expected a "
+      "positive number");
+  EXPECT_EQ(messageWith([](json &m) { m["tokenizer"]["kind"] = "wordpiece"; }),
+            "manifest: 'tokenizer' has the kind 'wordpiece' (supported: none, "
+            "sentencepiece, characters)");
+}
+
+TEST(ManifestTest, unknown_settings_are_not_ignored) {
+  EXPECT_EQ(messageWith([](json &m) { m["generation"]["num_beams"] = 4; }),
+            "manifest: 'generation' has the key 'num_beams', which this "
+            "runtime does not know");
+}
+
+TEST(ManifestTest, shapes) {
+  auto shape = [](json value) {
+    return messageWith(
+        [&](json &m) { m["entries"][0]["arguments"][2]["shape"] = value; });
+  };
+  EXPECT_EQ(shape({"batch", "rows"}),
+            "manifest: an argument of entry 'encode' has the dim \"rows\" in "
+            "its shape, which entry 'encode' does not declare");
+  EXPECT_EQ(shape({0}), "manifest: an argument of entry 'encode' has 0 in its "
+                        "shape, expected a positive integer or a dim");
+  EXPECT_EQ(shape({1.5}),
+            "manifest: an argument of entry 'encode' has 1.5 in its shape, "
+            "expected a positive integer or a dim");
+  EXPECT_EQ(shape({int64_t(1) << 31, int64_t(1) << 31}),
+            "manifest: an argument of entry 'encode' has a shape of more bytes "
+            "than 63 bits can count");
+  EXPECT_EQ(shape(std::vector<int>(9, 1)),
+            "manifest: an argument of entry 'encode' has 9 dimensions, "
+            "expected at most 8");
+}
+
+TEST(ManifestTest, entries) {
+  EXPECT_EQ(messageWith([](json &m) { m["entries"][0]["dims"] = {"time"}; }),
+            "manifest: an entry 'encode' has the dim 'time' (supported: batch, "
+            "source, target, rows, capacity, shortlist)");
+  EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["name"] = "encode"; }),
+            "manifest: an entry repeats the name 'encode'");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][0]["arguments"][0]["dtype"] = "f64";
+            }),
+            "manifest: an argument of entry 'encode' has the dtype 'f64' "
+            "(supported: f32, i32)");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][0]["arguments"][0]["kind"] = "result";
+            }),
+            "manifest: an argument of entry 'encode' has the kind 'result' "
+            "(supported: input, prepared, state, output)");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][0]["arguments"][1]["name"] = "ids";
+            }),
+            "manifest: an argument of entry 'encode' repeats the input 'ids'");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"].push_back(m["entries"][0]);
+              m["entries"].back()["name"] = "embed";
+            }),
+            "valid"); // Entries of later versions are left alone.
+}
+
+TEST(EntryContractTest, inputs_the_runtime_does_not_have) {
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][3]["arguments"][1]["name"] = "parents";
+            }),
+            "manifest: entry 'decode.step' has the input 'parents', which the "
+            "runtime does not have at that point");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][3]["arguments"][4]["name"] = "keys";
+            }),
+            "manifest: entry 'decode.step' has the prepared 'keys', which the "
+            "runtime does not have at that point");
+  EXPECT_EQ(messageWith([](json &m) { m["entries"].erase(2); }),
+            "manifest: entry 'decode.step' has the prepared 'summary', which "
+            "the runtime does not have at that point");
+}
+
+TEST(EntryContractTest, types_and_shapes_agree) {
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][3]["arguments"][1]["dtype"] = "f32";
+            }),
+            "manifest: entry 'decode.step' has the input 'ids' as f32 [rows], "
+            "expected i32 [rows]");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][2]["arguments"][0]["shape"][2] = 3;
+            }),
+            "manifest: entry 'decode.prepare' has the input 'memory' as f32 "
+            "[batch, source, 3], expected f32 [batch, source, 2]");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][3]["arguments"][0]["shape"] = {"capacity", "rows"};
+            }),
+            "manifest: entry 'decode.step' has the state 'history' as i32 "
+            "[capacity, rows], expected 'rows' as its first dimension");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][1]["arguments"][3]["shape"][2] = 12;
+            }),
+            "manifest: entry 'decode' has logits as f32 [batch, target, 12], "
+            "expected f32 [batch, target, 11]");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][1]["arguments"][3]["name"] = "scores";
+            }),
+            "manifest: entry 'decode' has 1 outputs, expected the one output "
+            "'logits'");
+  EXPECT_EQ(messageWith(
+                [](json &m) { m["entries"][0]["dims"].push_back("capacity"); }),
+            "manifest: entry 'encode' has the dim 'capacity', which has no "
+            "value at that point");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][0]["arguments"][2]["name"] = "positions";
+            }),
+            "manifest: entry 'encode' has an output of the name 'positions', "
+            "which is an input");
+}
+
+TEST(ManifestTest, damaged_text_is_refused_without_a_crash) {
+  std::string original = toyManifest().dump();
+  std::mt19937 random(3);
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = original;
+    for (int flips = 1 + random() % 3; flips > 0; --flips)
+      text[random() % text.size()] = static_cast<char>(random());
+    Result<Manifest> manifest = parseManifest(text);
+    if (manifest.ok())
+      (void)checkEntries(*manifest).ok();
+  }
+  EXPECT_FALSE(parseManifest("").ok());
+  EXPECT_FALSE(parseManifest(std::string(100000, '[')).ok());
+  EXPECT_FALSE(parseManifest("null").ok());
+}
+
+TEST(ManifestTest, any_value_may_have_any_type) {
+  // Replaces each value of the tree by one of every type.
+  std::vector<json> replacements = {
+      nullptr, true, 7, -7, 1.5, "x", json::array(), json::object(), {{1}}};
+  json original = toyManifest().flatten();
+  for (const auto &item : original.items())
+    for (const json &replacement : replacements) {
+      json manifest = toyManifest();
+      json::json_pointer place(item.key());
+      while (!place.empty()) {
+        json changed = manifest;
+        changed[place] = replacement;
+        Result<Manifest> parsed = parseManifest(changed.dump());
+        if (parsed.ok())
+          (void)checkEntries(*parsed).ok();
+        place.pop_back();
+      }
+    }
+}

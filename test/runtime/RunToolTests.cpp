@@ -1,0 +1,320 @@
+//===- RunToolTests.cpp - heddle-run from outside -------------------------===//
+//
+// Runs the tool itself on the toy artifact: what it prints, what it says when
+// something is wrong, and that this is always one sentence and exit code 1.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ToyModel.h"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sys/wait.h>
+
+using namespace heddle::test;
+using nlohmann::json;
+
+namespace {
+
+struct Outcome {
+  int exitCode;
+  std::string output;
+  std::string errors;
+};
+
+class RunToolTest : public ToyModelTest {
+protected:
+  void SetUp() override {
+    ToyModelTest::SetUp();
+    if (IsSkipped())
+      return;
+    folder = testing::TempDir() + "heddle-run-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    json manifest = toyManifest();
+    manifest["generation"]["max_source"] = 9;
+    write("toy", toyArtifact(manifest).build());
+    manifest["tokenizer"] = {{"kind", "characters"},
+                             {"unknown", 1},
+                             {"eos", 0},
+                             {"source", "._abcdefg"},
+                             {"target", "._ABCDEFGHI"}};
+    write("text", toyArtifact(manifest).build());
+  }
+  void TearDown() override {
+    if (!folder.empty())
+      std::filesystem::remove_all(folder);
+  }
+
+  void write(const std::string &name, const std::string &bytes) const {
+    std::ofstream(folder + "/" + name, std::ios::binary) << bytes;
+  }
+  std::string read(const std::string &name) const {
+    return readFile(folder + "/" + name);
+  }
+
+  /// Runs `heddle-run <arguments>` by the shell, in the folder.
+  Outcome run(const std::string &arguments, const std::string &input = "") {
+    write("input", input);
+    std::string command = "cd " + folder + " && { '" HEDDLE_RUN "' " +
+                          arguments + "; } < input > output 2> errors";
+    int status = std::system(command.c_str());
+    EXPECT_TRUE(WIFEXITED(status)) << arguments;
+    return {WEXITSTATUS(status), read("output"), read("errors")};
+  }
+
+  /// Expects exit code 1 and this sentence.
+  void expectError(const std::string &arguments, const std::string &sentence,
+                   const std::string &input = "") {
+    Outcome outcome = run(arguments, input);
+    EXPECT_EQ(outcome.exitCode, 1) << arguments;
+    EXPECT_EQ(outcome.errors, "heddle-run: error: " + sentence + "\n")
+        << arguments;
+  }
+
+  std::string folder;
+};
+
+/// Lines of ids, and what the toy answers.
+std::string idLines(const std::vector<Ids> &lines) {
+  std::string text;
+  for (const Ids &ids : lines) {
+    for (size_t i = 0; i < ids.size(); ++i)
+      text += (i ? " " : "") + std::to_string(ids[i]);
+    text += "\n";
+  }
+  return text;
+}
+
+std::string answers(const std::vector<Ids> &sources, bool shortlist) {
+  std::vector<Ids> outputs;
+  for (const Ids &source : sources)
+    outputs.push_back(toyGreedy(source, toyManifest()["generation"], 12,
+                                shortlist ? std::optional(toyCandidates(source))
+                                          : std::nullopt));
+  return idLines(outputs);
+}
+
+} // namespace
+
+TEST_F(RunToolTest, ids_in_order_for_every_batch) {
+  std::vector<Ids> sources = toySources(50);
+  for (const char *flags : {"", " --batch 1", " --batch=7", " --verify"}) {
+    Outcome outcome = run(std::string("toy --ids") + flags, idLines(sources));
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+    EXPECT_EQ(outcome.output, answers(sources, /*shortlist=*/true));
+    EXPECT_EQ(outcome.errors, "");
+  }
+  EXPECT_EQ(run("--no-shortlist --ids toy", idLines(sources)).output,
+            answers(sources, /*shortlist=*/false));
+}
+
+TEST_F(RunToolTest, lines_of_all_kinds) {
+  std::string one = answers({{1, 2}}, true);
+  EXPECT_EQ(run("toy --ids", "1 2").output, one);
+  EXPECT_EQ(run("toy --ids", " 1\t2 \r\n").output, one);
+  EXPECT_EQ(run("toy --ids", "\n1 2\n  \n").output, "\n" + one + "\n");
+  EXPECT_EQ(run("toy --ids", "").output, "");
+  EXPECT_EQ(run("toy --ids '1 2' ''").output, one + "\n");
+  EXPECT_EQ(run("toy --ids -- '1 2'").output, one);
+  EXPECT_EQ(run("toy --ids --max-length 1 '1 2'").output.size(), 2u);
+}
+
+TEST_F(RunToolTest, text_in_text_out) {
+  // "fade" is 8 3 6 7 0 in the source table; output ids become capitals.
+  Ids source = {8, 3, 6, 7, 0};
+  Ids generated =
+      toyGreedy(source, toyManifest()["generation"], 12, toyCandidates(source));
+  std::string expected;
+  for (int32_t id : generated)
+    if (id > 1)
+      expected += "._ABCDEFGHI"[id];
+  EXPECT_FALSE(expected.empty());
+  EXPECT_EQ(run("text", "fade\n").output, expected + "\n");
+  EXPECT_EQ(run("text fade ''").output, expected + "\n\n");
+  EXPECT_EQ(run("text", "fade\n\nfade\n").output,
+            expected + "\n\n" + expected + "\n");
+  EXPECT_EQ(run("text", std::string("\xFF\0\x80\n", 4)).exitCode, 0);
+}
+
+TEST_F(RunToolTest, information) {
+  Outcome outcome = run("toy --info --verify");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+  for (const char *part :
+       {"toy (hash)", "heddle 0.1.0", "x86-64-v3", "9 source, 11 target",
+        "start -1, end 0, at most 12, source positions 9", "code.x86-64-v3",
+        "98.3 kB", "decode.step (rows, batch, capacity)",
+        "i32 [rows, capacity]"})
+    EXPECT_NE(outcome.output.find(part), std::string::npos) << part;
+  EXPECT_EQ(run("--help").output.find("usage: heddle-run FILE"), 0u);
+  EXPECT_EQ(run("--version").output, "heddle-run 0.1.0\n");
+}
+
+TEST_F(RunToolTest, information_needs_no_machine) {
+  json manifest = toyManifest();
+  manifest["isas"] = {"x86-64-v9"};
+  write("other", ArtifactBuilder()
+                     .add("manifest", manifest.dump())
+                     .add("code.x86-64-v9", "")
+                     .build());
+  EXPECT_EQ(run("other --info").exitCode, 0);
+  expectError("other --ids", "'other' has code for 'x86-64-v9' but this "
+                             "machine runs none of them");
+}
+
+TEST_F(RunToolTest, command_lines_that_are_wrong) {
+  expectError("", "no model file is given, expected heddle-run FILE");
+  expectError("''", "the name of the model file is empty");
+  expectError("toy --beam 4", "unknown flag '--beam' (text that begins with "
+                              "-- follows a '--')");
+  expectError("toy --ids=1", "unknown flag '--ids=1' (text that begins with "
+                             "-- follows a '--')");
+  expectError("toy --batch", "--batch needs a value");
+  for (const char *value : {"0", "-1", "1.5", "x", "''", "99999999999999999999",
+                            "4097", "' 7'", "7x"}) {
+    std::string text = value;
+    std::string shown = text[0] == '\'' ? text : "'" + text + "'";
+    expectError(std::string("toy --batch ") + value,
+                "--batch has the value " + shown +
+                    ", expected a number from 1 to 4096");
+  }
+  expectError("toy --max-length=1000001",
+              "--max-length has the value '1000001', expected a number from 1 "
+              "to 1000000");
+  expectError("toy --form half",
+              "--form has the value 'half', expected full or step");
+  expectError("toy --form step", "--form needs --teacher FILE");
+  expectError("toy --teacher x", "--teacher needs --logits FILE.npy");
+  expectError("toy --logits x", "--logits needs --teacher FILE");
+  expectError("toy --teacher=",
+              "--teacher has an empty value, expected a file");
+  expectError("toy --info hello", "--info takes no text, found 'hello'");
+  expectError("toy hello", "'toy' has no tokenizer, expected --ids");
+  expectError("'a\nb'", "cannot open 'a?b': No such file or directory");
+}
+
+TEST_F(RunToolTest, lines_that_are_wrong) {
+  std::string first = "1 2\n3 4\n";
+  std::string answered = answers({{1, 2}, {3, 4}}, true);
+  auto expectAfterTwo = [&](const std::string &line,
+                            const std::string &sentence) {
+    expectError("toy --ids", sentence, first + line + "\n1\n");
+    // What came before is not lost.
+    EXPECT_EQ(read("output"), answered);
+  };
+  expectAfterTwo("1 x2", "line 3 of standard input has 'x2', expected token "
+                         "ids separated by spaces");
+  expectAfterTwo("1 2147483648",
+                 "line 3 of standard input has '2147483648', expected token "
+                 "ids separated by spaces");
+  expectAfterTwo(std::string(5000, 'y'),
+                 "line 3 of standard input has '" + std::string(32, 'y') +
+                     "', expected token ids separated by spaces");
+  expectAfterTwo("9", "line 3 of standard input has the id 9 but the "
+                      "vocabulary has 9");
+  expectAfterTwo("-1", "line 3 of standard input has the id -1 but the "
+                       "vocabulary has 9");
+  expectAfterTwo("1 1 1 1 1 1 1 1 1 1", "line 3 of standard input has 10 "
+                                        "tokens but the model has positions "
+                                        "for 9");
+  expectAfterTwo(std::string(3 << 20, '1'),
+                 "line 3 of standard input is longer than 1048576 bytes");
+  expectError("toy --ids 7 x", "text 2 has 'x', expected token ids separated "
+                               "by spaces");
+  expectError("toy --ids < .", "cannot read standard input: Is a directory");
+}
+
+TEST_F(RunToolTest, output_that_cannot_be_written) {
+  expectError("toy --ids > /dev/full",
+              "cannot write standard output: No space left on device", "1 2\n");
+  expectError("toy --info > /dev/full",
+              "cannot write standard output: No space left on device");
+  expectError("toy --ids >&-",
+              "cannot write standard output: Bad file descriptor", "1 2\n");
+  // A reader that leaves is no error to talk about, but not a success either.
+  std::string lines;
+  for (int i = 0; i < 20000; ++i)
+    lines += "1 2 3\n";
+  write("script", "'" HEDDLE_RUN "' toy --ids < lines | head -1 > first\n"
+                  "echo ${PIPESTATUS[0]}\n");
+  write("lines", lines);
+  Outcome outcome = run("--version && bash script");
+  EXPECT_EQ(outcome.output, "heddle-run 0.1.0\n1\n");
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_EQ(read("first"), answers({{1, 2, 3}}, true));
+}
+
+TEST_F(RunToolTest, teacher_writes_the_logits_of_both_forms) {
+  std::vector<Ids> sources = toySources(10);
+  std::vector<Ids> targets = toySources(11);
+  targets.erase(targets.begin());
+  targets[2].clear();
+  size_t longest = 0;
+  for (const Ids &target : targets)
+    longest = std::max(longest, target.size());
+  write("targets", idLines(targets));
+  for (const char *flags : {"", " --form full --batch 3", " --form step",
+                            " --form=step --batch 3"}) {
+    Outcome outcome =
+        run("toy --ids --teacher targets --logits a.npy" + std::string(flags),
+            idLines(sources));
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+    EXPECT_EQ(outcome.output, "");
+    std::string bytes = read("a.npy");
+    size_t cells = sources.size() * longest;
+    std::vector<float> values(cells * kToyTargetVocabulary);
+    ASSERT_EQ(bytes.size(), 128 + values.size() * sizeof(float));
+    EXPECT_NE(bytes.find("(10, " + std::to_string(longest) + ", 11)"),
+              std::string::npos);
+    std::memcpy(values.data(), bytes.data() + 128,
+                values.size() * sizeof(float));
+    for (size_t cell = 0; cell < cells; ++cell) {
+      const Ids &target = targets[cell / longest];
+      size_t position = cell % longest;
+      auto begin = values.begin() + cell * kToyTargetVocabulary;
+      std::vector<float> logits(begin, begin + kToyTargetVocabulary);
+      if (position < target.size())
+        EXPECT_EQ(logits,
+                  toyLogits(sources[cell / longest],
+                            Ids(target.begin(), target.begin() + position)));
+      else
+        for (float value : logits)
+          EXPECT_NE(value, value); // NaN
+    }
+    std::filesystem::remove(folder + "/a.npy");
+  }
+}
+
+TEST_F(RunToolTest, teachers_that_are_wrong_leave_no_file) {
+  write("targets", "1 2\n3\n");
+  std::string flags = "toy --ids --teacher targets --logits a.npy";
+  expectError(flags,
+              "'targets' has 2 lines of targets but the input has 1 lines",
+              "1\n");
+  expectError(flags,
+              "'targets' has 2 lines of targets but the input has 3 lines",
+              "1\n2\n3\n");
+  expectError(flags + " --batch 1",
+              "'targets' has 2 lines of targets but the input has at least 3 "
+              "lines",
+              "1\n2\n3\n4\n");
+  expectError(flags, "sentence 2 of a batch has no token", "1\n\n");
+  expectError(flags,
+              "line 2 of standard input has '!', expected token ids "
+              "separated by spaces",
+              "1\n!\n");
+  expectError("toy --ids --teacher absent --logits a.npy",
+              "cannot open 'absent': No such file or directory");
+  write("targets", "1 2\n11\n");
+  expectError(flags, "line 2 of 'targets' has the id 11 but the vocabulary "
+                     "has 11");
+  write("targets", "1\n");
+  expectError("toy --ids --teacher targets --logits no/a.npy 1",
+              "cannot write 'no/a.npy': No such file or directory");
+  size_t left = 0;
+  for (const auto &entry : std::filesystem::directory_iterator(folder))
+    left += entry.path().string().find(".npy") != std::string::npos;
+  EXPECT_EQ(left, 0u);
+}

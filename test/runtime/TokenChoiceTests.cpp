@@ -1,0 +1,83 @@
+//===- TokenChoiceTests.cpp - Which token comes next ----------------------===//
+//
+// Corners that the comparison with the oracle in DecodingTests.cpp does not
+// reach: ties, logits that are no numbers, nothing left, lengths.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/TokenChoice.h"
+
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace heddle;
+
+static constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+static Generation endingWith(int32_t eos) {
+  Generation generation;
+  generation.eos = {eos};
+  return generation;
+}
+
+static int32_t choose(const Generation &generation, std::vector<float> logits,
+                      const std::vector<int32_t> &candidates = {},
+                      const std::vector<int32_t> &generated = {}) {
+  return chooseToken(generation, generated, 100,
+                     {logits.data(), int64_t(logits.size()),
+                      candidates.empty() ? nullptr : candidates.data()});
+}
+
+TEST(TokenChoiceTest, the_lowest_id_wins_a_tie) {
+  EXPECT_EQ(choose(endingWith(0), {1, 3, 3, 2}), 1);
+  EXPECT_EQ(choose(endingWith(0), {1, 3, 3, 2}, {4, 6, 7, 9}), 6);
+  EXPECT_EQ(choose(endingWith(0), {-0.0f, 0.0f}), 0);
+}
+
+TEST(TokenChoiceTest, what_is_no_number_is_not_chosen) {
+  EXPECT_EQ(choose(endingWith(0), {kNan, 1, kNan, 2}), 3);
+  EXPECT_EQ(choose(endingWith(2), {kNan, kNan, kNan}), 2);
+  EXPECT_EQ(choose(endingWith(0), {1, kInfinity, 3}), 1);
+}
+
+TEST(TokenChoiceTest, a_sentence_ends_when_nothing_is_allowed) {
+  Generation generation = endingWith(2);
+  generation.suppress = {0, 1, 2};
+  EXPECT_EQ(choose(generation, {1, 2, 3}), 2);
+  EXPECT_EQ(choose(generation, {5, 6}, {0, 1}), 2);
+}
+
+TEST(TokenChoiceTest, ids_that_are_no_candidates_can_be_suppressed) {
+  Generation generation = endingWith(0);
+  generation.suppress = {0, 5, 9};
+  EXPECT_EQ(choose(generation, {1, 2, 3}, {4, 6, 9}), 6);
+}
+
+TEST(TokenChoiceTest, bad_words_of_several_tokens) {
+  Generation generation = endingWith(0);
+  generation.badWords = {{1, 2, 3}};
+  std::vector<float> likes3 = {0, 0, 1, 2};
+  EXPECT_EQ(choose(generation, likes3, {}, {1, 2}), 2);
+  EXPECT_EQ(choose(generation, likes3, {}, {0, 1, 2}), 2);
+  EXPECT_EQ(choose(generation, likes3, {}, {2}), 3);
+  EXPECT_EQ(choose(generation, likes3, {}, {2, 1}), 3);
+}
+
+TEST(LengthLimitTest, combines_its_bounds) {
+  Generation generation = endingWith(0);
+  EXPECT_EQ(lengthLimit(generation, 10, {}), 512);
+  generation.maxTarget = 64;
+  EXPECT_EQ(lengthLimit(generation, 10, {}), 64);
+  EXPECT_EQ(lengthLimit(generation, 10, 100), 64);
+  generation.lengthFactor = 2.5;
+  EXPECT_EQ(lengthLimit(generation, 3, {}), 8); // int(7.5) + 1
+  EXPECT_EQ(lengthLimit(generation, 4, {}), 11);
+  EXPECT_EQ(lengthLimit(generation, 4, 20), 20);
+  generation.maxLength = 7;
+  EXPECT_EQ(lengthLimit(generation, 4, {}), 7);
+  EXPECT_EQ(lengthLimit(generation, 4, 20), 20);
+  generation = endingWith(0);
+  generation.lengthFactor = 1e300;
+  EXPECT_EQ(lengthLimit(generation, 4, {}), std::numeric_limits<int>::max());
+}
