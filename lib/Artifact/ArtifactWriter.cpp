@@ -1,0 +1,125 @@
+//===- ArtifactWriter.cpp - Writes the file heddle-run executes -----------===//
+//
+// Sections are written in one pass behind room for the header and the table,
+// which are filled in at the end, when the checksums are known.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Artifact/ArtifactWriter.h"
+#include "lib/Weights/Error.h"
+#include "runtime/ArtifactFormat.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+
+namespace heddle {
+
+namespace {
+/// Writes sections to a stream and keeps their table.
+class SectionWriter {
+public:
+  SectionWriter(raw_fd_ostream &stream, uint32_t sectionCount)
+      : stream(stream), sectionCount(sectionCount) {
+    stream.write_zeros(sizeof(format::Header) +
+                       sectionCount * sizeof(format::Section));
+  }
+
+  /// Begins a section at the next multiple of the alignment.
+  format::Section &begin(StringRef name) {
+    stream.write_zeros(
+        offsetToAlignment(stream.tell(), Align(format::kSectionAlignment)));
+    format::Section section = {};
+    llvm::copy(name.take_front(sizeof(section.name) - 1), section.name);
+    section.offset = stream.tell();
+    table.push_back(section);
+    return table.back();
+  }
+
+  void write(StringRef name, StringRef bytes) {
+    format::Section &section = begin(name);
+    section.size = bytes.size();
+    section.checksum = xxh3_64bits(bytes);
+    stream << bytes;
+  }
+
+  void writeWeights(ArrayRef<PlacedTensor> tensors) {
+    size_t index = table.size();
+    begin("weights").size = getSectionSize(tensors);
+    std::vector<uint64_t> checksums = writeTensors(tensors, stream);
+    StringRef bytes(reinterpret_cast<const char *>(checksums.data()),
+                    checksums.size() * sizeof(uint64_t));
+    write("weights.checksums", bytes);
+    table[index].checksum = xxh3_64bits(bytes);
+  }
+
+  /// Fills in the header and the table.
+  void finish() {
+    StringRef tableBytes(reinterpret_cast<const char *>(table.data()),
+                         table.size() * sizeof(format::Section));
+    format::Header header = {};
+    llvm::copy(format::kMagic, header.magic);
+    header.version = format::kVersion;
+    header.sectionCount = sectionCount;
+    header.fileSize = stream.tell();
+    header.tableChecksum = xxh3_64bits(tableBytes);
+    stream.pwrite(reinterpret_cast<const char *>(&header), sizeof(header), 0);
+    stream.pwrite(tableBytes.data(), tableBytes.size(), sizeof(header));
+  }
+
+private:
+  raw_fd_ostream &stream;
+  uint32_t sectionCount;
+  std::vector<format::Section> table;
+};
+} // namespace
+
+/// Writes all sections; the stream keeps the first error of the system.
+static void writeSections(const ArtifactContents &contents,
+                          raw_fd_ostream &stream) {
+  uint32_t count = 3 + contents.code.size() + contents.imported.size();
+  SectionWriter writer(stream, count);
+  writer.write("manifest", contents.manifest);
+  for (const ImportedSection &section : contents.code)
+    writer.write(section.name, section.bytes);
+  writer.writeWeights(contents.tensors);
+  for (const ImportedSection &section : contents.imported)
+    writer.write(section.name, section.bytes);
+  writer.finish();
+  stream.flush();
+}
+
+Error writeArtifact(StringRef path, const ArtifactContents &contents) {
+  auto fail = [&](const Twine &reason) {
+    return makeError("cannot write '" + path + "': " + reason);
+  };
+  sys::fs::file_status status;
+  if (!sys::fs::status(path, status) && !sys::fs::is_regular_file(status))
+    return fail("it is not a regular file");
+  // A TempFile is removed when a signal ends the process.
+  Expected<sys::fs::TempFile> file =
+      sys::fs::TempFile::create(path + ".%%%%%%%%");
+  if (!file)
+    return fail(toString(file.takeError()));
+  std::error_code error;
+  {
+    raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+    writeSections(contents, stream);
+    error = stream.error();
+    stream.clear_error();
+  }
+  if (error) {
+    consumeError(file->discard());
+    return fail(error.message());
+  }
+  if (Error failure = file->keep(path)) {
+    std::string reason = toString(std::move(failure));
+    consumeError(file->discard());
+    return fail(reason);
+  }
+  return Error::success();
+}
+
+} // namespace heddle

@@ -1,0 +1,40 @@
+//===- Manifest.h - What an artifact says of itself -------------*- C++ -*-===//
+//
+// Turns the attributes of a compiled module into the JSON that
+// runtime/ArtifactFormat.h describes. The attributes of a module are written by
+// importers and by people: whatever the runtime would refuse is refused here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_ARTIFACT_MANIFEST_H
+#define HEDDLE_LIB_ARTIFACT_MANIFEST_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// What the manifest says beside the module.
+struct ManifestContext {
+  std::string compilerVersion;
+  std::vector<std::string> isas;
+  llvm::json::Object options;
+  llvm::json::Object tokenizer;
+};
+
+/// Checks the attributes of a module that say how to generate with it: family,
+/// vocabulary and generation. Cheap, so that a compiler fails before its
+/// passes.
+llvm::Error checkModelAttributes(mlir::ModuleOp module);
+
+/// The manifest of a compiled module: entries are its functions that have
+/// kEntryAttr, in order. The text is the same for the same input.
+llvm::Expected<std::string> buildManifest(mlir::ModuleOp module,
+                                          ManifestContext context);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_ARTIFACT_MANIFEST_H

@@ -1,0 +1,130 @@
+//===- PlacedTensors.cpp - The weights section of an artifact -------------===//
+//
+// The stream is cut into chunks for their checksums while it passes; chunks
+// know nothing of tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Artifact/PlacedTensors.h"
+#include "lib/Weights/Error.h"
+#include "runtime/ArtifactFormat.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace llvm;
+
+static_assert(endianness::native == endianness::little,
+              "artifacts are written in the byte order of this machine");
+
+namespace heddle {
+
+/// Elements that are decoded at a time: a few rows, or part of a wide matrix's.
+static constexpr uint64_t kBlockElements = 1 << 18;
+
+static uint64_t getByteSize(const StoredTensor &tensor) {
+  return tensor.getRows() * tensor.getColumns() * sizeof(float);
+}
+
+Expected<std::vector<PlacedTensor>>
+collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
+  std::vector<PlacedTensor> tensors;
+  for (auto parameter : module.getOps<ParameterOp>()) {
+    std::optional<uint64_t> offset = parameter.getPlaced();
+    if (!offset)
+      return makeError("parameter '" + parameter.getSymName() +
+                       "' has no place");
+    Expected<StoredTensor> tensor = weights.open(parameter);
+    if (!tensor)
+      return tensor.takeError();
+    tensors.push_back({parameter.getSymName().str(), *offset, *tensor});
+  }
+  llvm::sort(tensors, [](const PlacedTensor &a, const PlacedTensor &b) {
+    return std::tie(a.offset, a.name) < std::tie(b.offset, b.name);
+  });
+  uint64_t end = 0;
+  for (const PlacedTensor &placed : tensors) {
+    if (placed.offset < end || placed.offset % format::kTensorAlignment != 0)
+      return makeError("parameter '" + placed.name + "' is placed at byte " +
+                       Twine(placed.offset) + ", expected a multiple of " +
+                       Twine(format::kTensorAlignment) + " from byte " +
+                       Twine(end));
+    end = placed.offset + getByteSize(placed.tensor);
+  }
+  return tensors;
+}
+
+uint64_t getSectionSize(ArrayRef<PlacedTensor> tensors) {
+  if (tensors.empty())
+    return 0;
+  return tensors.back().offset + getByteSize(tensors.back().tensor);
+}
+
+namespace {
+/// Passes bytes on and hashes each chunk.
+class ChunkHasher {
+public:
+  explicit ChunkHasher(raw_ostream &stream) : stream(stream) {
+    chunk.reserve(format::kWeightsChunk);
+  }
+
+  uint64_t getPosition() const {
+    return checksums.size() * format::kWeightsChunk + chunk.size();
+  }
+
+  void write(ArrayRef<char> bytes) {
+    while (!bytes.empty()) {
+      size_t count =
+          std::min<size_t>(bytes.size(), format::kWeightsChunk - chunk.size());
+      chunk.append(bytes.begin(), bytes.begin() + count);
+      bytes = bytes.drop_front(count);
+      if (chunk.size() == format::kWeightsChunk)
+        flush();
+    }
+  }
+
+  void padTo(uint64_t position) {
+    SmallVector<char> zeros(position - getPosition(), '\0');
+    write(zeros);
+  }
+
+  std::vector<uint64_t> finish() {
+    if (!chunk.empty())
+      flush();
+    return std::move(checksums);
+  }
+
+private:
+  void flush() {
+    stream << StringRef(chunk.data(), chunk.size());
+    checksums.push_back(xxh3_64bits(StringRef(chunk.data(), chunk.size())));
+    chunk.clear();
+  }
+
+  raw_ostream &stream;
+  SmallVector<char> chunk;
+  std::vector<uint64_t> checksums;
+};
+} // namespace
+
+std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
+                                   raw_ostream &stream) {
+  ChunkHasher hasher(stream);
+  std::vector<float> block;
+  for (const PlacedTensor &placed : tensors) {
+    hasher.padTo(placed.offset);
+    const StoredTensor &tensor = placed.tensor;
+    uint64_t columns = tensor.getColumns(), rows = tensor.getRows();
+    uint64_t rowsPerBlock = std::max<uint64_t>(1, kBlockElements / columns);
+    for (uint64_t row = 0; row < rows; row += rowsPerBlock) {
+      uint64_t count = std::min(rowsPerBlock, rows - row);
+      block.resize(count * columns);
+      tensor.decodeRows(row, count, block);
+      hasher.write({reinterpret_cast<const char *>(block.data()),
+                    block.size() * sizeof(float)});
+    }
+  }
+  return hasher.finish();
+}
+
+} // namespace heddle

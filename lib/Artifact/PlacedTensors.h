@@ -1,0 +1,41 @@
+//===- PlacedTensors.h - The weights section of an artifact -----*- C++ -*-===//
+//
+// Parameters and their places, as `place-weights` gives them. The bytes are
+// written one block of rows at a time, so that compiling a model takes memory
+// for a fraction of its largest tensor.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_ARTIFACT_PLACEDTENSORS_H
+#define HEDDLE_LIB_ARTIFACT_PLACEDTENSORS_H
+
+#include "lib/Weights/WeightSource.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <vector>
+
+namespace heddle {
+
+/// A tensor at a byte offset of the section.
+struct PlacedTensor {
+  std::string name;
+  uint64_t offset;
+  StoredTensor tensor;
+};
+
+/// The placed parameters of a module, in the order of their places, which are
+/// multiples of kTensorAlignment and do not overlap. Reads no bytes yet; valid
+/// as long as `weights`, whatever becomes of the module.
+llvm::Expected<std::vector<PlacedTensor>>
+collectPlacedTensors(mlir::ModuleOp module, const WeightSource &weights);
+
+/// The size of the section that holds these tensors.
+uint64_t getSectionSize(llvm::ArrayRef<PlacedTensor> tensors);
+
+/// Writes the section as little-endian f32; what is between tensors is zero.
+/// Returns the XXH3 of each kWeightsChunk bytes: the section weights.checksums.
+std::vector<uint64_t> writeTensors(llvm::ArrayRef<PlacedTensor> tensors,
+                                   llvm::raw_ostream &stream);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_ARTIFACT_PLACEDTENSORS_H
