@@ -11,12 +11,15 @@
 #include "runtime/TokenChoice.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace heddle;
 
 /// Room for results is taken before the first step, up to a length that no
 /// sentence has: limits can be much larger than what is generated.
 static constexpr int64_t kReservedTokens = 1 << 14;
+/// Positions are i32.
+static constexpr int64_t kMaxLength = std::numeric_limits<int32_t>::max();
 
 Result<std::vector<TokenIds>>
 heddle::decodeGreedy(const Model &model, Session &session,
@@ -26,6 +29,10 @@ heddle::decodeGreedy(const Model &model, Session &session,
   if (!generation.start)
     return Status::error("'", model.artifact().path(),
                          "' has no start token to generate from");
+  if (options.maxLength &&
+      (*options.maxLength < 1 || *options.maxLength > kMaxLength))
+    return Status::error("the maximal length is ", *options.maxLength,
+                         ", expected a number from 1 to ", kMaxLength);
 
   std::vector<int64_t> limits;
   std::vector<TokenIds> generated(sources.size());

@@ -18,7 +18,8 @@
 namespace heddle {
 
 struct DecodeOptions {
-  /// Generated tokens, eos included, in place of the model's own limits.
+  /// Generated tokens, eos included, in place of the model's own limits: from
+  /// 1 to the largest int32_t.
   std::optional<int64_t> maxLength;
   /// Where the model has a shortlist.
   bool useShortlist = true;

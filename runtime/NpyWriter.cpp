@@ -44,8 +44,7 @@ Result<NpyWriter> NpyWriter::create(const std::string &path,
                            " x ", shape[1], " x ", shape[2], " is too large");
   struct stat info;
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
-    return Status::error("cannot write '", path,
-                         "': it is not a regular file");
+    return Status::error("cannot write '", path, "': it is not a regular file");
   std::string temporary = path + ".XXXXXX";
   int file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0)

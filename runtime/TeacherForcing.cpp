@@ -23,9 +23,9 @@ static Status scoreFull(Session &session, const std::vector<TokenIds> &targets,
                         const LogitsSink &sink) {
   for (size_t i = 0; i < targets.size(); ++i)
     for (int64_t k = 0; k < longest; ++k)
-      session.ids()[i * longest + k] =
-          k < int64_t(targets[i].size()) ? inputAt(targets[i], k, start)
-                                         : start;
+      session.ids()[i * longest + k] = k < int64_t(targets[i].size())
+                                           ? inputAt(targets[i], k, start)
+                                           : start;
   session.runFull();
   for (size_t i = 0; i < targets.size(); ++i)
     for (size_t k = 0; k < targets[i].size(); ++k)

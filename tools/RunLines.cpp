@@ -75,6 +75,13 @@ static std::vector<TokenIds> takeNonEmpty(std::vector<TokenIds> &sources,
   return result;
 }
 
+/// The text of target ids, as one line whatever the model says.
+static std::string textLine(const Model &model, const TokenIds &ids) {
+  std::string text = model.tokenizer()->decode(ids);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 Status heddle::translateLines(const Model &model, const RunOptions &options,
                               OutputWriter &output) {
   Result<SourceReader> reader = openSources(model, options);
@@ -97,9 +104,8 @@ Status heddle::translateLines(const Model &model, const RunOptions &options,
       if (!targets.ok())
         return targets.status();
       for (size_t i = 0; i < indices.size(); ++i)
-        lines[indices[i]] = options.ids
-                                ? formatIds((*targets)[i])
-                                : model.tokenizer()->decode((*targets)[i]);
+        lines[indices[i]] = options.ids ? formatIds((*targets)[i])
+                                        : textLine(model, (*targets)[i]);
     }
     for (const std::string &line : lines) {
       output.print(line);
@@ -145,6 +151,10 @@ Status heddle::scoreLines(const Model &model, const RunOptions &options) {
                            last ? "" : "at least ", first + count, " lines");
     if (count == 0)
       break;
+    for (size_t i = 0; i < count; ++i)
+      if (batch.sources[i].empty())
+        return Status::error("line ", first + i + 1,
+                             " of the input has no token");
     auto begin = targets->begin() + static_cast<ptrdiff_t>(first);
     std::vector<TokenIds> taught(begin, begin + static_cast<ptrdiff_t>(count));
     auto sink = [&](int64_t sentence, int64_t position, const float *logits) {

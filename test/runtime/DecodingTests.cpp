@@ -222,14 +222,36 @@ TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
             "sentence 1 of a batch has the id -1 but the vocabulary has 9");
   EXPECT_EQ(message({{1, 2, 3, 4, 5}}), "sentence 1 of a batch has 5 tokens "
                                         "but the model has positions for 4");
-  DecodeOptions endless;
-  endless.maxLength = int64_t(1) << 61;
-  EXPECT_EQ(message({{1}}, endless),
-            "a batch of 1 sentences with 1 source and 2305843009213693952 "
-            "target tokens needs more memory than 63 bits can address");
-  endless.maxLength = int64_t(1) << 55;
-  EXPECT_NE(message({{1}}, endless).find("bytes of memory: "),
-            std::string::npos);
+  for (int64_t length : {int64_t(0), int64_t(1) << 31}) {
+    DecodeOptions options;
+    options.maxLength = length;
+    EXPECT_EQ(message({{1}}, options),
+              "the maximal length is " + std::to_string(length) +
+                  ", expected a number from 1 to 2147483647");
+  }
   // A failure leaves the session usable.
   EXPECT_EQ(message({{1, 2}}), "decoded");
+}
+
+TEST_F(DecodingTest, memory_that_nobody_has) {
+  auto message = [](int64_t width) {
+    json manifest = toyManifest();
+    manifest["entries"][3]["arguments"][0]["shape"] = {"rows", "capacity",
+                                                       width};
+    TemporaryFile file(toyArtifact(manifest).build());
+    Result<Model> model = Model::load(file.path());
+    EXPECT_TRUE(model.ok()) << model.message();
+    Session session(*model);
+    DecodeOptions options;
+    options.useShortlist = false;
+    auto decoded = decodeGreedy(*model, session, {{1}, {2, 3}}, options);
+    return decoded.ok() ? "decoded" : decoded.message();
+  };
+  EXPECT_EQ(message(int64_t(1) << 60),
+            "a batch of 2 sentences with 2 source and 12 target tokens needs "
+            "more memory than 63 bits can address");
+  // 2 rows x 12 positions x 2^43 x 4 bytes: more than an address space.
+  EXPECT_NE(message(int64_t(1) << 43).find("tokens needs 8444249301"),
+            std::string::npos)
+      << message(int64_t(1) << 43);
 }

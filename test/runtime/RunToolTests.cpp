@@ -40,7 +40,7 @@ protected:
                              {"unknown", 1},
                              {"eos", 0},
                              {"source", "._abcdefg"},
-                             {"target", "._ABCDEFGHI"}};
+                             {"target", "._ABCD\nFGHI"}};
     write("text", toyArtifact(manifest).build());
   }
   void TearDown() override {
@@ -123,18 +123,19 @@ TEST_F(RunToolTest, lines_of_all_kinds) {
 }
 
 TEST_F(RunToolTest, text_in_text_out) {
-  // "fade" is 7 2 5 6 0 in the source table; output ids become capitals.
-  Ids source = {7, 2, 5, 6, 0};
+  // "cafe" is 4 2 7 6 0 in the source table; output ids become capitals,
+  // or the end of a line, which must not end a line here.
+  Ids source = {4, 2, 7, 6, 0};
   Ids generated =
       toyGreedy(source, toyManifest()["generation"], 12, toyCandidates(source));
   std::string expected;
   for (int32_t id : generated)
     if (id > 1)
-      expected += "._ABCDEFGHI"[id];
-  EXPECT_FALSE(expected.empty());
-  EXPECT_EQ(run("text", "fade\n").output, expected + "\n");
-  EXPECT_EQ(run("text fade ''").output, expected + "\n\n");
-  EXPECT_EQ(run("text", "fade\n\nfade\n").output,
+      expected += "._ABCD FGHI"[id];
+  EXPECT_EQ(expected, "GB ");
+  EXPECT_EQ(run("text", "cafe\n").output, expected + "\n");
+  EXPECT_EQ(run("text cafe ''").output, expected + "\n\n");
+  EXPECT_EQ(run("text", "cafe\n\ncafe\n").output,
             expected + "\n\n" + expected + "\n");
   EXPECT_EQ(run("text", std::string("\xFF\0\x80\n", 4)).exitCode, 0);
 }
@@ -300,7 +301,7 @@ TEST_F(RunToolTest, teachers_that_are_wrong_leave_no_file) {
               "'targets' has 2 lines of targets but the input has at least 3 "
               "lines",
               "1\n2\n3\n4\n");
-  expectError(flags, "sentence 2 of a batch has no token", "1\n\n");
+  expectError(flags, "line 2 of the input has no token", "1\n\n");
   expectError(flags,
               "line 2 of standard input has '!', expected token ids "
               "separated by spaces",
