@@ -78,9 +78,12 @@ static Status checkArguments(const Entry &entry, const Rule &rule) {
       break;
     }
     case ArgumentKind::State:
-      if (argument.shape.empty() || !(argument.shape[0] == named(Dim::Rows)))
+      // A row of a state is moved as a whole, while the number of rows shrinks.
+      if (argument.shape.empty() || !(argument.shape[0] == named(Dim::Rows)) ||
+          std::count(argument.shape.begin(), argument.shape.end(),
+                     named(Dim::Rows)) != 1)
         return error(entry, "has the ", label, " as ", describe(argument),
-                     ", expected 'rows' as its first dimension");
+                     ", expected 'rows' as its first dimension only");
       break;
     case ArgumentKind::Output:
       break;

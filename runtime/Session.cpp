@@ -51,7 +51,7 @@ Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
                          longest, " source and ", dims[Dim::Target],
                          " target tokens ", status.message());
   fillInputs(sources, candidates);
-  clearStates();
+  findDecoderResults();
   call(encode);
   if (prepare.entry)
     call(prepare);
@@ -189,19 +189,19 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
   }
 }
 
-/// Zeroes the decoder's states and finds its logits.
-void Session::clearStates() {
+/// Finds the decoder's one output and its states, which start with zeros.
+void Session::findDecoderResults() {
   states.clear();
   const std::vector<Argument> &arguments = decode.entry->description->arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].kind == ArgumentKind::Output)
+    if (arguments[i].kind == ArgumentKind::Output) {
       decoderLogits = static_cast<float *>(decode.buffers[i]);
-    if (arguments[i].kind != ArgumentKind::State)
-      continue;
-    int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
-    std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
-    states.push_back(
-        {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
+    } else if (arguments[i].kind == ArgumentKind::State) {
+      int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
+      std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
+      states.push_back(
+          {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
+    }
   }
 }
 

@@ -90,7 +90,7 @@ private:
   void connect(Binding &binding);
   void fillInputs(const std::vector<TokenIds> &sources,
                   const std::vector<TokenIds> &candidates);
-  void clearStates();
+  void findDecoderResults();
   void call(Binding &binding);
 
   const Model &model;

@@ -213,7 +213,12 @@ TEST(EntryContractTest, types_and_shapes_agree) {
               m["entries"][3]["arguments"][0]["shape"] = {"capacity", "rows"};
             }),
             "manifest: entry 'decode.step' has the state 'history' as i32 "
-            "[capacity, rows], expected 'rows' as its first dimension");
+            "[capacity, rows], expected 'rows' as its first dimension only");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["entries"][3]["arguments"][0]["shape"] = {"rows", "rows"};
+            }),
+            "manifest: entry 'decode.step' has the state 'history' as i32 "
+            "[rows, rows], expected 'rows' as its first dimension only");
   EXPECT_EQ(messageWith([](json &m) {
               m["entries"][1]["arguments"][3]["shape"][2] = 12;
             }),

@@ -35,6 +35,15 @@ TEST(TokenChoiceTest, the_lowest_id_wins_a_tie) {
   EXPECT_EQ(choose(endingWith(0), {-0.0f, 0.0f}), 0);
 }
 
+TEST(TokenChoiceTest, finds_the_largest_at_every_place) {
+  for (int64_t count = 1; count < 70; ++count)
+    for (int64_t place = 0; place < count; ++place) {
+      std::vector<float> logits(count, -1.0f);
+      logits[place] = -0.5f;
+      EXPECT_EQ(choose(endingWith(0), logits), place) << count;
+    }
+}
+
 TEST(TokenChoiceTest, what_is_no_number_is_not_chosen) {
   EXPECT_EQ(choose(endingWith(0), {kNan, 1, kNan, 2}), 3);
   EXPECT_EQ(choose(endingWith(2), {kNan, kNan, kNan}), 2);
