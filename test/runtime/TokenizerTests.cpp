@@ -95,6 +95,28 @@ TEST_F(CharacterTokenizerTest, special_ids_leave_no_text) {
   EXPECT_EQ(tokenizer->decode({-1, 8, 1 << 30, 5}), "I");
 }
 
+TEST_F(CharacterTokenizerTest, matches_the_published_outputs) {
+  std::string folder = HEDDLE_SHARED_MODELS "/bart-g2p-us/";
+  std::string config = readFile(folder + "config.json");
+  if (config.empty())
+    GTEST_SKIP() << "no shared models";
+  json tables = json::parse(config);
+  json outputs = json::parse(readFile(folder + "hf-outputs.json"));
+  TokenizerDescription description;
+  description.bos = 1;
+  description.eos = 2;
+  description.unknown = 3;
+  description.sourceCharacters = tables["grapheme_chars"].get<std::string>();
+  description.targetCharacters = tables["phoneme_chars"].get<std::string>();
+  auto published = makeCharacterTokenizer(description);
+  EXPECT_EQ(encode(*published, "hello"), (Ids{1, 12, 52, 16, 16, 54, 2}));
+  const json &ids = outputs["greedy_ids"], &texts = outputs["greedy_text"];
+  ASSERT_EQ(ids.size(), 2236u);
+  for (size_t i = 0; i < ids.size(); ++i)
+    EXPECT_EQ(published->decode(ids[i].get<Ids>()),
+              texts[i].get<std::string>());
+}
+
 TEST_F(CharacterTokenizerTest, tables_may_be_empty) {
   auto empty = makeCharacterTokenizer(TokenizerDescription());
   EXPECT_EQ(encode(*empty, "ab"), (Ids{0, 0}));
