@@ -55,7 +55,7 @@ struct Rule {
 
 } // namespace
 
-/// In the style of "entry 'decode.step': expected ...".
+/// "manifest: entry 'decode.step' has ...".
 template <typename... Parts>
 static Status error(const Entry &entry, const Parts &...parts) {
   return Status::error("manifest: entry '", entry.name, "' ", parts...);

@@ -151,10 +151,11 @@ Status heddle::scoreLines(const Model &model, const RunOptions &options) {
                            last ? "" : "at least ", first + count, " lines");
     if (count == 0)
       break;
-    for (size_t i = 0; i < count; ++i)
-      if (batch.sources[i].empty())
-        return Status::error("line ", first + i + 1,
-                             " of the input has no token");
+    auto empty =
+        std::find(batch.sources.begin(), batch.sources.end(), TokenIds());
+    if (empty != batch.sources.end())
+      return Status::error("line ", first + (empty - batch.sources.begin()) + 1,
+                           " of the input has no token");
     auto begin = targets->begin() + static_cast<ptrdiff_t>(first);
     std::vector<TokenIds> taught(begin, begin + static_cast<ptrdiff_t>(count));
     auto sink = [&](int64_t sentence, int64_t position, const float *logits) {
