@@ -41,6 +41,7 @@ inline constexpr llvm::StringLiteral kPreparedAttr = "transformer.prepared";
 inline constexpr llvm::StringLiteral kStateAttr = "transformer.state";
 inline constexpr llvm::StringLiteral kOutputAttr = "transformer.output";
 inline constexpr llvm::StringLiteral kArenaAttr = "transformer.arena";
+inline constexpr llvm::StringLiteral kEntryAttr = "transformer.entry";
 
 /// Attaches BufferizableOpInterface to the ops of the dialect.
 void registerBufferization(mlir::DialectRegistry &registry);

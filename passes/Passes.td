@@ -158,4 +158,34 @@ def PlaceWeightsPass : Pass<"transformer-place-weights", "::mlir::ModuleOp"> {
   }];
 }
 
+def BuildHostFunctionsPass
+    : Pass<"transformer-build-host-functions", "::mlir::ModuleOp"> {
+  let summary = "Turn functions into the entry points of KernelAbi.h";
+  let description = [{
+    Comes in: bufferised, planned functions without results. Each becomes a C
+    function of one pointer to a `HeddleCall`: arguments are views of its buffers,
+    sizes are its named dimensions, weights are read at their place. What the
+    runtime has to know stands in `transformer.entry`, in the manifest's words.
+
+    ```mlir
+    func.func private @f(%x: memref<?x8xf32> {transformer.name = "x",
+                                              transformer.dims = ["rows"]}, ...)
+    // becomes
+    func.func @heddle.f(%call: !llvm.ptr) attributes {transformer.entry = {
+        name = "f", symbol = "heddle.f", dims = ["rows"],
+        arguments = [{name = "x", kind = "input", dtype = "f32",
+                      shape = ["rows", 8]} ]}}
+      %buffers = llvm.load %call : !llvm.ptr -> !llvm.ptr
+      %x = memref.view ...
+    ```
+
+    A function that still returns something (bufferisation had to copy), an
+    argument without a name, or a parameter without a place is an error.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect"
+  ];
+}
+
 #endif // HEDDLE_PASSES_PASSES

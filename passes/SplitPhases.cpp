@@ -58,7 +58,7 @@ public:
 private:
   LogicalResult findTarget();
   LogicalResult markTime();
-  void collectBorder(Value value);
+  LogicalResult collectBorder(Value value);
   LogicalResult buildPrepare();
   LogicalResult buildStep();
   bool isMarked(Value value) const { return timeAxis.contains(value); }
@@ -88,12 +88,17 @@ SmallVector<std::optional<int64_t>> PhaseSplitter::axesOf(Operation *op) const {
 }
 
 LogicalResult PhaseSplitter::findTarget() {
+  if (!decoder.getBody().hasOneBlock())
+    return decoder.emitError("has a step form and expects one block, found ")
+           << decoder.getBlocks().size();
   for (BlockArgument argument : decoder.getArguments())
     if (decoder.getArgAttr(argument.getArgNumber(), kTargetAttr)) {
-      auto type = dyn_cast<RankedTensorType>(argument.getType());
-      if (!type || type.getRank() != 2)
+      Type i32 = IntegerType::get(decoder.getContext(), 32);
+      Type ids = RankedTensorType::get(
+          {ShapedType::kDynamic, ShapedType::kDynamic}, i32);
+      if (argument.getType() != ids)
         return decoder.emitError("expects the argument with '")
-               << kTargetAttr << "' to be ids [batch, length], found "
+               << kTargetAttr << "' to be " << ids << ", found "
                << argument.getType();
       target = argument;
       timeAxis[target] = 1;
@@ -117,14 +122,18 @@ LogicalResult PhaseSplitter::markTime() {
     if (!incremental)
       return op.emitOpError("cannot be evaluated position by position: it "
                             "does not implement IncrementalOpInterface");
+    auto layer = dyn_cast<DestinationOpInterface>(op);
+    if (layer && layer.getDestinationOperand())
+      return op.emitOpError("cannot be evaluated position by position: its "
+                            "result has a destination already");
     FailureOr<int64_t> axis = incremental.timeAxis(axesOf(&op));
     if (failed(axis))
       return failure();
     for (Value result : op.getResults())
       timeAxis[result] = *axis;
     for (Value value : read)
-      if (!isMarked(value))
-        collectBorder(value);
+      if (!isMarked(value) && failed(collectBorder(value)))
+        return failure();
   }
   for (Value result : decoder.front().getTerminator()->getOperands())
     if (!isMarked(result))
@@ -134,19 +143,25 @@ LogicalResult PhaseSplitter::markTime() {
   return success();
 }
 
-void PhaseSplitter::collectBorder(Value value) {
+LogicalResult PhaseSplitter::collectBorder(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op) {
     passedThrough.insert(value);
-    return;
+    return success();
   }
   if (!isSymbolic(op)) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return op->emitOpError("cannot be prepared: the step reads its result, "
+                             "which is no tensor but ")
+             << value.getType();
     prepared.insert(value);
-    return;
+    return success();
   }
   for (Value operand : op->getOperands())
-    collectBorder(operand);
+    if (failed(collectBorder(operand)))
+      return failure();
   cloned.insert(op);
+  return success();
 }
 
 func::FuncOp PhaseSplitter::createFunction(StringRef suffix) {

@@ -7,14 +7,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/Artifact/ArtifactWriter.h"
+#include "lib/Artifact/Manifest.h"
+#include "lib/CodeGen/ObjectCode.h"
+#include "lib/CodeGen/PassDump.h"
+#include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Weights/Error.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
+#include "passes/Pipelines.h"
 #include "tools/CompileOptions.h"
 #include "llvm/Support/FileOutputBuffer.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -43,13 +50,96 @@ static llvm::Error loadPlugins(const CompileOptions &options,
   return llvm::Error::success();
 }
 
+/// Runs the passes that `build` adds, with dumps where they are wanted.
+static llvm::Error runPasses(ModuleOp module, const CompileOptions &options,
+                             unsigned &dumped, void (*build)(OpPassManager &)) {
+  PassManager manager(module.getContext());
+  if (!options.dumpPasses.empty()) {
+    if (std::error_code error =
+            llvm::sys::fs::create_directories(options.dumpPasses))
+      return makeError("cannot create the folder '" + options.dumpPasses +
+                       "': " + error.message());
+    manager.addInstrumentation(
+        std::make_unique<PassDump>(options.dumpPasses, dumped));
+  }
+  build(manager);
+  FirstDiagnostic diagnostic(*module.getContext());
+  if (failed(manager.run(module)) || diagnostic.isReported())
+    return diagnostic.take("the passes failed");
+  return llvm::Error::success();
+}
+
+static llvm::Error emitText(const CompileOptions &options,
+                            llvm::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (options.emit == Emit::LLVM) {
+    stream << module;
+    return writeText(options.output, text);
+  }
+  auto assembly = emitObjectCode(module, ObjectForm::Assembly);
+  if (!assembly)
+    return assembly.takeError();
+  return writeText(options.output,
+                   llvm::StringRef(assembly->data(), assembly->size()));
+}
+
+/// Compiles an imported model and writes what was asked for.
+static llvm::Error compileModel(const CompileOptions &options,
+                                ImportedModel &model) {
+  ModuleOp module = *model.module;
+  if (llvm::Error error = checkModelAttributes(module))
+    return error;
+  unsigned dumped = 0;
+  if (llvm::Error error =
+          runPasses(module, options, dumped, buildReferencePipeline))
+    return error;
+  ManifestContext context;
+  context.compilerVersion = HEDDLE_VERSION;
+  context.isas = {kReferenceIsa.str()};
+  context.tokenizer = std::move(model.tokenizer);
+  llvm::Expected<std::string> manifest =
+      buildManifest(module, std::move(context));
+  if (!manifest)
+    return manifest.takeError();
+  auto tensors = collectPlacedTensors(module, model.weights);
+  if (!tensors)
+    return tensors.takeError();
+
+  if (llvm::Error error = runPasses(module, options, dumped, buildLLVMPipeline))
+    return error;
+  llvm::LLVMContext llvmContext;
+  auto code = buildLLVMModule(module, llvmContext, kReferenceIsa);
+  if (!code)
+    return code.takeError();
+  if (options.emit != Emit::Artifact)
+    return emitText(options, **code);
+  auto object = emitObjectCode(**code, ObjectForm::Object);
+  if (!object)
+    return object.takeError();
+  auto library = linkSharedObject(*object);
+  if (!library)
+    return library.takeError();
+
+  ArtifactContents contents;
+  contents.manifest = std::move(*manifest);
+  contents.code = {{("code." + kReferenceIsa).str(),
+                    std::string(library->begin(), library->end())}};
+  contents.tensors = *tensors;
+  contents.imported = model.sections;
+  return writeArtifact(options.output, contents);
+}
+
 static llvm::Error compile(const CompileOptions &options) {
   DialectRegistry registry;
-  registry.insert<TransformerDialect, arith::ArithDialect, func::FuncDialect,
-                  math::MathDialect>();
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<TransformerDialect>();
+  registerBufferization(registry);
   if (llvm::Error error = loadPlugins(options, registry))
     return error;
-  MLIRContext context(registry);
+  // Models are small for MLIR: threads would cost more than they save.
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   ImportOptions importOptions;
   importOptions.weights = options.weights;
   llvm::Expected<ImportedModel> model =
@@ -61,7 +151,7 @@ static llvm::Error compile(const CompileOptions &options) {
     llvm::raw_string_ostream(text) << *model->module;
     return writeText(options.output, text + "\n");
   }
-  return makeError("this kind of output is not supported");
+  return compileModel(options, *model);
 }
 
 static llvm::Error run(llvm::ArrayRef<const char *> arguments) {

@@ -6,6 +6,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
+#include "passes/Pipelines.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -15,6 +16,7 @@ int main(int argc, char **argv) {
   heddle::registerBufferization(registry);
   mlir::registerAllPasses();
   heddle::registerHeddlePasses();
+  heddle::registerPipelines();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Heddle's optimiser driver\n", registry));
 }

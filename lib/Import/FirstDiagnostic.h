@@ -19,6 +19,8 @@ class FirstDiagnostic {
 public:
   explicit FirstDiagnostic(mlir::MLIRContext &context);
 
+  bool isReported() const { return !sentence.empty(); }
+
   /// The first error, on one line, behind where it is: "model.mlir:3:5: ..." or
   /// the name of a tensor. `otherwise` is the sentence when none was reported.
   llvm::Error take(const llvm::Twine &otherwise) const;

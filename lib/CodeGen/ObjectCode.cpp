@@ -1,0 +1,153 @@
+#include "lib/CodeGen/ObjectCode.h"
+#include "dialect/Transformer.h"
+#include "lld/Common/Driver.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+LLD_HAS_DRIVER(elf)
+
+using namespace heddle;
+
+static constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
+
+template <typename... Arguments>
+static llvm::Error failure(const char *format, Arguments... arguments) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), format,
+                                 arguments...);
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(llvm::StringRef isa) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  llvm::Triple triple(kTriple);
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  // Sums keep the order they are written in: nothing is contracted or
+  // reassociated, so that the bits of a row depend on the row alone.
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, isa, /*Features=*/"", options, llvm::Reloc::PIC_,
+      /*CM=*/std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  llvm::PassBuilder builder(&machine, tuning);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, modules);
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>>
+heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
+                        llvm::StringRef isa) {
+  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(isa);
+  if (!machine)
+    return failure("this build of LLVM has no x86-64 target");
+  mlir::registerBuiltinDialectTranslation(*module.getContext());
+  mlir::registerLLVMDialectTranslation(*module.getContext());
+  mlir::OwningOpRef<mlir::ModuleOp> code(module.clone());
+  for (auto parameter : llvm::make_early_inc_range(code->getOps<ParameterOp>()))
+    parameter.erase();
+  std::unique_ptr<llvm::Module> translated =
+      mlir::translateModuleToLLVMIR(*code, context);
+  if (!translated)
+    return failure("the module does not translate to LLVM IR");
+  translated->setTargetTriple(machine->getTargetTriple());
+  translated->setDataLayout(machine->createDataLayout());
+  for (llvm::Function &function : *translated)
+    if (!function.isDeclaration())
+      function.addFnAttr("target-cpu", isa);
+  optimize(*translated, *machine);
+  return translated;
+}
+
+llvm::Expected<llvm::SmallVector<char, 0>>
+heddle::emitObjectCode(llvm::Module &module, ObjectForm form) {
+  llvm::StringRef isa;
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      isa = function.getFnAttribute("target-cpu").getValueAsString();
+  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(isa);
+  llvm::SmallVector<char, 0> code;
+  llvm::raw_svector_ostream stream(code);
+  llvm::legacy::PassManager passes;
+  if (!machine ||
+      machine->addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr,
+                                   form == ObjectForm::Assembly
+                                       ? llvm::CodeGenFileType::AssemblyFile
+                                       : llvm::CodeGenFileType::ObjectFile))
+    return failure("this build of LLVM cannot emit x86-64 code");
+  passes.run(module);
+  return code;
+}
+
+llvm::Expected<llvm::SmallVector<char, 0>>
+heddle::linkSharedObject(llvm::ArrayRef<char> object) {
+  llvm::SmallString<128> input, output;
+  int descriptor;
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("heddle", "o", descriptor, input))
+    return failure("cannot create a temporary object file: %s",
+                   error.message().c_str());
+  llvm::FileRemover removeInput(input);
+  {
+    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+    stream.write(object.data(), object.size());
+    stream.flush();
+    if (stream.has_error()) {
+      std::error_code error = stream.error();
+      stream.clear_error();
+      return failure("cannot write the temporary object file '%s': %s",
+                     input.c_str(), error.message().c_str());
+    }
+  }
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("heddle", "so", output))
+    return failure("cannot create a temporary shared object: %s",
+                   error.message().c_str());
+  llvm::FileRemover removeOutput(output);
+
+  const char *arguments[] = {"ld.lld",          "-shared", "-Bsymbolic",
+                             "--build-id=none", "-z",      "now",
+                             input.c_str(),     "-o",      output.c_str()};
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  lld::Result result =
+      lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0)
+    return failure("cannot link the compiled code: %s", messages.c_str());
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> linked =
+      llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
+                                  /*RequiresNullTerminator=*/false);
+  if (!linked)
+    return failure("cannot read the shared object '%s': %s", output.c_str(),
+                   linked.getError().message().c_str());
+  llvm::StringRef bytes = (*linked)->getBuffer();
+  return llvm::SmallVector<char, 0>(bytes.begin(), bytes.end());
+}

@@ -1,0 +1,289 @@
+//===- BuildHostFunctions.cpp - Turn functions into entry points ----------===//
+//
+// The seam between compiled code and the runtime. A buffer reaches the code as
+// a plain pointer; here it becomes a memref of bytes and then a view of the
+// type that the body expects, with sizes that are loaded once from the call's
+// named dimensions. Weights are views of the weights section at constant
+// offsets.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/DimNames.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/SymbolTable.h"
+#include "passes/Passes.h"
+#include "runtime/KernelAbi.h"
+#include <cstddef>
+#include <limits>
+
+namespace heddle {
+#define GEN_PASS_DEF_BUILDHOSTFUNCTIONSPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+/// Fields of HeddleCall by index; all of them are 8 bytes.
+enum CallField { Buffers, Dims, Arena, Weights };
+static_assert(offsetof(HeddleCall, buffers) == 8 * Buffers &&
+              offsetof(HeddleCall, dims) == 8 * Dims &&
+              offsetof(HeddleCall, arena) == 8 * Arena &&
+              offsetof(HeddleCall, weights) == 8 * Weights);
+
+namespace {
+class HostFunctionBuilder {
+public:
+  HostFunctionBuilder(func::FuncOp function, SymbolTable &symbols)
+      : function(function), symbols(symbols), builder(function) {}
+
+  LogicalResult build();
+
+private:
+  LogicalResult describeArguments();
+  LogicalResult describeArgument(BlockArgument argument);
+  Value loadWord(Value base, int64_t index, Type type);
+  Value loadDim(Value dims, StringRef name);
+  Value bytesAt(Value pointer);
+  Value viewOf(Value bytes, int64_t offset, MemRefType type,
+               ArrayRef<Value> sizes);
+  LogicalResult placeWeights(Value weights);
+  SmallVector<StringRef> dimNames();
+
+  func::FuncOp function;
+  SymbolTable &symbols;
+  OpBuilder builder;
+  /// Dictionaries in the manifest's words, one an argument but the arena.
+  SmallVector<Attribute> arguments;
+};
+} // namespace
+
+SmallVector<StringRef> HostFunctionBuilder::dimNames() {
+  auto dims = function->getAttrOfType<ArrayAttr>(kDimsAttr);
+  return SmallVector<StringRef>(dims.getAsValueRange<StringAttr>());
+}
+
+/// The manifest's word for what an argument is.
+static StringRef kindOf(func::FuncOp function, unsigned argument) {
+  if (function.getArgAttr(argument, kOutputAttr))
+    return "output";
+  if (function.getArgAttr(argument, kStateAttr))
+    return "state";
+  if (function.getArgAttr(argument, kPreparedAttr))
+    return "prepared";
+  return "input";
+}
+
+LogicalResult HostFunctionBuilder::describeArgument(BlockArgument argument) {
+  unsigned index = argument.getArgNumber();
+  auto type = dyn_cast<MemRefType>(argument.getType());
+  auto name = function.getArgAttrOfType<StringAttr>(index, kNameAttr);
+  if (!type || !type.getLayout().isIdentity() || !name)
+    return function.emitError("argument #")
+           << index << " of type " << argument.getType()
+           << " cannot be passed by the runtime: expected a dense memref with '"
+           << kNameAttr << "'";
+  SmallVector<Attribute> shape;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    shape.push_back(type.isDynamicDim(axis)
+                        ? Attribute(nameOfArgumentDim(argument, axis))
+                        : builder.getI64IntegerAttr(type.getDimSize(axis)));
+  auto attribute = [&](StringRef key, Attribute value) {
+    return builder.getNamedAttr(key, value);
+  };
+  StringRef dtype = type.getElementType().isF32() ? "f32" : "i32";
+  arguments.push_back(builder.getDictionaryAttr(
+      {attribute("name", name),
+       attribute("kind", builder.getStringAttr(kindOf(function, index))),
+       attribute("dtype", builder.getStringAttr(dtype)),
+       attribute("shape", builder.getArrayAttr(shape))}));
+  return success();
+}
+
+LogicalResult HostFunctionBuilder::describeArguments() {
+  for (BlockArgument argument : function.getArguments())
+    if (!function.getArgAttr(argument.getArgNumber(), kArenaAttr) &&
+        failed(describeArgument(argument)))
+      return failure();
+  return success();
+}
+
+/// Loads element `index` of an array of 8-byte words.
+Value HostFunctionBuilder::loadWord(Value base, int64_t index, Type type) {
+  Value address = LLVM::GEPOp::create(
+      builder, function.getLoc(), base.getType(), builder.getI64Type(), base,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+  return LLVM::LoadOp::create(builder, function.getLoc(), type, address);
+}
+
+Value HostFunctionBuilder::loadDim(Value dims, StringRef name) {
+  Value value =
+      loadWord(dims, llvm::find(dimNames(), name) - dimNames().begin(),
+               builder.getI64Type());
+  return arith::IndexCastOp::create(builder, function.getLoc(),
+                                    builder.getIndexType(), value);
+}
+
+/// A memref of bytes over `pointer`, in the form that memrefs have in LLVM.
+Value HostFunctionBuilder::bytesAt(Value pointer) {
+  Location loc = function.getLoc();
+  Type i64 = builder.getI64Type();
+  auto one = LLVM::LLVMArrayType::get(i64, 1);
+  Type pointerType = pointer.getType();
+  auto type = LLVM::LLVMStructType::getLiteral(
+      builder.getContext(), {pointerType, pointerType, i64, one, one});
+  auto constant = [&](int64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, i64,
+                                    builder.getI64IntegerAttr(value));
+  };
+  Value memref = LLVM::PoisonOp::create(builder, loc, type);
+  auto set = [&](Value value, ArrayRef<int64_t> at) {
+    memref = LLVM::InsertValueOp::create(builder, loc, memref, value, at);
+  };
+  set(pointer, {0});
+  set(pointer, {1});
+  set(constant(0), {2});
+  // Only views are taken of it, and they carry sizes of their own.
+  set(constant(std::numeric_limits<int64_t>::max()), {3, 0});
+  set(constant(1), {4, 0});
+  return UnrealizedConversionCastOp::create(
+             builder, loc,
+             MemRefType::get(ShapedType::kDynamic, builder.getI8Type()), memref)
+      .getResult(0);
+}
+
+Value HostFunctionBuilder::viewOf(Value bytes, int64_t offset, MemRefType type,
+                                  ArrayRef<Value> sizes) {
+  Value shift =
+      arith::ConstantIndexOp::create(builder, function.getLoc(), offset);
+  return memref::ViewOp::create(builder, function.getLoc(), type, bytes, shift,
+                                sizes);
+}
+
+LogicalResult HostFunctionBuilder::placeWeights(Value weights) {
+  WalkResult walked = function.walk([&](WeightOp weight) {
+    auto parameter = symbols.lookup<ParameterOp>(weight.getParameter());
+    if (!parameter || !parameter.getPlaced()) {
+      weight.emitOpError("reads parameter '")
+          << weight.getParameter() << "', which has no place in the artifact";
+      return WalkResult::interrupt();
+    }
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(weight);
+    weight.replaceAllUsesWith(
+        viewOf(weights, *parameter.getPlaced(),
+               cast<MemRefType>(weight.getValue().getType()), {}));
+    weight.erase();
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+LogicalResult HostFunctionBuilder::build() {
+  if (function.getNumResults() != 0)
+    return function.emitError("returns ")
+           << function.getNumResults()
+           << " values that bufferisation could not write in place";
+  if (failed(describeArguments()))
+    return failure();
+
+  Location loc = function.getLoc();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  std::string symbol = ("heddle." + function.getSymName()).str();
+  auto host = func::FuncOp::create(
+      builder, loc, symbol, builder.getFunctionType({pointer}, TypeRange()));
+  builder.setInsertionPointToStart(host.addEntryBlock());
+  Value call = host.getArgument(0);
+  Value buffers = loadWord(call, Buffers, pointer);
+  Value dims = loadWord(call, Dims, pointer);
+  llvm::StringMap<Value> sizes;
+  for (StringRef name : dimNames())
+    sizes[name] = loadDim(dims, name);
+  Value arena = bytesAt(loadWord(call, Arena, pointer));
+  Value weights = bytesAt(loadWord(call, Weights, pointer));
+  if (failed(placeWeights(weights)))
+    return failure();
+
+  SmallVector<Value> values;
+  int64_t buffer = 0;
+  for (BlockArgument argument : function.getArguments()) {
+    if (function.getArgAttr(argument.getArgNumber(), kArenaAttr)) {
+      values.push_back(arena);
+      continue;
+    }
+    auto type = cast<MemRefType>(argument.getType());
+    SmallVector<Value> dynamicSizes;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis)
+      if (type.isDynamicDim(axis))
+        dynamicSizes.push_back(
+            sizes[nameOfArgumentDim(argument, axis).getValue()]);
+    Value bytes = bytesAt(loadWord(buffers, buffer++, pointer));
+    values.push_back(viewOf(bytes, 0, type, dynamicSizes));
+  }
+  Block &body = function.front();
+  for (auto [argument, value] : llvm::zip(body.getArguments(), values))
+    argument.replaceAllUsesWith(value);
+  host.front().getOperations().splice(host.front().end(), body.getOperations());
+
+  auto attribute = [&](StringRef key, Attribute value) {
+    return builder.getNamedAttr(key, value);
+  };
+  host->setAttr(
+      kEntryAttr,
+      builder.getDictionaryAttr(
+          {attribute("name", function.getSymNameAttr()),
+           attribute("symbol", builder.getStringAttr(symbol)),
+           attribute("arena_symbol", builder.getStringAttr(symbol + ".arena")),
+           attribute("dims", function->getAttr(kDimsAttr)),
+           attribute("arguments", builder.getArrayAttr(arguments))}));
+  return success();
+}
+
+/// @f.arena(index, ...) -> index becomes @heddle.f.arena(ptr) -> i64.
+static void buildArenaFunction(func::FuncOp arena) {
+  OpBuilder builder(arena);
+  Location loc = arena.getLoc();
+  Type i64 = builder.getI64Type();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  auto host =
+      func::FuncOp::create(builder, loc, ("heddle." + arena.getSymName()).str(),
+                           builder.getFunctionType({pointer}, {i64}));
+  builder.setInsertionPointToStart(host.addEntryBlock());
+  for (BlockArgument argument : arena.getArguments()) {
+    Value address = LLVM::GEPOp::create(
+        builder, loc, pointer, i64, host.getArgument(0),
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(argument.getArgNumber())});
+    Value dim = LLVM::LoadOp::create(builder, loc, i64, address);
+    argument.replaceAllUsesWith(
+        arith::IndexCastOp::create(builder, loc, builder.getIndexType(), dim));
+  }
+  Block &body = host.front();
+  body.getOperations().splice(body.end(), arena.front().getOperations());
+  auto terminator = cast<func::ReturnOp>(body.getTerminator());
+  builder.setInsertionPoint(terminator);
+  terminator.setOperand(0, arith::IndexCastOp::create(
+                               builder, loc, i64, terminator.getOperand(0)));
+}
+
+namespace {
+struct BuildHostFunctions
+    : heddle::impl::BuildHostFunctionsPassBase<BuildHostFunctions> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : functions) {
+      if (function.isExternal())
+        continue;
+      if (function->hasAttr(kArenaAttr))
+        buildArenaFunction(function);
+      else if (failed(HostFunctionBuilder(function, symbols).build()))
+        return signalPassFailure();
+      function.erase();
+    }
+  }
+};
+} // namespace

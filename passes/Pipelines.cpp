@@ -1,0 +1,73 @@
+#include "passes/Pipelines.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// Simplification between stages; it never decides anything of its own.
+static void addCleanup(OpPassManager &manager) {
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+/// Tensors become memrefs. Private functions keep plain row-major arguments,
+/// and results that were written in place stop being results.
+static void addBufferization(OpPassManager &manager) {
+  manager.addPass(createPassDestinationsPass());
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion =
+      bufferization::LayoutMapOption::IdentityLayoutMap;
+  manager.addPass(bufferization::createOneShotBufferizePass(options));
+  manager.addPass(bufferization::createDropEquivalentBufferResultsPass());
+  addCleanup(manager);
+}
+
+void heddle::buildReferencePipeline(OpPassManager &manager) {
+  // Masks fold first: the reach of what is left decides how large caches are.
+  addCleanup(manager);
+  manager.addPass(createSplitPhasesPass());
+  addBufferization(manager);
+  // Memory is planned while functions are straight-line.
+  manager.addPass(createPlanMemoryPass());
+  manager.addPass(createPlaceWeightsPass());
+  addCleanup(manager);
+  manager.addPass(createLowerToLoopsPass());
+  addCleanup(manager);
+  manager.addPass(createBuildHostFunctionsPass());
+  addCleanup(manager);
+}
+
+void heddle::buildLLVMPipeline(OpPassManager &manager) {
+  manager.addPass(createSCFToControlFlowPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
+  // What LLVM has as an intrinsic first, libm for the rest.
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createConvertVectorToLLVMPass());
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertIndexToLLVMPass());
+  manager.addPass(createConvertFuncToLLVMPass());
+  addCleanup(manager);
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void heddle::registerPipelines() {
+  PassPipelineRegistration<>(
+      "heddle-reference",
+      "From a model to entry points made of plain loops over memrefs",
+      buildReferencePipeline);
+  PassPipelineRegistration<>("heddle-llvm",
+                             "From entry points to the LLVM dialect",
+                             buildLLVMPipeline);
+}
