@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 
 using namespace mlir;
@@ -54,11 +55,37 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
   auto value = shapedType(adaptor.getValue());
   int64_t heads = adaptor.getHeads();
   int64_t kvHeads = adaptor.getKvHeads().value_or(heads);
-  if (query.getRank() < 1 || value.getRank() < 1 || heads < 1 || kvHeads < 1)
-    return failure();
   SmallVector<int64_t> shape(query.getShape());
-  shape.back() = value.getShape().back() / kvHeads * heads;
+  // Heads that do not divide the widths are the verifier's to refuse.
+  int64_t width = value.getShape().back();
+  bool divides = shape.back() % heads == 0 && width % kvHeads == 0;
+  shape.back() = divides ? width / kvHeads * heads : width;
   results.push_back(RankedTensorType::get(shape, query.getElementType()));
+  return success();
+}
+
+/// Masks that tell heads apart agree with `op` about their number.
+static LogicalResult verifyHeadsOfMask(AttentionOp op) {
+  SetVector<Value> masks;
+  if (op.getMask())
+    masks.insert(op.getMask());
+  for (size_t index = 0; index < masks.size(); ++index) {
+    // Each mask op has verified its operands, but perhaps later than this.
+    auto mask = masks[index].getDefiningOp<MaskOpInterface>();
+    if (!mask)
+      continue;
+    std::optional<int64_t> heads = mask.numHeads();
+    if (heads && *heads != static_cast<int64_t>(op.getHeads())) {
+      InFlightDiagnostic error = op.emitOpError("has ")
+                                 << op.getHeads() << " heads but its mask has "
+                                 << *heads;
+      error.attachNote(mask.getLoc()) << "the mask tells heads apart here";
+      return error;
+    }
+    for (Value operand : mask->getOperands())
+      if (isa<MaskType>(operand.getType()))
+        masks.insert(operand);
+  }
   return success();
 }
 
@@ -72,6 +99,11 @@ LogicalResult AttentionOp::verify() {
            << queryRank << " and key and value of rank 3, found "
            << getQuery().getType() << ", " << getKey().getType() << " and "
            << getValue().getType();
+  if (failed(
+          verifyCompatibleShape(shapedType(getKey()).getShape().drop_back(),
+                                shapedType(getValue()).getShape().drop_back())))
+    return emitOpError("expects a value for each key, found ")
+           << getKey().getType() << " and " << getValue().getType();
   // attention_c2
   if (bool(getPositions()) != bool(getSentences()) ||
       (getShared() && !isStep()))
@@ -79,12 +111,12 @@ LogicalResult AttentionOp::verify() {
         "expects 'at' and 'of' together, and both with 'shared'");
   // attention_c3
   int64_t heads = getHeads(), kvHeads = getKeyValueHeads();
-  if (heads < 1 || kvHeads < 1 || heads % kvHeads != 0)
+  if (heads % kvHeads != 0)
     return emitOpError("expects kv_heads to divide heads, found ")
            << kvHeads << " and " << heads;
   auto divides = [&](StringRef name, Value value, int64_t count) {
     int64_t width = shapedType(value).getShape().back();
-    if (!ShapedType::isDynamic(width) && width % count == 0)
+    if (width % count == 0)
       return success();
     return LogicalResult(emitOpError("expects a ")
                          << name << " width that " << count
@@ -100,17 +132,18 @@ LogicalResult AttentionOp::verify() {
                        "similarity region, found ")
            << getQueryWidth() << " and " << getKeyWidth() << " a head";
   // attention_c6
-  if (getMask() && !getMaskOp())
-    return emitOpError("expects its mask to be built by mask ops, found a "
-                       "block argument");
+  if (failed(verifyMaskOperands(*this)))
+    return failure();
   // attention_c7
   if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
     return emitOpError("expects a normalizer region exactly where the "
                        "normalizer is 'region'");
-  if (getDestination() && shapedType(getDestination()).getRank() != queryRank)
-    return emitOpError("expects a destination of rank ")
-           << queryRank << ", found " << getDestination().getType();
-  return success();
+  // attention_c8
+  if (failed(verifyHeadsOfMask(*this)))
+    return failure();
+  SmallVector<int64_t> shape(shapedType(getQuery()).getShape());
+  shape.back() = heads * getValueWidth();
+  return verifyDestination(*this, shape);
 }
 
 LogicalResult AttentionOp::verifyRegions() {
@@ -311,9 +344,10 @@ LogicalResult LookupOp::verify() {
   if (static_cast<int64_t>(getIndices().size()) != expected)
     return emitOpError("expects ") << expected << " indices into " << table
                                    << ", found " << getIndices().size();
-  if (vector && vector.getDimSize(0) != table.getShape().back())
-    return emitOpError("expects a vector of ")
-           << table.getShape().back() << " values, found " << vector;
+  if (vector &&
+      (vector.isScalable() || vector.getDimSize(0) != table.getShape().back()))
+    return emitOpError("expects a vector as long as the last dimension of ")
+           << table << ", found " << vector;
   return success();
 }
 

@@ -57,21 +57,23 @@ def AttentionOp : Transformer_LayerOp<"attention", [
 
     Constraints:
     - (C1) query, key and value have rank 3; in the step form the query has
-      rank 2.
+      rank 2. Key and value agree in batch and length.
     - (C2) `at` and `of` come together; `shared` needs them.
     - (C3) heads and kvHeads divide their widths, kvHeads divides heads.
     - (C4) without a similarity region queries and keys have one width a head.
     - (C5) regions have the arguments above and yield one f32.
     - (C6) a mask is the result of an op that implements MaskOpInterface.
     - (C7) a normalizer region is given exactly where the normalizer is one.
+    - (C8) a mask that tells heads apart has as many as the op.
   }];
-  let arguments = (ins Transformer_Values:$query, Transformer_Values:$key,
-                       Transformer_Values:$value,
+  let arguments = (ins Transformer_Vectors:$query, Transformer_Vectors:$key,
+                       Transformer_Vectors:$value,
                        Optional<Transformer_Mask>:$mask,
                        Optional<Transformer_PerRow>:$positions,
                        Optional<Transformer_PerRow>:$sentences,
                        Optional<Transformer_Values>:$destination,
-                       I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads,
+                       Transformer_Count:$heads,
+                       OptionalAttr<Transformer_Count>:$kv_heads,
                        OptionalAttr<F32Attr>:$scale, UnitAttr:$shared,
                        DefaultValuedAttr<Transformer_Normalizer,
                                   "::heddle::Normalizer::Softmax">:$normalizer);
@@ -83,7 +85,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
         (`at` $positions^ `of` $sentences)? (`shared` $shared^)?
         (`into` $destination^)? attr-dict
         (`similarity` $similarity^)? (`score` $score^)?
-        custom<Normalizer>($normalizer, $weighting)
+        `` custom<Normalizer>($normalizer, $weighting)
         `:` functional-type(operands, results)
   }];
   let hasRegionVerifier = 1;

@@ -43,6 +43,7 @@ def Transformer_Dialect : Dialect {
     | `transformer.output` | argument | a result's buffer, given by the caller |
     | `transformer.arena` | argument | scratch memory |
     | `transformer.arena` | function | the function whose scratch it measures |
+    | `transformer.entry` | function | an entry point, in the manifest's words |
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
@@ -79,9 +80,19 @@ def Transformer_Mask : TypeDef<Transformer_Dialect, "Mask"> {
   }];
 }
 
+class Transformer_F32<string condition, string summary>
+    : Type<And<[AnyTypeOf<[RankedTensorOf<[F32]>, MemRefOf<[F32]>]>.predicate,
+                CPred<"::llvm::cast<::mlir::ShapedType>($_self)" # condition>]>,
+           summary # " (f32 tensor or memref)">;
 def Transformer_Values
-    : AnyTypeOf<[RankedTensorOf<[F32]>, MemRefOf<[F32]>],
-                "values (f32 tensor or memref)">;
+    : Transformer_F32<".getRank() > 0", "values of rank 1 or more">;
+/// The last dimension is the width.
+def Transformer_Vectors
+    : Transformer_F32<".getRank() > 0 && "
+                      "::llvm::cast<::mlir::ShapedType>($_self)"
+                      ".getShape().back() > 0",
+                      "vectors of a static width">;
+def Transformer_Count : ConfinedAttr<I64Attr, [IntPositive]>;
 def Transformer_Ids
     : AnyTypeOf<[RankedTensorOf<[I32]>, MemRefOf<[I32]>],
                 "ids (i32 tensor or memref)">;

@@ -1,6 +1,7 @@
 #include "dialect/Forms.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -34,6 +35,52 @@ FailureOr<int64_t> heddle::timeAxisOf(Operation *op, TimeAxes axes,
     return op->emitOpError("cannot be evaluated position by position: ")
            << "it works along the axis of time of operand #" << varying;
   return *axes[varying];
+}
+
+LogicalResult heddle::verifyForm(Operation *op) {
+  OpOperand *destination =
+      cast<DestinationOpInterface>(op).getDestinationOperand();
+  Type first = op->getOperand(0).getType();
+  for (Type type : op->getOperandTypes())
+    if (isa<ShapedType>(type) &&
+        isa<MemRefType>(type) != isa<MemRefType>(first))
+      return op->emitOpError(
+                 "expects operands that are all tensors or all memrefs, found ")
+             << first << " and " << type;
+  if (isa<MemRefType>(first)) {
+    if (!destination)
+      return op->emitOpError("works on memrefs and expects a destination");
+    if (op->getNumResults() != 0)
+      return op->emitOpError("works on memrefs and expects no result, found ")
+             << op->getResult(0).getType();
+    return success();
+  }
+  if (op->getNumResults() != 1)
+    return op->emitOpError("works on tensors and expects a result");
+  if (destination && destination->get().getType() != op->getResult(0).getType())
+    return op->emitOpError("writes a result of type ")
+           << op->getResult(0).getType() << " into a destination of type "
+           << destination->get().getType();
+  return success();
+}
+
+LogicalResult heddle::verifyDestination(Operation *op,
+                                        ArrayRef<int64_t> shape) {
+  OpOperand *destination =
+      cast<DestinationOpInterface>(op).getDestinationOperand();
+  if (!destination ||
+      succeeded(verifyCompatibleShape(
+          cast<ShapedType>(destination->get().getType()).getShape(), shape)))
+    return success();
+  InFlightDiagnostic error = op->emitOpError("writes a result of shape [");
+  llvm::interleaveComma(shape, error, [&](int64_t size) {
+    if (ShapedType::isDynamic(size))
+      error << "?";
+    else
+      error << size;
+  });
+  return error << "] into a destination of type "
+               << destination->get().getType();
 }
 
 void heddle::addDestinationEffects(

@@ -52,6 +52,14 @@ mlir::Value cloneForStep(mlir::Operation *op, mlir::OpBuilder &builder,
 llvm::FailureOr<int64_t> timeAxisOf(mlir::Operation *op, TimeAxes axes,
                                     unsigned varying, int64_t contracted);
 
+/// Operands are all tensors, with one result that has the type of the
+/// destination, or all memrefs, with a destination and no result.
+llvm::LogicalResult verifyForm(mlir::Operation *op);
+
+/// The destination, where there is one, fits a result of `shape`.
+llvm::LogicalResult verifyDestination(mlir::Operation *op,
+                                      llvm::ArrayRef<int64_t> shape);
+
 /// A layer op on tensors has no effect; on memrefs it writes its destination
 /// and reads every other operand. A destination that is read too (a state) is
 /// covered by the write: nothing reorders around it.

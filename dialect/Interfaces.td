@@ -10,7 +10,10 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
   let description = [{
     A set of (batch, head, query, key). Every lowering, tiler and cache uses
     these methods alone, so that a new variant is one op with two methods.
+
+    Masks among the operands of such an op are results of such ops, too.
   }];
+  let verify = "return ::heddle::verifyMaskOperands($_op);";
   let methods = [
     InterfaceMethod<[{
       The predicate: whether the pair at `point` belongs to the set. Coordinates
@@ -35,6 +38,11 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
       size of a cache and whether a step form exists follow from it. The default
       is unbounded on both sides.
     }], "::heddle::Reach", "reach", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
+      How many heads the op itself tells apart, its operands not counted. The
+      default is none: the same set for every head, however many there are.
+    }], "::std::optional<int64_t>", "numHeads", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return {};">
   ];
 }
@@ -78,8 +86,10 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
   let description = [{
     An op that can write its result to an operand. Unlike MLIR's
     DestinationStyleOpInterface the operand is optional in the tensor form, so
-    that a module reads as mathematics until it is bufferised.
+    that a module reads as mathematics until it is bufferised. Operands are all
+    tensors, and then there is one result, or all memrefs.
   }];
+  let verify = "return ::heddle::verifyForm($_op);";
   let methods = [
     InterfaceMethod<"The operand to write to, or null.",
       "::mlir::OpOperand *", "getDestinationOperand", (ins),

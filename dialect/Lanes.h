@@ -80,6 +80,10 @@ struct Reach {
   std::optional<int64_t> lookback, lookahead;
 };
 
+/// Masks among the operands of `op` have to be built by mask ops: the predicate
+/// of a block argument is unknown.
+llvm::LogicalResult verifyMaskOperands(mlir::Operation *op);
+
 } // namespace heddle
 
 #endif // HEDDLE_DIALECT_LANES_H

@@ -27,8 +27,6 @@ static LogicalResult inferWithWidth(Value input, int64_t width,
   auto type = dyn_cast<RankedTensorType>(input.getType());
   if (!type)
     return success();
-  if (type.getRank() == 0)
-    return failure();
   SmallVector<int64_t> shape(type.getShape());
   shape.back() = width;
   results.push_back(RankedTensorType::get(shape, type.getElementType()));
@@ -38,23 +36,6 @@ static LogicalResult inferWithWidth(Value input, int64_t width,
 static LogicalResult inferLike(Value input, SmallVectorImpl<Type> &results) {
   if (isa<RankedTensorType>(input.getType()))
     results.push_back(input.getType());
-  return success();
-}
-
-/// The destination has the shape of the result, and an op on memrefs has one.
-static LogicalResult verifyDestination(Operation *op, ArrayRef<int64_t> shape) {
-  OpOperand *destination =
-      cast<DestinationOpInterface>(op).getDestinationOperand();
-  if (!destination) {
-    if (isa<MemRefType>(op->getOperand(0).getType()))
-      return op->emitOpError("works on memrefs and expects a destination");
-    return success();
-  }
-  auto type = shapedType(destination->get());
-  if (type.getRank() != static_cast<int64_t>(shape.size()) ||
-      failed(verifyCompatibleShape(type.getShape(), shape)))
-    return op->emitOpError("writes a result of shape [")
-           << shape << "] into a destination of type " << type;
   return success();
 }
 
@@ -90,8 +71,6 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
   if (!ids)
     return success();
   auto table = shapedType(adaptor.getTable());
-  if (table.getRank() < 1)
-    return failure();
   SmallVector<int64_t> shape(ids.getShape());
   llvm::append_range(shape, table.getShape().drop_front());
   results.push_back(RankedTensorType::get(shape, table.getElementType()));
@@ -101,7 +80,7 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
 LogicalResult EmbeddingOp::verify() {
   // embedding_c1
   auto table = shapedType(getTable());
-  if (table.getRank() < 1 || table.getRank() > 2 || !table.hasStaticShape())
+  if (table.getRank() > 2 || !table.hasStaticShape())
     return emitOpError(
                "expects a table of rank 1 or 2 and static shape, found ")
            << table;
@@ -131,10 +110,11 @@ LogicalResult SinusoidalPositionsOp::verify() {
   if (failed(verifyFormRank(*this, getInput(), bool(getPositions()), "at")))
     return failure();
   // positions_sinusoidal_c2
-  if (width(getInput()) % 2 != 0 || getTimescales() < 1)
+  int64_t timescales = getTimescalesAttr().getInt();
+  if (width(getInput()) % 2 != 0 || timescales < 1)
     return emitOpError("expects an even width and timescales of at least 1, "
                        "found width ")
-           << width(getInput()) << " and timescales " << getTimescales();
+           << width(getInput()) << " and timescales " << timescales;
   return verifyDestination(*this, shapedType(getInput()).getShape());
 }
 
@@ -164,12 +144,13 @@ LogicalResult LearnedPositionsOp::verify() {
     return failure();
   // positions_learned_c2
   auto table = shapedType(getTable());
-  if (table.getRank() != 2 || table.getDimSize(1) != width(getInput()))
-    return emitOpError("expects a table of ")
-           << width(getInput()) << " columns, found " << table;
-  if (getOffset() < 0 ||
-      static_cast<int64_t>(getOffset()) >= table.getDimSize(0))
-    return emitOpError("has offset ") << getOffset() << " outside its table of "
+  if (!table.hasStaticShape() || table.getRank() != 2 ||
+      table.getDimSize(1) != width(getInput()))
+    return emitOpError("expects a table [positions, ")
+           << width(getInput()) << "] of static shape, found " << table;
+  int64_t offset = getOffsetAttr().getInt();
+  if (offset < 0 || offset >= table.getDimSize(0))
+    return emitOpError("has offset ") << offset << " outside its table of "
                                       << table.getDimSize(0) << " positions";
   return verifyDestination(*this, shapedType(getInput()).getShape());
 }
@@ -195,8 +176,6 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &results) {
   auto weight = shapedType(adaptor.getWeight());
-  if (weight.getRank() < 1)
-    return failure();
   return inferWithWidth(adaptor.getInput(), weight.getShape().back(), results);
 }
 
@@ -233,10 +212,11 @@ LogicalResult
 CandidateLogitsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                     Adaptor adaptor,
                                     SmallVectorImpl<Type> &results) {
+  // Rows of another rank are the verifier's to refuse.
   auto rows = shapedType(adaptor.getRows());
-  if (rows.getRank() != 3)
-    return failure();
-  return inferWithWidth(adaptor.getInput(), rows.getDimSize(1), results);
+  return inferWithWidth(
+      adaptor.getInput(),
+      rows.getRank() == 3 ? rows.getDimSize(1) : ShapedType::kDynamic, results);
 }
 
 LogicalResult CandidateLogitsOp::verify() {
@@ -248,8 +228,10 @@ LogicalResult CandidateLogitsOp::verify() {
   if (rows.getRank() != 3 || rows.getDimSize(2) != width(getInput()))
     return emitOpError("expects rows [batch, candidates, ")
            << width(getInput()) << "], found " << rows;
-  if (bias.getRank() != 2)
-    return emitOpError("expects a bias [batch, candidates], found ") << bias;
+  if (failed(
+          verifyCompatibleShape(bias.getShape(), rows.getShape().drop_back())))
+    return emitOpError("expects a bias [batch, candidates] for rows ")
+           << rows << ", found " << bias;
   SmallVector<int64_t> shape(shapedType(getInput()).getShape());
   shape.back() = rows.getDimSize(1);
   return verifyDestination(*this, shape);
@@ -304,7 +286,7 @@ LogicalResult NormOp::verify() {
       failed(verifyVector(*this, "beta", getBeta(), width(getInput()))))
     return failure();
   // norm_c2
-  if (getEpsilon().isNegative())
+  if (getEpsilon().isNaN() || getEpsilon().isNegative())
     return emitOpError("expects an epsilon of at least 0, found ")
            << getEpsilon().convertToFloat();
   return verifyDestination(*this, shapedType(getInput()).getShape());
@@ -330,7 +312,7 @@ LogicalResult AddOp::verify() {
 }
 
 FailureOr<int64_t> AddOp::timeAxis(TimeAxes axes) {
-  if (axes[0] == axes[1])
+  if (axes[0] && axes[0] == axes[1])
     return *axes[0];
   if (!axes[0] || !axes[1])
     return emitOpError("cannot be evaluated position by position: operand #")
@@ -347,9 +329,6 @@ LogicalResult FillOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 }
 
 LogicalResult FillOp::verify() {
-  // fill_c1
-  if (getWidth() < 1)
-    return emitOpError("expects a width of at least 1, found ") << getWidth();
   SmallVector<int64_t> shape(shapedType(getLike()).getShape());
   shape.back() = getWidth();
   return verifyDestination(*this, shape);

@@ -63,7 +63,7 @@ def SinusoidalPositionsOp : Transformer_LayerOp<"positions.sinusoidal", [AttrSiz
     - (C1) x has rank 3, or rank 2 with `at`.
     - (C2) d is even and timescales > 0.
   }];
-  let arguments = (ins Transformer_Values:$input,
+  let arguments = (ins Transformer_Vectors:$input,
                        Optional<Transformer_PerRow>:$positions,
                        Optional<Transformer_Values>:$destination,
                        I64Attr:$timescales,
@@ -87,9 +87,10 @@ def LearnedPositionsOp : Transformer_LayerOp<"positions.learned", [AttrSizedOper
 
     Constraints:
     - (C1) x has rank 3, or rank 2 with `at`.
-    - (C2) the table is [positions, d] with 0 <= offset < positions.
+    - (C2) the table is [positions, d] of static shape, with
+      0 <= offset < positions.
   }];
-  let arguments = (ins Transformer_Values:$input, Transformer_Values:$table,
+  let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$table,
                        Optional<Transformer_PerRow>:$positions,
                        Optional<Transformer_Values>:$destination,
                        DefaultValuedAttr<I64Attr, "0">:$offset);
@@ -116,8 +117,8 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments]> {
     - (C2) the last dimension of x is the first of W.
     - (C3) b is [out].
   }];
-  let arguments = (ins Transformer_Values:$input, Transformer_Values:$weight,
-                       Optional<Transformer_Values>:$bias,
+  let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$weight,
+                       Optional<Transformer_Vectors>:$bias,
                        Optional<Transformer_Values>:$destination);
   let assemblyFormat = [{
     $input `,` $weight (`,` $bias^)? (`into` $destination^)? attr-dict
@@ -141,9 +142,10 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
 
     Constraints:
     - (C1) x has rank 3, or rank 2 with `of`.
-    - (C2) rows has rank 3 and the width of x; bias has rank 2.
+    - (C2) rows has rank 3 and the width of x; bias has the shape of rows
+      without the width.
   }];
-  let arguments = (ins Transformer_Values:$input, Transformer_Values:$rows,
+  let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$rows,
                        Transformer_Values:$bias, Transformer_PerRow:$counts,
                        Optional<Transformer_PerRow>:$sentences,
                        Optional<Transformer_Values>:$destination);
@@ -200,7 +202,7 @@ def ActivationOp : Transformer_LayerOp<"activation"> {
                        Transformer_Values:$input,
                        Optional<Transformer_Values>:$destination);
   let assemblyFormat = [{
-    $kind $input (`into` $destination^)? attr-dict
+    `` $kind $input (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
 }
@@ -232,13 +234,13 @@ def NormOp : Transformer_LayerOp<"norm", [AttrSizedOperandSegments]> {
     - (C1) gamma and beta are [d].
     - (C2) epsilon >= 0.
   }];
-  let arguments = (ins Transformer_NormKind:$kind, Transformer_Values:$input,
-                       Transformer_Values:$gamma,
-                       Optional<Transformer_Values>:$beta,
+  let arguments = (ins Transformer_NormKind:$kind, Transformer_Vectors:$input,
+                       Transformer_Vectors:$gamma,
+                       Optional<Transformer_Vectors>:$beta,
                        Optional<Transformer_Values>:$destination,
                        F32Attr:$epsilon);
   let assemblyFormat = [{
-    $kind $input `,` $gamma (`,` $beta^)? (`into` $destination^)? attr-dict
+    `` $kind $input `,` $gamma (`,` $beta^)? (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
 }
@@ -265,13 +267,11 @@ def FillOp : Transformer_LayerOp<"fill"> {
         y[..., k] = value
 
     shaped like x but `width` wide: what attention under an empty mask folds to.
-
-    Constraints:
-    - (C1) width > 0.
   }];
   let arguments = (ins Transformer_Values:$like,
                        Optional<Transformer_Values>:$destination,
-                       F32Attr:$value, I64Attr:$width);
+                       F32Attr:$value,
+                       Transformer_Count:$width);
   let assemblyFormat = [{
     `like` $like (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)

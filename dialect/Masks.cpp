@@ -52,15 +52,24 @@ struct Bounds {
 };
 } // namespace
 
+/// The op that builds a mask; `verifyMaskOperands` has seen that there is one.
 static MaskOpInterface sourceOf(Value mask) {
-  return mask.getDefiningOp<MaskOpInterface>();
+  return cast<MaskOpInterface>(mask.getDefiningOp());
 }
 
-static SmallVector<KeyRange> rangesOf(Value mask, OpBuilder &builder,
-                                      Location loc, const QueryBlock &block) {
-  if (MaskOpInterface source = sourceOf(mask))
-    return source.keyRanges(builder, loc, block);
-  return {wholeRange(builder, loc, block)};
+LogicalResult heddle::verifyMaskOperands(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (!isa<MaskType>(operand.getType()) ||
+        isa_and_nonnull<MaskOpInterface>(source))
+      continue;
+    InFlightDiagnostic error =
+        op->emitOpError("expects its mask to be built by mask ops, found ");
+    if (source)
+      return error << "a result of '" << source->getName() << "'";
+    return error << "a block argument";
+  }
+  return success();
 }
 
 static SmallVector<KeyRange> limitRanges(SmallVector<KeyRange> ranges,
@@ -152,6 +161,15 @@ LogicalResult MaskWindowOp::verify() {
   for (int64_t dilation : getDilation())
     if (dilation < 1)
       return emitOpError("expects dilations of at least 1, found ") << dilation;
+  // mask_window_c3
+  constexpr int64_t limit = std::numeric_limits<int32_t>::max();
+  int64_t widest = *llvm::max_element(getDilation());
+  for (auto [side, extent] :
+       {std::pair("left", left), std::pair("right", right)})
+    if (widest > limit || extent > limit / widest)
+      return emitOpError("expects ")
+             << side << " times the largest dilation to be at most " << limit
+             << ", found " << extent << " times " << widest;
   return success();
 }
 
@@ -184,6 +202,12 @@ SmallVector<KeyRange> MaskWindowOp::keyRanges(OpBuilder &builder, Location loc,
            bounds.clamp(bounds.add(block.begin, 1 + right), block.keyCount)}};
 }
 
+std::optional<int64_t> MaskWindowOp::numHeads() {
+  // One value serves all heads.
+  return getDilation().size() == 1 ? std::nullopt
+                                   : std::optional(getDilation().size());
+}
+
 Reach MaskWindowOp::reach() {
   int64_t widest = *llvm::max_element(getDilation());
   return {int64_t(getLeft()) * widest, int64_t(getRight()) * widest};
@@ -199,9 +223,9 @@ Value MaskAndOp::contains(Lanes &lanes, const MaskPoint &point) {
 }
 SmallVector<KeyRange> MaskAndOp::keyRanges(OpBuilder &builder, Location loc,
                                            const QueryBlock &block) {
-  return intersectPairwise(rangesOf(getLhs(), builder, loc, block),
-                           rangesOf(getRhs(), builder, loc, block), builder,
-                           loc);
+  return intersectPairwise(sourceOf(getLhs()).keyRanges(builder, loc, block),
+                           sourceOf(getRhs()).keyRanges(builder, loc, block),
+                           builder, loc);
 }
 
 /// The smaller bound; none is without bound.
@@ -230,8 +254,9 @@ Value MaskOrOp::contains(Lanes &lanes, const MaskPoint &point) {
 }
 SmallVector<KeyRange> MaskOrOp::keyRanges(OpBuilder &builder, Location loc,
                                           const QueryBlock &block) {
-  SmallVector<KeyRange> ranges = rangesOf(getLhs(), builder, loc, block);
-  llvm::append_range(ranges, rangesOf(getRhs(), builder, loc, block));
+  SmallVector<KeyRange> ranges =
+      sourceOf(getLhs()).keyRanges(builder, loc, block);
+  llvm::append_range(ranges, sourceOf(getRhs()).keyRanges(builder, loc, block));
   return limitRanges(std::move(ranges), builder, loc);
 }
 Reach MaskOrOp::reach() {
@@ -249,7 +274,8 @@ SmallVector<KeyRange> MaskNotOp::keyRanges(OpBuilder &builder, Location loc,
   Bounds bounds{builder, loc};
   Value zero = bounds.constant(0);
   SmallVector<KeyRange> result = {{zero, block.keyCount, zero, block.keyCount}};
-  for (const KeyRange &range : rangesOf(getOperand(), builder, loc, block)) {
+  for (const KeyRange &range :
+       sourceOf(getOperand()).keyRanges(builder, loc, block)) {
     // An empty full part may stand anywhere: bring it inside first.
     Value fullBegin =
         bounds.min(bounds.max(range.fullBegin, range.begin), range.end);

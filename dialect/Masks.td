@@ -6,9 +6,12 @@
 include "dialect/Base.td"
 
 /// A mask op; also the base of masks that other dialects define.
-class Transformer_MaskOp<string mnemonic, list<Trait> traits = []>
+class Transformer_MaskOp<string mnemonic, list<Trait> traits = [],
+                         list<string> moreMethods = []>
     : Transformer_Op<"mask." # mnemonic, !listconcat(traits, [
-        Pure, DeclareOpInterfaceMethods<MaskOpInterface, ["keyRanges", "reach"]>
+        Pure,
+        DeclareOpInterfaceMethods<MaskOpInterface, !listconcat(
+            ["keyRanges", "reach"], moreMethods)>
       ])> {
   let results = (outs Transformer_Mask:$mask);
 }
@@ -43,7 +46,7 @@ def MaskPaddingOp : Transformer_MaskOp<"padding"> {
   let assemblyFormat = "$lengths attr-dict `:` type($lengths)";
 }
 
-def MaskWindowOp : Transformer_MaskOp<"window"> {
+def MaskWindowOp : Transformer_MaskOp<"window", [], ["numHeads"]> {
   let summary = "a sliding window, dilated per head";
   let description = [{
     With d the dilation of head h (one value serves all heads):
@@ -60,11 +63,12 @@ def MaskWindowOp : Transformer_MaskOp<"window"> {
     Constraints:
     - (C1) left >= 0 and right >= 0.
     - (C2) every dilation >= 1; at least one is given.
+    - (C3) left * d, right * d and d are below 2^31: coordinates are i32.
   }];
   let arguments = (ins I64Attr:$left, I64Attr:$right,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{1}">:$dilation);
   let assemblyFormat = [{
-    `[` `left` `=` $left `,` `right` `=` $right
+    ` ` `[` `left` `=` $left `,` `right` `=` $right
         (`,` `dilation` `=` $dilation^)? `]` attr-dict
   }];
   let hasVerifier = 1;

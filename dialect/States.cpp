@@ -27,15 +27,11 @@ LogicalResult RecurrenceOp::verify() {
   // recurrence_c2
   if (getStep() && !getDestination())
     return emitOpError("expects a state behind 'into' in the step form");
-  if (getDestination() &&
-      cast<ShapedType>(getDestination().getType()).getRank() != rank)
-    return emitOpError("expects a destination of rank ")
-           << rank << ", found " << getDestination().getType();
-  return success();
+  return verifyDestination(*this, forget.getShape());
 }
 
 FailureOr<int64_t> RecurrenceOp::timeAxis(TimeAxes axes) {
-  if (axes[0] == axes[1] && *axes[0] == 1)
+  if (axes[0] == 1 && axes[1] == 1)
     return 1;
   return emitOpError("cannot be evaluated position by position: it runs along "
                      "axis 1, which is not the axis of time of both operands");
@@ -65,9 +61,9 @@ LogicalResult CacheAppendOp::verify() {
   auto cache = cast<ShapedType>(getDestination().getType());
   // cache_append_c1
   if (input.getRank() != 2 || cache.getRank() != 3 ||
-      input.getDimSize(1) != cache.getDimSize(2))
+      input.getDimSize(1) != cache.getDimSize(2) || cache.getDimSize(1) == 0)
     return emitOpError("expects an input [rows, d] and a cache [rows, slots, "
-                       "d], found ")
+                       "d] of at least one slot, found ")
            << input << " and " << cache;
   return success();
 }

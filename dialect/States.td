@@ -26,7 +26,7 @@ def RecurrenceOp : Transformer_LayerOp<"recurrence", [],
     - (C1) f and v have the same type, of rank 3, or of rank 2 in the step form.
     - (C2) the step form has a state.
   }];
-  let arguments = (ins Transformer_Values:$forget, Transformer_Values:$value,
+  let arguments = (ins Transformer_Vectors:$forget, Transformer_Vectors:$value,
                        Optional<Transformer_Values>:$destination,
                        UnitAttr:$step);
   let assemblyFormat = [{
@@ -56,11 +56,11 @@ def CacheAppendOp : Transformer_Op<"cache.append", [
     ```
 
     Constraints:
-    - (C1) x is [rows, d], the cache [rows, slots, d].
+    - (C1) x is [rows, d], the cache [rows, slots, d] with slots > 0.
   }];
-  let arguments = (ins Transformer_Values:$input,
+  let arguments = (ins Transformer_Vectors:$input,
                        Transformer_PerRow:$positions,
-                       Optional<Transformer_Values>:$destination);
+                       Transformer_Vectors:$destination);
   let results = (outs Optional<AnyRankedTensor>:$output);
   let assemblyFormat = [{
     $input `at` $positions `into` $destination attr-dict

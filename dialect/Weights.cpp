@@ -3,18 +3,36 @@
 using namespace mlir;
 using namespace heddle;
 
+LogicalResult
+SourceAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                   StringRef file, int64_t offset, Encoding) {
+  if (offset < 0)
+    return emitError() << "expects an offset of at least 0 into '" << file
+                       << "', found " << offset;
+  return success();
+}
+
 LogicalResult ParameterOp::verify() {
   // parameter_c1
   if (!getTensorType().hasStaticShape())
     return emitOpError("expects a static shape, found ") << getTensorType();
+  constexpr int64_t limit = int64_t(1) << 40;
+  int64_t elements = 1;
+  for (int64_t size : getTensorType().getShape()) {
+    if (size != 0 && elements > limit / size)
+      return emitOpError("expects at most ")
+             << limit << " elements, found " << getTensorType();
+    elements *= size;
+  }
   // parameter_c2
   if (getTransposed() && getTensorType().getRank() != 2)
     return emitOpError("is transposed and expects rank 2, found rank ")
            << getTensorType().getRank();
   // parameter_c3
-  if (getPlaced() && *getPlaced() % 64 != 0)
+  if (IntegerAttr placed = getPlacedAttr();
+      placed && (placed.getInt() < 0 || placed.getInt() % 64 != 0))
     return emitOpError("expects a place that is a multiple of 64, found ")
-           << *getPlaced();
+           << placed.getInt();
   return success();
 }
 

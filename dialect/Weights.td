@@ -20,12 +20,13 @@ def Transformer_Source : AttrDef<Transformer_Dialect, "Source"> {
   let mnemonic = "source";
   let summary = "where the bytes of a parameter stand";
   let description = [{
-    `file` is one of the files of the model's weight source, `offset` counts
+    `file` is one of the files of the model's weight source, `offset` >= 0 counts
     bytes. `intgemm8` is Marian's: int8 values, then one f32 multiplier m; the
     weight is value / m.
   }];
   let parameters = (ins StringRefParameter<"file">:$file, "int64_t":$offset,
                         EnumParameter<Transformer_EncodingCases>:$encoding);
+  let genVerifyDecl = 1;
   let assemblyFormat = [{
     `<` $file `,` `offset` `=` $offset `,` `encoding` `=` $encoding `>`
   }];
@@ -45,9 +46,9 @@ def ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     ```
 
     Constraints:
-    - (C1) the shape is static.
+    - (C1) the shape is static, of at most 2^40 elements.
     - (C2) a transposed parameter has rank 2.
-    - (C3) `placed` is a multiple of 64.
+    - (C3) `placed` is a multiple of 64, at least 0.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<RankedTensorOf<[F32]>>:$type,

@@ -1,0 +1,224 @@
+// One case per constraint of Attention.td.
+// RUN: heddle-opt %s -verify-diagnostics -split-input-file
+
+func.func @attention_c1_query(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects a query of rank 3 and key and value of rank 3, found 'tensor<?x8xf32>', 'tensor<?x?x8xf32>' and 'tensor<?x?x8xf32>'}}
+  %y = transformer.attention %q, %x, %x {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c1_step(%x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
+  // expected-error @below {{expects a query of rank 2 and key and value of rank 3, found 'tensor<?x?x8xf32>', 'tensor<?x?x8xf32>' and 'tensor<?x?x8xf32>'}}
+  %y = transformer.attention %x, %x, %x at %r of %r {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c1_values(%x: tensor<?x?x8xf32>, %k: tensor<?x5x8xf32>, %v: tensor<?x6x8xf32>) {
+  // expected-error @below {{expects a value for each key, found 'tensor<?x5x8xf32>' and 'tensor<?x6x8xf32>'}}
+  %y = transformer.attention %x, %k, %v {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x5x8xf32>, tensor<?x6x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_shared(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared'}}
+  %y = transformer.attention %x, %x, %x shared {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_at(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
+  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared'}}
+  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_heads(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects a query width that 3 heads divide, found 'tensor<?x?x8xf32>'}}
+  %y = transformer.attention %x, %x, %x {heads = 3 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_kv_heads(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects kv_heads to divide heads, found 3 and 4}}
+  %y = transformer.attention %x, %x, %x {heads = 4 : i64, kv_heads = 3 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c3_value(%x: tensor<?x?x8xf32>, %v: tensor<?x?x7xf32>) {
+  // expected-error @below {{expects a value width that 2 heads divide, found 'tensor<?x?x7xf32>'}}
+  %y = transformer.attention %x, %x, %v {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x7xf32>) -> tensor<?x?x7xf32>
+  return
+}
+
+// -----
+
+func.func @attention_no_heads(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{attribute 'heads' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  %y = transformer.attention %x, %x, %x {heads = 0 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_negative_kv_heads(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{attribute 'kv_heads' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64, kv_heads = -2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c4(%x: tensor<?x?x8xf32>, %k: tensor<?x?x4xf32>) {
+  // expected-error @below {{expects queries and keys of one width without a similarity region, found 4 and 2 a head}}
+  %y = transformer.attention %x, %k, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c5_similarity(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects similarity region arguments ('vector<4xf32>', 'vector<4xf32>'), found ('f32')}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} similarity {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c5_score(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects score region arguments ('f32', 'i32', 'i32', 'i32', 'i32'), found ('f32', 'i32')}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
+  ^bb0(%s: f32, %h: i32):
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c5_normalizer(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects normalizer region arguments ('f32'), found ('vector<4xf32>')}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} normalizer {
+  ^bb0(%s: vector<4xf32>):
+    %0 = arith.constant 1.0 : f32
+    transformer.yield %0 : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c6(%mask: !transformer.mask, %x: tensor<?x?x8xf32>) {
+  // expected-error @below {{'transformer.attention' op expects its mask to be built by mask ops, found a block argument}}
+  %y = transformer.attention %x, %x, %x mask(%mask) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects a normalizer region exactly where the normalizer is 'region'}}
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c7_region(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects a normalizer region exactly where the normalizer is 'region'}}
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}> ({}, {}, {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_destination(%q: memref<?x?x8xf32>, %v: memref<?x?x6xf32>) {
+  // expected-error @below {{writes a result of shape [?, ?, 6] into a destination of type 'memref<?x?x8xf32>'}}
+  transformer.attention %q, %q, %v into %q {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x6xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @lookup_c1_indices(%table: tensor<4x8xf32>, %h: i32) {
+  // expected-error @below {{expects 2 indices into 'tensor<4x8xf32>', found 1}}
+  %s = transformer.lookup %table[%h] : tensor<4x8xf32> -> f32
+  return
+}
+
+// -----
+
+func.func @lookup_c1_vector(%table: tensor<4x8xf32>, %h: i32) {
+  // expected-error @below {{expects a vector as long as the last dimension of 'tensor<4x8xf32>', found 'vector<4xf32>'}}
+  %s = transformer.lookup %table[%h] : tensor<4x8xf32> -> vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c5_yield(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // expected-error @below {{custom op 'transformer.yield' invalid kind of type specified}}
+    transformer.yield %h : i32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @score_region_by_lane(%x: tensor<?x?x8xf32>, %table: memref<8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %at = arith.index_cast %j : i32 to index
+    // expected-error @below {{'memref.load' op cannot be evaluated lane by lane in a score region}}
+    %t = memref.load %table[%at] : memref<8xf32>
+    transformer.yield %t : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c8(%x: tensor<?x?x8xf32>) {
+  %causal = transformer.mask.causal
+  // expected-note @below {{the mask tells heads apart here}}
+  %window = transformer.mask.window [left = 2, right = 0, dilation = [1, 2, 4]]
+  %mask = transformer.mask.and %causal, %window
+  // expected-error @below {{has 2 heads but its mask has 3}}
+  %y = transformer.attention %x, %x, %x mask(%mask) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @normalizer_keyword(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expected softmax, sum, none or a region, found 'region'}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} normalizer region : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @yield_elsewhere(%s: f32) {
+  // expected-error @below {{expects parent op 'transformer.attention'}}
+  transformer.yield %s : f32
+}

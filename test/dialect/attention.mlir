@@ -1,0 +1,87 @@
+// Every form of attention survives printing, the generic form and bytecode.
+// RUN: heddle-opt %s | heddle-opt | FileCheck %s
+// RUN: heddle-opt %s --mlir-print-op-generic | heddle-opt | FileCheck %s
+// RUN: heddle-opt %s --emit-bytecode | heddle-opt | FileCheck %s
+
+// CHECK-LABEL: @tensors
+func.func @tensors(%q: tensor<?x?x8xf32>, %kv: tensor<?x?x4xf32>, %v: tensor<?x?x6xf32>) {
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %0 = transformer.attention %q, %q, %q {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}}) {heads = 2 : i64, scale = 2.500000e-01 : f32} : (
+  %causal = transformer.mask.causal
+  %1 = transformer.attention %q, %q, %q mask(%causal) {heads = 2 : i64, scale = 0.25 : f32} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} {heads = 4 : i64, kv_heads = 2 : i64} normalizer sum : ({{.*}}) -> tensor<?x?x12xf32>
+  %2 = transformer.attention %q, %kv, %v {heads = 4 : i64, kv_heads = 2 : i64} normalizer sum : (tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x6xf32>) -> tensor<?x?x12xf32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} {heads = 2 : i64} normalizer none : (
+  %3 = transformer.attention %q, %q, %q {heads = 2 : i64} normalizer none : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} {heads = 2 : i64} : (
+  %4 = transformer.attention %q, %q, %q {heads = 2 : i64} normalizer softmax : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @regions
+func.func @regions(%q: tensor<?x?x8xf32>, %k: tensor<?x?x4xf32>, %slopes: tensor<2xf32>, %vectors: tensor<2x4xf32>) {
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} {heads = 2 : i64} similarity {
+  %0 = transformer.attention %q, %k, %k {heads = 2 : i64} similarity {
+  // CHECK-NEXT: ^bb0(%[[Q:.*]]: vector<4xf32>, %{{.*}}: vector<2xf32>):
+  ^bb0(%qv: vector<4xf32>, %kv: vector<2xf32>):
+    %s = vector.reduction <add>, %qv : vector<4xf32> into f32
+    // CHECK: transformer.yield %{{.*}} : f32
+    transformer.yield %s : f32
+  // CHECK-NEXT: } : (
+  } : (tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
+
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} {heads = 2 : i64} score {
+  %1 = transformer.attention %q, %q, %q {heads = 2 : i64} score {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: i32, %[[H:.*]]: i32, %{{.*}}: i32, %{{.*}}: i32):
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // CHECK-NEXT: transformer.lookup %{{.*}}[%[[H]]] : tensor<2xf32> -> f32
+    %slope = transformer.lookup %slopes[%h] : tensor<2xf32> -> f32
+    // CHECK-NEXT: transformer.lookup %{{.*}}[%[[H]]] : tensor<2x4xf32> -> vector<4xf32>
+    %vector = transformer.lookup %vectors[%h] : tensor<2x4xf32> -> vector<4xf32>
+    transformer.yield %slope : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+
+  // CHECK: transformer.attention %{{.*}} similarity {
+  %2 = transformer.attention %q, %q, %q {heads = 2 : i64} similarity {
+  ^bb0(%qv: vector<4xf32>, %kv: vector<4xf32>):
+    %s = vector.reduction <add>, %qv : vector<4xf32> into f32
+    transformer.yield %s : f32
+  // CHECK: } score {
+  } score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    transformer.yield %s : f32
+  // CHECK: } normalizer {
+  } normalizer {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32):
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  // CHECK: } : (
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @steps
+func.func @steps(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %positions: tensor<?xi32>, %sentences: tensor<?xi32>) {
+  %causal = transformer.mask.causal
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}}) at %{{.*}} of %{{.*}} {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  %0 = transformer.attention %q, %k, %k mask(%causal) at %positions of %sentences {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} at %{{.*}} of %{{.*}} shared into %{{.*}} {heads = 2 : i64} : (
+  %1 = transformer.attention %q, %k, %k at %positions of %sentences shared into %q {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @memrefs
+func.func @memrefs(%q: memref<?x8xf32>, %k: memref<?x?x8xf32>, %rows: memref<?xi32>, %slopes: memref<2xf32>) {
+  %valid = transformer.mask.padding %rows : memref<?xi32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}}) into %{{.*}} {heads = 2 : i64} : ({{.*}}) -> ()
+  transformer.attention %k, %k, %k mask(%valid) into %k {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, !transformer.mask, memref<?x?x8xf32>) -> ()
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}}) at %{{.*}} of %{{.*}} shared into %{{.*}} {heads = 2 : i64} score {
+  transformer.attention %q, %k, %k mask(%valid) at %rows of %rows shared into %q {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // CHECK: transformer.lookup %{{.*}}[%{{.*}}] : memref<2xf32> -> f32
+    %slope = transformer.lookup %slopes[%h] : memref<2xf32> -> f32
+    transformer.yield %slope : f32
+  } : (memref<?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, !transformer.mask, memref<?xi32>, memref<?xi32>, memref<?x8xf32>) -> ()
+  return
+}

@@ -1,0 +1,26 @@
+// Parameters and weights survive printing, the generic form and bytecode.
+// RUN: heddle-opt %s | heddle-opt | FileCheck %s
+// RUN: heddle-opt %s --mlir-print-op-generic | heddle-opt | FileCheck %s
+// RUN: heddle-opt %s --emit-bytecode | heddle-opt | FileCheck %s
+
+// CHECK: transformer.parameter @bound : tensor<8xf32>
+transformer.parameter @bound : tensor<8xf32>
+// CHECK: transformer.parameter @stored : tensor<256x1536xf32>
+// CHECK-SAME: from <"model.bin", offset = 8192, encoding = intgemm8>{{$}}
+transformer.parameter @stored : tensor<256x1536xf32>
+  from <"model.bin", offset = 8192, encoding = intgemm8>
+// CHECK: transformer.parameter @half : tensor<4x8xf32>
+// CHECK-SAME: from <"model.safetensors", offset = 0, encoding = f16> transposed
+transformer.parameter @half : tensor<4x8xf32>
+  from <"model.safetensors", offset = 0, encoding = f16> transposed
+// CHECK: transformer.parameter @placed : tensor<f32> placed at 128
+transformer.parameter @placed : tensor<f32> placed at 128
+
+// CHECK-LABEL: @weights
+func.func @weights() {
+  // CHECK: transformer.weight @bound : tensor<8xf32>
+  %b = transformer.weight @bound : tensor<8xf32>
+  // CHECK: transformer.weight @stored : memref<256x1536xf32>
+  %s = transformer.weight @stored : memref<256x1536xf32>
+  return
+}
