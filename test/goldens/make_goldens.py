@@ -1,0 +1,424 @@
+"""Makes the tiny random Hugging Face models of this folder and their goldens.
+
+usage: make_goldens.py [--folder FOLDER] [NAME...]
+
+Each model has a shape of its own, so that nothing but a faithful reading of its
+config.json gives its logits. Weights are wide enough for attention to be sharp
+and for every activation to leave its linear range. The oracle is Hugging Face
+transformers, which loads the folder as anybody would, widens the weights and
+computes in float64: what the tests then measure is our rounding alone, and
+another CPU's order of summation leaves the same bytes. Seeds are tried from the
+recorded one on until greedy decoding is unambiguous and varied (see `accept`).
+README.md describes the files.
+"""
+
+import argparse
+import itertools
+import json
+import pathlib
+import shutil
+import tempfile
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    MarianConfig,
+    MarianMTModel,
+    MBartConfig,
+    MBartForConditionalGeneration,
+)
+from transformers.utils import logging
+
+SOURCE_LENGTHS = [1, 2, 3, 5, 8, 13, 17, 4]  # with the closing eos
+TARGET_LENGTHS = [6, 1, 13, 3, 2, 8, 4, 5]
+DEFAULT_MAX_LENGTH = 20  # for folders that set no max_length
+TOLERANCE = 1e-4  # of the tests on logits, relative to the largest
+
+BART = {
+    "architectures": ["BartForConditionalGeneration"],
+    "model_type": "bart",
+    "is_encoder_decoder": True,
+    "bos_token_id": 0,
+    "pad_token_id": 1,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
+    "forced_eos_token_id": 2,
+}
+MARIAN = {
+    "architectures": ["MarianMTModel"],
+    "model_type": "marian",
+    "is_encoder_decoder": True,
+    "eos_token_id": 0,
+}
+
+
+def shape(d, layers, heads, ffn, vocabulary, positions, activation, scale):
+    """The keys every model has; pairs are (encoder, decoder)."""
+    return {
+        "d_model": d,
+        "encoder_layers": layers[0],
+        "decoder_layers": layers[1],
+        "encoder_attention_heads": heads[0],
+        "decoder_attention_heads": heads[1],
+        "encoder_ffn_dim": ffn[0],
+        "decoder_ffn_dim": ffn[1],
+        "vocab_size": vocabulary,
+        "max_position_embeddings": positions,
+        "activation_function": activation,
+        "scale_embedding": scale,
+    }
+
+
+# name: config.json, the accepted seed unless it is 0, and where it applies
+# `generation` (generation_config.json), `dtype` (of the file), `ban` (lengths
+# of the bad words to look for), `embeddings` (factor on their width).
+MODELS = {
+    "bart-one-layer": {
+        "config": BART
+        | shape(16, (1, 1), (2, 1), (37, 52), 61, 24, "relu", False),
+    },
+    # Three embedding tables, and every rule of generation in config.json. The
+    # tables are so small that the epsilon of the first norm shows.
+    "bart-untied": {
+        "embeddings": 0.02,
+        "config": BART
+        | shape(48, (3, 1), (1, 6), (100, 37), 97, 40, "gelu_new", True)
+        | {
+            "tie_word_embeddings": False,
+            "forced_bos_token_id": 5,
+            "min_length": 10,
+            "max_length": 16,
+        },
+        "ban": [1, 2, 3],
+    },
+    # Every value of config.json about generation is contradicted.
+    "bart-generation-config": {
+        "seed": 1,
+        "config": BART
+        | shape(80, (1, 3), (5, 2), (52, 36), 83, 32, "silu", False)
+        | {
+            "decoder_start_token_id": 0,
+            "forced_bos_token_id": 5,
+            "bad_words_ids": [[6], [7], [8]],
+            "min_length": 3,
+            "max_length": 9,
+        },
+        "generation": {
+            "bos_token_id": 0,
+            "pad_token_id": 1,
+            "eos_token_id": [2, 11],
+            "decoder_start_token_id": 2,
+            "max_length": 14,
+        },
+        "ban": [1, 2],
+        "dtype": torch.bfloat16,
+    },
+    # Source and output reach the last learned position.
+    "bart-float16": {
+        "seed": 13,
+        "config": BART
+        | shape(24, (3, 2), (3, 1), (100, 60), 67, 17, "quick_gelu", False)
+        | {"max_length": 18, "forced_eos_token_id": None},
+        "dtype": torch.float16,
+    },
+    # The meaning that normalize_before and add_final_layer_norm had for Bart in
+    # transformers 3 lives on as MBart, which is the oracle here.
+    "bart-pre-norm": {
+        "seed": 11,
+        "config": BART
+        | shape(32, (2, 1), (4, 2), (44, 100), 71, 30, "gelu", True)
+        | {
+            "normalize_before": True,
+            "add_final_layer_norm": True,
+            "max_length": 12,
+        },
+    },
+    # What the converted OPUS models look like: keys without effect, pad as the
+    # start token and as bad word, forced_eos_token_id only by default.
+    "marian-opus": {
+        "seed": 29,
+        "config": MARIAN
+        | shape(24, (3, 1), (3, 1), (52, 100), 61, 512, "swish", True)
+        | {
+            "add_bias_logits": False,
+            "add_final_layer_norm": False,
+            "bad_words_ids": [[60]],
+            "bos_token_id": 0,
+            "decoder_start_token_id": 60,
+            "max_length": 13,
+            "normalize_before": False,
+            "normalize_embedding": False,
+            "num_beams": 4,
+            "num_hidden_layers": 3,
+            "pad_token_id": 60,
+            "static_position_embeddings": True,
+        },
+    },
+    "marian-two-vocabularies": {
+        "seed": 23,
+        "config": MARIAN
+        | shape(40, (1, 2), (1, 5), (37, 76), 61, 64, "relu", False)
+        | {
+            "decoder_start_token_id": 46,
+            "decoder_vocab_size": 47,
+            "max_length": 10,
+            "pad_token_id": 46,
+            "share_encoder_decoder_embeddings": False,
+            "tie_word_embeddings": False,
+        },
+    },
+    "marian-separate-embeddings": {
+        "seed": 4,
+        "config": MARIAN
+        | shape(32, (5, 1), (2, 4), (20, 52), 73, 64, "gelu", True)
+        | {
+            "decoder_start_token_id": 72,
+            "pad_token_id": 72,
+            "share_encoder_decoder_embeddings": False,
+        },
+        "generation": {
+            "bad_words_ids": [[72]],
+            "decoder_start_token_id": 72,
+            "eos_token_id": 0,
+            "forced_eos_token_id": 0,
+            "max_length": 15,
+            "min_length": 4,
+            "pad_token_id": 72,
+        },
+    },
+    "marian-untied-head": {
+        "seed": 17,
+        "config": MARIAN
+        | shape(16, (1, 5), (1, 2), (100, 37), 53, 64, "tanh", False)
+        | {
+            "decoder_start_token_id": 52,
+            "eos_token_id": [0, 7],
+            "forced_eos_token_id": 0,
+            "pad_token_id": 52,
+            "tie_word_embeddings": False,
+        },
+    },
+}
+
+
+def classes(config):
+    """The configuration class and the model class of the oracle."""
+    if config.get("normalize_before"):
+        return MBartConfig, MBartForConditionalGeneration
+    if config["model_type"] == "bart":
+        return BartConfig, BartForConditionalGeneration
+    return MarianConfig, MarianMTModel
+
+
+def oracle_config(config):
+    keys = {k: v for k, v in config.items() if k != "model_type"}
+    return classes(config)[0](**keys)
+
+
+def draw(name, shape, rng, spec):
+    """One tensor, as wide as keeps sums over its inputs at order one or two."""
+    values = rng.standard_normal(shape)
+    if "norm" in name:
+        return (1.0 if name.endswith("weight") else 0.2) * values
+    if name.endswith("bias"):
+        return 0.2 * values
+    if "embed_positions" in name:
+        return 0.5 * spec.get("embeddings", 1.0) * values
+    if "embed_tokens" in name or "shared" in name:
+        scaled = spec["config"]["scale_embedding"]  # by sqrt(d)
+        std = 2.0 / shape[1] ** 0.5 if scaled else 2.0
+        return std * spec.get("embeddings", 1.0) * values
+    sharp = any(part in name for part in ("q_proj", "k_proj", "fc1", "lm_head"))
+    return (2.0 if sharp else 0.8) * values / shape[1] ** 0.5
+
+
+def write_weights(folder, spec, seed):
+    """Draws the tensors in name order and saves them as transformers does."""
+    config, dtype = spec["config"], spec.get("dtype", torch.float32)
+    model = classes(config)[1](oracle_config(config))
+    rng = np.random.Generator(np.random.PCG64(seed))
+    tensors = dict(model.named_parameters()) | dict(model.named_buffers())
+    bart = config["model_type"] == "bart"
+    with torch.no_grad():
+        for name, tensor in sorted(tensors.items()):
+            if bart or "embed_positions" not in name:
+                values = draw(name, tuple(tensor.shape), rng, spec)
+                tensor.copy_(torch.from_numpy(values))
+    model.to(dtype)
+    with tempfile.TemporaryDirectory() as scratch:
+        model.save_pretrained(scratch)
+        saved = load_file(f"{scratch}/model.safetensors")
+    if bart and not config.get("tie_word_embeddings", True):
+        # transformers saves one table where it reads two.
+        rows = saved.pop("model.shared.weight")
+        for side in ("encoder", "decoder"):
+            name = f"model.{side}.embed_tokens.weight"
+            values = draw(name, tuple(rows.shape), rng, spec)
+            saved[name] = torch.from_numpy(values).to(dtype)
+    save_file(saved, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def load(folder, config):
+    """The oracle in float64; nothing in it may come from an initialisation."""
+    model, report = classes(config)[1].from_pretrained(
+        folder,
+        config=oracle_config(config),
+        dtype=torch.float32,
+        attn_implementation="eager",
+        output_loading_info=True,
+    )
+    # Files hold no sinusoids, and nothing reads `shared` of an untied Bart.
+    expected = ("embed_positions.weight", "model.shared.weight")
+    absent = report.pop("missing_keys")
+    missing = [k for k in absent if not k.endswith(expected)]
+    assert not missing and not any(report.values()), (folder, missing, report)
+    return model.double().eval()
+
+
+def greedy(model, sources, **options):
+    """Ids without the start token, and the smallest top-2 margin."""
+    rows, margin = [], np.inf
+    for source in sources:
+        result = model.generate(
+            torch.tensor([source]),
+            num_beams=1,
+            do_sample=False,
+            output_scores=True,
+            return_dict_in_generate=True,
+            **options,
+        )
+        rows.append(result.sequences[0, 1:].tolist())
+        for scores in result.scores:
+            top = torch.topk(scores[0], 2).values
+            margin = min(margin, float(top[0] - top[1]))
+    return rows, margin
+
+
+def teacher_forced(model, sources, targets):
+    """logits[r, k] follows the start token and the first k target tokens."""
+    start = model.generation_config.decoder_start_token_id
+    vocabulary = model.final_logits_bias.shape[1]
+    shape = (len(sources), max(map(len, targets)), vocabulary)
+    logits = np.full(shape, np.nan, np.float32)
+    with torch.no_grad():
+        for row, source, target in zip(logits, sources, targets):
+            result = model(
+                input_ids=torch.tensor([source]),
+                decoder_input_ids=torch.tensor([[start] + target[:-1]]),
+            )
+            row[: len(target)] = result.logits[0].float().numpy()
+    return logits
+
+
+def words_to_ban(model, sources, lengths, eos):
+    """For each length the most frequent word of greedy output so far."""
+    words = []
+    for length in lengths:
+        count = {}
+        for row in greedy(model, sources)[0]:
+            for k in range(1, len(row) - length + 1):
+                word = tuple(row[k : k + length])
+                if not set(word) & set(eos):
+                    count[word] = count.get(word, 0) + 1
+        if not count:
+            return None
+        words.append(list(max(sorted(count), key=count.get)))
+        model.generation_config.bad_words_ids = words
+    return words
+
+
+def every_word_matters(model, sources, words):
+    full = greedy(model, sources)[0]
+    rest = ([w for w in words if w is not word] for word in words)
+    return all(greedy(model, sources, bad_words_ids=r)[0] != full for r in rest)
+
+
+def accept(rows, margin, logits, limit):
+    """Unambiguous, varied, and stopped by eos as well as by the limit."""
+    lengths = [len(row) for row in rows]
+    return (
+        # Logits within the tests' tolerance then give the same tokens.
+        margin > 2 * TOLERANCE * np.nanmax(np.abs(logits))
+        and len(set(map(tuple, rows))) >= 6
+        and len({i for row in rows for i in row}) >= 8
+        and min(lengths) < limit
+        and lengths.count(limit) >= 2
+    )
+
+
+def write_json(path, value):
+    path.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def write_ids(path, rows):
+    path.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
+
+
+def make(folder, spec, seed):
+    """Writes one model with its goldens; False if the seed does not serve."""
+    config, generation = spec["config"], spec.get("generation")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    write_json(folder / "config.json", config)
+    write_weights(folder, spec, seed)
+    if generation:
+        write_json(folder / "generation_config.json", generation)
+    governing = dict(generation or config)
+    eos = governing["eos_token_id"]
+    eos = eos if isinstance(eos, list) else [eos]
+
+    rng = np.random.Generator(np.random.PCG64(seed + 1_000_000))
+    special = {*eos, config["pad_token_id"]}  # generate() masks pad
+    ids = [i for i in range(config["vocab_size"]) if i not in special]
+    sources = [[*rng.choice(ids, n - 1), eos[0]] for n in SOURCE_LENGTHS]
+    outputs = config.get("decoder_vocab_size", config["vocab_size"])
+    targets = [rng.integers(0, outputs, n).tolist() for n in TARGET_LENGTHS]
+
+    if spec.get("ban"):
+        words = words_to_ban(load(folder, config), sources, spec["ban"], eos)
+        if not words:
+            return False
+        governing["bad_words_ids"] = words
+        which = "generation_config.json" if generation else "config.json"
+        write_json(folder / which, governing)
+        config = config if generation else governing
+
+    model = load(folder, config)
+    limited = "max_length" in governing
+    options = {} if limited else {"max_new_tokens": DEFAULT_MAX_LENGTH}
+    rows, margin = greedy(model, sources, **options)
+    limit = governing["max_length"] - 1 if limited else DEFAULT_MAX_LENGTH
+    logits = teacher_forced(model, sources, targets)
+    if not accept(rows, margin, logits, limit):
+        return False
+    if spec.get("ban") and not every_word_matters(model, sources, words):
+        return False
+
+    if not limited:
+        (folder / "max-length").write_text(f"{DEFAULT_MAX_LENGTH}\n")
+    write_ids(folder / "inputs.ids", sources)
+    write_ids(folder / "teacher.ids", targets)
+    write_ids(folder / "greedy.ids", rows)
+    np.save(folder / "logits.npy", logits)
+    print(f"{folder.name}: seed {seed}, smallest greedy margin {margin:.4f}")
+    return True
+
+
+def main():
+    logging.set_verbosity_error()
+    torch.set_num_threads(1)
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--folder", default=pathlib.Path(__file__).parent)
+    arguments.add_argument("names", nargs="*", default=list(MODELS))
+    options = arguments.parse_args()
+    for name in options.names:
+        spec, folder = MODELS[name], pathlib.Path(options.folder, name)
+        seeds = itertools.count(spec.get("seed", 0))
+        next(seed for seed in seeds if make(folder, spec, seed))
+
+
+if __name__ == "__main__":
+    main()
