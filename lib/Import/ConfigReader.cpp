@@ -117,7 +117,7 @@ void ConfigReader::require(StringRef field, ArrayRef<json::Value> supported) {
   SmallVector<std::string> texts;
   for (const json::Value &option : supported)
     texts.push_back(formatJson(option));
-  fail(field, join(texts, ", "));
+  fail(field, texts.empty() ? "null" : join(texts, ", "));
 }
 
 void ConfigReader::refuseUnread() {

@@ -75,8 +75,8 @@ static Expected<std::string> findOnlyFile(StringRef folder, StringRef prefix,
   return names.empty() ? std::string() : join(folder, names.front());
 }
 
-/// The one file that the option of config.yml names. The option lists it once,
-/// or as often as `sides` says; what follows a shortlist are its parameters.
+/// The one file that an option of config.yml names, once or once for each side;
+/// what follows the name of a shortlist are its parameters.
 static Error readFileOption(const YamlMapping &config, StringRef folder,
                             StringRef option, std::string &path) {
   auto entry = config.find(option.str());
@@ -85,17 +85,11 @@ static Error readFileOption(const YamlMapping &config, StringRef folder,
   ArrayRef<std::string> names = entry->second.values;
   if (option == "shortlist")
     names = names.take_front();
-  if (names.empty())
-    return makeError("config.yml of '" + folder + "' has an empty option '" +
-                     option + "'");
-  if (!llvm::all_equal(names))
-    return makeError("config.yml of '" + folder + "' has the option '" +
+  if (names.empty() || !llvm::all_equal(names) ||
+      names.front() != sys::path::filename(names.front()))
+    return makeError("'" + join(folder, "config.yml") + "' has the option '" +
                      option + "' with the value '" + entry->second.format() +
-                     "' (supported: one file)");
-  if (names.front() != sys::path::filename(names.front()))
-    return makeError("config.yml of '" + folder + "' has the option '" +
-                     option + "' with the value '" + names.front() +
-                     "' (supported: a file of the same folder)");
+                     "' (supported: one file of the same folder)");
   path = join(folder, names.front());
   return Error::success();
 }
@@ -144,7 +138,7 @@ Expected<MarianFolder> readMarianFolder(StringRef folder) {
       return std::move(error);
   if (files.model.empty() && findFiles(folder, "model", ".bin").empty())
     for (const std::string &name : findFiles(folder, "model", ".npz"))
-      files.model = name;
+      files.model = join(folder, name);
   if (StringRef(files.model).ends_with(".npz"))
     return makeError("'" + files.model + "' is in numpy's format (supported: " +
                      ".bin, which marian-conv writes)");

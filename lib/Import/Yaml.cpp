@@ -81,7 +81,7 @@ Expected<YamlMapping> parseYaml(StringRef text, StringRef file) {
         auto &sentence = *static_cast<std::string *>(context);
         if (sentence.empty())
           sentence = ("line " + Twine(diagnostic.getLineNo()) + ": " +
-                      diagnostic.getMessage())
+                      diagnostic.getMessage().rtrim('.'))
                          .str();
       },
       &syntaxError);

@@ -1,0 +1,159 @@
+//===- ArtifactWriterTests.cpp - The bytes of an artifact -----------------===//
+
+#include "FileBuilders.h"
+#include "lib/Artifact/ArtifactWriter.h"
+#include "mlir/Parser/Parser.h"
+#include "runtime/ArtifactFormat.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+/// Two parameters over one file: a vector, and a transposed matrix of more than
+/// one checksum chunk.
+class ArtifactWriter : public testing::Test {
+protected:
+  static constexpr int64_t kRows = 200, kColumns = 150;
+
+  void SetUp() override {
+    std::vector<float> stored = {1, 2, 3};
+    for (int64_t i = 0; i < kRows * kColumns; ++i)
+      stored.push_back(float(i));
+    std::string header =
+        R"({"v": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]},
+            "m": {"dtype": "F32", "shape": [150, 200],
+                  "data_offsets": [12, 120012]}})";
+    dataOffset = 8 + header.size();
+    auto file = readSafetensorsFile(llvm::MemoryBuffer::getMemBufferCopy(
+        buildSafetensorsFile(header, bytesOf(stored)), "w.safetensors"));
+    ASSERT_TRUE(bool(file)) << llvm::toString(file.takeError());
+    ASSERT_EQ(sentenceOf(weights.add(std::move(*file))), "");
+  }
+
+  llvm::Expected<std::vector<PlacedTensor>> place(int64_t v, int64_t m) {
+    context.loadDialect<TransformerDialect>();
+    std::string source = "from <\"w.safetensors\", offset = ";
+    module = mlir::parseSourceString<mlir::ModuleOp>(
+        "transformer.parameter @m : tensor<200x150xf32> " + source +
+            std::to_string(dataOffset + 12) +
+            ", encoding = f32> transposed placed at " + std::to_string(m) +
+            "\ntransformer.parameter @v : tensor<3xf32> " + source +
+            std::to_string(dataOffset) + ", encoding = f32> placed at " +
+            std::to_string(v),
+        &context);
+    EXPECT_TRUE(module);
+    return collectPlacedTensors(*module, weights);
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  WeightSource weights;
+  uint64_t dataOffset = 0;
+};
+
+TEST_F(ArtifactWriter, StreamsTensorsToTheirPlaces) {
+  auto tensors = place(0, 64);
+  ASSERT_TRUE(bool(tensors)) << llvm::toString(tensors.takeError());
+  std::string bytes;
+  llvm::raw_string_ostream stream(bytes);
+  std::vector<uint64_t> checksums = writeTensors(*tensors, stream);
+  ASSERT_EQ(bytes.size(), getSectionSize(*tensors));
+  ASSERT_EQ(bytes.size(), 64u + 4 * kRows * kColumns);
+
+  std::string expected = bytesOf<float>({1, 2, 3}) + std::string(52, '\0');
+  for (int64_t r = 0; r < kRows; ++r)
+    for (int64_t c = 0; c < kColumns; ++c)
+      expected += bytesOf(float(c * kRows + r));
+  EXPECT_TRUE(bytes == expected);
+  ASSERT_EQ(checksums.size(), 2u);
+  llvm::StringRef view = bytes;
+  EXPECT_EQ(checksums[0],
+            llvm::xxh3_64bits(view.take_front(format::kWeightsChunk)));
+  EXPECT_EQ(checksums[1],
+            llvm::xxh3_64bits(view.drop_front(format::kWeightsChunk)));
+}
+
+TEST_F(ArtifactWriter, RefusesPlacesThatOverlap) {
+  EXPECT_EQ(sentenceOf(place(120000, 64)),
+            "parameter 'v' is placed at byte 120000, expected a multiple of 64 "
+            "from byte 120064");
+  EXPECT_EQ(sentenceOf(place(0, 0)),
+            "parameter 'v' is placed at byte 0, expected a multiple of 64 from "
+            "byte 120000");
+}
+
+/// The bytes of a section, by the description in ArtifactFormat.h.
+llvm::StringRef sectionOf(const std::string &file, llvm::StringRef name,
+                          uint64_t &checksum) {
+  format::Header header;
+  std::memcpy(&header, file.data(), sizeof(header));
+  for (uint32_t i = 0; i < header.sectionCount; ++i) {
+    format::Section section;
+    std::memcpy(&section, file.data() + sizeof(header) + i * sizeof(section),
+                sizeof(section));
+    if (name != section.name)
+      continue;
+    EXPECT_EQ(section.offset % format::kSectionAlignment, 0u);
+    checksum = section.checksum;
+    return llvm::StringRef(file).substr(section.offset, section.size);
+  }
+  ADD_FAILURE() << "no section " << name.str();
+  return "";
+}
+
+TEST_F(ArtifactWriter, WritesTheFormat) {
+  auto tensors = place(0, 64);
+  ASSERT_TRUE(bool(tensors)) << llvm::toString(tensors.takeError());
+  std::vector<ImportedSection> imported = {{"shortlist", "lists"}};
+  ArtifactContents contents{
+      "{}", {{"code.x86-64-v3", "machine code"}}, *tensors, imported};
+  TemporaryFolder folder;
+  std::string path = folder.path() + "/model.heddle";
+  ASSERT_EQ(sentenceOf(writeArtifact(path, contents)), "");
+  EXPECT_EQ(folder.list(), std::vector<std::string>{"model.heddle"});
+
+  std::string file = readFile(path);
+  format::Header header;
+  ASSERT_GE(file.size(), sizeof(header));
+  std::memcpy(&header, file.data(), sizeof(header));
+  EXPECT_EQ(std::memcmp(header.magic, format::kMagic, sizeof(header.magic)), 0);
+  EXPECT_EQ(header.version, format::kVersion);
+  EXPECT_EQ(header.sectionCount, 5u);
+  EXPECT_EQ(header.fileSize, file.size());
+  EXPECT_EQ(header.tableChecksum,
+            llvm::xxh3_64bits(llvm::StringRef(file).substr(
+                sizeof(header), 5 * sizeof(format::Section))));
+
+  uint64_t checksum = 0;
+  EXPECT_EQ(sectionOf(file, "manifest", checksum), "{}");
+  EXPECT_EQ(checksum, llvm::xxh3_64bits(llvm::StringRef("{}")));
+  EXPECT_EQ(sectionOf(file, "code.x86-64-v3", checksum), "machine code");
+  EXPECT_EQ(sectionOf(file, "shortlist", checksum), "lists");
+  llvm::StringRef checksums = sectionOf(file, "weights.checksums", checksum);
+  EXPECT_EQ(checksum, llvm::xxh3_64bits(checksums));
+  EXPECT_EQ(sectionOf(file, "weights", checksum).size(),
+            getSectionSize(*tensors));
+  EXPECT_EQ(checksum, llvm::xxh3_64bits(checksums));
+
+  ASSERT_EQ(sentenceOf(writeArtifact(path, contents)), "");
+  EXPECT_TRUE(readFile(path) == file) << "equal contents, equal bytes";
+}
+
+TEST_F(ArtifactWriter, LeavesNothingBehindWhenItFails) {
+  ArtifactContents contents;
+  EXPECT_EQ(sentenceOf(writeArtifact("/none/model.heddle", contents)),
+            "cannot write '/none/model.heddle': No such file or directory");
+  EXPECT_EQ(sentenceOf(writeArtifact("/dev/null", contents)),
+            "cannot write '/dev/null': it is not a regular file");
+  TemporaryFolder folder;
+  EXPECT_EQ(sentenceOf(writeArtifact(folder.path(), contents)),
+            "cannot write '" + folder.path() + "': it is not a regular file");
+  EXPECT_TRUE(folder.list().empty());
+}
+
+} // namespace

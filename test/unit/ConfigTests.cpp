@@ -1,0 +1,249 @@
+//===- ConfigTests.cpp - Options and configurations -----------------------===//
+
+#include "FileBuilders.h"
+#include "lib/Import/HuggingFaceGeneration.h"
+#include "lib/Import/MarianOptions.h"
+#include "lib/Import/Yaml.h"
+#include "lib/Weights/Json.h"
+#include "mlir/IR/MLIRContext.h"
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+TEST(Yaml, ReadsScalarsAndLists) {
+  auto mapping =
+      parseYaml("a: 1\nb:\n  - x\n  - \"y z\"\nc: []\nd: \"\"\n", "file");
+  ASSERT_TRUE(bool(mapping)) << llvm::toString(mapping.takeError());
+  EXPECT_EQ(mapping->at("a").format(), "1");
+  EXPECT_EQ(mapping->at("b").format(), "[x, y z]");
+  EXPECT_EQ(mapping->at("c").format(), "[]");
+  EXPECT_EQ(mapping->at("d").format(), "");
+}
+
+TEST(Yaml, RefusesWhatMarianDoesNotWrite) {
+  auto parse = [](const std::string &text) {
+    return sentenceOf(parseYaml(text, "file"));
+  };
+  EXPECT_EQ(parse("- a\n"), "'file' is not a YAML mapping");
+  EXPECT_EQ(parse(""), "'file' is not a YAML mapping");
+  EXPECT_EQ(parse("a: {b: c}\n"), "'file' has the option 'a' that is neither a "
+                                  "scalar nor a list of scalars");
+  EXPECT_EQ(parse("a: [[b]]\n"), "'file' has the option 'a' that is neither a "
+                                 "scalar nor a list of scalars");
+  EXPECT_EQ(parse("a: 1\na: 2\n"), "'file' has the option 'a' twice");
+  EXPECT_EQ(parse("a: [\n").substr(0, 24), "'file' is not valid YAML");
+  EXPECT_NE(parse("a: " + std::string(1 << 20, '[')), "");
+  std::string dashes = "a:\n ";
+  for (int i = 0; i < 100000; ++i)
+    dashes += "- ";
+  EXPECT_NE(parse(dashes), "");
+}
+
+const char *const kOptions = "type: transformer\n"
+                             "transformer-decoder-autoreg: rnn\n"
+                             "dec-cell: ssru\n"
+                             "tied-embeddings-all: true\n"
+                             "dim-emb: 16\n"
+                             "transformer-heads: 2\n"
+                             "dim-vocabs: [7, 7]\n";
+
+llvm::Expected<MarianOptions> readOptions(const std::string &more) {
+  auto file = readMarianFile(makeBuffer(
+      buildMarianFile({{"special:model.yml", kInt8, {1}, kOptions + more}})));
+  if (!file)
+    return file.takeError();
+  return readMarianOptions(*file);
+}
+
+TEST(MarianOptions, HasMariansDefaults) {
+  auto options = readOptions("dec-depth: 3\n");
+  ASSERT_TRUE(bool(options)) << llvm::toString(options.takeError());
+  EXPECT_EQ(options->encoderDepth, 1);
+  EXPECT_EQ(options->decoderLayers, (llvm::SmallVector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(options->decoderFfnWidth, 2048);
+  EXPECT_EQ(options->activation, ActivationKind::Silu);
+  EXPECT_EQ(options->postprocess, "dan");
+  EXPECT_TRUE(options->projection);
+}
+
+TEST(MarianOptions, HonoursWhatChangesTheNetwork) {
+  auto options = readOptions("dec-depth: 2\ntransformer-tied-layers: [1, 1]\n"
+                             "transformer-preprocess: n\n"
+                             "transformer-ffn-activation: gelu\n"
+                             "transformer-ffn-depth: 3\n"
+                             "transformer-decoder-dim-ffn: 24\n"
+                             "transformer-no-projection: true\n");
+  ASSERT_TRUE(bool(options)) << llvm::toString(options.takeError());
+  EXPECT_EQ(options->decoderLayers, (llvm::SmallVector<int64_t>{1, 1}));
+  EXPECT_EQ(options->preprocess, "n");
+  // Marian's gelu is x sigmoid(1.702 x).
+  EXPECT_EQ(options->activation, ActivationKind::QuickGelu);
+  EXPECT_EQ(options->decoderFfnDepth, 3);
+  EXPECT_EQ(options->decoderFfnWidth, 24);
+  EXPECT_EQ(options->encoderFfnWidth, 2048);
+  EXPECT_FALSE(options->projection);
+}
+
+TEST(MarianOptions, NamesWhatIsNotSupported) {
+  auto read = [](const std::string &more) {
+    return sentenceOf(readOptions(more));
+  };
+  EXPECT_EQ(read("skip: true\n"), "'file' has the option 'skip' with the value "
+                                  "'true' (supported: false)");
+  EXPECT_EQ(read("new-option: [a, 1]\n"),
+            "'file' has the unknown option 'new-option' with the value '[a, "
+            "1]'");
+  EXPECT_EQ(read("transformer-postprocess: dah\n"),
+            "'file' has the option 'transformer-postprocess' with the value "
+            "'dah' (supported: the letters dan)");
+  EXPECT_EQ(read("enc-depth: 1000000000\n"),
+            "'file' has the option 'enc-depth' with the value '1000000000' "
+            "(supported: 1 to 256)");
+  EXPECT_EQ(read("transformer-tied-layers: [1, 2]\n"),
+            "'file' has the option 'transformer-tied-layers' with the value "
+            "'[1, 2]' (supported: numbers from 1 to 1)");
+  auto file = readMarianFile(makeBuffer(buildMarianFile(
+      {{"special:model.yml", kInt8, {1}, "type: transformer\n"}})));
+  ASSERT_TRUE(bool(file));
+  EXPECT_EQ(sentenceOf(readMarianOptions(*file)),
+            "'file' has the option 'transformer-decoder-autoreg' with the "
+            "value 'self-attention' (supported: rnn)");
+}
+
+/// A reader of a JSON text.
+ConfigReader makeReader(const std::string &json, const std::string &path) {
+  auto object = parseJsonObject(json, path);
+  EXPECT_TRUE(bool(object));
+  return ConfigReader(std::move(*object), path);
+}
+
+const char *const kBart = R"("architectures": ["BartForConditionalGeneration"],
+    "d_model": 16, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+    "vocab_size": 40)";
+
+/// The generation settings, as text, or the sentence.
+std::string generationOf(const std::string &config,
+                         const std::string &generation = "") {
+  mlir::MLIRContext context;
+  ConfigReader reader =
+      makeReader("{" + std::string(kBart) + config + "}", "config.json");
+  auto model = readHuggingFaceConfig(reader);
+  if (!model)
+    return llvm::toString(model.takeError());
+  std::optional<ConfigReader> other;
+  if (!generation.empty())
+    other = makeReader("{" + generation + "}", "generation_config.json");
+  auto settings =
+      readGeneration(reader, other ? &*other : nullptr, *model, context);
+  if (!settings)
+    return llvm::toString(settings.takeError());
+  std::string text;
+  llvm::raw_string_ostream(text) << *settings;
+  return text;
+}
+
+TEST(HuggingFaceGeneration, HasTheClassesDefaults) {
+  EXPECT_EQ(generationOf(""),
+            "{eos = array<i32: 2>, forced_eos = 2 : i32, max_source = 1024 : "
+            "i32, max_target = 1024 : i32, pad = 1 : i32, start = 2 : i32}");
+}
+
+TEST(HuggingFaceGeneration, GenerationConfigGovernsAlone) {
+  EXPECT_EQ(generationOf(R"(, "forced_eos_token_id": 2, "min_length": 4)",
+                         R"("eos_token_id": [3, 5], "bos_token_id": 7)"),
+            "{eos = array<i32: 3, 5>, max_source = 1024 : i32, max_target = "
+            "1024 : i32, pad = 3 : i32, start = 7 : i32}");
+}
+
+TEST(HuggingFaceGeneration, DerivedGenerationConfigYields) {
+  std::string derived = R"("_from_model_config": true, "eos_token_id": 3,
+                           "decoder_start_token_id": 4)";
+  std::string own = generationOf(R"(, "min_length": 4)", derived);
+  EXPECT_NE(own.find("min_length = 4"), std::string::npos) << own;
+  EXPECT_NE(own.find("eos = array<i32: 2>"), std::string::npos) << own;
+  std::string none = generationOf("", derived);
+  EXPECT_NE(none.find("eos = array<i32: 3>"), std::string::npos) << none;
+}
+
+TEST(HuggingFaceGeneration, CountsGeneratedTokens) {
+  auto has = [](const std::string &config, const std::string &setting) {
+    std::string settings = generationOf(", " + config);
+    EXPECT_NE(settings.find(setting), std::string::npos) << settings;
+  };
+  // 20 is transformers' default and stands for 20 new tokens; any other number
+  // counts the start token.
+  has(R"("max_length": 20)", " max_length = 20 ");
+  has(R"("max_length": 21)", " max_length = 20 ");
+  has(R"("max_length": 512)", " max_length = 511 ");
+  has(R"("max_length": 50, "max_new_tokens": 7)", " max_length = 7 ");
+  has(R"("min_new_tokens": 3)", " min_length = 4 ");
+  EXPECT_EQ(generationOf("").find("max_length"), std::string::npos);
+}
+
+TEST(HuggingFaceGeneration, ReadsWhatGreedyDecodingObeys) {
+  EXPECT_EQ(
+      generationOf(R"(, "num_beams": 4, "forced_eos_token_id": null,
+                     "bad_words_ids": [[3], [4, 5]], "suppress_tokens": [6],
+                     "begin_suppress_tokens": [7, 8],
+                     "force_bos_token_to_be_generated": true)"),
+      "{bad_words = [array<i32: 3>, array<i32: 4, 5>], begin_suppress = "
+      "array<i32: 7, 8>, eos = array<i32: 2>, forced_bos = 0 : i32, max_source "
+      "= 1024 : i32, max_target = 1024 : i32, pad = 1 : i32, start = 2 : i32, "
+      "suppress = array<i32: 6>}");
+}
+
+TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
+  EXPECT_EQ(generationOf(R"(, "new_field": {"a": 1})"),
+            "'config.json' has the unknown field 'new_field' with the value "
+            "{\"a\":1}");
+  EXPECT_EQ(generationOf(R"(, "no_repeat_ngram_size": 3)"),
+            "'config.json' has 'no_repeat_ngram_size' with the value 3 "
+            "(supported: 0)");
+  EXPECT_EQ(generationOf(R"(, "tie_encoder_decoder": true)"),
+            "'config.json' has 'tie_encoder_decoder' with the value true "
+            "(supported: false)");
+  EXPECT_EQ(generationOf(R"(, "quantization_config": {"bits": 8})"),
+            "'config.json' has 'quantization_config' with the value "
+            "{\"bits\":8} (supported: null)");
+  EXPECT_EQ(generationOf(R"(, "activation_function": "relu6")").substr(0, 67),
+            "'config.json' has 'activation_function' with the value \"relu6\" "
+            "(sup");
+  EXPECT_EQ(generationOf(R"(, "encoder_layers": "six")"),
+            "'config.json' has 'encoder_layers' with the value \"six\" "
+            "(supported: 1 to 256)");
+  EXPECT_EQ(generationOf(R"(, "eos_token_id": 40)"),
+            "'config.json' has 'eos_token_id' with the value 40 (supported: "
+            "ids from 0 to 39)");
+  EXPECT_EQ(generationOf(R"(, "bad_words_ids": [[1], []])"),
+            "'config.json' has 'bad_words_ids' with the value [[1],[]] "
+            "(supported: lists of ids from 0 to 39)");
+}
+
+TEST(HuggingFaceConfig, ReadsWhatShapesTheNetwork) {
+  ConfigReader reader = makeReader(
+      R"({"architectures": ["MarianMTModel"], "d_model": 24, "vocab_size": 9,
+          "encoder_layers": 2, "decoder_layers": 5, "encoder_ffn_dim": 7,
+          "encoder_attention_heads": 3, "decoder_attention_heads": 2,
+          "share_encoder_decoder_embeddings": false, "decoder_vocab_size": 8,
+          "tie_word_embeddings": false, "activation_function": "swish",
+          "scale_embedding": true, "max_position_embeddings": 33})",
+      "config.json");
+  auto model = readHuggingFaceConfig(reader);
+  ASSERT_TRUE(bool(model)) << llvm::toString(model.takeError());
+  EXPECT_EQ(model->architecture, HuggingFaceConfig::Architecture::Marian);
+  EXPECT_EQ(model->encoder.heads, 3);
+  EXPECT_EQ(model->encoder.ffnWidth, 7);
+  EXPECT_EQ(model->decoder.depth, 5);
+  EXPECT_EQ(model->decoder.ffnWidth, 4096);
+  EXPECT_EQ(model->decoderVocabulary, 8);
+  EXPECT_EQ(model->activation, ActivationKind::Silu);
+  EXPECT_TRUE(model->scaleEmbedding);
+  EXPECT_TRUE(model->staticPositions);
+  EXPECT_FALSE(model->normalizeEmbedding);
+  EXPECT_FALSE(model->shareEmbeddings);
+}
+
+} // namespace

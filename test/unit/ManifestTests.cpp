@@ -1,0 +1,100 @@
+//===- ManifestTests.cpp - From attributes to the manifest ----------------===//
+
+#include "FileBuilders.h"
+#include "dialect/Transformer.h"
+#include "lib/Artifact/Manifest.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+class Manifest : public testing::Test {
+protected:
+  mlir::OwningOpRef<mlir::ModuleOp> parse(const std::string &attributes,
+                                          const std::string &body = "") {
+    context.loadDialect<mlir::func::FuncDialect, TransformerDialect>();
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(
+        "module @m attributes {" + attributes + "} {" + body + "}", &context);
+    EXPECT_TRUE(module);
+    return module;
+  }
+
+  std::string check(const std::string &attributes) {
+    return sentenceOf(checkModelAttributes(*parse(attributes)));
+  }
+
+  std::string checkGeneration(const std::string &settings) {
+    return check("transformer.family = \"x\", transformer.vocabulary = {source "
+                 "= 9 : i32, target = 8 : i32}, transformer.generation = {" +
+                 settings + "}");
+  }
+
+  mlir::MLIRContext context;
+};
+
+TEST_F(Manifest, TranslatesAttributes) {
+  auto module = parse(
+      R"(transformer.family = "x",
+         transformer.vocabulary = {source = 9 : i32, target = 8 : i32},
+         transformer.generation = {start = -1 : i32, eos = array<i32: 0, 2>,
+           bad_words = [array<i32: 1>], length_factor = 2.5 : f64})",
+      R"(func.func private @f() attributes {transformer.entry = {
+           name = "encode", symbol = "f", dims = ["batch"],
+           arguments = [{name = "ids", shape = ["batch", 4 : i64]}]}})");
+  ManifestContext manifest;
+  manifest.compilerVersion = "1.2";
+  manifest.isas = {"x86-64-v3"};
+  manifest.tokenizer = llvm::json::Object{{"kind", "none"}};
+  auto text = buildManifest(*module, std::move(manifest));
+  ASSERT_TRUE(bool(text)) << llvm::toString(text.takeError());
+  auto parsed = llvm::json::parse(*text);
+  ASSERT_TRUE(bool(parsed));
+  auto expected = llvm::json::parse(
+      R"({"heddle": "1.2", "model": {"name": "m", "family": "x"},
+          "isas": ["x86-64-v3"], "options": {},
+          "vocabulary": {"source": 9, "target": 8},
+          "generation": {"start": -1, "eos": [0, 2], "bad_words": [[1]],
+                         "length_factor": 2.5},
+          "tokenizer": {"kind": "none"},
+          "entries": [{"name": "encode", "symbol": "f", "dims": ["batch"],
+            "arguments": [{"name": "ids", "shape": ["batch", 4]}]}]})");
+  ASSERT_TRUE(bool(expected));
+  EXPECT_EQ(*parsed, *expected) << *text;
+}
+
+TEST_F(Manifest, NamesWhatTheModuleLacks) {
+  EXPECT_EQ(check(""), "the module has no string 'transformer.family'");
+  EXPECT_EQ(check("transformer.family = \"x\""),
+            "the module has no dictionary 'transformer.vocabulary'");
+  EXPECT_EQ(check("transformer.family = \"x\", transformer.vocabulary = "
+                  "{source = 1 : i32}"),
+            "'transformer.vocabulary' of the module needs a positive i32 "
+            "'target'");
+  EXPECT_EQ(checkGeneration("pad = 1 : i32"),
+            "'transformer.generation' of the module has no 'eos'");
+}
+
+TEST_F(Manifest, NamesSettingsThatTheRuntimeWouldRefuse) {
+  EXPECT_EQ(checkGeneration("eos = array<i32: 7>, pad = 100 : i32"), "");
+  EXPECT_EQ(checkGeneration("eos = array<i32: 8>"),
+            "'transformer.generation' of the module has 'eos' with the value "
+            "array<i32: 8>, expected array<i32: ...> of ids from 0 to 7");
+  EXPECT_EQ(checkGeneration("eos = array<i32: 1>, start = -2 : i32"),
+            "'transformer.generation' of the module has 'start' with the value "
+            "-2 : i32, expected an i32 from -1 to 7");
+  EXPECT_EQ(checkGeneration("eos = array<i32: 1>, start = 1 : i64"),
+            "'transformer.generation' of the module has 'start' with the value "
+            "1 : i64, expected an i32 from -1 to 7");
+  EXPECT_EQ(checkGeneration("eos = array<i32: 1>, length_factor = -1.0 : f64"),
+            "'transformer.generation' of the module has 'length_factor' with "
+            "the value -1.000000e+00 : f64, expected a positive float");
+  EXPECT_EQ(checkGeneration("eos = array<i32: 1>, begin = 1 : i32"),
+            "'transformer.generation' of the module has the unknown key "
+            "'begin'");
+}
+
+} // namespace

@@ -1,0 +1,134 @@
+//===- TensorFileTests.cpp - Readers of checkpoint files ------------------===//
+
+#include "FileBuilders.h"
+#include "lib/Weights/Json.h"
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using namespace heddle::test;
+using testing::Test;
+
+namespace {
+
+std::string readMarian(const std::string &bytes) {
+  return sentenceOf(readMarianFile(makeBuffer(bytes)));
+}
+
+std::string readSafetensors(const std::string &header,
+                            const std::string &data) {
+  return sentenceOf(
+      readSafetensorsFile(makeBuffer(buildSafetensorsFile(header, data))));
+}
+
+TEST(MarianFile, ListsTensors) {
+  std::string bytes = buildMarianFile(
+      {{"Wemb", kIntGemm8, {2, 3}, std::string(6, 'x') + bytesOf(2.0f)},
+       {"bias", kFloat32, {1, 2}, bytesOf<float>({1, 2}) + "padding"},
+       {"special:model.yml", kInt8, {4}, "a: b"}});
+  auto file = readMarianFile(makeBuffer(bytes));
+  ASSERT_TRUE(bool(file)) << llvm::toString(file.takeError());
+  ASSERT_EQ(file->getTensors().size(), 3u);
+  const TensorInfo *table = file->find("Wemb");
+  ASSERT_NE(table, nullptr);
+  EXPECT_EQ(table->encoding, Encoding::IntGemm8);
+  EXPECT_EQ(table->shape, (llvm::SmallVector<int64_t, 4>{2, 3}));
+  EXPECT_EQ(file->getBytes().substr(table->offset, 6), "xxxxxx");
+  const TensorInfo *options = file->find("special:model.yml");
+  ASSERT_NE(options, nullptr);
+  EXPECT_FALSE(options->encoding);
+  EXPECT_EQ(options->elementType, "0x101");
+  EXPECT_EQ(file->getBytes().substr(options->offset, options->size), "a: b");
+  EXPECT_EQ(file->find("bias")->size, 15u);
+  EXPECT_EQ(file->find("none"), nullptr);
+}
+
+TEST(MarianFile, RefusesWhatItClaimsWrongly) {
+  EXPECT_EQ(readMarian("short"),
+            "'file' has 5 bytes, too few for a Marian model");
+  EXPECT_EQ(readMarian(bytesOf<uint64_t>({2, 0})),
+            "'file' is not a Marian model of version 1: its first number is 2");
+  EXPECT_EQ(readMarian(bytesOf<uint64_t>({1, uint64_t(1) << 60})),
+            "'file' announces 1152921504606846976 tensors but has only 16 "
+            "bytes");
+  EXPECT_EQ(readMarian(buildMarianFile({{"a", kFloat32, {1}, bytesOf(1.0f)},
+                                        {"a", kFloat32, {1}, bytesOf(1.0f)}})),
+            "'file' has the tensor 'a' twice");
+  EXPECT_EQ(readMarian(buildMarianFile({{"a", kFloat32, {3}, bytesOf(1.0f)}})),
+            "tensor 'a' of 'file' has shape [3] in float32, which takes 12 "
+            "bytes, but 4 bytes of data");
+  EXPECT_EQ(
+      readMarian(buildMarianFile({{"a", kFloat32, {1 << 30, 1 << 30}, ""}})),
+      "tensor 'a' of 'file' has the impossible shape [1073741824, "
+      "1073741824]");
+  EXPECT_EQ(readMarian(buildMarianFile({{"a", kFloat32, {2, -1}, ""}})),
+            "tensor 'a' of 'file' has the impossible shape [2, -1]");
+  std::string whole =
+      buildMarianFile({{"a", kFloat32, {2}, bytesOf<float>({1, 2})}});
+  EXPECT_EQ(readMarian(whole.substr(0, whole.size() - 1)),
+            "tensor 'a' of 'file' takes 8 bytes from byte 65 but the file has "
+            "72 bytes");
+}
+
+TEST(SafetensorsFile, ListsTensorsInFileOrder) {
+  auto file = readSafetensorsFile(makeBuffer(buildSafetensorsFile(
+      R"({"__metadata__": {"format": "pt"},
+          "b": {"dtype": "BF16", "shape": [2], "data_offsets": [8, 12]},
+          "c": {"dtype": "I64", "shape": [1], "data_offsets": [12, 20]},
+          "a": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}})",
+      std::string(20, 'x'))));
+  ASSERT_TRUE(bool(file)) << llvm::toString(file.takeError());
+  ASSERT_EQ(file->getTensors().size(), 3u);
+  EXPECT_EQ(file->getTensors()[0].name, "a");
+  EXPECT_EQ(file->getTensors()[1].name, "b");
+  EXPECT_EQ(file->getTensors()[1].encoding, Encoding::BF16);
+  EXPECT_EQ(file->getTensors()[2].elementType, "I64");
+  EXPECT_FALSE(file->getTensors()[2].encoding);
+  EXPECT_EQ(file->getTensors()[1].offset, file->getTensors()[0].offset + 8);
+}
+
+TEST(SafetensorsFile, RefusesWhatItClaimsWrongly) {
+  EXPECT_EQ(sentenceOf(readSafetensorsFile(makeBuffer("abc"))),
+            "'file' has 3 bytes, too few for a safetensors file");
+  EXPECT_EQ(sentenceOf(readSafetensorsFile(makeBuffer(bytesOf(~uint64_t(0))))),
+            "'file' announces a header of 18446744073709551615 bytes but has 0 "
+            "bytes behind the length");
+  EXPECT_EQ(readSafetensors("[]", ""), "'file' is not a JSON object");
+  EXPECT_EQ(readSafetensors(R"({"a": 1})", ""),
+            "tensor 'a' of 'file' does not have the form {\"dtype\", "
+            "\"shape\", \"data_offsets\": [begin, end]}");
+  EXPECT_EQ(
+      readSafetensors(
+          R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})",
+          "abc"),
+      "tensor 'a' of 'file' ends at byte 73 but the file has 72 bytes");
+  EXPECT_EQ(
+      readSafetensors(
+          R"({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 4]}})",
+          "abcd"),
+      "tensor 'a' of 'file' has shape [2] in F32, which takes 8 bytes, but 4 "
+      "bytes of data");
+  EXPECT_EQ(
+      readSafetensors(
+          R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},)"
+          R"("b": {"dtype": "F16", "shape": [1], "data_offsets": [2, 4]}})",
+          "abcd"),
+      "tensors 'a' and 'b' of 'file' overlap at byte 131");
+  EXPECT_EQ(readSafetensors(
+                R"({"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]},
+              "a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})",
+                "abcd"),
+            "'file' has the key 'a' twice");
+}
+
+TEST(Json, RefusesNestingThatWouldOverflowTheStack) {
+  std::string deep(1 << 20, '[');
+  EXPECT_EQ(sentenceOf(parseJsonObject(deep, "file")),
+            "'file' nests deeper than 64 levels");
+  EXPECT_EQ(
+      sentenceOf(parseJsonObject("{\"a\": \"[[[\\\"{{\", \"b\": []}", "file")),
+      "");
+  EXPECT_EQ(sentenceOf(parseJsonObject("{\"a", "file")).substr(0, 24),
+            "'file' is not valid JSON");
+}
+
+} // namespace
