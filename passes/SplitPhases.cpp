@@ -113,8 +113,10 @@ LogicalResult PhaseSplitter::markTime() {
     SetVector<Value> read = valuesReadBy(&op);
     if (llvm::none_of(read, [&](Value value) { return isMarked(value); }))
       continue;
-    for (Value value : read.getArrayRef())
-      if (isMarked(value) && !llvm::is_contained(op.getOperands(), value))
+    SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op.getRegions(), captured);
+    for (Value value : captured)
+      if (isMarked(value))
         return op.emitOpError("cannot be evaluated position by position: one "
                               "of its regions reads a value that depends on "
                               "the target");

@@ -1,0 +1,208 @@
+// Decoders that cannot be evaluated position by position, with the reason.
+// RUN: heddle-opt %s -transformer-split-phases -verify-diagnostics -split-input-file
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @bidirectional_attention(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.attention' op cannot be evaluated position by position: its mask lets a query see all later positions (is 'transformer.mask.causal' missing?)}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @mask_without_causality(%ids: tensor<?x?xi32> {transformer.target}, %lengths: tensor<?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %valid = transformer.mask.padding %lengths : tensor<?xi32>
+  // expected-error @below {{'transformer.attention' op cannot be evaluated position by position: its mask lets a query see all later positions (is 'transformer.mask.causal' missing?)}}
+  %y = transformer.attention %x, %x, %x mask(%valid) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @window_to_the_right(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %window = transformer.mask.window [left = 4, right = 2, dilation = [1, 3]]
+  // expected-error @below {{'transformer.attention' op cannot be evaluated position by position: its mask lets a query see 6 later positions}}
+  %y = transformer.attention %x, %x, %x mask(%window) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @op_without_the_interface(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x2x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'tensor.cast' op cannot be evaluated position by position: it does not implement IncrementalOpInterface}}
+  %y = tensor.cast %x : tensor<?x?x8xf32> to tensor<?x2x8xf32>
+  return %y : tensor<?x2x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @mask_from_the_target(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %c0 = arith.constant 0 : index
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %lengths = tensor.empty() : tensor<4xi32>
+  // expected-error @below {{'tensor.extract' op cannot be evaluated position by position: it does not implement IncrementalOpInterface}}
+  %id = tensor.extract %ids[%c0, %c0] : tensor<?x?xi32>
+  %l = tensor.insert %id into %lengths[%c0] : tensor<4xi32>
+  %valid = transformer.mask.padding %l : tensor<4xi32>
+  %y = transformer.attention %x, %x, %x mask(%valid) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @only_keys_depend_on_the_target(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.attention' op cannot be evaluated position by position: its keys depend on the target, its queries do not}}
+  %y = transformer.attention %memory, %x, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @only_values_depend_on_the_target(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.attention' op cannot be evaluated position by position: of its keys and values only one depends on the target}}
+  %y = transformer.attention %x, %memory, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @rows_depend_on_the_target(%ids: tensor<?x?xi32> {transformer.target}, %bias: tensor<?x?xf32>, %counts: tensor<?xi32>) -> tensor<?x?x?xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.candidate_logits' op cannot be evaluated position by position: operand #1 depends on the target}}
+  %y = transformer.candidate_logits %x, %x, %bias, %counts : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x?x?xf32>
+  return %y : tensor<?x?x?xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @sum_of_different_times(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.add' op cannot be evaluated position by position: operand #1 does not depend on the target}}
+  %y = transformer.add %x, %memory : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @result_with_a_destination(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.activation' op cannot be evaluated position by position: its result has a destination already}}
+  %y = transformer.activation relu %x into %memory : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @region_reads_the_target(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %causal = transformer.mask.causal
+  // expected-error @below {{'transformer.attention' op cannot be evaluated position by position: one of its regions reads a value that depends on the target}}
+  %y = transformer.attention %x, %x, %x mask(%causal) {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %t = transformer.lookup %x[%b, %i, %h] : tensor<?x?x8xf32> -> f32
+    transformer.yield %t : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @region_reads_a_computed_scalar(%ids: tensor<?x?xi32> {transformer.target}, %scale: f32) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %causal = transformer.mask.causal
+  // expected-error @below {{'arith.mulf' op cannot be prepared: the step reads its result, which is no tensor but 'f32'}}
+  %cap = arith.mulf %scale, %scale : f32
+  %y = transformer.attention %x, %x, %x mask(%causal) {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %t = arith.mulf %s, %cap : f32
+    transformer.yield %t : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+// expected-error @below {{has a step form but returns a value that does not depend on the target}}
+func.func private @result_of_the_source_alone(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  return %memory : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+// expected-error @below {{has a step form but no argument with 'transformer.target'}}
+func.func private @no_target(%ids: tensor<?x?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  return %x : tensor<?x?x8xf32>
+}
+
+// -----
+
+// expected-error @below {{expects the argument with 'transformer.target' to be 'tensor<?x?xi32>', found 'tensor<?xi32>'}}
+func.func private @target_of_another_type(%ids: tensor<?xi32> {transformer.target}) -> tensor<?xi32> attributes {transformer.forms = ["step"]} {
+  return %ids : tensor<?xi32>
+}
+
+// -----
+
+// expected-error @below {{has a step form and expects one block, found 0}}
+func.func private @declaration(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["step"]}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @key : tensor<8x8xf32>
+func.func private @prepared_value_without_names(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %wk = transformer.weight @key : tensor<8x8xf32>
+  // expected-error @below {{cannot name dimension 0 of a value of type 'tensor<?x?x8xf32>': it does not come from an argument with 'transformer.dims'}}
+  %k = transformer.linear %memory, %wk : (tensor<?x?x8xf32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>
+  %y = transformer.attention %x, %k, %k {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+func.func private @along_the_axis_of_time(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @column : tensor<9xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9xf32>) -> tensor<?x?xf32>
+  // expected-error @below {{'transformer.fill' op cannot be evaluated position by position: it works along the axis of time of operand #0}}
+  %y = transformer.fill like %x {value = 0.0 : f32, width = 4 : i64} : (tensor<?x?xf32>) -> tensor<?x4xf32>
+  %z = tensor.cast %y : tensor<?x4xf32> to tensor<?x?xf32>
+  return %z : tensor<?x?xf32>
+}
+transformer.parameter @column : tensor<9xf32>

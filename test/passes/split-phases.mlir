@@ -1,0 +1,190 @@
+// Hand-written decoders, each with one way to carry the past.
+// RUN: heddle-opt %s -transformer-split-phases -split-input-file | FileCheck %s
+
+// Self-attention: keys and values go to caches of one slot a position.
+
+// CHECK-LABEL: func.func private @self_attention(
+// CHECK-SAME: transformer.forms = ["full"]
+// CHECK: transformer.attention {{.*}} : (tensor<?x?x8xf32>
+
+// CHECK-LABEL: func.func private @self_attention.step(
+// CHECK-SAME: %[[IDS:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "ids"},
+// CHECK-SAME: %[[AT:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "positions"},
+// CHECK-SAME: %[[OF:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "sentences"},
+// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["rows", "capacity"], transformer.name = "state0", transformer.state},
+// CHECK-SAME: %[[V0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["rows", "capacity"], transformer.name = "state1", transformer.state})
+// CHECK-SAME: -> (tensor<?x8xf32> {transformer.name = "logits"}, tensor<?x?x8xf32>, tensor<?x?x8xf32>)
+// CHECK-DAG: %[[CAUSAL:.*]] = transformer.mask.causal
+// CHECK-DAG: %[[TABLE:.*]] = transformer.weight @table
+// CHECK-DAG: %[[X:.*]] = transformer.embedding %[[IDS]], %[[TABLE]] : (tensor<?xi32>, tensor<9x8xf32>) -> tensor<?x8xf32>
+// CHECK: %[[P:.*]] = transformer.positions.sinusoidal %[[X]] at %[[AT]]
+// CHECK: %[[K:.*]] = transformer.cache.append %[[P]] at %[[AT]] into %[[K0]]
+// CHECK: %[[V:.*]] = transformer.cache.append %[[X]] at %[[AT]] into %[[V0]]
+// CHECK: %[[Y:.*]] = transformer.attention %[[P]], %[[K]], %[[V]] mask(%[[CAUSAL]]) at %[[AT]] of %[[OF]] {heads = 2 : i64}
+// CHECK: return %[[Y]], %[[K]], %[[V]]
+
+// Nothing is independent of the target, so there is nothing to prepare.
+// CHECK-NOT: @self_attention.prepare
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @self_attention(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}) -> (tensor<?x?x8xf32> {transformer.name = "logits"}) attributes {transformer.forms = ["full", "step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %p = transformer.positions.sinusoidal %x {timescales = 4 : i64} : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %causal = transformer.mask.causal
+  %y = transformer.attention %p, %p, %x mask(%causal) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+// A window bounds the cache: a ring of its reach and the query's own position.
+// A function without the full form disappears.
+
+// CHECK-NOT: @window(
+// CHECK-LABEL: func.func private @window.step(
+// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x7x4xf32> {transformer.dims = ["rows"], transformer.name = "state0", transformer.state},
+// CHECK-SAME: tensor<?x7x4xf32> {transformer.dims = ["rows"], transformer.name = "state1", transformer.state})
+// CHECK: transformer.cache.append %{{.*}} into %[[K0]]
+// CHECK: transformer.attention {{.*}} {heads = 4 : i64, kv_heads = 2 : i64, scale = 1.000000e+00 : f32} normalizer sum :
+// CHECK-SAME: (tensor<?x8xf32>, tensor<?x7x4xf32>, tensor<?x7x4xf32>,
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @shrink : tensor<8x4xf32>
+func.func private @window(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %shrink = transformer.weight @shrink : tensor<8x4xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %k = transformer.linear %x, %shrink : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
+  %dilated = transformer.mask.window [left = 3, right = 0, dilation = [1, 1, 2, 2]]
+  %y = transformer.attention %x, %k, %k mask(%dilated) {heads = 4 : i64, kv_heads = 2 : i64, scale = 1.0 : f32} normalizer sum : (tensor<?x?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x4xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+// A recurrence carries one vector a row; ops on each position are cloned.
+
+// CHECK-LABEL: func.func private @recurrence.step(
+// CHECK-SAME: %[[C0:[^:]*]]: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "state0", transformer.state})
+// CHECK: %[[X:.*]] = transformer.embedding
+// CHECK: %[[C:.*]] = transformer.recurrence step %[[X]], %[[X]] into %[[C0]]
+// CHECK: %[[A:.*]] = transformer.activation relu %[[C]] : (tensor<?x8xf32>) -> tensor<?x8xf32>
+// CHECK: %[[S:.*]] = transformer.add %[[X]], %[[A]]
+// CHECK: %[[N:.*]] = transformer.norm layer %[[S]]
+// CHECK: %[[Y:.*]] = transformer.linear %[[N]], %{{.*}} : (tensor<?x8xf32>, tensor<8x9xf32>) -> tensor<?x9xf32>
+// CHECK: return %[[Y]], %[[C]]
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @gamma : tensor<8xf32>
+transformer.parameter @out : tensor<8x9xf32>
+func.func private @recurrence(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x9xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %gamma = transformer.weight @gamma : tensor<8xf32>
+  %out = transformer.weight @out : tensor<8x9xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %c = transformer.recurrence %x, %x : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %a = transformer.activation relu %c : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %s = transformer.add %x, %a : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %n = transformer.norm layer %s, %gamma {epsilon = 0.0 : f32} : (tensor<?x?x8xf32>, tensor<8xf32>) -> tensor<?x?x8xf32>
+  %y = transformer.linear %n, %out : (tensor<?x?x8xf32>, tensor<8x9xf32>) -> tensor<?x?x9xf32>
+  return %y : tensor<?x?x9xf32>
+}
+
+// -----
+
+// Over the memory: keys are prepared, lengths are passed through, nothing is
+// carried. What prepare does not need is not computed by it.
+
+// CHECK-LABEL: func.func private @cross_attention.prepare(
+// CHECK-SAME: %[[M:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["batch", "source"], transformer.name = "memory"}, %{{[^:]*}}: tensor<?xi32> {{.*}}) -> (tensor<?x?x8xf32> {transformer.name = "prepared0"})
+// CHECK-NOT: transformer.mask
+// CHECK-NOT: transformer.embedding
+// CHECK: %[[K:.*]] = transformer.linear %[[M]]
+// CHECK: return %[[K]]
+
+// CHECK-LABEL: func.func private @cross_attention.step(
+// CHECK-SAME: %[[OF:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "sentences"},
+// CHECK-SAME: %[[L:[^:]*]]: tensor<?xi32> {transformer.dims = ["batch"], transformer.name = "lengths"},
+// CHECK-SAME: %[[K:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["batch", "source"], transformer.name = "prepared0", transformer.prepared})
+// CHECK-NOT: transformer.cache
+// CHECK-DAG: %[[VALID:.*]] = transformer.mask.padding %[[L]]
+// CHECK-DAG: %[[X:.*]] = transformer.embedding
+// CHECK: transformer.attention %[[X]], %[[K]], %[[K]] mask(%[[VALID]]) at %{{.*}} of %[[OF]] shared
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @key : tensor<8x8xf32>
+func.func private @cross_attention(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}, %memory: tensor<?x?x8xf32> {transformer.name = "memory", transformer.dims = ["batch", "source"]}, %lengths: tensor<?xi32> {transformer.name = "lengths", transformer.dims = ["batch"]}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["full", "step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %wk = transformer.weight @key : tensor<8x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %k = transformer.linear %memory, %wk : (tensor<?x?x8xf32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>
+  %valid = transformer.mask.padding %lengths : tensor<?xi32>
+  %y = transformer.attention %x, %k, %k mask(%valid) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+// A shortlist: its rows and biases are gathered once a sentence.
+
+// CHECK-LABEL: func.func private @shortlist.prepare(
+// CHECK-SAME: %[[C:[^:]*]]: tensor<?x?xi32> {transformer.dims = ["batch", "candidates"]
+// CHECK-SAME: -> (tensor<?x?x8xf32> {transformer.name = "prepared0"}, tensor<?x?xf32> {transformer.name = "prepared1"})
+// CHECK: %[[ROWS:.*]] = transformer.embedding %[[C]], %{{.*}} : (tensor<?x?xi32>, tensor<9x8xf32>)
+// CHECK: %[[BIAS:.*]] = transformer.embedding %[[C]], %{{.*}} : (tensor<?x?xi32>, tensor<9xf32>)
+// CHECK: return %[[ROWS]], %[[BIAS]]
+
+// CHECK-LABEL: func.func private @shortlist.step(
+// CHECK-SAME: %[[OF:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "sentences"},
+// CHECK-SAME: %[[N:[^:]*]]: tensor<?xi32> {transformer.dims = ["batch"], transformer.name = "counts"},
+// CHECK-SAME: %[[ROWS:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["batch", "candidates"], transformer.name = "prepared0", transformer.prepared},
+// CHECK-SAME: %[[BIAS:[^:]*]]: tensor<?x?xf32> {transformer.dims = ["batch", "candidates"], transformer.name = "prepared1", transformer.prepared})
+// CHECK-SAME: -> tensor<?x?xf32>
+// CHECK: transformer.candidate_logits %{{.*}}, %[[ROWS]], %[[BIAS]], %[[N]] of %[[OF]]
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @bias : tensor<9xf32>
+func.func private @shortlist(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}, %candidates: tensor<?x?xi32> {transformer.name = "candidates", transformer.dims = ["batch", "candidates"]}, %counts: tensor<?xi32> {transformer.name = "counts", transformer.dims = ["batch"]}) -> tensor<?x?x?xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %biases = transformer.weight @bias : tensor<9xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %rows = transformer.embedding %candidates, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %bias = transformer.embedding %candidates, %biases : (tensor<?x?xi32>, tensor<9xf32>) -> tensor<?x?xf32>
+  %y = transformer.candidate_logits %x, %rows, %bias, %counts : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x?x?xf32>
+  return %y : tensor<?x?x?xf32>
+}
+
+// -----
+
+// Regions capture weights and constants; both are cloned.
+
+// CHECK-LABEL: func.func private @captured_table.step(
+// CHECK-DAG: %[[SLOPES:.*]] = transformer.weight @slopes
+// CHECK-DAG: %[[CAP:.*]] = arith.constant 3.000000e+01
+// CHECK: transformer.attention {{.*}} score {
+// CHECK: transformer.lookup %[[SLOPES]][
+// CHECK: arith.mulf %{{.*}}, %[[CAP]]
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @slopes : tensor<2xf32>
+func.func private @captured_table(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %slopes = transformer.weight @slopes : tensor<2xf32>
+  %cap = arith.constant 30.0 : f32
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %causal = transformer.mask.causal
+  %y = transformer.attention %x, %x, %x mask(%causal) {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %slope = transformer.lookup %slopes[%h] : tensor<2xf32> -> f32
+    %t = arith.mulf %slope, %cap : f32
+    transformer.yield %t : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+// An encoder has no step: it is left alone.
+
+// CHECK-LABEL: func.func private @encoder(
+// CHECK-SAME: transformer.forms = ["full"]
+// CHECK-NOT: @encoder.
+func.func private @encoder(%x: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["full"]} {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
