@@ -28,6 +28,10 @@ config.substitutions += [
     ("%{shared}", os.path.dirname(os.path.realpath(shared_models))),
     ("%{source}", config.heddle_source_dir),
     ("%{build}", config.heddle_binary_dir),
+    (
+        "%{parity}",
+        os.path.join(config.test_exec_root, "masks", "parity.so"),
+    ),
 ]
 
 # What the tests of test/project read is absent from a source archive.

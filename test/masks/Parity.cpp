@@ -1,0 +1,39 @@
+//===- Parity.cpp - A mask that only a plugin knows -----------------------===//
+//
+// Loaded by --load-dialect-plugin; see Parity.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
+
+#include "test/masks/ParityDialect.h.inc"
+#define GET_OP_CLASSES
+#include "test/masks/ParityOps.h.inc"
+
+#include "test/masks/ParityDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "test/masks/ParityOps.cpp.inc"
+
+using namespace mlir;
+using namespace heddle;
+using namespace heddle::parity;
+
+void ParityDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "test/masks/ParityOps.cpp.inc"
+      >();
+}
+
+Value SameOp::contains(Lanes &lanes, const MaskPoint &point) {
+  Value distance = lanes.sub(point.i, point.j);
+  return lanes.equal(lanes.rem(distance, lanes.constant(int32_t(2))),
+                     lanes.constant(int32_t(0)));
+}
+
+extern "C" LLVM_ATTRIBUTE_WEAK DialectPluginLibraryInfo
+mlirGetDialectPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "parity", "1",
+          [](DialectRegistry *registry) { registry->insert<ParityDialect>(); }};
+}

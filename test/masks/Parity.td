@@ -1,0 +1,27 @@
+//===- Parity.td - A mask that only a plugin knows ------------*- tablegen -*-===//
+//
+// The test of the promise that a new attention variant is one op: nothing but
+// its predicate is written here, and no other part of Heddle knows it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_MASKS_PARITY
+#define HEDDLE_TEST_MASKS_PARITY
+
+include "dialect/Base.td"
+
+def Parity_Dialect : Dialect {
+  let name = "parity";
+  let cppNamespace = "::heddle::parity";
+  let summary = "a mask by the parity of positions";
+}
+
+def SameOp : Op<Parity_Dialect, "same", [
+      Pure, DeclareOpInterfaceMethods<MaskOpInterface>
+    ]> {
+  let summary = "keys of the query's parity: 2 divides i - j";
+  let results = (outs Transformer_Mask:$mask);
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // HEDDLE_TEST_MASKS_PARITY
