@@ -47,12 +47,10 @@ private:
   LogicalResult describeArguments();
   LogicalResult describeArgument(BlockArgument argument);
   Value loadWord(Value base, int64_t index, Type type);
-  Value loadDim(Value dims, StringRef name);
   Value bytesAt(Value pointer);
   Value viewOf(Value bytes, int64_t offset, MemRefType type,
                ArrayRef<Value> sizes);
   LogicalResult placeWeights(Value weights);
-  SmallVector<StringRef> dimNames();
 
   func::FuncOp function;
   SymbolTable &symbols;
@@ -61,11 +59,6 @@ private:
   SmallVector<Attribute> arguments;
 };
 } // namespace
-
-SmallVector<StringRef> HostFunctionBuilder::dimNames() {
-  auto dims = function->getAttrOfType<ArrayAttr>(kDimsAttr);
-  return SmallVector<StringRef>(dims.getAsValueRange<StringAttr>());
-}
 
 /// The manifest's word for what an argument is.
 static StringRef kindOf(func::FuncOp function, unsigned argument) {
@@ -118,14 +111,6 @@ Value HostFunctionBuilder::loadWord(Value base, int64_t index, Type type) {
       builder, function.getLoc(), base.getType(), builder.getI64Type(), base,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
   return LLVM::LoadOp::create(builder, function.getLoc(), type, address);
-}
-
-Value HostFunctionBuilder::loadDim(Value dims, StringRef name) {
-  Value value =
-      loadWord(dims, llvm::find(dimNames(), name) - dimNames().begin(),
-               builder.getI64Type());
-  return arith::IndexCastOp::create(builder, function.getLoc(),
-                                    builder.getIndexType(), value);
 }
 
 /// A memref of bytes over `pointer`, in the form that memrefs have in LLVM.
@@ -201,8 +186,11 @@ LogicalResult HostFunctionBuilder::build() {
   Value buffers = loadWord(call, Buffers, pointer);
   Value dims = loadWord(call, Dims, pointer);
   llvm::StringMap<Value> sizes;
-  for (StringRef name : dimNames())
-    sizes[name] = loadDim(dims, name);
+  auto dimNames = function->getAttrOfType<ArrayAttr>(kDimsAttr);
+  for (auto [index, name] : llvm::enumerate(dimNames))
+    sizes[cast<StringAttr>(name).getValue()] =
+        arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                   loadWord(dims, index, builder.getI64Type()));
   Value arena = bytesAt(loadWord(call, Arena, pointer));
   Value weights = bytesAt(loadWord(call, Weights, pointer));
   if (failed(placeWeights(weights)))
@@ -238,7 +226,7 @@ LogicalResult HostFunctionBuilder::build() {
           {attribute("name", function.getSymNameAttr()),
            attribute("symbol", builder.getStringAttr(symbol)),
            attribute("arena_symbol", builder.getStringAttr(symbol + ".arena")),
-           attribute("dims", function->getAttr(kDimsAttr)),
+           attribute("dims", dimNames),
            attribute("arguments", builder.getArrayAttr(arguments))}));
   return success();
 }

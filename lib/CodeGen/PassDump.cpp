@@ -14,7 +14,13 @@ void PassDump::runAfterPass(Pass *pass, Operation *op) {
     return;
   std::string text;
   llvm::raw_string_ostream stream(text);
-  op->print(stream, OpPrintingFlags().printNameLocAsPrefix());
+  // A constant reads best under its value, whatever op asked for it first.
+  OwningOpRef<Operation *> shown(op->clone());
+  shown->walk([](Operation *each) {
+    if (each->hasTrait<OpTrait::ConstantLike>())
+      each->setLoc(UnknownLoc::get(each->getContext()));
+  });
+  shown->print(stream, OpPrintingFlags().printNameLocAsPrefix());
   stream << '\n';
   if (text == previous)
     return;
