@@ -170,8 +170,8 @@ Expected<Tokenizer> makeCharacterTokenizer(StringRef source, StringRef target,
                      ("but the vocabulary has " + Twine(vocabulary)));
   Tokenizer tokenizer;
   tokenizer.manifest = json::Object{{"kind", "characters"},
-                                    {"source", source},
-                                    {"target", target},
+                                    {"source", source.str()},
+                                    {"target", target.str()},
                                     {"unknown", unknown}};
   if (bos)
     tokenizer.manifest["bos"] = *bos;
