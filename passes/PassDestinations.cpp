@@ -55,7 +55,8 @@ static LogicalResult passDestinations(func::FuncOp function) {
     unsigned index = function.getNumArguments();
     if (failed(function.insertArgument(
             index, value.getType(),
-            attributes.getDictionary(function.getContext()), value.getLoc())))
+            attributes.getDictionary(function.getContext()),
+            NameLoc::get(builder.getStringAttr("out")))))
       return failure();
     BlockArgument destination = function.getArgument(index);
     if (DestinationOpInterface op = openDestination(value)) {

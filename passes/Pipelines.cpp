@@ -38,11 +38,12 @@ void heddle::buildReferencePipeline(OpPassManager &manager) {
   // Memory is planned while functions are straight-line.
   manager.addPass(createPlanMemoryPass());
   manager.addPass(createPlaceWeightsPass());
-  addCleanup(manager);
+  // No CSE from here on: buffers that share a slot would become one value, and
+  // the loops of one layer would speak of the tensors of another.
   manager.addPass(createLowerToLoopsPass());
-  addCleanup(manager);
+  manager.addPass(createCanonicalizerPass());
   manager.addPass(createBuildHostFunctionsPass());
-  addCleanup(manager);
+  manager.addPass(createCanonicalizerPass());
 }
 
 void heddle::buildLLVMPipeline(OpPassManager &manager) {

@@ -232,7 +232,7 @@ void MemoryPlanner::placeBuffers() {
       function.insertArgument(index, bytes,
                               builder.getDictionaryAttr(builder.getNamedAttr(
                                   kArenaAttr, builder.getUnitAttr())),
-                              function.getLoc());
+                              NameLoc::get(builder.getStringAttr("arena")));
   assert(succeeded(inserted) && "a func.func takes arguments");
   (void)inserted;
   SmallVector<Value> dims;

@@ -241,7 +241,6 @@ LogicalResult PhaseSplitter::buildPrepare() {
 
 LogicalResult PhaseSplitter::buildStep() {
   func::FuncOp step = createFunction("step");
-  Location loc = decoder.getLoc();
   OpBuilder builder = OpBuilder::atBlockEnd(&step.front());
   auto attribute = [&](StringRef key, Attribute value) {
     return builder.getNamedAttr(key, value);
@@ -257,9 +256,13 @@ LogicalResult PhaseSplitter::buildStep() {
   auto perRow =
       RankedTensorType::get(ShapedType::kDynamic, builder.getI32Type());
   IRMapping mapping;
-  mapping.map(target, addArgument(step, perRow, named("ids", rows), loc));
-  Value positions = addArgument(step, perRow, named("positions", rows), loc);
-  Value sentences = addArgument(step, perRow, named("sentences", rows), loc);
+  auto addPerRow = [&](StringRef name) {
+    return addArgument(step, perRow, named(name, rows),
+                       NameLoc::get(builder.getStringAttr(name)));
+  };
+  mapping.map(target, addPerRow("ids"));
+  Value positions = addPerRow("positions");
+  Value sentences = addPerRow("sentences");
 
   for (Value value : passedThrough) {
     auto argument = cast<BlockArgument>(value);

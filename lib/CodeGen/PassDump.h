@@ -10,23 +10,25 @@
 
 namespace heddle {
 
-/// Writes `<folder>/NN-<pass>.mlir` after each pass on a module, NN counting
-/// from `firstNumber`. Values are named after the checkpoint's tensors, where
-/// an op carries such a location; weights are symbols and have no bytes here. A
-/// pass that changes nothing writes no file. A file that cannot be written is
-/// an error of the module.
+/// Writes `<folder>/NN-<pass>.mlir` after each pass on a module, and before the
+/// first one `00-imported.mlir`. Values are named after the checkpoint's
+/// tensors, where an op carries such a location; weights are symbols and have
+/// no bytes here. A file that cannot be written is an error of the module.
 class PassDump : public mlir::PassInstrumentation {
 public:
-  explicit PassDump(llvm::StringRef folder, unsigned firstNumber = 0)
-      : folder(folder), number(firstNumber) {}
+  /// `number` counts the files, through all pipelines that share it; it
+  /// outlives the dump.
+  PassDump(llvm::StringRef folder, unsigned &number)
+      : folder(folder), number(number) {}
 
+  void runBeforePass(mlir::Pass *pass, mlir::Operation *op) override;
   void runAfterPass(mlir::Pass *pass, mlir::Operation *op) override;
 
 private:
+  void write(llvm::StringRef name, mlir::Operation *op);
+
   std::string folder;
-  unsigned number;
-  /// The text written last.
-  std::string previous;
+  unsigned &number;
 };
 
 } // namespace heddle
