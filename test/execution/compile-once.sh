@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Compiles a model that several tests run and prints the artifact's path. Tests
+# run in parallel: the first one compiles, the others wait for it. A newer
+# compiler compiles again.
+#
+# usage: compile-once.sh MODEL ARTIFACT
+
+set -euo pipefail
+model=$1 artifact=$2
+mkdir -p "$(dirname "$artifact")"
+exec {lock}>"$artifact.lock"
+flock $lock
+for input in "$(command -v heddle-compile)" "$model"/*; do
+  [ "$artifact" -nt "$input" ] || rm -f "$artifact"
+done
+[ -e "$artifact" ] || heddle-compile "$model" -o "$artifact"
+echo "$artifact"

@@ -1,0 +1,271 @@
+"""Makes the weights and the goldens of this folder's modules (and of
+test/masks/parity.mlir).
+
+usage: make_variants.py
+
+Needs numpy alone. The oracle is written from the formulas in dialect/*.td, in
+float64, one sentence at a time and one pair of query and key at a time: no
+batch, no padding, no cache. Logits follow the first k target ids, as
+`heddle-run --teacher` scores them.
+"""
+
+import json
+import math
+import pathlib
+import struct
+
+import numpy as np
+
+INPUTS = pathlib.Path(__file__).parent / "Inputs"
+VOCABULARY, WIDTH, HEADS = 23, 16, 2
+START, EOS = 1, 2
+# Lengths around the slots of rings and caches, and shorter than both.
+SOURCE_LENGTHS = [5, 1, 8]
+TARGET_LENGTHS = [9, 4, 1]
+
+random = np.random.default_rng(11)
+
+
+def draw(*shape, scale=None):
+    scale = scale or 1.5 / math.sqrt(shape[0])
+    return random.normal(0, scale, shape).astype(np.float32)
+
+
+WEIGHTS = {
+    "table": draw(VOCABULARY, WIDTH, scale=0.4),
+    "positions": draw(16, WIDTH, scale=0.7),
+    **{name: draw(WIDTH, WIDTH) for name in ["query", "key", "value", "output"]},
+    **{
+        name: draw(WIDTH, WIDTH)
+        for name in ["cross_query", "cross_key", "cross_value"]
+    },
+    "grouped_key": draw(WIDTH, 8),
+    "grouped_value": draw(WIDTH, 12),
+    "grouped_output": draw(24, WIDTH),
+    "forget": draw(WIDTH, WIDTH),
+    "gamma": 1 + draw(WIDTH, scale=0.3),
+    "beta": draw(WIDTH, scale=0.3),
+    "slopes": np.array([0.5, 0.125], np.float32),
+    "additive": draw(WIDTH // HEADS, scale=1.0),
+    "head": draw(WIDTH, VOCABULARY),
+    "head_bias": draw(VOCABULARY, scale=0.5),
+}
+W = {name: values.astype(np.float64) for name, values in WEIGHTS.items()}
+
+
+def sinusoidal(x, timescales, interleaved=False):
+    y = x.copy()
+    for p in range(len(x)):
+        for k in range(WIDTH // 2):
+            angle = p / 10000 ** (k / timescales)
+            sine, cosine = (2 * k, 2 * k + 1) if interleaved else (k, k + WIDTH // 2)
+            y[p, sine] += math.sin(angle)
+            y[p, cosine] += math.cos(angle)
+    return y
+
+
+def embed(ids):
+    return 4 * W["table"][ids]
+
+
+def layer_norm(x, epsilon=1e-5):
+    deviation = np.sqrt(x.var(-1, keepdims=True) + epsilon)
+    return (x - x.mean(-1, keepdims=True)) / deviation * W["gamma"] + W["beta"]
+
+
+def rms_norm(x, epsilon=1e-6):
+    return x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon) * W["gamma"]
+
+
+def softmax(scores):
+    weights = np.exp(scores - scores.max())
+    return weights / weights.sum()
+
+
+def attention(
+    q,
+    k,
+    v,
+    allowed=lambda h, i, j: j <= i,
+    heads=HEADS,
+    kv_heads=None,
+    similarity=None,
+    score=lambda s, h, i, j: s,
+    normalizer=softmax,
+):
+    kv_heads = kv_heads or heads
+    q = q.reshape(len(q), heads, -1)
+    k = k.reshape(len(k), kv_heads, -1)
+    v = v.reshape(len(v), kv_heads, -1)
+    similarity = similarity or (lambda a, b: a @ b / math.sqrt(len(b)))
+    y = np.zeros((len(q), heads, v.shape[2]))
+    for h in range(heads):
+        g = h // (heads // kv_heads)
+        for i in range(len(q)):
+            keys = [j for j in range(len(k)) if allowed(h, i, j)]
+            if not keys:
+                continue
+            scores = [score(similarity(q[i, h], k[j, g]), h, i, j) for j in keys]
+            y[i, h] = normalizer(np.array(scores)) @ v[keys, g]
+    return y.reshape(len(q), -1)
+
+
+def self_attention(x, **options):
+    q, k, v = (x @ W[name] for name in ["query", "key", "value"])
+    return x + attention(q, k, v, **options) @ W["output"]
+
+
+def grouped_heads(x):
+    y = attention(
+        x @ W["query"],
+        x @ W["grouped_key"],
+        x @ W["grouped_value"],
+        heads=4,
+        kv_heads=2,
+    )
+    return x + y @ W["grouped_output"]
+
+
+def recurrence(x):
+    gates = 1 / (1 + np.exp(-x @ W["forget"]))
+    values = x @ W["value"]
+    cell, cells = np.zeros(WIDTH), []
+    for gate, value in zip(gates, values):
+        cell = gate * cell + (1 - gate) * value
+        cells.append(cell)
+    return x + np.array(cells)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+ACTIVATIONS = [
+    lambda x: np.maximum(x, 0),
+    lambda x: x / 2 * (1 + np.vectorize(math.erf)(x / math.sqrt(2))),
+    lambda x: x
+    / 2
+    * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    lambda x: x * sigmoid(1.702 * x),
+    lambda x: x * sigmoid(x),
+    np.tanh,
+    sigmoid,
+]
+
+
+def activations(x):
+    """One after the other, each behind a linear map of its own input."""
+    for activation in ACTIVATIONS:
+        x = x + activation(x @ W["forget"])
+    return x
+
+
+def normalized(function):
+    def normalizer(scores):
+        weights = function(scores)
+        return weights / weights.sum()
+
+    return normalizer
+
+
+def window(left, right, dilation):
+    def allowed(h, i, j):
+        d = dilation[h % len(dilation)]
+        return (i - j) % d == 0 and -right <= (i - j) // d <= left
+
+    return allowed
+
+
+# What stands between the embedded target and the cross attention.
+SELF = {
+    "sliding-window": lambda x: self_attention(x, allowed=window(3, 0, [1])),
+    "dilated-window": lambda x: self_attention(x, allowed=window(2, 0, [1, 2])),
+    "strict-past": lambda x: self_attention(x, allowed=lambda h, i, j: j < i),
+    "parity": lambda x: self_attention(
+        x, allowed=lambda h, i, j: j <= i and (i - j) % 2 == 0
+    ),
+    "grouped-heads": grouped_heads,
+    "soft-cap": lambda x: self_attention(
+        x, score=lambda s, h, i, j: 2 * math.tanh(s / 2)
+    ),
+    "alibi": lambda x: self_attention(
+        x, score=lambda s, h, i, j: s - W["slopes"][h] * (i - j)
+    ),
+    "additive-score": lambda x: self_attention(
+        x, similarity=lambda a, b: W["additive"] @ np.tanh(a + b)
+    ),
+    "normalizer-sum": lambda x: self_attention(
+        x,
+        score=lambda s, h, i, j: s * s + 0.5,
+        normalizer=normalized(lambda s: s),
+    ),
+    "normalizer-none": lambda x: self_attention(x, normalizer=lambda s: s),
+    "normalizer-region": lambda x: self_attention(
+        x, normalizer=normalized(sigmoid)
+    ),
+    "recurrence": recurrence,
+}
+POSITIONS = {
+    "positions-learned": lambda x: x + W["positions"][2 : 2 + len(x)],
+    "positions-interleaved": lambda x: sinusoidal(x, 8, interleaved=True),
+    "positions-marian": lambda x: sinusoidal(x, 7),
+}
+# What stands behind the cross attention.
+TAILS = {"rms-norm": rms_norm, "activations": lambda x: layer_norm(activations(x))}
+
+
+def logits(variant, source, target):
+    memory = sinusoidal(embed(source), 8)
+    x = POSITIONS.get(variant, lambda x: sinusoidal(x, 8))(embed(target))
+    x = SELF.get(variant, self_attention)(x)
+    x = x + attention(
+        x @ W["cross_query"],
+        memory @ W["cross_key"],
+        memory @ W["cross_value"],
+        allowed=lambda h, i, j: True,
+    )
+    x = TAILS.get(variant, layer_norm)(x)
+    return x @ W["head"] + W["head_bias"]
+
+
+def write_safetensors(path, tensors):
+    header, offset = {}, 0
+    for name, values in tensors.items():
+        header[name] = {
+            "dtype": "F32",
+            "shape": list(values.shape),
+            "data_offsets": [offset, offset + values.nbytes],
+        }
+        offset += values.nbytes
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    data = b"".join(values.tobytes() for values in tensors.values())
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def write_ids(path, rows):
+    path.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
+
+
+def main():
+    INPUTS.mkdir(exist_ok=True)
+    write_safetensors(INPUTS / "weights.safetensors", WEIGHTS)
+    sources, targets = (
+        [list(random.integers(3, VOCABULARY, n - 1)) + [EOS] for n in lengths]
+        for lengths in [SOURCE_LENGTHS, TARGET_LENGTHS]
+    )
+    write_ids(INPUTS / "sources.txt", sources)
+    write_ids(INPUTS / "targets.txt", targets)
+    for variant in [*SELF, *POSITIONS, *TAILS]:
+        golden = np.full(
+            (len(targets), max(TARGET_LENGTHS), VOCABULARY), np.nan, np.float32
+        )
+        for row, (source, target) in enumerate(zip(sources, targets)):
+            golden[row, : len(target)] = logits(
+                variant, source, [START] + target[:-1]
+            )
+        np.save(INPUTS / f"{variant}.npy", golden)
+
+
+if __name__ == "__main__":
+    main()
