@@ -40,5 +40,5 @@ if [ -e "$golden/max-length" ]; then
 fi
 for batch in 1 3 8; do
   heddle-run "$artifact" --ids --batch $batch "${limit[@]}" \
-    <"$golden/inputs.ids" | cmp - "$golden/greedy.ids"
+    <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
 done
