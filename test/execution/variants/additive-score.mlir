@@ -1,5 +1,5 @@
 // A similarity region: Bahdanau's additive score (arXiv:1409.0473).
-// RUN: bash %S/Inputs/check.sh heddle-compile heddle-run %s %t
+// RUN: bash %S/Inputs/check.sh %s %t
 
 !ids = tensor<?x?xi32>
 !lengths = tensor<?xi32>

@@ -1,5 +1,5 @@
 // A score region that reads a table: linear biases (arXiv:2108.12409).
-// RUN: bash %S/Inputs/check.sh heddle-compile heddle-run %s %t
+// RUN: bash %S/Inputs/check.sh %s %t
 
 !ids = tensor<?x?xi32>
 !lengths = tensor<?xi32>

@@ -1,6 +1,6 @@
 // A causal window, dilated by another factor for each head: one ring serves
 // both.
-// RUN: bash %S/Inputs/check.sh heddle-compile heddle-run %s %t
+// RUN: bash %S/Inputs/check.sh %s %t
 
 !ids = tensor<?x?xi32>
 !lengths = tensor<?xi32>

@@ -1,5 +1,5 @@
 // Four heads share two of keys (width 4) and values (width 6).
-// RUN: bash %S/Inputs/check.sh heddle-compile heddle-run %s %t
+// RUN: bash %S/Inputs/check.sh %s %t
 
 !ids = tensor<?x?xi32>
 !lengths = tensor<?xi32>

@@ -1,5 +1,4 @@
-"""Makes the weights and the goldens of this folder's modules (and of
-test/masks/parity.mlir).
+"""Makes the weights and the goldens of this folder's modules.
 
 usage: make_variants.py
 

@@ -1,5 +1,5 @@
 // The logits behind an RMS norm without beta.
-// RUN: bash %S/Inputs/check.sh heddle-compile heddle-run %s %t
+// RUN: bash %S/Inputs/check.sh %s %t
 
 !ids = tensor<?x?xi32>
 !lengths = tensor<?xi32>

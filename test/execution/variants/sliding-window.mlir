@@ -1,5 +1,5 @@
 // A causal sliding window: the step keeps rings of 4 slots.
-// RUN: bash %S/Inputs/check.sh heddle-compile heddle-run %s %t
+// RUN: bash %S/Inputs/check.sh %s %t
 
 !ids = tensor<?x?xi32>
 !lengths = tensor<?xi32>

@@ -1,5 +1,5 @@
 // Only keys before the query: the first query has none, and attends to 0.
-// RUN: bash %S/Inputs/check.sh heddle-compile heddle-run %s %t
+// RUN: bash %S/Inputs/check.sh %s %t
 
 !ids = tensor<?x?xi32>
 !lengths = tensor<?xi32>

@@ -1,6 +1,5 @@
 // A mask of a plugin's dialect compiles and runs, full and step.
-// RUN: bash %S/../execution/variants/Inputs/check.sh \
-// RUN:   heddle-compile heddle-run %s %t --load-dialect-plugin=%{parity}
+// RUN: bash %S/Inputs/check.sh %s %t --load-dialect-plugin=%{parity}
 
 !ids = tensor<?x?xi32>
 !lengths = tensor<?xi32>
