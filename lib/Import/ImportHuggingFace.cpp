@@ -107,7 +107,8 @@ Value HuggingFaceModel::norm(Value input, const std::string &name) {
     return layers.weight(
         {name + suffix, {config.width}, /*transposed=*/false, {config.width}});
   };
-  return layers.layerNorm(input, vector(".weight"), vector(".bias"), kEpsilon);
+  Value gamma = vector(".weight"), beta = vector(".bias");
+  return layers.layerNorm(input, gamma, beta, kEpsilon);
 }
 
 Value HuggingFaceModel::sublayer(Value input, const std::string &normName,
@@ -119,12 +120,12 @@ Value HuggingFaceModel::sublayer(Value input, const std::string &normName,
 
 Value HuggingFaceModel::attention(Value input, Value memory, Value mask,
                                   const std::string &name, int64_t heads) {
-  return sublayer(input, name + "_layer_norm", [&](Value query) {
-    Value keys = memory ? memory : query;
-    Value output = layers.attention(
-        name, dense(query, name + ".q_proj", config.width),
-        dense(keys, name + ".k_proj", config.width),
-        dense(keys, name + ".v_proj", config.width), mask, heads);
+  return sublayer(input, name + "_layer_norm", [&](Value x) {
+    Value source = memory ? memory : x;
+    Value query = dense(x, name + ".q_proj", config.width);
+    Value key = dense(source, name + ".k_proj", config.width);
+    Value value = dense(source, name + ".v_proj", config.width);
+    Value output = layers.attention(name, query, key, value, mask, heads);
     return dense(output, name + ".out_proj", config.width);
   });
 }

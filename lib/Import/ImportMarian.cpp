@@ -37,8 +37,8 @@ public:
   void buildShortlist();
 
 private:
-  /// The tensor `name`. What is quantised is stored transposed, except the
-  /// embeddings, whose rows are looked up; see reference.py.
+  /// The tensor `name`. Quantised matrices are stored transposed, as intgemm
+  /// multiplies them, except the embeddings, whose rows are looked up.
   Value weight(const Twine &name, ArrayRef<int64_t> shape);
   Value dense(Value input, StringRef prefix, StringRef suffix, int64_t width);
   Value norm(Value input, StringRef prefix, StringRef suffix);
@@ -76,15 +76,15 @@ Value MarianModel::weight(const Twine &name, ArrayRef<int64_t> shape) {
 Value MarianModel::dense(Value input, StringRef prefix, StringRef suffix,
                          int64_t width) {
   int64_t inputWidth = cast<RankedTensorType>(input.getType()).getDimSize(2);
-  return layers.linear(input,
-                       weight(prefix + "_W" + suffix, {inputWidth, width}),
-                       weight(prefix + "_b" + suffix, {width}));
+  Value matrix = weight(prefix + "_W" + suffix, {inputWidth, width});
+  Value bias = weight(prefix + "_b" + suffix, {width});
+  return layers.linear(input, matrix, bias);
 }
 
 Value MarianModel::norm(Value input, StringRef prefix, StringRef suffix) {
-  return layers.layerNorm(
-      input, weight(prefix + "_ln_scale" + suffix, {options.width}),
-      weight(prefix + "_ln_bias" + suffix, {options.width}), kEpsilon);
+  Value scale = weight(prefix + "_ln_scale" + suffix, {options.width});
+  Value bias = weight(prefix + "_ln_bias" + suffix, {options.width});
+  return layers.layerNorm(input, scale, bias, kEpsilon);
 }
 
 Value MarianModel::preprocess(Value input, StringRef prefix, StringRef steps) {
@@ -108,13 +108,14 @@ Value MarianModel::postprocess(Value output, Value input, StringRef prefix,
 /// Self-attention where `memory` is null.
 Value MarianModel::attention(Value input, Value memory, Value mask,
                              std::string prefix) {
-  Value query = preprocess(input, prefix + "_Wo", options.preprocess);
+  Value normed = preprocess(input, prefix + "_Wo", options.preprocess);
   if (!memory)
-    memory = query;
-  Value output = layers.attention(
-      prefix, dense(query, prefix, "q", options.width),
-      dense(memory, prefix, "k", options.width),
-      dense(memory, prefix, "v", options.width), mask, options.heads);
+    memory = normed;
+  Value query = dense(normed, prefix, "q", options.width);
+  Value key = dense(memory, prefix, "k", options.width);
+  Value value = dense(memory, prefix, "v", options.width);
+  Value output =
+      layers.attention(prefix, query, key, value, mask, options.heads);
   if (options.projection)
     output = dense(output, prefix, "o", options.width);
   return postprocess(output, input, prefix + "_Wo", options.postprocess);
