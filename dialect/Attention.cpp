@@ -6,19 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Transformer.h"
+#include "dialect/Attention.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace heddle;
-
-namespace heddle {
-ParseResult parseNormalizer(OpAsmParser &parser, NormalizerAttr &kind,
-                            Region &region);
-void printNormalizer(OpAsmPrinter &printer, AttentionOp op, NormalizerAttr kind,
-                     Region &region);
-} // namespace heddle
 
 static ShapedType shapedType(Value value) {
   return cast<ShapedType>(value.getType());
@@ -296,7 +289,6 @@ void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 // The normalizer of the assembly format
 //===----------------------------------------------------------------------===//
 
-/// normalizer ::= (`normalizer` (`softmax` | `sum` | `none` | region))?
 ParseResult heddle::parseNormalizer(OpAsmParser &parser, NormalizerAttr &kind,
                                     Region &region) {
   MLIRContext *context = parser.getContext();

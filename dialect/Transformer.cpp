@@ -1,4 +1,5 @@
 #include "dialect/Transformer.h"
+#include "dialect/Attention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -31,14 +32,6 @@ void TransformerDialect::initialize() {
 #include "dialect/Ops.cpp.inc"
       >();
 }
-
-namespace heddle {
-// Of the assembly format of attention, in Attention.cpp.
-ParseResult parseNormalizer(OpAsmParser &parser, NormalizerAttr &kind,
-                            Region &region);
-void printNormalizer(OpAsmPrinter &printer, AttentionOp op, NormalizerAttr kind,
-                     Region &region);
-} // namespace heddle
 
 #define GET_OP_CLASSES
 #include "dialect/Ops.cpp.inc"
