@@ -20,22 +20,55 @@
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "passes/Pipelines.h"
 #include "tools/CompileOptions.h"
-#include "llvm/Support/FileOutputBuffer.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
+#include <unistd.h>
 
 using namespace mlir;
 using namespace heddle;
 
+/// What a stream could not write; a stream with an error unread ends the
+/// process.
+static std::error_code takeError(llvm::raw_fd_ostream &stream) {
+  stream.flush();
+  std::error_code error = stream.error();
+  stream.clear_error();
+  return error;
+}
+
+static llvm::Error printText(llvm::StringRef text) {
+  llvm::raw_fd_ostream stream(STDOUT_FILENO, /*shouldClose=*/false);
+  stream << text;
+  if (std::error_code error = takeError(stream))
+    return makeError("cannot write standard output: " + error.message());
+  return llvm::Error::success();
+}
+
 /// Writes a text to a file, whole or not at all, or to standard output.
 static llvm::Error writeText(llvm::StringRef path, llvm::StringRef text) {
-  if (llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-        os << text;
-        return llvm::Error::success();
-      }))
-    return makeError("cannot write '" + path +
-                     "': " + llvm::toString(std::move(error)));
+  if (path == "-")
+    return printText(text);
+  auto fail = [&](const llvm::Twine &reason) {
+    return makeError("cannot write '" + path + "': " + reason);
+  };
+  // Renaming over a device would replace it.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      !llvm::sys::fs::is_regular_file(status))
+    return fail("it is not a regular file");
+  auto file = llvm::sys::fs::TempFile::create(
+      path + ".%%%%%%%%", llvm::sys::fs::all_read | llvm::sys::fs::all_write);
+  if (!file)
+    return fail(llvm::toString(file.takeError()));
+  llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+  stream << text;
+  if (std::error_code error = takeError(stream)) {
+    llvm::consumeError(file->discard());
+    return fail(error.message());
+  }
+  if (llvm::Error error = file->keep(path))
+    return fail(llvm::toString(std::move(error)));
   return llvm::Error::success();
 }
 
@@ -44,7 +77,8 @@ static llvm::Error loadPlugins(const CompileOptions &options,
   for (const std::string &path : options.dialectPlugins) {
     llvm::Expected<DialectPlugin> plugin = DialectPlugin::load(path);
     if (!plugin)
-      return plugin.takeError();
+      return makeError("cannot load the plugin '" + path +
+                       "': " + llvm::toString(plugin.takeError()));
     plugin->registerDialectRegistryCallbacks(registry);
   }
   return llvm::Error::success();
@@ -158,11 +192,9 @@ static llvm::Error run(llvm::ArrayRef<const char *> arguments) {
   llvm::Expected<CompileOptions> options = parseCompileOptions(arguments);
   if (!options)
     return options.takeError();
-  if (options->help || options->version) {
-    llvm::outs() << (options->help ? kCompileHelp
+  if (options->help || options->version)
+    return printText(options->help ? kCompileHelp
                                    : "heddle-compile " HEDDLE_VERSION "\n");
-    return llvm::Error::success();
-  }
   return compile(*options);
 }
 
