@@ -33,7 +33,10 @@ def draw(*shape, scale=None):
 WEIGHTS = {
     "table": draw(VOCABULARY, WIDTH, scale=0.4),
     "positions": draw(16, WIDTH, scale=0.7),
-    **{name: draw(WIDTH, WIDTH) for name in ["query", "key", "value", "output"]},
+    **{
+        name: draw(WIDTH, WIDTH)
+        for name in ["query", "key", "value", "output"]
+    },
     **{
         name: draw(WIDTH, WIDTH)
         for name in ["cross_query", "cross_key", "cross_value"]
@@ -57,7 +60,8 @@ def sinusoidal(x, timescales, interleaved=False):
     for p in range(len(x)):
         for k in range(WIDTH // 2):
             angle = p / 10000 ** (k / timescales)
-            sine, cosine = (2 * k, 2 * k + 1) if interleaved else (k, k + WIDTH // 2)
+            halves = (k, k + WIDTH // 2)
+            sine, cosine = (2 * k, 2 * k + 1) if interleaved else halves
             y[p, sine] += math.sin(angle)
             y[p, cosine] += math.cos(angle)
     return y
@@ -104,7 +108,9 @@ def attention(
             keys = [j for j in range(len(k)) if allowed(h, i, j)]
             if not keys:
                 continue
-            scores = [score(similarity(q[i, h], k[j, g]), h, i, j) for j in keys]
+            scores = [
+                score(similarity(q[i, h], k[j, g]), h, i, j) for j in keys
+            ]
             y[i, h] = normalizer(np.array(scores)) @ v[keys, g]
     return y.reshape(len(q), -1)
 
@@ -210,7 +216,10 @@ POSITIONS = {
     "positions-marian": lambda x: sinusoidal(x, 7),
 }
 # What stands behind the cross attention.
-TAILS = {"rms-norm": rms_norm, "activations": lambda x: layer_norm(activations(x))}
+TAILS = {
+    "rms-norm": rms_norm,
+    "activations": lambda x: layer_norm(activations(x)),
+}
 
 
 def logits(variant, source, target):
