@@ -10,6 +10,7 @@
 #include "lib/CodeGen/DimNames.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "passes/Passes.h"
 
 namespace heddle {
@@ -26,8 +27,14 @@ static DestinationOpInterface openDestination(Value value) {
   return op && !op.getDestinationOperand() ? op : DestinationOpInterface();
 }
 
-/// Whether `value` already is the buffer of an argument: a new state.
-static bool isState(Value value) {
+/// Whether `returned` already is the buffer of an argument: a new state. One
+/// that is returned as a result, too, is a state only where it comes last.
+static bool isState(OpOperand &returned) {
+  Value value = returned.get();
+  if (llvm::is_contained(returned.getOwner()->getOperands().drop_front(
+                             returned.getOperandNumber() + 1),
+                         value))
+    return false;
   auto op = value.getDefiningOp<DestinationOpInterface>();
   OpOperand *destination = op ? op.getDestinationOperand() : nullptr;
   auto argument =
@@ -38,13 +45,47 @@ static bool isState(Value value) {
   return function && function.getArgAttr(argument.getArgNumber(), kStateAttr);
 }
 
+/// What an entry point cannot be made of.
+static LogicalResult checkBody(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitError("expects one block, found ")
+           << function.getBlocks().size();
+  if (!isa<func::ReturnOp>(function.front().getTerminator()))
+    return function.emitError("expects a body that ends in 'func.return'");
+  WalkResult walked = function.walk([](CallOpInterface call) {
+    call->emitOpError("calls a function, which an entry point cannot do");
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+/// Bufferisation may write into arguments; those of the caller's that are no
+/// states it has to copy first.
+static void protectInputs(func::FuncOp function) {
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (isa<TensorType>(function.getArgument(index).getType()) &&
+        !function.getArgAttr(index, kStateAttr) &&
+        !function.getArgAttr(index, kOutputAttr))
+      function.setArgAttr(
+          index, bufferization::BufferizationDialect::kWritableAttrName,
+          BoolAttr::get(function.getContext(), false));
+}
+
 static LogicalResult passDestinations(func::FuncOp function) {
+  if (failed(checkBody(function)))
+    return failure();
+  protectInputs(function);
+  // Results that are written in place can be dropped where no one else calls.
+  function.setPrivate();
   Operation *terminator = function.front().getTerminator();
   Builder builder(function.getContext());
   for (OpOperand &returned : terminator->getOpOperands()) {
     Value value = returned.get();
-    if (!isa<RankedTensorType>(value.getType()) || isState(value))
+    if (isa<MemRefType>(value.getType()) || isState(returned))
       continue;
+    if (!isa<RankedTensorType>(value.getType()))
+      return function.emitError("returns a value of type ")
+             << value.getType() << ", expected a ranked tensor";
     ArrayAttr dims = namesOfDims(value);
     if (!dims)
       return failure();
