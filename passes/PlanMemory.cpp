@@ -12,9 +12,10 @@
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/DimNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
 #include "runtime/ArtifactFormat.h"
 #include "llvm/Support/MathExtras.h"
@@ -64,6 +65,7 @@ private:
   LogicalResult nameDims();
   LogicalResult collectBuffers();
   FailureOr<unsigned> dimOf(Value size) const;
+  FailureOr<Monomial> sizeOf(memref::AllocOp alloc) const;
   void assignSlots();
   SmallVector<Value> computeOffsets(OpBuilder &builder, ValueRange dims);
   void placeBuffers();
@@ -112,42 +114,70 @@ FailureOr<unsigned> MemoryPlanner::dimOf(Value size) const {
   return llvm::find(dimNames, name.getValue()) - dimNames.begin();
 }
 
-/// All users of a buffer, through views of it, as ops of the function's block.
-static void collectUsers(Value buffer, Block &block,
-                         SmallVectorImpl<Operation *> &users) {
-  for (Operation *user : buffer.getUsers()) {
-    users.push_back(block.findAncestorOpInBlock(*user));
-    if (isa<ViewLikeOpInterface>(user))
-      collectUsers(user->getResult(0), block, users);
+/// Bytes of one element in memory; none for types that are no plain numbers.
+static std::optional<int64_t> bytesOfElement(Type type) {
+  if (type.isIndex())
+    return sizeof(int64_t);
+  if (!type.isIntOrFloat())
+    return std::nullopt;
+  return llvm::PowerOf2Ceil(llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
+}
+
+FailureOr<Monomial> MemoryPlanner::sizeOf(memref::AllocOp alloc) const {
+  MemRefType type = alloc.getType();
+  std::optional<int64_t> bytes = bytesOfElement(type.getElementType());
+  if (!bytes)
+    return alloc.emitOpError("has elements of unknown size, of type ")
+           << type.getElementType();
+  // Far from where offsets, sums of sizes, would overflow.
+  constexpr int64_t limit = int64_t(1) << 40;
+  Monomial size{*bytes, {}};
+  for (int64_t extent : type.getShape()) {
+    if (ShapedType::isDynamic(extent))
+      continue;
+    if (extent != 0 && size.bytes > limit / extent)
+      return alloc.emitOpError("has more than ")
+             << limit << " bytes, of type " << type;
+    size.bytes *= extent;
   }
+  for (Value extent : alloc.getDynamicSizes()) {
+    FailureOr<unsigned> dim = dimOf(extent);
+    if (failed(dim))
+      return alloc.emitOpError(
+          "has a size that is no product of named dimensions");
+    size.dims.push_back(*dim);
+  }
+  llvm::sort(size.dims);
+  return size;
 }
 
 LogicalResult MemoryPlanner::collectBuffers() {
+  // Views, but also what branches and selections make of buffers.
+  BufferViewFlowAnalysis aliases(function);
   DenseMap<Operation *, unsigned> order;
   for (auto [index, op] : llvm::enumerate(function.front()))
     order[&op] = index;
-  WalkResult walked = function.walk([&](memref::AllocOp alloc) {
+  WalkResult walked = function.walk([&](Operation *op) {
+    if (hasEffect<MemoryEffects::Free>(op)) {
+      op->emitOpError(
+          "frees memory, which the arena holds until the call ends");
+      return WalkResult::interrupt();
+    }
+    auto alloc = dyn_cast<memref::AllocOp>(op);
+    if (!alloc)
+      return WalkResult::advance();
     if (alloc->getBlock() != &function.front()) {
       alloc.emitOpError("allocates inside a region: scratch of a loop has to "
                         "be planned outside of it");
       return WalkResult::interrupt();
     }
-    MemRefType type = alloc.getType();
-    Monomial size{type.getElementTypeBitWidth() / 8, {}};
-    for (int64_t extent : type.getShape())
-      if (!ShapedType::isDynamic(extent))
-        size.bytes *= extent;
-    for (Value extent : alloc.getDynamicSizes()) {
-      FailureOr<unsigned> dim = dimOf(extent);
-      if (failed(dim)) {
-        alloc.emitOpError("has a size that is no product of named dimensions");
-        return WalkResult::interrupt();
-      }
-      size.dims.push_back(*dim);
-    }
-    llvm::sort(size.dims);
+    FailureOr<Monomial> size = sizeOf(alloc);
+    if (failed(size))
+      return WalkResult::interrupt();
     SmallVector<Operation *> users;
-    collectUsers(alloc, function.front(), users);
+    for (Value alias : aliases.resolve(alloc))
+      for (Operation *user : alias.getUsers())
+        users.push_back(function.front().findAncestorOpInBlock(*user));
     if (users.empty()) {
       alloc.erase();
       return WalkResult::advance();
@@ -155,7 +185,7 @@ LogicalResult MemoryPlanner::collectBuffers() {
     auto less = [&](Operation *lhs, Operation *rhs) {
       return order.lookup(lhs) < order.lookup(rhs);
     };
-    buffers.push_back({alloc, size,
+    buffers.push_back({alloc, *size,
                        order.lookup(*llvm::min_element(users, less)),
                        order.lookup(*llvm::max_element(users, less)), 0});
     return WalkResult::advance();
@@ -284,8 +314,9 @@ struct PlanMemory : heddle::impl::PlanMemoryPassBase<PlanMemory> {
          llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
       if (function.isExternal())
         continue;
-      if (!llvm::hasSingleElement(function.getBody())) {
-        function.emitError("expects one block to plan the memory of");
+      if (!function.getBody().hasOneBlock()) {
+        function.emitError("expects one block to plan the memory of, found ")
+            << function.getBlocks().size();
         return signalPassFailure();
       }
       MemoryPlanner planner(function);
