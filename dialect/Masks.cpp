@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/RegionKindInterface.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -58,6 +59,10 @@ static MaskOpInterface sourceOf(Value mask) {
 }
 
 LogicalResult heddle::verifyMaskOperands(Operation *op) {
+  // A module's body, for one, is a graph, in which masks could be cyclic.
+  Region *region = op->getParentRegion();
+  if (region && !mayHaveSSADominance(*region))
+    return op->emitOpError("expects to stand in a function");
   for (Value operand : op->getOperands()) {
     Operation *source = operand.getDefiningOp();
     if (!isa<MaskType>(operand.getType()) ||

@@ -90,3 +90,8 @@ func.func @mask_from_another_op(%condition: i1) {
   %m = transformer.mask.or %causal, %chosen
   return
 }
+
+// -----
+
+// expected-error @below {{'transformer.mask.not' op expects to stand in a function}}
+%cyclic = transformer.mask.not %cyclic
