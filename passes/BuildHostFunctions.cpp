@@ -17,6 +17,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "passes/Passes.h"
 #include "runtime/KernelAbi.h"
+#include "llvm/ADT/StringSet.h"
 #include <cstddef>
 #include <limits>
 
@@ -57,6 +58,7 @@ private:
   OpBuilder builder;
   /// Dictionaries in the manifest's words, one an argument but the arena.
   SmallVector<Attribute> arguments;
+  llvm::StringSet<> names;
 };
 } // namespace
 
@@ -80,6 +82,14 @@ LogicalResult HostFunctionBuilder::describeArgument(BlockArgument argument) {
            << index << " of type " << argument.getType()
            << " cannot be passed by the runtime: expected a dense memref with '"
            << kNameAttr << "'";
+  Type element = type.getElementType();
+  if (!element.isF32() && !element.isSignlessInteger(32))
+    return function.emitError("argument '")
+           << name.getValue() << "' has elements of type " << element
+           << ", expected f32 or i32";
+  if (!names.insert(name.getValue()).second)
+    return function.emitError("has two arguments named '")
+           << name.getValue() << "'";
   SmallVector<Attribute> shape;
   for (int64_t axis = 0; axis < type.getRank(); ++axis)
     shape.push_back(type.isDynamicDim(axis)
@@ -88,7 +98,7 @@ LogicalResult HostFunctionBuilder::describeArgument(BlockArgument argument) {
   auto attribute = [&](StringRef key, Attribute value) {
     return builder.getNamedAttr(key, value);
   };
-  StringRef dtype = type.getElementType().isF32() ? "f32" : "i32";
+  StringRef dtype = element.isF32() ? "f32" : "i32";
   arguments.push_back(builder.getDictionaryAttr(
       {attribute("name", name),
        attribute("kind", builder.getStringAttr(kindOf(function, index))),
@@ -173,6 +183,10 @@ LogicalResult HostFunctionBuilder::build() {
     return function.emitError("returns ")
            << function.getNumResults()
            << " values that bufferisation could not write in place";
+  auto dimNames = function->getAttrOfType<ArrayAttr>(kDimsAttr);
+  if (!dimNames)
+    return function.emitError("has no planned memory: '")
+           << kDimsAttr << "' is missing";
   if (failed(describeArguments()))
     return failure();
 
@@ -186,7 +200,6 @@ LogicalResult HostFunctionBuilder::build() {
   Value buffers = loadWord(call, Buffers, pointer);
   Value dims = loadWord(call, Dims, pointer);
   llvm::StringMap<Value> sizes;
-  auto dimNames = function->getAttrOfType<ArrayAttr>(kDimsAttr);
   for (auto [index, name] : llvm::enumerate(dimNames))
     sizes[cast<StringAttr>(name).getValue()] =
         arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
@@ -232,7 +245,13 @@ LogicalResult HostFunctionBuilder::build() {
 }
 
 /// @f.arena(index, ...) -> index becomes @heddle.f.arena(ptr) -> i64.
-static void buildArenaFunction(func::FuncOp arena) {
+static LogicalResult buildArenaFunction(func::FuncOp arena) {
+  if (!llvm::all_of(arena.getArgumentTypes(), llvm::IsaPred<IndexType>) ||
+      !llvm::equal(arena.getResultTypes(),
+                   ArrayRef<Type>(IndexType::get(arena.getContext()))))
+    return arena.emitError("has '")
+           << kArenaAttr << "' and expects sizes of type index and one result, "
+           << "found " << arena.getFunctionType();
   OpBuilder builder(arena);
   Location loc = arena.getLoc();
   Type i64 = builder.getI64Type();
@@ -255,6 +274,7 @@ static void buildArenaFunction(func::FuncOp arena) {
   builder.setInsertionPoint(terminator);
   terminator.setOperand(0, arith::IndexCastOp::create(
                                builder, loc, i64, terminator.getOperand(0)));
+  return success();
 }
 
 namespace {
@@ -266,9 +286,9 @@ struct BuildHostFunctions
     for (func::FuncOp function : functions) {
       if (function.isExternal())
         continue;
-      if (function->hasAttr(kArenaAttr))
-        buildArenaFunction(function);
-      else if (failed(HostFunctionBuilder(function, symbols).build()))
+      if (failed(function->hasAttr(kArenaAttr)
+                     ? buildArenaFunction(function)
+                     : HostFunctionBuilder(function, symbols).build()))
         return signalPassFailure();
       function.erase();
     }

@@ -174,7 +174,7 @@ static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
 }
 
 //===----------------------------------------------------------------------===//
-// activation, norm, add, fill
+// activation, norm, add, fill, copy
 //===----------------------------------------------------------------------===//
 
 /// The formulas of Layers.td.
@@ -264,6 +264,12 @@ static void lowerToLoops(FillOp op, Loops loops) {
                loops.store(loops.f32(op.getValue().convertToFloat()),
                            op.getDestination(), at);
              });
+}
+
+static void lowerToLoops(memref::CopyOp op, Loops loops) {
+  loops.nest(op.getTarget(), rankOf(op.getTarget()), [&](ValueRange at) {
+    loops.store(loops.load(op.getSource(), at), op.getTarget(), at);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -357,7 +363,8 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
     auto lowerAll = [&](Operation *op) {
       return lower<EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
                    LinearOp, CandidateLogitsOp, ActivationOp, NormOp, AddOp,
-                   FillOp, AttentionOp, RecurrenceOp, CacheAppendOp>(op);
+                   FillOp, AttentionOp, RecurrenceOp, CacheAppendOp,
+                   memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

@@ -74,7 +74,9 @@ def PassDestinationsPass
     ```
 
     A value that already has a destination, is returned twice, or is an argument
-    is copied.
+    is copied. Bufferisation is told not to write into other arguments. Functions
+    become private, since no one but the runtime calls them; several blocks, calls
+    and results that are no tensors are errors.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
@@ -102,8 +104,8 @@ def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
     %c = memref.view %arena[%c0][%rows] : memref<?xi8> to memref<?x8xf32>
     ```
 
-    An allocation inside a region, or of a size that is no product of named
-    dimensions, is an error.
+    An allocation inside a region, of a size that is no product of named
+    dimensions, or that is freed is an error.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
@@ -117,10 +119,10 @@ def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
 def LowerToLoopsPass : Pass<"transformer-lower-to-loops", "::mlir::ModuleOp"> {
   let summary = "The reference lowering: plain loops";
   let description = [{
-    Comes in: layer ops on memrefs. Each becomes the loops of its formula, one
-    element at a time, in one fixed order of summation per row; masks become their
-    predicate and keys are visited one by one. No emitter, no tiling, no vector: a
-    lowering to trust, and the oracle for every faster one.
+    Comes in: layer ops and copies on memrefs. Each becomes the loops of its
+    formula, one element at a time, in one fixed order of summation per row; masks
+    become their predicate and keys are visited one by one. No emitter, no tiling,
+    no vector: a lowering to trust, and the oracle for every faster one.
 
     ```mlir
     transformer.linear %x, %w into %y
@@ -180,7 +182,8 @@ def BuildHostFunctionsPass
     ```
 
     A function that still returns something (bufferisation had to copy), an
-    argument without a name, or a parameter without a place is an error.
+    argument without a name of its own or of elements other than f32 and i32, or a
+    parameter without a place is an error.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",

@@ -1,0 +1,248 @@
+// The loops of each op, by what is particular to its formula. The numbers are
+// checked by execution.
+// RUN: heddle-opt %s -transformer-lower-to-loops -canonicalize | FileCheck %s
+
+transformer.parameter @table : tensor<9x4xf32>
+
+// CHECK-LABEL: func.func @linear_sums_along_the_rows_of_its_weight(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x8xf32>, %[[W:[^:]*]]: memref<8x4xf32>, %[[Y:[^:]*]]: memref<?x4xf32>)
+// CHECK: scf.for %[[R:.*]] = %c0 to %{{.*}} step %c1 {
+// CHECK-NEXT: scf.for %[[J:.*]] = %c0 to %c4 step %c1 {
+// CHECK-NEXT: memref.store %cst, %[[Y]][%[[R]], %[[J]]]
+// CHECK: scf.for %[[K:.*]] = %c0 to %c8 step %c1 {
+// CHECK-NEXT: %[[XK:.*]] = memref.load %[[X]][%[[R]], %[[K]]]
+// CHECK-NEXT: scf.for %[[J:.*]] = %c0 to %c4 step %c1 {
+// CHECK-NEXT: %[[WKJ:.*]] = memref.load %[[W]][%[[K]], %[[J]]]
+// CHECK-NEXT: %[[TERM:.*]] = arith.mulf %[[XK]], %[[WKJ]]
+// CHECK-NEXT: %[[SUM:.*]] = memref.load %[[Y]][%[[R]], %[[J]]]
+// CHECK-NEXT: %[[NEW:.*]] = arith.addf %[[SUM]], %[[TERM]]
+// CHECK-NEXT: memref.store %[[NEW]], %[[Y]][%[[R]], %[[J]]]
+// CHECK-NOT: transformer.linear
+func.func @linear_sums_along_the_rows_of_its_weight(%x: memref<?x8xf32>, %w: memref<8x4xf32>, %y: memref<?x4xf32>) {
+  transformer.linear %x, %w into %y : (memref<?x8xf32>, memref<8x4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @bias_starts_the_sum(
+// CHECK-SAME: %[[B:[^:]*]]: memref<4xf32>
+// CHECK: %[[START:.*]] = memref.load %[[B]][%[[J:.*]]]
+// CHECK: memref.store %[[START]], %{{.*}}, %[[J]]]
+func.func @bias_starts_the_sum(%x: memref<?x8xf32>, %w: memref<8x4xf32>, %b: memref<4xf32>, %y: memref<?x4xf32>) {
+  transformer.linear %x, %w, %b into %y : (memref<?x8xf32>, memref<8x4xf32>, memref<4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// No row of the table is read at a negative index.
+
+// CHECK-LABEL: func.func @negative_id_is_the_zero_vector(
+// CHECK: %[[ID:.*]] = memref.load %arg0
+// CHECK: %[[ZERO:.*]] = arith.cmpi slt, %[[ID]], %c0_i32
+// CHECK: %[[CLAMPED:.*]] = arith.maxsi %[[ID]], %c0_i32
+// CHECK: %[[ROW:.*]] = arith.index_cast %[[CLAMPED]]
+// CHECK: memref.load %arg1[%[[ROW]], %{{.*}}]
+// CHECK: arith.select %[[ZERO]], %cst{{.*}}, %{{.*}} : f32
+func.func @negative_id_is_the_zero_vector(%ids: memref<?xi32>, %table: memref<9x4xf32>, %y: memref<?x4xf32>) {
+  transformer.embedding %ids, %table into %y {scale = 2.0 : f32} : (memref<?xi32>, memref<9x4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// The angle is computed in f64 and rounded once; a step reads the position of
+// its row.
+
+// CHECK-LABEL: func.func @positions_of_rows(
+// CHECK: %[[P:.*]] = memref.load %arg1
+// CHECK: math.exp %{{.*}} : f64
+// CHECK: math.sin %{{.*}} : f64
+// CHECK: arith.truncf %{{.*}} : f64 to f32
+// CHECK: math.cos %{{.*}} : f64
+func.func @positions_of_rows(%x: memref<?x4xf32>, %at: memref<?xi32>, %y: memref<?x4xf32>) {
+  transformer.positions.sinusoidal %x at %at into %y {timescales = 2 : i64} : (memref<?x4xf32>, memref<?xi32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @learned_positions_have_an_offset(
+// CHECK: scf.for %{{.*}} = %c0
+// CHECK: scf.for %[[I:.*]] = %c0
+// CHECK: %[[ROW:.*]] = arith.addi %[[I]], %c2
+// CHECK: memref.load %arg1[%[[ROW]], %{{.*}}]
+func.func @learned_positions_have_an_offset(%x: memref<?x?x4xf32>, %table: memref<9x4xf32>, %y: memref<?x?x4xf32>) {
+  transformer.positions.learned %x, %table into %y {offset = 2 : i64} : (memref<?x?x4xf32>, memref<9x4xf32>, memref<?x?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @logits_behind_the_count_are_minus_infinity(
+// CHECK: %[[LOWEST:.*]] = arith.constant 0xFF800000 : f32
+// CHECK: %[[S32:.*]] = memref.load %arg4
+// CHECK: %[[S:.*]] = arith.index_cast %[[S32]]
+// CHECK: %[[N32:.*]] = memref.load %arg3[%[[S]]]
+// CHECK: %[[N:.*]] = arith.index_cast %[[N32]]
+// CHECK: %[[LISTED:.*]] = arith.cmpi slt, %[[C:.*]], %[[N]] : index
+// CHECK: scf.if %[[LISTED]]
+// CHECK: memref.load %arg1[%[[S]], %[[C]], %{{.*}}]
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[LOWEST]]
+func.func @logits_behind_the_count_are_minus_infinity(%x: memref<?x4xf32>, %rows: memref<?x?x4xf32>, %bias: memref<?x?xf32>, %counts: memref<?xi32>, %of: memref<?xi32>, %y: memref<?x?xf32>) {
+  transformer.candidate_logits %x, %rows, %bias, %counts of %of into %y : (memref<?x4xf32>, memref<?x?x4xf32>, memref<?x?xf32>, memref<?xi32>, memref<?xi32>, memref<?x?xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @activation_visits_every_element(
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: arith.maximumf %{{.*}}, %cst
+func.func @activation_visits_every_element(%x: memref<?x4xf32>, %y: memref<?x4xf32>) {
+  transformer.activation relu %x into %y : (memref<?x4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @layer_norm_sums_twice(
+// CHECK-COUNT-2: scf.for {{.*}} iter_args(
+// CHECK: math.sqrt
+func.func @layer_norm_sums_twice(%x: memref<?x4xf32>, %gamma: memref<4xf32>, %y: memref<?x4xf32>) {
+  transformer.norm layer %x, %gamma into %y {epsilon = 1.0e-5 : f32} : (memref<?x4xf32>, memref<4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @rms_norm_sums_once(
+// CHECK-COUNT-1: scf.for {{.*}} iter_args(
+// CHECK-NOT: iter_args
+// CHECK: math.sqrt
+func.func @rms_norm_sums_once(%x: memref<?x4xf32>, %gamma: memref<4xf32>, %y: memref<?x4xf32>) {
+  transformer.norm rms %x, %gamma into %y {epsilon = 1.0e-5 : f32} : (memref<?x4xf32>, memref<4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @fill_is_as_wide_as_its_destination(
+// CHECK: %[[VALUE:.*]] = arith.constant 3.000000e+00 : f32
+// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK: memref.store %[[VALUE]], %arg1
+func.func @fill_is_as_wide_as_its_destination(%x: memref<?x4xf32>, %y: memref<?x2xf32>) {
+  transformer.fill like %x into %y {value = 3.0 : f32, width = 2 : i64} : (memref<?x4xf32>, memref<?x2xf32>) -> ()
+  return
+}
+
+// Part of a buffer is no block of memory.
+
+// CHECK-LABEL: func.func @copy_of_a_part(
+// CHECK-NOT: memref.copy
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: %[[V:.*]] = memref.load %arg0
+// CHECK: memref.store %[[V]], %arg1
+func.func @copy_of_a_part(%x: memref<4x4xf32, strided<[8, 1], offset: 4>>, %y: memref<4x4xf32>) {
+  memref.copy %x, %y : memref<4x4xf32, strided<[8, 1], offset: 4>> to memref<4x4xf32>
+  return
+}
+
+// Softmax: the maximum of the allowed scores, then the sum. A query without
+// keys has no sum to divide by.
+
+// CHECK-LABEL: func.func @attention_without_keys_is_zero(
+// CHECK: %[[MAXIMUM:.*]] = scf.for %[[J:.*]] = %c0 to %[[M:.*]] step %c1 iter_args(
+// CHECK: arith.cmpi sle
+// CHECK: arith.maximumf
+// CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[MAXIMUM]], %[[LOWEST:.*]] : f32
+// CHECK: %[[SHIFT:.*]] = arith.select %[[NONE]], %[[ZERO:.*]], %[[MAXIMUM]]
+// CHECK: %[[TOTAL:.*]] = scf.for %{{.*}} = %c0 to %[[M]] step %c1 iter_args(
+// CHECK: arith.subf %{{.*}}, %[[SHIFT]]
+// CHECK: math.exp
+// CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[TOTAL]], %[[ZERO]]
+// CHECK: %[[Y:.*]] = arith.divf %{{.*}}, %[[TOTAL]]
+// CHECK: arith.select %[[EMPTY]], %[[ZERO]], %[[Y]]
+// CHECK-NOT: transformer.mask
+// CHECK: return
+func.func @attention_without_keys_is_zero(%q: memref<?x?x4xf32>, %k: memref<?x?x4xf32>, %y: memref<?x?x4xf32>) {
+  %causal = transformer.mask.causal
+  transformer.attention %q, %k, %k mask(%causal) into %y {heads = 2 : i64} : (memref<?x?x4xf32>, memref<?x?x4xf32>, memref<?x?x4xf32>, !transformer.mask, memref<?x?x4xf32>) -> ()
+  return
+}
+
+// A step of a ring of 4 slots: positions p - 3 to p, each in its slot.
+
+// CHECK-LABEL: func.func @attention_to_a_ring(
+// CHECK: %[[P32:.*]] = memref.load %arg2
+// CHECK: %[[P:.*]] = arith.index_cast %[[P32]]
+// CHECK: %[[END:.*]] = arith.addi %[[P]], %c1
+// CHECK: %[[OLDEST:.*]] = arith.addi %[[P]], %c-3
+// CHECK: %[[BEGIN:.*]] = arith.maxsi %[[OLDEST]], %c0
+// CHECK: scf.for %[[J:.*]] = %[[BEGIN]] to %[[END]] step %c1
+// CHECK: %[[SLOT:.*]] = arith.remui %[[J]], %c4
+// CHECK: memref.load %arg1[%{{.*}}, %[[SLOT]], %{{.*}}]
+func.func @attention_to_a_ring(%q: memref<?x4xf32>, %k: memref<?x4x4xf32>, %at: memref<?xi32>, %of: memref<?xi32>, %y: memref<?x4xf32>) {
+  transformer.attention %q, %k, %k at %at of %of into %y {heads = 1 : i64} : (memref<?x4xf32>, memref<?x4x4xf32>, memref<?x4x4xf32>, memref<?xi32>, memref<?xi32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// Four heads read two heads of keys.
+
+// CHECK-LABEL: func.func @attention_with_grouped_heads(
+// CHECK: scf.for %[[H:.*]] = %c0 to %c4
+// CHECK: %[[GROUP:.*]] = arith.divui %[[H]], %c2
+// CHECK: arith.muli %[[GROUP]], %c2
+func.func @attention_with_grouped_heads(%q: memref<?x?x8xf32>, %k: memref<?x?x4xf32>, %y: memref<?x?x8xf32>) {
+  transformer.attention %q, %k, %k into %y {heads = 4 : i64, kv_heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x4xf32>, memref<?x?x4xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @regions_are_inlined(
+// CHECK: vector.load %arg0
+// CHECK: vector.reduction
+// CHECK: memref.load %arg2
+// CHECK: arith.mulf
+// CHECK-NOT: transformer.
+func.func @regions_are_inlined(%q: memref<?x?x4xf32>, %y: memref<?x?x4xf32>, %slopes: memref<2xf32>) {
+  transformer.attention %q, %q, %q into %y {heads = 2 : i64} similarity {
+  ^bb0(%a: vector<2xf32>, %b: vector<2xf32>):
+    %p = arith.mulf %a, %b : vector<2xf32>
+    %s = vector.reduction <add>, %p : vector<2xf32> into f32
+    transformer.yield %s : f32
+  } score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %slope = transformer.lookup %slopes[%h] : memref<2xf32> -> f32
+    %t = arith.mulf %s, %slope : f32
+    transformer.yield %t : f32
+  } normalizer none : (memref<?x?x4xf32>, memref<?x?x4xf32>, memref<?x?x4xf32>, memref<?x?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @recurrence_starts_at_zero(
+// CHECK: scf.for %{{.*}} = %c0
+// CHECK: scf.for %[[T:.*]] = %c0
+// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[T]], %c0
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[T]], %c1
+// CHECK: scf.if %[[FIRST]]
+// CHECK-NEXT: scf.yield %cst
+// CHECK: memref.load %arg2[%{{.*}}, %[[BEFORE]], %{{.*}}]
+func.func @recurrence_starts_at_zero(%f: memref<?x?x4xf32>, %v: memref<?x?x4xf32>, %c: memref<?x?x4xf32>) {
+  transformer.recurrence %f, %v into %c : (memref<?x?x4xf32>, memref<?x?x4xf32>, memref<?x?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @recurrence_step_reads_its_state(
+// CHECK: memref.load %arg2[%[[R:.*]], %[[D:.*]]]
+// CHECK: memref.store %{{.*}}, %arg2[%[[R]], %[[D]]]
+func.func @recurrence_step_reads_its_state(%f: memref<?x4xf32>, %v: memref<?x4xf32>, %c: memref<?x4xf32>) {
+  transformer.recurrence step %f, %v into %c : (memref<?x4xf32>, memref<?x4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @append_writes_one_slot_of_a_ring(
+// CHECK: scf.for %[[R:.*]] = %c0
+// CHECK: %[[P32:.*]] = memref.load %arg1[%[[R]]]
+// CHECK: %[[P:.*]] = arith.index_cast %[[P32]]
+// CHECK: %[[SLOT:.*]] = arith.remui %[[P]], %c3
+// CHECK: memref.store %{{.*}}, %arg2[%[[R]], %[[SLOT]], %{{.*}}]
+func.func @append_writes_one_slot_of_a_ring(%x: memref<?x4xf32>, %at: memref<?xi32>, %cache: memref<?x3x4xf32>) {
+  transformer.cache.append %x at %at into %cache : (memref<?x4xf32>, memref<?xi32>, memref<?x3x4xf32>) -> ()
+  return
+}
+
+// What is no layer op has loops of its own, or none.
+
+// CHECK-LABEL: func.func @other_ops_are_left_alone(
+// CHECK-NEXT: transformer.weight @table
+// CHECK-NEXT: return
+func.func @other_ops_are_left_alone() -> memref<9x4xf32> {
+  %w = transformer.weight @table : memref<9x4xf32>
+  return %w : memref<9x4xf32>
+}
