@@ -10,7 +10,8 @@ refuses() {
   "$@" >refused.out 2>refused.err || status=$?
   text=$(<refused.err)
   if [ $status != 1 ] || [ "$(wc -l <refused.err)" != 1 ] ||
-    [[ $text != heddle-*": error: "* || $text != *"$expected"* || $text == *. ]]; then
+    [[ $text != heddle-*": error: "* || $text != *"$expected"* ]] ||
+    [[ $text == *. ]]; then
     echo "command:  $*"
     echo "expected: exit code 1 and '$expected'"
     echo "found:    exit code $status and '$text'"

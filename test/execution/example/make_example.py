@@ -28,8 +28,8 @@ MATRICES = ["query", "key", "value", "output"]
 START, END, MAX_LENGTH = 1, 2, 10
 SOURCES = [[7, 4, 9, 2], [5, 2], [3, 11, 10, 6, 8, 4, 2]]
 TARGETS = [[3, 8, 5, 2], [10, 4, 7, 7, 6, 2], [9, 2]]
-# Its greedy outputs differ, end before the limit and at it, and lead every other
-# word by a hundred times the tolerance of the test.
+# Its greedy outputs differ, end before the limit and at it, and lead every
+# other word by a hundred times the tolerance of the test.
 SEED = 628
 
 
