@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/Passes.h"
 #include "runtime/KernelAbi.h"
@@ -45,6 +46,7 @@ public:
   LogicalResult build();
 
 private:
+  LogicalResult checkBody();
   LogicalResult describeArguments();
   LogicalResult describeArgument(BlockArgument argument);
   Value loadWord(Value base, int64_t index, Type type);
@@ -178,6 +180,26 @@ LogicalResult HostFunctionBuilder::placeWeights(Value weights) {
   return failure(walked.wasInterrupted());
 }
 
+/// Whether the pipeline to LLVM knows `op`.
+static bool isLowered(Operation *op) {
+  static constexpr StringLiteral dialects[] = {"affine", "arith", "cf",
+                                               "func",   "index", "math",
+                                               "memref", "scf",   "vector"};
+  return (isa<WeightOp>(op) ||
+          llvm::is_contained(dialects, op->getName().getDialectNamespace())) &&
+         !isa<vector::PrintOp>(op);
+}
+
+LogicalResult HostFunctionBuilder::checkBody() {
+  WalkResult walked = function.walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (isLowered(op))
+      return WalkResult::advance();
+    op->emitOpError("has no lowering to machine code");
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 LogicalResult HostFunctionBuilder::build() {
   if (function.getNumResults() != 0)
     return function.emitError("returns ")
@@ -187,7 +209,7 @@ LogicalResult HostFunctionBuilder::build() {
   if (!dimNames)
     return function.emitError("has no planned memory: '")
            << kDimsAttr << "' is missing";
-  if (failed(describeArguments()))
+  if (failed(describeArguments()) || failed(checkBody()))
     return failure();
 
   Location loc = function.getLoc();
@@ -281,6 +303,12 @@ namespace {
 struct BuildHostFunctions
     : heddle::impl::BuildHostFunctionsPassBase<BuildHostFunctions> {
   void runOnOperation() override {
+    for (Operation &op : *getOperation().getBody())
+      if (!isa<func::FuncOp, ParameterOp, memref::GlobalOp>(op)) {
+        op.emitOpError("is no part of a model: expected functions and "
+                       "parameters");
+        return signalPassFailure();
+      }
     SymbolTable symbols(getOperation());
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {

@@ -41,7 +41,7 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
     ```
 
     An op that cannot be evaluated position by position is an error that names
-    the op and the reason.
+    the op and the reason; so is a form of another name.
   }];
   let statistics = [
     Statistic<"numPrepared", "prepared-values",
@@ -182,8 +182,8 @@ def BuildHostFunctionsPass
     ```
 
     A function that still returns something (bufferisation had to copy), an
-    argument without a name of its own or of elements other than f32 and i32, or a
-    parameter without a place is an error.
+    argument without a name of its own or of elements other than f32 and i32, a
+    parameter without a place, or an op that has no way to LLVM is an error.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",

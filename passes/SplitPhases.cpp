@@ -32,6 +32,20 @@ static bool hasForm(func::FuncOp function, StringRef form) {
                       forms, StringAttr::get(function.getContext(), form));
 }
 
+static LogicalResult checkForms(func::FuncOp function) {
+  Attribute forms = function->getAttr(kFormsAttr);
+  auto list = dyn_cast_or_null<ArrayAttr>(forms);
+  auto isForm = [](Attribute form) {
+    auto name = dyn_cast<StringAttr>(form);
+    return name && (name == "full" || name == "step");
+  };
+  if (!forms || (list && !list.empty() && llvm::all_of(list, isForm)))
+    return success();
+  return function.emitError("expects '")
+         << kFormsAttr << "' to list \"full\", \"step\" or both, found "
+         << forms;
+}
+
 /// Operands, then the values that regions capture: all that an op reads.
 static SetVector<Value> valuesReadBy(Operation *op) {
   SetVector<Value> values(llvm::from_range, op->getOperands());
@@ -333,9 +347,12 @@ namespace {
 struct SplitPhases : heddle::impl::SplitPhasesPassBase<SplitPhases> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> decoders;
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (failed(checkForms(function)))
+        return signalPassFailure();
       if (hasForm(function, "step"))
         decoders.push_back(function);
+    }
     for (func::FuncOp decoder : decoders) {
       PhaseSplitter splitter(decoder);
       if (failed(splitter.split()))

@@ -63,3 +63,24 @@ func.func private @parameter_without_a_place(%x: memref<4xf32> {transformer.name
 func.func private @arena_without_a_size() attributes {transformer.arena = @f} {
   return
 }
+
+// -----
+
+func.func private @op_without_a_lowering(%x: memref<4xf32> {transformer.name = "x"}) attributes {transformer.dims = []} {
+  // expected-error @below {{'linalg.exp' op has no lowering to machine code}}
+  linalg.exp ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func private @assembly(%x: memref<4xf32> {transformer.name = "x"}) attributes {transformer.dims = []} {
+  // expected-error @below {{'llvm.inline_asm' op has no lowering to machine code}}
+  llvm.inline_asm has_side_effects "bogus", "" : () -> ()
+  return
+}
+
+// -----
+
+// expected-error @below {{'llvm.func' op is no part of a model: expected functions and parameters}}
+llvm.func @foreign_function()

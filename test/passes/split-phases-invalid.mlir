@@ -206,3 +206,10 @@ func.func private @along_the_axis_of_time(%ids: tensor<?x?xi32> {transformer.tar
   return %z : tensor<?x?xf32>
 }
 transformer.parameter @column : tensor<9xf32>
+
+// -----
+
+// expected-error @below {{expects 'transformer.forms' to list "full", "step" or both, found ["chunk"]}}
+func.func private @form_of_another_name(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["chunk"]} {
+  return %ids : tensor<?x?xi32>
+}
