@@ -119,10 +119,11 @@ static void compareValues(const Logits &found, const Logits &expected,
         largest = std::fmax(largest, std::fabs(e));
         difference = std::fmax(difference, std::fabs(f - e));
       }
+  if (largest == 0)
+    fail("there is no value to compare with");
   printf("largest difference %.2g of the largest magnitude %.3g\n",
          difference / largest, largest);
-  // Not `>`: that would pass where nothing but NaN was compared.
-  if (!(difference <= bound * largest) || largest == 0)
+  if (difference > bound * largest)
     fail("the files differ by " + text(difference) + ", expected at most " +
          text(bound * largest));
 }
