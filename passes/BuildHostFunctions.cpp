@@ -182,9 +182,9 @@ LogicalResult HostFunctionBuilder::placeWeights(Value weights) {
 
 /// Whether the pipeline to LLVM knows `op`.
 static bool isLowered(Operation *op) {
-  static constexpr StringLiteral dialects[] = {"affine", "arith", "cf",
-                                               "func",   "index", "math",
-                                               "memref", "scf",   "vector"};
+  static constexpr StringLiteral dialects[] = {
+      "affine", "arith",  "cf",  "func", "index",
+      "math",   "memref", "scf", "ub",   "vector"};
   return (isa<WeightOp>(op) ||
           llvm::is_contained(dialects, op->getName().getDialectNamespace())) &&
          !isa<vector::PrintOp>(op);

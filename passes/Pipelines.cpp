@@ -58,6 +58,8 @@ void heddle::buildLLVMPipeline(OpPassManager &manager) {
   manager.addPass(createConvertControlFlowToLLVMPass());
   manager.addPass(createArithToLLVMConversionPass());
   manager.addPass(createConvertIndexToLLVMPass());
+  // Vectors are taken apart and put together from poison.
+  manager.addPass(createUBToLLVMConversionPass());
   manager.addPass(createConvertFuncToLLVMPass());
   addCleanup(manager);
   manager.addPass(createReconcileUnrealizedCastsPass());

@@ -143,9 +143,10 @@ static llvm::Error compileModel(const CompileOptions &options,
   if (llvm::Error error = runPasses(module, options, dumped, buildLLVMPipeline))
     return error;
   llvm::LLVMContext llvmContext;
+  FirstDiagnostic diagnostic(*module.getContext());
   auto code = buildLLVMModule(module, llvmContext, kReferenceIsa);
   if (!code)
-    return code.takeError();
+    return diagnostic.take(llvm::toString(code.takeError()));
   if (options.emit != Emit::Artifact)
     return emitText(options, **code);
   auto object = emitObjectCode(**code, ObjectForm::Object);
