@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/CallLayout.h"
 #include "lib/CodeGen/DimNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,9 +18,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/Passes.h"
-#include "runtime/KernelAbi.h"
 #include "llvm/ADT/StringSet.h"
-#include <cstddef>
 #include <limits>
 
 namespace heddle {
@@ -29,13 +28,6 @@ namespace heddle {
 
 using namespace mlir;
 using namespace heddle;
-
-/// Fields of HeddleCall by index; all of them are 8 bytes.
-enum CallField { Buffers, Dims, Arena, Weights };
-static_assert(offsetof(HeddleCall, buffers) == 8 * Buffers &&
-              offsetof(HeddleCall, dims) == 8 * Dims &&
-              offsetof(HeddleCall, arena) == 8 * Arena &&
-              offsetof(HeddleCall, weights) == 8 * Weights);
 
 namespace {
 class HostFunctionBuilder {
@@ -50,6 +42,7 @@ private:
   LogicalResult describeArguments();
   LogicalResult describeArgument(BlockArgument argument);
   Value loadWord(Value base, int64_t index, Type type);
+  Value loadField(Value call, CallField field);
   Value bytesAt(Value pointer);
   Value viewOf(Value bytes, int64_t offset, MemRefType type,
                ArrayRef<Value> sizes);
@@ -123,6 +116,11 @@ Value HostFunctionBuilder::loadWord(Value base, int64_t index, Type type) {
       builder, function.getLoc(), base.getType(), builder.getI64Type(), base,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
   return LLVM::LoadOp::create(builder, function.getLoc(), type, address);
+}
+
+/// Loads a pointer of the call.
+Value HostFunctionBuilder::loadField(Value call, CallField field) {
+  return loadWord(call, static_cast<int64_t>(field), call.getType());
 }
 
 /// A memref of bytes over `pointer`, in the form that memrefs have in LLVM.
@@ -219,15 +217,15 @@ LogicalResult HostFunctionBuilder::build() {
       builder, loc, symbol, builder.getFunctionType({pointer}, TypeRange()));
   builder.setInsertionPointToStart(host.addEntryBlock());
   Value call = host.getArgument(0);
-  Value buffers = loadWord(call, Buffers, pointer);
-  Value dims = loadWord(call, Dims, pointer);
+  Value buffers = loadField(call, CallField::Buffers);
+  Value dims = loadField(call, CallField::Dims);
   llvm::StringMap<Value> sizes;
   for (auto [index, name] : llvm::enumerate(dimNames))
     sizes[cast<StringAttr>(name).getValue()] =
         arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                    loadWord(dims, index, builder.getI64Type()));
-  Value arena = bytesAt(loadWord(call, Arena, pointer));
-  Value weights = bytesAt(loadWord(call, Weights, pointer));
+  Value arena = bytesAt(loadField(call, CallField::Arena));
+  Value weights = bytesAt(loadField(call, CallField::Weights));
   if (failed(placeWeights(weights)))
     return failure();
 

@@ -1,9 +1,9 @@
 //===- PlaceWeights.cpp - Give each parameter its place in the artifact ---===//
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/CallLayout.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Passes.h"
-#include "runtime/ArtifactFormat.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace heddle {
@@ -32,7 +32,7 @@ struct PlaceWeights : heddle::impl::PlaceWeightsPassBase<PlaceWeights> {
       RankedTensorType type = parameter.getTensorType();
       parameter.setPlacedAttr(builder.getI64IntegerAttr(offset));
       offset += type.getNumElements() * type.getElementTypeBitWidth() / 8;
-      offset = llvm::alignTo(offset, format::kTensorAlignment);
+      offset = llvm::alignTo(offset, kBufferAlignment);
     }
   }
 };

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/CallLayout.h"
 #include "lib/CodeGen/DimNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
@@ -17,7 +18,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
-#include "runtime/ArtifactFormat.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace heddle {
@@ -232,7 +232,7 @@ SmallVector<Value> MemoryPlanner::computeOffsets(OpBuilder &builder,
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  int64_t alignment = format::kTensorAlignment;
+  int64_t alignment = kBufferAlignment;
   SmallVector<Value> offsets = {constant(0)};
   for (const Slot &slot : slots) {
     Value size;

@@ -89,8 +89,9 @@ static llvm::Error runPasses(ModuleOp module, const CompileOptions &options,
                              unsigned &dumped, void (*build)(OpPassManager &)) {
   PassManager manager(module.getContext());
   if (!options.dumpPasses.empty()) {
-    if (std::error_code error =
-            llvm::sys::fs::create_directories(options.dumpPasses))
+    if (std::error_code error = llvm::sys::fs::create_directories(
+            options.dumpPasses, /*IgnoreExisting=*/true,
+            llvm::sys::fs::perms::all_all))
       return makeError("cannot create the folder '" + options.dumpPasses +
                        "': " + error.message());
     manager.addInstrumentation(

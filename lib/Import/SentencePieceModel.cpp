@@ -117,7 +117,7 @@ Expected<SentencePieceModel> readSentencePieceModel(StringRef path) {
   auto status = processor.LoadFromSerializedProto(model.bytes);
   if (!status.ok())
     return makeError("'" + path + "' is not a SentencePiece model that can " +
-                     "be loaded: " + status.message());
+                     "be loaded: " + StringRef(status.message()).rtrim('.'));
   model.pieceCount = processor.GetPieceSize();
   model.eos = processor.eos_id();
   model.unknown = processor.unk_id();

@@ -1,0 +1,29 @@
+//===- CallLayout.h - What passes know of the runtime's call ----*- C++ -*-===//
+//
+// The numbers of runtime/KernelAbi.h and runtime/ArtifactFormat.h that
+// generated code depends on. Passes see the runtime through this header alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_CODEGEN_CALLLAYOUT_H
+#define HEDDLE_LIB_CODEGEN_CALLLAYOUT_H
+
+#include "runtime/ArtifactFormat.h"
+#include "runtime/KernelAbi.h"
+#include <cstddef>
+
+namespace heddle {
+
+/// Bytes; of buffers in an arena and of tensors in the weights section.
+inline constexpr int64_t kBufferAlignment = format::kTensorAlignment;
+
+/// Fields of HeddleCall by index; each is a word of 8 bytes.
+enum class CallField : int32_t { Buffers, Dims, Arena, Weights };
+static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
+              offsetof(HeddleCall, dims) == 8 * int(CallField::Dims) &&
+              offsetof(HeddleCall, arena) == 8 * int(CallField::Arena) &&
+              offsetof(HeddleCall, weights) == 8 * int(CallField::Weights));
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CODEGEN_CALLLAYOUT_H
