@@ -44,6 +44,7 @@ def Transformer_Dialect : Dialect {
     | `transformer.arena` | argument | scratch memory |
     | `transformer.arena` | function | the function whose scratch it measures |
     | `transformer.entry` | function | an entry point, in the manifest's words |
+    | `transformer.kernel` | function | called by entry points, unknown outside |
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

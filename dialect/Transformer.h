@@ -42,6 +42,7 @@ inline constexpr llvm::StringLiteral kStateAttr = "transformer.state";
 inline constexpr llvm::StringLiteral kOutputAttr = "transformer.output";
 inline constexpr llvm::StringLiteral kArenaAttr = "transformer.arena";
 inline constexpr llvm::StringLiteral kEntryAttr = "transformer.entry";
+inline constexpr llvm::StringLiteral kKernelAttr = "transformer.kernel";
 
 /// Attaches BufferizableOpInterface to the ops of the dialect.
 void registerBufferization(mlir::DialectRegistry &registry);

@@ -310,7 +310,7 @@ struct BuildHostFunctions
     SymbolTable symbols(getOperation());
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
-      if (function.isExternal())
+      if (function.isExternal() || function->hasAttr(kKernelAttr))
         continue;
       if (failed(function->hasAttr(kArenaAttr)
                      ? buildArenaFunction(function)

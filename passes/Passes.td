@@ -116,6 +116,42 @@ def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
   ];
 }
 
+def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
+  let summary = "Replace layer ops by calls of generated kernels";
+  let description = [{
+    Comes in: layer ops on memrefs. Each linear becomes a call of a kernel for its
+    shape, written in vectors of the ISA level by lib/Kernels; equal kernels are
+    built once, so that code grows with the number of different shapes, not of
+    layers. Leading dimensions are collapsed: a kernel knows rows only.
+
+    Ops without an emitter, and buffers with another layout than row-major, are
+    left to the reference lowering.
+
+    ```mlir
+    transformer.linear %x, %w, %b into %y
+    // becomes, where %x is memref<?x?x256xf32>
+    %rows = memref.collapse_shape %x [[0, 1], [2]]
+    %out = memref.collapse_shape %y [[0, 1], [2]]
+    call @linear_256x1536_bias(%rows, %w, %b, %out)
+    ```
+
+    An ISA level that is not supported is an error.
+  }];
+  let options = [
+    Option<"isa", "isa", "std::string", "\"x86-64-v3\"",
+           "ISA level to generate kernels for">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+  let statistics = [
+    Statistic<"numCalls", "calls", "layer ops that call a kernel">,
+    Statistic<"numKernels", "kernels", "different kernels">
+  ];
+}
+
 def LowerToLoopsPass : Pass<"transformer-lower-to-loops", "::mlir::ModuleOp"> {
   let summary = "The reference lowering: plain loops";
   let description = [{

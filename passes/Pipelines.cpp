@@ -30,7 +30,7 @@ static void addBufferization(OpPassManager &manager) {
   addCleanup(manager);
 }
 
-void heddle::buildReferencePipeline(OpPassManager &manager) {
+void heddle::buildModelPipeline(OpPassManager &manager) {
   // Masks fold first: the reach of what is left decides how large caches are.
   addCleanup(manager);
   manager.addPass(createSplitPhasesPass());
@@ -38,6 +38,12 @@ void heddle::buildReferencePipeline(OpPassManager &manager) {
   // Memory is planned while functions are straight-line.
   manager.addPass(createPlanMemoryPass());
   manager.addPass(createPlaceWeightsPass());
+}
+
+void heddle::buildCodePipeline(OpPassManager &manager,
+                               const CodeOptions &options) {
+  if (options.kernels)
+    manager.addPass(createEmitKernelsPass({options.isa}));
   // No CSE from here on: buffers that share a slot would become one value, and
   // the loops of one layer would speak of the tensors of another.
   manager.addPass(createLowerToLoopsPass());
@@ -69,7 +75,10 @@ void heddle::registerPipelines() {
   PassPipelineRegistration<>(
       "heddle-reference",
       "From a model to entry points made of plain loops over memrefs",
-      buildReferencePipeline);
+      [](OpPassManager &manager) {
+        buildModelPipeline(manager);
+        buildCodePipeline(manager, CodeOptions{"", /*kernels=*/false});
+      });
   PassPipelineRegistration<>("heddle-llvm",
                              "From entry points to the LLVM dialect",
                              buildLLVMPipeline);

@@ -8,15 +8,28 @@
 #ifndef HEDDLE_PASSES_PIPELINES_H
 #define HEDDLE_PASSES_PIPELINES_H
 
+#include <string>
+
 namespace mlir {
 class OpPassManager;
 } // namespace mlir
 
 namespace heddle {
 
-/// From the mathematics of a model, on tensors, to entry points made of plain
-/// loops over memrefs. Parameters keep their place in the artifact.
-void buildReferencePipeline(mlir::OpPassManager &manager);
+/// From the mathematics of a model, on tensors, to layer ops on planned memory:
+/// the same for every ISA level. Parameters have their place in the artifact.
+void buildModelPipeline(mlir::OpPassManager &manager);
+
+struct CodeOptions {
+  /// The ISA level of the kernels.
+  std::string isa;
+  /// False leaves every op to the reference lowering, the oracle.
+  bool kernels = true;
+};
+
+/// From layer ops to entry points made of kernels and loops over memrefs.
+void buildCodePipeline(mlir::OpPassManager &manager,
+                       const CodeOptions &options);
 
 /// From entry points to the LLVM dialect.
 void buildLLVMPipeline(mlir::OpPassManager &manager);

@@ -23,6 +23,12 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --weights FILE                tensors of a .mlir module: safetensors or .bin
   --emit artifact|mlir|llvm|asm what to write: the artifact (default), the
                                 module as imported, LLVM IR or assembly
+  --target native|portable|x86-64-v3|x86-64-v4
+                                the machines to make code for: this one, any
+                                (default: one code for each level in the file),
+                                or one ISA level
+  --reference                   plain loops in place of generated kernels: slow,
+                                the oracle to compare with
   --dump-passes DIR             write the module after each pass to DIR
   --load-dialect-plugin FILE    load a shared object with a dialect
   --help                        print this
@@ -35,6 +41,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("-o", &options.output)
       .Case("--weights", &options.weights)
       .Case("--dump-passes", &options.dumpPasses)
+      .Case("--target", &options.target)
       .Default(nullptr);
 }
 
@@ -108,6 +115,8 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
       options.help = true;
     } else if (argument == "--version") {
       options.version = true;
+    } else if (argument == "--reference") {
+      options.reference = true;
     } else if (findText(options, flag) || flag == "--emit" ||
                flag == "--load-dialect-plugin") {
       if (!argument.contains('=') && ++i == arguments.size())
@@ -119,6 +128,8 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
       return makeError("unknown flag '" + argument + "'");
     }
   }
+  if (options.target.empty())
+    options.target = "portable";
   if (Error error = checkTogether(options))
     return std::move(error);
   return options;

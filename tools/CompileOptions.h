@@ -27,6 +27,11 @@ struct CompileOptions {
   /// The folder for the module after each pass; empty for none.
   std::string dumpPasses;
   std::vector<std::string> dialectPlugins;
+  /// ISA levels: native, portable (the default) or one by name; see
+  /// lib/CodeGen/Target.h.
+  std::string target;
+  /// Leave every op to the reference lowering.
+  bool reference = false;
   Emit emit = Emit::Artifact;
   bool help = false;
   bool version = false;

@@ -11,6 +11,7 @@
 #include "lib/Artifact/Manifest.h"
 #include "lib/CodeGen/ObjectCode.h"
 #include "lib/CodeGen/PassDump.h"
+#include "lib/CodeGen/Target.h"
 #include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Weights/Error.h"
@@ -84,18 +85,20 @@ static llvm::Error loadPlugins(const CompileOptions &options,
   return llvm::Error::success();
 }
 
-/// Runs the passes that `build` adds, with dumps where they are wanted.
+/// Runs the passes that `build` adds; `dumped` counts the files of a dump, null
+/// where none is wanted.
 static llvm::Error runPasses(ModuleOp module, const CompileOptions &options,
-                             unsigned &dumped, void (*build)(OpPassManager &)) {
+                             unsigned *dumped,
+                             llvm::function_ref<void(OpPassManager &)> build) {
   PassManager manager(module.getContext());
-  if (!options.dumpPasses.empty()) {
+  if (dumped && !options.dumpPasses.empty()) {
     if (std::error_code error = llvm::sys::fs::create_directories(
             options.dumpPasses, /*IgnoreExisting=*/true,
             llvm::sys::fs::perms::all_all))
       return makeError("cannot create the folder '" + options.dumpPasses +
                        "': " + error.message());
     manager.addInstrumentation(
-        std::make_unique<PassDump>(options.dumpPasses, dumped));
+        std::make_unique<PassDump>(options.dumpPasses, *dumped));
   }
   build(manager);
   FirstDiagnostic diagnostic(*module.getContext());
@@ -119,50 +122,85 @@ static llvm::Error emitText(const CompileOptions &options,
                    llvm::StringRef(assembly->data(), assembly->size()));
 }
 
+/// From planned memory to the LLVM IR of one ISA level. Sets `manifest`, which
+/// is the same for every level.
+static llvm::Expected<std::unique_ptr<llvm::Module>>
+compileForLevel(ModuleOp module, const CompileOptions &options,
+                const IsaLevel &level, unsigned *dumped,
+                ManifestContext context, std::string &manifest,
+                llvm::LLVMContext &llvmContext) {
+  CodeOptions codeOptions{level.name.str(), !options.reference};
+  if (llvm::Error error =
+          runPasses(module, options, dumped, [&](OpPassManager &manager) {
+            buildCodePipeline(manager, codeOptions);
+          }))
+    return std::move(error);
+  llvm::Expected<std::string> built = buildManifest(module, std::move(context));
+  if (!built)
+    return built.takeError();
+  manifest = std::move(*built);
+  if (llvm::Error error = runPasses(module, options, dumped, buildLLVMPipeline))
+    return std::move(error);
+  FirstDiagnostic diagnostic(*module.getContext());
+  auto code = buildLLVMModule(module, llvmContext, level.name);
+  if (!code)
+    return diagnostic.take(llvm::toString(code.takeError()));
+  return code;
+}
+
 /// Compiles an imported model and writes what was asked for.
 static llvm::Error compileModel(const CompileOptions &options,
                                 ImportedModel &model) {
   ModuleOp module = *model.module;
   if (llvm::Error error = checkModelAttributes(module))
     return error;
-  unsigned dumped = 0;
-  if (llvm::Error error =
-          runPasses(module, options, dumped, buildReferencePipeline))
-    return error;
+  llvm::Expected<llvm::SmallVector<IsaLevel>> levels =
+      getTarget(options.target);
+  if (!levels)
+    return levels.takeError();
   ManifestContext context;
   context.compilerVersion = HEDDLE_VERSION;
-  context.isas = {kReferenceIsa.str()};
+  context.options = llvm::json::Object{
+      {"kernels", options.reference ? "reference" : "generated"},
+      {"target", options.target}};
   context.tokenizer = std::move(model.tokenizer);
-  llvm::Expected<std::string> manifest =
-      buildManifest(module, std::move(context));
-  if (!manifest)
-    return manifest.takeError();
+  for (const IsaLevel &level : *levels)
+    context.isas.push_back(level.name.str());
+
+  unsigned dumped = 0;
+  if (llvm::Error error =
+          runPasses(module, options, &dumped, buildModelPipeline))
+    return error;
   auto tensors = collectPlacedTensors(module, model.weights);
   if (!tensors)
     return tensors.takeError();
 
-  if (llvm::Error error = runPasses(module, options, dumped, buildLLVMPipeline))
-    return error;
-  llvm::LLVMContext llvmContext;
-  FirstDiagnostic diagnostic(*module.getContext());
-  auto code = buildLLVMModule(module, llvmContext, kReferenceIsa);
-  if (!code)
-    return diagnostic.take(llvm::toString(code.takeError()));
-  if (options.emit != Emit::Artifact)
-    return emitText(options, **code);
-  auto object = emitObjectCode(**code, ObjectForm::Object);
-  if (!object)
-    return object.takeError();
-  auto library = linkSharedObject(*object);
-  if (!library)
-    return library.takeError();
-
   ArtifactContents contents;
-  contents.manifest = std::move(*manifest);
-  contents.code = {{("code." + kReferenceIsa).str(),
-                    std::string(library->begin(), library->end())}};
   contents.tensors = *tensors;
   contents.imported = model.sections;
+  for (const IsaLevel &level : *levels) {
+    // What is shown to people is the code of the best level.
+    bool isShown = &level == &levels->back();
+    if (options.emit != Emit::Artifact && !isShown)
+      continue;
+    OwningOpRef<ModuleOp> copy(module.clone());
+    llvm::LLVMContext llvmContext;
+    auto code =
+        compileForLevel(*copy, options, level, isShown ? &dumped : nullptr,
+                        context, contents.manifest, llvmContext);
+    if (!code)
+      return code.takeError();
+    if (options.emit != Emit::Artifact)
+      return emitText(options, **code);
+    auto object = emitObjectCode(**code, ObjectForm::Object);
+    if (!object)
+      return object.takeError();
+    auto library = linkSharedObject(*object);
+    if (!library)
+      return library.takeError();
+    contents.code.push_back({("code." + level.name).str(),
+                             std::string(library->begin(), library->end())});
+  }
   return writeArtifact(options.output, contents);
 }
 

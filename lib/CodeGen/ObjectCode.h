@@ -18,9 +18,6 @@
 
 namespace heddle {
 
-/// The ISA level of the reference lowering: the lowest that is supported.
-inline constexpr llvm::StringLiteral kReferenceIsa = "x86-64-v3";
-
 /// Translates a module in the LLVM dialect and optimises it for ISA level `isa`
 /// (a CPU name of LLVM's, e.g. "x86-64-v3"). Ops that describe the model
 /// (parameters) have no code and are left out.

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Compiles a model of test/goldens and compares what it computes with what
 # transformers computed in float64: teacher-forced logits in the full form and
-# step by step, then greedy output.
+# step by step, then greedy output; with the reference lowering and with the
+# kernels of each ISA level that this machine has.
 #
 # usage: check.sh GOLDEN TEMPORARY
 
@@ -10,7 +11,10 @@ golden=$1 temporary=$2
 rm -rf "$temporary"
 mkdir -p "$temporary"
 artifact=$temporary/model.heddle
-heddle-compile "$golden" -o "$artifact"
+limit=()
+if [ -e "$golden/max-length" ]; then
+  limit=(--max-length "$(cat "$golden/max-length")")
+fi
 
 # score NAME FORM BATCH: writes the logits of all rows to NAME.npy.
 score() {
@@ -19,26 +23,31 @@ score() {
     <"$golden/inputs.ids"
 }
 
-for form in full step; do
-  score $form $form 8
-  # float32 against float64: sums of at most a few hundred products, each
-  # rounded by 2^-24, leave a difference of up to 2e-6 (measured; transformers'
-  # own float32 differs as much). A wrong epsilon or activation is above 1e-4.
-  compare-npy "$temporary/$form.npy" "$golden/logits.npy" --within 1e-5
-  # Bits depend neither on the neighbours in a batch nor on its padding.
-  for batch in 1 3; do
-    score $form.$batch $form $batch
-    cmp "$temporary/$form.$batch.npy" "$temporary/$form.npy"
+# check FLAG...: compiles with these flags and compares.
+check() {
+  heddle-compile "$golden" -o "$artifact" "$@"
+  for form in full step; do
+    score $form $form 8
+    # float32 against float64: sums of at most a few hundred products, each
+    # rounded by 2^-24, leave a difference of up to 2e-6 (measured; transformers'
+    # own float32 differs as much). A wrong epsilon or activation is above 1e-4.
+    compare-npy "$temporary/$form.npy" "$golden/logits.npy" --within 1e-5
+    # Bits depend neither on the neighbours in a batch nor on its padding.
+    for batch in 1 3; do
+      score $form.$batch $form $batch
+      cmp "$temporary/$form.$batch.npy" "$temporary/$form.npy"
+    done
   done
-done
-# The reference lowering sums a row in one order, whatever the form.
-cmp "$temporary/full.npy" "$temporary/step.npy"
+  # Loops and kernels sum a row in one order, whatever the form.
+  cmp "$temporary/full.npy" "$temporary/step.npy"
+  for batch in 1 3 8; do
+    heddle-run "$artifact" --ids --batch $batch "${limit[@]}" \
+      <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
+  done
+}
 
-limit=()
-if [ -e "$golden/max-length" ]; then
-  limit=(--max-length "$(cat "$golden/max-length")")
+check --target x86-64-v3 --reference
+check --target x86-64-v3
+if grep -q avx512vl /proc/cpuinfo; then
+  check --target x86-64-v4
 fi
-for batch in 1 3 8; do
-  heddle-run "$artifact" --ids --batch $batch "${limit[@]}" \
-    <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
-done

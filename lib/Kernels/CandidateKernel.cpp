@@ -1,0 +1,146 @@
+//===- CandidateKernel.cpp - Kernels of candidate_logits ------------------===//
+//
+// One dot product a candidate, along the width that both operands have side by
+// side in memory. Four candidates at a time share the loads of x and hide each
+// other's latency; the last few of a list go one by one.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/CandidateKernel.h"
+#include "lib/CodeGen/Loops.h"
+#include "lib/Kernels/VectorTiles.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+class CandidateKernelBuilder {
+public:
+  CandidateKernelBuilder(OpBuilder &builder, func::FuncOp kernel, int64_t width,
+                         const IsaLevel &isa)
+      : loops(builder, kernel.getLoc()), width(width), isa(isa),
+        input(kernel.getArgument(0)), rows(kernel.getArgument(1)),
+        bias(kernel.getArgument(2)), counts(kernel.getArgument(3)),
+        sentences(kernel.getArgument(4)), output(kernel.getArgument(5)) {}
+
+  void build();
+
+private:
+  static constexpr int64_t kTogether = 4;
+  void logits(Value row, Value sentence, Value first, int64_t count);
+
+  Loops loops;
+  int64_t width;
+  IsaLevel isa;
+  Value input, rows, bias, counts, sentences, output;
+};
+} // namespace
+
+/// y[row, first + c] for c < count.
+void CandidateKernelBuilder::logits(Value row, Value sentence, Value first,
+                                    int64_t count) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  SmallVector<Value> candidates, totals;
+  for (int64_t c = 0; c < count; ++c) {
+    candidates.push_back(
+        builder.createOrFold<arith::AddIOp>(loc, first, loops.index(c)));
+    totals.push_back(loops.load(bias, {sentence, candidates.back()}));
+  }
+  auto load = [&](Value from, ValueRange at, int64_t lanes) -> Value {
+    return vector::LoadOp::create(
+        builder, loc, VectorType::get(lanes, builder.getF32Type()), from, at);
+  };
+  auto multiplyAdd = [&](ValueRange sums, Value d, int64_t lanes) {
+    SmallVector<Value> next;
+    Value x = load(input, {row, d}, lanes);
+    for (auto [sum, candidate] : llvm::zip(sums, candidates))
+      next.push_back(vector::FMAOp::create(
+          builder, loc, x, load(rows, {sentence, candidate, d}, lanes), sum));
+    return next;
+  };
+  auto zeros = [&](int64_t lanes) {
+    Value zero = arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(VectorType::get(lanes, builder.getF32Type()),
+                               0.0f));
+    return SmallVector<Value>(count, zero);
+  };
+  auto addToTotals = [&](ValueRange sums) {
+    for (auto [total, sum] : llvm::zip(totals, sums))
+      total = vector::ReductionOp::create(builder, loc,
+                                          vector::CombiningKind::ADD, sum,
+                                          total, arith::FastMathFlags::reassoc);
+  };
+
+  int64_t whole = width / isa.lanes * isa.lanes;
+  if (whole > 0)
+    addToTotals(scf::ForOp::create(
+                    builder, loc, loops.index(0), loops.index(whole),
+                    loops.index(isa.lanes), zeros(isa.lanes),
+                    [&](OpBuilder &, Location, Value d, ValueRange sums) {
+                      scf::YieldOp::create(builder, loc,
+                                           multiplyAdd(sums, d, isa.lanes));
+                    })
+                    .getResults());
+  for (int64_t lanes : vectorWidths(width - whole, isa.lanes)) {
+    addToTotals(multiplyAdd(zeros(lanes), loops.index(whole), lanes));
+    whole += lanes;
+  }
+  for (auto [candidate, total] : llvm::zip(candidates, totals))
+    loops.store(total, output, {row, candidate});
+}
+
+void CandidateKernelBuilder::build() {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
+  loops.loop(loops.size(input, 0), [&](Value row) {
+    Value sentence = loops.toIndex(loops.load(sentences, row));
+    Value count = loops.toIndex(loops.load(counts, sentence));
+    Value together = loops.index(kTogether);
+    Value left = arith::RemUIOp::create(builder, loc, count, together);
+    Value whole = arith::SubIOp::create(builder, loc, count, left);
+    scf::ForOp::create(builder, loc, loops.index(0), whole, together,
+                       ValueRange(),
+                       [&](OpBuilder &, Location, Value first, ValueRange) {
+                         logits(row, sentence, first, kTogether);
+                         scf::YieldOp::create(builder, loc);
+                       });
+    loops.loop(whole, count,
+               [&](Value candidate) { logits(row, sentence, candidate, 1); });
+    loops.loop(count, loops.size(output, 1), [&](Value candidate) {
+      loops.store(lowest, output, {row, candidate});
+    });
+  });
+}
+
+std::string heddle::nameOfCandidateKernel(int64_t width) {
+  return "candidates_" + std::to_string(width);
+}
+
+func::FuncOp heddle::buildCandidateKernel(OpBuilder &builder, Location loc,
+                                          int64_t width, const IsaLevel &isa) {
+  constexpr int64_t any = ShapedType::kDynamic;
+  auto values = [&](ArrayRef<int64_t> shape) -> Type {
+    return MemRefType::get(shape, builder.getF32Type());
+  };
+  Type ids = MemRefType::get(any, builder.getI32Type());
+  auto kernel = func::FuncOp::create(
+      builder, loc, nameOfCandidateKernel(width),
+      builder.getFunctionType({values({any, width}), values({any, any, width}),
+                               values({any, any}), ids, ids,
+                               values({any, any})},
+                              TypeRange()));
+  kernel.setPrivate();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(kernel.addEntryBlock());
+  CandidateKernelBuilder(builder, kernel, width, isa).build();
+  func::ReturnOp::create(builder, loc);
+  return kernel;
+}
