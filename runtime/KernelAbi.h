@@ -34,7 +34,9 @@ struct HeddleCall {
   const void *weights;
 };
 
-/// An entry point. Allocates nothing and cannot fail.
+/// An entry point. Allocates nothing and cannot fail. Called with denormals
+/// flushed to zero and the rest of MXCSR at its defaults (FloatEnvironment.h),
+/// which it leaves as it is, except for exception flags.
 typedef void (*HeddleEntry)(const struct HeddleCall *call);
 
 /// Bytes of arena that an entry point needs. Never decreases when a dimension

@@ -9,6 +9,8 @@
 
 #include "runtime/Session.h"
 
+#include "runtime/FloatEnvironment.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -211,6 +213,7 @@ void Session::call(Binding &binding) {
     binding.dims[i] = dims[entry.dims[i]];
   HeddleCall call{binding.buffers.data(), binding.dims.data(), arena,
                   model.weights()};
+  FloatEnvironment environment;
   binding.entry->run(&call);
 }
 

@@ -3,14 +3,16 @@
 // Entry points in the shape that the compiler gives them, whose logits are a
 // hash of all the decoder may see: the source ids, the target ids so far and
 // the position. Whatever the runtime mixes up (a row, a state, a length, a
-// buffer, the order of arguments) changes them. Each call scribbles over its
-// arena, and memory behind a sentence's end is poisoned. ToyModel.cpp states
-// the same function for one sentence.
+// buffer, the order of arguments) changes them, and so do denormals that are
+// not flushed. Each call scribbles over its arena, and memory behind a
+// sentence's end is poisoned. ToyModel.cpp states the same function for one
+// sentence.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/KernelAbi.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,17 +23,26 @@ static uint32_t mix(uint32_t hash, uint32_t value) {
   return hash ^ (hash >> 15);
 }
 
+/// Zero where denormals are flushed, results (bit 0) and operands (bit 1).
+static uint32_t denormalsLeft(void) {
+  volatile float smallest = FLT_MIN, denormal = FLT_TRUE_MIN;
+  float half = smallest / 2;
+  uint32_t bits;
+  memcpy(&bits, &half, sizeof(bits)); // A comparison would flush its operands.
+  return (bits != 0) + 2 * (denormal * 0x1p100f != 0);
+}
+
 /// Sixteen levels, so that ties are common; more eos as the sentence grows.
 static float logit(const struct HeddleCall *call, uint32_t source,
                    uint32_t prefix, int32_t position, int32_t id) {
   const float *weights = call->weights;
-  uint32_t hash = mix(mix(source, prefix), (uint32_t)id);
+  uint32_t hash = mix(mix(source, prefix), (uint32_t)id + denormalsLeft());
   return weights[0] * (float)(hash >> 28) +
          (id == 0 ? (float)position / 2 : 0.0f);
 }
 
 static uint32_t hashSource(const float *memory, int32_t length) {
-  uint32_t hash = kSeed;
+  uint32_t hash = kSeed + denormalsLeft();
   for (int32_t s = 0; s < length; ++s)
     hash = mix(hash, (uint32_t)memory[2 * s]);
   return hash;
@@ -47,12 +58,13 @@ void encode(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
   const int32_t *ids = call->buffers[0], *lengths = call->buffers[1];
   float *memory = call->buffers[2];
+  float leak = (float)denormalsLeft();
   scribble(call, encode_arena(call->dims));
   for (int64_t b = 0; b < batch; ++b) {
     for (int64_t s = 0; s < source; ++s) {
       int inside = s < lengths[b];
       float *cell = memory + 2 * (b * source + s);
-      cell[0] = inside ? (float)ids[b * source + s] : (float)kPoison;
+      cell[0] = inside ? (float)ids[b * source + s] + leak : (float)kPoison;
       cell[1] = cosf((float)s); // From the host's libm.
     }
   }
