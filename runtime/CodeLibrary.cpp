@@ -1,12 +1,14 @@
 //===- CodeLibrary.cpp - The compiled code of an artifact -----------------===//
 //
-// cpuid, a memory file, the dynamic loader.
+// cpuid and the user's wish, a memory file, the dynamic loader.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CodeLibrary.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
@@ -39,6 +41,32 @@ static std::string quoted(const std::vector<std::string> &names) {
   for (const std::string &name : names)
     text += (text.empty() ? "'" : ", '") + name + "'";
   return text;
+}
+
+/// The level to load: see CodeLibrary::load.
+static Result<std::string> chooseIsa(const Artifact &artifact,
+                                     const std::vector<std::string> &isas) {
+  std::vector<std::string> runnable;
+  for (const std::string &isa : isas)
+    if (rankOf(isa) > 0)
+      runnable.push_back(isa);
+  if (runnable.empty())
+    return Status::error("'", artifact.path(), "' has code for ", quoted(isas),
+                         " but this machine runs none of them");
+  const char *forced = getenv("HEDDLE_ISA");
+  if (!forced || !*forced)
+    return *std::max_element(runnable.begin(), runnable.end(),
+                             [](const std::string &a, const std::string &b) {
+                               return rankOf(a) < rankOf(b);
+                             });
+  if (!std::count(isas.begin(), isas.end(), forced))
+    return Status::error("HEDDLE_ISA is '", forced, "' but '", artifact.path(),
+                         "' has code for ", quoted(isas));
+  if (!std::count(runnable.begin(), runnable.end(), forced))
+    return Status::error("HEDDLE_ISA is '", forced, "' but of the code in '",
+                         artifact.path(), "' this machine runs ",
+                         quoted(runnable));
+  return std::string(forced);
 }
 
 /// A look at the ELF header, for a better sentence than the loader's.
@@ -78,17 +106,12 @@ static Result<int> copyToMemoryFile(std::string_view code) {
 
 Result<CodeLibrary> CodeLibrary::load(const Artifact &artifact,
                                       const std::vector<std::string> &isas) {
-  const std::string *best = nullptr;
-  for (const std::string &isa : isas)
-    if (rankOf(isa) > (best ? rankOf(*best) : 0))
-      best = &isa;
-  if (!best)
-    return Status::error("'", artifact.path(), "' has code for ", quoted(isas),
-                         " but this machine runs none of them");
-
-  std::string_view code = artifact.section("code." + *best).value_or("");
+  Result<std::string> isa = chooseIsa(artifact, isas);
+  if (!isa.ok())
+    return isa.status();
+  std::string_view code = artifact.section("code." + *isa).value_or("");
   if (!isSharedObjectForThisMachine(code))
-    return Status::error("'", artifact.path(), "' has a section 'code.", *best,
+    return Status::error("'", artifact.path(), "' has a section 'code.", *isa,
                          "' that is not an x86-64 shared object");
   Result<int> memoryFile = copyToMemoryFile(code);
   if (!memoryFile.ok())
@@ -105,7 +128,7 @@ Result<CodeLibrary> CodeLibrary::load(const Artifact &artifact,
     close(*memoryFile);
     return status;
   }
-  return CodeLibrary(*best, *memoryFile, handle);
+  return CodeLibrary(*isa, *memoryFile, handle);
 }
 
 Result<void *> CodeLibrary::find(const std::string &symbol) const {

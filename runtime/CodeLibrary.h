@@ -21,10 +21,12 @@ namespace heddle {
 /// Move-only. Symbols may be looked up from several threads.
 class CodeLibrary {
 public:
-  /// Loads section `code.<isa>` for the best of `isas` that cpuid admits. An
-  /// ISA level that this runtime does not know counts as one that the machine
-  /// lacks. Loading runs the constructors of the code: see ArtifactFormat.h on
-  /// trust.
+  /// Loads section `code.<isa>` for the best of `isas` that cpuid admits, or
+  /// for the one that the environment variable HEDDLE_ISA names, if it is set
+  /// and not empty: so every level can be tried on one machine. Fails on a name
+  /// that is not in `isas`. An ISA level that this runtime does not know counts
+  /// as one that the machine lacks. Loading runs the constructors of the code:
+  /// see ArtifactFormat.h on trust.
   static Result<CodeLibrary> load(const Artifact &artifact,
                                   const std::vector<std::string> &isas);
 
