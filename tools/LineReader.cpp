@@ -9,6 +9,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 #include <utility>
 
@@ -18,8 +21,13 @@ using namespace heddle;
 static constexpr size_t kMaxLineBytes = 1 << 20;
 static constexpr size_t kReadBytes = 1 << 16;
 
-LineReader LineReader::standardInput() {
-  return LineReader(STDIN_FILENO, "standard input");
+Result<LineReader> LineReader::standardInput() {
+  LineReader reader(STDIN_FILENO, "standard input");
+  reader.interruption = eventfd(/*initval=*/0, EFD_CLOEXEC);
+  if (reader.interruption < 0)
+    return Status::error("cannot wait for ", reader.name, ": ",
+                         strerror(errno));
+  return reader;
 }
 
 LineReader LineReader::texts(std::vector<std::string> lines) {
@@ -36,13 +44,22 @@ Result<LineReader> LineReader::open(const std::string &path) {
 }
 
 LineReader::LineReader(LineReader &&other) noexcept
-    : file(std::exchange(other.file, -1)), name(std::move(other.name)),
-      given(std::move(other.given)), lineNumber(other.lineNumber),
-      buffer(std::move(other.buffer)), consumed(other.consumed) {}
+    : file(std::exchange(other.file, -1)),
+      interruption(std::exchange(other.interruption, -1)),
+      name(std::move(other.name)), given(std::move(other.given)),
+      lineNumber(other.lineNumber), buffer(std::move(other.buffer)),
+      consumed(other.consumed) {}
 
 LineReader::~LineReader() {
   if (file > STDIN_FILENO)
     close(file);
+  if (interruption >= 0)
+    close(interruption);
+}
+
+void LineReader::interrupt() const {
+  if (interruption >= 0)
+    eventfd_write(interruption, 1);
 }
 
 std::string LineReader::where() const {
@@ -51,7 +68,18 @@ std::string LineReader::where() const {
   return "line " + std::to_string(lineNumber) + " of " + name;
 }
 
+/// False where interrupt() comes first. poll(2) ignores a descriptor of -1.
+bool LineReader::waitForInput() const {
+  pollfd awaited[] = {{file, POLLIN, 0}, {interruption, POLLIN, 0}};
+  while (poll(awaited, std::size(awaited), /*timeout=*/-1) < 0 &&
+         errno == EINTR)
+    ;
+  return awaited[1].revents == 0;
+}
+
 Result<bool> LineReader::fill() {
+  if (!waitForInput())
+    return false;
   buffer.erase(0, consumed);
   consumed = 0;
   size_t size = buffer.size();

@@ -17,10 +17,11 @@
 
 namespace heddle {
 
-/// Owns its descriptor, unless that is standard input. Move-only.
+/// Owns its descriptor, unless that is standard input. Move-only. One thread at
+/// a time, except for interrupt().
 class LineReader {
 public:
-  static LineReader standardInput();
+  static Result<LineReader> standardInput();
   /// The texts of a command line, one a line.
   static LineReader texts(std::vector<std::string> lines);
   static Result<LineReader> open(const std::string &path);
@@ -34,16 +35,23 @@ public:
   /// than a megabyte.
   Result<std::optional<std::string>> next();
 
+  /// Ends a wait for more of standard input, now or later: what was read so far
+  /// is then the whole of it. Any thread may call this.
+  void interrupt() const;
+
   /// Names the line that next() returned: "line 3 of standard input".
   std::string where() const;
 
 private:
   LineReader(int file, std::string name) : file(file), name(std::move(name)) {}
 
+  bool waitForInput() const;
   /// Reads more of the file; false at its end.
   Result<bool> fill();
 
   int file;
+  /// An event that interrupt() raises, where there is something to wait for.
+  int interruption = -1;
   std::string name;
   std::vector<std::string> given;
   int64_t lineNumber = 0;

@@ -1,6 +1,7 @@
 //===- RunLines.cpp - What heddle-run does with lines ---------------------===//
 //
-// Read a batch, run it, write it, until the input ends.
+// Read a batch, run it, write it, until the input ends. Translations do so in
+// several workers: a session each, over one model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +10,7 @@
 #include "runtime/GreedyDecoder.h"
 #include "runtime/NpyWriter.h"
 #include "runtime/TeacherForcing.h"
+#include "tools/BatchPipeline.h"
 #include "tools/SourceReader.h"
 
 #include <algorithm>
@@ -51,10 +53,12 @@ static Result<SourceReader> openSources(const Model &model,
   if (!options.ids && !model.tokenizer())
     return Status::error("'", options.file,
                          "' has no tokenizer, expected --ids");
-  return SourceReader(model,
-                      options.texts.empty() ? LineReader::standardInput()
-                                            : LineReader::texts(options.texts),
-                      options.ids);
+  Result<LineReader> lines = options.texts.empty()
+                                 ? LineReader::standardInput()
+                                 : LineReader::texts(options.texts);
+  if (!lines.ok())
+    return lines.status();
+  return SourceReader(model, std::move(*lines), options.ids);
 }
 
 /// How many lines run together: a person at a terminal waits for each one.
@@ -82,41 +86,54 @@ static std::string textLine(const Model &model, const TokenIds &ids) {
   return text;
 }
 
+/// What becomes of a batch: its lines, then the failure behind them.
+static BatchPipeline::Outcome translate(const Model &model, Session &session,
+                                        SourceReader::Batch batch,
+                                        const RunOptions &options) {
+  std::vector<std::string> lines(batch.sources.size());
+  std::vector<size_t> indices;
+  std::vector<TokenIds> sources = takeNonEmpty(batch.sources, indices);
+  if (!sources.empty()) {
+    DecodeOptions decodeOptions;
+    decodeOptions.maxLength = options.maxLength;
+    decodeOptions.useShortlist = options.useShortlist;
+    Result<std::vector<TokenIds>> targets =
+        decodeGreedy(model, session, sources, decodeOptions);
+    if (!targets.ok())
+      return {{}, targets.status()};
+    for (size_t i = 0; i < indices.size(); ++i)
+      lines[indices[i]] = options.ids ? formatIds((*targets)[i])
+                                      : textLine(model, (*targets)[i]);
+  }
+  return {std::move(lines), std::move(batch.failure)};
+}
+
 Status heddle::translateLines(const Model &model, const RunOptions &options,
                               OutputWriter &output) {
   Result<SourceReader> reader = openSources(model, options);
   if (!reader.ok())
     return reader.status();
-  DecodeOptions decodeOptions;
-  decodeOptions.maxLength = options.maxLength;
-  decodeOptions.useShortlist = options.useShortlist;
-  Session session(model);
   Progress progress(options);
-  for (;;) {
-    SourceReader::Batch batch = reader->next(batchSize(options));
-    size_t lineCount = batch.sources.size();
-    std::vector<size_t> indices;
-    std::vector<TokenIds> sources = takeNonEmpty(batch.sources, indices);
-    std::vector<std::string> lines(lineCount);
-    if (!sources.empty()) {
-      Result<std::vector<TokenIds>> targets =
-          decodeGreedy(model, session, sources, decodeOptions);
-      if (!targets.ok())
-        return targets.status();
-      for (size_t i = 0; i < indices.size(); ++i)
-        lines[indices[i]] = options.ids ? formatIds((*targets)[i])
-                                        : textLine(model, (*targets)[i]);
-    }
+  BatchPipeline::Ends ends;
+  ends.read = [&] { return reader->next(batchSize(options)); };
+  ends.write = [&](const std::vector<std::string> &lines) {
     for (const std::string &line : lines) {
       output.print(line);
       output.print("\n");
     }
-    if (Status status = output.flush(); !status.ok())
-      return status;
-    progress.add(lineCount);
-    if (batch.last)
-      return batch.failure;
-  }
+    Status status = output.flush();
+    if (status.ok())
+      progress.add(lines.size());
+    return status;
+  };
+  ends.interrupt = [&] { reader->interrupt(); };
+  BatchPipeline pipeline(std::move(ends), options.workers.value_or(1));
+  return pipeline.run([&] {
+    Session session(model);
+    while (std::optional<BatchPipeline::Task> task = pipeline.take())
+      pipeline.put(task->number,
+                   translate(model, session, std::move(task->batch), options));
+  });
 }
 
 Status heddle::scoreLines(const Model &model, const RunOptions &options) {

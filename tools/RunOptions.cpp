@@ -18,6 +18,7 @@ Translates each TEXT, or each line of standard input, with the model that
 heddle-compile wrote to FILE, and prints a line for each.
 
   --batch N          sentences that run together (default 16; 1 on a terminal)
+  --workers N        batches that run at the same time (default 1)
   --max-length N     generate at most N tokens a sentence, the end included
   --no-shortlist     choose among the whole vocabulary
   --ids              lines are token ids, in and out
@@ -32,6 +33,7 @@ heddle-compile wrote to FILE, and prints a line for each.
 
 /// Beyond these a number is a mistake.
 static constexpr int64_t kMaxBatch = 4096;
+static constexpr int64_t kMaxWorkers = 256;
 static constexpr int64_t kMaxMaxLength = 1000000;
 
 static Status parseNumber(const std::string &flag, const std::string &text,
@@ -70,14 +72,16 @@ static bool *findSwitch(RunOptions &options, const std::string &flag) {
 }
 
 static bool takesValue(const std::string &flag) {
-  return flag == "--batch" || flag == "--max-length" || flag == "--teacher" ||
-         flag == "--logits" || flag == "--form";
+  return flag == "--batch" || flag == "--workers" || flag == "--max-length" ||
+         flag == "--teacher" || flag == "--logits" || flag == "--form";
 }
 
 static Status setValue(RunOptions &options, const std::string &flag,
                        const std::string &value) {
   if (flag == "--batch")
     return parseNumber(flag, value, kMaxBatch, options.batch);
+  if (flag == "--workers")
+    return parseNumber(flag, value, kMaxWorkers, options.workers);
   if (flag == "--max-length")
     return parseNumber(flag, value, kMaxMaxLength, options.maxLength);
   if (flag == "--form")
@@ -100,6 +104,8 @@ static Status checkTogether(const RunOptions &options, bool hasForm) {
                : Status::error("--logits needs --teacher FILE");
   if (hasForm && options.teacher.empty())
     return Status::error("--form needs --teacher FILE");
+  if (options.workers && !options.teacher.empty())
+    return Status::error("--workers is for translations, but --teacher scores");
   return Status::success();
 }
 

@@ -23,6 +23,7 @@ struct RunOptions {
   /// Sentences from the command line; standard input where there are none.
   std::vector<std::string> texts;
   std::optional<int64_t> batch;
+  std::optional<int64_t> workers;
   std::optional<int64_t> maxLength;
   bool useShortlist = true;
   /// Input and output are ids instead of text.

@@ -46,6 +46,8 @@ public:
 
   /// The next lines, at most `count`.
   Batch next(int64_t count);
+  /// Ends a wait of next() for input, from any thread.
+  void interrupt() const { lines.interrupt(); }
 
 private:
   Result<TokenIds> parse(std::string_view line) const;

@@ -14,7 +14,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
-#include <thread>
 
 using namespace heddle;
 using namespace heddle::test;
@@ -190,20 +189,6 @@ TEST_F(DecodingTest, steps_allocate_nothing) {
   };
   count(200); // Takes the memory that later batches reuse.
   EXPECT_EQ(count(2), count(200));
-}
-
-TEST_F(DecodingTest, threads_share_a_model) {
-  Model model = load(kNothing);
-  std::vector<Ids> sources = toySources(60);
-  std::vector<Ids> expected = decode(model, sources, 16, {});
-  std::vector<std::vector<Ids>> results(4);
-  std::vector<std::thread> threads;
-  for (std::vector<Ids> &result : results)
-    threads.emplace_back([&] { result = decode(model, sources, 5, {}); });
-  for (std::thread &thread : threads)
-    thread.join();
-  for (const std::vector<Ids> &result : results)
-    EXPECT_EQ(result, expected);
 }
 
 TEST_F(DecodingTest, refuses_what_it_cannot_decode) {

@@ -5,99 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ToyModel.h"
+#include "RunToolTest.h"
 
 #include <array>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sys/wait.h>
 
 using namespace heddle::test;
 using nlohmann::json;
-
-namespace {
-
-struct Outcome {
-  int exitCode;
-  std::string output;
-  std::string errors;
-};
-
-class RunToolTest : public ToyModelTest {
-protected:
-  void SetUp() override {
-    ToyModelTest::SetUp();
-    if (IsSkipped())
-      return;
-    folder = testing::TempDir() + "heddle-run-XXXXXX";
-    ASSERT_NE(mkdtemp(folder.data()), nullptr);
-    json manifest = toyManifest();
-    manifest["generation"]["max_source"] = 9;
-    write("toy", toyArtifact(manifest).build());
-    manifest["tokenizer"] = {{"kind", "characters"},
-                             {"unknown", 1},
-                             {"eos", 0},
-                             {"source", "._abcdefg"},
-                             {"target", "._ABCD\nFGHI"}};
-    write("text", toyArtifact(manifest).build());
-  }
-  void TearDown() override {
-    if (!folder.empty())
-      std::filesystem::remove_all(folder);
-  }
-
-  void write(const std::string &name, const std::string &bytes) const {
-    std::ofstream(folder + "/" + name, std::ios::binary) << bytes;
-  }
-  std::string read(const std::string &name) const {
-    return readFile(folder + "/" + name);
-  }
-
-  /// Runs `heddle-run <arguments>` by the shell, in the folder.
-  Outcome run(const std::string &arguments, const std::string &input = "") {
-    write("input", input);
-    std::string command = "cd " + folder + " && { '" HEDDLE_RUN "' " +
-                          arguments + "; } < input > output 2> errors";
-    int status = std::system(command.c_str());
-    EXPECT_TRUE(WIFEXITED(status)) << arguments;
-    return {WEXITSTATUS(status), read("output"), read("errors")};
-  }
-
-  /// Expects exit code 1 and this sentence.
-  void expectError(const std::string &arguments, const std::string &sentence,
-                   const std::string &input = "") {
-    Outcome outcome = run(arguments, input);
-    EXPECT_EQ(outcome.exitCode, 1) << arguments;
-    EXPECT_EQ(outcome.errors, "heddle-run: error: " + sentence + "\n")
-        << arguments;
-  }
-
-  std::string folder;
-};
-
-/// Lines of ids, and what the toy answers.
-std::string idLines(const std::vector<Ids> &lines) {
-  std::string text;
-  for (const Ids &ids : lines) {
-    for (size_t i = 0; i < ids.size(); ++i)
-      text += (i ? " " : "") + std::to_string(ids[i]);
-    text += "\n";
-  }
-  return text;
-}
-
-std::string answers(const std::vector<Ids> &sources, bool shortlist) {
-  std::vector<Ids> outputs;
-  for (const Ids &source : sources)
-    outputs.push_back(toyGreedy(source, toyManifest()["generation"], 12,
-                                shortlist ? std::optional(toyCandidates(source))
-                                          : std::nullopt));
-  return idLines(outputs);
-}
-
-} // namespace
 
 TEST_F(RunToolTest, ids_in_order_for_every_batch) {
   std::vector<Ids> sources = toySources(50);
@@ -165,6 +80,16 @@ TEST_F(RunToolTest, information_needs_no_machine) {
                              "machine runs none of them");
 }
 
+TEST_F(RunToolTest, level_that_the_environment_names) {
+  setenv("HEDDLE_ISA", "amx", 1);
+  expectError("toy --ids 1",
+              "HEDDLE_ISA is 'amx' but 'toy' has code for 'x86-64-v3'");
+  EXPECT_EQ(run("toy --info").exitCode, 0);
+  setenv("HEDDLE_ISA", "x86-64-v3", 1);
+  EXPECT_EQ(run("toy --ids 1").output, answers({{1}}, true));
+  unsetenv("HEDDLE_ISA");
+}
+
 TEST_F(RunToolTest, command_lines_that_are_wrong) {
   expectError("", "no model file is given, expected heddle-run FILE");
   expectError("''", "the name of the model file is empty");
@@ -184,6 +109,12 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
   expectError("toy --max-length=1000001",
               "--max-length has the value '1000001', expected a number from 1 "
               "to 1000000");
+  for (const char *value : {"0", "257", "two"})
+    expectError(std::string("toy --workers ") + value,
+                std::string("--workers has the value '") + value +
+                    "', expected a number from 1 to 256");
+  expectError("toy --workers 2 --teacher x --logits y",
+              "--workers is for translations, but --teacher scores");
   expectError("toy --form half",
               "--form has the value 'half', expected full or step");
   expectError("toy --form step", "--form needs --teacher FILE");
@@ -238,13 +169,11 @@ TEST_F(RunToolTest, output_that_cannot_be_written) {
   std::string lines;
   for (int i = 0; i < 20000; ++i)
     lines += "1 2 3\n";
-  write("script", "'" HEDDLE_RUN "' toy --ids < lines | head -1 > first\n"
-                  "echo ${PIPESTATUS[0]}\n");
   write("lines", lines);
-  Outcome outcome = run("--version && bash script");
-  EXPECT_EQ(outcome.output, "heddle-run 0.1.0\n1\n");
+  Outcome outcome = runScript("$run toy --ids < lines | head -1\n"
+                              "echo ${PIPESTATUS[0]}\n");
+  EXPECT_EQ(outcome.output, answers({{1, 2, 3}}, true) + "1\n");
   EXPECT_EQ(outcome.errors, "");
-  EXPECT_EQ(read("first"), answers({{1, 2, 3}}, true));
 }
 
 TEST_F(RunToolTest, teacher_writes_the_logits_of_both_forms) {

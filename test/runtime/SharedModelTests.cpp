@@ -1,0 +1,44 @@
+//===- SharedModelTests.cpp - One model, a session a thread ---------------===//
+//
+// Sessions of one model share its code, weights, tokenizer and shortlist and
+// nothing else. Runs under ThreadSanitizer too, with the kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ToyModel.h"
+
+#include "runtime/GreedyDecoder.h"
+#include "runtime/Thread.h"
+
+using namespace heddle;
+using namespace heddle::test;
+
+using SharedModelTest = ToyModelTest;
+
+TEST_F(SharedModelTest, serves_many_threads) {
+  TemporaryFile file(toyArtifact(toyManifest()).build());
+  Result<Model> model = Model::load(file.path());
+  ASSERT_TRUE(model.ok()) << model.message();
+  std::vector<Ids> sources = toySources(60), expected;
+  for (const Ids &source : sources)
+    expected.push_back(toyGreedy(source, toyManifest()["generation"], 12,
+                                 toyCandidates(source)));
+
+  std::vector<std::vector<Ids>> results(4);
+  std::vector<Thread> threads;
+  for (std::vector<Ids> &result : results) {
+    Result<Thread> thread = Thread::start([&] {
+      Session session(*model);
+      for (auto first = sources.begin(); first != sources.end(); first += 5) {
+        auto batch = decodeGreedy(*model, session, {first, first + 5}, {});
+        ASSERT_TRUE(batch.ok()) << batch.message();
+        result.insert(result.end(), batch->begin(), batch->end());
+      }
+    });
+    ASSERT_TRUE(thread.ok()) << thread.message();
+    threads.push_back(std::move(*thread));
+  }
+  threads.clear(); // Waits for each.
+  for (const std::vector<Ids> &result : results)
+    EXPECT_EQ(result, expected);
+}
