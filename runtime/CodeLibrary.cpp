@@ -1,6 +1,6 @@
 //===- CodeLibrary.cpp - The compiled code of an artifact -----------------===//
 //
-// cpuid and the user's wish, a memory file, the dynamic loader.
+// cpuid and the user's wish, a file in memory, the dynamic loader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +12,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -80,28 +81,49 @@ static bool isSharedObjectForThisMachine(std::string_view code) {
          header.e_machine == EM_X86_64;
 }
 
-/// A memory file with these bytes; its descriptor belongs to the caller.
-static Result<int> copyToMemoryFile(std::string_view code) {
-  int file = memfd_create("heddle-code", MFD_CLOEXEC | MFD_EXEC);
-  if (file < 0 && errno == EINVAL) // A kernel that does not know MFD_EXEC.
-    file = memfd_create("heddle-code", MFD_CLOEXEC);
+namespace {
+/// A file that the loader can open; the descriptor belongs to the caller.
+struct CodeFile {
+  int descriptor;
+  std::string path;
+  /// Whether `path` is a name in a folder, to be removed once it is loaded.
+  bool isNamed;
+};
+} // namespace
+
+/// A memory file, or a temporary one where /proc, through which the loader
+/// opens memory files, is not mounted.
+static Result<CodeFile> createCodeFile() {
+  if (access("/proc/self/fd", X_OK) == 0) {
+    int file = memfd_create("heddle-code", MFD_CLOEXEC | MFD_EXEC);
+    if (file < 0 && errno == EINVAL) // A kernel that does not know MFD_EXEC.
+      file = memfd_create("heddle-code", MFD_CLOEXEC);
+    if (file < 0)
+      return Status::error("cannot create a memory file for compiled code: ",
+                           strerror(errno));
+    return CodeFile{file, "/proc/self/fd/" + std::to_string(file), false};
+  }
+  const char *folder = getenv("TMPDIR");
+  std::string path =
+      std::string(folder && *folder ? folder : "/tmp") + "/heddle-code-XXXXXX";
+  int file = mkostemp(path.data(), O_CLOEXEC);
   if (file < 0)
-    return Status::error("cannot create a memory file for compiled code: ",
-                         strerror(errno));
+    return Status::error("cannot create the temporary file '", path,
+                         "' for compiled code: ", strerror(errno));
+  return CodeFile{file, path, true};
+}
+
+static Status writeCode(int file, std::string_view code) {
   while (!code.empty()) {
     ssize_t written = write(file, code.data(), code.size());
     if (written < 0 && errno == EINTR)
       continue;
-    if (written <= 0) {
-      Status status =
-          Status::error("cannot copy ", code.size(),
-                        " bytes of compiled code to memory: ", strerror(errno));
-      close(file);
-      return status;
-    }
+    if (written <= 0)
+      return Status::error("cannot copy ", code.size(),
+                           " bytes of compiled code: ", strerror(errno));
     code.remove_prefix(static_cast<size_t>(written));
   }
-  return file;
+  return Status::success();
 }
 
 Result<CodeLibrary> CodeLibrary::load(const Artifact &artifact,
@@ -113,22 +135,26 @@ Result<CodeLibrary> CodeLibrary::load(const Artifact &artifact,
   if (!isSharedObjectForThisMachine(code))
     return Status::error("'", artifact.path(), "' has a section 'code.", *isa,
                          "' that is not an x86-64 shared object");
-  Result<int> memoryFile = copyToMemoryFile(code);
-  if (!memoryFile.ok())
-    return memoryFile.status();
+  Result<CodeFile> file = createCodeFile();
+  if (!file.ok())
+    return file.status();
+  Status loaded = writeCode(file->descriptor, code);
 
   // Compiled code calls expf and its like without naming the library they are
   // in: this puts it in sight of every library that is loaded later.
   dlopen("libm.so.6", RTLD_NOW | RTLD_GLOBAL);
-  std::string path = "/proc/self/fd/" + std::to_string(*memoryFile);
-  void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    Status status = Status::error("cannot load the compiled code of '",
-                                  artifact.path(), "': ", dlerror());
-    close(*memoryFile);
-    return status;
+  void *handle =
+      loaded.ok() ? dlopen(file->path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (loaded.ok() && !handle)
+    loaded = Status::error("cannot load the compiled code of '",
+                           artifact.path(), "': ", dlerror());
+  if (file->isNamed)
+    unlink(file->path.c_str());
+  if (!loaded.ok()) {
+    close(file->descriptor);
+    return loaded;
   }
-  return CodeLibrary(*isa, *memoryFile, handle);
+  return CodeLibrary(*isa, file->descriptor, handle);
 }
 
 Result<void *> CodeLibrary::find(const std::string &symbol) const {

@@ -3,6 +3,7 @@
 # of googletest/. Paths come from lit.site.cfg.py, which CMake writes.
 
 import os
+import subprocess
 
 import lit.formats
 from lit.llvm import llvm_config
@@ -37,6 +38,12 @@ config.substitutions += [
 # What the tests of test/project read is absent from a source archive.
 if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):
     config.available_features.add("git-checkout")
+
+
+# Tests of unusual machines hide a file system in a namespace of their own.
+unshared = subprocess.run(["unshare", "-rm", "true"], capture_output=True)
+if unshared.returncode == 0:
+    config.available_features.add("mount-namespace")
 
 
 def read_cpu_flags():
