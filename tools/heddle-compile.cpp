@@ -9,6 +9,7 @@
 #include "dialect/Transformer.h"
 #include "lib/Artifact/ArtifactWriter.h"
 #include "lib/Artifact/Manifest.h"
+#include "lib/Artifact/TableBounds.h"
 #include "lib/CodeGen/ObjectCode.h"
 #include "lib/CodeGen/PassDump.h"
 #include "lib/CodeGen/Target.h"
@@ -153,6 +154,8 @@ static llvm::Error compileModel(const CompileOptions &options,
                                 ImportedModel &model) {
   ModuleOp module = *model.module;
   if (llvm::Error error = checkModelAttributes(module))
+    return error;
+  if (llvm::Error error = checkTableBounds(module))
     return error;
   llvm::Expected<llvm::SmallVector<IsaLevel>> levels =
       getTarget(options.target);

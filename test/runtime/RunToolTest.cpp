@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sys/wait.h>
+#include <unistd.h>
 
 using namespace heddle::test;
 using nlohmann::json;
@@ -18,6 +19,12 @@ void RunToolTest::SetUp() {
   ToyModelTest::SetUp();
   if (IsSkipped())
     return;
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  if (access("/proc/self/exe", F_OK) != 0)
+    GTEST_SKIP() << "ThreadSanitizer needs /proc, which is not mounted";
+#endif
+#endif
   folder = testing::TempDir() + "heddle-run-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   json manifest = toyManifest();

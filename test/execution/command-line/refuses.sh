@@ -21,6 +21,12 @@ refuses() {
 
 # Nothing but the named files is in the folder, hidden files included.
 holds_only() {
-  diff <(find . -mindepth 1 -printf '%P\n' | sort) \
-    <(printf '%s\n' refused.out refused.err "$@" | sort)
+  local found expected
+  found=$(find . -mindepth 1 -printf '%P\n' | sort)
+  expected=$(printf '%s\n' refused.out refused.err "$@" | sort)
+  if [ "$found" != "$expected" ]; then
+    echo "expected the files: $expected"
+    echo "found: $found"
+    return 1
+  fi
 }

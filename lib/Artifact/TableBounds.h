@@ -1,0 +1,19 @@
+//===- TableBounds.h - Whether ids and positions stay in tables -*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_ARTIFACT_TABLEBOUNDS_H
+#define HEDDLE_LIB_ARTIFACT_TABLEBOUNDS_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+
+namespace heddle {
+
+/// The runtime keeps ids below the vocabulary and positions below `max_source`
+/// and `max_target`, as the module's attributes say; compiled code trusts it.
+/// An error where a table that the module reads with them is smaller. Looks at
+/// the module as it was imported.
+llvm::Error checkTableBounds(mlir::ModuleOp module);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_ARTIFACT_TABLEBOUNDS_H
