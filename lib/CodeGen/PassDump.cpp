@@ -1,4 +1,5 @@
 #include "lib/CodeGen/PassDump.h"
+#include "dialect/Transformer.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/FileSystem.h"
@@ -24,12 +25,12 @@ void PassDump::runAfterPass(Pass *pass, Operation *op) {
     write(pass->getArgument(), op);
 }
 
-/// Names are for tensors and their buffers; the scalars of a loop read better
-/// under numbers, constants under their value.
+/// Names are for tensors, their buffers and masks; the scalars of a loop read
+/// better under numbers, constants under their value.
 static void dropNamesOfScalars(Operation *op) {
   Location unknown = UnknownLoc::get(op->getContext());
   if (op->getNumResults() != 0 &&
-      llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>))
+      llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType, MaskType>))
     op->setLoc(unknown);
   for (Region &region : op->getRegions())
     for (BlockArgument argument : region.getArguments())
