@@ -12,6 +12,7 @@
 #include "lib/CodeGen/CallLayout.h"
 #include "lib/CodeGen/DimNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -178,14 +179,15 @@ LogicalResult HostFunctionBuilder::placeWeights(Value weights) {
   return failure(walked.wasInterrupted());
 }
 
-/// Whether the pipeline to LLVM knows `op`.
+/// Whether the pipeline to LLVM knows `op`, and its code cannot end the process
+/// or print: an entry point cannot fail.
 static bool isLowered(Operation *op) {
   static constexpr StringLiteral dialects[] = {
       "affine", "arith",  "cf",  "func", "index",
       "math",   "memref", "scf", "ub",   "vector"};
   return (isa<WeightOp>(op) ||
           llvm::is_contained(dialects, op->getName().getDialectNamespace())) &&
-         !isa<vector::PrintOp>(op);
+         !isa<vector::PrintOp, cf::AssertOp>(op);
 }
 
 LogicalResult HostFunctionBuilder::checkBody() {

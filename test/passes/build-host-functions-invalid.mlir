@@ -82,5 +82,14 @@ func.func private @assembly(%x: memref<4xf32> {transformer.name = "x"}) attribut
 
 // -----
 
+func.func private @assertion(%x: memref<4xf32> {transformer.name = "x"}) attributes {transformer.dims = []} {
+  %no = arith.constant false
+  // expected-error @below {{'cf.assert' op has no lowering to machine code}}
+  cf.assert %no, "an entry point cannot fail"
+  return
+}
+
+// -----
+
 // expected-error @below {{'llvm.func' op is no part of a model: expected functions and parameters}}
 llvm.func @foreign_function()
