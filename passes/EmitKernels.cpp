@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_EMITKERNELSPASS
@@ -54,7 +55,7 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
   /// Replaces `op` by a call; the kernel is built at its first use.
   void replaceByCall(Operation *op, const KernelCall &call,
                      SymbolTable &symbols) {
-    auto kernel = symbols.lookup<func::FuncOp>(call.kernel);
+    func::FuncOp &kernel = kernels[call.kernel];
     if (!kernel) {
       OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
       kernel =
@@ -99,7 +100,11 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
                   symbols);
   }
 
+  /// By the names of their shapes.
+  llvm::StringMap<func::FuncOp> kernels;
+
   void runOnOperation() override {
+    kernels.clear();
     llvm::Expected<IsaLevel> level = getIsaLevel(isa);
     if (!level) {
       getOperation().emitError(llvm::toString(level.takeError()));

@@ -83,3 +83,19 @@ func.func private @leaves_the_rest_alone(%x: memref<?x8xf32>,
       -> ()
   return
 }
+
+// -----
+
+// A function of the model that has a kernel's name is not taken for one.
+// CHECK-LABEL: func.func private @linear_4x4(%arg0: memref<?x4xf32>
+func.func private @linear_4x4(%x: memref<?x4xf32>, %w: memref<4x4xf32>,
+    %y: memref<?x4xf32>, %z: memref<?x4xf32>) {
+  // CHECK: call @[[KERNEL:linear_4x4_0]](%arg0, %arg1, %arg2)
+  // CHECK: call @[[KERNEL]](%arg2, %arg1, %arg3)
+  transformer.linear %x, %w into %y
+    : (memref<?x4xf32>, memref<4x4xf32>, memref<?x4xf32>) -> ()
+  transformer.linear %y, %w into %z
+    : (memref<?x4xf32>, memref<4x4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+// CHECK: func.func private @[[KERNEL]]({{.*}} attributes {transformer.kernel}
