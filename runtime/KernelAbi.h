@@ -16,6 +16,17 @@
 extern "C" {
 #endif
 
+/// Iterations begin ... end - 1 of a loop whose iterations are independent of
+/// each other: they write memory of their own, and may run in any order, on any
+/// thread that has the float environment of entry points.
+typedef void (*HeddleTask)(void *context, int64_t begin, int64_t end);
+
+/// Runs the iterations 0 ... count - 1 of `task`, each once, on the threads of
+/// `pool`, this one included, and returns when all are done. Called by one
+/// thread at a time, and by none of the tasks.
+typedef void (*HeddleParallelFor)(void *pool, int64_t count, HeddleTask task,
+                                  void *context);
+
 /// What one call of an entry point reads. Owned by the caller, unchanged by the
 /// callee. Thread safety: calls that share no output, state or arena may run at
 /// the same time.
@@ -32,6 +43,11 @@ struct HeddleCall {
   void *arena;
   /// The artifact's weights section.
   const void *weights;
+  /// Runs loops on several threads; null where there is only this one. No
+  /// result depends on it.
+  HeddleParallelFor parallelFor;
+  /// The first argument of `parallelFor`.
+  void *pool;
 };
 
 /// An entry point. Allocates nothing and cannot fail. Called with denormals

@@ -211,8 +211,12 @@ void Session::call(Binding &binding) {
   const Entry &entry = *binding.entry->description;
   for (size_t i = 0; i < entry.dims.size(); ++i)
     binding.dims[i] = dims[entry.dims[i]];
-  HeddleCall call{binding.buffers.data(), binding.dims.data(), arena,
-                  model.weights()};
+  HeddleCall call{binding.buffers.data(),
+                  binding.dims.data(),
+                  arena,
+                  model.weights(),
+                  pool ? ThreadPool::parallelFor : nullptr,
+                  pool};
   FloatEnvironment environment;
   binding.entry->run(&call);
 }

@@ -15,6 +15,7 @@
 #include "runtime/Manifest.h"
 #include "runtime/Model.h"
 #include "runtime/Result.h"
+#include "runtime/ThreadPool.h"
 #include "runtime/Workspace.h"
 
 #include <cstdint>
@@ -32,10 +33,12 @@ using TokenIds = std::vector<int32_t>;
 enum class DecoderForm { Full, Step, ShortlistStep };
 
 /// Owns the memory of a batch and reuses it for the next one. Borrows the
-/// model. One thread at a time; sessions of one model are independent.
+/// model and, where it has threads to share its work with, their pool. One
+/// thread at a time; sessions of one model are independent, with a pool each.
 class Session {
 public:
-  explicit Session(const Model &model) : model(model) {}
+  explicit Session(const Model &model, ThreadPool *pool = nullptr)
+      : model(model), pool(pool) {}
 
   /// Encodes a batch of sentences and prepares the decoder: the only call that
   /// allocates. `length` bounds what follows: the target length of the full
@@ -94,6 +97,7 @@ private:
   void call(Binding &binding);
 
   const Model &model;
+  ThreadPool *pool;
   Workspace workspace;
   DimValues dims;
   int64_t arenaBytes = 0;

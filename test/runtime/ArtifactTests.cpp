@@ -133,9 +133,9 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
     return *reinterpret_cast<format::Header *>(bytes.data());
   };
   std::string bytes = valid();
-  header(bytes).version = 2;
+  header(bytes).version = 3;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 2 but this runtime reads version 1");
+            "'F' has format version 3 but this runtime reads version 2");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;
   EXPECT_EQ(messageOf(bytes),

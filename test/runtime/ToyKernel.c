@@ -5,8 +5,8 @@
 // the position. Whatever the runtime mixes up (a row, a state, a length, a
 // buffer, the order of arguments) changes them, and so do denormals that are
 // not flushed. Each call scribbles over its arena, and memory behind a
-// sentence's end is poisoned. ToyModel.cpp states the same function for one
-// sentence.
+// sentence's end is poisoned. Steps are parallel loops over their rows.
+// ToyModel.cpp states the same function for one sentence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +46,15 @@ static uint32_t hashSource(const float *memory, int32_t length) {
   for (int32_t s = 0; s < length; ++s)
     hash = mix(hash, (uint32_t)memory[2 * s]);
   return hash;
+}
+
+/// A loop over rows, as the compiler has it.
+static void forEachRow(const struct HeddleCall *call, HeddleTask task) {
+  int64_t rows = call->dims[0];
+  if (call->parallelFor && rows > 1)
+    call->parallelFor(call->pool, rows, task, (void *)call);
+  else
+    task((void *)call, 0, rows);
 }
 
 static void scribble(const struct HeddleCall *call, int64_t bytes) {
@@ -118,22 +127,26 @@ static uint32_t advance(uint32_t *rolling, int32_t *history, int32_t position,
 // step(rows, batch, capacity): history, ids, positions, sentences, summary,
 //                              rolling -> logits [rows, vocabulary]
 int64_t step_arena(const int64_t *dims) { return 128 * dims[0]; }
-void step(const struct HeddleCall *call) {
-  int64_t rows = call->dims[0], capacity = call->dims[2];
+static void step_rows(void *context, int64_t begin, int64_t end) {
+  const struct HeddleCall *call = context;
+  int64_t capacity = call->dims[2];
   int32_t *history = call->buffers[0];
   const int32_t *ids = call->buffers[1], *positions = call->buffers[2];
   const int32_t *sentences = call->buffers[3];
   const uint32_t *summary = call->buffers[4];
   uint32_t *rolling = call->buffers[5];
-  float *logits = call->buffers[6];
-  scribble(call, step_arena(call->dims));
-  for (int64_t r = 0; r < rows; ++r) {
+  float *logits = (float *)call->buffers[6] + begin * kVocabulary;
+  for (int64_t r = begin; r < end; ++r) {
     uint32_t prefix =
         advance(rolling + r, history + r * capacity, positions[r], ids[r]);
     for (int32_t id = 0; id < kVocabulary; ++id)
       *logits++ =
           logit(call, summary[3 * sentences[r] + 1], prefix, positions[r], id);
   }
+}
+void step(const struct HeddleCall *call) {
+  scribble(call, step_arena(call->dims));
+  forEachRow(call, step_rows);
 }
 
 // shortlist_prepare(batch, source, shortlist): memory, lengths, candidates,
@@ -159,18 +172,17 @@ void shortlist_prepare(const struct HeddleCall *call) {
 // shortlist_step(rows, batch, capacity, shortlist): ids, positions, sentences,
 //     counts, summary, gathered, rolling, history -> logits [rows, shortlist]
 int64_t shortlist_step_arena(const int64_t *dims) { return 128 * dims[0]; }
-void shortlist_step(const struct HeddleCall *call) {
-  int64_t rows = call->dims[0], capacity = call->dims[2];
-  int64_t shortlist = call->dims[3];
+static void shortlist_step_rows(void *context, int64_t begin, int64_t end) {
+  const struct HeddleCall *call = context;
+  int64_t capacity = call->dims[2], shortlist = call->dims[3];
   const int32_t *ids = call->buffers[0], *positions = call->buffers[1];
   const int32_t *sentences = call->buffers[2], *counts = call->buffers[3];
   const uint32_t *summary = call->buffers[4];
   const int32_t *gathered = call->buffers[5];
   uint32_t *rolling = call->buffers[6];
   int32_t *history = call->buffers[7];
-  float *logits = call->buffers[8];
-  scribble(call, shortlist_step_arena(call->dims));
-  for (int64_t r = 0; r < rows; ++r) {
+  float *logits = (float *)call->buffers[8] + begin * shortlist;
+  for (int64_t r = begin; r < end; ++r) {
     uint32_t prefix =
         advance(rolling + r, history + r * capacity, positions[r], ids[r]);
     for (int64_t c = 0; c < shortlist; ++c)
@@ -180,4 +192,8 @@ void shortlist_step(const struct HeddleCall *call) {
                       gathered[sentences[r] * shortlist + c])
               : -INFINITY;
   }
+}
+void shortlist_step(const struct HeddleCall *call) {
+  scribble(call, shortlist_step_arena(call->dims));
+  forEachRow(call, shortlist_step_rows);
 }

@@ -1,0 +1,148 @@
+//===- ThreadPool.cpp - Threads that share a loop -------------------------===//
+//
+// One atomic word says whether a loop is open and who is inside. The caller
+// opens it, works like everybody else, closes it when no iteration is left and
+// waits for those inside; from then on nobody joins, so that the next loop can
+// be written down.
+//
+// Whoever goes to sleep says so before it looks a last time, and whoever
+// changes the word looks for sleepers after it: with both in the one order of
+// sequential consistency, one of the two sees the other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/ThreadPool.h"
+
+#include "runtime/FloatEnvironment.h"
+
+#include <algorithm>
+
+using namespace heddle;
+
+/// About 30 microseconds: kernels of one call follow each other faster.
+static constexpr int kSpins = 1000;
+
+static constexpr uint64_t kOpen = 1, kInside = 2;
+
+static uint32_t loopNumber(uint64_t state) {
+  return static_cast<uint32_t>(state >> 32);
+}
+static bool isEmpty(uint64_t state) {
+  return static_cast<uint32_t>(state) < kInside;
+}
+
+/// Whether `condition` came true within a short while.
+template <typename Condition> static bool spin(Condition condition) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (condition())
+      return true;
+    _mm_pause();
+  }
+  return false;
+}
+
+Result<std::unique_ptr<ThreadPool>> ThreadPool::create(int64_t threads) {
+  std::unique_ptr<ThreadPool> pool(new ThreadPool);
+  for (int64_t number = 2; number <= threads; ++number) {
+    Result<Thread> thread =
+        Thread::start([pool = pool.get()] { pool->work(); });
+    if (!thread.ok())
+      return Status::error("cannot start thread ", number, " of ", threads,
+                           ": ", thread.message());
+    pool->threads.push_back(std::move(*thread));
+  }
+  return pool;
+}
+
+ThreadPool::~ThreadPool() {
+  stopping = true;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+  }
+  loopOpened.notify_all();
+  threads.clear(); // Waits for each.
+}
+
+void ThreadPool::parallelFor(void *pool, int64_t count, HeddleTask task,
+                             void *context) {
+  auto &self = *static_cast<ThreadPool *>(pool);
+  self.task = task;
+  self.context = context;
+  self.count = count;
+  self.next.store(0, std::memory_order_relaxed);
+  uint64_t loop = loopNumber(self.state.load(std::memory_order_relaxed)) + 1;
+  self.state.store(loop << 32 | kOpen);
+  // One iteration is the caller's.
+  int64_t wanted = std::min(self.sleepers.load(), count - 1);
+  if (wanted > 0) {
+    {
+      std::lock_guard<std::mutex> lock(self.mutex);
+    }
+    for (; wanted > 0; --wanted)
+      self.loopOpened.notify_one();
+  }
+  self.runTasks();
+  self.state.fetch_sub(kOpen);
+  self.waitForThreads();
+}
+
+void ThreadPool::runTasks() {
+  for (;;) {
+    int64_t iteration = next.fetch_add(1, std::memory_order_relaxed);
+    if (iteration >= count)
+      return;
+    task(context, iteration, iteration + 1);
+  }
+}
+
+void ThreadPool::waitForThreads() {
+  auto haveLeft = [&] { return isEmpty(state); };
+  if (spin(haveLeft))
+    return;
+  std::unique_lock<std::mutex> lock(mutex);
+  callerSleeps = true;
+  threadsLeft.wait(lock, haveLeft);
+  callerSleeps = false;
+}
+
+/// What a thread of the pool does all its life.
+void ThreadPool::work() {
+  FloatEnvironment environment;
+  uint32_t lastLoop = 0;
+  auto mayGoOn = [&] {
+    uint64_t now = state;
+    return stopping || ((now & kOpen) && loopNumber(now) != lastLoop);
+  };
+  while (!stopping) {
+    if (join(lastLoop)) {
+      runTasks();
+      leave();
+    } else if (!spin(mayGoOn)) {
+      std::unique_lock<std::mutex> lock(mutex);
+      ++sleepers;
+      loopOpened.wait(lock, mayGoOn);
+      --sleepers;
+    }
+  }
+}
+
+/// Enters the loop that is open, unless it is the last one.
+bool ThreadPool::join(uint32_t &lastLoop) {
+  uint64_t now = state;
+  while ((now & kOpen) && loopNumber(now) != lastLoop)
+    if (state.compare_exchange_weak(now, now + kInside)) {
+      lastLoop = loopNumber(now);
+      return true;
+    }
+  return false;
+}
+
+void ThreadPool::leave() {
+  uint64_t before = state.fetch_sub(kInside);
+  if (isEmpty(before - kInside) && callerSleeps) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+    }
+    threadsLeft.notify_one();
+  }
+}
