@@ -227,4 +227,46 @@ def BuildHostFunctionsPass
   ];
 }
 
+def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
+  let summary = "Hand parallel loops to the runtime's threads";
+  let description = [{
+    Comes in: entry points and kernels whose parallel work is a loop
+    `scf.forall (%task) in (%tasks)` on memrefs. The loop's body becomes a task
+    function of KernelAbi.h, which finds what the body captured in a context on the
+    caller's stack, and the loop a call of the runtime's `parallelFor`; or of the
+    task itself, over all iterations, where there is one task or one thread.
+    Scratch memory (`memref.alloca` of static size) is taken once a task function.
+
+    Kernels with such a loop get the pointer to the `HeddleCall` as their last
+    argument; their callers pass it on.
+
+    ```mlir
+    func.func private @scale(%x: memref<?x8xf32>, %tasks: index)
+        attributes {transformer.kernel}
+      scf.forall (%task) in (%tasks) { ... %x ... }
+    // becomes
+    func.func private @scale(%x: memref<?x8xf32>, %tasks: index, %call: !llvm.ptr)
+      %context = llvm.alloca ... x !llvm.struct<(struct<...>)>
+      scf.if %direct {
+        func.call @scale.task(%context, %begin, %end)
+      } else {
+        llvm.call %parallel_for(%pool, %end, %task, %context)
+      }
+    func.func private @scale.task(%context: !llvm.ptr, %begin: i64, %end: i64)
+      scf.for %task = %begin to %end step %c1 { ... }
+    ```
+
+    A loop of another form (several dimensions, other bounds, results), one inside
+    another, directly or through a call, and one outside of entry points and
+    kernels is an error.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"
+  ];
+  let statistics = [
+    Statistic<"numLoops", "loops", "parallel loops">
+  ];
+}
+
 #endif // HEDDLE_PASSES_PASSES

@@ -49,6 +49,8 @@ void heddle::buildCodePipeline(OpPassManager &manager,
   manager.addPass(createLowerToLoopsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createBuildHostFunctionsPass());
+  // Tasks need the call, which is an argument from here on.
+  manager.addPass(createLowerParallelPass());
   manager.addPass(createCanonicalizerPass());
 }
 

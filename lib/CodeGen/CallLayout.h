@@ -18,11 +18,21 @@ namespace heddle {
 inline constexpr int64_t kBufferAlignment = format::kTensorAlignment;
 
 /// Fields of HeddleCall by index; each is a word of 8 bytes.
-enum class CallField : int32_t { Buffers, Dims, Arena, Weights };
+enum class CallField : int32_t {
+  Buffers,
+  Dims,
+  Arena,
+  Weights,
+  ParallelFor,
+  Pool
+};
 static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, dims) == 8 * int(CallField::Dims) &&
               offsetof(HeddleCall, arena) == 8 * int(CallField::Arena) &&
-              offsetof(HeddleCall, weights) == 8 * int(CallField::Weights));
+              offsetof(HeddleCall, weights) == 8 * int(CallField::Weights) &&
+              offsetof(HeddleCall, parallelFor) ==
+                  8 * int(CallField::ParallelFor) &&
+              offsetof(HeddleCall, pool) == 8 * int(CallField::Pool));
 
 } // namespace heddle
 

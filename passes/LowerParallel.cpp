@@ -1,0 +1,300 @@
+//===- LowerParallel.cpp - Hand parallel loops to the runtime's threads ---===//
+//
+// First the pointer to the call travels from the entry points to every kernel
+// with a parallel loop. Then each loop's body moves to a function of its own.
+// What it captured stands in a structure on the caller's stack, in the forms
+// that values have in LLVM; constants are repeated instead, so that the body is
+// optimised as if it had stayed where it was.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/CallLayout.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace heddle {
+#define GEN_PASS_DEF_LOWERPARALLELPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+static LogicalResult checkLoop(scf::ForallOp loop) {
+  if (loop.getRank() != 1 || !loop.isNormalized())
+    return loop.emitError("expected one dimension that counts from 0 by 1");
+  if (loop.getNumResults() != 0)
+    return loop.emitError("has results, expected tasks that write memory");
+  if (loop->getParentOfType<scf::ForallOp>())
+    return loop.emitError("stands in another parallel loop");
+  auto function = loop->getParentOfType<func::FuncOp>();
+  if (!function ||
+      !(function->hasAttr(kKernelAttr) || function->hasAttr(kEntryAttr)))
+    return loop.emitError("stands neither in an entry point nor in a kernel");
+  return success();
+}
+
+/// Gives each kernel with a parallel loop, and whatever calls one, the pointer
+/// to the call as its last argument. Entry points have it as their only one.
+static LogicalResult passCallPointers(ModuleOp module,
+                                      ArrayRef<scf::ForallOp> loops) {
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
+  SetVector<func::FuncOp> parallel;
+  for (scf::ForallOp loop : loops)
+    parallel.insert(loop->getParentOfType<func::FuncOp>());
+  // Grows while it is walked.
+  for (size_t i = 0; i < parallel.size(); ++i) {
+    func::FuncOp callee = parallel[i];
+    if (callee->hasAttr(kEntryAttr))
+      continue;
+    if (failed(callee.insertArgument(callee.getNumArguments(), pointer,
+                                     /*argAttrs=*/nullptr, callee.getLoc())))
+      return failure();
+    WalkResult walked = module.walk([&](func::CallOp call) {
+      if (call.getCallee() != callee.getSymName())
+        return WalkResult::advance();
+      if (call->getParentOfType<scf::ForallOp>()) {
+        call.emitOpError("stands in a parallel loop, but '")
+            << call.getCallee() << "' has one itself";
+        return WalkResult::interrupt();
+      }
+      auto caller = call->getParentOfType<func::FuncOp>();
+      if (!caller->hasAttr(kKernelAttr) && !caller->hasAttr(kEntryAttr)) {
+        call.emitOpError("of a kernel with a parallel loop stands neither in "
+                         "an entry point nor in a kernel");
+        return WalkResult::interrupt();
+      }
+      parallel.insert(caller);
+      return WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return failure();
+  }
+  module.walk([&](func::CallOp call) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (!parallel.contains(callee))
+      return;
+    auto caller = call->getParentOfType<func::FuncOp>();
+    call.getOperandsMutable().append(caller.getArguments().back());
+  });
+  return success();
+}
+
+namespace {
+/// Turns one loop into a task function and its call.
+class TaskOutliner {
+public:
+  TaskOutliner(scf::ForallOp loop, SymbolTable &symbols,
+               const LLVMTypeConverter &types)
+      : loop(loop), kernel(loop->getParentOfType<func::FuncOp>()),
+        symbols(symbols), types(types), builder(loop),
+        pointer(LLVM::LLVMPointerType::get(loop.getContext())) {}
+
+  LogicalResult outline();
+
+private:
+  LogicalResult layOutContext();
+  Value fieldOf(Value context, size_t index);
+  func::FuncOp buildTask();
+  Value fillContext();
+  Value loadField(CallField field);
+  void buildCall(func::FuncOp task, Value context);
+
+  scf::ForallOp loop;
+  func::FuncOp kernel;
+  SymbolTable &symbols;
+  const LLVMTypeConverter &types;
+  OpBuilder builder;
+  Type pointer;
+  /// What the body reads from outside, and each one's type in LLVM.
+  SetVector<Value> captured;
+  SmallVector<Operation *> constants;
+  LLVM::LLVMStructType contextType;
+};
+} // namespace
+
+LogicalResult TaskOutliner::layOutContext() {
+  SetVector<Value> used;
+  getUsedValuesDefinedAbove(loop.getRegion(), used);
+  SmallVector<Type> fields;
+  for (Value value : used) {
+    Operation *op = value.getDefiningOp();
+    if (op &&
+        (matchPattern(op, m_Constant()) || isa<memref::GetGlobalOp>(op))) {
+      constants.push_back(op);
+      continue;
+    }
+    Type field = types.convertType(value.getType());
+    if (!field)
+      return loop.emitError("reads a value of type ")
+             << value.getType() << ", which has no form in LLVM";
+    captured.insert(value);
+    fields.push_back(field);
+  }
+  contextType = LLVM::LLVMStructType::getLiteral(loop.getContext(), fields);
+  return success();
+}
+
+Value TaskOutliner::fieldOf(Value context, size_t index) {
+  return LLVM::GEPOp::create(
+      builder, loop.getLoc(), pointer, contextType, context,
+      ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(index)});
+}
+
+/// A value in another of its forms; reconciled once all ops are in LLVM.
+static Value castTo(OpBuilder &builder, Location loc, Type type, Value value) {
+  if (value.getType() == type)
+    return value;
+  return UnrealizedConversionCastOp::create(builder, loc, type, value)
+      .getResult(0);
+}
+
+/// @kernel.task(context, begin, end), with the body of the loop.
+func::FuncOp TaskOutliner::buildTask() {
+  Location loc = loop.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(kernel);
+  Type i64 = builder.getI64Type();
+  auto task =
+      func::FuncOp::create(builder, loc, (kernel.getSymName() + ".task").str(),
+                           builder.getFunctionType({pointer, i64, i64}, {}));
+  task.setPrivate();
+  task->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+  symbols.insert(task);
+  builder.setInsertionPointToStart(task.addEntryBlock());
+  Region &body = loop.getRegion();
+  for (Operation *constant : constants) {
+    Operation *clone = builder.clone(*constant);
+    for (auto [old, result] :
+         llvm::zip(constant->getResults(), clone->getResults()))
+      replaceAllUsesInRegionWith(old, result, body);
+  }
+  for (auto [index, value] : llvm::enumerate(captured)) {
+    Value loaded =
+        LLVM::LoadOp::create(builder, loc, contextType.getBody()[index],
+                             fieldOf(task.getArgument(0), index));
+    replaceAllUsesInRegionWith(
+        value, castTo(builder, loc, value.getType(), loaded), body);
+  }
+  // In a loop they would take new memory every time.
+  loop.walk([&](memref::AllocaOp scratch) {
+    if (scratch.getType().hasStaticShape())
+      scratch->moveBefore(builder.getInsertionBlock(),
+                          builder.getInsertionPoint());
+  });
+  auto toIndex = [&](Value word) {
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      word);
+  };
+  Value begin = toIndex(task.getArgument(1)),
+        end = toIndex(task.getArgument(2));
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto iterations = scf::ForOp::create(builder, loc, begin, end, one);
+  func::ReturnOp::create(builder, loc);
+  loop.getTerminator()->erase();
+  Block &tasks = *iterations.getBody();
+  tasks.getOperations().splice(tasks.begin(), loop.getBody()->getOperations());
+  loop.getBody()->getArgument(0).replaceAllUsesWith(
+      iterations.getInductionVar());
+  return task;
+}
+
+/// Stores what the body reads; the memory is the kernel's for all its loops.
+Value TaskOutliner::fillContext() {
+  Location loc = loop.getLoc();
+  Value context;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&kernel.front());
+    Value one = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                         builder.getI64IntegerAttr(1));
+    context = LLVM::AllocaOp::create(builder, loc, pointer, contextType, one);
+  }
+  for (auto [index, value] : llvm::enumerate(captured))
+    LLVM::StoreOp::create(
+        builder, loc, castTo(builder, loc, contextType.getBody()[index], value),
+        fieldOf(context, index));
+  return context;
+}
+
+Value TaskOutliner::loadField(CallField field) {
+  Value address = LLVM::GEPOp::create(
+      builder, loop.getLoc(), pointer, pointer, kernel.getArguments().back(),
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(field)});
+  return LLVM::LoadOp::create(builder, loop.getLoc(), pointer, address);
+}
+
+/// The runtime's threads, where it has more than one and they have something to
+/// share; otherwise this one.
+void TaskOutliner::buildCall(func::FuncOp task, Value context) {
+  Location loc = loop.getLoc();
+  Type i64 = builder.getI64Type();
+  Value count = getValueOrCreateConstantIndexOp(
+      builder, loc, loop.getMixedUpperBound().front());
+  Value parallelFor = loadField(CallField::ParallelFor);
+  Value pool = loadField(CallField::Pool);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value isSingle = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::sle, count, one);
+  Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+  Value isAlone = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq,
+                                       parallelFor, null);
+  Value isDirect = arith::OrIOp::create(builder, loc, isSingle, isAlone);
+  Value end = arith::IndexCastOp::create(builder, loc, i64, count);
+  auto branch = scf::IfOp::create(builder, loc, isDirect, /*withElse=*/true);
+
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value begin = arith::ConstantIntOp::create(builder, loc, i64, 0);
+  func::CallOp::create(builder, loc, task, ValueRange{context, begin, end});
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value constant = func::ConstantOp::create(
+      builder, loc, task.getFunctionType(), FlatSymbolRefAttr::get(task));
+  Value address = castTo(builder, loc, pointer, constant);
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  {pointer, i64, pointer, pointer});
+  LLVM::CallOp::create(builder, loc, type,
+                       ValueRange{parallelFor, pool, end, address, context});
+}
+
+LogicalResult TaskOutliner::outline() {
+  if (failed(layOutContext()))
+    return failure();
+  Value context = fillContext();
+  buildCall(buildTask(), context);
+  loop.erase();
+  return success();
+}
+
+namespace {
+struct LowerParallel : heddle::impl::LowerParallelPassBase<LowerParallel> {
+  void runOnOperation() override {
+    SmallVector<scf::ForallOp> loops;
+    getOperation().walk([&](scf::ForallOp loop) { loops.push_back(loop); });
+    for (scf::ForallOp loop : loops)
+      if (failed(checkLoop(loop)))
+        return signalPassFailure();
+    if (failed(passCallPointers(getOperation(), loops)))
+      return signalPassFailure();
+    SymbolTable symbols(getOperation());
+    LLVMTypeConverter types(&getContext());
+    for (scf::ForallOp loop : loops)
+      if (failed(TaskOutliner(loop, symbols, types).outline()))
+        return signalPassFailure();
+    numLoops += loops.size();
+  }
+};
+} // namespace
