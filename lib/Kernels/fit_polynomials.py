@@ -1,0 +1,111 @@
+"""Prints the coefficients of VectorMath.cpp.
+
+Each polynomial minimises the largest weighted error on an interval (Remez'
+exchange algorithm). Coefficients are rounded to f32 one after the other, and
+those that are left are fitted again, so that they make up for the rounding.
+"""
+
+import math
+import struct
+
+
+def to_f32(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def solve(matrix, right):
+    """Solves a square system of equations by Gauss-Jordan elimination."""
+    rows = [row + [value] for row, value in zip(matrix, right)]
+    n = len(rows)
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda r: abs(rows[r][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        for r in range(n):
+            if r != i:
+                factor = rows[r][i] / rows[i][i]
+                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[i])]
+    return [rows[i][n] / rows[i][i] for i in range(n)]
+
+
+def exchange(f, weight, begin, end, powers):
+    """Returns c that minimises max |weight (sum c_k x^powers_k - f)|."""
+    middle, half = (begin + end) / 2, (end - begin) / 2
+    grid = [middle - half * math.cos(math.pi * i / 8000) for i in range(8001)]
+    table = [(x, f(x), weight(x)) for x in grid]
+    count = len(powers) + 1
+    points = [(2 * i + 1) * 8000 // (2 * count) for i in range(count)]
+    best, least = None, math.inf
+    for _ in range(40):
+        matrix = [
+            [w * x**p for p in powers] + [(-1) ** i]
+            for i, (x, _, w) in enumerate(table[at] for at in points)
+        ]
+        right = [table[at][1] * table[at][2] for at in points]
+        c = solve(matrix, right)[:-1]
+        errors = [
+            w * (sum(a * x**p for a, p in zip(c, powers)) - y)
+            for x, y, w in table
+        ]
+        worst = max(abs(error) for error in errors)
+        if worst < least:
+            best, least = c, worst
+        # The largest error of each run of one sign.
+        points = []
+        for i, error in enumerate(errors):
+            if not points or (error > 0) != (errors[points[-1]] > 0):
+                points.append(i)
+            elif abs(error) > abs(errors[points[-1]]):
+                points[-1] = i
+        while len(points) > count:
+            first, last = abs(errors[points[0]]), abs(errors[points[-1]])
+            points.pop(0 if first < last else -1)
+        if len(points) < count:
+            break
+    return best
+
+
+def fit(name, f, weight, begin, end, degree, fixed=()):
+    """Prints a polynomial whose first coefficients are `fixed`."""
+    c = list(fixed)
+    while len(c) <= degree:
+        rest = lambda x: f(x) - sum(a * x**p for p, a in enumerate(c))
+        powers = range(len(c), degree + 1)
+        c.append(to_f32(exchange(rest, weight, begin, end, powers)[0]))
+    grid = [begin + (end - begin) * i / 20000 for i in range(20001)]
+    error = max(
+        abs(weight(x) * (sum(a * x**p for p, a in enumerate(c)) - f(x)))
+        for x in grid
+    )
+    print(f"{name}, error {error:.2g}:", *c, sep="\n  ")
+
+
+def over_root(f, series):
+    """Returns f(sqrt(z)) / sqrt(z), by its Taylor series near 0."""
+
+    def result(z):
+        root = math.sqrt(z)
+        if root > 1e-3:
+            return f(root) / root
+        return sum(a * z**p for p, a in enumerate(series))
+
+    return result
+
+
+def main():
+    ln2 = math.log(2)
+    fit("2^x", lambda x: 2**x, lambda x: 2**-x, 0, 1, 5, (1,))
+    fit("e^x", math.exp, lambda x: math.exp(-x), 0, ln2, 6, (1, 1))
+    tanh = over_root(math.tanh, (1, -1 / 3, 2 / 15))
+    relative = lambda z: 1 / tanh(z)
+    fit("tanh(x) / x", tanh, relative, 0, 0.625**2, 5, (1,))
+    a = 2 / math.sqrt(math.pi)
+    erf = over_root(math.erf, (a, -a / 3, a / 10))
+    less_one, relative = lambda z: erf(z) - 1, lambda z: 1 / erf(z)
+    fit("erf(x) / x - 1", less_one, relative, 0, 0.92**2, 5)
+    # An error of the logarithm is one of erfc, which erf sees as less.
+    logarithm = lambda x: -math.log(math.erfc(x)) / ln2
+    weight = lambda x: ln2 * math.erfc(x) / math.erf(x)
+    fit("-log2(1 - erf(x))", logarithm, weight, 0.92, 4, 5)
+
+
+main()
