@@ -24,11 +24,12 @@ def Transformer_Dialect : Dialect {
     Widths (the last dimension of an activation, both of a weight) are static,
     batch and lengths are dynamic. Every layer op has two forms:
 
-    - on tensors it is a pure function with one result;
-    - on memrefs it writes its result to the operand behind `into` and has none.
+    - on tensors it is a pure function, mostly with one result;
+    - on memrefs it writes its results to the operands behind `into` and has
+      none.
 
-    In the tensor form `into` is optional: it names a tensor whose buffer the
-    result is to take (a function's result, a state).
+    In the tensor form `into` is optional: it names tensors whose buffers the
+    results are to take (a function's result, a state).
 
     Attributes of functions and arguments:
 
@@ -106,9 +107,9 @@ def Transformer_PerRow
 // Classes of ops
 //===----------------------------------------------------------------------===//
 
-/// An op with at most one result, computed from its operands alone; see the
-/// dialect's description for its two forms. The leading dimensions of the
-/// result are those of the first operand unless an op says otherwise.
+/// An op computed from its operands alone; see the dialect's description for its
+/// two forms. Unless an op says otherwise it has at most one result, whose
+/// leading dimensions are those of the first operand.
 class Transformer_LayerOp<string mnemonic, list<Trait> traits = [],
                           list<string> incrementalMethods = []>
     : Transformer_Op<mnemonic, !listconcat(traits, [

@@ -1,7 +1,7 @@
 //===- Bufferization.cpp - From tensors to memrefs ------------------------===//
 //
-// Three models for One-Shot Bufferize. A layer op writes to its destination,
-// whose buffer becomes the result's, or to a new allocation where it has none;
+// Three models for One-Shot Bufferize. A layer op writes to its destinations,
+// whose buffers become the results', or to new allocations where it has none;
 // its operands are only read, except a destination that is a state. A mask, a
 // lookup, or any op that only reads tensors takes their buffers. A weight is a
 // read-only buffer. External models, so that a dialect of masks can reuse them.
@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -39,8 +40,8 @@ namespace {
 template <typename Op>
 struct LayerModel : BufferizableOpInterface::ExternalModel<LayerModel<Op>, Op> {
   static bool isDestination(OpOperand &operand) {
-    auto op = cast<DestinationOpInterface>(operand.getOwner());
-    return op.getDestinationOperand() == &operand;
+    return cast<DestinationOpInterface>(operand.getOwner())
+        .isDestination(operand);
   }
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
@@ -57,10 +58,14 @@ struct LayerModel : BufferizableOpInterface::ExternalModel<LayerModel<Op>, Op> {
                                       const AnalysisState &) const {
     if (!isDestination(operand))
       return {};
-    return {{op->getOpResult(0), BufferRelation::Equivalent}};
+    unsigned first = cast<DestinationOpInterface>(op)
+                         .getDestinations()
+                         .getBeginOperandIndex();
+    return {{op->getOpResult(operand.getOperandNumber() - first),
+             BufferRelation::Equivalent}};
   }
   bool bufferizesToAllocation(Operation *op, Value) const {
-    return !cast<DestinationOpInterface>(op).getDestinationOperand();
+    return !cast<DestinationOpInterface>(op).hasDestinations();
   }
   bool resultBufferizesToMemoryWrite(Operation *, OpResult,
                                      const AnalysisState &) const {
@@ -72,18 +77,23 @@ struct LayerModel : BufferizableOpInterface::ExternalModel<LayerModel<Op>, Op> {
     auto layer = cast<DestinationOpInterface>(op);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(op);
-    if (!layer.getDestinationOperand()) {
+    if (!layer.hasDestinations()) {
       ReifiedRankedShapedTypeDims shapes;
       if (failed(reifyResultShapes(rewriter, op, shapes)))
-        return op->emitOpError("does not say the shape of its result");
-      auto type = cast<RankedTensorType>(op->getResult(0).getType());
-      Value empty = tensor::EmptyOp::create(
-          rewriter, op->getLoc(), shapes.front(), type.getElementType());
-      FailureOr<Value> allocated = allocateTensorForShapedValue(
-          rewriter, op->getLoc(), empty, options, state, /*copy=*/false);
-      if (failed(allocated))
-        return failure();
-      rewriter.modifyOpInPlace(op, [&] { layer.setDestination(*allocated); });
+        return op->emitOpError("does not say the shapes of its results");
+      SmallVector<Value> destinations;
+      for (auto [shape, result] : llvm::zip_equal(shapes, op->getResults())) {
+        Value empty =
+            tensor::EmptyOp::create(rewriter, op->getLoc(), shape,
+                                    getElementTypeOrSelf(result.getType()));
+        FailureOr<Value> allocated = allocateTensorForShapedValue(
+            rewriter, op->getLoc(), empty, options, state, /*copy=*/false);
+        if (failed(allocated))
+          return failure();
+        destinations.push_back(*allocated);
+      }
+      rewriter.modifyOpInPlace(op,
+                               [&] { layer.setDestinations(destinations); });
     }
     FailureOr<SmallVector<Value>> operands =
         bufferOperands(op, rewriter, options, state);
@@ -96,9 +106,10 @@ struct LayerModel : BufferizableOpInterface::ExternalModel<LayerModel<Op>, Op> {
     for (Region &region : op->getRegions())
       lowered.addRegion()->takeBody(region);
     Operation *created = rewriter.create(lowered);
-    Value buffer =
-        cast<DestinationOpInterface>(created).getDestinationOperand()->get();
-    replaceOpWithBufferizedValues(rewriter, op, buffer);
+    replaceOpWithBufferizedValues(
+        rewriter, op,
+        llvm::to_vector_of<Value>(
+            cast<DestinationOpInterface>(created).getDestinations()));
     return success();
   }
 };
@@ -157,8 +168,8 @@ static void attach(MLIRContext *context) {
 void heddle::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
     attach<LayerModel, EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
-           LinearOp, CandidateLogitsOp, ActivationOp, NormOp, AddOp, FillOp,
-           AttentionOp, RecurrenceOp, CacheAppendOp>(context);
+           LinearOp, FfnOp, CandidateLogitsOp, ActivationOp, NormOp, AddOp,
+           FillOp, AttentionOp, RecurrenceOp, CacheAppendOp>(context);
     attach<ReaderModel, MaskPaddingOp, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

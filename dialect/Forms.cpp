@@ -12,34 +12,43 @@ RankedTensorType heddle::dropAxis(RankedTensorType type, int64_t axis) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-Value heddle::cloneForStep(Operation *op, OpBuilder &builder,
-                           StepContext &step) {
+SmallVector<Value> heddle::cloneForStep(Operation *op, OpBuilder &builder,
+                                        StepContext &step) {
   auto incremental = cast<IncrementalOpInterface>(op);
   FailureOr<int64_t> axis = incremental.timeAxis(step.axes);
   assert(succeeded(axis) && "split-phases asks before it builds");
   Operation *clone = builder.clone(*op, step.mapping);
-  Value result = clone->getResult(0);
-  result.setType(dropAxis(cast<RankedTensorType>(result.getType()), *axis));
-  return result;
+  for (Value result : clone->getResults())
+    result.setType(dropAxis(cast<RankedTensorType>(result.getType()), *axis));
+  return clone->getResults();
 }
 
 FailureOr<int64_t> heddle::timeAxisOf(Operation *op, TimeAxes axes,
-                                      unsigned varying, int64_t contracted) {
+                                      ArrayRef<unsigned> varying,
+                                      int64_t contracted) {
+  auto refuse = [&] {
+    return op->emitOpError("cannot be evaluated position by position: ");
+  };
   for (auto [index, axis] : llvm::enumerate(axes))
-    if (axis && index != varying)
-      return op->emitOpError("cannot be evaluated position by position: ")
-             << "operand #" << index << " depends on the target";
-  Value operand = op->getOperand(varying);
-  if (*axes[varying] >=
-      cast<ShapedType>(operand.getType()).getRank() - contracted)
-    return op->emitOpError("cannot be evaluated position by position: ")
-           << "it works along the axis of time of operand #" << varying;
-  return *axes[varying];
+    if (bool(axis) != llvm::is_contained(varying, index))
+      return refuse() << "operand #" << index
+                      << (axis ? " depends" : " does not depend")
+                      << " on the target";
+  int64_t axis = *axes[varying.front()];
+  for (unsigned index : varying)
+    if (axes[index] != axis)
+      return refuse() << "time is axis " << axis << " of one operand and axis "
+                      << *axes[index] << " of the other";
+  Value operand = op->getOperand(varying.front());
+  if (axis >= cast<ShapedType>(operand.getType()).getRank() - contracted)
+    return refuse() << "it works along the axis of time of operand #"
+                    << varying.front();
+  return axis;
 }
 
 LogicalResult heddle::verifyForm(Operation *op) {
-  OpOperand *destination =
-      cast<DestinationOpInterface>(op).getDestinationOperand();
+  OperandRange destinations =
+      cast<DestinationOpInterface>(op).getDestinations();
   Type first = op->getOperand(0).getType();
   for (Type type : op->getOperandTypes())
     if (isa<ShapedType>(type) &&
@@ -48,29 +57,38 @@ LogicalResult heddle::verifyForm(Operation *op) {
                  "expects operands that are all tensors or all memrefs, found ")
              << first << " and " << type;
   if (isa<MemRefType>(first)) {
-    if (!destination)
+    if (destinations.empty())
       return op->emitOpError("works on memrefs and expects a destination");
     if (op->getNumResults() != 0)
       return op->emitOpError("works on memrefs and expects no result, found ")
              << op->getResult(0).getType();
     return success();
   }
-  if (op->getNumResults() != 1)
+  if (op->getNumResults() == 0)
     return op->emitOpError("works on tensors and expects a result");
-  if (destination && destination->get().getType() != op->getResult(0).getType())
-    return op->emitOpError("writes a result of type ")
-           << op->getResult(0).getType() << " into a destination of type "
-           << destination->get().getType();
+  if (destinations.empty())
+    return success();
+  if (destinations.size() != op->getNumResults())
+    return op->emitOpError("expects a destination for each of ")
+           << op->getNumResults() << " results, found " << destinations.size();
+  for (auto [destination, result] :
+       llvm::zip_equal(destinations, op->getResults()))
+    if (destination.getType() != result.getType())
+      return op->emitOpError("writes a result of type ")
+             << result.getType() << " into a destination of type "
+             << destination.getType();
   return success();
 }
 
-LogicalResult heddle::verifyDestination(Operation *op,
-                                        ArrayRef<int64_t> shape) {
-  OpOperand *destination =
-      cast<DestinationOpInterface>(op).getDestinationOperand();
-  if (!destination ||
-      succeeded(verifyCompatibleShape(
-          cast<ShapedType>(destination->get().getType()).getShape(), shape)))
+LogicalResult heddle::verifyDestination(Operation *op, ArrayRef<int64_t> shape,
+                                        unsigned index) {
+  OperandRange destinations =
+      cast<DestinationOpInterface>(op).getDestinations();
+  if (index >= destinations.size())
+    return success();
+  Type type = destinations[index].getType();
+  if (succeeded(
+          verifyCompatibleShape(cast<ShapedType>(type).getShape(), shape)))
     return success();
   InFlightDiagnostic error = op->emitOpError("writes a result of shape [");
   llvm::interleaveComma(shape, error, [&](int64_t size) {
@@ -79,20 +97,18 @@ LogicalResult heddle::verifyDestination(Operation *op,
     else
       error << size;
   });
-  return error << "] into a destination of type "
-               << destination->get().getType();
+  return error << "] into a destination of type " << type;
 }
 
 void heddle::addDestinationEffects(
     Operation *op,
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
-  OpOperand *destination =
-      cast<DestinationOpInterface>(op).getDestinationOperand();
+  auto layer = cast<DestinationOpInterface>(op);
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    if (&operand == destination)
+    if (layer.isDestination(operand))
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
     else
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
@@ -101,14 +117,16 @@ void heddle::addDestinationEffects(
 
 LogicalResult heddle::reifyLeadingShape(Operation *op, OpBuilder &builder,
                                         ReifiedRankedShapedTypeDims &shapes) {
-  auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  SmallVector<OpFoldResult> shape;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    shape.push_back(
-        type.isDynamicDim(axis)
-            ? tensor::getMixedSize(builder, op->getLoc(), op->getOperand(0),
-                                   axis)
-            : OpFoldResult(builder.getIndexAttr(type.getDimSize(axis))));
-  shapes.push_back(std::move(shape));
+  for (Type result : op->getResultTypes()) {
+    auto type = cast<RankedTensorType>(result);
+    SmallVector<OpFoldResult> shape;
+    for (int64_t axis = 0; axis < type.getRank(); ++axis)
+      shape.push_back(
+          type.isDynamicDim(axis)
+              ? tensor::getMixedSize(builder, op->getLoc(), op->getOperand(0),
+                                     axis)
+              : OpFoldResult(builder.getIndexAttr(type.getDimSize(axis))));
+    shapes.push_back(std::move(shape));
+  }
   return success();
 }

@@ -42,25 +42,27 @@ struct StepContext {
 /// The type without dimension `axis`.
 mlir::RankedTensorType dropAxis(mlir::RankedTensorType type, int64_t axis);
 
-/// Clones `op` onto the step's values, its result without the axis of time.
-mlir::Value cloneForStep(mlir::Operation *op, mlir::OpBuilder &builder,
-                         StepContext &step);
+/// Clones `op` onto the step's values, its results without the axis of time.
+llvm::SmallVector<mlir::Value>
+cloneForStep(mlir::Operation *op, mlir::OpBuilder &builder, StepContext &step);
 
-/// The axis of time of an op of which only operand `varying` may depend on the
-/// target; the last `contracted` dimensions of it cannot be time. Emits an
-/// error otherwise.
+/// The axis of time of an op of which the operands `varying`, all of them, and
+/// no others depend on the target along one axis; the last `contracted`
+/// dimensions of them cannot be time. Emits an error otherwise.
 llvm::FailureOr<int64_t> timeAxisOf(mlir::Operation *op, TimeAxes axes,
-                                    unsigned varying, int64_t contracted);
+                                    llvm::ArrayRef<unsigned> varying,
+                                    int64_t contracted);
 
-/// Operands are all tensors, with one result that has the type of the
-/// destination, or all memrefs, with a destination and no result.
+/// Operands are all tensors, with results that have the types of the
+/// destinations, or all memrefs, with destinations and no result.
 llvm::LogicalResult verifyForm(mlir::Operation *op);
 
-/// The destination, where there is one, fits a result of `shape`.
+/// Destination `index`, where there is one, fits a result of `shape`.
 llvm::LogicalResult verifyDestination(mlir::Operation *op,
-                                      llvm::ArrayRef<int64_t> shape);
+                                      llvm::ArrayRef<int64_t> shape,
+                                      unsigned index = 0);
 
-/// A layer op on tensors has no effect; on memrefs it writes its destination
+/// A layer op on tensors has no effect; on memrefs it writes its destinations
 /// and reads every other operand. A destination that is read too (a state) is
 /// covered by the write: nothing reorders around it.
 void addDestinationEffects(
@@ -69,7 +71,7 @@ void addDestinationEffects(
         mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>
         &effects);
 
-/// The result's static dimensions, and for each dynamic one that of operand 0.
+/// Each result's static dimensions, and for each dynamic one that of operand 0.
 llvm::LogicalResult
 reifyLeadingShape(mlir::Operation *op, mlir::OpBuilder &builder,
                   mlir::ReifiedRankedShapedTypeDims &shapes);

@@ -57,7 +57,7 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
   }];
   let methods = [
     InterfaceMethod<[{
-      The axis of time of the result, given that of each operand (none for an
+      The axis of time of the results, given that of each operand (none for an
       operand that does not depend on the target; at least one has it). Emits an
       error that gives the reason when the op cannot be evaluated position by
       position.
@@ -70,13 +70,13 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
       (ins "::heddle::TimeAxes":$axes),
       /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{
-      Builds the step form; returns its result and then the new states. The
+      Builds the step form; returns its results and then the new states. The
       default clones the op, for ops that act on each position alone.
     }], "::llvm::SmallVector<::mlir::Value>", "buildStep",
       (ins "::mlir::OpBuilder &":$builder,
            "::heddle::StepContext &":$step),
       /*methodBody=*/"", /*defaultImplementation=*/[{
-        return {::heddle::cloneForStep($_op, builder, step)};
+        return ::heddle::cloneForStep($_op, builder, step);
       }]>
   ];
 }
@@ -84,25 +84,31 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
 def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
   let cppNamespace = "::heddle";
   let description = [{
-    An op that can write its result to an operand. Unlike MLIR's
-    DestinationStyleOpInterface the operand is optional in the tensor form, so
-    that a module reads as mathematics until it is bufferised. Operands are all
-    tensors, and then there is one result, or all memrefs.
+    An op that can write its results to operands, one a result and in order.
+    Unlike MLIR's DestinationStyleOpInterface the operands are optional in the
+    tensor form, all of them together, so that a module reads as mathematics
+    until it is bufferised. Operands are all tensors, or all memrefs, and then
+    there is no result.
   }];
   let verify = "return ::heddle::verifyForm($_op);";
   let methods = [
-    InterfaceMethod<"The operand to write to, or null.",
-      "::mlir::OpOperand *", "getDestinationOperand", (ins),
+    InterfaceMethod<"The operands to write to: one a result, or none.",
+      "::mlir::MutableOperandRange", "getDestinationsMutable", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/[{
-        ::mlir::MutableOperandRange range = $_op.getDestinationMutable();
-        return range.empty() ? nullptr : &range[0];
-      }]>,
-    InterfaceMethod<"Sets the operand to write to.",
-      "void", "setDestination", (ins "::mlir::Value":$destination),
-      /*methodBody=*/"", /*defaultImplementation=*/[{
-        $_op.getDestinationMutable().assign(destination);
+        return $_op.getDestinationMutable();
       }]>
   ];
+  let extraClassDeclaration = [{
+    ::mlir::OperandRange getDestinations() { return getDestinationsMutable(); }
+    bool hasDestinations() { return !getDestinationsMutable().empty(); }
+    bool isDestination(::mlir::OpOperand &operand) {
+      return ::llvm::is_contained(
+          ::llvm::make_pointer_range(getDestinationsMutable()), &operand);
+    }
+    void setDestinations(::mlir::ValueRange destinations) {
+      getDestinationsMutable().assign(destinations);
+    }
+  }];
 }
 
 #endif // HEDDLE_DIALECT_INTERFACES

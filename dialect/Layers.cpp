@@ -6,46 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/LayerChecks.h"
 #include "dialect/Transformer.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace heddle;
 
-static ShapedType shapedType(Value value) {
-  return cast<ShapedType>(value.getType());
-}
-
-static int64_t width(Value value) {
-  return shapedType(value).getShape().back();
-}
-
-/// The type of `input` with another last dimension; none on memrefs, whose ops
-/// have no result.
-static LogicalResult inferWithWidth(Value input, int64_t width,
-                                    SmallVectorImpl<Type> &results) {
-  auto type = dyn_cast<RankedTensorType>(input.getType());
-  if (!type)
-    return success();
-  SmallVector<int64_t> shape(type.getShape());
-  shape.back() = width;
-  results.push_back(RankedTensorType::get(shape, type.getElementType()));
-  return success();
-}
-
 static LogicalResult inferLike(Value input, SmallVectorImpl<Type> &results) {
   if (isa<RankedTensorType>(input.getType()))
     results.push_back(input.getType());
   return success();
-}
-
-static LogicalResult verifyVector(Operation *op, StringRef name, Value value,
-                                  int64_t length) {
-  auto type = shapedType(value);
-  if (type.getRank() == 1 && type.getDimSize(0) == length)
-    return success();
-  return op->emitOpError() << name << " has type " << type << ", expected "
-                           << length << " values";
 }
 
 /// Shared by the ops with positions: rank 3 in the full form, 2 in a step.
@@ -57,6 +28,29 @@ static LogicalResult verifyFormRank(Operation *op, Value input, bool isStep,
   return op->emitOpError("expects an input of rank ")
          << expected << (isStep ? " with '" : " without '") << marker
          << "', found rank " << shapedType(input).getRank();
+}
+
+static LogicalResult verifySinusoidal(Operation *op, int64_t width,
+                                      int64_t timescales) {
+  if (width % 2 == 0 && timescales >= 1)
+    return success();
+  return op->emitOpError("expects an even width and timescales of at least 1, "
+                         "found width ")
+         << width << " and timescales " << timescales;
+}
+
+static LogicalResult verifyPositionTable(Operation *op, Value value,
+                                         int64_t width, IntegerAttr offset) {
+  auto table = shapedType(value);
+  if (!table.hasStaticShape() || table.getRank() != 2 ||
+      table.getDimSize(1) != width)
+    return op->emitOpError("expects a table [positions, ")
+           << width << "] of static shape, found " << table;
+  if (offset.getInt() < 0 || offset.getInt() >= table.getDimSize(0))
+    return op->emitOpError("has offset ")
+           << offset.getInt() << " outside its table of " << table.getDimSize(0)
+           << " positions";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,14 +78,67 @@ LogicalResult EmbeddingOp::verify() {
     return emitOpError(
                "expects a table of rank 1 or 2 and static shape, found ")
            << table;
-  SmallVector<int64_t> shape(shapedType(getIds()).getShape());
+  // embedding_c2
+  auto ids = shapedType(getIds());
+  if (!hasPositions() && getPositions())
+    return emitOpError("has no positions to add and expects no 'at'");
+  if (hasPositions() && table.getRank() != 2)
+    return emitOpError("expects a table of rank 2 with positions, found ")
+           << table;
+  if (hasPositions() && ids.getRank() != (getPositions() ? 1 : 2))
+    return emitOpError("expects ids of rank ")
+           << (getPositions() ? "1 with" : "2 without") << " 'at', found rank "
+           << ids.getRank();
+  // embedding_c3
+  if (getTimescales() &&
+      failed(verifySinusoidal(*this, table.getDimSize(1), *getTimescales())))
+    return failure();
+  if (bool(getTimescales()) != bool(getLayout()) ||
+      bool(getPositionTable()) != bool(getOffset()) ||
+      (getTimescales() && getOffset()))
+    return emitOpError(
+        "expects positions with timescales and a layout, or with "
+        "a table and an offset");
+  // embedding_c4
+  if (getPositionTable() &&
+      failed(verifyPositionTable(*this, getPositionTable(), table.getDimSize(1),
+                                 getOffsetAttr())))
+    return failure();
+  SmallVector<int64_t> shape(ids.getShape());
   llvm::append_range(shape, table.getShape().drop_front());
   return verifyDestination(*this, shape);
 }
 
+void EmbeddingOp::build(OpBuilder &builder, OperationState &state, Value ids,
+                        Value table, Value destination, FloatAttr scale) {
+  build(builder, state, ids, table, /*position_table=*/Value(),
+        /*positions=*/Value(), destination, scale, /*timescales=*/IntegerAttr(),
+        /*layout=*/PositionLayoutAttr(), /*offset=*/IntegerAttr());
+}
+
 FailureOr<int64_t> EmbeddingOp::timeAxis(TimeAxes axes) {
-  return timeAxisOf(*this, axes, getIdsMutable().getOperandNumber(),
-                    /*contracted=*/0);
+  FailureOr<int64_t> axis =
+      timeAxisOf(*this, axes, getIdsMutable().getOperandNumber(),
+                 /*contracted=*/0);
+  if (succeeded(axis) && hasPositions() && *axis != 1)
+    return emitOpError(
+        "cannot be evaluated position by position: its positions "
+        "run along axis 1, which is not the axis of time");
+  return axis;
+}
+
+SmallVector<Value> EmbeddingOp::buildStep(OpBuilder &builder,
+                                          StepContext &step) {
+  SmallVector<Value> results;
+  Value positions = hasPositions() ? step.positions : Value();
+  results.push_back(
+      EmbeddingOp::create(builder, getLoc(), step.lookup(getIds()),
+                          step.lookup(getTable()),
+                          step.lookup(getPositionTable()), positions,
+                          /*destination=*/Value(), getScaleAttr(),
+                          getTimescalesAttr(), getLayoutAttr(), getOffsetAttr())
+          .getOutput());
+  return results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,11 +157,9 @@ LogicalResult SinusoidalPositionsOp::verify() {
   if (failed(verifyFormRank(*this, getInput(), bool(getPositions()), "at")))
     return failure();
   // positions_sinusoidal_c2
-  int64_t timescales = getTimescalesAttr().getInt();
-  if (width(getInput()) % 2 != 0 || timescales < 1)
-    return emitOpError("expects an even width and timescales of at least 1, "
-                       "found width ")
-           << width(getInput()) << " and timescales " << timescales;
+  if (failed(verifySinusoidal(*this, width(getInput()),
+                              getTimescalesAttr().getInt())))
+    return failure();
   return verifyDestination(*this, shapedType(getInput()).getShape());
 }
 
@@ -143,15 +188,9 @@ LogicalResult LearnedPositionsOp::verify() {
   if (failed(verifyFormRank(*this, getInput(), bool(getPositions()), "at")))
     return failure();
   // positions_learned_c2
-  auto table = shapedType(getTable());
-  if (!table.hasStaticShape() || table.getRank() != 2 ||
-      table.getDimSize(1) != width(getInput()))
-    return emitOpError("expects a table [positions, ")
-           << width(getInput()) << "] of static shape, found " << table;
-  int64_t offset = getOffsetAttr().getInt();
-  if (offset < 0 || offset >= table.getDimSize(0))
-    return emitOpError("has offset ") << offset << " outside its table of "
-                                      << table.getDimSize(0) << " positions";
+  if (failed(verifyPositionTable(*this, getTable(), width(getInput()),
+                                 getOffsetAttr())))
+    return failure();
   return verifyDestination(*this, shapedType(getInput()).getShape());
 }
 
@@ -166,42 +205,6 @@ SmallVector<Value> LearnedPositionsOp::buildStep(OpBuilder &builder,
                                      step.lookup(getTable()), step.positions,
                                      /*destination=*/Value(), getOffsetAttr())
               .getOutput()};
-}
-
-//===----------------------------------------------------------------------===//
-// linear
-//===----------------------------------------------------------------------===//
-
-LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                         Adaptor adaptor,
-                                         SmallVectorImpl<Type> &results) {
-  auto weight = shapedType(adaptor.getWeight());
-  return inferWithWidth(adaptor.getInput(), weight.getShape().back(), results);
-}
-
-LogicalResult LinearOp::verify() {
-  // linear_c1
-  auto weight = shapedType(getWeight());
-  if (weight.getRank() != 2 || !weight.hasStaticShape())
-    return emitOpError("expects a weight [in, out] of static shape, found ")
-           << weight;
-  // linear_c2
-  if (width(getInput()) != weight.getDimSize(0))
-    return emitOpError("weight size ")
-           << weight.getDimSize(0)
-           << " does not match the last input dimension " << width(getInput());
-  // linear_c3
-  if (getBias() &&
-      failed(verifyVector(*this, "bias", getBias(), weight.getDimSize(1))))
-    return failure();
-  SmallVector<int64_t> shape(shapedType(getInput()).getShape());
-  shape.back() = weight.getDimSize(1);
-  return verifyDestination(*this, shape);
-}
-
-FailureOr<int64_t> LinearOp::timeAxis(TimeAxes axes) {
-  return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
-                    /*contracted=*/1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -289,12 +292,15 @@ LogicalResult NormOp::verify() {
   if (getEpsilon().isNaN() || getEpsilon().isNegative())
     return emitOpError("expects an epsilon of at least 0, found ")
            << getEpsilon().convertToFloat();
+  // norm_c3
+  if (failed(verifyResidual(*this, getResidual(),
+                            shapedType(getInput()).getShape())))
+    return failure();
   return verifyDestination(*this, shapedType(getInput()).getShape());
 }
 
 FailureOr<int64_t> NormOp::timeAxis(TimeAxes axes) {
-  return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
-                    /*contracted=*/1);
+  return timeAxisWithResidual(*this, axes, getResidualMutable());
 }
 
 LogicalResult AddOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
@@ -312,14 +318,7 @@ LogicalResult AddOp::verify() {
 }
 
 FailureOr<int64_t> AddOp::timeAxis(TimeAxes axes) {
-  if (axes[0] && axes[0] == axes[1])
-    return *axes[0];
-  if (!axes[0] || !axes[1])
-    return emitOpError("cannot be evaluated position by position: operand #")
-           << (axes[0] ? 1 : 0) << " does not depend on the target";
-  return emitOpError("cannot be evaluated position by position: time is axis ")
-         << *axes[0] << " of one operand and axis " << *axes[1]
-         << " of the other";
+  return timeAxisOf(*this, axes, {0, 1}, /*contracted=*/0);
 }
 
 LogicalResult FillOp::inferReturnTypes(MLIRContext *, std::optional<Location>,

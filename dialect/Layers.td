@@ -5,8 +5,17 @@
 
 include "dialect/Base.td"
 
-def EmbeddingOp : Transformer_LayerOp<"embedding"> {
-  let summary = "rows of a table";
+def Transformer_PositionLayoutCases : Transformer_Cases<"PositionLayout", [
+    I32EnumAttrCase<"Halves", 0, "halves">,
+    I32EnumAttrCase<"Interleaved", 1, "interleaved">
+  ]>;
+def Transformer_PositionLayout : Transformer_Enum<Transformer_PositionLayoutCases, "position_layout"> {
+  let summary = "where sines and cosines stand";
+}
+
+def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
+                                      ["buildStep"]> {
+  let summary = "rows of a table, with their positions added";
   let description = [{
         y[..., :] = scale * table[ids[...], :],   0 where ids[...] < 0
 
@@ -14,29 +23,51 @@ def EmbeddingOp : Transformer_LayerOp<"embedding"> {
     negative id is the zero vector: the start of Marian's decoders. Gathers the
     rows of a shortlist, too.
 
+    `positions`, which fuse-positions adds, are those of the ops
+    `positions.sinusoidal` (timescales, layout) and `positions.learned` (table,
+    offset), added to y: ids [batch, length] or, with `at`, [rows].
+
     ```mlir
     %e = transformer.embedding %ids, %table {scale = 16.0 : f32}
       : (tensor<?x?xi32>, tensor<32000x256xf32>) -> tensor<?x?x256xf32>
+    %x = transformer.embedding %ids, %table positions(sinusoidal, 127, halves)
+           at %positions {scale = 16.0 : f32}
+      : (tensor<?xi32>, tensor<32000x256xf32>, tensor<?xi32>)
+        -> tensor<?x256xf32>
+    %l = transformer.embedding %ids, %table positions(learned, %rows, 2)
+      : (tensor<?x?xi32>, tensor<320x256xf32>, tensor<34x256xf32>)
+        -> tensor<?x?x256xf32>
     ```
 
     Constraints:
     - (C1) the table has rank 1 or 2 and a static shape.
+    - (C2) with positions the table has rank 2 and ids rank 2, or rank 1 with
+      `at`; `at` stands with positions only.
+    - (C3) sinusoidal positions: d is even and timescales > 0.
+    - (C4) learned positions: a table [positions, d] of static shape, with
+      0 <= offset < positions.
   }];
   let arguments = (ins Transformer_Ids:$ids, Transformer_Values:$table,
+                       Optional<Transformer_Vectors>:$position_table,
+                       Optional<Transformer_PerRow>:$positions,
                        Optional<Transformer_Values>:$destination,
-                       DefaultValuedAttr<F32Attr, "1.0f">:$scale);
+                       DefaultValuedAttr<F32Attr, "1.0f">:$scale,
+                       OptionalAttr<I64Attr>:$timescales,
+                       OptionalAttr<Transformer_PositionLayout>:$layout,
+                       OptionalAttr<I64Attr>:$offset);
   let assemblyFormat = [{
-    $ids `,` $table (`into` $destination^)? attr-dict
+    $ids `,` $table
+        `` custom<Positions>($position_table, $timescales, $layout, $offset)
+        (`at` $positions^)? (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
-}
-
-def Transformer_PositionLayoutCases : Transformer_Cases<"PositionLayout", [
-    I32EnumAttrCase<"Halves", 0, "halves">,
-    I32EnumAttrCase<"Interleaved", 1, "interleaved">
-  ]>;
-def Transformer_PositionLayout : Transformer_Enum<Transformer_PositionLayoutCases, "position_layout"> {
-  let summary = "where sines and cosines stand";
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$ids, "::mlir::Value":$table,
+                   "::mlir::Value":$destination, "::mlir::FloatAttr":$scale)>
+  ];
+  let extraClassDeclaration = [{
+    bool hasPositions() { return getPositionTable() || getTimescales(); }
+  }];
 }
 
 def SinusoidalPositionsOp : Transformer_LayerOp<"positions.sinusoidal", [AttrSizedOperandSegments],
@@ -100,28 +131,130 @@ def LearnedPositionsOp : Transformer_LayerOp<"positions.learned", [AttrSizedOper
   }];
 }
 
+def Transformer_ActivationKindCases : Transformer_Cases<"ActivationKind", [
+    I32EnumAttrCase<"Relu", 0, "relu">,
+    I32EnumAttrCase<"Gelu", 1, "gelu">,
+    I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">,
+    I32EnumAttrCase<"QuickGelu", 3, "quick_gelu">,
+    I32EnumAttrCase<"Silu", 4, "silu">,
+    I32EnumAttrCase<"Tanh", 5, "tanh">,
+    I32EnumAttrCase<"Sigmoid", 6, "sigmoid">
+  ]>;
+def Transformer_ActivationKind : Transformer_Enum<Transformer_ActivationKindCases, "activation_kind"> {
+  let summary = "an activation function";
+}
+
+def Transformer_NormKindCases : Transformer_Cases<"NormKind", [
+    I32EnumAttrCase<"Layer", 0, "layer">,
+    I32EnumAttrCase<"Rms", 1, "rms">
+  ]>;
+def Transformer_NormKind : Transformer_Enum<Transformer_NormKindCases, "norm_kind"> {
+  let summary = "a normalisation";
+}
+
 def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments]> {
-  let summary = "y = x W + b";
+  let summary = "y = norm(residual + activation(x W + b))";
   let description = [{
     x [..., in], W [in, out], b [out] -> [..., out]. Weights are [in, out]
     everywhere; importers transpose.
+
+    b and everything outside of x W + b is optional; models are imported without
+    and the fusion passes add it. The formulas are those of the ops `activation`
+    and `norm`; the residual has the shape of the result.
+
+    With `split`, a linear that stands for several with one input: the columns
+    [0, n0), [n0, n0 + n1), ... of x W + b are results of their own, each dense.
 
     ```mlir
     %y = transformer.linear %x, %w, %b
       : (tensor<?x?x256xf32>, tensor<256x1536xf32>, tensor<1536xf32>)
         -> tensor<?x?x1536xf32>
+    %z = transformer.linear %x, %w, %b residual(%r)
+           norm(layer, %gamma, %beta, 1.0e-06) : ...
+    %k, %v = transformer.linear %x, %w, %b split [256, 256] : ...
     ```
 
     Constraints:
     - (C1) W has rank 2 and a static shape.
     - (C2) the last dimension of x is the first of W.
     - (C3) b is [out].
+    - (C4) the residual has the shape of the result.
+    - (C5) gamma, beta and epsilon stand with `norm` only, which needs gamma
+      and epsilon; gamma and beta are [out], epsilon >= 0.
+    - (C6) the widths of `split` are positive and add up to out; activation,
+      residual and norm do not stand with it.
   }];
   let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$weight,
                        Optional<Transformer_Vectors>:$bias,
-                       Optional<Transformer_Values>:$destination);
+                       Optional<Transformer_Vectors>:$residual,
+                       Optional<Transformer_Vectors>:$gamma,
+                       Optional<Transformer_Vectors>:$beta,
+                       Variadic<Transformer_Values>:$destinations,
+                       OptionalAttr<Transformer_ActivationKind>:$activation,
+                       OptionalAttr<Transformer_NormKind>:$norm,
+                       OptionalAttr<F32Attr>:$epsilon,
+                       OptionalAttr<DenseI64ArrayAttr>:$split);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
-    $input `,` $weight (`,` $bias^)? (`into` $destination^)? attr-dict
+    $input `,` $weight (`,` $bias^)?
+        `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
+                            $epsilon)
+        (`split` $split^)? (`into` $destinations^)? attr-dict
+        `:` functional-type(operands, results)
+  }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$weight,
+                   "::mlir::Value":$bias, "::mlir::Value":$destination)>
+  ];
+  let extraClassDeclaration = [{
+    /// The result and the operand to write it to where there is one of each;
+    /// otherwise null.
+    ::mlir::Value getOutput();
+    ::mlir::Value getDestination();
+    /// x W + b and nothing else.
+    bool isPlain() {
+      return !getActivation() && !getResidual() && !getNorm() && !getSplit();
+    }
+    /// The widths of the results: those of `split`, or out.
+    ::llvm::SmallVector<int64_t> getWidths();
+  }];
+}
+
+def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments]> {
+  let summary = "y = norm(residual + activation(x W1 + b1) W2 + b2)";
+  let description = [{
+    Two linears with an activation between, whose hidden vector is never stored:
+    x [..., in], W1 [in, hidden], b1 [hidden], W2 [hidden, out], b2 [out] ->
+    [..., out]. The biases come together; activation, residual and norm are
+    optional. Made by fuse-ffn.
+
+    ```mlir
+    %y = transformer.ffn %x, %w1, %b1, %w2, %b2 activation(gelu) residual(%x)
+           norm(layer, %gamma, %beta, 1.0e-05) : ...
+    ```
+
+    Constraints:
+    - (C1) W1 and W2 have rank 2 and a static shape; the last dimension of x is
+      the first of W1, the last of W1 the first of W2.
+    - (C2) b1 is [hidden], b2 is [out]; either both are given or none.
+    - (C3) as linear's (C4) and (C5).
+  }];
+  let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$weight1,
+                       Optional<Transformer_Vectors>:$bias1,
+                       Transformer_Vectors:$weight2,
+                       Optional<Transformer_Vectors>:$bias2,
+                       Optional<Transformer_Vectors>:$residual,
+                       Optional<Transformer_Vectors>:$gamma,
+                       Optional<Transformer_Vectors>:$beta,
+                       Optional<Transformer_Values>:$destination,
+                       OptionalAttr<Transformer_ActivationKind>:$activation,
+                       OptionalAttr<Transformer_NormKind>:$norm,
+                       OptionalAttr<F32Attr>:$epsilon);
+  let assemblyFormat = [{
+    $input `,` custom<FfnWeights>($weight1, $bias1, $weight2, $bias2)
+        `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
+                            $epsilon)
+        (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
 }
@@ -167,19 +300,6 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
   }];
 }
 
-def Transformer_ActivationKindCases : Transformer_Cases<"ActivationKind", [
-    I32EnumAttrCase<"Relu", 0, "relu">,
-    I32EnumAttrCase<"Gelu", 1, "gelu">,
-    I32EnumAttrCase<"GeluTanh", 2, "gelu_tanh">,
-    I32EnumAttrCase<"QuickGelu", 3, "quick_gelu">,
-    I32EnumAttrCase<"Silu", 4, "silu">,
-    I32EnumAttrCase<"Tanh", 5, "tanh">,
-    I32EnumAttrCase<"Sigmoid", 6, "sigmoid">
-  ]>;
-def Transformer_ActivationKind : Transformer_Enum<Transformer_ActivationKindCases, "activation_kind"> {
-  let summary = "an activation function";
-}
-
 def ActivationOp : Transformer_LayerOp<"activation"> {
   let summary = "an activation, element by element";
   let description = [{
@@ -207,21 +327,14 @@ def ActivationOp : Transformer_LayerOp<"activation"> {
   }];
 }
 
-def Transformer_NormKindCases : Transformer_Cases<"NormKind", [
-    I32EnumAttrCase<"Layer", 0, "layer">,
-    I32EnumAttrCase<"Rms", 1, "rms">
-  ]>;
-def Transformer_NormKind : Transformer_Enum<Transformer_NormKindCases, "norm_kind"> {
-  let summary = "a normalisation";
-}
-
 def NormOp : Transformer_LayerOp<"norm", [AttrSizedOperandSegments]> {
   let summary = "layer norm (arXiv:1607.06450) or RMS norm (arXiv:1910.07467)";
   let description = [{
         layer: y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta
         rms:   y = x / sqrt(mean(x^2) + epsilon) * gamma + beta
 
-    over the last dimension; the variance is the biased one.
+    over the last dimension; the variance is the biased one. With a residual, of
+    the shape of x, which fuse-add-norm adds, x + residual stands for x.
     x [..., d], gamma [d], beta [d] -> [..., d].
 
     ```mlir
@@ -233,14 +346,17 @@ def NormOp : Transformer_LayerOp<"norm", [AttrSizedOperandSegments]> {
     Constraints:
     - (C1) gamma and beta are [d].
     - (C2) epsilon >= 0.
+    - (C3) the residual has the shape of x.
   }];
   let arguments = (ins Transformer_NormKind:$kind, Transformer_Vectors:$input,
                        Transformer_Vectors:$gamma,
                        Optional<Transformer_Vectors>:$beta,
+                       Optional<Transformer_Vectors>:$residual,
                        Optional<Transformer_Values>:$destination,
                        F32Attr:$epsilon);
   let assemblyFormat = [{
-    `` $kind $input `,` $gamma (`,` $beta^)? (`into` $destination^)? attr-dict
+    `` $kind $input `,` $gamma (`,` $beta^)?
+        (`residual` `(` $residual^ `)`)? (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
 }

@@ -33,6 +33,52 @@ LogicalResult ParameterOp::verify() {
       placed && (placed.getInt() < 0 || placed.getInt() % 64 != 0))
     return emitOpError("expects a place that is a multiple of 64, found ")
            << placed.getInt();
+  // parameter_c4
+  if (bool(getSource()) + bool(getParts()) + getZeros() > 1)
+    return emitOpError("expects one of a source, parts and zeros");
+  if (!isStored() && getTransposed())
+    return emitOpError("has parts or zeros and cannot be transposed");
+  // parameter_c6
+  if (FloatAttr factor = getFactorAttr();
+      factor && !factor.getValue().isFinite())
+    return emitOpError("expects a finite factor, found ")
+           << factor.getValueAsDouble();
+  return success();
+}
+
+SmallVector<ParameterOp, 0> ParameterOp::getPartOps() {
+  SmallVector<ParameterOp, 0> parts;
+  if (getParts())
+    for (auto name : getPartsAttr().getAsRange<FlatSymbolRefAttr>())
+      parts.push_back(
+          SymbolTable::lookupNearestSymbolFrom<ParameterOp>(*this, name));
+  return parts;
+}
+
+LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getParts())
+    return success();
+  // parameter_c5
+  auto type = getTensorType();
+  int64_t columns = 0;
+  for (auto name : getPartsAttr().getAsRange<FlatSymbolRefAttr>()) {
+    auto part = symbols.lookupNearestSymbolFrom<ParameterOp>(*this, name);
+    // A part that stands before cannot be made of this one.
+    if (!part || part->getBlock() != (*this)->getBlock() ||
+        !part->isBeforeInBlock(*this))
+      return emitOpError("has the part '")
+             << name.getValue() << "', which is not declared before it";
+    auto partType = part.getTensorType();
+    if (partType.getRank() == 0 || type.getRank() == 0 ||
+        partType.getShape().drop_back() != type.getShape().drop_back())
+      return emitOpError("of type ")
+             << type << " has the part '" << name.getValue() << "' of type "
+             << partType << ", expected the same leading dimensions";
+    columns += partType.getShape().back();
+  }
+  if (getParts()->empty() || columns != type.getShape().back())
+    return emitOpError("of type ")
+           << type << " has parts of " << columns << " columns";
   return success();
 }
 

@@ -32,7 +32,8 @@ def Transformer_Source : AttrDef<Transformer_Dialect, "Source"> {
   }];
 }
 
-def ParameterOp : Transformer_Op<"parameter", [Symbol]> {
+def ParameterOp : Transformer_Op<"parameter",
+    [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a tensor of the model";
   let description = [{
     Declares a parameter; its bytes stay in the memory-mapped checkpoint until
@@ -40,29 +41,61 @@ def ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     given with `--weights`. `transposed` says that the file stores the transpose
     (of a rank-2 tensor). `place-weights` adds its place in the artifact.
 
+    Fusion passes make parameters of others: `columns of` concatenates them along
+    the last axis, `zeros` has no bytes in any file, `scaled by` multiplies each
+    element, rounded to f32. They, too, are computed while the artifact is
+    written, a block of rows at a time.
+
     ```mlir
     transformer.parameter @encoder_l1_ffn_W1 : tensor<256x1536xf32>
       from <"model.bin", offset = 8192, encoding = intgemm8> transposed
+    transformer.parameter @qkv : tensor<256x768xf32> columns of [@q, @k, @v]
+    transformer.parameter @none : tensor<256xf32> zeros
+    transformer.parameter @half : tensor<256xf32> columns of [@b] scaled by 0.5
     ```
 
     Constraints:
     - (C1) the shape is static, of at most 2^40 elements.
     - (C2) a transposed parameter has rank 2.
     - (C3) `placed` is a multiple of 64, at least 0.
+    - (C4) at most one of source, `columns of` and `zeros` is given;
+      `transposed` and either of the last two do not go together.
+    - (C5) there is a part, each is a parameter declared before, and they have
+      the leading dimensions of this one and widths that add up to its.
+    - (C6) the factor is finite.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<RankedTensorOf<[F32]>>:$type,
                        OptionalAttr<Transformer_Source>:$source,
-                       UnitAttr:$transposed, OptionalAttr<I64Attr>:$placed);
+                       UnitAttr:$transposed,
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
+                       UnitAttr:$zeros, OptionalAttr<F32Attr>:$factor,
+                       OptionalAttr<I64Attr>:$placed);
   let assemblyFormat = [{
     $sym_name `:` $type (`from` $source^)? (`transposed` $transposed^)?
-        (`placed` `at` $placed^)? attr-dict
+        (`columns` `of` $parts^)? (`zeros` $zeros^)?
+        (`scaled` `by` $factor^)? (`placed` `at` $placed^)? attr-dict
   }];
+  let builders = [
+    OpBuilder<(ins "::llvm::StringRef":$symbol,
+                   "::mlir::RankedTensorType":$type,
+                   "::heddle::SourceAttr":$source, "bool":$transposed), [{
+      build($_builder, $_state, $_builder.getStringAttr(symbol),
+            ::mlir::TypeAttr::get(type), source,
+            transposed ? $_builder.getUnitAttr() : ::mlir::UnitAttr(),
+            /*parts=*/::mlir::ArrayAttr(), /*zeros=*/::mlir::UnitAttr(),
+            /*factor=*/::mlir::FloatAttr(), /*placed=*/::mlir::IntegerAttr());
+    }]>
+  ];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {
       return ::llvm::cast<::mlir::RankedTensorType>(getType());
     }
+    /// The parameters it is made of; null where one is not declared.
+    ::llvm::SmallVector<ParameterOp, 0> getPartOps();
+    /// Whether its bytes stand in one place of a file.
+    bool isStored() { return !getParts() && !getZeros(); }
   }];
 }
 

@@ -116,8 +116,9 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
     SmallVector<Operation *> layers;
     getOperation().walk([&](Operation *op) {
       auto candidates = dyn_cast<CandidateLogitsOp>(op);
-      bool hasEmitter =
-          llvm::isa<LinearOp>(op) || (candidates && candidates.getSentences());
+      auto linear = dyn_cast<LinearOp>(op);
+      bool hasEmitter = (linear && linear.isPlain()) ||
+                        (candidates && candidates.getSentences());
       if (hasEmitter && llvm::all_of(op->getOperands(), isDense))
         layers.push_back(op);
     });

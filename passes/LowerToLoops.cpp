@@ -7,7 +7,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/AttentionLoops.h"
-#include "lib/CodeGen/Loops.h"
+#include "lib/CodeGen/RowLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,7 +16,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include <cmath>
 #include <limits>
 
 namespace heddle {
@@ -34,6 +33,11 @@ static int64_t rankOf(Value memref) {
 //===----------------------------------------------------------------------===//
 // embedding, positions
 //===----------------------------------------------------------------------===//
+
+/// The position of the row at `at`: its second coordinate, or given per row.
+static Value positionOf(Value positions, ValueRange at, Loops &loops) {
+  return positions ? loops.toIndex(loops.load(positions, at[0])) : at[1];
+}
 
 static void lowerToLoops(EmbeddingOp op, Loops loops) {
   OpBuilder &builder = loops.builder;
@@ -56,90 +60,112 @@ static void lowerToLoops(EmbeddingOp op, Loops loops) {
       return copy(row, at);
     loops.loop(loops.lastSize(op.getTable()),
                [&](Value d) { copy({row, d}, append(at, d)); });
+    Value result = op.getDestination();
+    if (!op.hasPositions())
+      return;
+    Value position = positionOf(op.getPositions(), at, loops);
+    if (op.getTimescales())
+      addSinusoids(position, *op.getTimescales(), *op.getLayout(), result,
+                   result, at, loops);
+    else
+      addTableRow(op.getPositionTable(), position, *op.getOffset(), result,
+                  result, at, loops);
   });
 }
 
-/// The position of the row at `at`: its second coordinate, or given per row.
-static Value positionOf(Value positions, ValueRange at, Loops &loops) {
-  return positions ? loops.toIndex(loops.load(positions, at[0])) : at[1];
-}
-
 static void lowerToLoops(SinusoidalPositionsOp op, Loops loops) {
-  OpBuilder &builder = loops.builder;
-  Type f64 = builder.getF64Type();
-  auto constant = [&](double value) -> Value {
-    return arith::ConstantOp::create(builder, loops.loc,
-                                     builder.getF64FloatAttr(value));
-  };
-  auto toF64 = [&](Value index) -> Value {
-    Value i64 = arith::IndexCastOp::create(builder, loops.loc,
-                                           builder.getI64Type(), index);
-    return arith::SIToFPOp::create(builder, loops.loc, f64, i64);
-  };
-  auto toF32 = [&](Value value) -> Value {
-    return arith::TruncFOp::create(builder, loops.loc, builder.getF32Type(),
-                                   value);
-  };
-  int64_t width = cast<MemRefType>(op.getInput().getType()).getShape().back();
-  bool halves = op.getLayout() == PositionLayout::Halves;
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    Value position = toF64(positionOf(op.getPositions(), at, loops));
-    loops.loop(loops.index(width / 2), [&](Value k) {
-      // p / 10000^(k / timescales), as p * exp(-ln(10000) / timescales * k).
-      Value rate = constant(-std::log(10000.0) / op.getTimescales());
-      Value frequency =
-          math::ExpOp::create(builder, loops.loc, loops.mul(rate, toF64(k)));
-      Value angle = loops.mul(position, frequency);
-      Value stride = loops.index(halves ? 1 : 2);
-      Value sinAt = arith::MulIOp::create(builder, loops.loc, k, stride);
-      Value cosAt = arith::AddIOp::create(builder, loops.loc, sinAt,
-                                          loops.index(halves ? width / 2 : 1));
-      auto addAt = [&](Value where, Value term) {
-        SmallVector<Value> place = append(at, where);
-        loops.store(loops.add(loops.load(op.getInput(), place), toF32(term)),
-                    op.getDestination(), place);
-      };
-      addAt(sinAt, math::SinOp::create(builder, loops.loc, angle));
-      addAt(cosAt, math::CosOp::create(builder, loops.loc, angle));
-    });
+    addSinusoids(positionOf(op.getPositions(), at, loops), op.getTimescales(),
+                 op.getLayout(), op.getInput(), op.getDestination(), at, loops);
   });
 }
 
 static void lowerToLoops(LearnedPositionsOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    Value row = arith::AddIOp::create(loops.builder, loops.loc,
-                                      positionOf(op.getPositions(), at, loops),
-                                      loops.index(op.getOffset()));
-    loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
-      SmallVector<Value> place = append(at, d);
-      loops.store(loops.add(loops.load(op.getInput(), place),
-                            loops.load(op.getTable(), {row, d})),
-                  op.getDestination(), place);
-    });
+    addTableRow(op.getTable(), positionOf(op.getPositions(), at, loops),
+                op.getOffset(), op.getInput(), op.getDestination(), at, loops);
   });
 }
 
 //===----------------------------------------------------------------------===//
-// linear, candidate_logits
+// linear, ffn, candidate_logits
 //===----------------------------------------------------------------------===//
 
-static void lowerToLoops(LinearOp op, Loops loops) {
+/// row = x W + bias, for the columns of W from `column` that the row has.
+static void multiply(Value input, ValueRange inputAt, Value weight, Value bias,
+                     int64_t column, Value result, ValueRange at,
+                     Loops &loops) {
   // Columns inside: the weight is read along its rows.
-  Value columns = loops.size(op.getWeight(), 1);
-  loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
+  Value columns = loops.lastSize(result);
+  auto shifted = [&](Value j) -> Value {
+    return column == 0 ? j
+                       : arith::AddIOp::create(loops.builder, loops.loc, j,
+                                               loops.index(column));
+  };
+  loops.loop(columns, [&](Value j) {
+    loops.store(bias ? loops.load(bias, shifted(j)) : loops.f32(0), result,
+                append(at, j));
+  });
+  loops.loop(loops.size(weight, 0), [&](Value k) {
+    Value x = loops.load(input, append(inputAt, k));
     loops.loop(columns, [&](Value j) {
-      loops.store(op.getBias() ? loops.load(op.getBias(), j) : loops.f32(0),
-                  op.getDestination(), append(at, j));
+      Value term = loops.mul(x, loops.load(weight, {k, shifted(j)}));
+      SmallVector<Value> place = append(at, j);
+      loops.store(loops.add(loops.load(result, place), term), result, place);
     });
-    loops.loop(loops.size(op.getWeight(), 0), [&](Value k) {
-      Value x = loops.load(op.getInput(), append(at, k));
-      loops.loop(columns, [&](Value j) {
-        Value term = loops.mul(x, loops.load(op.getWeight(), {k, j}));
-        SmallVector<Value> place = append(at, j);
-        loops.store(loops.add(loops.load(op.getDestination(), place), term),
-                    op.getDestination(), place);
-      });
-    });
+  });
+}
+
+/// The activation, in place.
+static void activateRow(ActivationKind kind, Value row, ValueRange at,
+                        Loops &loops) {
+  loops.loop(loops.lastSize(row), [&](Value d) {
+    SmallVector<Value> place = append(at, d);
+    loops.store(activate(kind, loops.load(row, place), loops), row, place);
+  });
+}
+
+/// Residual and norm, in place.
+template <typename Op>
+static void finishRow(Op op, ValueRange at, Loops &loops) {
+  Value row = op.getDestination();
+  if (op.getResidual())
+    addRow(op.getResidual(), row, row, at, loops);
+  if (op.getNorm())
+    normalizeRow({*op.getNorm(), op.getGamma(), op.getBeta(), *op.getEpsilon()},
+                 row, row, at, loops);
+}
+
+static void lowerToLoops(LinearOp op, Loops loops) {
+  loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
+    int64_t column = 0;
+    for (auto [destination, width] :
+         llvm::zip_equal(op.getDestinations(), op.getWidths())) {
+      multiply(op.getInput(), at, op.getWeight(), op.getBias(), column,
+               destination, at, loops);
+      column += width;
+    }
+    if (op.getSplit())
+      return;
+    if (op.getActivation())
+      activateRow(*op.getActivation(), op.getDestination(), at, loops);
+    finishRow(op, at, loops);
+  });
+}
+
+static void lowerToLoops(FfnOp op, Loops loops) {
+  auto weight = cast<MemRefType>(op.getWeight1().getType());
+  Value hidden = memref::AllocaOp::create(
+      loops.builder, loops.loc,
+      MemRefType::get(weight.getDimSize(1), weight.getElementType()));
+  loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
+    multiply(op.getInput(), at, op.getWeight1(), op.getBias1(), /*column=*/0,
+             hidden, {}, loops);
+    if (op.getActivation())
+      activateRow(*op.getActivation(), hidden, {}, loops);
+    multiply(hidden, {}, op.getWeight2(), op.getBias2(), /*column=*/0,
+             op.getDestination(), at, loops);
+    finishRow(op, at, loops);
   });
 }
 
@@ -177,40 +203,6 @@ static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
 // activation, norm, add, fill, copy
 //===----------------------------------------------------------------------===//
 
-/// The formulas of Layers.td.
-static Value activate(ActivationKind kind, Value x, Loops &loops) {
-  OpBuilder &builder = loops.builder;
-  auto tanh = [&](Value value) -> Value {
-    return math::TanhOp::create(builder, loops.loc, value);
-  };
-  auto halfTimesOnePlus = [&](Value value) {
-    return loops.mul(loops.mul(loops.f32(0.5), x),
-                     loops.add(loops.f32(1), value));
-  };
-  switch (kind) {
-  case ActivationKind::Relu:
-    return loops.max(x, loops.f32(0));
-  case ActivationKind::Gelu:
-    return halfTimesOnePlus(math::ErfOp::create(
-        builder, loops.loc, loops.mul(x, loops.f32(std::sqrt(0.5)))));
-  case ActivationKind::GeluTanh: {
-    Value cube = loops.mul(loops.mul(x, x), x);
-    Value inner = loops.add(x, loops.mul(loops.f32(0.044715), cube));
-    return halfTimesOnePlus(
-        tanh(loops.mul(loops.f32(std::sqrt(2.0 / M_PI)), inner)));
-  }
-  case ActivationKind::QuickGelu:
-    return loops.mul(x, loops.sigmoid(loops.mul(loops.f32(1.702), x)));
-  case ActivationKind::Silu:
-    return loops.mul(x, loops.sigmoid(x));
-  case ActivationKind::Tanh:
-    return tanh(x);
-  case ActivationKind::Sigmoid:
-    return loops.sigmoid(x);
-  }
-  llvm_unreachable("all activations are listed");
-}
-
 static void lowerToLoops(ActivationOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()), [&](ValueRange at) {
     loops.store(activate(op.getKind(), loops.load(op.getInput(), at), loops),
@@ -219,34 +211,14 @@ static void lowerToLoops(ActivationOp op, Loops loops) {
 }
 
 static void lowerToLoops(NormOp op, Loops loops) {
-  Value width = loops.lastSize(op.getInput());
-  Value count =
-      loops.f32(cast<MemRefType>(op.getInput().getType()).getShape().back());
-  bool centered = op.getKind() == NormKind::Layer;
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    auto input = [&](Value d) {
-      return loops.load(op.getInput(), append(at, d));
-    };
-    auto mean = [&](function_ref<Value(Value)> term) {
-      Value sum = loops.fold(
-          loops.index(0), width, loops.f32(0),
-          [&](Value d, Value sum) { return loops.add(sum, term(d)); });
-      return loops.div(sum, count);
-    };
-    Value center = centered ? mean(input) : loops.f32(0);
-    auto deviation = [&](Value d) { return loops.sub(input(d), center); };
-    Value variance =
-        mean([&](Value d) { return loops.mul(deviation(d), deviation(d)); });
-    Value scale = math::SqrtOp::create(
-        loops.builder, loops.loc,
-        loops.add(variance, loops.f32(op.getEpsilon().convertToFloat())));
-    loops.loop(width, [&](Value d) {
-      Value y = loops.mul(loops.div(deviation(d), scale),
-                          loops.load(op.getGamma(), d));
-      if (op.getBeta())
-        y = loops.add(y, loops.load(op.getBeta(), d));
-      loops.store(y, op.getDestination(), append(at, d));
-    });
+    Value source = op.getInput();
+    if (op.getResidual()) {
+      addRow(op.getResidual(), op.getInput(), op.getDestination(), at, loops);
+      source = op.getDestination();
+    }
+    normalizeRow({op.getKind(), op.getGamma(), op.getBeta(), op.getEpsilon()},
+                 source, op.getDestination(), at, loops);
   });
 }
 
@@ -362,8 +334,8 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
   void runOnOperation() override {
     auto lowerAll = [&](Operation *op) {
       return lower<EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
-                   LinearOp, CandidateLogitsOp, ActivationOp, NormOp, AddOp,
-                   FillOp, AttentionOp, RecurrenceOp, CacheAppendOp,
+                   LinearOp, FfnOp, CandidateLogitsOp, ActivationOp, NormOp,
+                   AddOp, FillOp, AttentionOp, RecurrenceOp, CacheAppendOp,
                    memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.

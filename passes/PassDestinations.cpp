@@ -10,6 +10,7 @@
 #include "lib/CodeGen/DimNames.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "passes/Passes.h"
 
@@ -21,10 +22,40 @@ namespace heddle {
 using namespace mlir;
 using namespace heddle;
 
-/// The op that computes `value` and has no destination yet; null if none.
-static DestinationOpInterface openDestination(Value value) {
+/// Gives an op with several results memory of its own for each.
+static LogicalResult addEmptyDestinations(DestinationOpInterface op) {
+  OpBuilder builder(op);
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(reifyResultShapes(builder, op, shapes)))
+    return failure();
+  SmallVector<Value> destinations;
+  for (auto [shape, type] : llvm::zip_equal(shapes, op->getResultTypes()))
+    destinations.push_back(tensor::EmptyOp::create(builder, op->getLoc(), shape,
+                                                   getElementTypeOrSelf(type)));
+  op.setDestinations(destinations);
+  return success();
+}
+
+/// Lets the op that computes `value` write it to `destination`; false where it
+/// writes to a place of the caller's already.
+static bool setDestination(Value value, Value destination) {
   auto op = value.getDefiningOp<DestinationOpInterface>();
-  return op && !op.getDestinationOperand() ? op : DestinationOpInterface();
+  if (!op)
+    return false;
+  if (!op.hasDestinations() && op->getNumResults() == 1) {
+    op.setDestinations(destination);
+    return true;
+  }
+  if (!op.hasDestinations() && failed(addEmptyDestinations(op)))
+    return false;
+  OpOperand &current =
+      op.getDestinationsMutable()[cast<OpResult>(value).getResultNumber()];
+  auto empty = current.get().getDefiningOp<tensor::EmptyOp>();
+  if (!empty)
+    return false;
+  current.set(destination);
+  empty.erase();
+  return true;
 }
 
 /// Whether `returned` already is the buffer of an argument: a new state. One
@@ -36,9 +67,11 @@ static bool isState(OpOperand &returned) {
                          value))
     return false;
   auto op = value.getDefiningOp<DestinationOpInterface>();
-  OpOperand *destination = op ? op.getDestinationOperand() : nullptr;
   auto argument =
-      destination ? dyn_cast<BlockArgument>(destination->get()) : nullptr;
+      op && op.hasDestinations()
+          ? dyn_cast<BlockArgument>(
+                op.getDestinations()[cast<OpResult>(value).getResultNumber()])
+          : nullptr;
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
                : nullptr;
@@ -100,10 +133,8 @@ static LogicalResult passDestinations(func::FuncOp function) {
             NameLoc::get(builder.getStringAttr("out")))))
       return failure();
     BlockArgument destination = function.getArgument(index);
-    if (DestinationOpInterface op = openDestination(value)) {
-      op.setDestination(destination);
+    if (setDestination(value, destination))
       continue;
-    }
     OpBuilder copies(terminator);
     returned.set(
         bufferization::MaterializeInDestinationOp::create(

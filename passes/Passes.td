@@ -186,7 +186,8 @@ def PlaceWeightsPass : Pass<"transformer-place-weights", "::mlir::ModuleOp"> {
   let description = [{
     Parameters that are read get an offset in the weights section, in the order of
     their declaration, each at a multiple of 64 bytes; parameters that nothing
-    reads are dropped.
+    reads are dropped, unless a placed one is made of them: then they stay,
+    without a place.
 
     ```mlir
     transformer.parameter @w : tensor<8x8xf32>

@@ -21,12 +21,23 @@ struct PlaceWeights : heddle::impl::PlaceWeightsPassBase<PlaceWeights> {
     getOperation().walk([&](WeightOp weight) {
       read.insert(weight.getParameterAttr().getAttr());
     });
+    // What a placed parameter is made of stays declared: its bytes are read
+    // while the artifact is written. Parts stand before their users.
+    DenseSet<StringAttr> kept = read;
+    SmallVector<ParameterOp> parameters(getOperation().getOps<ParameterOp>());
+    for (ParameterOp parameter : llvm::reverse(parameters))
+      if (kept.contains(parameter.getSymNameAttr()))
+        for (ParameterOp part : parameter.getPartOps())
+          kept.insert(part.getSymNameAttr());
     Builder builder(&getContext());
     uint64_t offset = 0;
-    for (ParameterOp parameter :
-         llvm::make_early_inc_range(getOperation().getOps<ParameterOp>())) {
-      if (!read.contains(parameter.getSymNameAttr())) {
+    for (ParameterOp parameter : parameters) {
+      if (!kept.contains(parameter.getSymNameAttr())) {
         parameter.erase();
+        continue;
+      }
+      if (!read.contains(parameter.getSymNameAttr())) {
+        parameter.removePlacedAttr();
         continue;
       }
       RankedTensorType type = parameter.getTensorType();

@@ -139,7 +139,7 @@ LogicalResult PhaseSplitter::markTime() {
       return op.emitOpError("cannot be evaluated position by position: it "
                             "does not implement IncrementalOpInterface");
     auto layer = dyn_cast<DestinationOpInterface>(op);
-    if (layer && layer.getDestinationOperand())
+    if (layer && layer.hasDestinations())
       return op.emitOpError("cannot be evaluated position by position: its "
                             "result has a destination already");
     FailureOr<int64_t> axis = incremental.timeAxis(axesOf(&op));
@@ -320,8 +320,9 @@ LogicalResult PhaseSplitter::buildStep() {
     }
     StepContext context{mapping, axes, states, positions, sentences};
     SmallVector<Value> results = incremental.buildStep(builder, context);
-    mapping.map(op.getResults().front(), results.front());
-    llvm::append_range(newStates, ArrayRef(results).drop_front());
+    ArrayRef<Value> built = results;
+    mapping.map(op.getResults(), built.take_front(op.getNumResults()));
+    llvm::append_range(newStates, built.drop_front(op.getNumResults()));
   }
 
   SmallVector<Value> results;

@@ -29,8 +29,14 @@ static uint64_t getByteSize(const StoredTensor &tensor) {
 Expected<std::vector<PlacedTensor>>
 collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
   std::vector<PlacedTensor> tensors;
+  mlir::DenseSet<Operation *> parts;
+  for (auto parameter : module.getOps<ParameterOp>())
+    for (ParameterOp part : parameter.getPartOps())
+      parts.insert(part);
   for (auto parameter : module.getOps<ParameterOp>()) {
     std::optional<uint64_t> offset = parameter.getPlaced();
+    if (!offset && parts.contains(parameter))
+      continue;
     if (!offset)
       return makeError("parameter '" + parameter.getSymName() +
                        "' has no place");

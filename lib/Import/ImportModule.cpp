@@ -98,7 +98,7 @@ Expected<ImportedModel> importModule(StringRef path, MLIRContext &context,
     if (Error error = addWeights(options.weights, model.weights))
       return std::move(error);
   for (auto parameter : model.module->getOps<ParameterOp>())
-    if (!parameter.getSource())
+    if (parameter.isStored() && !parameter.getSource())
       if (Error error = bindParameter(parameter, model.weights))
         return std::move(error);
   return model;

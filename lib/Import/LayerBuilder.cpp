@@ -112,8 +112,7 @@ void LayerBuilder::declare(const Parameter &parameter) {
   auto type = RankedTensorType::get(parameter.shape, builder.getF32Type());
   auto op =
       ParameterOp::create(builder, nameLoc(parameter.name), parameter.symbol,
-                          type, source, parameter.transposed,
-                          /*placed=*/IntegerAttr());
+                          type, source, parameter.transposed);
   symbols.insert(op);
 }
 
@@ -127,7 +126,8 @@ Value LayerBuilder::weight(const Parameter &parameter) {
 
 Value LayerBuilder::embedding(Value ids, Value table, float scale) {
   return EmbeddingOp::create(builder, table.getLoc(), ids, table,
-                             /*destination=*/Value(), APFloat(scale))
+                             /*destination=*/Value(),
+                             builder.getF32FloatAttr(scale))
       .getOutput();
 }
 
@@ -160,7 +160,8 @@ Value LayerBuilder::activation(ActivationKind kind, Value input) {
 Value LayerBuilder::layerNorm(Value input, Value gamma, Value beta,
                               float epsilon) {
   return NormOp::create(builder, gamma.getLoc(), NormKind::Layer, input, gamma,
-                        beta, /*destination=*/Value(), APFloat(epsilon))
+                        beta, /*residual=*/Value(), /*destination=*/Value(),
+                        APFloat(epsilon))
       .getOutput();
 }
 

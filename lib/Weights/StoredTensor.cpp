@@ -89,12 +89,37 @@ static void withElements(Encoding encoding, const char *bytes, float multiplier,
   }
 }
 
-void StoredTensor::decodeRows(uint64_t first, uint64_t count,
-                              MutableArrayRef<float> values) const {
+StoredTensor StoredTensor::zeros(ArrayRef<int64_t> shape) {
+  StoredTensor tensor;
+  tensor.columns = shape.empty() ? 1 : shape.back();
+  tensor.rows = *countElements(shape) / tensor.columns;
+  return tensor;
+}
+
+StoredTensor StoredTensor::concatenate(std::vector<StoredTensor> parts) {
+  StoredTensor tensor;
+  tensor.rows = parts.front().rows;
+  tensor.columns = 0;
+  for (const StoredTensor &part : parts)
+    tensor.columns += part.columns;
+  tensor.parts = std::move(parts);
+  return tensor;
+}
+
+StoredTensor StoredTensor::scaledBy(float factor) const {
+  // Of two factors each rounds by itself.
+  StoredTensor tensor = this->factor == 1.0f ? *this : concatenate({*this});
+  tensor.factor = factor;
+  return tensor;
+}
+
+void StoredTensor::decodeStored(uint64_t first, uint64_t count, float *values,
+                                uint64_t stride) const {
   withElements(encoding, bytes.data(), multiplier, [&](auto element) {
     if (!transposed) {
-      for (uint64_t i = 0; i < count * columns; ++i)
-        values[i] = element(first * columns + i);
+      for (uint64_t r = 0; r < count; ++r)
+        for (uint64_t c = 0; c < columns; ++c)
+          values[r * stride + c] = element((first + r) * columns + c);
       return;
     }
     for (uint64_t rowTile = 0; rowTile < count; rowTile += kTile)
@@ -102,8 +127,34 @@ void StoredTensor::decodeRows(uint64_t first, uint64_t count,
         for (uint64_t r = rowTile; r < std::min(rowTile + kTile, count); ++r)
           for (uint64_t c = columnTile;
                c < std::min(columnTile + kTile, columns); ++c)
-            values[r * columns + c] = element(c * rows + first + r);
+            values[r * stride + c] = element(c * rows + first + r);
   });
+}
+
+void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
+                            uint64_t stride) const {
+  if (!bytes.empty()) {
+    decodeStored(first, count, values, stride);
+  } else if (parts.empty()) {
+    for (uint64_t r = 0; r < count; ++r)
+      std::fill_n(values + r * stride, columns, 0.0f);
+  } else {
+    float *begin = values;
+    for (const StoredTensor &part : parts) {
+      part.decodeTo(first, count, begin, stride);
+      begin += part.columns;
+    }
+  }
+  if (factor == 1.0f)
+    return;
+  for (uint64_t r = 0; r < count; ++r)
+    for (uint64_t c = 0; c < columns; ++c)
+      values[r * stride + c] *= factor;
+}
+
+void StoredTensor::decodeRows(uint64_t first, uint64_t count,
+                              MutableArrayRef<float> values) const {
+  decodeTo(first, count, values.data(), columns);
 }
 
 } // namespace heddle

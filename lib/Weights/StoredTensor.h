@@ -1,8 +1,9 @@
 //===- StoredTensor.h - Decodes the bytes of one tensor ---------*- C++ -*-===//
 //
-// A view of a tensor in a mapped file, decoded to f32 a few rows at a time, so
-// that the largest buffer a model needs is a block of rows. Widening f16 and
-// bf16 is exact; intgemm8 is float(int8) / multiplier in f32, as Marian has it.
+// A view of a tensor in a mapped file, or of one that is made of others,
+// decoded to f32 a few rows at a time, so that the largest buffer a model needs
+// is a block of rows. Widening f16 and bf16 is exact; intgemm8 is float(int8) /
+// multiplier in f32, as Marian has it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #define HEDDLE_LIB_WEIGHTS_STOREDTENSOR_H
 
 #include "lib/Weights/TensorFile.h"
+#include <vector>
 
 namespace heddle {
 
@@ -25,6 +27,15 @@ public:
   create(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Encoding encoding,
          bool transposed, const TensorFile &file, uint64_t offset);
 
+  /// A tensor of zeros.
+  static StoredTensor zeros(llvm::ArrayRef<int64_t> shape);
+
+  /// The columns of all parts, which are not none and have equally many rows.
+  static StoredTensor concatenate(std::vector<StoredTensor> parts);
+
+  /// The tensor times `factor`; each product is rounded to f32.
+  StoredTensor scaledBy(float factor) const;
+
   uint64_t getRows() const { return rows; }
   uint64_t getColumns() const { return columns; }
 
@@ -36,11 +47,20 @@ public:
 private:
   StoredTensor() = default;
 
+  /// Row r goes to `values + r * stride`.
+  void decodeTo(uint64_t first, uint64_t count, float *values,
+                uint64_t stride) const;
+  void decodeStored(uint64_t first, uint64_t count, float *values,
+                    uint64_t stride) const;
+
+  /// Where the bytes stand in a file; empty for zeros and for parts.
   llvm::StringRef bytes;
+  std::vector<StoredTensor> parts;
   uint64_t rows = 1, columns = 1;
   Encoding encoding = Encoding::F32;
   bool transposed = false;
   float multiplier = 1.0f;
+  float factor = 1.0f;
 };
 
 } // namespace heddle

@@ -99,7 +99,7 @@ std::optional<WeightSource::Entry> WeightSource::find(StringRef name) const {
   return std::nullopt;
 }
 
-Expected<StoredTensor> WeightSource::open(ParameterOp parameter) const {
+Expected<StoredTensor> WeightSource::openStored(ParameterOp parameter) const {
   StringRef name = parameter.getSymName();
   std::optional<SourceAttr> source = parameter.getSource();
   if (!source)
@@ -111,6 +111,27 @@ Expected<StoredTensor> WeightSource::open(ParameterOp parameter) const {
           parameter.getTransposed(), file, source->getOffset());
   return makeError("parameter '" + name + "' is in '" + source->getFile() +
                    "', which is no file of the model");
+}
+
+Expected<StoredTensor> WeightSource::open(ParameterOp parameter) const {
+  auto scale = [&](StoredTensor tensor) {
+    std::optional<APFloat> factor = parameter.getFactor();
+    return factor ? tensor.scaledBy(factor->convertToFloat()) : tensor;
+  };
+  if (parameter.getZeros())
+    return scale(StoredTensor::zeros(parameter.getTensorType().getShape()));
+  if (parameter.isStored()) {
+    Expected<StoredTensor> stored = openStored(parameter);
+    return stored ? scale(std::move(*stored)) : std::move(stored);
+  }
+  std::vector<StoredTensor> parts;
+  for (ParameterOp part : parameter.getPartOps()) {
+    Expected<StoredTensor> opened = open(part);
+    if (!opened)
+      return opened.takeError();
+    parts.push_back(std::move(*opened));
+  }
+  return scale(StoredTensor::concatenate(std::move(parts)));
 }
 
 } // namespace heddle

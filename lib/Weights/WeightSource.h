@@ -37,10 +37,12 @@ public:
 
   llvm::ArrayRef<TensorFile> getFiles() const { return files; }
 
-  /// The bytes of a parameter that has a source.
+  /// The bytes of a parameter that has a source, is zero, or is made of such.
   llvm::Expected<StoredTensor> open(ParameterOp parameter) const;
 
 private:
+  llvm::Expected<StoredTensor> openStored(ParameterOp parameter) const;
+
   std::vector<TensorFile> files;
 };
 

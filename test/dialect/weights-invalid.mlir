@@ -32,6 +32,44 @@ transformer.parameter @source_offset : tensor<8xf32>
 
 // -----
 
+// expected-error @below {{'transformer.parameter' op expects one of a source, parts and zeros}}
+transformer.parameter @parameter_c4 : tensor<8xf32> from <"model.bin", offset = 4, encoding = f32> zeros
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op has parts or zeros and cannot be transposed}}
+transformer.parameter @parameter_c4_transposed : tensor<8x8xf32> transposed zeros
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op has the part 'w', which is not declared before it}}
+transformer.parameter @parameter_c5_order : tensor<8xf32> columns of [@w]
+transformer.parameter @w : tensor<8xf32>
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op has the part 'parameter_c5_itself', which is not declared before it}}
+transformer.parameter @parameter_c5_itself : tensor<8xf32> columns of [@parameter_c5_itself]
+
+// -----
+
+transformer.parameter @w : tensor<3x4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<4x4xf32>' has the part 'w' of type 'tensor<3x4xf32>', expected the same leading dimensions}}
+transformer.parameter @parameter_c5_rows : tensor<4x4xf32> columns of [@w]
+
+// -----
+
+transformer.parameter @w : tensor<4xf32>
+// expected-error @below {{'transformer.parameter' op of type 'tensor<9xf32>' has parts of 8 columns}}
+transformer.parameter @parameter_c5_columns : tensor<9xf32> columns of [@w, @w]
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op expects a finite factor, found}}
+transformer.parameter @parameter_c6 : tensor<8xf32> scaled by 0x7F800000
+
+// -----
+
 // expected-note @below {{declared here}}
 transformer.parameter @w : tensor<8x4xf32>
 func.func @weight_c1() {

@@ -16,6 +16,13 @@ transformer.parameter @half : tensor<4x8xf32>
 // CHECK: transformer.parameter @placed : tensor<f32> placed at 128
 transformer.parameter @placed : tensor<f32> placed at 128
 
+// CHECK: transformer.parameter @none : tensor<4x2xf32> zeros
+transformer.parameter @none : tensor<4x2xf32> zeros
+// CHECK: transformer.parameter @wide : tensor<4x18xf32> columns of [@half, @none, @half] placed at 192
+transformer.parameter @wide : tensor<4x18xf32> columns of [@half, @none, @half] placed at 192
+// CHECK: transformer.parameter @scaled : tensor<8xf32> columns of [@bound] scaled by 2.500000e-01
+transformer.parameter @scaled : tensor<8xf32> columns of [@bound] scaled by 0.25
+
 // CHECK-LABEL: @weights
 func.func @weights() {
   // CHECK: transformer.weight @bound : tensor<8xf32>

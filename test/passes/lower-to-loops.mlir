@@ -237,6 +237,59 @@ func.func @append_writes_one_slot_of_a_ring(%x: memref<?x4xf32>, %at: memref<?xi
   return
 }
 
+// Parts of a fused op follow the sums of a row, in its place in memory.
+
+// CHECK-LABEL: func.func @linear_with_an_epilogue(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x8xf32>, %[[W:[^:]*]]: memref<8x4xf32>, %[[R:[^:]*]]: memref<?x4xf32>, %[[G:[^:]*]]: memref<4xf32>, %[[Y:[^:]*]]: memref<?x4xf32>)
+// CHECK: scf.for %[[ROW:.*]] = %c0
+// CHECK: scf.for %{{.*}} = %c0 to %c8
+// CHECK: %[[RELU:.*]] = arith.maximumf
+// CHECK-NEXT: memref.store %[[RELU]], %[[Y]][%[[ROW]], %{{.*}}]
+// CHECK: %[[REST:.*]] = memref.load %[[R]][%[[ROW]], %{{.*}}]
+// CHECK: arith.addf %[[REST]], %{{.*}}
+// CHECK: math.sqrt
+// CHECK: memref.load %[[G]]
+// CHECK-NOT: transformer.
+func.func @linear_with_an_epilogue(%x: memref<?x8xf32>, %w: memref<8x4xf32>, %r: memref<?x4xf32>, %g: memref<4xf32>, %y: memref<?x4xf32>) {
+  transformer.linear %x, %w activation(relu) residual(%r) norm(rms, %g, 0.5) into %y : (memref<?x8xf32>, memref<8x4xf32>, memref<?x4xf32>, memref<4xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @split_linear_reads_its_columns(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x8xf32>, %[[W:[^:]*]]: memref<8x4xf32>, %[[A:[^:]*]]: memref<?x1xf32>, %[[B:[^:]*]]: memref<?x3xf32>)
+// CHECK: memref.load %[[W]][%{{.*}}, %c0]
+// CHECK: scf.for %{{.*}} = %c0 to %c8
+// CHECK: scf.for %[[J:.*]] = %c0 to %c3
+// CHECK: %[[COLUMN:.*]] = arith.addi %[[J]], %c1
+// CHECK: memref.load %[[W]][%{{.*}}, %[[COLUMN]]]
+// CHECK: memref.load %[[B]][%{{.*}}, %[[J]]]
+func.func @split_linear_reads_its_columns(%x: memref<?x8xf32>, %w: memref<8x4xf32>, %a: memref<?x1xf32>, %b: memref<?x3xf32>) {
+  transformer.linear %x, %w split [1, 3] into %a, %b : (memref<?x8xf32>, memref<8x4xf32>, memref<?x1xf32>, memref<?x3xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @ffn_keeps_one_hidden_vector(
+// CHECK: %[[HIDDEN:.*]] = memref.alloca() : memref<16xf32>
+// CHECK: scf.for
+// CHECK: arith.maximumf
+// CHECK: memref.store %{{.*}}, %[[HIDDEN]]
+// CHECK: memref.load %[[HIDDEN]]
+// CHECK: memref.store %{{.*}}, %arg3
+func.func @ffn_keeps_one_hidden_vector(%x: memref<?x8xf32>, %w1: memref<8x16xf32>, %w2: memref<16x8xf32>, %y: memref<?x8xf32>) {
+  transformer.ffn %x, %w1, %w2 activation(relu) into %y : (memref<?x8xf32>, memref<8x16xf32>, memref<16x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @embedding_adds_the_position_of_a_row(
+// CHECK: %[[P32:.*]] = memref.load %arg3[%[[R:.*]]]
+// CHECK: %[[P:.*]] = arith.index_cast %[[P32]]
+// CHECK: %[[PLACE:.*]] = arith.addi %[[P]], %c2
+// CHECK: memref.load %arg2[%[[PLACE]], %{{.*}}]
+func.func @embedding_adds_the_position_of_a_row(%ids: memref<?xi32>, %table: memref<9x4xf32>, %places: memref<8x4xf32>, %at: memref<?xi32>, %y: memref<?x4xf32>) {
+  transformer.embedding %ids, %table positions(learned, %places, 2) at %at into %y : (memref<?xi32>, memref<9x4xf32>, memref<8x4xf32>, memref<?xi32>, memref<?x4xf32>) -> ()
+  return
+}
+
 // What is no layer op has loops of its own, or none.
 
 // CHECK-LABEL: func.func @other_ops_are_left_alone(

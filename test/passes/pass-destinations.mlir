@@ -134,3 +134,37 @@ func.func private @function_on_memrefs_is_left_alone(%x: memref<?x8xf32>) -> mem
 
 // CHECK: func.func private @declaration_is_left_alone(tensor<?xf32>) -> tensor<?xf32>
 func.func private @declaration_is_left_alone(tensor<?xf32>) -> tensor<?xf32>
+
+// Of several results of one op some are the caller's, the others get memory.
+
+transformer.parameter @kvq : tensor<8x12xf32>
+
+// CHECK-LABEL: func.func private @results_of_a_split_linear(
+// CHECK-SAME: %[[K:[^:]*]]: tensor<?x4xf32> {transformer.dims = ["rows"], transformer.output}, %[[V:[^:]*]]: tensor<?x2xf32> {transformer.dims = ["rows"], transformer.output})
+// CHECK: %[[EMPTY:.*]] = tensor.empty(%{{.*}}) : tensor<?x6xf32>
+// CHECK: transformer.linear %{{.*}} split [4, 6, 2] into %[[K]], %[[EMPTY]], %[[V]] :
+// CHECK-NOT: materialize_in_destination
+
+// BUFFERS-LABEL: func.func private @results_of_a_split_linear(
+// BUFFERS-SAME: %[[K:[^:]*]]: memref<?x4xf32> {{{[^}]*}}}, %[[V:[^:]*]]: memref<?x2xf32> {{{[^}]*}}}) {
+// BUFFERS: %[[ALLOC:.*]] = memref.alloc(%{{.*}}) {{.*}} : memref<?x6xf32>
+// BUFFERS-NOT: memref.alloc
+// BUFFERS: transformer.linear %{{.*}} split [4, 6, 2] into %[[K]], %[[ALLOC]], %[[V]] : (memref<?x8xf32>, memref<8x12xf32>, memref<?x4xf32>, memref<?x6xf32>, memref<?x2xf32>) -> ()
+// BUFFERS-NEXT: return{{$}}
+func.func private @results_of_a_split_linear(%x: tensor<?x8xf32> {transformer.dims = ["rows"]}) -> (tensor<?x4xf32>, tensor<?x2xf32>) {
+  %w = transformer.weight @kvq : tensor<8x12xf32>
+  %y:3 = transformer.linear %x, %w split [4, 6, 2] : (tensor<?x8xf32>, tensor<8x12xf32>) -> (tensor<?x4xf32>, tensor<?x6xf32>, tensor<?x2xf32>)
+  return %y#0, %y#2 : tensor<?x4xf32>, tensor<?x2xf32>
+}
+
+// BUFFERS-LABEL: func.func private @split_linear_inside(
+// BUFFERS-COUNT-2: memref.alloc(
+// BUFFERS-NOT: memref.copy
+// BUFFERS: transformer.linear %{{.*}} split [4, 8] into
+// BUFFERS: transformer.activation relu
+func.func private @split_linear_inside(%x: tensor<?x8xf32> {transformer.dims = ["rows"]}) -> tensor<?x8xf32> {
+  %w = transformer.weight @kvq : tensor<8x12xf32>
+  %y:2 = transformer.linear %x, %w split [4, 8] : (tensor<?x8xf32>, tensor<8x12xf32>) -> (tensor<?x4xf32>, tensor<?x8xf32>)
+  %z = transformer.activation relu %y#1 : (tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %z : tensor<?x8xf32>
+}

@@ -73,3 +73,26 @@ module @placed_again {
     return
   }
 }
+
+// -----
+
+// A parameter that another is made of is stored only where something reads it.
+
+// CHECK-LABEL: module @parts
+// CHECK-NEXT: transformer.parameter @q : tensor<8x4xf32> placed at 0
+// CHECK-NEXT: transformer.parameter @k : tensor<8x4xf32>{{$}}
+// CHECK-NEXT: transformer.parameter @half : tensor<8x4xf32> columns of [@k] scaled by 5.000000e-01{{$}}
+// CHECK-NEXT: transformer.parameter @qk : tensor<8x8xf32> columns of [@q, @half] placed at 128
+// CHECK-NOT: transformer.parameter
+module @parts {
+  transformer.parameter @q : tensor<8x4xf32>
+  transformer.parameter @k : tensor<8x4xf32> placed at 64
+  transformer.parameter @half : tensor<8x4xf32> columns of [@k] scaled by 0.5
+  transformer.parameter @qk : tensor<8x8xf32> columns of [@q, @half]
+  transformer.parameter @unused : tensor<8x8xf32> columns of [@q, @half]
+  func.func private @f() {
+    %q = transformer.weight @q : tensor<8x4xf32>
+    %qk = transformer.weight @qk : tensor<8x8xf32>
+    return
+  }
+}

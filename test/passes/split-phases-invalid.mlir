@@ -213,3 +213,17 @@ transformer.parameter @column : tensor<9xf32>
 func.func private @form_of_another_name(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["chunk"]} {
   return %ids : tensor<?x?xi32>
 }
+
+// -----
+
+// A residual has to move with the target, too.
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func @residual(%ids: tensor<?x?xi32> {transformer.target}, %r: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %w = arith.constant dense<1.0> : tensor<8x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{cannot be evaluated position by position: operand #2 does not depend on the target}}
+  %y = transformer.linear %x, %w residual(%r) : (tensor<?x?x8xf32>, tensor<8x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}

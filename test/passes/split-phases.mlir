@@ -188,3 +188,34 @@ func.func private @encoder(%x: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attribute
   %y = transformer.attention %x, %x, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
+
+// -----
+
+// Fused ops: an embedding learns each row's position, a residual is the step's,
+// and all results of a split linear lose time.
+
+// CHECK-LABEL: func.func private @fused.step(
+// CHECK-SAME: %[[IDS:[^:]*]]: tensor<?xi32> {{[^%]*}}%[[AT:[^:]*]]: tensor<?xi32>
+// CHECK: %[[X:.*]] = transformer.embedding %[[IDS]], %{{.*}} positions(sinusoidal, 4, halves) at %[[AT]] : (tensor<?xi32>, tensor<9x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+// CHECK: %[[F:.*]]:2 = transformer.linear %[[X]], %{{.*}} split [4, 4] : (tensor<?x8xf32>, tensor<8x8xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>)
+// CHECK: %[[C:.*]] = transformer.recurrence step %[[F]]#0, %[[F]]#1
+// CHECK: %[[Y:.*]] = transformer.linear %[[C]], %{{.*}} activation(relu) residual(%[[X]]) : (tensor<?x4xf32>, tensor<4x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+// CHECK: %[[N:.*]] = transformer.norm rms %[[Y]], %{{.*}} residual(%[[X]]) {{.*}} -> tensor<?x8xf32>
+// CHECK: transformer.ffn %[[N]], %{{.*}}, %{{.*}} residual(%[[N]]) : {{.*}} -> tensor<?x8xf32>
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @fv : tensor<8x8xf32>
+transformer.parameter @up : tensor<4x8xf32>
+transformer.parameter @gamma : tensor<8xf32>
+func.func private @fused(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %fv = transformer.weight @fv : tensor<8x8xf32>
+  %up = transformer.weight @up : tensor<4x8xf32>
+  %gamma = transformer.weight @gamma : tensor<8xf32>
+  %x = transformer.embedding %ids, %table positions(sinusoidal, 4, halves) : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %f:2 = transformer.linear %x, %fv split [4, 4] : (tensor<?x?x8xf32>, tensor<8x8xf32>) -> (tensor<?x?x4xf32>, tensor<?x?x4xf32>)
+  %c = transformer.recurrence %f#0, %f#1 : (tensor<?x?x4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
+  %y = transformer.linear %c, %up activation(relu) residual(%x) : (tensor<?x?x4xf32>, tensor<4x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %n = transformer.norm rms %y, %gamma residual(%x) {epsilon = 0.5 : f32} : (tensor<?x?x8xf32>, tensor<8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %z = transformer.ffn %n, %fv, %fv residual(%n) : (tensor<?x?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %z : tensor<?x?x8xf32>
+}

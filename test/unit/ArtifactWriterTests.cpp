@@ -78,6 +78,40 @@ TEST_F(ArtifactWriter, StreamsTensorsToTheirPlaces) {
             llvm::xxh3_64bits(view.drop_front(format::kWeightsChunk)));
 }
 
+TEST_F(ArtifactWriter, StreamsTensorsMadeOfOthers) {
+  // Rows interleave a scaled transposed part, zeros and a part within a part;
+  // 600 columns of 200 rows are no whole number of blocks.
+  context.loadDialect<TransformerDialect>();
+  std::string stored =
+      "from <\"w.safetensors\", offset = " + std::to_string(dataOffset + 12) +
+      ", encoding = f32> transposed";
+  module = mlir::parseSourceString<mlir::ModuleOp>(
+      "transformer.parameter @m : tensor<200x150xf32> " + stored +
+          "\ntransformer.parameter @none : tensor<200x150xf32> zeros"
+          "\ntransformer.parameter @half : tensor<200x150xf32>"
+          "  columns of [@m] scaled by 0.5"
+          "\ntransformer.parameter @all : tensor<200x600xf32>"
+          "  columns of [@half, @none, @m, @half] scaled by 4.0 placed at 0",
+      &context);
+  ASSERT_TRUE(module);
+  auto tensors = collectPlacedTensors(*module, weights);
+  ASSERT_TRUE(bool(tensors)) << llvm::toString(tensors.takeError());
+  ASSERT_EQ(tensors->size(), 1u);
+  std::string bytes, expected;
+  llvm::raw_string_ostream stream(bytes);
+  writeTensors(*tensors, stream);
+  for (int64_t r = 0; r < kRows; ++r)
+    for (float factor : {2.0f, 0.0f, 4.0f, 2.0f})
+      for (int64_t c = 0; c < kColumns; ++c)
+        expected += bytesOf(factor * (c * kRows + r));
+  EXPECT_TRUE(bytes == expected);
+
+  // Any rows, as a pass that packs them asks for.
+  std::vector<float> row(600);
+  tensors->front().tensor.decodeRows(7, 1, row);
+  EXPECT_EQ(row[3], 2.0f * (3 * kRows + 7));
+}
+
 TEST_F(ArtifactWriter, RefusesPlacesThatOverlap) {
   EXPECT_EQ(sentenceOf(place(120000, 64)),
             "parameter 'v' is placed at byte 120000, expected a multiple of 64 "

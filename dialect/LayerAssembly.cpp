@@ -1,0 +1,163 @@
+#include "dialect/LayerAssembly.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// A keyword that names a case of an enumeration.
+template <typename Attribute>
+static ParseResult parseKind(OpAsmParser &parser, Attribute &kind,
+                             StringRef expected) {
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  auto value = symbolizeEnum<decltype(kind.getValue())>(keyword);
+  if (!value)
+    return parser.emitError(loc, "expected ")
+           << expected << ", found '" << keyword << "'";
+  kind = Attribute::get(parser.getContext(), *value);
+  return success();
+}
+
+static ParseResult parseOperand(OpAsmParser &parser,
+                                std::optional<ParsedOperand> &operand) {
+  return parser.parseOperand(operand.emplace());
+}
+
+//===----------------------------------------------------------------------===//
+// epilogue
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseNorm(OpAsmParser &parser, NormKindAttr &norm,
+                             std::optional<ParsedOperand> &gamma,
+                             std::optional<ParsedOperand> &beta,
+                             FloatAttr &epsilon) {
+  if (parser.parseLParen() || parseKind(parser, norm, "layer or rms") ||
+      parser.parseComma() || parseOperand(parser, gamma) || parser.parseComma())
+    return failure();
+  OptionalParseResult parsed = parser.parseOptionalOperand(beta.emplace());
+  if (!parsed.has_value())
+    beta.reset();
+  else if (failed(*parsed) || parser.parseComma())
+    return failure();
+  Type f32 = parser.getBuilder().getF32Type();
+  APFloat value(0.0f);
+  if (parser.parseFloat(APFloat::IEEEsingle(), value))
+    return failure();
+  epsilon = FloatAttr::get(f32, value);
+  return parser.parseRParen();
+}
+
+ParseResult
+heddle::parseEpilogue(OpAsmParser &parser, ActivationKindAttr &activation,
+                      std::optional<ParsedOperand> &residual,
+                      NormKindAttr &norm, std::optional<ParsedOperand> &gamma,
+                      std::optional<ParsedOperand> &beta, FloatAttr &epsilon) {
+  if (succeeded(parser.parseOptionalKeyword("activation")) &&
+      (parser.parseLParen() || parseKind(parser, activation, "an activation") ||
+       parser.parseRParen()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("residual")) &&
+      (parser.parseLParen() || parseOperand(parser, residual) ||
+       parser.parseRParen()))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("norm")))
+    return parseNorm(parser, norm, gamma, beta, epsilon);
+  return success();
+}
+
+void heddle::printEpilogue(OpAsmPrinter &printer, Operation *,
+                           ActivationKindAttr activation, Value residual,
+                           NormKindAttr norm, Value gamma, Value beta,
+                           FloatAttr epsilon) {
+  if (activation)
+    printer << " activation(" << stringifyActivationKind(activation.getValue())
+            << ")";
+  if (residual)
+    printer << " residual(" << residual << ")";
+  if (!norm)
+    return;
+  printer << " norm(" << stringifyNormKind(norm.getValue()) << ", " << gamma
+          << ", ";
+  if (beta)
+    printer << beta << ", ";
+  printer.printFloat(epsilon.getValue());
+  printer << ")";
+}
+
+//===----------------------------------------------------------------------===//
+// positions
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseInteger(OpAsmParser &parser, IntegerAttr &attribute) {
+  int64_t value;
+  if (parser.parseInteger(value))
+    return failure();
+  attribute = parser.getBuilder().getI64IntegerAttr(value);
+  return success();
+}
+
+ParseResult heddle::parsePositions(OpAsmParser &parser,
+                                   std::optional<ParsedOperand> &table,
+                                   IntegerAttr &timescales,
+                                   PositionLayoutAttr &layout,
+                                   IntegerAttr &offset) {
+  if (failed(parser.parseOptionalKeyword("positions")))
+    return success();
+  StringRef kind;
+  SMLoc loc;
+  if (parser.parseLParen() || parser.getCurrentLocation(&loc) ||
+      parser.parseKeyword(&kind))
+    return failure();
+  if (kind != "sinusoidal" && kind != "learned")
+    return parser.emitError(loc, "expected sinusoidal or learned, found '")
+           << kind << "'";
+  if (parser.parseComma())
+    return failure();
+  if (kind == "learned"
+          ? parseOperand(parser, table) || parser.parseComma() ||
+                parseInteger(parser, offset)
+          : parseInteger(parser, timescales) || parser.parseComma() ||
+                parseKind(parser, layout, "halves or interleaved"))
+    return failure();
+  return parser.parseRParen();
+}
+
+void heddle::printPositions(OpAsmPrinter &printer, Operation *, Value table,
+                            IntegerAttr timescales, PositionLayoutAttr layout,
+                            IntegerAttr offset) {
+  if (timescales)
+    printer << " positions(sinusoidal, " << timescales.getInt() << ", "
+            << stringifyPositionLayout(layout.getValue()) << ")";
+  else if (table)
+    printer << " positions(learned, " << table << ", " << offset.getInt()
+            << ")";
+}
+
+//===----------------------------------------------------------------------===//
+// weights of ffn
+//===----------------------------------------------------------------------===//
+
+ParseResult heddle::parseFfnWeights(OpAsmParser &parser, ParsedOperand &weight1,
+                                    std::optional<ParsedOperand> &bias1,
+                                    ParsedOperand &weight2,
+                                    std::optional<ParsedOperand> &bias2) {
+  if (parser.parseOperand(weight1) || parser.parseComma() ||
+      parser.parseOperand(weight2))
+    return failure();
+  if (failed(parser.parseOptionalComma()))
+    return success();
+  bias1 = weight2;
+  return failure(parser.parseOperand(weight2) || parser.parseComma() ||
+                 parseOperand(parser, bias2));
+}
+
+void heddle::printFfnWeights(OpAsmPrinter &printer, Operation *, Value weight1,
+                             Value bias1, Value weight2, Value bias2) {
+  printer << weight1 << ", ";
+  if (bias1)
+    printer << bias1 << ", ";
+  printer << weight2;
+  if (bias2)
+    printer << ", " << bias2;
+}

@@ -1,0 +1,52 @@
+//===- LayerAssembly.h - Assembly of the parts of fused ops -----*- C++ -*-===//
+//
+//   epilogue ::= (`activation` `(` kind `)`)? (`residual` `(` value `)`)?
+//                (`norm` `(` kind `,` value (`,` value)? `,` float `)`)?
+//   positions ::= (`positions` `(` (`sinusoidal` `,` integer `,` layout
+//                                   | `learned` `,` value `,` integer) `)`)?
+//   ffn-weights ::= value `,` value (`,` value `,` value)?
+//
+// Called by the code that is generated from the assembly formats.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_DIALECT_LAYERASSEMBLY_H
+#define HEDDLE_DIALECT_LAYERASSEMBLY_H
+
+#include "dialect/Transformer.h"
+
+namespace heddle {
+
+using ParsedOperand = mlir::OpAsmParser::UnresolvedOperand;
+
+mlir::ParseResult
+parseEpilogue(mlir::OpAsmParser &parser, ActivationKindAttr &activation,
+              std::optional<ParsedOperand> &residual, NormKindAttr &norm,
+              std::optional<ParsedOperand> &gamma,
+              std::optional<ParsedOperand> &beta, mlir::FloatAttr &epsilon);
+void printEpilogue(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                   ActivationKindAttr activation, mlir::Value residual,
+                   NormKindAttr norm, mlir::Value gamma, mlir::Value beta,
+                   mlir::FloatAttr epsilon);
+
+mlir::ParseResult parsePositions(mlir::OpAsmParser &parser,
+                                 std::optional<ParsedOperand> &table,
+                                 mlir::IntegerAttr &timescales,
+                                 PositionLayoutAttr &layout,
+                                 mlir::IntegerAttr &offset);
+void printPositions(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                    mlir::Value table, mlir::IntegerAttr timescales,
+                    PositionLayoutAttr layout, mlir::IntegerAttr offset);
+
+mlir::ParseResult parseFfnWeights(mlir::OpAsmParser &parser,
+                                  ParsedOperand &weight1,
+                                  std::optional<ParsedOperand> &bias1,
+                                  ParsedOperand &weight2,
+                                  std::optional<ParsedOperand> &bias2);
+void printFfnWeights(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                     mlir::Value weight1, mlir::Value bias1,
+                     mlir::Value weight2, mlir::Value bias2);
+
+} // namespace heddle
+
+#endif // HEDDLE_DIALECT_LAYERASSEMBLY_H

@@ -1,0 +1,45 @@
+//===- LayerChecks.h - What the verifiers of layer ops share ----*- C++ -*-===//
+//
+// Shapes of operands and results, and the axis of time of ops that have a
+// residual.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_DIALECT_LAYERCHECKS_H
+#define HEDDLE_DIALECT_LAYERCHECKS_H
+
+#include "dialect/Transformer.h"
+
+namespace heddle {
+
+inline mlir::ShapedType shapedType(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType());
+}
+
+/// The last dimension.
+inline int64_t width(mlir::Value value) {
+  return shapedType(value).getShape().back();
+}
+
+/// Appends the type of `input` with another last dimension; nothing on memrefs,
+/// whose ops have no result.
+llvm::LogicalResult inferWithWidth(mlir::Value input, int64_t width,
+                                   llvm::SmallVectorImpl<mlir::Type> &results);
+
+/// `value` has rank 1 and this length.
+llvm::LogicalResult verifyVector(mlir::Operation *op, llvm::StringRef name,
+                                 mlir::Value value, int64_t length);
+
+/// A residual, where there is one, has the shape of the result.
+llvm::LogicalResult verifyResidual(mlir::Operation *op, mlir::Value residual,
+                                   llvm::ArrayRef<int64_t> shape);
+
+/// The axis of time of an op that works along the width of its first operand
+/// and may add a residual.
+llvm::FailureOr<int64_t>
+timeAxisWithResidual(mlir::Operation *op, TimeAxes axes,
+                     mlir::MutableOperandRange residual);
+
+} // namespace heddle
+
+#endif // HEDDLE_DIALECT_LAYERCHECKS_H

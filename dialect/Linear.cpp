@@ -1,0 +1,207 @@
+//===- Linear.cpp - linear, ffn and what stands behind x W + b ------------===//
+//
+// Verifiers check the numbered constraints of Layers.td. Activation, residual
+// and norm have one meaning in both ops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/LayerChecks.h"
+#include "mlir/IR/TypeUtilities.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace heddle;
+
+//===----------------------------------------------------------------------===//
+// Checks that layer ops share
+//===----------------------------------------------------------------------===//
+
+LogicalResult heddle::inferWithWidth(Value input, int64_t width,
+                                     SmallVectorImpl<Type> &results) {
+  auto type = dyn_cast<RankedTensorType>(input.getType());
+  if (!type)
+    return success();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = width;
+  results.push_back(RankedTensorType::get(shape, type.getElementType()));
+  return success();
+}
+
+LogicalResult heddle::verifyVector(Operation *op, StringRef name, Value value,
+                                   int64_t length) {
+  auto type = shapedType(value);
+  if (type.getRank() == 1 && type.getDimSize(0) == length)
+    return success();
+  return op->emitOpError() << name << " has type " << type << ", expected "
+                           << length << " values";
+}
+
+LogicalResult heddle::verifyResidual(Operation *op, Value residual,
+                                     ArrayRef<int64_t> shape) {
+  if (!residual ||
+      succeeded(verifyCompatibleShape(shapedType(residual).getShape(), shape)))
+    return success();
+  return op->emitOpError(
+             "expects a residual of the shape of its result, found ")
+         << residual.getType();
+}
+
+FailureOr<int64_t> heddle::timeAxisWithResidual(Operation *op, TimeAxes axes,
+                                                MutableOperandRange residual) {
+  SmallVector<unsigned> varying = {0};
+  for (OpOperand &operand : residual)
+    varying.push_back(operand.getOperandNumber());
+  return timeAxisOf(op, axes, varying, /*contracted=*/1);
+}
+
+/// What a norm behind x W + b needs.
+template <typename Op> static LogicalResult verifyNorm(Op op, int64_t width) {
+  bool hasParts = op.getGamma() || op.getBeta() || op.getEpsilon();
+  if (!op.getNorm() && hasParts)
+    return op.emitOpError("has gamma, beta or epsilon and expects a norm");
+  if (!op.getNorm())
+    return success();
+  if (!op.getGamma() || !op.getEpsilon())
+    return op.emitOpError("has a norm and expects gamma and epsilon");
+  if (failed(verifyVector(op, "gamma", op.getGamma(), width)) ||
+      (op.getBeta() && failed(verifyVector(op, "beta", op.getBeta(), width))))
+    return failure();
+  if (op.getEpsilon()->isNaN() || op.getEpsilon()->isNegative())
+    return op.emitOpError("expects an epsilon of at least 0, found ")
+           << op.getEpsilon()->convertToFloat();
+  return success();
+}
+
+/// W [in, out] for vectors of width `in`.
+static LogicalResult verifyWeight(Operation *op, Value weight, int64_t in) {
+  auto type = shapedType(weight);
+  if (type.getRank() != 2 || !type.hasStaticShape())
+    return op->emitOpError("expects a weight [in, out] of static shape, found ")
+           << type;
+  if (in != type.getDimSize(0))
+    return op->emitOpError("weight size ")
+           << type.getDimSize(0) << " does not match the last input dimension "
+           << in;
+  return success();
+}
+
+/// The shape of the result of width `out`.
+static SmallVector<int64_t> shapeWithWidth(Value input, int64_t out) {
+  SmallVector<int64_t> shape(shapedType(input).getShape());
+  shape.back() = out;
+  return shape;
+}
+
+//===----------------------------------------------------------------------===//
+// linear
+//===----------------------------------------------------------------------===//
+
+void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
+                     Value weight, Value bias, Value destination) {
+  build(builder, state, input, weight, bias, /*residual=*/Value(),
+        /*gamma=*/Value(), /*beta=*/Value(),
+        destination ? ValueRange(destination) : ValueRange(),
+        /*activation=*/ActivationKindAttr(), /*norm=*/NormKindAttr(),
+        /*epsilon=*/FloatAttr(), /*split=*/DenseI64ArrayAttr());
+}
+
+LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &results) {
+  int64_t out = width(adaptor.getWeight());
+  for (int64_t each : adaptor.getSplit().value_or(ArrayRef(out)))
+    if (failed(inferWithWidth(adaptor.getInput(), each, results)))
+      return failure();
+  return success();
+}
+
+LogicalResult LinearOp::verify() {
+  // linear_c1, linear_c2
+  if (failed(verifyWeight(*this, getWeight(), width(getInput()))))
+    return failure();
+  // linear_c3
+  int64_t out = width(getWeight());
+  if (getBias() && failed(verifyVector(*this, "bias", getBias(), out)))
+    return failure();
+  // linear_c4, linear_c5
+  if (failed(verifyResidual(*this, getResidual(),
+                            shapeWithWidth(getInput(), out))) ||
+      failed(verifyNorm(*this, out)))
+    return failure();
+  // linear_c6
+  SmallVector<int64_t> widths = getWidths();
+  for (int64_t each : widths)
+    if (each < 1 || each > out)
+      return emitOpError("expects widths of 1 to ")
+             << out << " to split into, found " << each;
+  if (int64_t sum = std::accumulate(widths.begin(), widths.end(), int64_t(0));
+      sum != out)
+    return emitOpError("expects widths that add up to ")
+           << out << " to split into, found " << sum;
+  if (getSplit() && (getActivation() || getResidual() || getNorm()))
+    return emitOpError("splits its result and expects no activation, residual "
+                       "or norm");
+  size_t destinations = getDestinations().size();
+  if (destinations != 0 && destinations != widths.size())
+    return emitOpError("expects ")
+           << widths.size() << " destinations, found " << destinations;
+  for (auto [index, each] : llvm::enumerate(widths))
+    if (failed(
+            verifyDestination(*this, shapeWithWidth(getInput(), each), index)))
+      return failure();
+  return success();
+}
+
+FailureOr<int64_t> LinearOp::timeAxis(TimeAxes axes) {
+  return timeAxisWithResidual(*this, axes, getResidualMutable());
+}
+
+Value LinearOp::getOutput() {
+  return getOutputs().size() == 1 ? getOutputs().front() : Value();
+}
+
+Value LinearOp::getDestination() {
+  return getDestinations().size() == 1 ? getDestinations().front() : Value();
+}
+
+SmallVector<int64_t> LinearOp::getWidths() {
+  int64_t out = width(getWeight());
+  return SmallVector<int64_t>(getSplit().value_or(ArrayRef(out)));
+}
+
+//===----------------------------------------------------------------------===//
+// ffn
+//===----------------------------------------------------------------------===//
+
+LogicalResult FfnOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &results) {
+  return inferWithWidth(adaptor.getInput(), width(adaptor.getWeight2()),
+                        results);
+}
+
+LogicalResult FfnOp::verify() {
+  // ffn_c1
+  if (failed(verifyWeight(*this, getWeight1(), width(getInput()))) ||
+      failed(verifyWeight(*this, getWeight2(), width(getWeight1()))))
+    return failure();
+  // ffn_c2
+  if (bool(getBias1()) != bool(getBias2()))
+    return emitOpError("expects both biases or none");
+  int64_t out = width(getWeight2());
+  if (getBias1() &&
+      (failed(verifyVector(*this, "the first bias", getBias1(),
+                           width(getWeight1()))) ||
+       failed(verifyVector(*this, "the second bias", getBias2(), out))))
+    return failure();
+  // ffn_c3
+  SmallVector<int64_t> shape = shapeWithWidth(getInput(), out);
+  if (failed(verifyResidual(*this, getResidual(), shape)) ||
+      failed(verifyNorm(*this, out)))
+    return failure();
+  return verifyDestination(*this, shape);
+}
+
+FailureOr<int64_t> FfnOp::timeAxis(TimeAxes axes) {
+  return timeAxisWithResidual(*this, axes, getResidualMutable());
+}
