@@ -1,0 +1,198 @@
+//===- EntryRunner.cpp - Call the entry points of a module ----------------===//
+//
+// The compiler is a process of its own, as for its users: MLIR and LLVM stay
+// out of what is measured.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/kernels/EntryRunner.h"
+
+#include "runtime/FloatEnvironment.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace heddle;
+using namespace heddle::test;
+
+/// A NaN that nothing computes.
+static constexpr uint32_t kGuardWord = 0x7fc0beef;
+
+bool test::machineHas(std::string_view target) {
+  bool hasV3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (target == "x86-64-v3")
+    return hasV3;
+  return hasV3 && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+
+//===----------------------------------------------------------------------===//
+// EntryCall
+//===----------------------------------------------------------------------===//
+
+EntryCall::Buffer::Buffer(std::string name, int64_t count, bool isWritten)
+    : name(std::move(name)), count(count), words(nullptr, std::free) {
+  // A whole number of cache lines: KernelAbi.h promises their alignment.
+  int64_t total = (count + 2 * kGuard + 15) / 16 * 16;
+  words.reset(static_cast<uint32_t *>(std::aligned_alloc(64, 4 * total)));
+  if (!words)
+    std::abort();
+  std::fill_n(words.get(), total, kGuardWord);
+  if (!isWritten)
+    std::fill_n(words.get() + kGuard, count, 0);
+}
+
+EntryCall::Buffer &EntryCall::find(std::string_view name) {
+  for (Buffer &buffer : buffers)
+    if (buffer.name == name)
+      return buffer;
+  std::abort();
+}
+
+void EntryCall::operator()(ThreadPool *pool) {
+  FloatEnvironment environment;
+  HeddleCall call = {addresses.data(),
+                     dims.data(),
+                     arena.front().elements(),
+                     weights,
+                     pool ? ThreadPool::parallelFor : nullptr,
+                     pool};
+  function(&call);
+}
+
+Status EntryCall::checkGuards() const {
+  auto isIntact = [](const Buffer &buffer) {
+    auto intact = [](const uint32_t *begin, const uint32_t *end) {
+      return std::all_of(begin, end,
+                         [](uint32_t word) { return word == kGuardWord; });
+    };
+    const uint32_t *begin = buffer.words.get();
+    const uint32_t *end = begin + Buffer::kGuard + buffer.count;
+    return intact(begin, begin + Buffer::kGuard) &&
+           intact(end, end + Buffer::kGuard);
+  };
+  for (const std::vector<Buffer> *each : {&buffers, &arena})
+    for (const Buffer &buffer : *each)
+      if (!isIntact(buffer))
+        return Status::error("memory around '", buffer.name, "' was written");
+  return Status::success();
+}
+
+//===----------------------------------------------------------------------===//
+// EntryRunner
+//===----------------------------------------------------------------------===//
+
+/// The layout of safetensors: the length of a JSON header, it, the bytes.
+static void writeSafetensors(const std::string &path, const Weights &weights) {
+  std::string header, bytes;
+  for (const auto &[name, weight] : weights) {
+    header += header.empty() ? "{" : ",";
+    header += "\"" + name + "\":{\"dtype\":\"F32\",\"shape\":[";
+    for (size_t i = 0; i < weight.shape.size(); ++i)
+      header += (i ? "," : "") + std::to_string(weight.shape[i]);
+    header += "],\"data_offsets\":[" + std::to_string(bytes.size()) + ",";
+    bytes.append(reinterpret_cast<const char *>(weight.values.data()),
+                 4 * weight.values.size());
+    header += std::to_string(bytes.size()) + "]}";
+  }
+  header += header.empty() ? "{}" : "}";
+  uint64_t length = header.size();
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char *>(&length), sizeof length);
+  file << header << bytes;
+}
+
+/// A folder that goes with its object.
+namespace {
+class TemporaryFolder {
+public:
+  TemporaryFolder()
+      : path(std::filesystem::temp_directory_path() / "heddle-XXXXXX") {
+    if (!mkdtemp(path.data()))
+      path.clear();
+  }
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  ~TemporaryFolder() {
+    if (!path.empty())
+      std::filesystem::remove_all(path);
+  }
+
+  std::string path;
+};
+} // namespace
+
+Result<EntryRunner> EntryRunner::compile(const std::string &body,
+                                         const Weights &weights,
+                                         const CodeChoice &choice) {
+  TemporaryFolder folder;
+  if (folder.path.empty())
+    return Status::error("cannot create a temporary folder");
+  auto file = [&](const char *name) { return folder.path + "/" + name; };
+  // What a whole model would need; entries of any names are left alone.
+  std::ofstream(file("layer.mlir"))
+      << "module attributes {transformer.family = \"test\",\n"
+         "  transformer.generation = {eos = array<i32: 0>},\n"
+         "  transformer.vocabulary = {source = 8 : i32, target = 8 : i32}} {\n"
+      << body << "}\n";
+  writeSafetensors(file("weights.safetensors"), weights);
+  std::string command =
+      "cd '" + folder.path + "' && '" HEDDLE_COMPILE "' layer.mlir " +
+      (weights.empty() ? "" : "--weights weights.safetensors ") +
+      "-o layer.heddle --target " + choice.target +
+      (choice.reference ? " --reference " : " ") + choice.flags + " 2> errors";
+  if (std::system(command.c_str()) != 0) {
+    std::ostringstream errors;
+    errors << std::ifstream(file("errors")).rdbuf();
+    return Status::error(errors.str(), "of\n", body);
+  }
+
+  Result<Artifact> artifact = Artifact::open(file("layer.heddle"));
+  if (!artifact.ok())
+    return artifact.status();
+  Result<Manifest> manifest =
+      parseManifest(artifact->section("manifest").value_or(""));
+  if (!manifest.ok())
+    return manifest.status();
+  Result<CodeLibrary> library = CodeLibrary::load(*artifact, manifest->isas);
+  if (!library.ok())
+    return library.status();
+  return EntryRunner(std::move(*artifact), std::move(*manifest),
+                     std::move(*library));
+}
+
+Result<EntryCall>
+EntryRunner::prepare(std::string_view name,
+                     const std::vector<std::pair<Dim, int64_t>> &dims) const {
+  const Entry *entry = manifest.entry(name);
+  if (!entry)
+    return Status::error("there is no entry '", name, "'");
+  Result<HeddleEntry> function = library.function<HeddleEntry>(entry->symbol);
+  if (!function.ok())
+    return function.status();
+  Result<HeddleArenaSize> arenaSize =
+      library.function<HeddleArenaSize>(entry->arenaSymbol);
+  if (!arenaSize.ok())
+    return arenaSize.status();
+
+  DimValues values;
+  for (auto [dim, value] : dims)
+    values[dim] = value;
+  EntryCall call;
+  call.function = *function;
+  for (const Argument &argument : entry->arguments)
+    call.buffers.emplace_back(argument.name,
+                              argument.byteSize(values).value_or(0) / 4,
+                              argument.kind == ArgumentKind::Output);
+  for (EntryCall::Buffer &buffer : call.buffers)
+    call.addresses.push_back(buffer.elements());
+  for (Dim dim : entry->dims)
+    call.dims.push_back(values[dim]);
+  call.arena.emplace_back("the arena", ((*arenaSize)(call.dims.data()) + 3) / 4,
+                          /*isWritten=*/true);
+  call.weights = artifact.section("weights").value_or("").data();
+  return call;
+}

@@ -1,0 +1,133 @@
+//===- EntryRunner.h - Call the entry points of a module --------*- C++ -*-===//
+//
+// From the text of a module to machine code that runs: the compiler makes an
+// artifact, the runtime's classes load it, and an entry is called with buffers
+// by name. What tests and benchmarks of single layers share; of GoogleTest it
+// knows nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_KERNELS_ENTRYRUNNER_H
+#define HEDDLE_TEST_KERNELS_ENTRYRUNNER_H
+
+#include "runtime/Artifact.h"
+#include "runtime/CodeLibrary.h"
+#include "runtime/KernelAbi.h"
+#include "runtime/Manifest.h"
+#include "runtime/Result.h"
+#include "runtime/ThreadPool.h"
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle::test {
+
+/// A parameter's values, row-major.
+struct Weight {
+  std::vector<int64_t> shape;
+  std::vector<float> values;
+};
+using Weights = std::map<std::string, Weight>;
+
+/// How to compile.
+struct CodeChoice {
+  /// A --target with one ISA level.
+  std::string target = "x86-64-v3";
+  /// The reference lowering in place of generated kernels.
+  bool reference = false;
+  /// More flags of heddle-compile.
+  std::string flags;
+};
+
+/// Whether this machine runs code for an ISA level ("x86-64-v3" or "-v4").
+bool machineHas(std::string_view target);
+
+/// One call of an entry point, which may be repeated: memory for its arguments,
+/// each between guards of NaNs, and for its arena.
+class EntryCall {
+public:
+  /// The elements of an argument of four-byte elements; states and inputs hold
+  /// zeros until they are written here, outputs NaNs. `name` has to be one.
+  template <typename Number> Number *data(std::string_view name) {
+    return static_cast<Number *>(find(name).elements());
+  }
+  int64_t size(std::string_view name) const { return find(name).count; }
+
+  /// Copies values to an argument of that many elements.
+  template <typename Number>
+  void set(std::string_view name, const std::vector<Number> &values) {
+    if (static_cast<int64_t>(values.size()) != size(name))
+      std::abort();
+    std::copy(values.begin(), values.end(), data<Number>(name));
+  }
+  template <typename Number = float>
+  std::vector<Number> get(std::string_view name) {
+    return {data<Number>(name), data<Number>(name) + size(name)};
+  }
+
+  /// Runs the entry, on the threads of `pool` where there is one.
+  void operator()(ThreadPool *pool = nullptr);
+
+  /// Fails where memory around an argument or the arena was written.
+  Status checkGuards() const;
+
+private:
+  friend class EntryRunner;
+
+  /// Elements of an argument, or of the arena, with the guards around them.
+  struct Buffer {
+    Buffer(std::string name, int64_t count, bool isWritten);
+    void *elements() const { return words.get() + kGuard; }
+
+    static constexpr int64_t kGuard = 64;
+    std::string name;
+    int64_t count;
+    std::unique_ptr<uint32_t[], void (*)(void *)> words;
+  };
+
+  Buffer &find(std::string_view name);
+  const Buffer &find(std::string_view name) const {
+    return const_cast<EntryCall *>(this)->find(name);
+  }
+
+  HeddleEntry function = nullptr;
+  std::vector<Buffer> buffers;
+  std::vector<void *> addresses;
+  std::vector<int64_t> dims;
+  std::vector<Buffer> arena;
+  const void *weights = nullptr;
+};
+
+/// The compiled code of a module. Has to outlive its calls.
+class EntryRunner {
+public:
+  /// Compiles functions and parameters, the text of a module's body; `weights`
+  /// holds each parameter. Fails with the compiler's words.
+  static Result<EntryRunner> compile(const std::string &body,
+                                     const Weights &weights,
+                                     const CodeChoice &choice);
+
+  /// A call of an entry for these dims; others are 1. Fails where there is no
+  /// such entry.
+  Result<EntryCall>
+  prepare(std::string_view entry,
+          const std::vector<std::pair<Dim, int64_t>> &dims) const;
+
+private:
+  EntryRunner(Artifact artifact, Manifest manifest, CodeLibrary library)
+      : artifact(std::move(artifact)), manifest(std::move(manifest)),
+        library(std::move(library)) {}
+
+  Artifact artifact;
+  Manifest manifest;
+  CodeLibrary library;
+};
+
+} // namespace heddle::test
+
+#endif // HEDDLE_TEST_KERNELS_ENTRYRUNNER_H

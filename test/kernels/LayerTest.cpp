@@ -1,0 +1,121 @@
+//===- LayerTest.cpp - What tests of kernels share ------------------------===//
+//
+// Rows are run together and in batches of a few sizes: a row's bits may depend
+// on nothing but the row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/kernels/LayerTest.h"
+
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <random>
+
+using namespace heddle;
+using namespace heddle::test;
+
+void LayerTest::forEachCode(
+    const std::string &module, const Weights &weights,
+    const std::function<void(const EntryRunner &)> &body) {
+  const CodeChoice choices[] = {{"x86-64-v3", /*reference=*/true, ""},
+                                {"x86-64-v3", /*reference=*/false, ""},
+                                {"x86-64-v4", /*reference=*/false, ""}};
+  for (const CodeChoice &choice : choices) {
+    if (!machineHas(choice.target)) {
+      std::cout << "this machine does not run " << choice.target << "\n";
+      continue;
+    }
+    SCOPED_TRACE(choice.target + (choice.reference ? ", reference" : ""));
+    Result<EntryRunner> code = EntryRunner::compile(module, weights, choice);
+    ASSERT_TRUE(code.ok()) << code.message();
+    body(*code);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+EntryCall LayerTest::prepare(const EntryRunner &code, const std::string &entry,
+                             const std::vector<std::pair<Dim, int64_t>> &dims) {
+  Result<EntryCall> call = code.prepare(entry, dims);
+  EXPECT_TRUE(call.ok()) << call.message();
+  return std::move(*call);
+}
+
+std::vector<float> LayerTest::runRows(const EntryRunner &code,
+                                      const std::string &entry, int64_t first,
+                                      int64_t rows, const Values &values,
+                                      const Ids &ids) {
+  EntryCall call = prepare(code, entry, {{Dim::Rows, rows}});
+  auto set = [&](const std::string &name, const auto &all) {
+    int64_t width = call.size(name) / rows;
+    auto begin = all.begin() + first * width;
+    std::copy(begin, begin + rows * width, [&] {
+      using Number = typename std::decay_t<decltype(all)>::value_type;
+      return call.data<Number>(name);
+    }());
+  };
+  for (const auto &[name, all] : values)
+    set(name, all);
+  for (const auto &[name, all] : ids)
+    set(name, all);
+  call();
+  Status status = call.checkGuards();
+  EXPECT_TRUE(status.ok()) << status.message();
+  return call.get("y");
+}
+
+std::vector<float> LayerTest::runInBatches(const EntryRunner &code,
+                                           const std::string &entry,
+                                           int64_t rows, const Values &values,
+                                           const Ids &ids) {
+  SCOPED_TRACE(entry);
+  std::vector<float> together = runRows(code, entry, 0, rows, values, ids);
+  for (int64_t batch : {1, 3, 7})
+    for (int64_t first = 0; first + batch <= rows; first += 2 * batch) {
+      std::vector<float> some = runRows(code, entry, first, batch, values, ids);
+      int64_t width = some.size() / batch;
+      EXPECT_EQ(std::memcmp(some.data(), together.data() + first * width,
+                            sizeof(float) * some.size()),
+                0)
+          << "rows " << first << " to " << first + batch << " of " << rows;
+    }
+  return together;
+}
+
+std::string
+test::fill(std::string text,
+           const std::vector<std::pair<std::string, std::string>> &words) {
+  for (const auto &[key, value] : words)
+    for (size_t at = 0; (at = text.find(key, at)) != std::string::npos;
+         at += value.size())
+      text.replace(at, key.size(), value);
+  return text;
+}
+
+std::vector<float> test::randomValues(int64_t count, unsigned seed,
+                                      float scale) {
+  std::mt19937 engine(seed);
+  std::vector<float> result(count);
+  for (float &value : result)
+    value = scale * (static_cast<int32_t>(engine()) * 0x1p-31f);
+  return result;
+}
+
+void test::expectNear(const std::vector<float> &found,
+                      const std::vector<double> &expected, double tolerance) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (std::isnan(expected[i])) {
+      ASSERT_TRUE(std::isnan(found[i])) << "at " << i << ": " << found[i];
+      continue;
+    }
+    if (std::isinf(expected[i])) {
+      ASSERT_EQ(found[i], expected[i]) << "at " << i;
+      continue;
+    }
+    ASSERT_LE(std::abs(found[i] - expected[i]),
+              tolerance * (1 + std::abs(expected[i])))
+        << "at " << i << ": " << found[i] << ", expected " << expected[i];
+  }
+}

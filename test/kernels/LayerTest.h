@@ -1,0 +1,68 @@
+//===- LayerTest.h - What tests of kernels share ----------------*- C++ -*-===//
+//
+// A module is compiled for every ISA level of this machine, and with the
+// reference lowering; a test runs its entries on each. Results are compared
+// with formulas in double that stand in the tests.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_KERNELS_LAYERTEST_H
+#define HEDDLE_TEST_KERNELS_LAYERTEST_H
+
+#include "test/kernels/EntryRunner.h"
+#include "gtest/gtest.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heddle::test {
+
+/// Arguments by name.
+using Values = std::map<std::string, std::vector<float>>;
+using Ids = std::map<std::string, std::vector<int32_t>>;
+
+class LayerTest : public testing::Test {
+protected:
+  /// Compiles a module's body and calls `body` with it, for each level of this
+  /// machine and the reference lowering. A failure names the code it is of.
+  void forEachCode(const std::string &module, const Weights &weights,
+                   const std::function<void(const EntryRunner &)> &body);
+
+  /// A call of an entry, which has to exist.
+  static EntryCall prepare(const EntryRunner &code, const std::string &entry,
+                           const std::vector<std::pair<Dim, int64_t>> &dims);
+
+  /// The output "y" of one run over `rows` rows; expects intact guards. Inputs
+  /// hold one run of values a row, of which the call takes rows
+  /// [first, first + rows).
+  static std::vector<float> runRows(const EntryRunner &code,
+                                    const std::string &entry, int64_t first,
+                                    int64_t rows, const Values &values,
+                                    const Ids &ids = {});
+
+  /// Runs all `rows` at once and, expecting the same bits, in smaller batches;
+  /// returns the output.
+  static std::vector<float> runInBatches(const EntryRunner &code,
+                                         const std::string &entry, int64_t rows,
+                                         const Values &values,
+                                         const Ids &ids = {});
+};
+
+/// `text` with each key of `words`, in capitals by custom, replaced.
+std::string fill(std::string text,
+                 const std::vector<std::pair<std::string, std::string>> &words);
+
+/// Numbers in [-scale, scale), the same for a seed.
+std::vector<float> randomValues(int64_t count, unsigned seed,
+                                float scale = 1.0f);
+
+/// Expects |found - expected| <= tolerance * (1 + |expected|) everywhere, and
+/// NaN or infinity exactly where they are expected.
+void expectNear(const std::vector<float> &found,
+                const std::vector<double> &expected, double tolerance);
+
+} // namespace heddle::test
+
+#endif // HEDDLE_TEST_KERNELS_LAYERTEST_H
