@@ -1,7 +1,7 @@
 //===- BatchPipeline.cpp - Batches through workers, in order --------------===//
 //
-// A monitor: one mutex, one condition. Each change that lets a worker go on
-// wakes one of them, since only one can read; an end wakes them all.
+// A monitor: one mutex, one condition. Windows stay where they are while their
+// batches run, since a deque moves nothing when it grows or shrinks at an end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,72 +9,115 @@
 
 #include "runtime/Thread.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace heddle;
 
-BatchPipeline::BatchPipeline(Ends ends, int64_t workers)
-    : ends(std::move(ends)), workers(workers),
-      outcomes(static_cast<size_t>(kWindow * workers)) {}
+void BatchPipeline::OpenWindow::fail(size_t line, Status status) {
+  if (line >= end && !failure.ok())
+    return;
+  end = line;
+  failure = std::move(status);
+}
 
-Status BatchPipeline::run(const std::function<void()> &work) {
+BatchPipeline::BatchPipeline(Ends ends, int64_t workers)
+    : ends(std::move(ends)), workers(workers) {}
+
+Status BatchPipeline::run(const std::function<void(int64_t)> &work) {
   std::vector<Thread> threads;
   {
     // Nobody takes a batch before all workers are there.
     std::lock_guard<std::mutex> lock(mutex);
-    for (int64_t worker = 2; worker <= workers && !ended; ++worker) {
-      Result<Thread> thread = Thread::start(work);
+    for (int64_t worker = 1; worker < workers && !stopped; ++worker) {
+      Result<Thread> thread = Thread::start([&work, worker] { work(worker); });
       if (thread.ok())
         threads.push_back(std::move(*thread));
       else
-        stop(Status::error("cannot start worker ", worker, " of ", workers,
+        stop(Status::error("cannot start worker ", worker + 1, " of ", workers,
                            ": ", thread.message()));
     }
   }
-  work();
+  work(0);
   threads.clear(); // Waits for each.
   return failure;
 }
 
-std::optional<BatchPipeline::Task> BatchPipeline::take() {
-  std::unique_lock<std::mutex> lock(mutex);
-  mayTake.wait(lock, [&] {
-    return ended || (!reading && taken - written < int64_t(outcomes.size()));
-  });
-  if (ended)
-    return std::nullopt;
-  reading = true;
-  lock.unlock();
-  SourceReader::Batch batch = ends.read();
-  lock.lock();
-  reading = false;
-  if (ended) // By a failure, in the meantime.
-    return std::nullopt;
-  ended = batch.last;
-  if (ended)
-    mayTake.notify_all();
-  else
-    mayTake.notify_one();
-  return Task{taken++, std::move(batch)};
+bool BatchPipeline::mayRead() const {
+  return !reading && unwritten < kAhead * workers;
 }
 
-void BatchPipeline::put(int64_t number, Outcome outcome) {
-  std::unique_lock<std::mutex> lock(mutex);
-  slot(number) = std::move(outcome);
+std::optional<BatchPipeline::Task> BatchPipeline::take() {
+  Lock lock(mutex);
+  for (;;) {
+    mayTake.wait(lock, [&] {
+      return stopped || inputEnded || !waiting.empty() || mayRead();
+    });
+    if (stopped)
+      return std::nullopt;
+    if (!waiting.empty()) {
+      Task task = std::move(waiting.front());
+      waiting.pop_front();
+      return task;
+    }
+    if (inputEnded)
+      return std::nullopt;
+    read(lock);
+  }
+}
+
+/// Opens the next window.
+void BatchPipeline::read(Lock &lock) {
+  reading = true;
+  lock.unlock();
+  Window window = ends.read();
+  lock.lock();
+  reading = false;
+  if (stopped) // By a failure, in the meantime.
+    return;
+  inputEnded = window.last;
+  int64_t batches = int64_t(window.batches.size());
+  windows.push_back({std::vector<std::string>(window.lineCount), batches,
+                     batches, window.lineCount, std::move(window.failure)});
+  unwritten += batches;
+  for (Batch &batch : window.batches)
+    waiting.push_back({std::move(batch), &windows.back()});
+  mayTake.notify_all();
+  if (batches == 0)
+    writeFinished(lock);
+}
+
+void BatchPipeline::put(const Task &task, Answers answers) {
+  Lock lock(mutex);
+  const std::vector<size_t> &lines = task.batch.lines;
+  if (answers.ok())
+    for (size_t i = 0; i < lines.size(); ++i)
+      task.window->answers[lines[i]] = std::move((*answers)[i]);
+  else
+    task.window->fail(*std::min_element(lines.begin(), lines.end()),
+                      answers.status());
+  if (--task.window->open == 0)
+    writeFinished(lock);
+}
+
+/// Writes the windows that are complete, up to the first that is not.
+void BatchPipeline::writeFinished(Lock &lock) {
   if (writing) // By another worker, who will come to it.
     return;
   writing = true;
-  while (failure.ok() && slot(written)) {
-    Outcome next = *std::exchange(slot(written), std::nullopt);
+  while (!stopped && !windows.empty() && windows.front().open == 0) {
+    OpenWindow &window = windows.front();
     lock.unlock();
-    Status status = ends.write(next.lines);
+    window.answers.resize(window.end);
+    Status status = ends.write(window.answers);
     lock.lock();
-    ++written;
     if (status.ok())
-      status = std::move(next.status);
+      status = std::move(window.failure);
+    unwritten -= window.batches;
+    windows.pop_front();
     if (!status.ok())
       stop(std::move(status));
-    mayTake.notify_one();
+    mayTake.notify_all();
   }
   writing = false;
 }
@@ -82,7 +125,7 @@ void BatchPipeline::put(int64_t number, Outcome outcome) {
 /// Ends the run; the mutex is held.
 void BatchPipeline::stop(Status status) {
   failure = std::move(status);
-  ended = true;
+  stopped = true;
   mayTake.notify_all();
   ends.interrupt();
 }

@@ -68,17 +68,19 @@ std::string LineReader::where() const {
   return "line " + std::to_string(lineNumber) + " of " + name;
 }
 
-/// False where interrupt() comes first. poll(2) ignores a descriptor of -1.
-bool LineReader::waitForInput() const {
+/// Whether the file has more, or an end: false after `timeout` milliseconds (-1
+/// waits for ever), or where interrupt() comes first. poll(2) ignores a
+/// descriptor of -1.
+bool LineReader::hasInput(int timeout) const {
   pollfd awaited[] = {{file, POLLIN, 0}, {interruption, POLLIN, 0}};
-  while (poll(awaited, std::size(awaited), /*timeout=*/-1) < 0 &&
-         errno == EINTR)
+  while (poll(awaited, std::size(awaited), timeout) < 0 && errno == EINTR)
     ;
-  return awaited[1].revents == 0;
+  return awaited[0].revents != 0 && awaited[1].revents == 0;
 }
 
-Result<bool> LineReader::fill() {
-  if (!waitForInput())
+/// Reads more of the file; false where nothing more comes.
+bool LineReader::fill() {
+  if (ended || !hasInput(/*timeout=*/-1))
     return false;
   buffer.erase(0, consumed);
   consumed = 0;
@@ -90,8 +92,23 @@ Result<bool> LineReader::fill() {
   while (count < 0 && errno == EINTR);
   buffer.resize(size + static_cast<size_t>(count > 0 ? count : 0));
   if (count < 0)
-    return Status::error("cannot read ", name, ": ", strerror(errno));
-  return count > 0;
+    failure = Status::error("cannot read ", name, ": ", strerror(errno));
+  ended = count <= 0;
+  return !ended;
+}
+
+bool LineReader::isReady() {
+  if (file < 0)
+    return true;
+  while (buffer.find('\n', consumed) == std::string::npos &&
+         buffer.size() - consumed <= kMaxLineBytes) {
+    if (ended)
+      return true;
+    if (!hasInput(/*timeout=*/0))
+      return false;
+    fill();
+  }
+  return true;
 }
 
 Result<std::optional<std::string>> LineReader::next() {
@@ -110,11 +127,10 @@ Result<std::optional<std::string>> LineReader::next() {
     bool atEnd = false;
     if (end == std::string::npos) {
       scanned = length;
-      Result<bool> more = fill();
-      if (!more.ok())
-        return more.status();
-      if (*more)
+      if (fill())
         continue;
+      if (!failure.ok())
+        return failure;
       atEnd = true;
     }
     if (atEnd && length == 0)

@@ -35,6 +35,9 @@ public:
   /// than a megabyte.
   Result<std::optional<std::string>> next();
 
+  /// Whether next() returns without waiting for input.
+  bool isReady();
+
   /// Ends a wait for more of standard input, now or later: what was read so far
   /// is then the whole of it. Any thread may call this.
   void interrupt() const;
@@ -45,9 +48,8 @@ public:
 private:
   LineReader(int file, std::string name) : file(file), name(std::move(name)) {}
 
-  bool waitForInput() const;
-  /// Reads more of the file; false at its end.
-  Result<bool> fill();
+  bool hasInput(int timeout) const;
+  bool fill();
 
   int file;
   /// An event that interrupt() raises, where there is something to wait for.
@@ -57,6 +59,9 @@ private:
   int64_t lineNumber = 0;
   std::string buffer;
   size_t consumed = 0;
+  /// The file has no more, or `failure` says why it cannot be read.
+  bool ended = false;
+  Status failure = Status::success();
 };
 
 } // namespace heddle

@@ -1,7 +1,8 @@
 //===- RunLines.cpp - What heddle-run does with lines ---------------------===//
 //
-// Read a batch, run it, write it, until the input ends. Translations do so in
-// several workers: a session each, over one model.
+// Read lines, run them, write the answers, until the input ends. Translations
+// run in batches of similar length, by several workers over one model, each
+// with a session and threads of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "runtime/NpyWriter.h"
 #include "runtime/TeacherForcing.h"
 #include "tools/BatchPipeline.h"
+#include "tools/LengthBatches.h"
 #include "tools/SourceReader.h"
 
 #include <algorithm>
@@ -20,6 +22,10 @@
 using namespace heddle;
 
 static constexpr int64_t kDefaultBatch = 16;
+/// Padded source tokens of a batch.
+static constexpr int64_t kBatchTokens = 4096;
+/// Batches that are read before they are divided by length.
+static constexpr int64_t kWindowBatches = 16;
 
 namespace {
 
@@ -61,22 +67,8 @@ static Result<SourceReader> openSources(const Model &model,
   return SourceReader(model, std::move(*lines), options.ids);
 }
 
-/// How many lines run together: a person at a terminal waits for each one.
-static int64_t batchSize(const RunOptions &options) {
-  bool typed = options.texts.empty() && isatty(STDIN_FILENO);
-  return options.batch.value_or(typed ? 1 : kDefaultBatch);
-}
-
-/// The sentences of a batch that have tokens, and where they stood in it.
-static std::vector<TokenIds> takeNonEmpty(std::vector<TokenIds> &sources,
-                                          std::vector<size_t> &indices) {
-  std::vector<TokenIds> result;
-  for (size_t i = 0; i < sources.size(); ++i)
-    if (!sources[i].empty()) {
-      result.push_back(std::move(sources[i]));
-      indices.push_back(i);
-    }
-  return result;
+static BatchLimits batchLimits(const RunOptions &options) {
+  return {options.batch.value_or(kDefaultBatch), kBatchTokens};
 }
 
 /// The text of target ids, as one line whatever the model says.
@@ -86,26 +78,36 @@ static std::string textLine(const Model &model, const TokenIds &ids) {
   return text;
 }
 
-/// What becomes of a batch: its lines, then the failure behind them.
-static BatchPipeline::Outcome translate(const Model &model, Session &session,
-                                        SourceReader::Batch batch,
+static BatchPipeline::Answers translate(const Model &model, Session &session,
+                                        const std::vector<TokenIds> &sources,
                                         const RunOptions &options) {
-  std::vector<std::string> lines(batch.sources.size());
-  std::vector<size_t> indices;
-  std::vector<TokenIds> sources = takeNonEmpty(batch.sources, indices);
-  if (!sources.empty()) {
-    DecodeOptions decodeOptions;
-    decodeOptions.maxLength = options.maxLength;
-    decodeOptions.useShortlist = options.useShortlist;
-    Result<std::vector<TokenIds>> targets =
-        decodeGreedy(model, session, sources, decodeOptions);
-    if (!targets.ok())
-      return {{}, targets.status()};
-    for (size_t i = 0; i < indices.size(); ++i)
-      lines[indices[i]] = options.ids ? formatIds((*targets)[i])
-                                      : textLine(model, (*targets)[i]);
-  }
-  return {std::move(lines), std::move(batch.failure)};
+  DecodeOptions decodeOptions;
+  decodeOptions.maxLength = options.maxLength;
+  decodeOptions.useShortlist = options.useShortlist;
+  Result<std::vector<TokenIds>> targets =
+      decodeGreedy(model, session, sources, decodeOptions);
+  if (!targets.ok())
+    return targets.status();
+  std::vector<std::string> lines;
+  for (const TokenIds &target : *targets)
+    lines.push_back(options.ids ? formatIds(target) : textLine(model, target));
+  return lines;
+}
+
+/// The threads of each worker: empty where it has only its own.
+static Result<std::vector<std::unique_ptr<ThreadPool>>>
+makePools(const RunOptions &options) {
+  std::vector<std::unique_ptr<ThreadPool>> pools(
+      static_cast<size_t>(options.workers.value_or(1)));
+  if (options.threads.value_or(1) > 1)
+    for (std::unique_ptr<ThreadPool> &pool : pools) {
+      Result<std::unique_ptr<ThreadPool>> made =
+          ThreadPool::create(*options.threads);
+      if (!made.ok())
+        return made.status();
+      pool = std::move(*made);
+    }
+  return pools;
 }
 
 Status heddle::translateLines(const Model &model, const RunOptions &options,
@@ -113,9 +115,19 @@ Status heddle::translateLines(const Model &model, const RunOptions &options,
   Result<SourceReader> reader = openSources(model, options);
   if (!reader.ok())
     return reader.status();
+  auto pools = makePools(options);
+  if (!pools.ok())
+    return pools.status();
   Progress progress(options);
   BatchPipeline::Ends ends;
-  ends.read = [&] { return reader->next(batchSize(options)); };
+  ends.read = [&] {
+    BatchLimits limits = batchLimits(options);
+    SourceReader::Lines lines = reader->next(kWindowBatches * limits.sentences,
+                                             kWindowBatches * limits.tokens);
+    size_t count = lines.sources.size();
+    return Window{count, divideByLength(std::move(lines.sources), limits),
+                  lines.last, std::move(lines.failure)};
+  };
   ends.write = [&](const std::vector<std::string> &lines) {
     for (const std::string &line : lines) {
       output.print(line);
@@ -128,11 +140,11 @@ Status heddle::translateLines(const Model &model, const RunOptions &options,
   };
   ends.interrupt = [&] { reader->interrupt(); };
   BatchPipeline pipeline(std::move(ends), options.workers.value_or(1));
-  return pipeline.run([&] {
-    Session session(model);
+  return pipeline.run([&](int64_t worker) {
+    Session session(model, (*pools)[static_cast<size_t>(worker)].get());
     while (std::optional<BatchPipeline::Task> task = pipeline.take())
-      pipeline.put(task->number,
-                   translate(model, session, std::move(task->batch), options));
+      pipeline.put(*task,
+                   translate(model, session, task->batch.sources, options));
   });
 }
 
@@ -152,11 +164,15 @@ Status heddle::scoreLines(const Model &model, const RunOptions &options) {
   if (!writer.ok())
     return writer.status();
 
-  Session session(model);
+  auto pools = makePools(options);
+  if (!pools.ok())
+    return pools.status();
+  Session session(model, pools->front().get());
+  BatchLimits limits = batchLimits(options);
   Progress progress(options);
   size_t first = 0;
   for (bool last = false; !last;) {
-    SourceReader::Batch batch = reader->next(batchSize(options));
+    SourceReader::Lines batch = reader->next(limits.sentences, limits.tokens);
     if (!batch.failure.ok())
       return batch.failure;
     last = batch.last;

@@ -14,9 +14,9 @@
 
 namespace heddle {
 
-/// Prints one line an input line, in order, flushed after each batch, whatever
-/// the number of workers. On an error the lines before the one at fault have
-/// been printed.
+/// Prints one line an input line, in order, whatever runs together and on how
+/// many threads; flushed before anything more is waited for. On an error the
+/// lines before the one at fault have been printed.
 Status translateLines(const Model &model, const RunOptions &options,
                       OutputWriter &output);
 

@@ -17,8 +17,10 @@ const char *const heddle::kRunHelp =
 Translates each TEXT, or each line of standard input, with the model that
 heddle-compile wrote to FILE, and prints a line for each.
 
-  --batch N          sentences that run together (default 16; 1 on a terminal)
-  --workers N        batches that run at the same time (default 1)
+  --batch N          sentences that run together at most (default 16)
+  --threads N        threads that share the work of a batch (default 1)
+  --workers N        batches that run at the same time, each on threads of its
+                     own (default 1)
   --max-length N     generate at most N tokens a sentence, the end included
   --no-shortlist     choose among the whole vocabulary
   --ids              lines are token ids, in and out
@@ -33,7 +35,7 @@ heddle-compile wrote to FILE, and prints a line for each.
 
 /// Beyond these a number is a mistake.
 static constexpr int64_t kMaxBatch = 4096;
-static constexpr int64_t kMaxWorkers = 256;
+static constexpr int64_t kMaxThreads = 256;
 static constexpr int64_t kMaxMaxLength = 1000000;
 
 static Status parseNumber(const std::string &flag, const std::string &text,
@@ -72,16 +74,19 @@ static bool *findSwitch(RunOptions &options, const std::string &flag) {
 }
 
 static bool takesValue(const std::string &flag) {
-  return flag == "--batch" || flag == "--workers" || flag == "--max-length" ||
-         flag == "--teacher" || flag == "--logits" || flag == "--form";
+  return flag == "--batch" || flag == "--threads" || flag == "--workers" ||
+         flag == "--max-length" || flag == "--teacher" || flag == "--logits" ||
+         flag == "--form";
 }
 
 static Status setValue(RunOptions &options, const std::string &flag,
                        const std::string &value) {
   if (flag == "--batch")
     return parseNumber(flag, value, kMaxBatch, options.batch);
+  if (flag == "--threads")
+    return parseNumber(flag, value, kMaxThreads, options.threads);
   if (flag == "--workers")
-    return parseNumber(flag, value, kMaxWorkers, options.workers);
+    return parseNumber(flag, value, kMaxThreads, options.workers);
   if (flag == "--max-length")
     return parseNumber(flag, value, kMaxMaxLength, options.maxLength);
   if (flag == "--form")

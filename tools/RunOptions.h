@@ -24,6 +24,7 @@ struct RunOptions {
   std::vector<std::string> texts;
   std::optional<int64_t> batch;
   std::optional<int64_t> workers;
+  std::optional<int64_t> threads;
   std::optional<int64_t> maxLength;
   bool useShortlist = true;
   /// Input and output are ids instead of text.

@@ -71,21 +71,25 @@ Result<TokenIds> SourceReader::parse(std::string_view line) const {
   return result;
 }
 
-SourceReader::Batch SourceReader::next(int64_t count) {
-  Batch batch;
-  while (int64_t(batch.sources.size()) < count && !batch.last) {
+SourceReader::Lines SourceReader::next(int64_t count, int64_t tokens) {
+  Lines result;
+  auto isFull = [&] {
+    return int64_t(result.sources.size()) >= count || tokens <= 0;
+  };
+  do {
     Result<std::optional<std::string>> line = lines.next();
     if (!line.ok()) {
-      batch.last = true;
-      batch.failure = line.status();
+      result.last = true;
+      result.failure = line.status();
     } else if (!*line) {
-      batch.last = true;
+      result.last = true;
     } else if (Result<TokenIds> source = parse(**line); source.ok()) {
-      batch.sources.push_back(std::move(*source));
+      tokens -= int64_t(source->size());
+      result.sources.push_back(std::move(*source));
     } else {
-      batch.last = true;
-      batch.failure = Status::error(lines.where(), " ", source.message());
+      result.last = true;
+      result.failure = Status::error(lines.where(), " ", source.message());
     }
-  }
-  return batch;
+  } while (!result.last && !isFull() && lines.isReady());
+  return result;
 }

@@ -1,6 +1,7 @@
 //===- SourceReader.h - Lines as token ids ----------------------*- C++ -*-===//
 //
-// Turns lines into ids that a model accepts, and gathers them into batches.
+// Turns lines into ids that a model accepts, and gathers as many as are there:
+// whoever writes one line and waits gets its answer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +32,7 @@ Result<std::vector<TokenIds>> readTargets(const Model &model,
 /// Borrows the model.
 class SourceReader {
 public:
-  struct Batch {
+  struct Lines {
     /// Empty for a line without a token.
     std::vector<TokenIds> sources;
     /// No line follows: the input is at its end, or `failure` says why not.
@@ -44,8 +45,9 @@ public:
   SourceReader(const Model &model, LineReader lines, bool ids)
       : model(model), lines(std::move(lines)), ids(ids) {}
 
-  /// The next lines, at most `count`.
-  Batch next(int64_t count);
+  /// The next lines: at most `count`, none behind the one that brings their
+  /// tokens to `tokens`, and only the first one is waited for.
+  Lines next(int64_t count, int64_t tokens);
   /// Ends a wait of next() for input, from any thread.
   void interrupt() const { lines.interrupt(); }
 

@@ -109,10 +109,11 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
   expectError("toy --max-length=1000001",
               "--max-length has the value '1000001', expected a number from 1 "
               "to 1000000");
-  for (const char *value : {"0", "257", "two"})
-    expectError(std::string("toy --workers ") + value,
-                std::string("--workers has the value '") + value +
-                    "', expected a number from 1 to 256");
+  for (std::string flag : {"--workers", "--threads"})
+    for (std::string value : {"0", "257", "two"})
+      expectError("toy " + flag + " " + value,
+                  flag + " has the value '" + value +
+                      "', expected a number from 1 to 256");
   expectError("toy --workers 2 --teacher x --logits y",
               "--workers is for translations, but --teacher scores");
   expectError("toy --form half",
@@ -185,8 +186,9 @@ TEST_F(RunToolTest, teacher_writes_the_logits_of_both_forms) {
   for (const Ids &target : targets)
     longest = std::max(longest, target.size());
   write("targets", idLines(targets));
-  for (const char *flags : {"", " --form full --batch 3", " --form step",
-                            " --form=step --batch 3"}) {
+  for (const char *flags :
+       {"", " --form full --batch 3", " --form step", " --form=step --batch 3",
+        " --form step --threads 3"}) {
     Outcome outcome =
         run("toy --ids --teacher targets --logits a.npy" + std::string(flags),
             idLines(sources));

@@ -1,7 +1,8 @@
-//===- RunWorkersTests.cpp - heddle-run --workers from outside ------------===//
+//===- RunWorkersTests.cpp - heddle-run --workers, --threads from outside -===//
 //
-// Whatever the number of workers, the tool does what it does with one: the same
-// bytes, the same errors, the same ends. Runs under ThreadSanitizer too.
+// Whatever the number of workers and of their threads, the tool does what it
+// does with one: the same bytes, the same errors, the same ends. Runs under
+// ThreadSanitizer too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +28,21 @@ TEST_F(RunWorkersTest, same_bytes_for_every_number) {
       EXPECT_EQ(outcome.output, expected) << workers << " " << batch;
       EXPECT_EQ(outcome.errors, "");
     }
+}
+
+TEST_F(RunWorkersTest, same_bytes_for_every_number_of_threads) {
+  std::vector<Ids> sources = toySources(150);
+  for (const char *flags : {"--threads 2", "--threads 5 --batch 3",
+                            "--threads 3 --workers 2", "--threads=256"}) {
+    Outcome outcome = run(std::string("toy --ids ") + flags, idLines(sources));
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+    EXPECT_EQ(outcome.output, answers(sources, true)) << flags;
+    EXPECT_EQ(
+        run(std::string("toy --ids --no-shortlist ") + flags, idLines(sources))
+            .output,
+        answers(sources, false))
+        << flags;
+  }
 }
 
 TEST_F(RunWorkersTest, text_and_arguments) {
@@ -93,15 +109,19 @@ TEST_F(RunWorkersTest, failure_does_not_wait_for_input) {
 
 TEST_F(RunWorkersTest, answers_before_the_next_line_comes) {
   Outcome outcome =
-      runScript("coproc tool { $run toy --ids --workers 3 --batch 1; }\n"
+      // The rest of a line may be long in coming, too.
+      runScript("coproc tool { $run toy --ids --workers 3; }\n"
                 "for line in '1 2' 3 '' '4 5 6' 7; do\n"
                 "  echo \"$line\" >&${tool[1]}\n"
                 "  read -r -t 60 answer <&${tool[0]} || exit 3\n"
                 "  echo \"$answer\"\n"
-                "done\n");
+                "done\n"
+                "printf '8\\n1 2' >&${tool[1]}\n"
+                "read -r -t 60 answer <&${tool[0]} || exit 3\n"
+                "echo \"$answer\"\n");
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_EQ(outcome.output, answers({{1, 2}, {3}}, true) + "\n" +
-                                answers({{4, 5, 6}, {7}}, true));
+                                answers({{4, 5, 6}, {7}, {8}}, true));
 }
 
 #if !__has_feature(thread_sanitizer) // Which takes all of the address space.
@@ -115,6 +135,11 @@ TEST_F(RunWorkersTest, threads_that_nobody_has) {
       << outcome.errors;
   EXPECT_NE(outcome.errors.find(" of 256: Resource temporarily unavailable\n"),
             std::string::npos)
+      << outcome.errors;
+  outcome = runScript("ulimit -s 8192 -v 500000\n"
+                      "$run toy --ids --threads 256 1\n");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_EQ(outcome.errors.find("heddle-run: error: cannot start thread "), 0u)
       << outcome.errors;
 }
 #endif

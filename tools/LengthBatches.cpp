@@ -1,0 +1,37 @@
+//===- LengthBatches.cpp - Batches of similar length ----------------------===//
+//
+// Sorted by length, a batch is as long as its first sentence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/LengthBatches.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace heddle;
+
+std::vector<Batch> heddle::divideByLength(std::vector<TokenIds> sources,
+                                          const BatchLimits &limits) {
+  std::vector<size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto length = [&](size_t line) { return sources[line].size(); };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return length(a) != length(b) ? length(a) > length(b) : a < b;
+  });
+  std::vector<Batch> batches;
+  for (size_t line : order) {
+    if (sources[line].empty())
+      break;
+    auto isFull = [&](const Batch &batch) {
+      int64_t sentences = int64_t(batch.sources.size()) + 1;
+      int64_t length = int64_t(batch.sources.front().size());
+      return sentences > limits.sentences || sentences * length > limits.tokens;
+    };
+    if (batches.empty() || isFull(batches.back()))
+      batches.emplace_back();
+    batches.back().sources.push_back(std::move(sources[line]));
+    batches.back().lines.push_back(line);
+  }
+  return batches;
+}
