@@ -21,6 +21,11 @@ inline int64_t width(mlir::Value value) {
   return shapedType(value).getShape().back();
 }
 
+/// The first dimension of a weight W [in, out], packed or not.
+inline int64_t depth(mlir::Value weight) {
+  return shapedType(weight).getDimSize(isPacked(weight) ? 1 : 0);
+}
+
 /// Appends the type of `input` with another last dimension; nothing on memrefs,
 /// whose ops have no result.
 llvm::LogicalResult inferWithWidth(mlir::Value input, int64_t width,

@@ -156,11 +156,14 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments]> {
   let summary = "y = norm(residual + activation(x W + b))";
   let description = [{
     x [..., in], W [in, out], b [out] -> [..., out]. Weights are [in, out]
-    everywhere; importers transpose.
+    everywhere; importers transpose. On memrefs W may be packed, see `parameter`.
 
     b and everything outside of x W + b is optional; models are imported without
     and the fusion passes add it. The formulas are those of the ops `activation`
     and `norm`; the residual has the shape of the result.
+
+    On memrefs W may be packed, see `parameter`: split parts have panels of their
+    own.
 
     With `split`, a linear that stands for several with one input: the columns
     [0, n0), [n0, n0 + n1), ... of x W + b are results of their own, each dense.
@@ -175,8 +178,9 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments]> {
     ```
 
     Constraints:
-    - (C1) W has rank 2 and a static shape.
-    - (C2) the last dimension of x is the first of W.
+    - (C1) W is [in, out] of static shape, or, on memrefs, packed:
+      [panels, in, 32] with as many panels as `out` needs.
+    - (C2) the last dimension of x is the first of W, or the second of panels.
     - (C3) b is [out].
     - (C4) the residual has the shape of the result.
     - (C5) gamma, beta and epsilon stand with `norm` only, which needs gamma
@@ -234,8 +238,8 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments]> {
     ```
 
     Constraints:
-    - (C1) W1 and W2 have rank 2 and a static shape; the last dimension of x is
-      the first of W1, the last of W1 the first of W2.
+    - (C1) W1 and W2 are as in linear's (C1); the last dimension of x is the first
+      of W1, the last of W1 the first of W2.
     - (C2) b1 is [hidden], b2 is [out]; either both are given or none.
     - (C3) as linear's (C4) and (C5).
   }];
@@ -256,6 +260,10 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments]> {
                             $epsilon)
         (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The width of the hidden vector.
+    int64_t getHiddenWidth();
   }];
 }
 

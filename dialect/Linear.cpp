@@ -72,17 +72,36 @@ template <typename Op> static LogicalResult verifyNorm(Op op, int64_t width) {
   return success();
 }
 
-/// W [in, out] for vectors of width `in`.
-static LogicalResult verifyWeight(Operation *op, Value weight, int64_t in) {
+/// W [in, out] for vectors of width `in`, or panels for results of `widths`.
+static LogicalResult verifyWeight(Operation *op, Value weight, int64_t in,
+                                  ArrayRef<int64_t> widths) {
   auto type = shapedType(weight);
-  if (type.getRank() != 2 || !type.hasStaticShape())
+  bool packed = isPacked(weight);
+  if ((type.getRank() != 2 && !packed) || !type.hasStaticShape())
     return op->emitOpError("expects a weight [in, out] of static shape, found ")
            << type;
-  if (in != type.getDimSize(0))
+  if (in != depth(weight))
     return op->emitOpError("weight size ")
-           << type.getDimSize(0) << " does not match the last input dimension "
+           << depth(weight) << " does not match the last input dimension "
            << in;
+  int64_t panels = 0;
+  for (int64_t columns : widths)
+    panels += llvm::divideCeil(columns, kPanelColumns);
+  if (packed &&
+      (type.getDimSize(0) != panels || type.getDimSize(2) != kPanelColumns))
+    return op->emitOpError("expects panels [")
+           << panels << ", in, " << kPanelColumns << "], found " << type;
   return success();
+}
+
+/// The columns of a weight, of panels those that `destinations` take.
+static int64_t columnsOf(Value weight, ValueRange destinations) {
+  if (!isPacked(weight))
+    return width(weight);
+  int64_t columns = 0;
+  for (Value destination : destinations)
+    columns += width(destination);
+  return columns;
 }
 
 /// The shape of the result of width `out`.
@@ -117,10 +136,11 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 
 LogicalResult LinearOp::verify() {
   // linear_c1, linear_c2
-  if (failed(verifyWeight(*this, getWeight(), width(getInput()))))
+  SmallVector<int64_t> widths = getWidths();
+  if (failed(verifyWeight(*this, getWeight(), width(getInput()), widths)))
     return failure();
   // linear_c3
-  int64_t out = width(getWeight());
+  int64_t out = columnsOf(getWeight(), getDestinations());
   if (getBias() && failed(verifyVector(*this, "bias", getBias(), out)))
     return failure();
   // linear_c4, linear_c5
@@ -129,7 +149,6 @@ LogicalResult LinearOp::verify() {
       failed(verifyNorm(*this, out)))
     return failure();
   // linear_c6
-  SmallVector<int64_t> widths = getWidths();
   for (int64_t each : widths)
     if (each < 1 || each > out)
       return emitOpError("expects widths of 1 to ")
@@ -165,7 +184,7 @@ Value LinearOp::getDestination() {
 }
 
 SmallVector<int64_t> LinearOp::getWidths() {
-  int64_t out = width(getWeight());
+  int64_t out = columnsOf(getWeight(), getDestinations());
   return SmallVector<int64_t>(getSplit().value_or(ArrayRef(out)));
 }
 
@@ -182,16 +201,16 @@ LogicalResult FfnOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 
 LogicalResult FfnOp::verify() {
   // ffn_c1
-  if (failed(verifyWeight(*this, getWeight1(), width(getInput()))) ||
-      failed(verifyWeight(*this, getWeight2(), width(getWeight1()))))
+  int64_t hidden = getHiddenWidth();
+  int64_t out = columnsOf(getWeight2(), getDestinationMutable());
+  if (failed(verifyWeight(*this, getWeight1(), width(getInput()), hidden)) ||
+      failed(verifyWeight(*this, getWeight2(), hidden, out)))
     return failure();
   // ffn_c2
   if (bool(getBias1()) != bool(getBias2()))
     return emitOpError("expects both biases or none");
-  int64_t out = width(getWeight2());
   if (getBias1() &&
-      (failed(verifyVector(*this, "the first bias", getBias1(),
-                           width(getWeight1()))) ||
+      (failed(verifyVector(*this, "the first bias", getBias1(), hidden)) ||
        failed(verifyVector(*this, "the second bias", getBias2(), out))))
     return failure();
   // ffn_c3
@@ -204,4 +223,8 @@ LogicalResult FfnOp::verify() {
 
 FailureOr<int64_t> FfnOp::timeAxis(TimeAxes axes) {
   return timeAxisWithResidual(*this, axes, getResidualMutable());
+}
+
+int64_t FfnOp::getHiddenWidth() {
+  return isPacked(getWeight1()) ? depth(getWeight2()) : width(getWeight1());
 }

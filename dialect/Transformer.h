@@ -44,6 +44,16 @@ inline constexpr llvm::StringLiteral kArenaAttr = "transformer.arena";
 inline constexpr llvm::StringLiteral kEntryAttr = "transformer.entry";
 inline constexpr llvm::StringLiteral kKernelAttr = "transformer.kernel";
 
+/// Columns of a panel of a packed weight: two vectors of 16 lanes or four of 8,
+/// so that one packing serves every ISA level.
+inline constexpr int64_t kPanelColumns = 32;
+
+/// Whether a weight stands in panels, as `parameter` says: on memrefs only.
+inline bool isPacked(mlir::Value weight) {
+  auto type = llvm::dyn_cast<mlir::MemRefType>(weight.getType());
+  return type && type.getRank() == 3;
+}
+
 /// Attaches BufferizableOpInterface to the ops of the dialect.
 void registerBufferization(mlir::DialectRegistry &registry);
 

@@ -25,7 +25,7 @@ LogicalResult ParameterOp::verify() {
     elements *= size;
   }
   // parameter_c2
-  if (getTransposed() && getTensorType().getRank() != 2)
+  if (getTransposed() && !getPacked() && getTensorType().getRank() != 2)
     return emitOpError("is transposed and expects rank 2, found rank ")
            << getTensorType().getRank();
   // parameter_c3
@@ -43,6 +43,21 @@ LogicalResult ParameterOp::verify() {
       factor && !factor.getValue().isFinite())
     return emitOpError("expects a finite factor, found ")
            << factor.getValueAsDouble();
+  // parameter_c7
+  if (std::optional<ArrayRef<int64_t>> parts = getPacked()) {
+    ArrayRef<int64_t> shape = getTensorType().getShape();
+    int64_t panels = 0;
+    for (int64_t columns : *parts) {
+      if (columns < 1)
+        return emitOpError("expects parts of at least 1 column, found ")
+               << columns;
+      panels += llvm::divideCeil(columns, kPanelColumns);
+    }
+    if (shape.size() != 3 || shape[0] != panels || shape[2] != kPanelColumns)
+      return emitOpError("expects panels [")
+             << panels << ", in, " << kPanelColumns << "], found "
+             << getTensorType();
+  }
   return success();
 }
 
@@ -59,7 +74,7 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getParts())
     return success();
   // parameter_c5
-  auto type = getTensorType();
+  auto type = getTensorType().clone(getLogicalShape());
   int64_t columns = 0;
   for (auto name : getPartsAttr().getAsRange<FlatSymbolRefAttr>()) {
     auto part = symbols.lookupNearestSymbolFrom<ParameterOp>(*this, name);
@@ -68,7 +83,7 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
         !part->isBeforeInBlock(*this))
       return emitOpError("has the part '")
              << name.getValue() << "', which is not declared before it";
-    auto partType = part.getTensorType();
+    RankedTensorType partType = part.getTensorType();
     if (partType.getRank() == 0 || type.getRank() == 0 ||
         partType.getShape().drop_back() != type.getShape().drop_back())
       return emitOpError("of type ")
@@ -80,6 +95,13 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("of type ")
            << type << " has parts of " << columns << " columns";
   return success();
+}
+
+SmallVector<int64_t> ParameterOp::getLogicalShape() {
+  ArrayRef<int64_t> shape = getTensorType().getShape();
+  if (std::optional<ArrayRef<int64_t>> parts = getPacked())
+    return {shape[1], llvm::sum_of(*parts)};
+  return SmallVector<int64_t>(shape);
 }
 
 LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -46,6 +46,12 @@ def ParameterOp : Transformer_Op<"parameter",
     element, rounded to f32. They, too, are computed while the artifact is
     written, a block of rows at a time.
 
+    `packed [n0, n1, ...]`, from `pack-weights`, says that the parameter is a
+    weight [in, n0 + n1 + ...] in panels: each part is cut into panels of 32
+    columns, filled up with zeros, and a panel has its columns side by side for
+    one input after the other: [panels, in, 32]. A kernel reads a panel from its
+    beginning to its end.
+
     ```mlir
     transformer.parameter @encoder_l1_ffn_W1 : tensor<256x1536xf32>
       from <"model.bin", offset = 8192, encoding = intgemm8> transposed
@@ -63,6 +69,8 @@ def ParameterOp : Transformer_Op<"parameter",
     - (C5) there is a part, each is a parameter declared before, and they have
       the leading dimensions of this one and widths that add up to its.
     - (C6) the factor is finite.
+    - (C7) a packed parameter is [panels, in, 32] with the panels of its parts,
+      each of at least one column.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
                        TypeAttrOf<RankedTensorOf<[F32]>>:$type,
@@ -70,11 +78,13 @@ def ParameterOp : Transformer_Op<"parameter",
                        UnitAttr:$transposed,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        UnitAttr:$zeros, OptionalAttr<F32Attr>:$factor,
+                       OptionalAttr<DenseI64ArrayAttr>:$packed,
                        OptionalAttr<I64Attr>:$placed);
   let assemblyFormat = [{
     $sym_name `:` $type (`from` $source^)? (`transposed` $transposed^)?
         (`columns` `of` $parts^)? (`zeros` $zeros^)?
-        (`scaled` `by` $factor^)? (`placed` `at` $placed^)? attr-dict
+        (`scaled` `by` $factor^)? (`packed` $packed^)?
+        (`placed` `at` $placed^)? attr-dict
   }];
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$symbol,
@@ -84,7 +94,9 @@ def ParameterOp : Transformer_Op<"parameter",
             ::mlir::TypeAttr::get(type), source,
             transposed ? $_builder.getUnitAttr() : ::mlir::UnitAttr(),
             /*parts=*/::mlir::ArrayAttr(), /*zeros=*/::mlir::UnitAttr(),
-            /*factor=*/::mlir::FloatAttr(), /*placed=*/::mlir::IntegerAttr());
+            /*factor=*/::mlir::FloatAttr(),
+            /*packed=*/::mlir::DenseI64ArrayAttr(),
+            /*placed=*/::mlir::IntegerAttr());
     }]>
   ];
   let hasVerifier = 1;
@@ -96,6 +108,8 @@ def ParameterOp : Transformer_Op<"parameter",
     ::llvm::SmallVector<ParameterOp, 0> getPartOps();
     /// Whether its bytes stand in one place of a file.
     bool isStored() { return !getParts() && !getZeros(); }
+    /// The shape before it was packed: that of the tensor in the checkpoint.
+    ::llvm::SmallVector<int64_t> getLogicalShape();
   }];
 }
 

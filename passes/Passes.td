@@ -116,41 +116,98 @@ def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
   ];
 }
 
-def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
-  let summary = "Replace layer ops by calls of generated kernels";
+def OutlineKernelsPass
+    : Pass<"transformer-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "Put each kind of layer op into a function of its own";
   let description = [{
-    Comes in: layer ops on memrefs. Each linear becomes a call of a kernel for its
-    shape, written in vectors of the ISA level by lib/Kernels; equal kernels are
-    built once, so that code grows with the number of different shapes, not of
-    layers. Leading dimensions are collapsed: a kernel knows rows only.
+    Comes in: layer ops on memrefs. Each moves into a private function with
+    `transformer.kernel`, alone but for the masks and constants it uses; layers
+    that are alike share one function, so that code grows with the number of
+    different kernels and not of layers. Where leading dimensions only count rows
+    they are collapsed to one.
 
-    Ops without an emitter, and buffers with another layout than row-major, are
-    left to the reference lowering.
+    ```mlir
+    transformer.linear %x, %w1 into %y : (memref<?x?x8xf32>, ...)
+    transformer.linear %y, %w2 into %z : (memref<?x?x8xf32>, ...)
+    // becomes, each %...r a collapse_shape to memref<?x8xf32>
+    call @linear_8(%xr, %w1, %yr)
+    call @linear_8(%yr, %w2, %zr)
+    func.func private @linear_8(%x, %w, %y) attributes {transformer.kernel}
+      transformer.linear %x, %w into %y
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"
+  ];
+  let statistics = [
+    Statistic<"numCalls", "calls", "layer ops that call a kernel">,
+    Statistic<"numKernels", "kernels", "different kernels">
+  ];
+}
+
+def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
+  let summary = "Cut linears into tiles";
+  let description = [{
+    Comes in: linears with packed weights, rows collapsed. Each becomes tasks, of
+    a block of rows by a range of panels, and in a task loops over tiles that fit
+    into the registers of the ISA level: rows are cut evenly into tiles of up to 8
+    (6 with 16 registers), and a panel of weights stays in the L1 cache while all
+    rows of the block pass.
 
     ```mlir
     transformer.linear %x, %w, %b into %y
-    // becomes, where %x is memref<?x?x256xf32>
-    %rows = memref.collapse_shape %x [[0, 1], [2]]
-    %out = memref.collapse_shape %y [[0, 1], [2]]
-    call @linear_256x1536_bias(%rows, %w, %b, %out)
+    // becomes
+    scf.forall (%task) in (%tasks)
+      scf.index_switch %rowsOfATile
+      case 7
+        scf.for %column = %first to %end step 32
+          scf.for %row = %firstRow to %middle step 8
+            transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 8 columns 32
+          scf.for %row = %middle to %endRow step 7
+            transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 7 columns 32
+      ...
     ```
 
     An ISA level that is not supported is an error.
   }];
   let options = [
     Option<"isa", "isa", "std::string", "\"x86-64-v3\"",
-           "ISA level to generate kernels for">
+           "ISA level to tile for">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
+  let summary = "Turn tiles and layer ops into vector code";
+  let description = [{
+    Comes in: tiles and layer ops on memrefs. Those with an emitter in lib/Kernels
+    become code in vectors of the ISA level; what has none is left to the
+    reference lowering.
+
+    ```mlir
+    transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 8 columns 32
+    // becomes, on x86-64-v4, sixteen accumulators
+    %sums:16 = scf.for %k = %c0 to %c256 step %c2 iter_args(...) -> (vector<16xf32>, ...)
+      %w0 = vector.load %w[%panel, %k, %inPanel]
+      %x0 = memref.load %x[%row, %k]
+      %s0 = vector.fma ...
+    %y0 = arith.addf %sums#0, %b0
+    vector.store %y0, %y[%row, %column]
+    ```
+
+    An ISA level that is not supported is an error.
+  }];
+  let options = [
+    Option<"isa", "isa", "std::string", "\"x86-64-v3\"",
+           "ISA level to generate code for">
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
   ];
-  let statistics = [
-    Statistic<"numCalls", "calls", "layer ops that call a kernel">,
-    Statistic<"numKernels", "kernels", "different kernels">
-  ];
+  let statistics = [Statistic<"numEmitted", "emitted", "ops with an emitter">];
 }
 
 def LowerToLoopsPass : Pass<"transformer-lower-to-loops", "::mlir::ModuleOp"> {
@@ -179,6 +236,27 @@ def LowerToLoopsPass : Pass<"transformer-lower-to-loops", "::mlir::ModuleOp"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"
   ];
+}
+
+def PackWeightsPass : Pass<"transformer-pack-weights", "::mlir::ModuleOp"> {
+  let summary = "Put the weights of linears into panels";
+  let description = [{
+    Comes in: linears on memrefs. Each reads a packed copy of its weight, whose
+    bytes are in the order in which kernels read them: panels of 32 columns. What
+    else reads the parameter keeps the original; place-weights drops an original
+    that nobody reads.
+
+    ```mlir
+    transformer.parameter @w : tensor<256x1536xf32>
+    %w = transformer.weight @w : memref<256x1536xf32>
+    transformer.linear %x, %w, %b into %y
+    // becomes
+    transformer.parameter @w.packed : tensor<48x256x32xf32> packed [1536]
+    %w = transformer.weight @w.packed : memref<48x256x32xf32>
+    transformer.linear %x, %w, %b into %y
+    ```
+  }];
+  let statistics = [Statistic<"numPacked", "packed", "weights in panels">];
 }
 
 def PlaceWeightsPass : Pass<"transformer-place-weights", "::mlir::ModuleOp"> {

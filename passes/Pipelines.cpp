@@ -30,20 +30,26 @@ static void addBufferization(OpPassManager &manager) {
   addCleanup(manager);
 }
 
-void heddle::buildModelPipeline(OpPassManager &manager) {
+void heddle::buildModelPipeline(OpPassManager &manager,
+                                const ModelOptions &options) {
   // Masks fold first: the reach of what is left decides how large caches are.
   addCleanup(manager);
   manager.addPass(createSplitPhasesPass());
   addBufferization(manager);
   // Memory is planned while functions are straight-line.
   manager.addPass(createPlanMemoryPass());
+  if (options.packWeights)
+    manager.addPass(createPackWeightsPass());
   manager.addPass(createPlaceWeightsPass());
 }
 
 void heddle::buildCodePipeline(OpPassManager &manager,
                                const CodeOptions &options) {
-  if (options.kernels)
+  if (options.kernels) {
+    manager.addPass(createOutlineKernelsPass());
+    manager.addPass(createTileLinearPass({options.isa}));
     manager.addPass(createEmitKernelsPass({options.isa}));
+  }
   // No CSE from here on: buffers that share a slot would become one value, and
   // the loops of one layer would speak of the tensors of another.
   manager.addPass(createLowerToLoopsPass());
@@ -78,7 +84,7 @@ void heddle::registerPipelines() {
       "heddle-reference",
       "From a model to entry points made of plain loops over memrefs",
       [](OpPassManager &manager) {
-        buildModelPipeline(manager);
+        buildModelPipeline(manager, ModelOptions{/*packWeights=*/false});
         buildCodePipeline(manager, CodeOptions{"", /*kernels=*/false});
       });
   PassPipelineRegistration<>("heddle-llvm",

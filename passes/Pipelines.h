@@ -16,9 +16,15 @@ class OpPassManager;
 
 namespace heddle {
 
+struct ModelOptions {
+  /// False leaves weights as the reference lowering reads them fastest.
+  bool packWeights = true;
+};
+
 /// From the mathematics of a model, on tensors, to layer ops on planned memory:
 /// the same for every ISA level. Parameters have their place in the artifact.
-void buildModelPipeline(mlir::OpPassManager &manager);
+void buildModelPipeline(mlir::OpPassManager &manager,
+                        const ModelOptions &options);
 
 struct CodeOptions {
   /// The ISA level of the kernels.

@@ -171,8 +171,11 @@ static llvm::Error compileModel(const CompileOptions &options,
     context.isas.push_back(level.name.str());
 
   unsigned dumped = 0;
+  ModelOptions modelOptions{/*packWeights=*/!options.reference};
   if (llvm::Error error =
-          runPasses(module, options, &dumped, buildModelPipeline))
+          runPasses(module, options, &dumped, [&](OpPassManager &manager) {
+            buildModelPipeline(manager, modelOptions);
+          }))
     return error;
   auto tensors = collectPlacedTensors(module, model.weights);
   if (!tensors)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Artifact/PlacedTensors.h"
+#include "dialect/Transformer.h"
 #include "lib/Weights/Error.h"
 #include "runtime/ArtifactFormat.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,8 +23,14 @@ namespace heddle {
 /// Elements that are decoded at a time: a few rows, or part of a wide matrix's.
 static constexpr uint64_t kBlockElements = 1 << 18;
 
-static uint64_t getByteSize(const StoredTensor &tensor) {
-  return tensor.getRows() * tensor.getColumns() * sizeof(float);
+static uint64_t getByteSize(const PlacedTensor &placed) {
+  uint64_t columns = placed.tensor.getColumns();
+  if (!placed.packed.empty()) {
+    columns = 0;
+    for (int64_t part : placed.packed)
+      columns += alignTo(part, kPanelColumns);
+  }
+  return placed.tensor.getRows() * columns * sizeof(float);
 }
 
 Expected<std::vector<PlacedTensor>>
@@ -43,7 +50,10 @@ collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
     Expected<StoredTensor> tensor = weights.open(parameter);
     if (!tensor)
       return tensor.takeError();
-    tensors.push_back({parameter.getSymName().str(), *offset, *tensor});
+    ArrayRef<int64_t> packed =
+        parameter.getPacked().value_or(ArrayRef<int64_t>());
+    tensors.push_back(
+        {parameter.getSymName().str(), *offset, *tensor, packed.vec()});
   }
   llvm::sort(tensors, [](const PlacedTensor &a, const PlacedTensor &b) {
     return std::tie(a.offset, a.name) < std::tie(b.offset, b.name);
@@ -55,7 +65,7 @@ collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
                        Twine(placed.offset) + ", expected a multiple of " +
                        Twine(format::kTensorAlignment) + " from byte " +
                        Twine(end));
-    end = placed.offset + getByteSize(placed.tensor);
+    end = placed.offset + getByteSize(placed);
   }
   return tensors;
 }
@@ -63,7 +73,7 @@ collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
 uint64_t getSectionSize(ArrayRef<PlacedTensor> tensors) {
   if (tensors.empty())
     return 0;
-  return tensors.back().offset + getByteSize(tensors.back().tensor);
+  return tensors.back().offset + getByteSize(tensors.back());
 }
 
 namespace {
@@ -113,22 +123,51 @@ private:
 };
 } // namespace
 
+/// Rows of a matrix, in blocks.
+static void writeRows(const StoredTensor &tensor, ChunkHasher &hasher) {
+  std::vector<float> block;
+  uint64_t columns = tensor.getColumns(), rows = tensor.getRows();
+  uint64_t rowsPerBlock = std::max<uint64_t>(1, kBlockElements / columns);
+  for (uint64_t row = 0; row < rows; row += rowsPerBlock) {
+    uint64_t count = std::min(rowsPerBlock, rows - row);
+    block.resize(count * columns);
+    tensor.decodeRows(row, count, block);
+    hasher.write({reinterpret_cast<const char *>(block.data()),
+                  block.size() * sizeof(float)});
+  }
+}
+
+/// Panels of a weight [in, out], see ParameterOp. All of the weight is decoded
+/// first: a panel takes a little of each of its rows.
+static void writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
+                        ChunkHasher &hasher) {
+  int64_t rows = tensor.getRows(), columns = tensor.getColumns();
+  std::vector<float> matrix(rows * columns);
+  tensor.decodeRows(0, rows, matrix);
+  int64_t first = 0;
+  for (int64_t part : parts) {
+    for (int64_t column = 0; column < part; column += kPanelColumns) {
+      std::vector<float> panel(rows * kPanelColumns);
+      int64_t width = std::min(kPanelColumns, part - column);
+      for (int64_t row = 0; row < rows; ++row)
+        std::copy_n(&matrix[row * columns + first + column], width,
+                    &panel[row * kPanelColumns]);
+      hasher.write({reinterpret_cast<const char *>(panel.data()),
+                    panel.size() * sizeof(float)});
+    }
+    first += part;
+  }
+}
+
 std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
                                    raw_ostream &stream) {
   ChunkHasher hasher(stream);
-  std::vector<float> block;
   for (const PlacedTensor &placed : tensors) {
     hasher.padTo(placed.offset);
-    const StoredTensor &tensor = placed.tensor;
-    uint64_t columns = tensor.getColumns(), rows = tensor.getRows();
-    uint64_t rowsPerBlock = std::max<uint64_t>(1, kBlockElements / columns);
-    for (uint64_t row = 0; row < rows; row += rowsPerBlock) {
-      uint64_t count = std::min(rowsPerBlock, rows - row);
-      block.resize(count * columns);
-      tensor.decodeRows(row, count, block);
-      hasher.write({reinterpret_cast<const char *>(block.data()),
-                    block.size() * sizeof(float)});
-    }
+    if (placed.packed.empty())
+      writeRows(placed.tensor, hasher);
+    else
+      writePanels(placed.tensor, placed.packed, hasher);
   }
   return hasher.finish();
 }

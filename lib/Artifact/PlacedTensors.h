@@ -1,8 +1,8 @@
 //===- PlacedTensors.h - The weights section of an artifact -----*- C++ -*-===//
 //
 // Parameters and their places, as `place-weights` gives them. The bytes are
-// written one block of rows at a time, so that compiling a model takes memory
-// for a fraction of its largest tensor.
+// written one tensor at a time, a block of rows after the other where they are
+// not packed, so that compiling a model takes memory for its largest tensor.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,8 @@ struct PlacedTensor {
   std::string name;
   uint64_t offset;
   StoredTensor tensor;
+  /// The parts of a weight that is written in panels; empty where it is not.
+  std::vector<int64_t> packed;
 };
 
 /// The placed parameters of a module, in the order of their places, which are

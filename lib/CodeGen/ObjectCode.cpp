@@ -38,10 +38,12 @@ createTargetMachine(llvm::StringRef isa) {
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return nullptr;
-  // Sums keep the order they are written in: nothing is contracted or
-  // reassociated, so that the bits of a row depend on the row alone.
+  // Sums keep the order they are written in, so that the bits of a row depend
+  // on the row alone: nothing is reassociated, and only what is written as a
+  // fused multiply-add is one (vector.fma arrives as llvm.fmuladd, which Strict
+  // would take apart).
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       triple, isa, /*Features=*/"", options, llvm::Reloc::PIC_,
       /*CM=*/std::nullopt, llvm::CodeGenOptLevel::Default));

@@ -107,7 +107,7 @@ Expected<StoredTensor> WeightSource::openStored(ParameterOp parameter) const {
   for (const TensorFile &file : files)
     if (getFileName(file) == source->getFile())
       return StoredTensor::create(
-          name, parameter.getTensorType().getShape(), source->getEncoding(),
+          name, parameter.getLogicalShape(), source->getEncoding(),
           parameter.getTransposed(), file, source->getOffset());
   return makeError("parameter '" + name + "' is in '" + source->getFile() +
                    "', which is no file of the model");

@@ -1,4 +1,4 @@
-//===- CandidateKernel.cpp - Kernels of candidate_logits ------------------===//
+//===- CandidateLogits.cpp - Vector code of candidate_logits --------------===//
 //
 // One dot product a candidate, along the width that both operands have side by
 // side in memory. Four candidates at a time share the loads of x and hide each
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Kernels/CandidateKernel.h"
+#include "lib/Kernels/CandidateLogits.h"
 #include "lib/CodeGen/Loops.h"
 #include "lib/Kernels/VectorTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,14 +19,15 @@ using namespace mlir;
 using namespace heddle;
 
 namespace {
-class CandidateKernelBuilder {
+class CandidateLogitsBuilder {
 public:
-  CandidateKernelBuilder(OpBuilder &builder, func::FuncOp kernel, int64_t width,
+  CandidateLogitsBuilder(CandidateLogitsOp op, OpBuilder &builder,
                          const IsaLevel &isa)
-      : loops(builder, kernel.getLoc()), width(width), isa(isa),
-        input(kernel.getArgument(0)), rows(kernel.getArgument(1)),
-        bias(kernel.getArgument(2)), counts(kernel.getArgument(3)),
-        sentences(kernel.getArgument(4)), output(kernel.getArgument(5)) {}
+      : loops(builder, op.getLoc()),
+        width(cast<MemRefType>(op.getInput().getType()).getShape().back()),
+        isa(isa), input(op.getInput()), rows(op.getRows()), bias(op.getBias()),
+        counts(op.getCounts()), sentences(op.getSentences()),
+        output(op.getDestination()) {}
 
   void build();
 
@@ -42,7 +43,7 @@ private:
 } // namespace
 
 /// y[row, first + c] for c < count.
-void CandidateKernelBuilder::logits(Value row, Value sentence, Value first,
+void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
                                     int64_t count) {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
@@ -96,7 +97,7 @@ void CandidateKernelBuilder::logits(Value row, Value sentence, Value first,
     loops.store(total, output, {row, candidate});
 }
 
-void CandidateKernelBuilder::build() {
+void CandidateLogitsBuilder::build() {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
   Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
@@ -120,27 +121,11 @@ void CandidateKernelBuilder::build() {
   });
 }
 
-std::string heddle::nameOfCandidateKernel(int64_t width) {
-  return "candidates_" + std::to_string(width);
-}
-
-func::FuncOp heddle::buildCandidateKernel(OpBuilder &builder, Location loc,
-                                          int64_t width, const IsaLevel &isa) {
-  constexpr int64_t any = ShapedType::kDynamic;
-  auto values = [&](ArrayRef<int64_t> shape) -> Type {
-    return MemRefType::get(shape, builder.getF32Type());
-  };
-  Type ids = MemRefType::get(any, builder.getI32Type());
-  auto kernel = func::FuncOp::create(
-      builder, loc, nameOfCandidateKernel(width),
-      builder.getFunctionType({values({any, width}), values({any, any, width}),
-                               values({any, any}), ids, ids,
-                               values({any, any})},
-                              TypeRange()));
-  kernel.setPrivate();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(kernel.addEntryBlock());
-  CandidateKernelBuilder(builder, kernel, width, isa).build();
-  func::ReturnOp::create(builder, loc);
-  return kernel;
+LogicalResult heddle::emitCandidateLogits(CandidateLogitsOp op,
+                                          const IsaLevel &isa) {
+  if (!op.getSentences())
+    return failure();
+  OpBuilder builder(op);
+  CandidateLogitsBuilder(op, builder, isa).build();
+  return success();
 }

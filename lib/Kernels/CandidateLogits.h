@@ -1,0 +1,19 @@
+//===- CandidateLogits.h - Vector code of candidate_logits ------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_KERNELS_CANDIDATELOGITS_H
+#define HEDDLE_LIB_KERNELS_CANDIDATELOGITS_H
+
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/Target.h"
+
+namespace heddle {
+
+/// Builds the code of the step form, f32, in front of the op, which stays;
+/// fails on the full form. A logit is a sum over lanes, each ascending, that
+/// are added in one fixed order: its bits depend on its own row and candidate.
+llvm::LogicalResult emitCandidateLogits(CandidateLogitsOp op,
+                                        const IsaLevel &isa);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_CANDIDATELOGITS_H

@@ -1,0 +1,147 @@
+//===- LinearTile.cpp - Vector code of a tile of linear -------------------===//
+//
+// The tile of y stays in registers while k runs: per k one load a vector of the
+// panel, one broadcast a row of x, and one fused multiply-add an element. Loads
+// and broadcasts share a port, so that few instructions besides them may stand
+// in the loop: it is unrolled, and all strides are constants.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/LinearTile.h"
+#include "lib/CodeGen/Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// Multiply-adds of an iteration, at least.
+static constexpr int64_t kUnrolledOps = 32;
+
+namespace {
+class LinearTileBuilder {
+public:
+  LinearTileBuilder(LinearTileOp op, OpBuilder &builder, const IsaLevel &isa)
+      : op(op), loops(builder, op.getLoc()), rows(op.getRows()),
+        depth(cast<MemRefType>(op.getWeight().getType()).getDimSize(1)),
+        lanes(std::min<int64_t>(isa.lanes, op.getColumns())),
+        vectors(op.getColumns() / lanes),
+        type(VectorType::get(lanes, builder.getF32Type())) {}
+
+  void build();
+
+private:
+  SmallVector<Value> multiplyAdd(Value k, int64_t offset, ValueRange sums);
+  Value finish(Value sum, int64_t vector);
+  void store(Value y, int64_t row, int64_t vector);
+  Value add(Value lhs, int64_t rhs) {
+    return loops.builder.createOrFold<arith::AddIOp>(loops.loc, lhs,
+                                                     loops.index(rhs));
+  }
+  Value mask(int64_t vector);
+
+  LinearTileOp op;
+  Loops loops;
+  int64_t rows, depth, lanes, vectors;
+  VectorType type;
+};
+} // namespace
+
+/// sums[r, v] + x[row + r, k + offset] * W[k + offset, column + v].
+SmallVector<Value> LinearTileBuilder::multiplyAdd(Value k, int64_t offset,
+                                                  ValueRange sums) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Value at = add(k, offset);
+  Value panel = arith::DivUIOp::create(builder, loc, op.getColumn(),
+                                       loops.index(kPanelColumns));
+  Value inPanel = arith::RemUIOp::create(builder, loc, op.getColumn(),
+                                         loops.index(kPanelColumns));
+  SmallVector<Value> weights, next;
+  for (int64_t v = 0; v < vectors; ++v) {
+    int64_t column = v * lanes;
+    weights.push_back(vector::LoadOp::create(
+        builder, loc, type, op.getWeight(),
+        ValueRange{add(panel, column / kPanelColumns), at,
+                   add(inPanel, column % kPanelColumns)}));
+  }
+  for (int64_t r = 0; r < rows; ++r) {
+    Value x = vector::BroadcastOp::create(
+        builder, loc, type,
+        loops.load(op.getInput(), {add(op.getRow(), r), at}));
+    for (int64_t v = 0; v < vectors; ++v)
+      next.push_back(vector::FMAOp::create(builder, loc, x, weights[v],
+                                           sums[r * vectors + v]));
+  }
+  return next;
+}
+
+/// The lanes of a vector that are columns of y.
+Value LinearTileBuilder::mask(int64_t vector) {
+  OpBuilder &builder = loops.builder;
+  Value left = arith::SubIOp::create(builder, loops.loc,
+                                     loops.lastSize(op.getDestination()),
+                                     add(op.getColumn(), vector * lanes));
+  return vector::CreateMaskOp::create(
+      builder, loops.loc, type.clone(builder.getI1Type()), ValueRange{left});
+}
+
+Value LinearTileBuilder::finish(Value sum, int64_t vector) {
+  if (!op.getBias())
+    return sum;
+  OpBuilder &builder = loops.builder;
+  Value column = add(op.getColumn(), vector * lanes);
+  if (!op.getPartial())
+    return loops.add(sum, vector::LoadOp::create(builder, loops.loc, type,
+                                                 op.getBias(), column));
+  Value zero =
+      arith::ConstantOp::create(builder, loops.loc, builder.getZeroAttr(type));
+  return loops.add(sum, vector::MaskedLoadOp::create(builder, loops.loc, type,
+                                                     op.getBias(), column,
+                                                     mask(vector), zero));
+}
+
+void LinearTileBuilder::store(Value y, int64_t row, int64_t vector) {
+  OpBuilder &builder = loops.builder;
+  SmallVector<Value> at = {add(op.getRow(), row),
+                           add(op.getColumn(), vector * lanes)};
+  if (op.getPartial())
+    vector::MaskedStoreOp::create(builder, loops.loc, op.getDestination(), at,
+                                  mask(vector), y);
+  else
+    vector::StoreOp::create(builder, loops.loc, y, op.getDestination(), at);
+}
+
+void LinearTileBuilder::build() {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  int64_t unroll = std::min<int64_t>(
+      8, std::max<int64_t>(1, kUnrolledOps / (rows * vectors)));
+  int64_t whole = depth / unroll * unroll;
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  SmallVector<Value> sums(rows * vectors, zero);
+  if (whole > 0) {
+    auto loop = scf::ForOp::create(
+        builder, loc, loops.index(0), loops.index(whole), loops.index(unroll),
+        sums, [&](OpBuilder &, Location, Value k, ValueRange carried) {
+          SmallVector<Value> next(carried);
+          for (int64_t step = 0; step < unroll; ++step)
+            next = multiplyAdd(k, step, next);
+          scf::YieldOp::create(builder, loc, next);
+        });
+    sums.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  for (int64_t k = whole; k < depth; ++k)
+    sums = multiplyAdd(loops.index(k), 0, sums);
+  for (int64_t v = 0; v < vectors; ++v)
+    for (int64_t r = 0; r < rows; ++r)
+      store(finish(sums[r * vectors + v], v), r, v);
+}
+
+void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  LinearTileBuilder(op, builder, isa).build();
+}

@@ -1,0 +1,18 @@
+//===- LinearTile.h - Vector code of a tile of linear -----------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_KERNELS_LINEARTILE_H
+#define HEDDLE_LIB_KERNELS_LINEARTILE_H
+
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/Target.h"
+
+namespace heddle {
+
+/// Builds the code of a tile, f32, in front of the op, which stays. Each
+/// element is the sum over the depth, ascending, of one fused multiply-add
+/// each, and then the bias: the size of the tile changes no bit.
+void emitLinearTile(LinearTileOp op, const IsaLevel &isa);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_LINEARTILE_H

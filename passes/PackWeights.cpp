@@ -1,0 +1,93 @@
+//===- PackWeights.cpp - Put the weights of linears into panels -----------===//
+//
+// Only the declaration changes: bytes are packed when the artifact is written,
+// one tensor at a time. Panels are the same for every ISA level, so that the
+// levels of an artifact share its weights.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+#include <map>
+
+namespace heddle {
+#define GEN_PASS_DEF_PACKWEIGHTSPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
+  /// A parameter and the parts that its panels are cut from.
+  using Key = std::pair<Operation *, std::vector<int64_t>>;
+
+  ParameterOp packedParameter(ParameterOp parameter, ArrayRef<int64_t> parts,
+                              SymbolTable &symbols) {
+    ParameterOp &packed = packedParameters[{parameter, parts.vec()}];
+    if (packed)
+      return packed;
+    OpBuilder builder(parameter);
+    builder.setInsertionPointAfter(parameter);
+    packed = cast<ParameterOp>(builder.clone(*parameter));
+    packed.setSymName((parameter.getSymName() + ".packed").str());
+    symbols.insert(packed);
+    int64_t panels = 0;
+    for (int64_t columns : parts)
+      panels += llvm::divideCeil(columns, kPanelColumns);
+    RankedTensorType type = parameter.getTensorType();
+    packed.setType(type.clone({panels, type.getDimSize(0), kPanelColumns}));
+    packed.setPacked(parts);
+    ++numPacked;
+    return packed;
+  }
+
+  /// Makes `operand`, the weight of a linear, read panels. A weight that is no
+  /// parameter stays as it is.
+  void pack(OpOperand &operand, ArrayRef<int64_t> parts, SymbolTable &symbols) {
+    auto weight = operand.get().getDefiningOp<WeightOp>();
+    if (!weight || !isa<MemRefType>(weight.getType()) ||
+        isPacked(operand.get()))
+      return;
+    ParameterOp packed = packedParameter(
+        symbols.lookup<ParameterOp>(weight.getParameter()), parts, symbols);
+    RankedTensorType type = packed.getTensorType();
+    OpBuilder builder(weight);
+    operand.set(WeightOp::create(
+        builder, weight.getLoc(),
+        MemRefType::get(type.getShape(), type.getElementType()),
+        packed.getSymName()));
+    if (weight->use_empty())
+      weight->erase();
+  }
+
+  std::map<Key, ParameterOp> packedParameters;
+
+  void runOnOperation() override {
+    packedParameters.clear();
+    SymbolTable symbols(getOperation());
+    getOperation().walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case([&](LinearOp linear) {
+            pack(linear.getWeightMutable(), linear.getWidths(), symbols);
+          })
+          .Case([&](FfnOp ffn) {
+            // An ffn reads either two packed weights or none.
+            if (!ffn.getWeight1().getDefiningOp<WeightOp>() ||
+                !ffn.getWeight2().getDefiningOp<WeightOp>())
+              return;
+            int64_t hidden = ffn.getHiddenWidth();
+            int64_t out =
+                cast<ShapedType>(ffn.getWeight2().getType()).getShape().back();
+            pack(ffn.getWeight1Mutable(), hidden, symbols);
+            pack(ffn.getWeight2Mutable(), out, symbols);
+          });
+    });
+  }
+};
+} // namespace
