@@ -34,8 +34,8 @@ public:
 
 private:
   SmallVector<Value> multiplyAdd(Value k, int64_t offset, ValueRange sums);
-  Value finish(Value sum, int64_t vector);
-  void store(Value y, int64_t row, int64_t vector);
+  Value load(Value memref, ValueRange at, int64_t vector);
+  void finish(Value y, int64_t row, int64_t vector);
   Value add(Value lhs, int64_t rhs) {
     return loops.builder.createOrFold<arith::AddIOp>(loops.loc, lhs,
                                                      loops.index(rhs));
@@ -88,25 +88,26 @@ Value LinearTileBuilder::mask(int64_t vector) {
       builder, loops.loc, type.clone(builder.getI1Type()), ValueRange{left});
 }
 
-Value LinearTileBuilder::finish(Value sum, int64_t vector) {
-  if (!op.getBias())
-    return sum;
+/// A vector of a memref as wide as y; 0 behind its end.
+Value LinearTileBuilder::load(Value memref, ValueRange at, int64_t vector) {
   OpBuilder &builder = loops.builder;
-  Value column = add(op.getColumn(), vector * lanes);
   if (!op.getPartial())
-    return loops.add(sum, vector::LoadOp::create(builder, loops.loc, type,
-                                                 op.getBias(), column));
+    return vector::LoadOp::create(builder, loops.loc, type, memref, at);
   Value zero =
       arith::ConstantOp::create(builder, loops.loc, builder.getZeroAttr(type));
-  return loops.add(sum, vector::MaskedLoadOp::create(builder, loops.loc, type,
-                                                     op.getBias(), column,
-                                                     mask(vector), zero));
+  return vector::MaskedLoadOp::create(builder, loops.loc, type, memref, at,
+                                      mask(vector), zero);
 }
 
-void LinearTileBuilder::store(Value y, int64_t row, int64_t vector) {
+/// What stands behind the sum, and the store.
+void LinearTileBuilder::finish(Value y, int64_t row, int64_t vector) {
   OpBuilder &builder = loops.builder;
-  SmallVector<Value> at = {add(op.getRow(), row),
-                           add(op.getColumn(), vector * lanes)};
+  Value column = add(op.getColumn(), vector * lanes);
+  SmallVector<Value> at = {add(op.getRow(), row), column};
+  if (op.getBias())
+    y = loops.add(y, load(op.getBias(), column, vector));
+  if (op.getResidual())
+    y = loops.add(load(op.getResidual(), at, vector), y);
   if (op.getPartial())
     vector::MaskedStoreOp::create(builder, loops.loc, op.getDestination(), at,
                                   mask(vector), y);
@@ -138,7 +139,7 @@ void LinearTileBuilder::build() {
     sums = multiplyAdd(loops.index(k), 0, sums);
   for (int64_t v = 0; v < vectors; ++v)
     for (int64_t r = 0; r < rows; ++r)
-      store(finish(sums[r * vectors + v], v), r, v);
+      finish(sums[r * vectors + v], r, v);
 }
 
 void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {

@@ -97,6 +97,22 @@ func.func @linear_c1(%x: tensor<?x8xf32>, %w: tensor<?x4xf32>) {
 
 // -----
 
+func.func @linear_c1_panels(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %y: memref<?x33xf32>) {
+  // expected-error @below {{expects panels [2, in, 32], found 'memref<1x8x32xf32>'}}
+  transformer.linear %x, %w into %y : (memref<?x8xf32>, memref<1x8x32xf32>, memref<?x33xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_c2_panels(%x: memref<?x8xf32>, %w: memref<1x7x32xf32>, %y: memref<?x4xf32>) {
+  // expected-error @below {{weight size 7 does not match the last input dimension 8}}
+  transformer.linear %x, %w into %y : (memref<?x8xf32>, memref<1x7x32xf32>, memref<?x4xf32>) -> ()
+  return
+}
+
+// -----
+
 func.func @linear_c2(%x: tensor<?x8xf32>, %w: tensor<7x4xf32>) {
   // expected-error @below {{weight size 7 does not match the last input dimension 8}}
   %y = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<7x4xf32>) -> tensor<?x4xf32>

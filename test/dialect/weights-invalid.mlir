@@ -26,6 +26,16 @@ transformer.parameter @parameter_c3_negative : tensor<8xf32> placed at -64
 
 // -----
 
+// expected-error @below {{'transformer.parameter' op expects panels [3, in, 32], found 'tensor<2x8x32xf32>'}}
+transformer.parameter @parameter_c4 : tensor<2x8x32xf32> packed [33, 32]
+
+// -----
+
+// expected-error @below {{'transformer.parameter' op expects parts of at least 1 column, found 0}}
+transformer.parameter @parameter_c4_part : tensor<1x8x32xf32> packed [32, 0]
+
+// -----
+
 transformer.parameter @source_offset : tensor<8xf32>
   // expected-error @below {{expects an offset of at least 0 into 'model.bin', found -4}}
   from <"model.bin", offset = -4, encoding = f32>

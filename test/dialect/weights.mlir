@@ -15,6 +15,8 @@ transformer.parameter @half : tensor<4x8xf32>
   from <"model.safetensors", offset = 0, encoding = f16> transposed
 // CHECK: transformer.parameter @placed : tensor<f32> placed at 128
 transformer.parameter @placed : tensor<f32> placed at 128
+// CHECK: transformer.parameter @packed : tensor<3x8x32xf32> packed [33, 32] placed at 256
+transformer.parameter @packed : tensor<3x8x32xf32> packed [33, 32] placed at 256
 
 // CHECK: transformer.parameter @none : tensor<4x2xf32> zeros
 transformer.parameter @none : tensor<4x2xf32> zeros

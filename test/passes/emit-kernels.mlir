@@ -15,7 +15,7 @@ func.func private @accumulates(%x: memref<?x256xf32>, %w: memref<2x256x32xf32>,
   // V4-COUNT-4: vector.store
   // CHECK-NOT: transformer
   transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 2 columns 32
-    : memref<?x256xf32>, memref<2x256x32xf32>, memref<64xf32>, memref<?x64xf32>
+    : (memref<?x256xf32>, memref<2x256x32xf32>, memref<64xf32>, memref<?x64xf32>, index, index) -> ()
   return
 }
 
@@ -31,7 +31,7 @@ func.func private @masks_columns(%x: memref<?x5xf32>, %w: memref<1x5x32xf32>,
   // CHECK: vector.maskedstore %arg3
   // CHECK-NOT: vector.store
   transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 1 columns 32 partial
-    : memref<?x5xf32>, memref<1x5x32xf32>, memref<11xf32>, memref<?x11xf32>
+    : (memref<?x5xf32>, memref<1x5x32xf32>, memref<11xf32>, memref<?x11xf32>, index, index) -> ()
   return
 }
 

@@ -1,0 +1,24 @@
+// One case per constraint of Tiles.td.
+// RUN: heddle-opt %s -verify-diagnostics -split-input-file
+
+func.func @linear_tile_c1(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %y: memref<?x32xf32>, %i: index) {
+  // expected-error @below {{expects columns that are a multiple of 8, and of 32 where they are more, found 12}}
+  transformer.linear.tile %x, %w into %y at [%i, %i] rows 1 columns 12 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<?x32xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_tile_c1_panels(%x: memref<?x8xf32>, %w: memref<2x8x32xf32>, %y: memref<?x64xf32>, %i: index) {
+  // expected-error @below {{expects columns that are a multiple of 8, and of 32 where they are more, found 48}}
+  transformer.linear.tile %x, %w into %y at [%i, %i] rows 1 columns 48 : (memref<?x8xf32>, memref<2x8x32xf32>, memref<?x64xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_tile_c2(%x: memref<?x7xf32>, %w: memref<1x8x32xf32>, %y: memref<?x32xf32>, %i: index) {
+  // expected-error @below {{expects x [rows, in], panels of [in, out], a bias [out], a residual and y [rows, out]}}
+  transformer.linear.tile %x, %w into %y at [%i, %i] rows 1 columns 32 : (memref<?x7xf32>, memref<1x8x32xf32>, memref<?x32xf32>, index, index) -> ()
+  return
+}
