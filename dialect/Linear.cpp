@@ -202,7 +202,7 @@ LogicalResult FfnOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 LogicalResult FfnOp::verify() {
   // ffn_c1
   int64_t hidden = getHiddenWidth();
-  int64_t out = columnsOf(getWeight2(), getDestinationMutable());
+  int64_t out = columnsOf(getWeight2(), getDestination());
   if (failed(verifyWeight(*this, getWeight1(), width(getInput()), hidden)) ||
       failed(verifyWeight(*this, getWeight2(), hidden, out)))
     return failure();

@@ -25,7 +25,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     its size changes no bit.
 
     ```mlir
-    transformer.linear.tile %x, %w, %b activation(relu) into %y at [%row, %column] rows 8 columns 32
+    transformer.linear.tile %x, %w, %b activation relu into %y at [%row, %column] rows 8 columns 32
       : (memref<?x256xf32>, memref<48x256x32xf32>, memref<1536xf32>,
          memref<?x1536xf32>, index, index) -> ()
     ```
@@ -44,7 +44,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        UnitAttr:$partial);
   let assemblyFormat = [{
-    $input `,` $weight (`,` $bias^)? (`activation` `(` $activation^ `)`)?
+    $input `,` $weight (`,` $bias^)? (`activation` `` $activation^)?
         (`residual` `(` $residual^ `)`)? `into` $destination
         `at` `[` $row `,` $column `]` `rows` $rows `columns` $columns
         (`partial` $partial^)? attr-dict

@@ -12,14 +12,13 @@ func.func private @fills_registers(%x: memref<?x256xf32>,
   // CHECK: scf.forall
   // CHECK: scf.index_switch
   // CHECK: case 1
-  // CHECK: rows 1 columns
-  // V3-SAME: 64
-  // V4-SAME: 128
+  // V3: rows 1 columns 64
+  // V4: rows 1 columns 128
   // V3: case 5
-  // V3: transformer.linear.tile %arg0, %arg1, %arg2 into %arg3 at[%{{.*}}, %{{.*}}] rows 6 columns 16
+  // V3: transformer.linear.tile %{{.*}}, %arg1, %arg2 into %{{.*}} at[%{{.*}}, %{{.*}}] rows 6 columns 16
   // V3: transformer.linear.tile %{{.*}} rows 5 columns 16
   // V4: case 7
-  // V4: transformer.linear.tile %arg0, %arg1, %arg2 into %arg3 at[%{{.*}}, %{{.*}}] rows 8 columns 32
+  // V4: transformer.linear.tile %{{.*}}, %arg1, %arg2 into %{{.*}} at[%{{.*}}, %{{.*}}] rows 8 columns 32
   // V4: transformer.linear.tile %{{.*}} rows 7 columns 32
   // CHECK: default
   // V3: rows 6 columns 16
@@ -38,6 +37,7 @@ func.func private @cuts_the_last_panel(%x: memref<?x5xf32>,
     %w: memref<2x5x32xf32>, %y: memref<?x33xf32>) {
   // CHECK: rows 1 columns 32 :
   // CHECK: rows 1 columns 32 partial
+  // CHECK: rows 2 columns
   transformer.linear %x, %w into %y
     : (memref<?x5xf32>, memref<2x5x32xf32>, memref<?x33xf32>) -> ()
   return
@@ -52,5 +52,45 @@ func.func private @leaves_rows(%x: memref<?x8xf32>, %w: memref<8x8xf32>,
   // CHECK: transformer.linear %
   transformer.linear %x, %w into %y
     : (memref<?x8xf32>, memref<8x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// Each result of a split has panels of its own; a norm keeps rows whole and
+// works on the rows that a task has just written.
+// CHECK-LABEL: @splits_and_norms
+func.func private @splits_and_norms(%x: memref<?x8xf32>,
+    %w: memref<3x8x32xf32>, %g: memref<64xf32>, %v: memref<2x8x32xf32>,
+    %k: memref<?x33xf32>, %q: memref<?x8xf32>, %y: memref<?x64xf32>) {
+  // CHECK: memref.subview %arg1[0, 0, 0] [2, 8, 32]
+  // CHECK: linear.tile {{.*}} memref<?x33xf32,
+  // CHECK: memref.subview %arg1[2, 0, 0] [1, 8, 32]
+  // CHECK: linear.tile {{.*}} memref<?x8xf32,
+  transformer.linear %x, %w split [33, 8] into %k, %q
+    : (memref<?x8xf32>, memref<3x8x32xf32>, memref<?x33xf32>,
+       memref<?x8xf32>) -> ()
+  // CHECK: scf.forall
+  // CHECK: linear.tile {{.*}} activation relu residual(%{{.*}}) into %[[Y:[a-z_0-9]+]] at
+  // CHECK: transformer.norm layer %[[Y]], %arg2 into %[[Y]]
+  transformer.linear %x, %v activation(relu) residual(%y) norm(layer, %g, 1.0e-6) into %y
+    : (memref<?x8xf32>, memref<2x8x32xf32>, memref<?x64xf32>, memref<64xf32>,
+       memref<?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// The hidden vectors of a task's rows stay on its stack.
+// CHECK-LABEL: @keeps_hidden_vectors
+func.func private @keeps_hidden_vectors(%x: memref<?x8xf32>,
+    %w1: memref<2x8x32xf32>, %w2: memref<1x33x32xf32>, %y: memref<?x8xf32>) {
+  // CHECK: scf.forall
+  // V3: %[[HIDDEN:.*]] = memref.alloca() {alignment = 64 : i64} : memref<192x33xf32>
+  // CHECK: linear.tile {{.*}} activation gelu into
+  // CHECK: linear.tile
+  transformer.ffn %x, %w1, %w2 activation(gelu) into %y
+    : (memref<?x8xf32>, memref<2x8x32xf32>, memref<1x33x32xf32>,
+       memref<?x8xf32>) -> ()
   return
 }
