@@ -313,7 +313,7 @@ ParseResult heddle::parseNormalizer(OpAsmParser &parser, NormalizerAttr &kind,
   return success();
 }
 
-void heddle::printNormalizer(OpAsmPrinter &printer, AttentionOp,
+void heddle::printNormalizer(OpAsmPrinter &printer, Operation *,
                              NormalizerAttr kind, Region &region) {
   if (kind.getValue() == Normalizer::Softmax)
     return;

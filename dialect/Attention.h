@@ -15,7 +15,7 @@ namespace heddle {
 
 mlir::ParseResult parseNormalizer(mlir::OpAsmParser &parser,
                                   NormalizerAttr &kind, mlir::Region &region);
-void printNormalizer(mlir::OpAsmPrinter &printer, AttentionOp op,
+void printNormalizer(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                      NormalizerAttr kind, mlir::Region &region);
 
 } // namespace heddle

@@ -131,7 +131,7 @@ def LookupOp : Transformer_Op<"lookup", [
 }
 
 def YieldOp : Transformer_Op<"yield", [
-      Pure, Terminator, ParentOneOf<["AttentionOp"]>
+      Pure, Terminator, ParentOneOf<["AttentionOp", "OnlineWeightsOp"]>
     ]> {
   let summary = "ends a region of attention";
   let arguments = (ins F32:$value);

@@ -3,6 +3,7 @@
 include "dialect/Attention.td"
 include "dialect/Layers.td"
 include "dialect/Masks.td"
+include "dialect/Online.td"
 include "dialect/States.td"
 include "dialect/Tiles.td"
 include "dialect/Weights.td"

@@ -7,6 +7,9 @@
 #include "dialect/Transformer.h"
 #include "lib/Kernels/CandidateLogits.h"
 #include "lib/Kernels/LinearTile.h"
+#include "lib/Kernels/OnlineBlock.h"
+#include "lib/Kernels/OnlineRow.h"
+#include "lib/Kernels/TileRuns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -38,6 +41,16 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
         .Case([&](CandidateLogitsOp candidates) {
           return emitCandidateLogits(candidates, isa);
         })
+        .Case([&](TileRunsOp runs) {
+          emitTileRuns(runs, isa);
+          return success();
+        })
+        .Case<OnlineInitOp, OnlineWeightsOp, OnlineUpdateOp, OnlineFinishOp>(
+            [&](auto tile) {
+              auto sums = cast<MemRefType>(tile.getSums().getType());
+              sums.getRank() == 2 ? emitBlock(tile, isa) : emitRow(tile, isa);
+              return success();
+            })
         .Default([](Operation *) { return failure(); });
   }
 

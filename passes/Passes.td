@@ -145,6 +145,59 @@ def OutlineKernelsPass
   ];
 }
 
+def TileAttentionPass : Pass<"transformer-tile-attention"> {
+  let summary = "Turn attention into loops over tiles of keys";
+  let description = [{
+    Comes in: attention on memrefs. Each becomes a parallel loop of tasks, whose
+    number follows from the work at run time. A task walks over blocks of queries
+    of one head; the mask's key ranges give the tiles that a block touches, in
+    ascending order; for each tile weights are computed and the weighted values
+    added (online softmax, arXiv:1805.02867), so that memory does not grow with the
+    number of keys. Tiles outside all ranges are never visited, and inside full
+    ranges the mask's predicate is not evaluated. No mask op is named.
+
+    Tile sizes are those of scratch memory and steps: changing them here changes
+    the code.
+
+    ```mlir
+    transformer.attention %q, %k, %v mask(%causal) into %y {heads = 8 : i64}
+    // becomes
+    scf.forall (%task) in (%tasks) {
+      %weights = memref.alloca() : memref<256x32xf32>  // and queries, sums, state
+      scf.for %unit = %first to %last step %c1 {
+        transformer.online.init %rows[%i] into %queries, %sums, %state
+        %count = transformer.mask.tile_runs mask(%causal) of %b, %h
+            queries %i to %end keys %c0 to %n into %runs
+        scf.for %run = %c0 to %count step %c1 {
+          scf.for %j = %begin to %end step %c256 {
+            transformer.online.weights %queries, %keys[%j to %stop] ...
+                mask(%causal) of %b, %h, %i into %weights, %sums, %state
+            transformer.online.update %weights, %values[%j to %stop] ...
+                into %sums
+          }
+        }
+        transformer.online.finish %sums, %state into %result[%i]
+      }
+    }
+    ```
+
+    Attention with a similarity region, and buffers whose rows are not contiguous,
+    are left to the reference lowering. An ISA level that is not supported is an
+    error.
+  }];
+  let options = [
+    Option<"isa", "isa", "std::string", "\"x86-64-v3\"",
+           "ISA level whose vectors blocks of queries fill">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+  let statistics = [
+    Statistic<"numTiled", "tiled", "attention ops turned into tiles">
+  ];
+}
+
 def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
   let summary = "Cut linears into tiles";
   let description = [{

@@ -47,7 +47,9 @@ void heddle::buildCodePipeline(OpPassManager &manager,
                                const CodeOptions &options) {
   if (options.kernels) {
     manager.addPass(createOutlineKernelsPass());
+    manager.addPass(createTileAttentionPass({options.isa}));
     manager.addPass(createTileLinearPass({options.isa}));
+    manager.addPass(createCanonicalizerPass());
     manager.addPass(createEmitKernelsPass({options.isa}));
   }
   // No CSE from here on: buffers that share a slot would become one value, and

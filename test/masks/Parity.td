@@ -14,6 +14,7 @@ def Parity_Dialect : Dialect {
   let name = "parity";
   let cppNamespace = "::heddle::parity";
   let summary = "a mask by the parity of positions";
+  let dependentDialects = ["::heddle::TransformerDialect"];
 }
 
 def SameOp : Op<Parity_Dialect, "same", [

@@ -38,8 +38,6 @@ check() {
       cmp "$temporary/$form.$batch.npy" "$temporary/$form.npy"
     done
   done
-  # Loops and kernels sum a row in one order, whatever the form.
-  cmp "$temporary/full.npy" "$temporary/step.npy"
   for batch in 1 3 8; do
     heddle-run "$artifact" --ids --batch $batch "${limit[@]}" \
       <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
@@ -47,6 +45,8 @@ check() {
 }
 
 check --target x86-64-v3 --reference
+# The reference lowering sums a row in one order, whatever the form.
+cmp "$temporary/full.npy" "$temporary/step.npy"
 check --target x86-64-v3
 if grep -q avx512vl /proc/cpuinfo; then
   check --target x86-64-v4

@@ -1,0 +1,206 @@
+//===- Online.td - Attention as tiles of keys -----------------*- tablegen -*-===//
+//
+// What `transformer-tile-attention` makes of attention and emitters turn into
+// vector code. Queries come in blocks or one by one; keys in tiles, each used
+// once, whatever their number: no matrix of scores exists.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_DIALECT_ONLINE
+#define HEDDLE_DIALECT_ONLINE
+
+include "dialect/Attention.td"
+
+class Transformer_Scratch<list<int> ranks>
+    : MemRefRankOf<[F32], ranks>;
+/// Rows of one head; the last dimension is its width.
+def Transformer_HeadRows : Transformer_Scratch<[2]>;
+/// [width, queries] for a block of queries, [width] for one query.
+def Transformer_Columns : Transformer_Scratch<[1, 2]>;
+/// Bounds of runs: begin, end, begin and end of the full part.
+def Transformer_Runs : MemRefRankOf<[Index], [2]>;
+
+def TileRunsOp : Transformer_Op<"mask.tile_runs"> {
+  let summary = "the tiles of keys that a block of queries touches";
+  let description = [{
+    Writes runs of tiles in ascending order, none of which overlap: rows
+    [begin, end, full begin, full end] of `runs`, at most one for each range that
+    the mask's op gives for the queries. Tiles of `tile` keys count from key 0;
+    ranges are rounded outward to tiles first, then sorted and trimmed. Keys
+    outside all runs belong to no query; those in a run's full part to every one.
+    A run can be empty. The result counts runs.
+
+    Without a mask there is one run, all of it full.
+
+    ```mlir
+    %count = transformer.mask.tile_runs mask(%mask) of %b, %h
+        queries %i to %end keys %c0 to %keys into %runs {tile = 8 : i64}
+        : memref<8x4xindex>
+    ```
+
+    Constraints:
+    - (C1) `runs` has four columns and a row for each range that a mask may give.
+  }];
+  let arguments = (ins Optional<Transformer_Mask>:$mask, Index:$batch,
+                       Index:$head, Index:$queryBegin, Index:$queryEnd,
+                       Index:$keyBegin, Index:$keyEnd, Transformer_Runs:$runs,
+                       Transformer_Count:$tile);
+  let results = (outs Index:$count);
+  let assemblyFormat = [{
+    (`mask` `(` $mask^ `)`)? `of` $batch `,` $head
+        `queries` $queryBegin `to` $queryEnd `keys` $keyBegin `to` $keyEnd
+        `into` $runs attr-dict `:` type($runs)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The op that builds the mask, or null.
+    ::heddle::MaskOpInterface getMaskOp();
+  }];
+}
+
+def OnlineInitOp : Transformer_Op<"online.init"> {
+  let summary = "queries in columns; no key seen yet";
+  let description = [{
+    queries[d, l] = scale * rows[first + l, d]; sums, and the total of weights in
+    `state`, become 0. Columns beyond the last row repeat it, so that they never
+    hold anything that a query does not.
+
+    With queries of rank 1 there is one, rows[first], in lanes of its width.
+
+    ```mlir
+    transformer.online.init %rows[%i] into %queries, %sums, %state
+        {scale = 0.125 : f32} : memref<?x64xf32>, memref<64x32xf32>,
+        memref<64x32xf32>, memref<3x32xf32>
+    ```
+
+    Constraints:
+    - (C1) queries and sums have one number of columns, and queries the width of
+      rows; state is [3, columns], or [3, lanes] for one query.
+  }];
+  let arguments = (ins Transformer_HeadRows:$rows, Index:$first,
+                       Transformer_Columns:$queries, Transformer_Columns:$sums,
+                       Transformer_HeadRows:$state, F32Attr:$scale);
+  let assemblyFormat = [{
+    $rows `[` $first `]` `into` $queries `,` $sums `,` $state attr-dict
+        `:` type($rows) `,` type($queries) `,` type($sums) `,` type($state)
+  }];
+  let hasVerifier = 1;
+}
+
+def OnlineWeightsOp : Transformer_Op<"online.weights", [
+      AttrSizedOperandSegments
+    ]> {
+  let summary = "weights of one tile of keys";
+  let description = [{
+    For the keys j in [begin, end) of a tile and the queries of the block:
+
+        s_j = score(k_j . q),  w_j = 2^(factor s_j - m)
+
+    where m is a query's maximum so far, which the op keeps in `state` with the
+    total of the weights. m only follows where factor s exceeds it by 8, so that
+    weights stay below 2^8; then sums and total shrink with it. Each query decides
+    for itself, at tiles of `tile` keys counted from key 0: no other query's
+    values change its bits. Other normalizers than softmax have no maximum:
+    w_j = s_j, or what the normalizer's region makes of it.
+
+    weights[j - begin'] holds w_j, and -0.0 where (b, h, query, j) is not in the
+    mask; keys in [full begin, full end) are known to be. begin' is begin rounded
+    down to tiles of `tile` keys, whose scores stay in registers until they are
+    weights.
+
+    Position j stands in row j of `keys`; with `ring` in row j - origin, or one
+    lap earlier where that is behind the last row.
+
+    ```mlir
+    transformer.online.weights %queries, %keys[%j to %end] full %from to %to
+        mask(%mask) of %b, %h, %i into %weights, %sums, %state
+        {factor = 1.0 : f32, tile = 8 : i64} : ...
+    ```
+
+    Constraints:
+    - (C1) queries, weights and sums have one number of columns, and queries the
+      width of keys; weights has a row for each key of a tile.
+    - (C2) a normalizer region is given exactly where the normalizer is one.
+  }];
+  let arguments = (ins Transformer_Columns:$queries, Transformer_HeadRows:$keys,
+                       Index:$begin, Index:$end, Index:$fullBegin,
+                       Index:$fullEnd, Optional<Transformer_Mask>:$mask,
+                       Index:$batch, Index:$head, Index:$first,
+                       Optional<Index>:$origin, Transformer_Columns:$weights,
+                       Transformer_Columns:$sums, Transformer_HeadRows:$state,
+                       F32Attr:$factor, Transformer_Count:$tile,
+                       DefaultValuedAttr<Transformer_Normalizer,
+                                  "::heddle::Normalizer::Softmax">:$normalizer);
+  let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$weighting);
+  let assemblyFormat = [{
+    $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
+        (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
+        (`ring` $origin^)? `into` $weights `,` $sums `,` $state attr-dict
+        (`score` $score^)? `` custom<Normalizer>($normalizer, $weighting)
+        `:` type($queries) `,` type($keys) `,` type($weights) `,` type($sums)
+        `,` type($state)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The op that builds the mask, or null.
+    ::heddle::MaskOpInterface getMaskOp();
+  }];
+}
+
+def OnlineUpdateOp : Transformer_Op<"online.update"> {
+  let summary = "adds the weighted values of one tile of keys";
+  let description = [{
+        sums[d, query] += weights[j - begin', query] values[j, d]
+
+    for the keys j in [begin, end), ascending. Where a weight is -0.0 nothing is
+    added, whatever the value. Rows as in `transformer.online.weights`.
+
+    ```mlir
+    transformer.online.update %weights, %values[%j to %end] full %from to %to
+        into %sums {tile = 8 : i64}
+        : memref<256x32xf32>, memref<?x64xf32>, memref<64x32xf32>
+    ```
+
+    Constraints:
+    - (C1) weights and sums have one number of columns, sums the width of values.
+  }];
+  let arguments = (ins Transformer_Columns:$weights,
+                       Transformer_HeadRows:$values, Index:$begin, Index:$end,
+                       Index:$fullBegin, Index:$fullEnd,
+                       Optional<Index>:$origin, Transformer_Columns:$sums,
+                       Transformer_Count:$tile);
+  let assemblyFormat = [{
+    $weights `,` $values `[` $begin `to` $end `]`
+        `full` $fullBegin `to` $fullEnd (`ring` $origin^)? `into` $sums
+        attr-dict `:` type($weights) `,` type($values) `,` type($sums)
+  }];
+  let hasVerifier = 1;
+}
+
+def OnlineFinishOp : Transformer_Op<"online.finish"> {
+  let summary = "rows of the result";
+  let description = [{
+    rows[first + l, d] = sums[d, l] / total[l], or 0 where the total is 0, for the
+    columns l that are rows. Without a normalizer (`none`) sums are the result.
+
+    ```mlir
+    transformer.online.finish %sums, %state into %rows[%i]
+        : memref<64x32xf32>, memref<3x32xf32>, memref<?x64xf32>
+    ```
+
+    Constraints:
+    - (C1) sums has the width of rows; state is [3, columns], or [3, lanes] for
+      one query.
+  }];
+  let arguments = (ins Transformer_Columns:$sums, Transformer_HeadRows:$state,
+                       Transformer_HeadRows:$rows, Index:$first,
+                       DefaultValuedAttr<Transformer_Normalizer,
+                                  "::heddle::Normalizer::Softmax">:$normalizer);
+  let assemblyFormat = [{
+    $sums `,` $state `into` $rows `[` $first `]` attr-dict
+        `:` type($sums) `,` type($state) `,` type($rows)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // HEDDLE_DIALECT_ONLINE

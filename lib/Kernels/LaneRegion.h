@@ -1,0 +1,40 @@
+//===- LaneRegion.h - A scalar region on all lanes at once ------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_KERNELS_LANEREGION_H
+#define HEDDLE_LIB_KERNELS_LANEREGION_H
+
+#include "lib/Kernels/VectorLoops.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace heddle {
+
+/// Inlines a region of one block of elementwise ops and lookups, with vectors
+/// of `width` where its arguments are vectors and scalars where they are not.
+/// Arguments are bound as they become known, so that what depends on the first
+/// ones stands where they are bound and not in the loop of the others. A copy
+/// goes on from where the original stands.
+///
+/// Lookups are limited to their table: a lane outside the mask may point
+/// anywhere.
+class LaneRegion {
+public:
+  LaneRegion(mlir::Region &region, int64_t width)
+      : region(&region), width(width) {}
+
+  void bind(VectorLoops &loops, unsigned argument, mlir::Value value);
+  /// What the region yields, as a vector; all arguments it needs are bound.
+  mlir::Value result(VectorLoops &loops) const;
+
+private:
+  bool isKnown(mlir::Value value) const;
+  mlir::Value lookup(mlir::Value value) const;
+  mlir::Value inLanes(VectorLoops &loops, mlir::Operation *op) const;
+
+  mlir::Region *region;
+  int64_t width;
+  mlir::IRMapping known;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_LANEREGION_H

@@ -1,0 +1,286 @@
+//===- OnlineBlockWeights.cpp - Weights for a block of queries ------------===//
+//
+// A tile of K Q^T, some keys by all queries, is summed in registers and becomes
+// weights there: with softmax sums start from -m, so that the sum is the
+// exponent. Where a query's largest score of the tile exceeds its maximum by
+// too much, which is rare behind the first tile, the tile is shifted and what
+// the query has gathered so far shrinks; lanes that stay are multiplied by 1.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/LaneRegion.h"
+#include "lib/Kernels/OnlineBlock.h"
+#include "lib/Kernels/OnlineState.h"
+#include "lib/Kernels/VectorMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static int64_t sizeOf(Value memref, int64_t axis) {
+  return cast<MemRefType>(memref.getType()).getDimSize(axis);
+}
+
+namespace {
+class BlockWeights {
+public:
+  BlockWeights(OnlineWeightsOp op, OpBuilder &builder, const IsaLevel &isa)
+      : op(op), loops(builder, op.getLoc(), isa),
+        math(builder, op.getLoc(), isa),
+        vectors(sizeOf(op.getQueries(), 1) / isa.lanes), tile(op.getTile()),
+        isSoftmax(op.getNormalizer() == Normalizer::Softmax) {}
+
+  void build();
+
+private:
+  Value load(Value memref, Value row, int64_t vector);
+  void store(Value value, Value memref, Value row, int64_t vector);
+  Value state(StateRow row, int64_t vector);
+  void setState(Value value, StateRow row, int64_t vector);
+  template <typename Body> void forEachPair(Body body);
+
+  void bindRegions();
+  SmallVector<Value> scores(Value key);
+  SmallVector<Value> masks(Value key);
+  void applyScoreRegion(Value key, SmallVectorImpl<Value> &scores);
+  SmallVector<Value> followMaximum(Value key, ArrayRef<Value> exponents);
+  void shrink(Value key, ArrayRef<Value> factors);
+  void weigh(Value key, SmallVector<Value> scores, ArrayRef<Value> masks);
+
+  OnlineWeightsOp op;
+  VectorLoops loops;
+  VectorMath math;
+  /// Vectors of queries, and keys whose scores stay in registers.
+  int64_t vectors, tile;
+  bool isSoftmax;
+  Value keyCount, batch, head;
+  /// Positions of the queries, a vector each.
+  SmallVector<Value> positions;
+  /// The regions for each vector of queries, as far as those alone decide.
+  SmallVector<LaneRegion> scoreRegions;
+};
+} // namespace
+
+Value BlockWeights::load(Value memref, Value row, int64_t vector) {
+  int64_t lanes = loops.isa.lanes;
+  return loops.loadVector(memref, {row, loops.index(vector * lanes)}, lanes);
+}
+void BlockWeights::store(Value value, Value memref, Value row, int64_t vector) {
+  loops.storeVector(value, memref,
+                    {row, loops.index(vector * loops.isa.lanes)});
+}
+Value BlockWeights::state(StateRow row, int64_t vector) {
+  return load(op.getState(), loops.index(row), vector);
+}
+void BlockWeights::setState(Value value, StateRow row, int64_t vector) {
+  store(value, op.getState(), loops.index(row), vector);
+}
+
+/// body(key of the tile, vector of queries, place in a list of the tile).
+template <typename Body> void BlockWeights::forEachPair(Body body) {
+  for (int64_t key = 0; key < tile; ++key)
+    for (int64_t vector = 0; vector < vectors; ++vector)
+      body(key, vector, key * vectors + vector);
+}
+
+void BlockWeights::bindRegions() {
+  int64_t lanes = loops.isa.lanes;
+  batch = loops.toI32(op.getBatch());
+  head = loops.toI32(op.getHead());
+  Value first = loops.spread(loops.toI32(op.getFirst()), lanes);
+  for (int64_t v = 0; v < vectors; ++v) {
+    positions.push_back(arith::AddIOp::create(loops.builder, loops.loc, first,
+                                              loops.count(v * lanes, lanes)));
+    if (op.getScore().empty())
+      continue;
+    LaneRegion region(op.getScore(), lanes);
+    region.bind(loops, 1, batch);
+    region.bind(loops, 2, head);
+    region.bind(loops, 3, positions.back());
+    scoreRegions.push_back(std::move(region));
+  }
+}
+
+/// k_j . q for the keys of a tile, summed along the width, from -m where that
+/// is all that is left to do. Rows behind the last key repeat it.
+SmallVector<Value> BlockWeights::scores(Value key) {
+  int64_t lanes = loops.isa.lanes, width = sizeOf(op.getKeys(), 1);
+  SmallVector<Value> rows, sums;
+  Value last = loops.plus(keyCount, -1);
+  for (int64_t k = 0; k < tile; ++k)
+    rows.push_back(loops.least(loops.plus(key, k), last));
+  bool fromMaximum =
+      isSoftmax && op.getScore().empty() && op.getFactor().isExactlyValue(1.0);
+  forEachPair([&](int64_t, int64_t v, int64_t) {
+    sums.push_back(fromMaximum ? state(kNegatedMaximum, v)
+                               : loops.splat(0, lanes));
+  });
+  int64_t together = width % 4 == 0 ? 4 : 1;
+  return loops.carry(loops.index(0), loops.index(width), together, sums,
+                     [&](Value first, ValueRange carried) {
+                       SmallVector<Value> next(carried);
+                       for (int64_t u = 0; u < together; ++u) {
+                         Value d = loops.plus(first, u);
+                         SmallVector<Value> queries;
+                         for (int64_t v = 0; v < vectors; ++v)
+                           queries.push_back(load(op.getQueries(), d, v));
+                         for (int64_t k = 0; k < tile; ++k) {
+                           Value number = loops.spread(
+                               loops.load(op.getKeys(), {rows[k], d}), lanes);
+                           for (int64_t v = 0; v < vectors; ++v) {
+                             Value &sum = next[k * vectors + v];
+                             sum = loops.multiplyAdd(number, queries[v], sum);
+                           }
+                         }
+                       }
+                       return next;
+                     });
+}
+
+/// For each pair of the tile whether it is in the mask, and the key exists.
+SmallVector<Value> BlockWeights::masks(Value key) {
+  Lanes lanes(loops.builder, loops.loc);
+  SmallVector<Value> result;
+  forEachPair([&](int64_t k, int64_t v, int64_t) {
+    Value j = loops.plus(key, k);
+    Value allowed = loops.less(j, keyCount);
+    if (MaskOpInterface mask = op.getMaskOp())
+      allowed = lanes.both(
+          allowed,
+          mask.contains(lanes, {batch, head, positions[v], loops.toI32(j)}));
+    if (!isa<VectorType>(allowed.getType()))
+      allowed = loops.spread(allowed, loops.isa.lanes);
+    result.push_back(allowed);
+  });
+  return result;
+}
+
+void BlockWeights::applyScoreRegion(Value key, SmallVectorImpl<Value> &scores) {
+  if (scoreRegions.empty())
+    return;
+  forEachPair([&](int64_t k, int64_t v, int64_t at) {
+    LaneRegion region = scoreRegions[v];
+    region.bind(loops, 4, loops.toI32(loops.plus(key, k)));
+    region.bind(loops, 0, scores[at]);
+    scores[at] = region.result(loops);
+  });
+}
+
+/// Multiplies what queries have gathered: their totals, their sums and the
+/// weights of this op's keys before `key`.
+void BlockWeights::shrink(Value key, ArrayRef<Value> factors) {
+  auto scale = [&](Value memref, Value row) {
+    for (int64_t v = 0; v < vectors; ++v)
+      store(loops.mul(load(memref, row, v), factors[v]), memref, row, v);
+  };
+  scale(op.getState(), loops.index(kTotal));
+  loops.each(loops.index(0), loops.index(sizeOf(op.getSums(), 0)), 1,
+             [&](Value d) { scale(op.getSums(), d); });
+  loops.each(loops.index(0), loops.minus(key, op.getBegin()), 1,
+             [&](Value row) { scale(op.getWeights(), row); });
+}
+
+/// The exponents relative to the maxima, moved where they have to.
+SmallVector<Value> BlockWeights::followMaximum(Value key,
+                                               ArrayRef<Value> exponents) {
+  int64_t lanes = loops.isa.lanes;
+  SmallVector<Value> largest(exponents.take_front(vectors)), moves;
+  for (int64_t k = 1; k < tile; ++k)
+    for (int64_t v = 0; v < vectors; ++v)
+      largest[v] = loops.greater(exponents[k * vectors + v], largest[v]);
+  for (int64_t v = 0; v < vectors; ++v)
+    moves.push_back(loops.isAbove(largest[v], state(kThreshold, v)));
+  auto move = [&] {
+    Value lag = loops.splat(kMaximumLag, lanes);
+    SmallVector<Value> shift, factors, grows, shifted;
+    for (int64_t v = 0; v < vectors; ++v) {
+      shift.push_back(
+          loops.choose(moves[v], largest[v], loops.splat(0, lanes)));
+      // Not for the first key of a query, which may be far below 0.
+      grows.push_back(loops.isAbove(largest[v], lag));
+      Value factor =
+          math.exp2(arith::NegFOp::create(loops.builder, loops.loc, shift[v]));
+      factors.push_back(loops.choose(grows[v], factor, loops.splat(1, lanes)));
+      setState(loops.sub(state(kNegatedMaximum, v), shift[v]), kNegatedMaximum,
+               v);
+      setState(loops.choose(moves[v], lag, state(kThreshold, v)), kThreshold,
+               v);
+    }
+    loops.when(loops.anyOf(grows), [&] { shrink(key, factors); });
+    forEachPair([&](int64_t, int64_t v, int64_t at) {
+      shifted.push_back(loops.sub(exponents[at], shift[v]));
+    });
+    return shifted;
+  };
+  return loops.pick(loops.anyOf(moves), move, exponents);
+}
+
+/// Stores the weights of a tile and adds them to the totals; `masks` is empty
+/// where all of its pairs are in the mask.
+void BlockWeights::weigh(Value key, SmallVector<Value> scores,
+                         ArrayRef<Value> masks) {
+  int64_t lanes = loops.isa.lanes;
+  applyScoreRegion(key, scores);
+  bool hasFactor =
+      !op.getScore().empty() || !op.getFactor().isExactlyValue(1.0);
+  if (isSoftmax && hasFactor)
+    forEachPair([&](int64_t, int64_t v, int64_t at) {
+      scores[at] = loops.multiplyAdd(
+          scores[at], loops.splat(op.getFactor().convertToFloat(), lanes),
+          state(kNegatedMaximum, v));
+    });
+  if (isSoftmax) {
+    Value lowest = loops.splat(-INFINITY, lanes);
+    if (!masks.empty())
+      forEachPair([&](int64_t, int64_t, int64_t at) {
+        scores[at] = loops.choose(masks[at], scores[at], lowest);
+      });
+    scores = followMaximum(key, scores);
+  }
+  SmallVector<Value> totals;
+  for (int64_t v = 0; v < vectors; ++v)
+    totals.push_back(state(kTotal, v));
+  Value outside = outsideMask(loops, lanes);
+  Value row = loops.minus(key, op.getBegin());
+  forEachPair([&](int64_t k, int64_t v, int64_t at) {
+    Value weight = scores[at];
+    if (op.getNormalizer() == Normalizer::Region) {
+      LaneRegion region(op.getWeighting(), lanes);
+      region.bind(loops, 0, weight);
+      weight = region.result(loops);
+    }
+    // 0 + -0.0 is 0: only pairs outside the mask are marked.
+    weight = isSoftmax ? math.exp2(weight)
+                       : loops.add(weight, loops.splat(0, lanes));
+    if (!masks.empty())
+      weight = loops.choose(masks[at], weight, outside);
+    totals[v] = loops.add(totals[v], weight);
+    store(weight, op.getWeights(), loops.plus(row, k), v);
+  });
+  for (int64_t v = 0; v < vectors; ++v)
+    setState(totals[v], kTotal, v);
+}
+
+void BlockWeights::build() {
+  keyCount = loops.size(op.getKeys(), 0);
+  bindRegions();
+  auto [fullBegin, fullEnd] =
+      fullPart(loops, op.getBegin(), loops.least(op.getEnd(), keyCount),
+               op.getFullBegin(), op.getFullEnd());
+  loops.each(op.getBegin(), op.getEnd(), tile,
+             [&, from = fullBegin, to = fullEnd](Value key) {
+               SmallVector<Value> sums = scores(key);
+               Value isFull =
+                   loops.both(loops.lessOrEqual(from, key),
+                              loops.lessOrEqual(loops.plus(key, tile), to));
+               loops.whenElse(
+                   isFull, [&] { weigh(key, sums, {}); },
+                   [&] { weigh(key, sums, masks(key)); });
+             });
+}
+
+void heddle::emitBlock(OnlineWeightsOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  BlockWeights(op, builder, isa).build();
+}

@@ -1,0 +1,209 @@
+#include "lib/Kernels/VectorLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+
+Value VectorLoops::plus(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::plus(Value lhs, int64_t rhs) {
+  return rhs == 0 ? lhs : plus(lhs, index(rhs));
+}
+Value VectorLoops::minus(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::SubIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::times(Value lhs, int64_t rhs) {
+  return builder.createOrFold<arith::MulIOp>(loc, lhs, index(rhs));
+}
+Value VectorLoops::least(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::most(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::clamp(Value value, Value low, Value high) {
+  return most(low, least(value, high));
+}
+Value VectorLoops::floorTo(Value value, int64_t step) {
+  if (step == 1)
+    return value;
+  Value steps = builder.createOrFold<arith::DivUIOp>(loc, value, index(step));
+  return times(steps, step);
+}
+Value VectorLoops::less(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
+                                             lhs, rhs);
+}
+Value VectorLoops::lessOrEqual(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle,
+                                             lhs, rhs);
+}
+Value VectorLoops::same(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lhs,
+                                             rhs);
+}
+Value VectorLoops::both(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::AndIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::either(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::OrIOp>(loc, lhs, rhs);
+}
+
+VectorType VectorLoops::vectorType(int64_t width) {
+  return VectorType::get(width, builder.getF32Type());
+}
+Value VectorLoops::loadVector(Value memref, ValueRange at, int64_t width) {
+  return vector::LoadOp::create(builder, loc, vectorType(width), memref, at);
+}
+void VectorLoops::storeVector(Value value, Value memref, ValueRange at) {
+  vector::StoreOp::create(builder, loc, value, memref, at);
+}
+
+/// Lanes [0, count) of `width`.
+static Value firstLanes(VectorLoops &loops, int64_t count, int64_t width) {
+  SmallVector<bool> lanes(width, false);
+  std::fill_n(lanes.begin(), count, true);
+  auto type = VectorType::get(width, loops.builder.getI1Type());
+  return arith::ConstantOp::create(loops.builder, loops.loc,
+                                   DenseElementsAttr::get(type, lanes));
+}
+Value VectorLoops::loadFirst(Value memref, ValueRange at, int64_t count,
+                             int64_t width) {
+  if (count == width)
+    return loadVector(memref, at, width);
+  return vector::MaskedLoadOp::create(builder, loc, vectorType(width), memref,
+                                      at, firstLanes(*this, count, width),
+                                      splat(0, width));
+}
+void VectorLoops::storeFirst(Value value, Value memref, ValueRange at,
+                             int64_t count) {
+  int64_t width = cast<VectorType>(value.getType()).getNumElements();
+  if (count == width)
+    return storeVector(value, memref, at);
+  vector::MaskedStoreOp::create(builder, loc, memref, at,
+                                firstLanes(*this, count, width), value);
+}
+
+Value VectorLoops::spread(Value scalar, int64_t width) {
+  return builder.createOrFold<vector::BroadcastOp>(
+      loc, VectorType::get(width, scalar.getType()), scalar);
+}
+Value VectorLoops::splat(double value, int64_t width) {
+  return arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(vectorType(width), static_cast<float>(value)));
+}
+Value VectorLoops::count(int64_t first, int64_t width) {
+  SmallVector<int32_t> lanes(width);
+  std::iota(lanes.begin(), lanes.end(), static_cast<int32_t>(first));
+  return arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(VectorType::get(width, builder.getI32Type()),
+                             ArrayRef<int32_t>(lanes)));
+}
+Value VectorLoops::multiplyAdd(Value a, Value b, Value c) {
+  // Not vector.fma, which LLVM may take apart.
+  return math::FmaOp::create(builder, loc, a, b, c);
+}
+Value VectorLoops::isAbove(Value a, Value b) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b);
+}
+Value VectorLoops::choose(Value condition, Value then, Value otherwise) {
+  return arith::SelectOp::create(builder, loc, condition, then, otherwise);
+}
+Value VectorLoops::greater(Value a, Value b) {
+  return choose(isAbove(a, b), a, b);
+}
+Value VectorLoops::any(Value mask) {
+  return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR,
+                                     mask);
+}
+Value VectorLoops::anyOf(ValueRange masks) {
+  Value all = masks.front();
+  for (Value mask : masks.drop_front())
+    all = arith::OrIOp::create(builder, loc, all, mask);
+  return any(all);
+}
+Value VectorLoops::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
+  return vector::ShuffleOp::create(builder, loc, a, b, lanes);
+}
+
+SmallVector<Value> VectorLoops::transpose(ValueRange rows) {
+  SmallVector<Value> result(rows);
+  int64_t width = rows.size();
+  // Swaps blocks of `half` lanes between rows that are `half` apart.
+  for (int64_t half = 1; half < width; half *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < width; ++lane) {
+      bool isUpper = lane & half;
+      low.push_back(isUpper ? lane - half + width : lane);
+      high.push_back(isUpper ? lane + width : lane + half);
+    }
+    for (int64_t row = 0; row < width; ++row) {
+      if (row & half)
+        continue;
+      Value a = result[row], b = result[row | half];
+      result[row] = shuffle(a, b, low);
+      result[row | half] = shuffle(a, b, high);
+    }
+  }
+  return result;
+}
+
+SmallVector<Value>
+VectorLoops::carry(Value begin, Value end, int64_t step, ValueRange initial,
+                   function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(
+      builder, loc, begin, end, index(step), initial,
+      [&](OpBuilder &, Location, Value i, ValueRange carried) {
+        scf::YieldOp::create(builder, loc, body(i, carried));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+void VectorLoops::each(Value begin, Value end, int64_t step,
+                       function_ref<void(Value)> body) {
+  carry(begin, end, step, {}, [&](Value i, ValueRange) {
+    body(i);
+    return SmallVector<Value>();
+  });
+}
+
+void VectorLoops::when(Value condition, function_ref<void()> then) {
+  scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
+    then();
+    scf::YieldOp::create(builder, loc);
+  });
+}
+
+void VectorLoops::whenElse(Value condition, function_ref<void()> then,
+                           function_ref<void()> otherwise) {
+  scf::IfOp::create(
+      builder, loc, condition,
+      [&](OpBuilder &, Location) {
+        then();
+        scf::YieldOp::create(builder, loc);
+      },
+      [&](OpBuilder &, Location) {
+        otherwise();
+        scf::YieldOp::create(builder, loc);
+      });
+}
+
+SmallVector<Value> VectorLoops::pick(Value condition,
+                                     function_ref<SmallVector<Value>()> then,
+                                     ValueRange otherwise) {
+  auto branch = scf::IfOp::create(
+      builder, loc, condition,
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(builder, loc, then());
+      },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(builder, loc, otherwise);
+      });
+  return SmallVector<Value>(branch.getResults());
+}

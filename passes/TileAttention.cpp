@@ -1,0 +1,378 @@
+//===- TileAttention.cpp - Attention as loops over tiles of keys ----------===//
+//
+// The full form works on blocks of queries, one vector lane a query, and the
+// step form on one query at a time. Either way a task walks over its share of
+// (batch, head, block), asks the mask which tiles of keys matter, and takes
+// them in ascending order: weights, then the sum of weighted values. What a
+// query computes does not depend on which block or task it falls into.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "lib/Kernels/VectorLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/Passes.h"
+#include <cmath>
+
+namespace heddle {
+#define GEN_PASS_DEF_TILEATTENTIONPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+/// Multiply-adds of a task: about 20 us of one core.
+static constexpr int64_t kTaskWork = 1200000;
+
+namespace {
+/// The sizes of tiles; those of each ISA level were measured.
+struct TileSizes {
+  /// Queries of a block.
+  int64_t queries;
+  /// Keys whose scores stay in registers, and whose weights stay in scratch
+  /// memory until their values are added.
+  int64_t scores, weights;
+};
+
+/// Scratch memory of a block of queries, or of one query.
+struct BlockScratch {
+  Value queries, weights, sums, state;
+};
+
+class AttentionTiler {
+public:
+  AttentionTiler(AttentionOp op, OpBuilder &builder, const IsaLevel &isa)
+      : op(op), loops(builder, op.getLoc(), isa),
+        sizes(isa.registers == 32 ? TileSizes{32, 8, 256}
+                                  : TileSizes{16, 4, 256}) {}
+
+  void tileFull();
+  void tileStep();
+
+private:
+  Value scratch(ArrayRef<int64_t> shape, Type element);
+  Value headRows(Value memref, Value batch, Value head, int64_t width);
+  Value keyHead(Value head);
+  void forEachTask(Value units, Value unitWork,
+                   function_ref<void()> takeScratch,
+                   function_ref<void(Value)> unit);
+  BlockScratch blockScratch(int64_t count);
+  void queryBlock(Value batch, Value head, Value first,
+                  const BlockScratch &block);
+  void queryRow(Value row, Value head);
+  void forEachTile(Value count, bool isAligned,
+                   function_ref<void(Value, Value, ArrayRef<Value>)> tile);
+  float queryScale();
+  float exponentFactor();
+  void createUpdate(Value values, Value begin, Value end, ArrayRef<Value> run,
+                    Value origin);
+  void createWeights(Value keys, Value begin, Value end, ArrayRef<Value> run,
+                     Value batch, Value head, Value first, Value origin);
+
+  AttentionOp op;
+  VectorLoops loops;
+  TileSizes sizes;
+  /// What the current block or query works in.
+  BlockScratch block;
+  Value runs;
+};
+} // namespace
+
+Value AttentionTiler::scratch(ArrayRef<int64_t> shape, Type element) {
+  return memref::AllocaOp::create(loops.builder, loops.loc,
+                                  MemRefType::get(shape, element), ValueRange(),
+                                  loops.builder.getI64IntegerAttr(64));
+}
+
+/// The rows of one head, [n, width], of [n, widths] or [batch, n, widths].
+Value AttentionTiler::headRows(Value memref, Value batch, Value head,
+                               int64_t width) {
+  auto type = cast<MemRefType>(memref.getType());
+  OpBuilder &builder = loops.builder;
+  int64_t rank = type.getRank();
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets(rank, zero), counts(rank, one),
+      strides(rank, one);
+  if (rank == 3)
+    offsets[0] = batch;
+  counts[rank - 2] =
+      type.isDynamicDim(rank - 2)
+          ? OpFoldResult(loops.size(memref, rank - 2))
+          : OpFoldResult(builder.getIndexAttr(type.getDimSize(rank - 2)));
+  offsets[rank - 1] = loops.times(head, width);
+  counts[rank - 1] = builder.getIndexAttr(width);
+  MemRefType rows = memref::SubViewOp::inferRankReducedResultType(
+      {type.getDimSize(rank - 2), width}, type, offsets, counts, strides);
+  return memref::SubViewOp::create(builder, loops.loc, rows, memref, offsets,
+                                   counts, strides);
+}
+
+/// The head of keys and values that a head of queries reads.
+Value AttentionTiler::keyHead(Value head) {
+  int64_t group = op.getHeads() / op.getKeyValueHeads();
+  if (group == 1)
+    return head;
+  return arith::DivUIOp::create(loops.builder, loops.loc, head,
+                                loops.index(group));
+}
+
+/// Splits [0, units) among tasks that are worth one.
+void AttentionTiler::forEachTask(Value units, Value unitWork,
+                                 function_ref<void()> takeScratch,
+                                 function_ref<void(Value)> unit) {
+  OpBuilder &builder = loops.builder;
+  auto multiply = [&](Value lhs, Value rhs) -> Value {
+    return arith::MulIOp::create(builder, loops.loc, lhs, rhs);
+  };
+  auto divide = [&](Value lhs, Value rhs) -> Value {
+    return arith::DivUIOp::create(builder, loops.loc, lhs, rhs);
+  };
+  Value worth = divide(multiply(units, unitWork), loops.index(kTaskWork));
+  Value tasks = loops.clamp(worth, loops.index(1), units);
+  auto loop =
+      scf::ForallOp::create(builder, loops.loc, ArrayRef<OpFoldResult>{tasks},
+                            /*outputs=*/ValueRange(), std::nullopt);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop.getTerminator());
+  Value task = loop.getInductionVar(0);
+  takeScratch();
+  Value begin = divide(multiply(task, units), tasks);
+  Value end = divide(multiply(loops.plus(task, 1), units), tasks);
+  loops.each(begin, end, 1, unit);
+}
+
+/// Scores come out scaled: by log2 e, too, where they are exponents of 2 next.
+float AttentionTiler::queryScale() {
+  double scale = op.getEffectiveScale();
+  bool isExponent =
+      op.getNormalizer() == Normalizer::Softmax && op.getScore().empty();
+  return isExponent ? scale * M_LOG2E : scale;
+}
+float AttentionTiler::exponentFactor() {
+  return op.getScore().empty() ? 1 : M_LOG2E;
+}
+
+void AttentionTiler::createWeights(Value keys, Value begin, Value end,
+                                   ArrayRef<Value> run, Value batch, Value head,
+                                   Value first, Value origin) {
+  OpBuilder &builder = loops.builder;
+  auto tile = OnlineWeightsOp::create(
+      builder, loops.loc, block.queries, keys, begin, end, run[2], run[3],
+      op.getMask(), batch, head, first, origin, block.weights, block.sums,
+      block.state, builder.getF32FloatAttr(exponentFactor()),
+      builder.getI64IntegerAttr(sizes.scores), op.getNormalizerAttr());
+  IRMapping mapping;
+  op.getScore().cloneInto(&tile.getScore(), mapping);
+  op.getWeighting().cloneInto(&tile.getWeighting(), mapping);
+}
+
+void AttentionTiler::createUpdate(Value values, Value begin, Value end,
+                                  ArrayRef<Value> run, Value origin) {
+  OnlineUpdateOp::create(loops.builder, loops.loc, block.weights, values, begin,
+                         end, run[2], run[3], origin, block.sums,
+                         loops.builder.getI64IntegerAttr(sizes.scores));
+}
+
+/// Tiles of at most `sizes.weights` keys of all runs; aligned ones end at
+/// multiples of it.
+void AttentionTiler::forEachTile(
+    Value count, bool isAligned,
+    function_ref<void(Value, Value, ArrayRef<Value>)> tile) {
+  loops.each(loops.index(0), count, 1, [&](Value r) {
+    SmallVector<Value> run;
+    for (int64_t bound = 0; bound < 4; ++bound)
+      run.push_back(loops.load(runs, {r, loops.index(bound)}));
+    Value first = run[0];
+    if (isAligned)
+      first = loops.floorTo(first, sizes.weights);
+    loops.each(first, run[1], sizes.weights, [&](Value begin) {
+      Value end = loops.least(loops.plus(begin, sizes.weights), run[1]);
+      tile(isAligned ? loops.most(begin, run[0]) : begin, end, run);
+    });
+  });
+}
+
+/// Scratch memory for `count` queries, a column each.
+BlockScratch AttentionTiler::blockScratch(int64_t count) {
+  Type f32 = loops.builder.getF32Type();
+  return {scratch({op.getKeyWidth(), count}, f32),
+          scratch({sizes.weights, count}, f32),
+          scratch({op.getValueWidth(), count}, f32), scratch({3, count}, f32)};
+}
+
+/// As many queries of one head, from `first` on, as `scratch` has columns.
+void AttentionTiler::queryBlock(Value batch, Value head, Value first,
+                                const BlockScratch &scratch) {
+  block = scratch;
+  int64_t count = cast<MemRefType>(block.state.getType()).getDimSize(1);
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Value keysOf = keyHead(head);
+  Value rows = headRows(op.getQuery(), batch, head, op.getQueryWidth());
+  Value keys = headRows(op.getKey(), batch, keysOf, op.getKeyWidth());
+  Value values = headRows(op.getValue(), batch, keysOf, op.getValueWidth());
+  Value result = headRows(op.getDestination(), batch, head, op.getValueWidth());
+  OnlineInitOp::create(builder, loc, rows, first, block.queries, block.sums,
+                       block.state, builder.getF32FloatAttr(queryScale()));
+  // A last block may reach behind the last query: what a key is to the others
+  // must not depend on how many they are.
+  auto tiles = TileRunsOp::create(
+      builder, loc, op.getMask(), batch, head, first, loops.plus(first, count),
+      loops.index(0), loops.size(op.getKey(), 1), runs,
+      builder.getI64IntegerAttr(sizes.scores));
+  forEachTile(tiles.getCount(), /*isAligned=*/false,
+              [&](Value begin, Value end, ArrayRef<Value> run) {
+                createWeights(keys, begin, end, run, batch, head, first,
+                              Value());
+                createUpdate(values, begin, end, run, Value());
+              });
+  OnlineFinishOp::create(builder, loc, block.sums, block.state, result, first,
+                         op.getNormalizerAttr());
+}
+
+void AttentionTiler::tileFull() {
+  OpBuilder &builder = loops.builder;
+  Value heads = loops.index(op.getHeads());
+  Value batches = loops.size(op.getQuery(), 0);
+  Value blocks = arith::CeilDivUIOp::create(builder, loops.loc,
+                                            loops.size(op.getQuery(), 1),
+                                            loops.index(sizes.queries));
+  Value rows = arith::MulIOp::create(builder, loops.loc, batches, heads);
+  Value units = arith::MulIOp::create(builder, loops.loc, rows, blocks);
+  int64_t widths = op.getKeyWidth() + op.getValueWidth();
+  Value unitWork =
+      loops.times(loops.size(op.getKey(), 1), sizes.queries * widths);
+  // Few queries, as at the end of a sentence, take one vector.
+  BlockScratch wide, narrow;
+  bool hasNarrow = sizes.queries > loops.isa.lanes;
+  auto takeScratch = [&] {
+    wide = blockScratch(sizes.queries);
+    if (hasNarrow)
+      narrow = blockScratch(loops.isa.lanes);
+    runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
+                   builder.getIndexType());
+  };
+  forEachTask(units, unitWork, takeScratch, [&](Value unit) {
+    auto divide = [&](Value value, Value by) -> Value {
+      return arith::DivUIOp::create(builder, loops.loc, value, by);
+    };
+    auto rest = [&](Value value, Value by) -> Value {
+      return arith::RemUIOp::create(builder, loops.loc, value, by);
+    };
+    Value row = divide(unit, blocks);
+    Value first = loops.times(rest(unit, blocks), sizes.queries);
+    Value batch = divide(row, heads), head = rest(row, heads);
+    if (!hasNarrow)
+      return queryBlock(batch, head, first, wide);
+    Value left = loops.minus(loops.size(op.getQuery(), 1), first);
+    loops.whenElse(
+        loops.lessOrEqual(left, loops.index(loops.isa.lanes)),
+        [&] { queryBlock(batch, head, first, narrow); },
+        [&] { queryBlock(batch, head, first, wide); });
+  });
+  op.erase();
+}
+
+/// The query of one row of a step, which stands at a position of its own.
+void AttentionTiler::queryRow(Value row, Value head) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Value sentence = loops.toIndex(loops.load(op.getSentences(), row));
+  Value position = loops.toIndex(loops.load(op.getPositions(), row));
+  Value keyRow = op.getShared() ? sentence : row;
+  Value keyBegin = loops.index(0), keyEnd = loops.size(op.getKey(), 1), origin;
+  if (!op.getShared()) {
+    // A cache holds the latest positions, up to the query's own. The slot of
+    // position 0 of the older lap is the origin.
+    Value slots = keyEnd;
+    keyEnd = loops.plus(position, 1);
+    keyBegin = loops.most(keyBegin, loops.minus(keyEnd, slots));
+    Value past = arith::RemUIOp::create(builder, loc, keyBegin, slots);
+    origin = loops.minus(keyBegin, past);
+  }
+  Value keysOf = keyHead(head);
+  Value rows = headRows(op.getQuery(), Value(), head, op.getQueryWidth());
+  Value keys = headRows(op.getKey(), keyRow, keysOf, op.getKeyWidth());
+  Value values = headRows(op.getValue(), keyRow, keysOf, op.getValueWidth());
+  Value result =
+      headRows(op.getDestination(), Value(), head, op.getValueWidth());
+  OnlineInitOp::create(builder, loc, rows, row, block.queries, block.sums,
+                       block.state, builder.getF32FloatAttr(queryScale()));
+  auto count = TileRunsOp::create(builder, loc, op.getMask(), sentence, head,
+                                  position, loops.plus(position, 1), keyBegin,
+                                  keyEnd, runs, builder.getI64IntegerAttr(1));
+  // Where a tile ends depends on no other row: maxima move between tiles.
+  forEachTile(count.getCount(), /*isAligned=*/true,
+              [&](Value begin, Value end, ArrayRef<Value> run) {
+                createWeights(keys, begin, end, run, sentence, head, position,
+                              origin);
+                createUpdate(values, begin, end, run, origin);
+              });
+  OnlineFinishOp::create(builder, loc, block.sums, block.state, result, row,
+                         op.getNormalizerAttr());
+}
+
+void AttentionTiler::tileStep() {
+  OpBuilder &builder = loops.builder;
+  sizes.scores = loops.isa.lanes;
+  Value heads = loops.index(op.getHeads());
+  Value units = arith::MulIOp::create(builder, loops.loc,
+                                      loops.size(op.getQuery(), 0), heads);
+  // A key is read for one query alone: several times the cost of a
+  // multiply-add.
+  constexpr int64_t kReadCost = 4;
+  int64_t widths = op.getKeyWidth() + op.getValueWidth();
+  Value unitWork = loops.times(loops.size(op.getKey(), 1), kReadCost * widths);
+  auto takeScratch = [&] {
+    Type f32 = builder.getF32Type();
+    block = {scratch({op.getKeyWidth()}, f32), scratch({sizes.weights}, f32),
+             scratch({op.getValueWidth()}, f32),
+             scratch({3, loops.isa.lanes}, f32)};
+    runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
+                   builder.getIndexType());
+  };
+  forEachTask(units, unitWork, takeScratch, [&](Value unit) {
+    Value row = arith::DivUIOp::create(builder, loops.loc, unit, heads);
+    Value head = arith::RemUIOp::create(builder, loops.loc, unit, heads);
+    queryRow(row, head);
+  });
+  op.erase();
+}
+
+/// Whether rows are contiguous along their width.
+static bool hasContiguousRows(Value memref) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  return type && type.isLastDimUnitStride();
+}
+
+namespace {
+struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    llvm::Expected<IsaLevel> level = getIsaLevel(isa);
+    if (!level) {
+      getOperation()->emitError(llvm::toString(level.takeError()));
+      return signalPassFailure();
+    }
+    SmallVector<AttentionOp> ops;
+    getOperation()->walk([&](AttentionOp op) {
+      Value buffers[] = {op.getQuery(), op.getKey(), op.getValue()};
+      if (op.getSimilarity().empty() && op.getDestination() &&
+          hasContiguousRows(op.getDestination()) &&
+          llvm::all_of(buffers, hasContiguousRows))
+        ops.push_back(op);
+    });
+    for (AttentionOp op : ops) {
+      OpBuilder builder(op);
+      AttentionTiler tiler(op, builder, *level);
+      op.isStep() ? tiler.tileStep() : tiler.tileFull();
+      ++numTiled;
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,57 @@
+// RUN: heddle-opt %s -transformer-emit-kernels=isa=x86-64-v4 -split-input-file | FileCheck %s --check-prefixes=CHECK,V4
+// RUN: heddle-opt %s -transformer-emit-kernels=isa=x86-64-v3 -split-input-file | FileCheck %s --check-prefixes=CHECK,V3
+
+// Four keys by 32 queries of scores stay in registers: a tile size is what the
+// dump says. Weights outside of the full part are marked; inside there is no
+// mask.
+// CHECK-LABEL: @weighs_a_tile
+func.func private @weighs_a_tile(%queries: memref<64x32xf32>,
+    %keys: memref<?x64xf32>, %weights: memref<64x32xf32>,
+    %sums: memref<64x32xf32>, %state: memref<3x32xf32>, %b: index, %h: index,
+    %i: index, %j: index, %end: index) {
+  %causal = transformer.mask.causal
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c4
+  // V4: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+  // V4: math.fma {{.*}} : vector<16xf32>
+  // V3: math.fma {{.*}} : vector<8xf32>
+  // CHECK: scf.if
+  // CHECK-NOT: arith.cmpi sle, {{.*}} : vector
+  // V4: llvm.call_intrinsic "llvm.x86.avx512.mask.scalef.ps.512"
+  // CHECK: } else {
+  // V4: arith.cmpi sle, {{.*}} : vector<16xi32>
+  // V3: arith.cmpi sle, {{.*}} : vector<8xi32>
+  // CHECK-NOT: transformer.online.weights
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
+    mask(%causal) of %b, %h, %i into %weights, %sums, %state
+    {factor = 1.0 : f32, tile = 4 : i64} : memref<64x32xf32>, memref<?x64xf32>,
+    memref<64x32xf32>, memref<64x32xf32>, memref<3x32xf32>
+  return
+}
+
+// -----
+
+// A region in lanes: what depends on the head alone is one number.
+// CHECK-LABEL: @inlines_a_score_region
+func.func private @inlines_a_score_region(%queries: memref<8x16xf32>,
+    %keys: memref<?x8xf32>, %weights: memref<64x16xf32>,
+    %sums: memref<8x16xf32>, %state: memref<3x16xf32>, %slopes: memref<2xf32>,
+    %b: index, %h: index, %i: index, %j: index, %end: index) {
+  // CHECK: memref.load %{{.*}}[%{{.*}}] : memref<2xf32>
+  // CHECK: scf.for
+  // V4: arith.sitofp {{.*}} : vector<16xi32> to vector<16xf32>
+  // V3: arith.sitofp {{.*}} : vector<8xi32> to vector<8xf32>
+  // CHECK-NOT: transformer.lookup
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
+    of %b, %h, %i into %weights, %sums, %state
+    {factor = 1.0 : f32, tile = 4 : i64} score {
+  ^bb0(%s: f32, %rb: i32, %rh: i32, %ri: i32, %rj: i32):
+    %slope = transformer.lookup %slopes[%rh] : memref<2xf32> -> f32
+    %distance = arith.subi %ri, %rj : i32
+    %f = arith.sitofp %distance : i32 to f32
+    %bias = arith.mulf %slope, %f : f32
+    %t = arith.addf %s, %bias : f32
+    transformer.yield %t : f32
+  } : memref<8x16xf32>, memref<?x8xf32>, memref<64x16xf32>, memref<8x16xf32>,
+      memref<3x16xf32>
+  return
+}

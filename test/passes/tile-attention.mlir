@@ -1,0 +1,116 @@
+// RUN: heddle-opt %s -transformer-tile-attention=isa=x86-64-v4 -canonicalize -split-input-file | FileCheck %s --check-prefixes=CHECK,V4
+// RUN: heddle-opt %s -transformer-tile-attention=isa=x86-64-v3 -canonicalize -split-input-file | FileCheck %s --check-prefixes=CHECK,V3
+
+// The example of the pass's description. Queries, weights and sums of a block
+// have a column a query; tiles end where their run does.
+// CHECK-LABEL: @visits_tiles_of_keys
+func.func private @visits_tiles_of_keys(%q: memref<?x?x512xf32>,
+    %y: memref<?x?x512xf32>) {
+  %causal = transformer.mask.causal
+  // CHECK: %[[CAUSAL:.*]] = transformer.mask.causal
+  // CHECK: scf.forall (%{{.*}}) in (%{{.*}}) {
+  // V4: memref.alloca() {{.*}} : memref<64x32xf32>
+  // V4: memref.alloca() {{.*}} : memref<256x32xf32>
+  // V3: memref.alloca() {{.*}} : memref<64x16xf32>
+  // V3: memref.alloca() {{.*}} : memref<256x16xf32>
+  // CHECK: %[[ROWS:.*]] = memref.subview %arg0[%[[B:.*]], 0, %{{.*}}] {{.*}} to memref<?x64xf32, strided<[512, 1], offset: ?>>
+  // The scale holds log2 e: weights are powers of 2.
+  // CHECK: transformer.online.init %[[ROWS]][%[[I:.*]]] into %[[QUERIES:.*]], %[[SUMS:.*]], %[[STATE:.*]] {scale = 0.180336878 : f32}
+  // CHECK: %[[COUNT:.*]] = transformer.mask.tile_runs mask(%[[CAUSAL]]) of %[[B]], %[[H:.*]] queries %[[I]] to %{{.*}} keys %{{.*}} to %{{.*}} into %[[RUNS:.*]] {tile
+  // CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %[[COUNT]]
+  // CHECK: %[[FIRST:.*]] = memref.load %[[RUNS]][%[[ROW]], %{{.*}}]
+  // CHECK: %[[LAST:.*]] = memref.load %[[RUNS]][%[[ROW]], %{{.*}}]
+  // CHECK: scf.for %[[J:.*]] = %[[FIRST]] to %[[LAST]] step %c256
+  // CHECK: transformer.online.weights %[[QUERIES]], %{{.*}}[%[[J]] to %[[END:.*]]] full %{{.*}} to %{{.*}} mask(%[[CAUSAL]]) of %[[B]], %[[H]], %[[I]] into %[[WEIGHTS:.*]], %[[SUMS]], %[[STATE]] {factor = 1.000000e+00 : f32, tile
+  // CHECK: transformer.online.update %[[WEIGHTS]], %{{.*}}[%[[J]] to %[[END]]] full %{{.*}} to %{{.*}} into %[[SUMS]]
+  // CHECK: transformer.online.finish %[[SUMS]], %[[STATE]] into %{{.*}}[%[[I]]]
+  // CHECK-NOT: transformer.attention
+  transformer.attention %q, %q, %q mask(%causal) into %y {heads = 8 : i64}
+    : (memref<?x?x512xf32>, memref<?x?x512xf32>, memref<?x?x512xf32>,
+       !transformer.mask, memref<?x?x512xf32>) -> ()
+  return
+}
+
+// -----
+
+// One query a row, in lanes of its width; a cache is read as a ring.
+// CHECK-LABEL: @takes_one_query_a_row
+func.func private @takes_one_query_a_row(%q: memref<?x64xf32>,
+    %k: memref<?x?x32xf32>, %v: memref<?x?x48xf32>, %y: memref<?x96xf32>,
+    %positions: memref<?xi32>, %sentences: memref<?xi32>) {
+  // CHECK: scf.forall
+  // CHECK: memref.alloca() {{.*}} : memref<16xf32>
+  // CHECK: memref.alloca() {{.*}} : memref<256xf32>
+  // CHECK: memref.alloca() {{.*}} : memref<24xf32>
+  // V4: memref.alloca() {{.*}} : memref<3x16xf32>
+  // V3: memref.alloca() {{.*}} : memref<3x8xf32>
+  // Two heads share one of keys.
+  // CHECK: arith.divui %[[H:.*]], %c2
+  // CHECK: transformer.mask.tile_runs of %{{.*}}, %[[H]] queries %[[P:.*]] to %{{.*}} keys {{.*}} {tile = 1 : i64}
+  // CHECK: transformer.online.weights {{.*}} of %{{.*}}, %[[H]], %[[P]] ring %[[ORIGIN:.*]] into
+  // CHECK: transformer.online.update {{.*}} ring %[[ORIGIN]] into
+  transformer.attention %q, %k, %v at %positions of %sentences into %y
+    {heads = 4 : i64, kv_heads = 2 : i64}
+    : (memref<?x64xf32>, memref<?x?x32xf32>, memref<?x?x48xf32>,
+       memref<?xi32>, memref<?xi32>, memref<?x96xf32>) -> ()
+  return
+}
+
+// -----
+
+// A memory has no ring.
+// CHECK-LABEL: @reads_a_shared_memory
+func.func private @reads_a_shared_memory(%q: memref<?x64xf32>,
+    %k: memref<?x?x64xf32>, %rows: memref<?xi32>) {
+  // CHECK: transformer.online.weights
+  // CHECK-NOT: ring
+  transformer.attention %q, %k, %k at %rows of %rows shared into %q
+    {heads = 2 : i64}
+    : (memref<?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       memref<?xi32>, memref<?xi32>, memref<?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Scores go through the region before they are exponents.
+// CHECK-LABEL: @keeps_regions
+func.func private @keeps_regions(%x: memref<?x?x16xf32>,
+    %y: memref<?x?x16xf32>) {
+  // CHECK: transformer.online.init {{.*}} {scale = 2.500000e-01 : f32}
+  // CHECK: transformer.online.weights {{.*}} {factor = 1.44269502 : f32, {{.*}}} score {
+  // CHECK: math.tanh
+  transformer.attention %x, %x, %x into %y {heads = 1 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %capped = math.tanh %s : f32
+    transformer.yield %capped : f32
+  } : (memref<?x?x16xf32>, memref<?x?x16xf32>, memref<?x?x16xf32>,
+       memref<?x?x16xf32>) -> ()
+  // CHECK: transformer.online.init {{.*}} {scale = 2.500000e-01 : f32}
+  // CHECK: transformer.online.weights {{.*}} normalizer sum
+  // CHECK: transformer.online.finish {{.*}} {normalizer = #transformer<normalizer_kind sum>}
+  transformer.attention %x, %x, %x into %y {heads = 1 : i64} normalizer sum
+    : (memref<?x?x16xf32>, memref<?x?x16xf32>, memref<?x?x16xf32>,
+       memref<?x?x16xf32>) -> ()
+  return
+}
+
+// -----
+
+// What cannot be tiled is left to the reference lowering.
+// CHECK-LABEL: @leaves_the_rest_alone
+func.func private @leaves_the_rest_alone(%x: memref<?x?x16xf32>,
+    %t: memref<?x?x16xf32, strided<[?, 1, ?]>>, %y: memref<?x?x16xf32>) {
+  // CHECK: transformer.attention {{.*}} similarity
+  transformer.attention %x, %x, %x into %y {heads = 1 : i64} similarity {
+  ^bb0(%q: vector<16xf32>, %k: vector<16xf32>):
+    %s = vector.reduction <maximumf>, %k : vector<16xf32> into f32
+    transformer.yield %s : f32
+  } : (memref<?x?x16xf32>, memref<?x?x16xf32>, memref<?x?x16xf32>,
+       memref<?x?x16xf32>) -> ()
+  // CHECK: transformer.attention
+  transformer.attention %x, %t, %t into %y {heads = 1 : i64}
+    : (memref<?x?x16xf32>, memref<?x?x16xf32, strided<[?, 1, ?]>>,
+       memref<?x?x16xf32, strided<[?, 1, ?]>>, memref<?x?x16xf32>) -> ()
+  return
+}
