@@ -1,0 +1,69 @@
+#include "bench/kernels/Comparison.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace heddle::bench {
+
+/// Cases in the order in which they were added.
+static std::vector<std::string> &cases() {
+  static std::vector<std::string> names;
+  return names;
+}
+
+void add(const std::string &name, const std::string &engine, Work work,
+         std::function<void()> run) {
+  benchmark::RegisterBenchmark((name + "/" + engine).c_str(),
+                               [work, run](benchmark::State &state) {
+                                 for (auto _ : state)
+                                   run();
+                                 using benchmark::Counter;
+                                 auto rate = Counter::kIsIterationInvariantRate;
+                                 state.counters["flops"] =
+                                     Counter(work.flops, rate);
+                                 state.counters["bytes"] =
+                                     Counter(work.bytes, rate);
+                               })
+      ->UseRealTime();
+}
+
+bool Comparison::ReportContext(const Context &) { return true; }
+
+void Comparison::ReportRuns(const std::vector<Run> &runs) {
+  for (const Run &run : runs) {
+    if (run.run_type != Run::RT_Aggregate || run.aggregate_name != "median")
+      continue;
+    const std::string &label = run.run_name.function_name;
+    size_t slash = label.rfind('/');
+    std::string name = label.substr(0, slash);
+    if (!rates.count(name))
+      cases.push_back(name);
+    rates[name][label.substr(slash + 1)] = {run.counters.at("flops").value,
+                                            run.counters.at("bytes").value};
+  }
+}
+
+void Comparison::Finalize() {
+  double peak = measurePeakFlops(), bandwidth = measureReadBandwidth();
+  printf("%s, one thread: %.1f GFLOP/s in f32, %.1f GB/s from memory\n\n",
+         cpuName().c_str(), peak / 1e9, bandwidth / 1e9);
+  printf("%-36s %9s %7s %7s %7s  %s\n", "case", "GFLOP/s", "of peak", "GB/s",
+         "of read", "ratio to peers");
+  for (const std::string &name : cases) {
+    const auto &engines = rates[name];
+    auto ours = engines.find("heddle");
+    if (ours == engines.end())
+      continue;
+    const Rates &own = ours->second;
+    printf("%-36s %9.1f %6.0f%% %7.1f %6.0f%% ", name.c_str(), own.flops / 1e9,
+           100 * own.flops / peak, own.bytes / 1e9,
+           100 * own.bytes / bandwidth);
+    for (const auto &[engine, other] : engines)
+      if (engine != "heddle")
+        printf("  %.2fx %s (%.1f)", own.flops / other.flops, engine.c_str(),
+               other.flops / 1e9);
+    printf("\n");
+  }
+}
+
+} // namespace heddle::bench
