@@ -13,6 +13,8 @@ static std::vector<std::string> &cases() {
 
 void add(const std::string &name, const std::string &engine, Work work,
          std::function<void()> run) {
+  if (cases().empty() || cases().back() != name)
+    cases().push_back(name);
   benchmark::RegisterBenchmark((name + "/" + engine).c_str(),
                                [work, run](benchmark::State &state) {
                                  for (auto _ : state)
@@ -35,11 +37,8 @@ void Comparison::ReportRuns(const std::vector<Run> &runs) {
       continue;
     const std::string &label = run.run_name.function_name;
     size_t slash = label.rfind('/');
-    std::string name = label.substr(0, slash);
-    if (!rates.count(name))
-      cases.push_back(name);
-    rates[name][label.substr(slash + 1)] = {run.counters.at("flops").value,
-                                            run.counters.at("bytes").value};
+    rates[label.substr(0, slash)][label.substr(slash + 1)] = {
+        run.counters.at("flops").value, run.counters.at("bytes").value};
   }
 }
 
@@ -49,7 +48,7 @@ void Comparison::Finalize() {
          cpuName().c_str(), peak / 1e9, bandwidth / 1e9);
   printf("%-36s %9s %7s %7s %7s  %s\n", "case", "GFLOP/s", "of peak", "GB/s",
          "of read", "ratio to peers");
-  for (const std::string &name : cases) {
+  for (const std::string &name : cases()) {
     const auto &engines = rates[name];
     auto ours = engines.find("heddle");
     if (ours == engines.end())

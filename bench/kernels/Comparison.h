@@ -24,7 +24,8 @@ struct Work {
   double flops, bytes;
 };
 
-/// Registers an engine's way to run a case, on one thread.
+/// Registers an engine's way to run a case, on one thread. The engines of a
+/// case are added one after the other; ours is "heddle".
 void add(const std::string &name, const std::string &engine, Work work,
          std::function<void()> run);
 
@@ -39,8 +40,7 @@ private:
   struct Rates {
     double flops, bytes;
   };
-  /// Cases in order of appearance; engines by name.
-  std::vector<std::string> cases;
+  /// By case and engine.
   std::map<std::string, std::map<std::string, Rates>> rates;
 };
 
