@@ -17,7 +17,7 @@ def Transformer_Normalizer : Transformer_Enum<Transformer_NormalizerCases, "norm
 
 def AttentionOp : Transformer_LayerOp<"attention", [
       AttrSizedOperandSegments
-    ], ["stateTypes", "buildStep"]> {
+    ], ["stateTypes", "buildStep"], ["buildFlops"]> {
   let summary = "general attention";
   let description = [{
     For each head h (of width query width / heads; kv head h / (heads /

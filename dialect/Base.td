@@ -46,6 +46,8 @@ def Transformer_Dialect : Dialect {
     | `transformer.arena` | function | the function whose scratch it measures |
     | `transformer.entry` | function | an entry point, in the manifest's words |
     | `transformer.kernel` | function | called by entry points, unknown outside |
+    | `transformer.work` | function | the function that counts a kernel's work |
+    | `transformer.kernels` | module | names of the kernels that a profile counts |
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
@@ -111,14 +113,16 @@ def Transformer_PerRow
 /// two forms. Unless an op says otherwise it has at most one result, whose
 /// leading dimensions are those of the first operand.
 class Transformer_LayerOp<string mnemonic, list<Trait> traits = [],
-                          list<string> incrementalMethods = []>
+                          list<string> incrementalMethods = [],
+                          list<string> workMethods = []>
     : Transformer_Op<mnemonic, !listconcat(traits, [
         InferTypeOpAdaptor,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                                   ["reifyResultShapes"]>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<IncrementalOpInterface, incrementalMethods>,
-        DestinationOpInterface
+        DestinationOpInterface,
+        DeclareOpInterfaceMethods<WorkOpInterface, workMethods>
       ])> {
   let results = (outs Optional<AnyRankedTensor>:$output);
   let hasVerifier = 1;

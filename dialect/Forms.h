@@ -76,6 +76,10 @@ llvm::LogicalResult
 reifyLeadingShape(mlir::Operation *op, mlir::OpBuilder &builder,
                   mlir::ReifiedRankedShapedTypeDims &shapes);
 
+/// The bytes of those of `operands` that are memrefs, an index.
+mlir::Value buildByteSize(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::ValueRange operands);
+
 } // namespace heddle
 
 #endif // HEDDLE_DIALECT_FORMS_H

@@ -111,4 +111,30 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
   }];
 }
 
+def WorkOpInterface : OpInterface<"WorkOpInterface"> {
+  let cppNamespace = "::heddle";
+  let description = [{
+    What a layer op on memrefs has to do, for profiles: index values, computed
+    from sizes and masks, never from other contents.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Multiplications and additions. What grows with the result alone (biases,
+      activations, norms, exponentials) is not counted, so that a rate above the
+      peak of multiply-adds is impossible.
+    }], "::mlir::Value", "buildFlops", (ins "::mlir::OpBuilder &":$builder),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::heddle::buildByteSize(builder, $_op.getLoc(), {});
+      }]>,
+    InterfaceMethod<[{
+      Bytes to read and to write, each once. The default is the size of all
+      operands.
+    }], "::mlir::Value", "buildBytes", (ins "::mlir::OpBuilder &":$builder),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::heddle::buildByteSize(
+            builder, $_op.getLoc(), $_op->getOperands());
+      }]>
+  ];
+}
+
 #endif // HEDDLE_DIALECT_INTERFACES

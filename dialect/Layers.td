@@ -14,7 +14,7 @@ def Transformer_PositionLayout : Transformer_Enum<Transformer_PositionLayoutCase
 }
 
 def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
-                                      ["buildStep"]> {
+                                      ["buildStep"], ["buildBytes"]> {
   let summary = "rows of a table, with their positions added";
   let description = [{
         y[..., :] = scale * table[ids[...], :],   0 where ids[...] < 0
@@ -152,7 +152,8 @@ def Transformer_NormKind : Transformer_Enum<Transformer_NormKindCases, "norm_kin
   let summary = "a normalisation";
 }
 
-def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments]> {
+def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
+                                   ["buildFlops"]> {
   let summary = "y = norm(residual + activation(x W + b))";
   let description = [{
     x [..., in], W [in, out], b [out] -> [..., out]. Weights are [in, out]
@@ -224,7 +225,8 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments]> {
   }];
 }
 
-def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments]> {
+def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
+                                ["buildFlops"]> {
   let summary = "y = norm(residual + activation(x W1 + b1) W2 + b2)";
   let description = [{
     Two linears with an activation between, whose hidden vector is never stored:
@@ -268,7 +270,7 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments]> {
 }
 
 def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperandSegments],
-                                            ["buildStep"]> {
+                                            ["buildStep"], ["buildFlops"]> {
   let summary = "logits of a ragged list of candidates a sentence";
   let description = [{
     With s the sentence (the index on axis 0, or `of`):

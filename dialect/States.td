@@ -39,6 +39,7 @@ def CacheAppendOp : Transformer_Op<"cache.append", [
       DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
       DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                                   ["reifyResultShapes"]>,
+      DeclareOpInterfaceMethods<WorkOpInterface, ["buildBytes"]>,
       DestinationOpInterface
     ]> {
   let summary = "writes one position a row to a cache, in place";

@@ -43,6 +43,8 @@ inline constexpr llvm::StringLiteral kOutputAttr = "transformer.output";
 inline constexpr llvm::StringLiteral kArenaAttr = "transformer.arena";
 inline constexpr llvm::StringLiteral kEntryAttr = "transformer.entry";
 inline constexpr llvm::StringLiteral kKernelAttr = "transformer.kernel";
+inline constexpr llvm::StringLiteral kWorkAttr = "transformer.work";
+inline constexpr llvm::StringLiteral kKernelsAttr = "transformer.kernels";
 
 /// Columns of a panel of a packed weight: two vectors of 16 lanes or four of 8,
 /// so that one packing serves every ISA level.

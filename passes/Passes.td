@@ -360,6 +360,60 @@ def BuildHostFunctionsPass
   ];
 }
 
+def CountWorkPass : Pass<"transformer-count-work", "::mlir::ModuleOp"> {
+  let summary = "Write down what each kernel has to do";
+  let description = [{
+    Comes in: kernels that are one layer op each, with copies of its masks. Each
+    gets a function of the same arguments that returns the floating-point
+    operations and the bytes of a call, as the op's WorkOpInterface counts them.
+    A kernel's later forms no longer say it. Called by profiles only.
+
+    ```mlir
+    func.func private @linear_256(%x: memref<?x256xf32>, %w, %y)
+        attributes {transformer.kernel}
+      transformer.linear %x, %w into %y
+    // becomes
+    func.func private @linear_256(%x: memref<?x256xf32>, %w, %y)
+        attributes {transformer.kernel, transformer.work = @linear_256.work}
+      transformer.linear %x, %w into %y
+    func.func private @linear_256.work(%x: memref<?x256xf32>, %w, %y)
+        -> (index, index) attributes {transformer.kernel}
+      %flops = ...  // 2 * rows * 256 * 256
+      return %flops, %bytes
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+def ProfileKernelsPass : Pass<"transformer-profile-kernels", "::mlir::ModuleOp"> {
+  let summary = "Count calls of kernels where the caller asks";
+  let description = [{
+    Comes in: entry points that call kernels. Around each call stands a question
+    whether the `HeddleCall` has a profile; then the call is timed and counted,
+    with the work that its kernel's `transformer.work` returns, zeros where it has
+    none. Kernels are numbered as the module's `transformer.kernels` names them,
+    which goes into the manifest.
+
+    ```mlir
+    call @linear_256(%x, %w, %y)
+    // becomes
+    %start = scf.if %asked -> (i64) { llvm.call %now(%profile) ... }
+    call @linear_256(%x, %w, %y)
+    scf.if %asked {
+      %flops, %bytes = func.call @linear_256.work(%x, %w, %y)
+      llvm.call %add(%profile, %kernel, %nanoseconds, %flops, %bytes)
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
 def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
   let summary = "Hand parallel loops to the runtime's threads";
   let description = [{

@@ -47,6 +47,7 @@ void heddle::buildCodePipeline(OpPassManager &manager,
                                const CodeOptions &options) {
   if (options.kernels) {
     manager.addPass(createOutlineKernelsPass());
+    manager.addPass(createCountWorkPass());
     manager.addPass(createTileAttentionPass({options.isa}));
     manager.addPass(createTileLinearPass({options.isa}));
     manager.addPass(createCanonicalizerPass());
@@ -57,7 +58,8 @@ void heddle::buildCodePipeline(OpPassManager &manager,
   manager.addPass(createLowerToLoopsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createBuildHostFunctionsPass());
-  // Tasks need the call, which is an argument from here on.
+  // The call is an argument from here on: kernels get it last.
+  manager.addPass(createProfileKernelsPass());
   manager.addPass(createLowerParallelPass());
   manager.addPass(createCanonicalizerPass());
 }

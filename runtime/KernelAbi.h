@@ -27,6 +27,16 @@ typedef void (*HeddleTask)(void *context, int64_t begin, int64_t end);
 typedef void (*HeddleParallelFor)(void *pool, int64_t count, HeddleTask task,
                                   void *context);
 
+/// Where the calls of kernels are counted. Both functions take the profile;
+/// nothing else in it is for the callee.
+struct HeddleProfile {
+  /// Nanoseconds of a clock that never goes back.
+  int64_t (*now)(struct HeddleProfile *profile);
+  /// Counts a call of kernel number `kernel` of the manifest.
+  void (*add)(struct HeddleProfile *profile, int64_t kernel,
+              int64_t nanoseconds, int64_t flops, int64_t bytes);
+};
+
 /// What one call of an entry point reads. Owned by the caller, unchanged by the
 /// callee. Thread safety: calls that share no output, state or arena may run at
 /// the same time.
@@ -48,6 +58,8 @@ struct HeddleCall {
   HeddleParallelFor parallelFor;
   /// The first argument of `parallelFor`.
   void *pool;
+  /// Null where nobody asks.
+  struct HeddleProfile *profile;
 };
 
 /// An entry point. Allocates nothing and cannot fail. Called with denormals

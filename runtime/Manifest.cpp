@@ -268,6 +268,8 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
   else
     for (const json &entry : entries)
       manifest.entries.push_back(parseEntry(entry, manifest, status));
+  if (reader.find("kernels"))
+    manifest.kernels = reader.strings("kernels");
   if (!status.ok())
     return Status::error("manifest: ", status.message());
   return manifest;

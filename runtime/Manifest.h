@@ -130,6 +130,8 @@ struct Manifest {
   Generation generation;
   TokenizerDescription tokenizer;
   std::vector<Entry> entries;
+  /// Names of what a profile counts.
+  std::vector<std::string> kernels;
 
   const Entry *entry(std::string_view name) const;
 };

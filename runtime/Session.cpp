@@ -216,9 +216,15 @@ void Session::call(Binding &binding) {
                   arena,
                   model.weights(),
                   pool ? ThreadPool::parallelFor : nullptr,
-                  pool};
-  FloatEnvironment environment;
-  binding.entry->run(&call);
+                  pool,
+                  profile};
+  int64_t start = profile ? profile->now(profile) : 0;
+  {
+    FloatEnvironment environment;
+    binding.entry->run(&call);
+  }
+  if (profile)
+    profile->addEntry(profile->now(profile) - start);
 }
 
 void Session::runFull() { call(decode); }

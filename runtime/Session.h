@@ -14,6 +14,7 @@
 
 #include "runtime/Manifest.h"
 #include "runtime/Model.h"
+#include "runtime/Profile.h"
 #include "runtime/Result.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/Workspace.h"
@@ -32,13 +33,20 @@ using TokenIds = std::vector<int32_t>;
 /// the vocabulary or over each sentence's candidates.
 enum class DecoderForm { Full, Step, ShortlistStep };
 
+/// What a session may use beside its own thread: threads to share its work
+/// with, and a profile of the model to count it in. Borrowed, and of one
+/// session.
+struct SessionOptions {
+  ThreadPool *pool = nullptr;
+  Profile *profile = nullptr;
+};
+
 /// Owns the memory of a batch and reuses it for the next one. Borrows the
-/// model and, where it has threads to share its work with, their pool. One
-/// thread at a time; sessions of one model are independent, with a pool each.
+/// model. One thread at a time; sessions of one model are independent.
 class Session {
 public:
-  explicit Session(const Model &model, ThreadPool *pool = nullptr)
-      : model(model), pool(pool) {}
+  explicit Session(const Model &model, SessionOptions options = {})
+      : model(model), pool(options.pool), profile(options.profile) {}
 
   /// Encodes a batch of sentences and prepares the decoder: the only call that
   /// allocates. `length` bounds what follows: the target length of the full
@@ -98,6 +106,7 @@ private:
 
   const Model &model;
   ThreadPool *pool;
+  Profile *profile;
   Workspace workspace;
   DimValues dims;
   int64_t arenaBytes = 0;

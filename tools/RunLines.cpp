@@ -13,6 +13,7 @@
 #include "runtime/TeacherForcing.h"
 #include "tools/BatchPipeline.h"
 #include "tools/LengthBatches.h"
+#include "tools/ProfileReport.h"
 #include "tools/SourceReader.h"
 
 #include <algorithm>
@@ -94,20 +95,43 @@ static BatchPipeline::Answers translate(const Model &model, Session &session,
   return lines;
 }
 
-/// The threads of each worker: empty where it has only its own.
-static Result<std::vector<std::unique_ptr<ThreadPool>>>
-makePools(const RunOptions &options) {
-  std::vector<std::unique_ptr<ThreadPool>> pools(
+namespace {
+/// What a worker has beside its session; null where nobody asks for it.
+struct Equipment {
+  std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<Profile> profile;
+
+  SessionOptions options() const { return {pool.get(), profile.get()}; }
+};
+} // namespace
+
+static Result<std::vector<Equipment>> equipWorkers(const Model &model,
+                                                   const RunOptions &options) {
+  std::vector<Equipment> workers(
       static_cast<size_t>(options.workers.value_or(1)));
-  if (options.threads.value_or(1) > 1)
-    for (std::unique_ptr<ThreadPool> &pool : pools) {
-      Result<std::unique_ptr<ThreadPool>> made =
-          ThreadPool::create(*options.threads);
-      if (!made.ok())
-        return made.status();
-      pool = std::move(*made);
-    }
-  return pools;
+  for (Equipment &worker : workers) {
+    if (options.profile)
+      worker.profile = std::make_unique<Profile>(model.manifest());
+    if (options.threads.value_or(1) == 1)
+      continue;
+    auto pool = ThreadPool::create(*options.threads);
+    if (!pool.ok())
+      return pool.status();
+    worker.pool = std::move(*pool);
+  }
+  return workers;
+}
+
+/// Ends a run that went well.
+static Status report(const Model &model, const RunOptions &options,
+                     const std::vector<Equipment> &workers) {
+  if (!options.profile)
+    return Status::success();
+  std::vector<const Profile *> profiles;
+  for (const Equipment &worker : workers)
+    profiles.push_back(worker.profile.get());
+  return reportProfile(model, profiles, options.threads.value_or(1),
+                       *options.profile);
 }
 
 Status heddle::translateLines(const Model &model, const RunOptions &options,
@@ -115,9 +139,9 @@ Status heddle::translateLines(const Model &model, const RunOptions &options,
   Result<SourceReader> reader = openSources(model, options);
   if (!reader.ok())
     return reader.status();
-  auto pools = makePools(options);
-  if (!pools.ok())
-    return pools.status();
+  auto workers = equipWorkers(model, options);
+  if (!workers.ok())
+    return workers.status();
   Progress progress(options);
   BatchPipeline::Ends ends;
   ends.read = [&] {
@@ -140,12 +164,13 @@ Status heddle::translateLines(const Model &model, const RunOptions &options,
   };
   ends.interrupt = [&] { reader->interrupt(); };
   BatchPipeline pipeline(std::move(ends), options.workers.value_or(1));
-  return pipeline.run([&](int64_t worker) {
-    Session session(model, (*pools)[static_cast<size_t>(worker)].get());
+  Status status = pipeline.run([&](int64_t worker) {
+    Session session(model, (*workers)[static_cast<size_t>(worker)].options());
     while (std::optional<BatchPipeline::Task> task = pipeline.take())
       pipeline.put(*task,
                    translate(model, session, task->batch.sources, options));
   });
+  return status.ok() ? report(model, options, *workers) : status;
 }
 
 Status heddle::scoreLines(const Model &model, const RunOptions &options) {
@@ -164,10 +189,10 @@ Status heddle::scoreLines(const Model &model, const RunOptions &options) {
   if (!writer.ok())
     return writer.status();
 
-  auto pools = makePools(options);
-  if (!pools.ok())
-    return pools.status();
-  Session session(model, pools->front().get());
+  auto workers = equipWorkers(model, options);
+  if (!workers.ok())
+    return workers.status();
+  Session session(model, workers->front().options());
   BatchLimits limits = batchLimits(options);
   Progress progress(options);
   size_t first = 0;
@@ -204,5 +229,6 @@ Status heddle::scoreLines(const Model &model, const RunOptions &options) {
     first += count;
     progress.add(count);
   }
-  return writer->commit();
+  Status status = writer->commit();
+  return status.ok() ? report(model, options, *workers) : status;
 }

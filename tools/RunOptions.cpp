@@ -27,6 +27,9 @@ heddle-compile wrote to FILE, and prints a line for each.
   --teacher FILE     score the target ids in FILE, one line an input, and
   --logits FILE.npy  write the logits, float32 [lines, longest, vocabulary]
   --form full|step   with --teacher: the decoder's form (default full)
+  --profile[=FILE]   say at the end, on standard error, how long each kernel took
+                     and how close it came to this machine's peaks, which takes
+                     a second to measure; FILE gets the same as JSON
   --verify           check the weights too
   --info             print what FILE holds
   --help             print this
@@ -145,6 +148,9 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments) {
       if (!status.ok())
         return status;
       hasForm |= flag == "--form";
+    } else if (flag == "--profile") {
+      options.profile =
+          equals == std::string::npos ? "" : argument.substr(equals + 1);
     } else if (argument == "--no-shortlist") {
       options.useShortlist = false;
     } else if (bool *enabled = findSwitch(options, argument)) {

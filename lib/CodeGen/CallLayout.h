@@ -24,7 +24,8 @@ enum class CallField : int32_t {
   Arena,
   Weights,
   ParallelFor,
-  Pool
+  Pool,
+  Profile
 };
 static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, dims) == 8 * int(CallField::Dims) &&
@@ -32,7 +33,13 @@ static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, weights) == 8 * int(CallField::Weights) &&
               offsetof(HeddleCall, parallelFor) ==
                   8 * int(CallField::ParallelFor) &&
-              offsetof(HeddleCall, pool) == 8 * int(CallField::Pool));
+              offsetof(HeddleCall, pool) == 8 * int(CallField::Pool) &&
+              offsetof(HeddleCall, profile) == 8 * int(CallField::Profile));
+
+/// Fields of HeddleProfile by index.
+enum class ProfileField : int32_t { Now, Add };
+static_assert(offsetof(HeddleProfile, now) == 8 * int(ProfileField::Now) &&
+              offsetof(HeddleProfile, add) == 8 * int(ProfileField::Add));
 
 } // namespace heddle
 

@@ -45,6 +45,8 @@ TEST(ManifestTest, reads_every_key) {
   EXPECT_EQ(manifest->isas, std::vector<std::string>{"x86-64-v3"});
   ASSERT_EQ(manifest->options.size(), 1u);
   EXPECT_EQ(manifest->options[0].second, "test");
+  EXPECT_EQ(manifest->kernels,
+            (std::vector<std::string>{"step", "shortlist_step", "unused"}));
   EXPECT_EQ(manifest->sourceVocabulary, 9);
   EXPECT_EQ(manifest->targetVocabulary, 11);
   const Generation &generation = manifest->generation;

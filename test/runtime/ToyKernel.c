@@ -48,13 +48,20 @@ static uint32_t hashSource(const float *memory, int32_t length) {
   return hash;
 }
 
-/// A loop over rows, as the compiler has it.
-static void forEachRow(const struct HeddleCall *call, HeddleTask task) {
+/// Kernel number `kernel` of the manifest: a loop over rows, as the compiler has
+/// it, of one flop and four bytes a row.
+static void forEachRow(const struct HeddleCall *call, int64_t kernel,
+                       HeddleTask task) {
   int64_t rows = call->dims[0];
+  struct HeddleProfile *profile = call->profile;
+  int64_t start = profile ? profile->now(profile) : 0;
   if (call->parallelFor && rows > 1)
     call->parallelFor(call->pool, rows, task, (void *)call);
   else
     task((void *)call, 0, rows);
+  if (profile)
+    profile->add(profile, kernel, profile->now(profile) - start, rows,
+                 4 * rows);
 }
 
 static void scribble(const struct HeddleCall *call, int64_t bytes) {
@@ -146,7 +153,7 @@ static void step_rows(void *context, int64_t begin, int64_t end) {
 }
 void step(const struct HeddleCall *call) {
   scribble(call, step_arena(call->dims));
-  forEachRow(call, step_rows);
+  forEachRow(call, 0, step_rows);
 }
 
 // shortlist_prepare(batch, source, shortlist): memory, lengths, candidates,
@@ -195,5 +202,5 @@ static void shortlist_step_rows(void *context, int64_t begin, int64_t end) {
 }
 void shortlist_step(const struct HeddleCall *call) {
   scribble(call, shortlist_step_arena(call->dims));
-  forEachRow(call, shortlist_step_rows);
+  forEachRow(call, 1, shortlist_step_rows);
 }

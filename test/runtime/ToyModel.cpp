@@ -32,6 +32,7 @@ json heddle::test::toyManifest() {
     "vocabulary": {"source": 9, "target": 11},
     "generation": {"start": -1, "eos": [0], "pad": 5, "max_length": 12},
     "tokenizer": {"kind": "none"},
+    "kernels": ["step", "shortlist_step", "unused"],
     "entries": [
       {"name": "encode", "symbol": "encode", "arena_symbol": "encode_arena",
        "dims": ["batch", "source"], "arguments": [

@@ -1,0 +1,148 @@
+//===- Work.cpp - What layer ops have to do -------------------------------===//
+//
+// The arithmetic of a profile, built as index arithmetic on the sizes of an
+// op's memrefs. Attention counts the pairs inside its mask's key ranges, query
+// by query: exact for causal, padding and plain windows, an upper bound where
+// ranges hold more than the mask (dilation, negation).
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/LayerChecks.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+/// Index arithmetic.
+struct Counter {
+  OpBuilder &builder;
+  Location loc;
+
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value add(Value lhs, Value rhs) {
+    return arith::AddIOp::create(builder, loc, lhs, rhs);
+  }
+  Value times(Value lhs, Value rhs) {
+    return arith::MulIOp::create(builder, loc, lhs, rhs);
+  }
+  Value times(Value lhs, int64_t rhs) { return times(lhs, constant(rhs)); }
+  Value size(Value memref, int64_t axis) {
+    return builder.createOrFold<memref::DimOp>(loc, memref, axis);
+  }
+  Value elements(Value memref) {
+    Value product = constant(1);
+    for (int64_t axis = 0; axis < shapedType(memref).getRank(); ++axis)
+      product = times(product, size(memref, axis));
+    return product;
+  }
+  Value bytes(Value memref) {
+    return times(elements(memref),
+                 shapedType(memref).getElementTypeBitWidth() / 8);
+  }
+  /// The sum of body(i) for i in [0, end).
+  Value sum(Value end, llvm::function_ref<Value(Value)> body) {
+    Value zero = constant(0);
+    return scf::ForOp::create(
+               builder, loc, zero, end, constant(1), zero,
+               [&](OpBuilder &, Location, Value i, ValueRange carried) {
+                 scf::YieldOp::create(builder, loc,
+                                      add(carried.front(), body(i)));
+               })
+        .getResult(0);
+  }
+};
+} // namespace
+
+Value heddle::buildByteSize(OpBuilder &builder, Location loc,
+                            ValueRange operands) {
+  Counter counter{builder, loc};
+  Value bytes = counter.constant(0);
+  for (Value operand : operands)
+    if (isa<MemRefType>(operand.getType()))
+      bytes = counter.add(bytes, counter.bytes(operand));
+  return bytes;
+}
+
+/// Reads the rows that it gathers, not the table.
+Value EmbeddingOp::buildBytes(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  Value rows = counter.times(counter.bytes(getDestination()),
+                             getPositionTable() ? 3 : 2);
+  return counter.add(rows, counter.bytes(getIds()));
+}
+
+Value CacheAppendOp::buildBytes(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  return counter.add(counter.times(counter.bytes(getInput()), 2),
+                     counter.bytes(getPositions()));
+}
+
+Value LinearOp::buildFlops(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  Value results = counter.constant(0);
+  for (Value destination : getDestinations())
+    results = counter.add(results, counter.elements(destination));
+  return counter.times(results, 2 * width(getInput()));
+}
+
+Value FfnOp::buildFlops(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  Value first = counter.times(counter.elements(getInput()), 2);
+  Value second = counter.times(counter.elements(getDestination()), 2);
+  return counter.times(counter.add(first, second), getHiddenWidth());
+}
+
+/// Of the longest list, for every row: lists are contents.
+Value CandidateLogitsOp::buildFlops(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  return counter.times(counter.elements(getDestination()),
+                       2 * width(getInput()));
+}
+
+/// Two products a pair and head, with a key and a value.
+Value AttentionOp::buildFlops(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  Location loc = getLoc();
+  auto load = [&](Value memref, Value row) -> Value {
+    return arith::IndexCastOp::create(
+        builder, loc, builder.getIndexType(),
+        memref::LoadOp::create(builder, loc, memref, row));
+  };
+  /// Keys that the mask's ranges allow query i of sentence b.
+  auto keysOf = [&](Value b, Value h, Value i, Value keyCount) {
+    if (!getMask())
+      return keyCount;
+    Value end = counter.add(i, counter.constant(1));
+    Value keys = counter.constant(0);
+    for (const KeyRange &range : getMaskOp().keyRanges(
+             builder, loc, QueryBlock{b, h, i, end, keyCount})) {
+      Value length =
+          arith::SubIOp::create(builder, loc, range.end, range.begin);
+      keys = counter.add(keys, arith::MaxSIOp::create(builder, loc, length,
+                                                      counter.constant(0)));
+    }
+    return Value(arith::MinSIOp::create(builder, loc, keys, keyCount));
+  };
+  Value slots = counter.size(getKey(), 1);
+  Value pairs = counter.sum(counter.constant(getHeads()), [&](Value h) {
+    return counter.sum(counter.size(getQuery(), 0), [&](Value row) {
+      if (!isStep())
+        return counter.sum(counter.size(getQuery(), 1),
+                           [&](Value i) { return keysOf(row, h, i, slots); });
+      Value i = load(getPositions(), row);
+      Value b = load(getSentences(), row);
+      if (getShared())
+        return keysOf(b, h, i, slots);
+      // A cache holds the latest positions, up to the query's own.
+      Value seen = counter.add(i, counter.constant(1));
+      Value keys = keysOf(b, h, i, seen);
+      return Value(arith::MinSIOp::create(builder, loc, keys, slots));
+    });
+  });
+  return counter.times(pairs, 2 * (getKeyWidth() + getValueWidth()));
+}

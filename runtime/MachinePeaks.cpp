@@ -1,0 +1,124 @@
+//===- MachinePeaks.cpp - What this machine can do ------------------------===//
+//
+// Each thread runs a loop that does nothing else until its time is over, first
+// of multiply-adds on registers, enough of them to hide their latency, then of
+// loads from a buffer of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/MachinePeaks.h"
+
+#include "runtime/Thread.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <immintrin.h>
+#include <memory>
+#include <new>
+#include <vector>
+
+using namespace heddle;
+
+static constexpr auto kTime = std::chrono::milliseconds(500);
+/// Beyond the last level of caches, shared by all threads.
+static constexpr size_t kBytes = size_t(256) << 20;
+static constexpr int kSums = 12, kRepeats = 1000;
+
+__attribute__((target("avx2,fma"))) static float multiplyAdd8() {
+  __m256 sums[kSums], factor = _mm256_set1_ps(0.5f);
+  for (__m256 &sum : sums)
+    sum = factor;
+  for (int i = 0; i < kRepeats; ++i)
+    for (__m256 &sum : sums)
+      sum = _mm256_fmadd_ps(sum, factor, factor);
+  float result = 0;
+  for (__m256 &sum : sums)
+    result += _mm256_cvtss_f32(sum);
+  return result;
+}
+
+__attribute__((target("avx512f"))) static float multiplyAdd16() {
+  __m512 sums[kSums], factor = _mm512_set1_ps(0.5f);
+  for (__m512 &sum : sums)
+    sum = factor;
+  for (int i = 0; i < kRepeats; ++i)
+    for (__m512 &sum : sums)
+      sum = _mm512_fmadd_ps(sum, factor, factor);
+  float result = 0;
+  for (__m512 &sum : sums)
+    result += _mm512_cvtss_f32(sum);
+  return result;
+}
+
+/// The sum of `count` values, a multiple of 32.
+__attribute__((target("avx2"))) static float readAll(const float *values,
+                                                     size_t count) {
+  __m256 sums[4] = {};
+  for (size_t i = 0; i < count; i += 32)
+    for (size_t part = 0; part < 4; ++part)
+      sums[part] =
+          _mm256_add_ps(sums[part], _mm256_loadu_ps(values + i + 8 * part));
+  float result = 0;
+  for (__m256 &sum : sums)
+    result += _mm256_cvtss_f32(sum);
+  return result;
+}
+
+/// How often a second all threads together run `body`, which gets the number of
+/// its thread and returns something that depends on all its work.
+template <typename Body>
+static Result<double> rate(int64_t threads, Body body) {
+  using Clock = std::chrono::steady_clock;
+  std::atomic<int64_t> ready{0}, times{0};
+  std::atomic<float> sink{0};
+  auto work = [&](int64_t thread) {
+    for (++ready; ready < threads;)
+      _mm_pause();
+    Clock::time_point end = Clock::now() + kTime;
+    int64_t count = 0;
+    float result = 0;
+    for (; Clock::now() < end; ++count)
+      result += body(thread);
+    times += count;
+    sink = result;
+  };
+  std::vector<Thread> others;
+  for (int64_t thread = 1; thread < threads; ++thread) {
+    Result<Thread> started = Thread::start([&, thread] { work(thread); });
+    if (!started.ok()) {
+      ready += threads;
+      return Status::error("cannot start thread ", thread + 1, " of ", threads,
+                           ": ", started.message());
+    }
+    others.push_back(std::move(*started));
+  }
+  work(0);
+  others.clear(); // Waits for each.
+  return double(times) / std::chrono::duration<double>(kTime).count();
+}
+
+Result<MachinePeaks> heddle::measurePeaks(const std::string &isa,
+                                          int64_t threads) {
+  bool wide = isa == "x86-64-v4";
+  Result<double> loops = rate(threads, [&](int64_t) {
+    return wide ? multiplyAdd16() : multiplyAdd8();
+  });
+  if (!loops.ok())
+    return loops.status();
+
+  size_t count = kBytes / sizeof(float) / size_t(threads) / 32 * 32;
+  std::unique_ptr<float[]> values(
+      new (std::nothrow) float[count * size_t(threads)]);
+  if (!values)
+    return Status::error("no memory to measure its bandwidth");
+  std::fill_n(values.get(), count * size_t(threads), 1.0f);
+  Result<double> reads = rate(threads, [&](int64_t thread) {
+    return readAll(values.get() + size_t(thread) * count, count);
+  });
+  if (!reads.ok())
+    return reads.status();
+  double flops = 2.0 * kSums * kRepeats * (wide ? 16 : 8);
+  return MachinePeaks{*loops * flops / 1e9,
+                      *reads * double(count * sizeof(float)) / 1e9};
+}

@@ -1,0 +1,59 @@
+// What a kernel has to do, as a function of its arguments.
+// RUN: heddle-opt %s -transformer-count-work -split-input-file | FileCheck %s
+// RUN: heddle-opt %s -transformer-count-work -transformer-lower-to-loops -canonicalize -split-input-file | FileCheck %s --check-prefix=LOOPS
+
+// Two flops a multiply-add, of the result's rows; every operand once.
+
+// CHECK-LABEL: func.func private @linear(
+// CHECK-SAME: attributes {transformer.kernel, transformer.work = @linear.work}
+// CHECK: transformer.linear
+// CHECK-LABEL: func.func private @linear.work(
+// CHECK-SAME: -> (index, index) attributes {transformer.kernel}
+// CHECK-NOT: transformer.linear
+// CHECK: return
+
+// LOOPS-LABEL: func.func private @linear.work(
+// LOOPS: %[[ROWS:.*]] = memref.dim %{{.*}}, %c0
+// LOOPS: %[[FLOPS:.*]] = arith.muli %[[ROWS]], %c256
+// LOOPS: return %[[FLOPS]], %{{.*}} : index, index
+func.func private @linear(%x: memref<?x8xf32>, %w: memref<8x16xf32>, %y: memref<?x16xf32>) attributes {transformer.kernel} {
+  transformer.linear %x, %w into %y : (memref<?x8xf32>, memref<8x16xf32>, memref<?x16xf32>) -> ()
+  return
+}
+
+// -----
+
+// Attention counts the pairs that its mask's ranges allow, query by query. The
+// mask itself is not needed any more.
+
+// CHECK-LABEL: func.func private @attention.work(
+// CHECK-NOT: transformer.{{mask|attention}}
+// CHECK: scf.for %[[HEAD:.*]] = %c0{{[_0-9]*}} to %c2
+// CHECK: scf.for %[[SENTENCE:.*]] = %c0{{[_0-9]*}} to
+// CHECK: scf.for %[[QUERY:.*]] = %c0{{[_0-9]*}} to
+// CHECK: memref.load %{{.*}}[%[[SENTENCE]]] : memref<?xi32>
+// CHECK: return
+func.func private @attention(%q: memref<?x?x8xf32>, %k: memref<?x?x8xf32>, %v: memref<?x?x8xf32>, %lengths: memref<?xi32>, %y: memref<?x?x8xf32>) attributes {transformer.kernel} {
+  %mask = transformer.mask.padding %lengths : memref<?xi32>
+  transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, !transformer.mask, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// What is no layer op alone has no work to speak of.
+
+// CHECK-NOT: transformer.work
+// CHECK-NOT: .work
+func.func private @loops(%x: memref<4xf32>) attributes {transformer.kernel} {
+  return
+}
+func.func private @two(%x: memref<?x8xf32>) attributes {transformer.kernel} {
+  transformer.activation relu %x into %x : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  transformer.activation tanh %x into %x : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+func.func private @no_kernel(%x: memref<?x8xf32>) {
+  transformer.activation relu %x into %x : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}

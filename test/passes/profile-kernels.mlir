@@ -1,0 +1,63 @@
+// Calls of kernels are counted where the HeddleCall has a profile.
+// RUN: heddle-opt %s -transformer-profile-kernels -split-input-file | FileCheck %s
+// RUN: heddle-opt %s -transformer-profile-kernels -heddle-llvm -split-input-file | FileCheck %s --check-prefix=LLVM
+
+// CHECK: module attributes {transformer.kernels = ["known", "unknown"]}
+// CHECK-LABEL: func.func @heddle.entry(
+// CHECK-SAME: %[[CALL:[^:]*]]: !llvm.ptr)
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[CALL]][6]
+// CHECK: %[[PROFILE:.*]] = llvm.load %[[AT]]
+// CHECK: %[[ASKED:.*]] = llvm.icmp "ne" %[[PROFILE]],
+// CHECK: %[[START:.*]] = scf.if %[[ASKED]] -> (i64) {
+// CHECK: %[[NOW_AT:.*]] = llvm.getelementptr %[[PROFILE]][0]
+// CHECK: %[[NOW:.*]] = llvm.load %[[NOW_AT]]
+// CHECK: %[[TIME:.*]] = llvm.call %[[NOW]](%[[PROFILE]])
+// CHECK: scf.yield %[[TIME]]
+// CHECK: } else {
+// CHECK: call @known(%[[X:.*]]) :
+// CHECK: scf.if %[[ASKED]] {
+// CHECK: %[[END:.*]] = llvm.call
+// CHECK: %[[NANOSECONDS:.*]] = arith.subi %[[END]], %[[START]]
+// CHECK: %[[WORK:.*]]:2 = func.call @known.work(%[[X]])
+// CHECK: %[[FLOPS:.*]] = arith.index_cast %[[WORK]]#0
+// CHECK: %[[BYTES:.*]] = arith.index_cast %[[WORK]]#1
+// CHECK: %[[ADD_AT:.*]] = llvm.getelementptr %[[PROFILE]][1]
+// CHECK: %[[ADD:.*]] = llvm.load %[[ADD_AT]]
+// CHECK: llvm.call %[[ADD]](%[[PROFILE]], %c0_i64{{[_0-9]*}}, %[[NANOSECONDS]], %[[FLOPS]], %[[BYTES]])
+
+// Work that nobody counted is zero; a kernel has one number.
+
+// CHECK: call @unknown(
+// CHECK: llvm.call %{{.*}}(%[[PROFILE]], %c1_i64, %{{.*}}, %c0_i64{{[_0-9]*}}, %c0_i64{{[_0-9]*}})
+// CHECK: call @known(
+// CHECK: llvm.call %{{.*}}(%[[PROFILE]], %c0_i64{{[_0-9]*}}, %{{.*}}, %{{.*}}, %{{.*}}) : !llvm.ptr
+
+// LLVM-LABEL: llvm.func @heddle.entry(
+// LLVM-NOT: unrealized_conversion_cast
+// LLVM: return
+func.func @heddle.entry(%call: !llvm.ptr) attributes {transformer.entry = {}} {
+  %x = memref.alloca() : memref<4xf32>
+  call @known(%x) : (memref<4xf32>) -> ()
+  call @unknown(%x) : (memref<4xf32>) -> ()
+  call @known(%x) : (memref<4xf32>) -> ()
+  return
+}
+func.func private @known(%x: memref<4xf32>) attributes {transformer.kernel, transformer.work = @known.work} {
+  return
+}
+func.func private @known.work(%x: memref<4xf32>) -> (index, index) attributes {transformer.kernel} {
+  %c1 = arith.constant 1 : index
+  return %c1, %c1 : index, index
+}
+func.func private @unknown(%x: memref<4xf32>) attributes {transformer.kernel} {
+  return
+}
+
+// -----
+
+// CHECK-NOT: transformer.kernels
+// CHECK-LABEL: func.func @heddle.no_calls(
+// CHECK-NEXT: return
+func.func @heddle.no_calls(%call: !llvm.ptr) attributes {transformer.entry = {}} {
+  return
+}

@@ -1,0 +1,134 @@
+//===- ProfileReport.cpp - A profile, for people and for programs ---------===//
+//
+// Fixed columns; a kernel that was not called has no row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/ProfileReport.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+using namespace heddle;
+
+/// The kernels that were called, the longest first.
+static std::vector<size_t> byTime(const Profile &profile) {
+  std::vector<size_t> order(profile.kernels().size());
+  std::iota(order.begin(), order.end(), 0);
+  auto count = [&](size_t i) { return profile.kernels()[i]; };
+  order.erase(std::remove_if(order.begin(), order.end(),
+                             [&](size_t i) { return count(i).calls == 0; }),
+              order.end());
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    int64_t ofA = count(a).nanoseconds, ofB = count(b).nanoseconds;
+    return ofA != ofB ? ofA > ofB : a < b;
+  });
+  return order;
+}
+
+/// "12.3  45 %": a rate a nanosecond, in 10^9 a second, and its part of a peak.
+static std::string rate(int64_t amount, int64_t nanoseconds, double peak) {
+  if (amount == 0 || nanoseconds == 0)
+    return "       -     - ";
+  double value = double(amount) / double(nanoseconds);
+  char text[32];
+  snprintf(text, sizeof(text), "%8.1f %4.0f %%", value, 100 * value / peak);
+  return text;
+}
+
+std::string heddle::describeProfile(const Model &model, const Profile &profile,
+                                    const ProfileSetting &setting) {
+  const std::vector<std::string> &names = model.manifest().kernels;
+  std::vector<size_t> order = byTime(profile);
+  size_t width = sizeof("between them");
+  for (size_t i : order)
+    width = std::max(width, names[i].size());
+  double total = double(std::max<int64_t>(profile.entries().nanoseconds, 1));
+  std::string text;
+  auto addRow = [&](const std::string &name, const KernelCount &count) {
+    char columns[96];
+    snprintf(columns, sizeof(columns), "%10lld %10.1f %5.1f %%",
+             static_cast<long long>(count.calls),
+             double(count.nanoseconds) / 1e6,
+             100 * double(count.nanoseconds) / total);
+    text += name + std::string(width - name.size(), ' ') + columns +
+            rate(count.flops, count.nanoseconds, setting.peaks.gigaflops) +
+            rate(count.bytes, count.nanoseconds, setting.peaks.gigabytes) +
+            "\n";
+  };
+  text += "kernel" + std::string(width - 6, ' ') +
+          "     calls         ms    time GFLOP/s   peak    GB/s   peak\n";
+  KernelCount rest = profile.entries();
+  for (size_t i : order) {
+    addRow(names[i], profile.kernels()[i]);
+    rest.nanoseconds -= profile.kernels()[i].nanoseconds;
+  }
+  addRow("between them", rest);
+  char last[160];
+  snprintf(last, sizeof(last),
+           "peaks of %lld thread%s, %s: %.1f GFLOP/s, %.1f GB/s from memory\n",
+           static_cast<long long>(setting.threads),
+           setting.threads == 1 ? "" : "s", model.isa().c_str(),
+           setting.peaks.gigaflops, setting.peaks.gigabytes);
+  return text + last;
+}
+
+std::string heddle::profileAsJson(const Model &model, const Profile &profile,
+                                  const ProfileSetting &setting) {
+  auto seconds = [](const KernelCount &count) {
+    return double(count.nanoseconds) / 1e9;
+  };
+  nlohmann::json kernels = nlohmann::json::array();
+  for (size_t i : byTime(profile)) {
+    const KernelCount &count = profile.kernels()[i];
+    kernels.push_back({{"name", model.manifest().kernels[i]},
+                       {"calls", count.calls},
+                       {"seconds", seconds(count)},
+                       {"flops", count.flops},
+                       {"bytes", count.bytes}});
+  }
+  nlohmann::json report = {
+      {"isa", model.isa()},
+      {"threads", setting.threads},
+      {"peak",
+       {{"flops_per_second", setting.peaks.gigaflops * 1e9},
+        {"bytes_per_second", setting.peaks.gigabytes * 1e9}}},
+      {"entries",
+       {{"calls", profile.entries().calls},
+        {"seconds", seconds(profile.entries())}}},
+      {"kernels", std::move(kernels)}};
+  // Names come from a file and need not be UTF-8.
+  return report.dump(2, ' ', /*ensure_ascii=*/false,
+                     nlohmann::json::error_handler_t::replace) +
+         "\n";
+}
+
+static Status writeText(const std::string &path, const std::string &text) {
+  FILE *file = fopen(path.c_str(), "w");
+  bool written =
+      file && fwrite(text.data(), 1, text.size(), file) == text.size();
+  // What is buffered can fail as late as here.
+  if ((file && fclose(file) != 0) || !written)
+    return Status::error("cannot write '", path, "': ", strerror(errno));
+  return Status::success();
+}
+
+Status heddle::reportProfile(const Model &model,
+                             const std::vector<const Profile *> &workers,
+                             int64_t threadsEach, const std::string &path) {
+  Profile profile(model.manifest());
+  for (const Profile *worker : workers)
+    profile.merge(*worker);
+  int64_t threads = int64_t(workers.size()) * threadsEach;
+  Result<MachinePeaks> peaks = measurePeaks(model.isa(), threads);
+  if (!peaks.ok())
+    return peaks.status();
+  ProfileSetting setting{threads, *peaks};
+  fputs(describeProfile(model, profile, setting).c_str(), stderr);
+  return path.empty() ? Status::success()
+                      : writeText(path, profileAsJson(model, profile, setting));
+}

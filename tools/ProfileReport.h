@@ -1,0 +1,39 @@
+//===- ProfileReport.h - A profile, for people and for programs -*- C++ -*-===//
+
+#ifndef HEDDLE_TOOLS_PROFILEREPORT_H
+#define HEDDLE_TOOLS_PROFILEREPORT_H
+
+#include "runtime/MachinePeaks.h"
+#include "runtime/Model.h"
+#include "runtime/Profile.h"
+
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Where a profile was taken.
+struct ProfileSetting {
+  /// Threads of all workers.
+  int64_t threads;
+  MachinePeaks peaks;
+};
+
+/// A table, the most expensive kernel first. Rates are those of a kernel's
+/// time, which with several workers is the sum of theirs.
+std::string describeProfile(const Model &model, const Profile &profile,
+                            const ProfileSetting &setting);
+
+/// The same as JSON, in seconds, flops and bytes.
+std::string profileAsJson(const Model &model, const Profile &profile,
+                          const ProfileSetting &setting);
+
+/// Merges what each worker counted, measures the machine's peaks, prints the
+/// table to standard error and writes the JSON to `path`, unless that is empty.
+Status reportProfile(const Model &model,
+                     const std::vector<const Profile *> &workers,
+                     int64_t threadsEach, const std::string &path);
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_PROFILEREPORT_H
