@@ -5,10 +5,17 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/Kernels/ActivationKernel.h"
+#include "lib/Kernels/CacheKernel.h"
 #include "lib/Kernels/CandidateLogits.h"
+#include "lib/Kernels/ElementwiseKernels.h"
+#include "lib/Kernels/EmbeddingKernel.h"
 #include "lib/Kernels/LinearTile.h"
+#include "lib/Kernels/NormKernel.h"
 #include "lib/Kernels/OnlineBlock.h"
 #include "lib/Kernels/OnlineRow.h"
+#include "lib/Kernels/PositionKernels.h"
+#include "lib/Kernels/RecurrenceKernel.h"
 #include "lib/Kernels/TileRuns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,6 +34,19 @@ namespace heddle {
 using namespace mlir;
 using namespace heddle;
 
+/// Whether the operands of a row-wise op are made of rows, or are dense ids.
+static bool hasRows(Operation *op) {
+  auto embedding = dyn_cast<EmbeddingOp>(op);
+  if (embedding &&
+      cast<MemRefType>(embedding.getTable().getType()).getRank() != 2)
+    return false;
+  return llvm::all_of(op->getOperands(), [](Value operand) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    return isRows(operand) || (type && type.getElementType().isInteger(32) &&
+                               type.getLayout().isIdentity());
+  });
+}
+
 namespace {
 struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
   using Base::Base;
@@ -39,7 +59,20 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case([&](CandidateLogitsOp candidates) {
-          return emitCandidateLogits(candidates, isa);
+          if (!hasRows(candidates))
+            return failure();
+          emitCandidateLogits(candidates, isa);
+          return success();
+        })
+        .Case<ActivationOp, AddOp, CacheAppendOp, EmbeddingOp, FillOp,
+              LearnedPositionsOp, NormOp, RecurrenceOp, SinusoidalPositionsOp,
+              memref::CopyOp>([&](auto layer) {
+          if (!hasRows(layer))
+            return failure();
+          OpBuilder builder(layer);
+          RowKernel kernel(builder, layer.getLoc(), isa);
+          emitKernel(layer, kernel);
+          return success();
         })
         .Case([&](TileRunsOp runs) {
           emitTileRuns(runs, isa);

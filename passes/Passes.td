@@ -236,7 +236,8 @@ def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Comes in: tiles and layer ops on memrefs. Those with an emitter in lib/Kernels
     become code in vectors of the ISA level; what has none is left to the
-    reference lowering.
+    reference lowering. Layers that treat rows alike become a parallel loop over
+    ranges of rows and one over the vectors of each.
 
     ```mlir
     transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 8 columns 32

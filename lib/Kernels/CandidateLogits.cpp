@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/CandidateLogits.h"
-#include "lib/CodeGen/Loops.h"
+#include "lib/Kernels/RowKernel.h"
 #include "lib/Kernels/VectorTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,22 +23,25 @@ class CandidateLogitsBuilder {
 public:
   CandidateLogitsBuilder(CandidateLogitsOp op, OpBuilder &builder,
                          const IsaLevel &isa)
-      : loops(builder, op.getLoc()),
+      : kernel(builder, op.getLoc(), isa), loops(kernel.loops),
         width(cast<MemRefType>(op.getInput().getType()).getShape().back()),
-        isa(isa), input(op.getInput()), rows(op.getRows()), bias(op.getBias()),
-        counts(op.getCounts()), sentences(op.getSentences()),
-        output(op.getDestination()) {}
+        isa(isa), op(op), input(kernel.rowsOf(op.getInput())),
+        rows(op.getRows()), bias(op.getBias()),
+        output(kernel.rowsOf(op.getDestination())) {}
 
   void build();
 
 private:
   static constexpr int64_t kTogether = 4;
   void logits(Value row, Value sentence, Value first, int64_t count);
+  Value sentenceOf(Value row);
 
-  Loops loops;
+  RowKernel kernel;
+  Loops &loops;
   int64_t width;
   IsaLevel isa;
-  Value input, rows, bias, counts, sentences, output;
+  CandidateLogitsOp op;
+  Value input, rows, bias, output;
 };
 } // namespace
 
@@ -97,13 +100,22 @@ void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
     loops.store(total, output, {row, candidate});
 }
 
+/// Given per row in a step, otherwise counted by the positions before.
+Value CandidateLogitsBuilder::sentenceOf(Value row) {
+  if (op.getSentences())
+    return loops.toIndex(loops.load(op.getSentences(), row));
+  return arith::DivUIOp::create(loops.builder, loops.loc, row,
+                                loops.size(op.getInput(), 1));
+}
+
 void CandidateLogitsBuilder::build() {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
   Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
-  loops.loop(loops.size(input, 0), [&](Value row) {
-    Value sentence = loops.toIndex(loops.load(sentences, row));
-    Value count = loops.toIndex(loops.load(counts, sentence));
+  // Lists have hundreds of candidates.
+  kernel.forEachRow(loops.size(input, 0), 128 * width, [&](Value row) {
+    Value sentence = sentenceOf(row);
+    Value count = loops.toIndex(loops.load(op.getCounts(), sentence));
     Value together = loops.index(kTogether);
     Value left = arith::RemUIOp::create(builder, loc, count, together);
     Value whole = arith::SubIOp::create(builder, loc, count, left);
@@ -121,11 +133,7 @@ void CandidateLogitsBuilder::build() {
   });
 }
 
-LogicalResult heddle::emitCandidateLogits(CandidateLogitsOp op,
-                                          const IsaLevel &isa) {
-  if (!op.getSentences())
-    return failure();
+void heddle::emitCandidateLogits(CandidateLogitsOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   CandidateLogitsBuilder(op, builder, isa).build();
-  return success();
 }

@@ -8,11 +8,10 @@
 
 namespace heddle {
 
-/// Builds the code of the step form, f32, in front of the op, which stays;
-/// fails on the full form. A logit is a sum over lanes, each ascending, that
-/// are added in one fixed order: its bits depend on its own row and candidate.
-llvm::LogicalResult emitCandidateLogits(CandidateLogitsOp op,
-                                        const IsaLevel &isa);
+/// Builds the code of either form, f32 and dense, in front of the op, which
+/// stays. A logit is a sum over lanes, each ascending, that are added in one
+/// fixed order: its bits depend on its own row and candidate.
+void emitCandidateLogits(CandidateLogitsOp op, const IsaLevel &isa);
 
 } // namespace heddle
 

@@ -26,6 +26,10 @@ public:
   VectorMath(mlir::OpBuilder &builder, mlir::Location loc, const IsaLevel &isa)
       : builder(builder), loc(loc), isa(isa) {}
 
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  IsaLevel isa;
+
   /// 2^x within 3 ulp, in seven instructions on x86-64-v4; 2^0 = 1, 2^-inf = 0,
   /// 2^inf = inf. An ulp may differ between levels for x in (-1, 0).
   mlir::Value exp2(mlir::Value x) const;
@@ -60,10 +64,6 @@ private:
   mlir::Value scaleByPower(mlir::Value x, mlir::Value power) const;
   mlir::Value x86(llvm::StringRef name, mlir::Value first, mlir::Value second,
                   mlir::Value passThrough) const;
-
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
-  IsaLevel isa;
 };
 
 } // namespace heddle

@@ -51,6 +51,73 @@ func.func private @emits_candidates_of_a_step(%x: memref<?x8xf32>,
 
 // -----
 
+// Tasks of whole rows, vectors of columns, a mask where the width ends. Rows may
+// lie apart.
+// CHECK-LABEL: @shares_rows
+func.func private @shares_rows(%x: memref<?x?x17xf32>,
+    %y: memref<?x?x17xf32>, %z: memref<?x17xf32, strided<[32, 1]>>) {
+  // CHECK-NOT: transformer.activation
+  // CHECK: %[[IN:.*]] = memref.collapse_shape %arg0 {{\[\[}}0, 1], [2]]
+  // CHECK: %[[OUT:.*]] = memref.collapse_shape %arg1 {{\[\[}}0, 1], [2]]
+  // CHECK: scf.forall (%{{.*}}) in (%{{.*}}) {
+  // CHECK: scf.for %[[ROW:.*]] =
+  // CHECK: scf.for %[[COLUMN:.*]] =
+  // V3: %[[X:.*]] = vector.load %[[IN]][%[[ROW]], %[[COLUMN]]] : {{.*}}, vector<8xf32>
+  // V4: %[[X:.*]] = vector.load %[[IN]][%[[ROW]], %[[COLUMN]]] : {{.*}}, vector<16xf32>
+  // CHECK: vector.store %{{.*}}, %[[OUT]][%[[ROW]], %[[COLUMN]]]
+  // V3: vector.constant_mask [1] : vector<8xi1>
+  // V4: vector.constant_mask [1] : vector<16xi1>
+  // CHECK: vector.maskedload %[[IN]]
+  // CHECK: vector.maskedstore %[[OUT]]
+  transformer.activation relu %x into %y
+    : (memref<?x?x17xf32>, memref<?x?x17xf32>) -> ()
+  // CHECK-NOT: transformer.add
+  transformer.add %z, %z into %z
+    : (memref<?x17xf32, strided<[32, 1]>>, memref<?x17xf32, strided<[32, 1]>>,
+       memref<?x17xf32, strided<[32, 1]>>) -> ()
+  return
+}
+
+// -----
+
+// A row that fits registers is read once, a longer one for each use.
+// CHECK-LABEL: @normalises_rows
+func.func private @normalises_rows(%x: memref<?x64xf32>,
+    %gamma: memref<64xf32>, %long: memref<?x1024xf32>,
+    %beta: memref<1024xf32>) {
+  // V3-COUNT-8: vector.load %arg0
+  // V4-COUNT-4: vector.load %arg0
+  // CHECK-NOT: vector.load %arg0
+  // CHECK: math.sqrt
+  transformer.norm layer %x, %gamma into %x {epsilon = 1.0e-5 : f32}
+    : (memref<?x64xf32>, memref<64xf32>, memref<?x64xf32>) -> ()
+  // CHECK: scf.for
+  // CHECK-COUNT-4: vector.load %arg2
+  // CHECK: math.sqrt
+  // CHECK: vector.load %arg2
+  transformer.norm rms %long, %beta, %beta into %long {epsilon = 1.0e-5 : f32}
+    : (memref<?x1024xf32>, memref<1024xf32>, memref<1024xf32>,
+       memref<?x1024xf32>) -> ()
+  return
+}
+
+// -----
+
+// Frequencies are numbers of the program, one constant for equal ops.
+// CHECK: memref.global "private" constant @frequencies_4_4 : memref<{{8|16}}xf64> = dense<[1.000000e+00, 0.0999
+// CHECK-NOT: memref.global
+// CHECK-LABEL: @adds_positions
+func.func private @adds_positions(%x: memref<?x?x8xf32>) {
+  // CHECK-COUNT-2: memref.get_global @frequencies_4_4
+  transformer.positions.sinusoidal %x into %x {timescales = 4 : i64}
+    : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  transformer.positions.sinusoidal %x into %x {timescales = 4 : i64}
+    : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
 // What has no emitter is left to the reference lowering.
 // CHECK-LABEL: @leaves_the_rest_alone
 func.func private @leaves_the_rest_alone(%x: memref<?x8xf32>,

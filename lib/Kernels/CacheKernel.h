@@ -1,0 +1,16 @@
+//===- CacheKernel.h - Kernels of cache.append ------------------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_KERNELS_CACHEKERNEL_H
+#define HEDDLE_LIB_KERNELS_CACHEKERNEL_H
+
+#include "dialect/Transformer.h"
+#include "lib/Kernels/RowKernel.h"
+
+namespace heddle {
+
+/// Builds what the op computes, at the kernel's insertion point.
+void emitKernel(CacheAppendOp op, RowKernel &kernel);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_CACHEKERNEL_H
