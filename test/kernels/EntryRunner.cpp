@@ -135,7 +135,9 @@ Result<EntryRunner> EntryRunner::compile(const std::string &body,
   // What a whole model would need; entries of any names are left alone.
   std::ofstream(file("layer.mlir"))
       << "module attributes {transformer.family = \"test\",\n"
-         "  transformer.generation = {eos = array<i32: 0>},\n"
+         "  transformer.generation = {eos = array<i32: 0>, max_source = 8 : "
+         "i32,\n"
+         "    max_target = 8 : i32},\n"
          "  transformer.vocabulary = {source = 8 : i32, target = 8 : i32}} {\n"
       << body << "}\n";
   writeSafetensors(file("weights.safetensors"), weights);
@@ -147,7 +149,7 @@ Result<EntryRunner> EntryRunner::compile(const std::string &body,
   if (std::system(command.c_str()) != 0) {
     std::ostringstream errors;
     errors << std::ifstream(file("errors")).rdbuf();
-    return Status::error(errors.str(), "of\n", body);
+    return Status::error(errors.str());
   }
 
   Result<Artifact> artifact = Artifact::open(file("layer.heddle"));
