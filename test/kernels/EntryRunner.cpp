@@ -55,12 +55,15 @@ EntryCall::Buffer &EntryCall::find(std::string_view name) {
 
 void EntryCall::operator()(ThreadPool *pool) {
   FloatEnvironment environment;
-  HeddleCall call = {addresses.data(),
-                     dims.data(),
-                     arena.front().elements(),
-                     weights,
-                     pool ? ThreadPool::parallelFor : nullptr,
-                     pool};
+  HeddleCall call = {};
+  call.buffers = addresses.data();
+  call.dims = dims.data();
+  call.arena = arena.front().elements();
+  call.weights = weights;
+  if (pool) {
+    call.parallelFor = ThreadPool::parallelFor;
+    call.pool = pool;
+  }
   function(&call);
 }
 
