@@ -47,7 +47,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     [rows, heads d_k], with its position behind `at` and the mask's b behind
     `of`. Row r reads the keys of row r, or of `of`[r] under `shared`
     (an encoder's memory). Position j stands in slot j modulo the number of slots.
-    A row at position p that reads its own cache sees the keys j <= p.
+    A row at position p that reads its own cache sees the keys j <= p that are
+    still there: p - slots < j.
 
     ```mlir
     %y = transformer.attention %q, %k, %v mask(%m) {heads = 8 : i64}

@@ -40,6 +40,13 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
     }], "::heddle::Reach", "reach", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{
+      Whether every pair in the band is a member: a key that each query at i sees
+      in [i - lookback, i + lookahead], wherever the keys begin and end. With
+      `reach`, the other direction, it says that one mask implies another. The
+      default is that nobody knows.
+    }], "bool", "containsBand", (ins "::heddle::Reach":$band),
+      /*methodBody=*/"", /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<[{
       How many heads the op itself tells apart, its operands not counted. The
       default is none: the same set for every head, however many there are.
     }], "::std::optional<int64_t>", "numHeads", (ins),

@@ -94,3 +94,16 @@ KeyRange heddle::wholeRange(OpBuilder &builder, Location loc,
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   return {zero, block.keyCount, zero, zero};
 }
+
+/// The smaller bound; none is without bound.
+static std::optional<int64_t> tighter(std::optional<int64_t> lhs,
+                                      std::optional<int64_t> rhs) {
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  return std::min(*lhs, *rhs);
+}
+
+Reach heddle::intersect(const Reach &lhs, const Reach &rhs) {
+  return {tighter(lhs.lookback, rhs.lookback),
+          tighter(lhs.lookahead, rhs.lookahead)};
+}

@@ -80,6 +80,9 @@ struct Reach {
   std::optional<int64_t> lookback, lookahead;
 };
 
+/// What lies in both.
+Reach intersect(const Reach &lhs, const Reach &rhs);
+
 /// Masks among the operands of `op` have to be built by mask ops: the predicate
 /// of a block argument is unknown.
 llvm::LogicalResult verifyMaskOperands(mlir::Operation *op);

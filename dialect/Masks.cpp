@@ -114,6 +114,7 @@ SmallVector<KeyRange> MaskFullOp::keyRanges(OpBuilder &builder, Location loc,
   return {{zero, block.keyCount, zero, block.keyCount}};
 }
 Reach MaskFullOp::reach() { return {}; }
+bool MaskFullOp::containsBand(Reach) { return true; }
 
 Value MaskEmptyOp::contains(Lanes &lanes, const MaskPoint &) {
   return lanes.constant(false);
@@ -123,6 +124,7 @@ SmallVector<KeyRange> MaskEmptyOp::keyRanges(OpBuilder &, Location,
   return {};
 }
 Reach MaskEmptyOp::reach() { return {0, 0}; }
+bool MaskEmptyOp::containsBand(Reach) { return false; }
 
 Value MaskCausalOp::contains(Lanes &lanes, const MaskPoint &point) {
   return lanes.lessOrEqual(point.j, point.i);
@@ -135,6 +137,9 @@ SmallVector<KeyRange> MaskCausalOp::keyRanges(OpBuilder &builder, Location loc,
            bounds.min(bounds.add(block.begin, 1), block.keyCount)}};
 }
 Reach MaskCausalOp::reach() { return {std::nullopt, 0}; }
+bool MaskCausalOp::containsBand(Reach band) {
+  return band.lookahead && *band.lookahead <= 0;
+}
 
 Value MaskPaddingOp::contains(Lanes &lanes, const MaskPoint &point) {
   return lanes.less(point.j, lanes.load(getLengths(), point.b));
@@ -149,6 +154,7 @@ SmallVector<KeyRange> MaskPaddingOp::keyRanges(OpBuilder &builder, Location loc,
   return {{bounds.constant(0), end, bounds.constant(0), end}};
 }
 Reach MaskPaddingOp::reach() { return {}; }
+bool MaskPaddingOp::containsBand(Reach) { return false; }
 
 //===----------------------------------------------------------------------===//
 // window
@@ -218,6 +224,15 @@ Reach MaskWindowOp::reach() {
   return {int64_t(getLeft()) * widest, int64_t(getRight()) * widest};
 }
 
+bool MaskWindowOp::containsBand(Reach band) {
+  // A dilated window has holes, except on the query's own position.
+  bool isPoint = band.lookback == 0 && band.lookahead == 0;
+  if (!isPoint && *llvm::max_element(getDilation()) > 1)
+    return false;
+  return band.lookback && *band.lookback <= int64_t(getLeft()) &&
+         band.lookahead && *band.lookahead <= int64_t(getRight());
+}
+
 //===----------------------------------------------------------------------===//
 // and, or, not
 //===----------------------------------------------------------------------===//
@@ -233,13 +248,6 @@ SmallVector<KeyRange> MaskAndOp::keyRanges(OpBuilder &builder, Location loc,
                            builder, loc);
 }
 
-/// The smaller bound; none is without bound.
-static std::optional<int64_t> tighter(std::optional<int64_t> lhs,
-                                      std::optional<int64_t> rhs) {
-  if (!lhs || !rhs)
-    return lhs ? lhs : rhs;
-  return std::min(*lhs, *rhs);
-}
 static std::optional<int64_t> looser(std::optional<int64_t> lhs,
                                      std::optional<int64_t> rhs) {
   if (!lhs || !rhs)
@@ -249,8 +257,11 @@ static std::optional<int64_t> looser(std::optional<int64_t> lhs,
 
 Reach MaskAndOp::reach() {
   Reach lhs = sourceOf(getLhs()).reach(), rhs = sourceOf(getRhs()).reach();
-  return {tighter(lhs.lookback, rhs.lookback),
-          tighter(lhs.lookahead, rhs.lookahead)};
+  return intersect(lhs, rhs);
+}
+bool MaskAndOp::containsBand(Reach band) {
+  return sourceOf(getLhs()).containsBand(band) &&
+         sourceOf(getRhs()).containsBand(band);
 }
 
 Value MaskOrOp::contains(Lanes &lanes, const MaskPoint &point) {
@@ -268,6 +279,10 @@ Reach MaskOrOp::reach() {
   Reach lhs = sourceOf(getLhs()).reach(), rhs = sourceOf(getRhs()).reach();
   return {looser(lhs.lookback, rhs.lookback),
           looser(lhs.lookahead, rhs.lookahead)};
+}
+bool MaskOrOp::containsBand(Reach band) {
+  return sourceOf(getLhs()).containsBand(band) ||
+         sourceOf(getRhs()).containsBand(band);
 }
 
 Value MaskNotOp::contains(Lanes &lanes, const MaskPoint &point) {
@@ -293,6 +308,7 @@ SmallVector<KeyRange> MaskNotOp::keyRanges(OpBuilder &builder, Location loc,
   return result;
 }
 Reach MaskNotOp::reach() { return {}; }
+bool MaskNotOp::containsBand(Reach) { return false; }
 
 //===----------------------------------------------------------------------===//
 // Folding and canonicalisation

@@ -11,7 +11,7 @@ class Transformer_MaskOp<string mnemonic, list<Trait> traits = [],
     : Transformer_Op<"mask." # mnemonic, !listconcat(traits, [
         Pure,
         DeclareOpInterfaceMethods<MaskOpInterface, !listconcat(
-            ["keyRanges", "reach"], moreMethods)>
+            ["keyRanges", "reach", "containsBand"], moreMethods)>
       ])> {
   let results = (outs Transformer_Mask:$mask);
 }

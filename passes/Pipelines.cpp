@@ -30,11 +30,58 @@ static void addBufferization(OpPassManager &manager) {
   addCleanup(manager);
 }
 
+namespace {
+/// A fusion pass, by the name that people switch it off by.
+struct Fusion {
+  StringLiteral name;
+  std::unique_ptr<Pass> (*create)();
+};
+} // namespace
+
+/// On whole sequences, so that full and step forms both profit. What a linear
+/// does to its own rows goes before what it shares with others: the latter
+/// takes plain linears only.
+static constexpr Fusion kFusions[] = {
+    {"fold-scales", createFoldScalesPass},
+    {"fuse-positions", createFusePositionsPass},
+    {"fuse-shared-inputs", createFuseSharedInputsPass},
+    {"fuse-add-norm", createFuseAddNormPass},
+};
+
+/// Only a step shows what its caches imply.
+static constexpr Fusion kStepFusions[] = {
+    {"fuse-masks", createFuseMasksPass},
+};
+
+ArrayRef<StringLiteral> heddle::getFusionNames() {
+  static const std::vector<StringLiteral> names = [] {
+    std::vector<StringLiteral> all;
+    for (ArrayRef<Fusion> fusions :
+         {ArrayRef(kFusions), ArrayRef(kStepFusions)})
+      for (const Fusion &fusion : fusions)
+        all.push_back(fusion.name);
+    return all;
+  }();
+  return names;
+}
+
+static void addFusions(OpPassManager &manager, ArrayRef<Fusion> fusions,
+                       const ModelOptions &options) {
+  size_t before = manager.size();
+  for (const Fusion &fusion : fusions)
+    if (!llvm::is_contained(options.withoutFusions, fusion.name))
+      manager.addPass(fusion.create());
+  if (manager.size() != before)
+    addCleanup(manager);
+}
+
 void heddle::buildModelPipeline(OpPassManager &manager,
                                 const ModelOptions &options) {
   // Masks fold first: the reach of what is left decides how large caches are.
   addCleanup(manager);
+  addFusions(manager, kFusions, options);
   manager.addPass(createSplitPhasesPass());
+  addFusions(manager, kStepFusions, options);
   addBufferization(manager);
   // Memory is planned while functions are straight-line.
   manager.addPass(createPlanMemoryPass());
@@ -88,7 +135,7 @@ void heddle::registerPipelines() {
       "heddle-reference",
       "From a model to entry points made of plain loops over memrefs",
       [](OpPassManager &manager) {
-        buildModelPipeline(manager, ModelOptions{/*packWeights=*/false});
+        buildModelPipeline(manager, ModelOptions{/*packWeights=*/false, {}});
         buildCodePipeline(manager, CodeOptions{"", /*kernels=*/false});
       });
   PassPipelineRegistration<>("heddle-llvm",

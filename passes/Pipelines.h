@@ -8,7 +8,10 @@
 #ifndef HEDDLE_PASSES_PIPELINES_H
 #define HEDDLE_PASSES_PIPELINES_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include <string>
+#include <vector>
 
 namespace mlir {
 class OpPassManager;
@@ -16,9 +19,15 @@ class OpPassManager;
 
 namespace heddle {
 
+/// The fusion passes by name, in their order. Each can be left out: that costs
+/// time and changes no token.
+llvm::ArrayRef<llvm::StringLiteral> getFusionNames();
+
 struct ModelOptions {
   /// False leaves weights as the reference lowering reads them fastest.
   bool packWeights = true;
+  /// Names of fusion passes to leave out.
+  std::vector<std::string> withoutFusions;
 };
 
 /// From the mathematics of a model, on tensors, to layer ops on planned memory:

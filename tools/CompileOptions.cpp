@@ -7,6 +7,8 @@
 
 #include "tools/CompileOptions.h"
 #include "lib/Weights/Error.h"
+#include "passes/Pipelines.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -29,6 +31,10 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
                                 or one ISA level
   --reference                   plain loops in place of generated kernels: slow,
                                 the oracle to compare with
+  --explain                     print what was fused, layer by layer, what was not
+                                and why
+  --no-fuse NAME[,NAME...]      leave fusion passes out, by the names that
+                                --explain prints; all leaves out every one
   --dump-passes DIR             write the module after each pass to DIR
   --load-dialect-plugin FILE    load a shared object with a dialect
   --help                        print this
@@ -43,6 +49,20 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("--dump-passes", &options.dumpPasses)
       .Case("--target", &options.target)
       .Default(nullptr);
+}
+
+static Error addFusions(CompileOptions &options, StringRef names) {
+  ArrayRef<StringLiteral> known = getFusionNames();
+  for (StringRef name : split(names, ',')) {
+    if (name == "all")
+      options.withoutFusions.assign(known.begin(), known.end());
+    else if (is_contained(known, name))
+      options.withoutFusions.push_back(name.str());
+    else
+      return makeError("--no-fuse has the value '" + name +
+                       "', expected all or any of " + join(known, ", "));
+  }
+  return Error::success();
 }
 
 static Error setValue(CompileOptions &options, StringRef flag,
@@ -60,6 +80,8 @@ static Error setValue(CompileOptions &options, StringRef flag,
     options.emit = *emit;
     return Error::success();
   }
+  if (flag == "--no-fuse")
+    return addFusions(options, value);
   if (value.empty())
     return makeError(flag + " has an empty value, expected a file");
   if (flag == "--load-dialect-plugin") {
@@ -92,6 +114,8 @@ static Error checkTogether(const CompileOptions &options) {
                      "FILE");
   if (options.output.empty())
     return makeError("no output is given, expected -o FILE");
+  if (options.explain && options.output == "-")
+    return makeError("--explain prints on standard output, expected -o FILE");
   if (options.output == "-" && options.emit == Emit::Artifact)
     return makeError("an artifact cannot be written to standard output, "
                      "expected -o FILE");
@@ -117,8 +141,10 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
       options.version = true;
     } else if (argument == "--reference") {
       options.reference = true;
+    } else if (argument == "--explain") {
+      options.explain = true;
     } else if (findText(options, flag) || flag == "--emit" ||
-               flag == "--load-dialect-plugin") {
+               flag == "--no-fuse" || flag == "--load-dialect-plugin") {
       if (!argument.contains('=') && ++i == arguments.size())
         return makeError(flag + " needs a value");
       if (Error error = setValue(options, flag,

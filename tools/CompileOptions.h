@@ -32,6 +32,10 @@ struct CompileOptions {
   std::string target;
   /// Leave every op to the reference lowering.
   bool reference = false;
+  /// Fusion passes to leave out, by the names of passes/Pipelines.h.
+  std::vector<std::string> withoutFusions;
+  /// Say on standard output what was fused and what not.
+  bool explain = false;
   Emit emit = Emit::Artifact;
   bool help = false;
   bool version = false;

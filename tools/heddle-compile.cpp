@@ -13,6 +13,7 @@
 #include "lib/CodeGen/ObjectCode.h"
 #include "lib/CodeGen/PassDump.h"
 #include "lib/CodeGen/Target.h"
+#include "lib/Fusion/FusionReport.h"
 #include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Weights/Error.h"
@@ -171,7 +172,8 @@ static llvm::Error compileModel(const CompileOptions &options,
     context.isas.push_back(level.name.str());
 
   unsigned dumped = 0;
-  ModelOptions modelOptions{/*packWeights=*/!options.reference};
+  ModelOptions modelOptions{/*packWeights=*/!options.reference,
+                            options.withoutFusions};
   if (llvm::Error error =
           runPasses(module, options, &dumped, [&](OpPassManager &manager) {
             buildModelPipeline(manager, modelOptions);
@@ -218,8 +220,11 @@ static llvm::Error compile(const CompileOptions &options) {
   registerBufferization(registry);
   if (llvm::Error error = loadPlugins(options, registry))
     return error;
+  FusionReport report;
   // Models are small for MLIR: threads would cost more than they save.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  if (options.explain)
+    report.listenTo(context);
   ImportOptions importOptions;
   importOptions.weights = options.weights;
   llvm::Expected<ImportedModel> model =
@@ -231,7 +236,14 @@ static llvm::Error compile(const CompileOptions &options) {
     llvm::raw_string_ostream(text) << *model->module;
     return writeText(options.output, text + "\n");
   }
-  return compileModel(options, *model);
+  if (llvm::Error error = compileModel(options, *model))
+    return error;
+  if (!options.explain)
+    return llvm::Error::success();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  report.print(stream, getFusionNames());
+  return printText(text);
 }
 
 static llvm::Error run(llvm::ArrayRef<const char *> arguments) {

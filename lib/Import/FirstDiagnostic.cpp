@@ -22,7 +22,7 @@ static std::string format(Diagnostic &diagnostic) {
   if (auto file = dyn_cast<FileLineColLoc>(location))
     stream << file.getFilename().getValue() << ":" << file.getLine() << ":"
            << file.getColumn() << ": ";
-  else if (auto name = dyn_cast<NameLoc>(location))
+  else if (auto name = location->findInstanceOf<NameLoc>())
     stream << "'" << name.getName().getValue() << "': ";
   stream << diagnostic;
   return StringRef(text).split('\n').first.str();

@@ -2,7 +2,8 @@
 //
 // For every kind of mask and for random expressions: the predicate is the
 // definition, lane by lane; key ranges hold every member, their full parts
-// members only; no member lies beyond the reach.
+// members only; no member lies beyond the reach, and bands that a mask claims
+// are inside it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,6 +59,32 @@ TEST_F(MaskTest, ContainsItsDefinition) {
           << "at (" << b << ", " << h << ", " << i << ", " << j << ")";
     });
   });
+}
+
+TEST_F(MaskTest, ContainsTheBandsThatItClaims) {
+  int claimed = 0;
+  forEachMask([&](const MaskFormula &mask) {
+    auto op = mask.mask.getDefiningOp<MaskOpInterface>();
+    for (std::optional<int64_t> lookback :
+         {std::optional<int64_t>(), std::optional<int64_t>(0),
+          std::optional<int64_t>(2), std::optional<int64_t>(4)})
+      for (std::optional<int64_t> lookahead :
+           {std::optional<int64_t>(), std::optional<int64_t>(0),
+            std::optional<int64_t>(1)}) {
+        if (!op.containsBand({lookback, lookahead}))
+          continue;
+        ++claimed;
+        forEachPoint([&](int b, int h, int i, int j) {
+          if ((!lookback || i - j <= *lookback) &&
+              (!lookahead || j - i <= *lookahead)) {
+            EXPECT_TRUE(mask.contains(b, h, i, j))
+                << "at (" << b << ", " << h << ", " << i << ", " << j << ")";
+          }
+        });
+      }
+  });
+  // Full, causal and windows do claim some.
+  EXPECT_GT(claimed, 30);
 }
 
 TEST_F(MaskTest, LanesAgreeWithScalars) {

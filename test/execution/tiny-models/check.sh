@@ -2,7 +2,7 @@
 # Compiles a model of test/goldens and compares what it computes with what
 # transformers computed in float64: teacher-forced logits in the full form and
 # step by step, then greedy output; with the reference lowering and with the
-# kernels of each ISA level that this machine has.
+# kernels of each ISA level that this machine has, fused and unfused.
 #
 # usage: check.sh GOLDEN TEMPORARY
 
@@ -44,10 +44,12 @@ check() {
   done
 }
 
+check --target x86-64-v3 --reference --no-fuse all
 check --target x86-64-v3 --reference
 # The reference lowering sums a row in one order, whatever the form.
 cmp "$temporary/full.npy" "$temporary/step.npy"
 check --target x86-64-v3
 if grep -q avx512vl /proc/cpuinfo; then
   check --target x86-64-v4
+  check --target x86-64-v4 --no-fuse all
 fi

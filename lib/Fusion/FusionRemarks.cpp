@@ -1,0 +1,55 @@
+#include "lib/Fusion/FusionRemarks.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace heddle;
+
+SmallVector<StringRef> heddle::namesIn(Location location) {
+  llvm::SetVector<StringRef> names;
+  location->walk([&](Location each) {
+    if (auto name = dyn_cast<NameLoc>(each))
+      names.insert(name.getName());
+    return WalkResult::advance();
+  });
+  return names.takeVector();
+}
+
+std::string heddle::nameOf(Operation *op) {
+  SmallVector<StringRef> names = namesIn(op->getLoc());
+  return (names.empty() ? op->getName().stripDialect() : names.front()).str();
+}
+
+std::string heddle::joinWords(ArrayRef<std::string> words) {
+  std::string text = words.front();
+  for (const std::string &word : words.drop_front())
+    text += (&word == &words.back() ? " and " : ", ") + word;
+  return text;
+}
+
+Location heddle::fuseLocations(ArrayRef<Operation *> ops) {
+  SmallVector<Location> locations;
+  for (Operation *op : ops)
+    locations.push_back(op->getLoc());
+  return FusedLoc::get(ops.front()->getContext(), locations);
+}
+
+static remark::RemarkOpts options(StringRef name, StringRef pass,
+                                  Operation *op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  return remark::RemarkOpts::name(name).category(pass).function(
+      function ? function.getSymName() : StringRef());
+}
+
+void heddle::reportFused(StringRef pass, Operation *op,
+                         const llvm::Twine &sentence) {
+  if (auto remark = remark::passed(op->getLoc(), options("fused", pass, op)))
+    remark << StringRef(sentence.str());
+}
+
+void heddle::reportDeclined(StringRef pass, Operation *op,
+                            const llvm::Twine &sentence) {
+  if (auto remark = remark::missed(op->getLoc(), options("declined", pass, op)))
+    remark << StringRef(sentence.str());
+}

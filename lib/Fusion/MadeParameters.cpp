@@ -1,0 +1,112 @@
+#include "lib/Fusion/MadeParameters.h"
+
+using namespace mlir;
+using namespace heddle;
+
+MadeParameters::MadeParameters(ModuleOp module)
+    : module(module), symbols(module) {
+  for (auto parameter : module.getOps<ParameterOp>())
+    if (!parameter.isStored())
+      made.try_emplace(keyOf(parameter), parameter);
+}
+
+Attribute MadeParameters::keyOf(ParameterOp parameter) {
+  Builder builder(parameter.getContext());
+  auto orUnit = [&](Attribute attribute) {
+    return attribute ? attribute : builder.getUnitAttr();
+  };
+  return builder.getArrayAttr({parameter.getTypeAttr(),
+                               orUnit(parameter.getPartsAttr()),
+                               orUnit(parameter.getFactorAttr())});
+}
+
+ParameterOp MadeParameters::find(Value value) {
+  auto weight = value ? value.getDefiningOp<WeightOp>() : WeightOp();
+  return weight ? symbols.lookup<ParameterOp>(weight.getParameter())
+                : ParameterOp();
+}
+
+Value MadeParameters::read(OpBuilder &builder, ParameterOp parameter) {
+  return WeightOp::create(builder, parameter.getLoc(),
+                          parameter.getTensorType(),
+                          FlatSymbolRefAttr::get(parameter.getSymNameAttr()));
+}
+
+/// `wq+wk+wv` for parameters of one layer: what the names start with in common,
+/// up to a separator, is said once.
+static std::string nameOfColumns(ArrayRef<ParameterOp> parts) {
+  StringRef first = ParameterOp(parts.front()).getSymName();
+  if (parts.size() > 3)
+    return (first + "+" + Twine(parts.size() - 1)).str();
+  size_t common = first.size();
+  for (ParameterOp part : parts) {
+    StringRef name = part.getSymName().take_front(common);
+    common = std::mismatch(name.begin(), name.end(), first.begin()).first -
+             name.begin();
+  }
+  size_t separator = first.take_front(common).find_last_of("._");
+  std::string name = first.str();
+  for (ParameterOp part : parts.drop_front())
+    name += "+" + part.getSymName().drop_front(separator + 1).str();
+  return name;
+}
+
+ParameterOp MadeParameters::declare(ParameterOp parameter, const Twine &name,
+                                    ParameterOp last) {
+  auto [entry, isNew] = made.try_emplace(keyOf(parameter), parameter);
+  if (!isNew) {
+    parameter.erase();
+    return entry->second;
+  }
+  parameter.setSymName(name.str());
+  symbols.insert(parameter, last ? std::next(Block::iterator(last))
+                                 : module.getBody()->begin());
+  return parameter;
+}
+
+/// Not in the module yet, without a name.
+static ParameterOp createDetached(RankedTensorType type,
+                                  ArrayRef<ParameterOp> parts, Location loc) {
+  OpBuilder builder(type.getContext());
+  auto parameter = ParameterOp::create(builder, loc, "", type, SourceAttr(),
+                                       /*transposed=*/false);
+  SmallVector<Attribute> names;
+  for (ParameterOp part : parts)
+    names.push_back(FlatSymbolRefAttr::get(part.getSymNameAttr()));
+  if (!names.empty())
+    parameter.setPartsAttr(builder.getArrayAttr(names));
+  return parameter;
+}
+
+ParameterOp MadeParameters::concatenate(ArrayRef<ParameterOp> parts) {
+  ParameterOp last = parts.front();
+  RankedTensorType type = last.getTensorType();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = 0;
+  SmallVector<Location> locations;
+  for (ParameterOp part : parts) {
+    shape.back() += part.getTensorType().getShape().back();
+    if (last->isBeforeInBlock(part))
+      last = part;
+    locations.push_back(part.getLoc());
+  }
+  ParameterOp columns =
+      createDetached(RankedTensorType::get(shape, type.getElementType()), parts,
+                     FusedLoc::get(module.getContext(), locations));
+  return declare(columns, nameOfColumns(parts), last);
+}
+
+ParameterOp MadeParameters::scale(ParameterOp parameter, float factor) {
+  ParameterOp scaled =
+      createDetached(parameter.getTensorType(), parameter, parameter.getLoc());
+  scaled.setFactorAttr(Builder(module.getContext()).getF32FloatAttr(factor));
+  return declare(scaled, parameter.getSymName() + ".scaled", parameter);
+}
+
+ParameterOp MadeParameters::zeros(int64_t length) {
+  OpBuilder builder(module.getContext());
+  ParameterOp zeros = createDetached(
+      RankedTensorType::get(length, builder.getF32Type()), {}, module.getLoc());
+  zeros.setZeros(true);
+  return declare(zeros, "zeros." + Twine(length), ParameterOp());
+}

@@ -1,0 +1,153 @@
+//===- FoldScales.cpp - Multiply weights in place of activations ----------===//
+//
+// A factor moves into a parameter where everyone who reads the parameter wants
+// the same one: the rows of a table, or the weight and bias of a linear that
+// makes queries. The whole module is asked before anything is changed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "lib/Fusion/FusionRemarks.h"
+#include "lib/Fusion/MadeParameters.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+namespace heddle {
+#define GEN_PASS_DEF_FOLDSCALESPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr StringLiteral kPass = "fold-scales";
+
+/// A linear that computes nothing but the queries of one attention.
+static LinearOp queriesOf(AttentionOp attention) {
+  auto linear = attention.getQuery().getDefiningOp<LinearOp>();
+  bool isAlone = linear && linear.isPlain() && linear.getOutput() &&
+                 linear.getOutput().hasOneUse();
+  return isAlone ? linear : LinearOp();
+}
+
+static std::string format(float value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
+}
+
+namespace {
+struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
+  /// What an op wants a weight that it reads to be multiplied by; 1 where it
+  /// wants the weight as it is.
+  static float factorFor(OpOperand &use) {
+    if (auto embedding = dyn_cast<EmbeddingOp>(use.getOwner()))
+      return &use == &embedding.getTableMutable()
+                 ? embedding.getScale().convertToFloat()
+                 : 1.0f;
+    auto linear = dyn_cast<LinearOp>(use.getOwner());
+    if (!linear || !linear.getOutput() || !linear.getOutput().hasOneUse() ||
+        use.get() == linear.getInput())
+      return 1.0f;
+    auto attention = dyn_cast<AttentionOp>(*linear.getOutput().user_begin());
+    return attention && attention.getSimilarity().empty() &&
+                   queriesOf(attention) == linear
+               ? attention.getEffectiveScale()
+               : 1.0f;
+  }
+
+  /// The factor that all readers of a parameter agree on; none where they do
+  /// not.
+  std::optional<float> agreedFactor(ParameterOp parameter) {
+    std::optional<float> factor;
+    for (OpOperand *use : readers[parameter.getSymNameAttr()]) {
+      float wanted = factorFor(*use);
+      if (factor && *factor != wanted)
+        return std::nullopt;
+      factor = wanted;
+    }
+    return factor;
+  }
+
+  /// Lets `value` read its parameter times `factor`.
+  void scale(OpOperand &use, float factor, MadeParameters &parameters) {
+    OpBuilder builder(use.getOwner());
+    use.set(MadeParameters::read(
+        builder, parameters.scale(parameters.find(use.get()), factor)));
+  }
+
+  void visit(EmbeddingOp op, MadeParameters &parameters) {
+    float factor = op.getScale().convertToFloat();
+    if (factor == 1.0f)
+      return;
+    ParameterOp table = parameters.find(op.getTable());
+    auto decline = [&](const Twine &reason) {
+      reportDeclined(kPass, op,
+                     "the rows of " + nameOf(op) + " are multiplied by " +
+                         format(factor) + " as they are looked up, since " +
+                         reason);
+    };
+    if (!table)
+      return decline("the table is no parameter");
+    if (!agreed.lookup(table.getSymNameAttr()))
+      return decline("others read the table without that scale");
+    scale(op.getTableMutable(), factor, parameters);
+    op.setScale(APFloat(1.0f));
+    reportFused(kPass, op,
+                "the scale " + format(factor) + " of the rows of " +
+                    nameOf(op) + " is part of the table");
+  }
+
+  void visit(AttentionOp op, MadeParameters &parameters) {
+    float factor = op.getEffectiveScale();
+    if (factor == 1.0f || !op.getSimilarity().empty())
+      return;
+    auto decline = [&](const Twine &reason) {
+      reportDeclined(kPass, op,
+                     "the scores of " + nameOf(op) + " are multiplied by " +
+                         format(factor) + " one by one, since " + reason);
+    };
+    LinearOp linear = queriesOf(op);
+    if (!linear)
+      return decline("its queries are not those of one linear, or are read "
+                     "elsewhere, too");
+    auto isFoldable = [&](Value value) {
+      ParameterOp parameter = parameters.find(value);
+      return parameter && agreed.lookup(parameter.getSymNameAttr());
+    };
+    if (!isFoldable(linear.getWeight()) ||
+        (linear.getBias() && !isFoldable(linear.getBias())))
+      return decline("the weight of its queries is no parameter, or is read "
+                     "without that scale elsewhere");
+    scale(linear.getWeightMutable(), factor, parameters);
+    if (linear.getBias())
+      scale(linear.getBiasMutable()[0], factor, parameters);
+    op.setScale(APFloat(1.0f));
+    reportFused(kPass, op,
+                "the scale " + format(factor) + " of the scores of " +
+                    nameOf(op) + " is part of " + nameOf(linear));
+  }
+
+  /// Uses of the weight ops of each parameter, and whether all of them want it
+  /// to be multiplied by one factor.
+  llvm::MapVector<StringAttr, SmallVector<OpOperand *>> readers;
+  DenseMap<StringAttr, bool> agreed;
+
+  void runOnOperation() override {
+    readers.clear();
+    agreed.clear();
+    MadeParameters parameters(getOperation());
+    getOperation().walk([&](WeightOp weight) {
+      for (OpOperand &use : weight.getValue().getUses())
+        readers[weight.getParameterAttr().getAttr()].push_back(&use);
+    });
+    for (auto parameter : getOperation().getOps<ParameterOp>())
+      if (std::optional<float> factor = agreedFactor(parameter))
+        agreed[parameter.getSymNameAttr()] = *factor != 1.0f;
+    getOperation().walk([&](EmbeddingOp op) { visit(op, parameters); });
+    getOperation().walk([&](AttentionOp op) { visit(op, parameters); });
+  }
+};
+} // namespace

@@ -1,0 +1,142 @@
+//===- FuseEpilogues.cpp - Finish rows where they are computed ------------===//
+//
+// From each linear the pass walks down its only reader, as long as that is what
+// a linear can do to a row while it still has it: an activation, the addition
+// of a residual, a norm, in this order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "lib/Fusion/FusionRemarks.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/Passes.h"
+
+namespace heddle {
+#define GEN_PASS_DEF_FUSEEPILOGUESPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr StringLiteral kPass = "fuse-epilogues";
+
+namespace {
+/// A linear, and the ops behind it that become part of it.
+class Epilogue {
+public:
+  explicit Epilogue(LinearOp linear) : parts({linear}), linear(linear) {}
+
+  void collect();
+  bool isEmpty() const { return parts.size() == 1; }
+  /// Replaces all by one linear.
+  void fuse();
+
+private:
+  /// Takes the reader of the row in, if it can be; otherwise says why not.
+  bool take(Operation *reader);
+  void decline(Operation *reader, const Twine &reason);
+
+  SmallVector<Operation *> parts;
+  SmallVector<std::string> deeds;
+  LinearOp linear;
+  ActivationOp activation;
+  AddOp add;
+  NormOp norm;
+};
+} // namespace
+
+static bool isCandidate(Operation *op) {
+  return isa<ActivationOp, AddOp, NormOp>(op) &&
+         !cast<DestinationOpInterface>(op).hasDestinations();
+}
+
+static StringRef kindOf(Operation *op) {
+  if (auto activation = dyn_cast<ActivationOp>(op))
+    return stringifyActivationKind(activation.getKind());
+  return isa<AddOp>(op) ? "residual" : "norm";
+}
+
+void Epilogue::decline(Operation *reader, const Twine &reason) {
+  reportDeclined(kPass, reader,
+                 nameOf(linear) + " leaves the " + kindOf(reader) +
+                     (isa<NormOp>(reader) ? " " + nameOf(reader) : "") +
+                     " behind it to an op of its own, since " + reason);
+}
+
+bool Epilogue::take(Operation *reader) {
+  Value row = parts.back()->getResult(0);
+  if (auto op = dyn_cast<ActivationOp>(reader);
+      op && !activation && !add && !norm) {
+    activation = op;
+    deeds.push_back(("applies " + kindOf(op)).str());
+  } else if (auto op = dyn_cast<AddOp>(reader); op && !add && !norm) {
+    add = op;
+    deeds.push_back("adds its residual");
+  } else if (auto op = dyn_cast<NormOp>(reader);
+             op && !norm && !op.getResidual() && op.getInput() == row) {
+    norm = op;
+    deeds.push_back("applies the norm " + nameOf(op));
+  } else {
+    decline(reader, "a linear does such things in another order");
+    return false;
+  }
+  parts.push_back(reader);
+  return true;
+}
+
+void Epilogue::collect() {
+  while (true) {
+    Value row = parts.back()->getResult(0);
+    if (!row.hasOneUse()) {
+      for (Operation *user : row.getUsers())
+        if (isCandidate(user) && !isa<AddOp>(user))
+          return decline(user, "the row in front of it is read elsewhere, too");
+      return;
+    }
+    Operation *reader = *row.user_begin();
+    if (!isCandidate(reader) || !take(reader))
+      return;
+  }
+}
+
+void Epilogue::fuse() {
+  Operation *last = parts.back();
+  // Everything that any of the parts reads is there by now.
+  OpBuilder builder(last);
+  Value residual;
+  if (add) {
+    Value row = parts[activation ? 1 : 0]->getResult(0);
+    residual = add.getLhs() == row ? add.getRhs() : add.getLhs();
+  }
+  auto fused = LinearOp::create(
+      builder, fuseLocations(parts), linear.getInput(), linear.getWeight(),
+      linear.getBias(), residual, norm ? norm.getGamma() : Value(),
+      norm ? norm.getBeta() : Value(), /*destinations=*/ValueRange(),
+      activation ? activation.getKindAttr() : ActivationKindAttr(),
+      norm ? norm.getKindAttr() : NormKindAttr(),
+      norm ? norm.getEpsilonAttr() : FloatAttr(),
+      /*split=*/DenseI64ArrayAttr());
+  last->getResult(0).replaceAllUsesWith(fused.getOutput());
+  for (Operation *part : llvm::reverse(parts))
+    part->erase();
+  reportFused(kPass, fused, nameOf(fused) + " " + joinWords(deeds) + " itself");
+}
+
+namespace {
+struct FuseEpilogues : heddle::impl::FuseEpiloguesPassBase<FuseEpilogues> {
+  void runOnOperation() override {
+    SmallVector<LinearOp> linears;
+    getOperation().walk([&](LinearOp linear) {
+      if (linear.getOutput() && linear.isPlain() && !linear.getDestination())
+        linears.push_back(linear);
+    });
+    for (LinearOp linear : linears) {
+      Epilogue epilogue(linear);
+      epilogue.collect();
+      if (!epilogue.isEmpty())
+        epilogue.fuse();
+    }
+  }
+};
+} // namespace

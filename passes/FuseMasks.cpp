@@ -1,0 +1,101 @@
+//===- FuseMasks.cpp - Drop the masks that something else implies ---------===//
+//
+// Two methods of MaskOpInterface decide: what a mask reaches at most, and which
+// bands it contains for certain. A mask that contains the band which everything
+// else leaves restricts nothing. A step over its own cache leaves a band by
+// itself: from the oldest slot to the query's own position.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "lib/Fusion/FusionRemarks.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/Passes.h"
+
+namespace heddle {
+#define GEN_PASS_DEF_FUSEMASKSPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr StringLiteral kPass = "fuse-masks";
+
+/// Appends the masks whose intersection `mask` is.
+static void collectConjuncts(Value mask, SmallVectorImpl<Value> &conjuncts) {
+  if (auto both = mask.getDefiningOp<MaskAndOp>()) {
+    collectConjuncts(both.getLhs(), conjuncts);
+    collectConjuncts(both.getRhs(), conjuncts);
+  } else {
+    conjuncts.push_back(mask);
+  }
+}
+
+static MaskOpInterface sourceOf(Value mask) {
+  return cast<MaskOpInterface>(mask.getDefiningOp());
+}
+
+static bool readsOwnCache(AttentionOp op) {
+  return op.isStep() && !op.getShared();
+}
+
+/// The keys that the attention sees by itself.
+static Reach bandOf(AttentionOp op) {
+  if (!readsOwnCache(op))
+    return {};
+  int64_t slots = cast<ShapedType>(op.getKey().getType()).getDimSize(1);
+  return {ShapedType::isDynamic(slots) ? std::nullopt
+                                       : std::optional(slots - 1),
+          0};
+}
+
+namespace {
+struct FuseMasks : heddle::impl::FuseMasksPassBase<FuseMasks> {
+  static void visit(AttentionOp op) {
+    SmallVector<Value> masks;
+    collectConjuncts(op.getMask(), masks);
+    size_t before = masks.size();
+    for (auto *it = masks.begin(); it != masks.end();) {
+      Reach band = bandOf(op);
+      for (Value other : masks)
+        if (other != *it)
+          band = intersect(band, sourceOf(other).reach());
+      StringRef kind = sourceOf(*it)->getName().stripDialect();
+      if (!sourceOf(*it).containsBand(band)) {
+        if (readsOwnCache(op))
+          reportDeclined(kPass, op,
+                         nameOf(op) + " keeps " + kind +
+                             " in a step, since "
+                             "its cache alone does not imply it");
+        ++it;
+        continue;
+      }
+      reportFused(kPass, op,
+                  nameOf(op) + " needs no " + kind +
+                      (readsOwnCache(op)
+                           ? " in a step: its cache ends at the query itself"
+                           : ": its other masks imply it"));
+      it = masks.erase(it);
+    }
+    if (masks.size() == before)
+      return;
+    OpBuilder builder(op);
+    Value rest;
+    for (Value mask : masks)
+      rest = rest ? Value(MaskAndOp::create(builder, op.getMask().getLoc(),
+                                            rest, mask))
+                  : mask;
+    op.getMaskMutable().clear();
+    if (rest)
+      op.getMaskMutable().append(rest);
+  }
+
+  void runOnOperation() override {
+    getOperation().walk([](AttentionOp op) {
+      if (op.getMask())
+        visit(op);
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,88 @@
+//===- FusePositions.cpp - Add positions while rows are looked up ---------===//
+
+#include "dialect/Transformer.h"
+#include "lib/Fusion/FusionRemarks.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/Passes.h"
+
+namespace heddle {
+#define GEN_PASS_DEF_FUSEPOSITIONSPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr StringLiteral kPass = "fuse-positions";
+
+namespace {
+struct FusePositions : heddle::impl::FusePositionsPassBase<FusePositions> {
+  /// The embedding that `positions` can join, or null.
+  template <typename Positions>
+  static EmbeddingOp findEmbedding(Positions positions) {
+    auto embedding = positions.getInput().template getDefiningOp<EmbeddingOp>();
+    auto decline = [&](const Twine &reason) {
+      reportDeclined(kPass, positions,
+                     "the positions behind " + nameOf(positions) +
+                         " are added by an op of their own, since " + reason);
+      return EmbeddingOp();
+    };
+    if (!embedding)
+      return decline("what they are added to is no embedding");
+    if (embedding.hasPositions())
+      return decline("the embedding has positions already");
+    if (!embedding.getOutput() || embedding.getDestination() ||
+        positions.getDestination())
+      return EmbeddingOp();
+    if (!embedding.getOutput().hasOneUse())
+      return decline("the embedding without them is read elsewhere, too");
+    return embedding;
+  }
+
+  static void replace(EmbeddingOp embedding, Operation *positions,
+                      EmbeddingOp fused, const Twine &kind) {
+    positions->getResult(0).replaceAllUsesWith(fused.getOutput());
+    positions->erase();
+    embedding.erase();
+    reportFused(kPass, fused,
+                "the rows of " + nameOf(fused) + " get their " + kind +
+                    " positions while they are looked up");
+  }
+
+  void visit(SinusoidalPositionsOp op) {
+    EmbeddingOp embedding = findEmbedding(op);
+    if (!embedding)
+      return;
+    OpBuilder builder(op);
+    auto fused = EmbeddingOp::create(
+        builder, fuseLocations({embedding, op}), embedding.getIds(),
+        embedding.getTable(), /*position_table=*/Value(), op.getPositions(),
+        /*destination=*/Value(), embedding.getScaleAttr(),
+        op.getTimescalesAttr(), op.getLayoutAttr(), /*offset=*/IntegerAttr());
+    replace(embedding, op, fused, "sinusoidal");
+  }
+
+  void visit(LearnedPositionsOp op) {
+    EmbeddingOp embedding = findEmbedding(op);
+    if (!embedding)
+      return;
+    OpBuilder builder(op);
+    auto fused = EmbeddingOp::create(
+        builder, fuseLocations({embedding, op}), embedding.getIds(),
+        embedding.getTable(), op.getTable(), op.getPositions(),
+        /*destination=*/Value(), embedding.getScaleAttr(),
+        /*timescales=*/IntegerAttr(), /*layout=*/PositionLayoutAttr(),
+        op.getOffsetAttr());
+    replace(embedding, op, fused, "learned");
+  }
+
+  void runOnOperation() override {
+    getOperation().walk([&](Operation *op) {
+      if (auto sinusoidal = dyn_cast<SinusoidalPositionsOp>(op))
+        visit(sinusoidal);
+      else if (auto learned = dyn_cast<LearnedPositionsOp>(op))
+        visit(learned);
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,90 @@
+// A linear finishes the rows that it computes.
+// RUN: heddle-opt %s -transformer-fuse-epilogues -mlir-print-debuginfo -mlir-print-local-scope -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REMARK <%t
+
+!x = tensor<?x8xf32>
+!w = tensor<8x8xf32>
+!v = tensor<8xf32>
+
+// All parts, and the names of all.
+
+// REMARK: "wo applies relu, adds its residual and applies the norm ln itself"
+// CHECK-LABEL: func.func @whole_chain(
+// CHECK-NEXT: %[[Y:.*]] = transformer.linear %arg0, %arg1, %arg2 activation(relu) residual(%arg0) norm(layer, %arg2, %arg2, 5.000000e-01) : {{.*}} loc(fused["wo", "ln"])
+// CHECK-NEXT: return %[[Y]]
+func.func @whole_chain(%x: !x, %w: !w, %v: !v) -> !x {
+  %l = transformer.linear %x, %w, %v : (!x, !w, !v) -> !x loc("wo")
+  %a = transformer.activation relu %l : (!x) -> !x loc("wo")
+  %s = transformer.add %x, %a : (!x, !x) -> !x loc("wo")
+  %y = transformer.norm layer %s, %v, %v {epsilon = 0.5 : f32} : (!x, !v, !v) -> !x loc("ln")
+  return %y : !x
+}
+
+// The residual may be computed after the linear, on either side.
+
+// REMARK: "first adds its residual itself"
+// REMARK: "second applies gelu itself"
+// CHECK-LABEL: func.func @late_residual(
+// CHECK-NEXT: %[[R:.*]] = transformer.linear %arg0, %arg1 activation(gelu)
+// CHECK-NEXT: %[[Y:.*]] = transformer.linear %arg0, %arg1 residual(%[[R]])
+// CHECK-NEXT: return %[[Y]]
+func.func @late_residual(%x: !x, %w: !w) -> !x {
+  %l = transformer.linear %x, %w : (!x, !w) -> !x loc("first")
+  %m = transformer.linear %x, %w : (!x, !w) -> !x loc("second")
+  %r = transformer.activation gelu %m : (!x) -> !x
+  %s = transformer.add %l, %r : (!x, !x) -> !x
+  return %s : !x
+}
+
+// A pre-norm model: the sum is the next residual, too.
+
+// REMARK: "wo leaves the norm ln behind it to an op of its own, since the row in front of it is read elsewhere, too"
+// REMARK: "wo adds its residual itself"
+// CHECK-LABEL: func.func @sum_read_twice(
+// CHECK-NEXT: %[[S:.*]] = transformer.linear %arg0, %arg1 residual(%arg0)
+// CHECK-NEXT: transformer.norm rms %[[S]]
+func.func @sum_read_twice(%x: !x, %w: !w, %v: !v) -> (!x, !x) {
+  %l = transformer.linear %x, %w : (!x, !w) -> !x loc("wo")
+  %s = transformer.add %l, %x : (!x, !x) -> !x
+  %y = transformer.norm rms %s, %v {epsilon = 0.5 : f32} : (!x, !v) -> !x loc("ln")
+  return %s, %y : !x, !x
+}
+
+// REMARK: "w1 leaves the silu behind it to an op of its own, since the row in front of it is read elsewhere, too"
+// CHECK-LABEL: func.func @gate(
+// CHECK-NEXT: transformer.linear
+// CHECK-NEXT: transformer.activation silu
+func.func @gate(%x: !x, %w: !w) -> (!x, !x) {
+  %l = transformer.linear %x, %w : (!x, !w) -> !x loc("w1")
+  %a = transformer.activation silu %l : (!x) -> !x
+  return %l, %a : !x, !x
+}
+
+// REMARK: "wo leaves the tanh behind it to an op of its own, since a linear does such things in another order"
+// REMARK: "wo adds its residual itself"
+// CHECK-LABEL: func.func @activation_behind_the_residual(
+// CHECK-NEXT: transformer.linear %arg0, %arg1 residual(%arg0)
+// CHECK-NEXT: transformer.activation tanh
+func.func @activation_behind_the_residual(%x: !x, %w: !w) -> !x {
+  %l = transformer.linear %x, %w : (!x, !w) -> !x loc("wo")
+  %s = transformer.add %l, %x : (!x, !x) -> !x
+  %y = transformer.activation tanh %s : (!x) -> !x
+  return %y : !x
+}
+
+// What has a place already, and what several read without finishing rows, is
+// none of the pass's business.
+
+// REMARK-NOT: remark:
+// CHECK-LABEL: func.func @others(
+// CHECK-NEXT: transformer.linear
+// CHECK-NEXT: transformer.add
+// CHECK-NEXT: transformer.linear
+// CHECK-NEXT: transformer.activation {{.*}} into
+func.func @others(%x: !x, %w: !w, %out: !x) -> (!x, !x) {
+  %l = transformer.linear %x, %w : (!x, !w) -> !x
+  %s = transformer.add %l, %l : (!x, !x) -> !x
+  %m = transformer.linear %x, %w : (!x, !w) -> !x
+  %a = transformer.activation relu %m into %out : (!x, !x) -> !x
+  return %s, %a : !x, !x
+}
