@@ -58,7 +58,7 @@ static StringRef kindOf(Operation *op) {
 }
 
 void Epilogue::decline(Operation *reader, const Twine &reason) {
-  reportDeclined(kPass, reader,
+  reportDeclined(kPass, linear,
                  nameOf(linear) + " leaves the " + kindOf(reader) +
                      (isa<NormOp>(reader) ? " " + nameOf(reader) : "") +
                      " behind it to an op of its own, since " + reason);

@@ -44,6 +44,8 @@ struct Fusion {
 static constexpr Fusion kFusions[] = {
     {"fold-scales", createFoldScalesPass},
     {"fuse-positions", createFusePositionsPass},
+    {"fuse-epilogues", createFuseEpiloguesPass},
+    {"fuse-ffn", createFuseFfnPass},
     {"fuse-shared-inputs", createFuseSharedInputsPass},
     {"fuse-add-norm", createFuseAddNormPass},
 };

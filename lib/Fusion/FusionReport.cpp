@@ -67,12 +67,12 @@ static StringRef layerOf(StringRef name) {
 
 static StringRef headingOf(const FusionRemark &remark) {
   llvm::SetVector<StringRef> layers;
-  for (const std::string &name : remark.names)
-    layers.insert(layerOf(name));
+  for (StringRef name : remark.names)
+    if (StringRef layer = layerOf(name); !layer.empty())
+      layers.insert(layer);
   if (layers.size() > 1)
     return kSeveralLayers;
-  return layers.empty() || layers.front().empty() ? StringRef(kNoLayer)
-                                                  : layers.front();
+  return layers.empty() ? StringRef(kNoLayer) : layers.front();
 }
 
 /// A sentence as it stands under the heading of its layer: names without it.

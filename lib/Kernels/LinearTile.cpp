@@ -9,6 +9,7 @@
 
 #include "lib/Kernels/LinearTile.h"
 #include "lib/CodeGen/Loops.h"
+#include "lib/Kernels/ActivationKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,7 +25,7 @@ namespace {
 class LinearTileBuilder {
 public:
   LinearTileBuilder(LinearTileOp op, OpBuilder &builder, const IsaLevel &isa)
-      : op(op), loops(builder, op.getLoc()), rows(op.getRows()),
+      : op(op), loops(builder, op.getLoc()), isa(isa), rows(op.getRows()),
         depth(cast<MemRefType>(op.getWeight().getType()).getDimSize(1)),
         lanes(std::min<int64_t>(isa.lanes, op.getColumns())),
         vectors(op.getColumns() / lanes),
@@ -44,6 +45,7 @@ private:
 
   LinearTileOp op;
   Loops loops;
+  IsaLevel isa;
   int64_t rows, depth, lanes, vectors;
   VectorType type;
 };
@@ -106,6 +108,8 @@ void LinearTileBuilder::finish(Value y, int64_t row, int64_t vector) {
   SmallVector<Value> at = {add(op.getRow(), row), column};
   if (op.getBias())
     y = loops.add(y, load(op.getBias(), column, vector));
+  if (std::optional<ActivationKind> kind = op.getActivation())
+    y = emitActivation(*kind, y, VectorMath(builder, loops.loc, isa));
   if (op.getResidual())
     y = loops.add(load(op.getResidual(), at, vector), y);
   if (op.getPartial())

@@ -1,0 +1,154 @@
+//===- FusionPasses.td - Passes that make fewer ops -----------*- tablegen -*-===//
+//
+// In pipeline order; fuse-masks comes behind split-phases. Each says what it did
+// and what it left, and why, in remarks (lib/Fusion/FusionRemarks.h), and can be
+// left out without a change of any token.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_PASSES_FUSIONPASSES
+#define HEDDLE_PASSES_FUSIONPASSES
+
+include "mlir/Pass/PassBase.td"
+
+def FoldScalesPass : Pass<"transformer-fold-scales", "::mlir::ModuleOp"> {
+  let summary = "Multiply weights in place of activations";
+  let description = [{
+    Comes in: functions on tensors. The scale of an embedding's rows becomes part
+    of the table, that of an attention's scores part of the linear that makes its
+    queries, as parameters `scaled by` it: their bytes are multiplied while the
+    artifact is written.
+
+    ```mlir
+    %q = transformer.linear %x, %wq, %bq            // read by nothing else
+    %y = transformer.attention %q, %k, %v {scale = 0.125 : f32}
+    // becomes, with @wq.scaled : columns of [@wq] scaled by 0.125
+    %wq.scaled = transformer.weight @wq.scaled
+    %bq.scaled = transformer.weight @bq.scaled
+    %q = transformer.linear %x, %wq.scaled, %bq.scaled
+    %y = transformer.attention %q, %k, %v {scale = 1.0 : f32}
+    ```
+
+    A parameter is scaled where all that read it, in all functions, want the same
+    factor; otherwise it would be stored twice, and the scale stays.
+  }];
+}
+
+def FusePositionsPass : Pass<"transformer-fuse-positions", "::mlir::ModuleOp"> {
+  let summary = "Add positions while rows are looked up";
+  let description = [{
+    Comes in: functions on tensors. Positions, sinusoidal or learned, that are
+    added to an embedding become part of it.
+
+    ```mlir
+    %e = transformer.embedding %ids, %table {scale = 16.0 : f32}
+    %x = transformer.positions.sinusoidal %e {timescales = 127 : i64}
+    // becomes
+    %x = transformer.embedding %ids, %table positions(sinusoidal, 127, halves)
+           {scale = 16.0 : f32}
+    ```
+
+    Not where the embedding without positions is read elsewhere, too.
+  }];
+}
+
+def FuseEpiloguesPass : Pass<"transformer-fuse-epilogues", "::mlir::ModuleOp"> {
+  let summary = "Finish rows in the linear that computes them";
+  let description = [{
+    Comes in: functions on tensors. A linear takes in the activation, the residual
+    and the norm behind it, in this order and each optional, so that a row is
+    finished before it leaves the caches.
+
+    ```mlir
+    %h = transformer.linear %a, %wo, %bo
+    %s = transformer.add %x, %h
+    %y = transformer.norm layer %s, %gamma, %beta {epsilon = 1.0e-6 : f32}
+    // becomes
+    %y = transformer.linear %a, %wo, %bo residual(%x)
+           norm(layer, %gamma, %beta, 1.0e-6)
+    ```
+
+    It stops where a row is read by several: in a pre-norm model the sum is the
+    next residual, too, and its norm stays an op.
+  }];
+}
+
+def FuseFfnPass : Pass<"transformer-fuse-ffn", "::mlir::ModuleOp"> {
+  let summary = "Keep the hidden vector of two linears in the caches";
+  let description = [{
+    Comes in: functions on tensors. Two linears with at most an activation between
+    them become one op, together with the residual and norm of the second.
+
+    ```mlir
+    %h = transformer.linear %x, %w1, %b1 activation(relu)
+    %y = transformer.linear %h, %w2, %b2 residual(%x)
+    // becomes
+    %y = transformer.ffn %x, %w1, %b1, %w2, %b2 activation(relu) residual(%x)
+    ```
+
+    Not where the hidden vector is read elsewhere, where one of the two linears
+    has a bias and the other has none, or where more stands between them.
+  }];
+}
+
+def FuseSharedInputsPass
+    : Pass<"transformer-fuse-shared-inputs", "::mlir::ModuleOp"> {
+  let summary = "Make one linear of all that read one input";
+  let description = [{
+    Comes in: functions on tensors. Queries, keys and values of a self-attention,
+    keys and values of all layers over one memory, and the two linears of a
+    recurrence become one, whose weight is a parameter made of the columns of
+    theirs and whose result is split. A bias that only some have is zero for the
+    others.
+
+    ```mlir
+    %f = transformer.linear %x, %wf, %bf
+    %v = transformer.linear %x, %w
+    // becomes, with @wf+w : columns of [@wf, @w] and @bf+zeros : ... of zeros
+    %fv:2 = transformer.linear %x, %wfw, %bfw split [256, 256]
+    ```
+
+    Linears that do more than multiply, or whose weights are computed, are left.
+  }];
+}
+
+def FuseAddNormPass : Pass<"transformer-fuse-add-norm", "::mlir::ModuleOp"> {
+  let summary = "Let a norm add its residual";
+  let description = [{
+    Comes in: functions on tensors. For sums that no linear takes in, such as
+    those behind a recurrence.
+
+    ```mlir
+    %s = transformer.add %x, %h
+    %y = transformer.norm layer %s, %gamma, %beta {epsilon = 1.0e-6 : f32}
+    // becomes
+    %y = transformer.norm layer %h, %gamma, %beta residual(%x) {epsilon = ...}
+    ```
+
+    Not where the sum is read elsewhere, too.
+  }];
+}
+
+def FuseMasksPass : Pass<"transformer-fuse-masks", "::mlir::ModuleOp"> {
+  let summary = "Drop the masks that something else implies";
+  let description = [{
+    Comes in: functions on tensors, steps among them. Of the masks whose
+    intersection an attention uses, those that contain whatever the others and
+    the attention itself leave are dropped. A step over its own cache sees no key
+    behind the query, so that a causal mask says nothing there, and neither does
+    a window that is as long as the ring of its cache.
+
+    ```mlir
+    %causal = transformer.mask.causal
+    %m = transformer.mask.and %causal, %valid
+    %y = transformer.attention %q, %cacheK, %cacheV mask(%m) at %p of %s
+    // becomes
+    %y = transformer.attention %q, %cacheK, %cacheV mask(%valid) at %p of %s
+    ```
+
+    `reach` and `containsBand` of MaskOpInterface decide, for masks of any
+    dialect.
+  }];
+}
+
+#endif // HEDDLE_PASSES_FUSIONPASSES
