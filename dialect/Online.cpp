@@ -1,7 +1,7 @@
 //===- Online.cpp - Attention as tiles of keys ----------------------------===//
 //
-// Shapes of scratch memory have to agree: a tile size that is changed in one
-// place of a dump and not in another is an error, never a wrong result.
+// Shapes of scratch memory have to agree, so that a number of queries that is
+// changed in one place of a dump and not in another is an error.
 //
 //===----------------------------------------------------------------------===//
 

@@ -47,6 +47,24 @@ static bool hasRows(Operation *op) {
   });
 }
 
+/// A block of queries fills whole vectors, a tile of one query's keys one:
+/// those of a dump that was changed by hand, or tiled for another level, may
+/// not.
+static LogicalResult checkTiles(ModuleOp module, const IsaLevel &isa) {
+  WalkResult walked = module.walk([&](OnlineWeightsOp op) {
+    auto sums = cast<MemRefType>(op.getSums().getType());
+    bool isBlock = sums.getRank() == 2;
+    int64_t found = isBlock ? sums.getDimSize(1) : op.getTile();
+    if (isBlock ? found % isa.lanes == 0 : found == isa.lanes)
+      return WalkResult::advance();
+    op.emitOpError("expects ")
+        << (isBlock ? "columns in multiples of " : "a tile of ") << isa.lanes
+        << " on " << isa.name << ", found " << found;
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
 namespace {
 struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
   using Base::Base;
@@ -93,6 +111,8 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
       getOperation().emitError(llvm::toString(level.takeError()));
       return signalPassFailure();
     }
+    if (failed(checkTiles(getOperation(), *level)))
+      return signalPassFailure();
     getOperation().walk([&](Operation *op) {
       if (failed(emit(op, *level)))
         return;

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "bench/kernels/Attention.h"
 #include "bench/kernels/Comparison.h"
 #include "bench/kernels/Gemm.h"
 
@@ -30,6 +31,8 @@ int main(int argc, char **argv) {
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data()))
     return 1;
   std::string error = heddle::bench::addGemms(target);
+  if (error.empty())
+    error = heddle::bench::addAttention(target);
   if (!error.empty()) {
     fprintf(stderr, "bench-kernels: error: %s\n", error.c_str());
     return 1;

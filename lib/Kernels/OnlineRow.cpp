@@ -38,8 +38,9 @@ static Value rowOf(VectorLoops &loops, Value j, Value rows, Value origin) {
   return loops.choose(isNextLap, loops.minus(slot, loops.size(rows, 0)), slot);
 }
 
-/// Asks for the cache lines of a row that is needed soon. Only where rows are a
-/// page apart, which the machine itself does not foresee.
+/// Asks for the cache lines of a row that is needed soon, where rows are a page
+/// apart: the machine does not foresee them itself. In the second cache, since
+/// such rows share few sets of the first.
 static void prefetchRow(VectorLoops &loops, Value rows, Value row) {
   constexpr int64_t kPage = 4096, kLine = 64;
   auto [strides, offset] =
@@ -49,7 +50,7 @@ static void prefetchRow(VectorLoops &loops, Value rows, Value row) {
   for (int64_t d = 0; d < widthOf(rows); d += kLine / 4)
     memref::PrefetchOp::create(loops.builder, loops.loc, rows,
                                ValueRange{row, loops.index(d)},
-                               /*isWrite=*/false, /*localityHint=*/3,
+                               /*isWrite=*/false, /*localityHint=*/2,
                                /*isDataCache=*/true);
 }
 

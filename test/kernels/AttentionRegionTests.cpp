@@ -1,0 +1,197 @@
+//===- AttentionRegionTests.cpp - Score regions and normalizers -----------===//
+//
+// What regions make of scores, in both forms, against formulas in double.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/kernels/LayerTest.h"
+
+#include <cmath>
+
+using namespace heddle;
+using namespace heddle::test;
+
+static constexpr int64_t kHeads = 2, kWidth = 24, kLongest = 70;
+
+namespace {
+/// Regions as IR and as formulas.
+struct Variant {
+  std::string name, regions;
+  std::function<double(double s, double table, int64_t distance)> score;
+  /// The weight of a score; softmax where there is none.
+  std::function<double(double s)> weight;
+  bool isDivided = true;
+};
+} // namespace
+
+static double asItIs(double s, double, int64_t) { return s; }
+
+/// `table` in a formula is the element [h, i - j].
+static const Variant kVariants[] = {
+    {"soft_cap",
+     R"(score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %two = arith.constant 2.0 : f32
+    %part = arith.divf %s, %two : f32
+    %capped = math.tanh %part : f32
+    %t = arith.mulf %capped, %two : f32
+    transformer.yield %t : f32
+  })",
+     [](double s, double, int64_t) { return 2 * std::tanh(s / 2); },
+     {}},
+    // An index that differs from lane to lane, and outside of the mask from the
+    // table.
+    {"relative_bias",
+     R"(score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %distance = arith.subi %i, %j : i32
+    %bias = transformer.lookup %table[%h, %distance] : tensor<2x70xf32> -> f32
+    %t = arith.addf %s, %bias : f32
+    transformer.yield %t : f32
+  })",
+     [](double s, double table, int64_t) { return s + table; },
+     {}},
+    // A choice between lanes.
+    {"distance",
+     R"(score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %distance = arith.subi %i, %j : i32
+    %limit = arith.constant 9 : i32
+    %near = arith.cmpi slt, %distance, %limit : i32
+    %f = arith.sitofp %distance : i32 to f32
+    %far = arith.subf %s, %f : f32
+    %t = arith.select %near, %s, %far : f32
+    transformer.yield %t : f32
+  })",
+     [](double s, double, int64_t distance) {
+       return distance < 9 ? s : s - distance;
+     },
+     {}},
+    {"sum", R"(score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %t = arith.mulf %s, %s : f32
+    transformer.yield %t : f32
+  } normalizer sum)",
+     [](double s, double, int64_t) { return s * s; },
+     [](double s) { return s; }},
+    {"none", "normalizer none", asItIs, [](double s) { return s; }, false},
+    {"region", R"(normalizer {
+  ^bb0(%s: f32):
+    %w = math.exp %s : f32
+    transformer.yield %w : f32
+  })",
+     asItIs, [](double s) { return std::exp(s); }}};
+
+/// The full form, and one step of all queries as rows of one sentence.
+static std::string moduleOf(const Variant &variant) {
+  return fill(R"(
+transformer.parameter @table_NAME : tensor<2x70xf32>
+func.func @full_NAME(
+    %q: tensor<?x?x48xf32> {transformer.name = "q",
+                            transformer.dims = ["batch", "source"]},
+    %k: tensor<?x?x48xf32> {transformer.name = "k",
+                            transformer.dims = ["batch", "source"]},
+    %v: tensor<?x?x48xf32> {transformer.name = "v",
+                            transformer.dims = ["batch", "source"]})
+    -> (tensor<?x?x48xf32> {transformer.name = "y"}) {
+  %table = transformer.weight @table_NAME : tensor<2x70xf32>
+  %mask = transformer.mask.causal
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64} REGIONS
+    : (tensor<?x?x48xf32>, tensor<?x?x48xf32>, tensor<?x?x48xf32>,
+       !transformer.mask) -> tensor<?x?x48xf32>
+  return %y : tensor<?x?x48xf32>
+}
+func.func @step_NAME(
+    %q: tensor<?x48xf32> {transformer.name = "q",
+                          transformer.dims = ["rows"]},
+    %k: tensor<?x?x48xf32> {transformer.name = "k",
+                            transformer.dims = ["batch", "source"]},
+    %v: tensor<?x?x48xf32> {transformer.name = "v",
+                            transformer.dims = ["batch", "source"]},
+    %positions: tensor<?xi32> {transformer.name = "positions",
+                               transformer.dims = ["rows"]},
+    %sentences: tensor<?xi32> {transformer.name = "sentences",
+                               transformer.dims = ["rows"]})
+    -> (tensor<?x48xf32> {transformer.name = "y"}) {
+  %table = transformer.weight @table_NAME : tensor<2x70xf32>
+  %mask = transformer.mask.causal
+  %y = transformer.attention %q, %k, %v mask(%mask) at %positions
+    of %sentences shared {heads = 2 : i64} REGIONS
+    : (tensor<?x48xf32>, tensor<?x?x48xf32>, tensor<?x?x48xf32>,
+       !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?x48xf32>
+  return %y : tensor<?x48xf32>
+}
+)",
+              {{"NAME", variant.name}, {"REGIONS", variant.regions}});
+}
+
+/// y of one sentence under a causal mask.
+static std::vector<double> formula(const Variant &variant, int64_t length,
+                                   const std::vector<float> &q,
+                                   const std::vector<float> &k,
+                                   const std::vector<float> &v,
+                                   const std::vector<float> &table) {
+  std::vector<double> y(length * kHeads * kWidth);
+  for (int64_t i = 0; i < length; ++i)
+    for (int64_t h = 0; h < kHeads; ++h) {
+      auto at = [&](int64_t row) { return (row * kHeads + h) * kWidth; };
+      std::vector<double> weights;
+      double total = 0;
+      for (int64_t j = 0; j <= i; ++j) {
+        double s = 0;
+        for (int64_t d = 0; d < kWidth; ++d)
+          s += double(q[at(i) + d]) * k[at(j) + d] / std::sqrt(double(kWidth));
+        s = variant.score(s, table[h * kLongest + i - j], i - j);
+        // Scores are small: no maximum is needed in double.
+        weights.push_back(variant.weight ? variant.weight(s) : std::exp(s));
+        total += weights.back();
+      }
+      for (int64_t j = 0; j <= i; ++j)
+        for (int64_t d = 0; d < kWidth; ++d)
+          y[at(i) + d] +=
+              weights[j] * v[at(j) + d] / (variant.isDivided ? total : 1.0);
+    }
+  return y;
+}
+
+class AttentionRegionTest : public LayerTest {};
+
+TEST_F(AttentionRegionTest, FullAndStepForm) {
+  std::string module;
+  Weights weights;
+  std::vector<float> table = randomValues(kHeads * kLongest, 4, 3);
+  for (const Variant &variant : kVariants) {
+    module += moduleOf(variant);
+    weights["table_" + variant.name] = {{kHeads, kLongest}, table};
+  }
+  forEachCode(module, weights, [&](const EntryRunner &code) {
+    for (const Variant &variant : kVariants)
+      for (int64_t length : {int64_t(1), int64_t(7), int64_t(33), kLongest}) {
+        SCOPED_TRACE(variant.name + " " + std::to_string(length));
+        int64_t count = length * kHeads * kWidth;
+        std::vector<float> q = randomValues(count, 1, 2),
+                           k = randomValues(count, 2, 2),
+                           v = randomValues(count, 3);
+        std::vector<double> expected = formula(variant, length, q, k, v, table);
+        std::vector<int32_t> positions;
+        for (int32_t i = 0; i < length; ++i)
+          positions.push_back(i);
+        for (bool isStep : {false, true}) {
+          EntryCall call =
+              prepare(code, (isStep ? "step_" : "full_") + variant.name,
+                      {{Dim::Source, length}, {Dim::Rows, length}});
+          call.set("q", q);
+          call.set("k", k);
+          call.set("v", v);
+          if (isStep)
+            call.set("positions", positions);
+          call();
+          Status status = call.checkGuards();
+          EXPECT_TRUE(status.ok()) << status.message();
+          // Sums of up to 70 weights that cancel in part where they are not
+          // positive (none), each with an error of some 1e-6.
+          expectNear(call.get("y"), expected, 5e-5);
+        }
+      }
+  });
+}
