@@ -215,11 +215,13 @@ LogicalResult
 CandidateLogitsOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                     Adaptor adaptor,
                                     SmallVectorImpl<Type> &results) {
-  // Rows of another rank are the verifier's to refuse.
-  auto rows = shapedType(adaptor.getRows());
-  return inferWithWidth(
-      adaptor.getInput(),
-      rows.getRank() == 3 ? rows.getDimSize(1) : ShapedType::kDynamic, results);
+  // Lists of another rank are the verifier's to refuse.
+  auto lists = shapedType(adaptor.getCandidates() ? adaptor.getCandidates()
+                                                  : adaptor.getRows());
+  return inferWithWidth(adaptor.getInput(),
+                        lists.getRank() > 1 ? lists.getDimSize(1)
+                                            : ShapedType::kDynamic,
+                        results);
 }
 
 LogicalResult CandidateLogitsOp::verify() {
@@ -228,15 +230,21 @@ LogicalResult CandidateLogitsOp::verify() {
     return failure();
   // candidate_logits_c2
   auto rows = shapedType(getRows()), bias = shapedType(getBias());
-  if (rows.getRank() != 3 || rows.getDimSize(2) != width(getInput()))
-    return emitOpError("expects rows [batch, candidates, ")
-           << width(getInput()) << "], found " << rows;
+  StringRef leading = getCandidates() ? "vocabulary" : "batch, candidates";
+  if (rows.getRank() != (getCandidates() ? 2 : 3) ||
+      width(getRows()) != width(getInput()))
+    return emitOpError("expects rows [")
+           << leading << ", " << width(getInput()) << "], found " << rows;
   if (failed(
           verifyCompatibleShape(bias.getShape(), rows.getShape().drop_back())))
-    return emitOpError("expects a bias [batch, candidates] for rows ")
-           << rows << ", found " << bias;
+    return emitOpError("expects a bias [")
+           << leading << "] for rows " << rows << ", found " << bias;
+  auto lists = getCandidates() ? shapedType(getCandidates()) : rows;
+  if (lists.getRank() < 2)
+    return emitOpError("expects candidates [batch, candidates], found ")
+           << lists;
   SmallVector<int64_t> shape(shapedType(getInput()).getShape());
-  shape.back() = rows.getDimSize(1);
+  shape.back() = lists.getDimSize(1);
   return verifyDestination(*this, shape);
 }
 
@@ -247,11 +255,11 @@ FailureOr<int64_t> CandidateLogitsOp::timeAxis(TimeAxes axes) {
 
 SmallVector<Value> CandidateLogitsOp::buildStep(OpBuilder &builder,
                                                 StepContext &step) {
-  return {CandidateLogitsOp::create(builder, getLoc(), step.lookup(getInput()),
-                                    step.lookup(getRows()),
-                                    step.lookup(getBias()),
-                                    step.lookup(getCounts()), step.sentences,
-                                    /*destination=*/Value())
+  return {CandidateLogitsOp::create(
+              builder, getLoc(), step.lookup(getInput()),
+              step.lookup(getRows()), step.lookup(getBias()),
+              step.lookup(getCounts()), step.lookup(getCandidates()),
+              step.sentences, /*destination=*/Value())
               .getOutput()};
 }
 

@@ -270,7 +270,8 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
 }
 
 def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperandSegments],
-                                            ["buildStep"], ["buildFlops"]> {
+                                            ["buildStep"],
+                                            ["buildFlops", "buildBytes"]> {
   let summary = "logits of a ragged list of candidates a sentence";
   let description = [{
     With s the sentence (the index on axis 0, or `of`):
@@ -283,17 +284,24 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
     [rows, candidates]. The lists are never merged: the bits of a sentence must
     not depend on its neighbours.
 
+    With `gather`, which fuse-candidates adds, rows and bias are tables
+    [vocabulary, d] and [vocabulary], and the candidates' ids [batch, candidates]
+    pick from them: rows[s, c] is rows[ids[s, c]]. Sentences then share what they
+    read.
+
     Constraints:
     - (C1) x has rank 3, or rank 2 with `of`.
-    - (C2) rows has rank 3 and the width of x; bias has the shape of rows
-      without the width.
+    - (C2) rows has the width of x and rank 3, or 2 with `gather`; bias has the
+      shape of rows without the width.
   }];
   let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$rows,
                        Transformer_Values:$bias, Transformer_PerRow:$counts,
+                       Optional<Transformer_Ids>:$candidates,
                        Optional<Transformer_PerRow>:$sentences,
                        Optional<Transformer_Values>:$destination);
   let assemblyFormat = [{
-    $input `,` $rows `,` $bias `,` $counts (`of` $sentences^)?
+    $input `,` $rows `,` $bias `,` $counts
+        (`gather` `(` $candidates^ `)`)? (`of` $sentences^)?
         (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
@@ -304,7 +312,7 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
       shapes.push_back(::mlir::tensor::getMixedSizes(builder, getLoc(),
                                                      getInput()));
       shapes.back().back() = ::mlir::tensor::getMixedSize(
-          builder, getLoc(), getRows(), 1);
+          builder, getLoc(), getCandidates() ? getCandidates() : getRows(), 1);
       return ::mlir::success();
     }
   }];

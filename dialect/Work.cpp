@@ -104,6 +104,14 @@ Value CandidateLogitsOp::buildFlops(OpBuilder &builder) {
                        2 * width(getInput()));
 }
 
+/// Reads a row a logit, as often as sentences share it.
+Value CandidateLogitsOp::buildBytes(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  return counter.add(
+      counter.times(counter.bytes(getDestination()), width(getInput()) + 2),
+      counter.bytes(getInput()));
+}
+
 /// Two products a pair and head, with a key and a value.
 Value AttentionOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};

@@ -177,21 +177,22 @@ static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
                          ? loops.toIndex(loops.load(op.getSentences(), at[0]))
                          : at[0];
     Value count = loops.toIndex(loops.load(op.getCounts(), sentence));
-    loops.loop(loops.size(op.getRows(), 1), [&](Value c) {
+    loops.loop(loops.lastSize(op.getDestination()), [&](Value c) {
       Value isCandidate = arith::CmpIOp::create(
           builder, loops.loc, arith::CmpIPredicate::slt, c, count);
       Value logit = loops.select(
           isCandidate,
           [&] {
-            return loops.fold(loops.index(0), loops.lastSize(op.getRows()),
-                              loops.load(op.getBias(), {sentence, c}),
-                              [&](Value d, Value sum) {
-                                Value x =
-                                    loops.load(op.getInput(), append(at, d));
-                                Value w =
-                                    loops.load(op.getRows(), {sentence, c, d});
-                                return loops.add(sum, loops.mul(x, w));
-                              });
+            SmallVector<Value> row = {sentence, c};
+            if (Value ids = op.getCandidates())
+              row = {loops.toIndex(loops.load(ids, row))};
+            return loops.fold(
+                loops.index(0), loops.lastSize(op.getRows()),
+                loops.load(op.getBias(), row), [&](Value d, Value sum) {
+                  Value x = loops.load(op.getInput(), append(at, d));
+                  Value w = loops.load(op.getRows(), append(row, d));
+                  return loops.add(sum, loops.mul(x, w));
+                });
           },
           lowest);
       loops.store(logit, op.getDestination(), append(at, c));

@@ -180,7 +180,8 @@ Value LayerBuilder::recurrence(Value forget, Value value) {
 Value LayerBuilder::candidateLogits(Value input, Value rows, Value bias,
                                     Value counts) {
   return CandidateLogitsOp::create(builder, rows.getLoc(), input, rows, bias,
-                                   counts, /*sentences=*/Value(),
+                                   counts, /*candidates=*/Value(),
+                                   /*sentences=*/Value(),
                                    /*destination=*/Value())
       .getOutput();
 }

@@ -4,6 +4,10 @@
 // side in memory. Four candidates at a time share the loads of x and hide each
 // other's latency; the last few of a list go one by one.
 //
+// Reading the rows of candidates is all the cost. Lists are ascending, and many
+// begin alike: so a chunk of every list is done before the next chunk of any,
+// while rows that they share are still in cache.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/CandidateLogits.h"
@@ -33,6 +37,8 @@ public:
 
 private:
   static constexpr int64_t kTogether = 4;
+  static constexpr int64_t kChunk = 64;
+  void chunk(Value row, Value begin, Value end);
   void logits(Value row, Value sentence, Value first, int64_t count);
   Value sentenceOf(Value row);
 
@@ -51,10 +57,15 @@ void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
   SmallVector<Value> candidates, totals;
+  SmallVector<SmallVector<Value>> places;
   for (int64_t c = 0; c < count; ++c) {
     candidates.push_back(
         builder.createOrFold<arith::AddIOp>(loc, first, loops.index(c)));
-    totals.push_back(loops.load(bias, {sentence, candidates.back()}));
+    SmallVector<Value> place = {sentence, candidates.back()};
+    if (Value ids = op.getCandidates())
+      place = {loops.toIndex(loops.load(ids, place))};
+    totals.push_back(loops.load(bias, place));
+    places.push_back(std::move(place));
   }
   auto load = [&](Value from, ValueRange at, int64_t lanes) -> Value {
     return vector::LoadOp::create(
@@ -63,9 +74,9 @@ void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
   auto multiplyAdd = [&](ValueRange sums, Value d, int64_t lanes) {
     SmallVector<Value> next;
     Value x = load(input, {row, d}, lanes);
-    for (auto [sum, candidate] : llvm::zip(sums, candidates))
+    for (auto [sum, place] : llvm::zip(sums, places))
       next.push_back(vector::FMAOp::create(
-          builder, loc, x, load(rows, {sentence, candidate, d}, lanes), sum));
+          builder, loc, x, load(rows, append(place, d), lanes), sum));
     return next;
   };
   auto zeros = [&](int64_t lanes) {
@@ -108,28 +119,46 @@ Value CandidateLogitsBuilder::sentenceOf(Value row) {
                                 loops.size(op.getInput(), 1));
 }
 
+/// y[row, begin] to y[row, end - 1].
+void CandidateLogitsBuilder::chunk(Value row, Value begin, Value end) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  auto least = [&](Value lhs, Value rhs) -> Value {
+    return arith::MinUIOp::create(builder, loc, lhs, rhs);
+  };
+  Value sentence = sentenceOf(row);
+  Value count = loops.toIndex(loops.load(op.getCounts(), sentence));
+  Value last = arith::MaxUIOp::create(builder, loc, least(count, end), begin);
+  Value together = loops.index(kTogether);
+  Value left = arith::RemUIOp::create(
+      builder, loc, arith::SubIOp::create(builder, loc, last, begin), together);
+  Value whole = arith::SubIOp::create(builder, loc, last, left);
+  scf::ForOp::create(builder, loc, begin, whole, together, ValueRange(),
+                     [&](OpBuilder &, Location, Value first, ValueRange) {
+                       logits(row, sentence, first, kTogether);
+                       scf::YieldOp::create(builder, loc);
+                     });
+  loops.loop(whole, last,
+             [&](Value candidate) { logits(row, sentence, candidate, 1); });
+  Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
+  loops.loop(last, end, [&](Value candidate) {
+    loops.store(lowest, output, {row, candidate});
+  });
+}
+
 void CandidateLogitsBuilder::build() {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
-  Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
-  // Lists have hundreds of candidates.
-  kernel.forEachRow(loops.size(input, 0), 128 * width, [&](Value row) {
-    Value sentence = sentenceOf(row);
-    Value count = loops.toIndex(loops.load(op.getCounts(), sentence));
-    Value together = loops.index(kTogether);
-    Value left = arith::RemUIOp::create(builder, loc, count, together);
-    Value whole = arith::SubIOp::create(builder, loc, count, left);
-    scf::ForOp::create(builder, loc, loops.index(0), whole, together,
-                       ValueRange(),
-                       [&](OpBuilder &, Location, Value first, ValueRange) {
-                         logits(row, sentence, first, kTogether);
-                         scf::YieldOp::create(builder, loc);
-                       });
-    loops.loop(whole, count,
-               [&](Value candidate) { logits(row, sentence, candidate, 1); });
-    loops.loop(count, loops.size(output, 1), [&](Value candidate) {
-      loops.store(lowest, output, {row, candidate});
-    });
+  Value size = loops.index(kChunk), candidates = loops.size(output, 1);
+  Value chunks = arith::CeilDivUIOp::create(builder, loc, candidates, size);
+  // A chunk is worth a thread where a few rows have it.
+  kernel.forEachRow(chunks, 4 * kChunk * width, [&](Value number) {
+    Value begin = arith::MulIOp::create(builder, loc, number, size);
+    Value end = arith::MinUIOp::create(
+        builder, loc, arith::AddIOp::create(builder, loc, begin, size),
+        candidates);
+    loops.loop(loops.size(input, 0),
+               [&](Value row) { chunk(row, begin, end); });
   });
 }
 

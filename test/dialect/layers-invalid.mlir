@@ -129,6 +129,14 @@ func.func @linear_c3(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %b: tensor<5xf32>
 
 // -----
 
+func.func @candidate_logits_c2_gather(%x: tensor<?x?x8xf32>, %table: tensor<9x7xf32>, %bias: tensor<9xf32>, %counts: tensor<?xi32>, %ids: tensor<?x?xi32>) {
+  // expected-error @below {{expects rows [vocabulary, 8], found 'tensor<9x7xf32>'}}
+  %y = transformer.candidate_logits %x, %table, %bias, %counts gather(%ids) : (tensor<?x?x8xf32>, tensor<9x7xf32>, tensor<9xf32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x?x?xf32>
+  return
+}
+
+// -----
+
 func.func @candidate_logits_c1(%x: tensor<?x8xf32>, %rows: tensor<?x?x8xf32>, %bias: tensor<?x?xf32>, %counts: tensor<?xi32>) {
   // expected-error @below {{expects an input of rank 3 without 'of', found rank 2}}
   %y = transformer.candidate_logits %x, %rows, %bias, %counts : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x?xf32>
