@@ -52,6 +52,26 @@ def FusePositionsPass : Pass<"transformer-fuse-positions", "::mlir::ModuleOp"> {
   }];
 }
 
+def FuseCandidatesPass
+    : Pass<"transformer-fuse-candidates", "::mlir::ModuleOp"> {
+  let summary = "Read candidates where their table has them";
+  let description = [{
+    Comes in: functions on tensors. The logits of a shortlist look up the rows and
+    biases of candidates themselves, in place of copies that would be gathered
+    once a sentence and read in every step: sentences then share what they read.
+
+    ```mlir
+    %rows = transformer.embedding %ids, %table
+    %bias = transformer.embedding %ids, %biases
+    %y = transformer.candidate_logits %x, %rows, %bias, %counts
+    // becomes
+    %y = transformer.candidate_logits %x, %table, %biases, %counts gather(%ids)
+    ```
+
+    Not where rows are scaled, or looked up for other ids than biases.
+  }];
+}
+
 def FuseEpiloguesPass : Pass<"transformer-fuse-epilogues", "::mlir::ModuleOp"> {
   let summary = "Finish rows in the linear that computes them";
   let description = [{

@@ -44,6 +44,7 @@ struct Fusion {
 static constexpr Fusion kFusions[] = {
     {"fold-scales", createFoldScalesPass},
     {"fuse-positions", createFusePositionsPass},
+    {"fuse-candidates", createFuseCandidatesPass},
     {"fuse-epilogues", createFuseEpiloguesPass},
     {"fuse-ffn", createFuseFfnPass},
     {"fuse-shared-inputs", createFuseSharedInputsPass},
