@@ -389,6 +389,27 @@ def CountWorkPass : Pass<"transformer-count-work", "::mlir::ModuleOp"> {
   ];
 }
 
+def CallOneDnnPass : Pass<"transformer-call-one-dnn", "::mlir::ModuleOp"> {
+  let summary = "Leave linear to oneDNN";
+  let description = [{
+    Comes in: linears on memrefs [rows, width], with weights that are not packed.
+    Each becomes a call of `heddle_onednn_linear` (KernelAbi.h), one a part of a
+    split; a norm stays behind it, as an op of its own. Waives that the bits of a
+    row depend on the row alone. Packed weights and other layouts are left alone.
+
+    ```mlir
+    transformer.linear %x, %w, %b activation(relu) into %y
+    // becomes
+    call @heddle_onednn_linear(%x_at, %w_at, %b_at, %null, %y_at, %rows, %in,
+                               %out, %stride, %relu)
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"
+  ];
+}
+
 def ProfileKernelsPass : Pass<"transformer-profile-kernels", "::mlir::ModuleOp"> {
   let summary = "Count calls of kernels where the caller asks";
   let description = [{

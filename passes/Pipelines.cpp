@@ -98,6 +98,8 @@ void heddle::buildCodePipeline(OpPassManager &manager,
   if (options.kernels) {
     manager.addPass(createOutlineKernelsPass());
     manager.addPass(createCountWorkPass());
+    if (options.oneDnn)
+      manager.addPass(createCallOneDnnPass());
     manager.addPass(createTileAttentionPass({options.isa}));
     manager.addPass(createTileLinearPass({options.isa}));
     manager.addPass(createCanonicalizerPass());

@@ -40,6 +40,9 @@ struct CodeOptions {
   std::string isa;
   /// False leaves every op to the reference lowering, the oracle.
   bool kernels = true;
+  /// Whether linear layers are oneDNN's, which wants weights that are not
+  /// packed.
+  bool oneDnn = false;
 };
 
 /// From layer ops to entry points made of kernels and loops over memrefs.

@@ -41,9 +41,11 @@
 //        "dims": ["batch", "source"],
 //        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",
 //                       "shape": ["batch", "source"]}, ...]}],
+//     "libraries": ["libheddle-onednn.so"],      what the code calls
 //     "kernels": ["linear_256x1536", ...] }      what a profile counts
-// "kernels" may miss, and every key of "generation" except "eos". dtype is
-// "f32" or "i32". A shape's elements are numbers or names of dims.
+// "libraries" and "kernels" may miss, and every key of "generation" except
+// "eos". dtype is "f32" or "i32". A shape's elements are numbers or names of
+// dims.
 //
 // Entries of an encoder-decoder, with the arguments the runtime knows by name:
 //   encode          ids [batch, source], lengths [batch] -> memory

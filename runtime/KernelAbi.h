@@ -71,6 +71,16 @@ typedef void (*HeddleEntry)(const struct HeddleCall *call);
 /// grows, so that an arena for the largest dimensions serves all smaller ones.
 typedef int64_t (*HeddleArenaSize)(const int64_t *dims);
 
+/// The one function of libheddle-onednn.so, which code compiled with
+/// --gemm=onednn calls: y = residual + activation(x W + b), f32, of x [rows,
+/// in], W [in, out] whose rows are `weightStride` apart, b [out], residual and
+/// y [rows, out]; b and residual may be null. `activation` is the dialect's
+/// ActivationKind, -1 for none. The bits of a row depend on `rows`. Any thread.
+void heddle_onednn_linear(const float *input, const float *weight,
+                          const float *bias, const float *residual,
+                          float *output, int64_t rows, int64_t in, int64_t out,
+                          int64_t weightStride, int64_t activation);
+
 #ifdef __cplusplus
 } // extern "C"
 #endif

@@ -194,6 +194,8 @@ static Argument parseArgument(const json &value, const Entry &entry,
   return argument;
 }
 
+static constexpr const char *kOneDnnLibrary = "libheddle-onednn.so";
+
 static Entry parseEntry(const json &value, const Manifest &manifest,
                         Status &status) {
   JsonReader reader(value, "an entry", status);
@@ -268,6 +270,12 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
   else
     for (const json &entry : entries)
       manifest.entries.push_back(parseEntry(entry, manifest, status));
+  if (reader.find("libraries"))
+    manifest.libraries = reader.strings("libraries");
+  for (const std::string &library : manifest.libraries)
+    if (library != kOneDnnLibrary)
+      reader.fail("needs the library '", library,
+                  "' (supported: ", kOneDnnLibrary, ")");
   if (reader.find("kernels"))
     manifest.kernels = reader.strings("kernels");
   if (!status.ok())

@@ -130,6 +130,8 @@ struct Manifest {
   Generation generation;
   TokenizerDescription tokenizer;
   std::vector<Entry> entries;
+  /// Shared libraries that the code calls, by name.
+  std::vector<std::string> libraries;
   /// Names of what a profile counts.
   std::vector<std::string> kernels;
 

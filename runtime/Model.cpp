@@ -10,6 +10,7 @@
 #include "runtime/EntryContract.h"
 
 #include <algorithm>
+#include <dlfcn.h>
 
 using namespace heddle;
 
@@ -44,6 +45,13 @@ Result<Model> Model::load(const std::string &path, const LoadOptions &options) {
   Result<Manifest> manifest = readManifest(*artifact);
   if (!manifest.ok())
     return manifest.status();
+  // In sight of the code, which is loaded behind them.
+  for (const std::string &library : manifest->libraries)
+    if (!dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL))
+      return Status::error("'", path,
+                           "' was compiled with --gemm=onednn and "
+                           "needs '",
+                           library, "': ", dlerror());
   Result<CodeLibrary> code = CodeLibrary::load(*artifact, manifest->isas);
   if (!code.ok())
     return code.status();

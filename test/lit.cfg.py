@@ -35,6 +35,11 @@ config.substitutions += [
     ),
 ]
 
+if os.path.exists(
+    os.path.join(config.heddle_binary_dir, "bin", "libheddle-onednn.so")
+):
+    config.available_features.add("onednn")
+
 # What the tests of test/project read is absent from a source archive.
 if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):
     config.available_features.add("git-checkout")

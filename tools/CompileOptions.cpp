@@ -29,6 +29,10 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
                                 the machines to make code for: this one, any
                                 (default: one code for each level in the file),
                                 or one ISA level
+  --gemm generated|onednn       who computes linear layers: kernels of our own
+                                (default), or oneDNN, whose results depend on
+                                what runs together, in the last bits; heddle-run
+                                then needs libheddle-onednn.so beside it
   --reference                   plain loops in place of generated kernels: slow,
                                 the oracle to compare with
   --explain                     print what was fused, layer by layer, what was not
@@ -48,6 +52,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("--weights", &options.weights)
       .Case("--dump-passes", &options.dumpPasses)
       .Case("--target", &options.target)
+      .Case("--gemm", &options.gemm)
       .Default(nullptr);
 }
 
@@ -112,6 +117,12 @@ static Error checkTogether(const CompileOptions &options) {
   if (options.model.empty())
     return makeError("no model is given, expected heddle-compile MODEL -o "
                      "FILE");
+  if (options.gemm != "generated" && options.gemm != "onednn")
+    return makeError("--gemm has the value '" + options.gemm +
+                     "', expected generated or onednn");
+  if (options.gemm == "onednn" && options.reference)
+    return makeError("--gemm=onednn replaces generated kernels, but "
+                     "--reference has none");
   if (options.output.empty())
     return makeError("no output is given, expected -o FILE");
   if (options.explain && options.output == "-")
@@ -156,6 +167,8 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
   }
   if (options.target.empty())
     options.target = "portable";
+  if (options.gemm.empty())
+    options.gemm = "generated";
   if (Error error = checkTogether(options))
     return std::move(error);
   return options;

@@ -36,6 +36,8 @@ struct CompileOptions {
   std::vector<std::string> withoutFusions;
   /// Say on standard output what was fused and what not.
   bool explain = false;
+  /// generated (the default), or onednn for linear layers.
+  std::string gemm;
   Emit emit = Emit::Artifact;
   bool help = false;
   bool version = false;

@@ -10,6 +10,7 @@
 #include "lib/Artifact/ArtifactWriter.h"
 #include "lib/Artifact/Manifest.h"
 #include "lib/Artifact/TableBounds.h"
+#include "lib/CodeGen/CallLayout.h"
 #include "lib/CodeGen/ObjectCode.h"
 #include "lib/CodeGen/PassDump.h"
 #include "lib/CodeGen/Target.h"
@@ -131,7 +132,8 @@ compileForLevel(ModuleOp module, const CompileOptions &options,
                 const IsaLevel &level, unsigned *dumped,
                 ManifestContext context, std::string &manifest,
                 llvm::LLVMContext &llvmContext) {
-  CodeOptions codeOptions{level.name.str(), !options.reference};
+  CodeOptions codeOptions{level.name.str(), !options.reference,
+                          options.gemm == "onednn"};
   if (llvm::Error error =
           runPasses(module, options, dumped, [&](OpPassManager &manager) {
             buildCodePipeline(manager, codeOptions);
@@ -166,14 +168,21 @@ static llvm::Error compileModel(const CompileOptions &options,
   context.compilerVersion = HEDDLE_VERSION;
   context.options = llvm::json::Object{
       {"kernels", options.reference ? "reference" : "generated"},
-      {"target", options.target}};
+      {"target", options.target},
+      {"gemm", options.gemm}};
+  if (options.gemm == "onednn")
+    context.libraries = {kOneDnnLibrary};
   context.tokenizer = std::move(model.tokenizer);
   for (const IsaLevel &level : *levels)
     context.isas.push_back(level.name.str());
 
   unsigned dumped = 0;
-  ModelOptions modelOptions{/*packWeights=*/!options.reference,
+  bool oneDnn = options.gemm == "onednn";
+  ModelOptions modelOptions{/*packWeights=*/!options.reference && !oneDnn,
                             options.withoutFusions};
+  // Its two linears are oneDNN's only while they are two.
+  if (oneDnn)
+    modelOptions.withoutFusions.push_back("fuse-ffn");
   if (llvm::Error error =
           runPasses(module, options, &dumped, [&](OpPassManager &manager) {
             buildModelPipeline(manager, modelOptions);

@@ -217,6 +217,8 @@ Expected<std::string> buildManifest(ModuleOp module, ManifestContext context) {
       {"generation", *toJson(module->getAttr(kGenerationAttr))},
       {"tokenizer", std::move(context.tokenizer)},
       {"entries", std::move(entries)}};
+  if (!context.libraries.empty())
+    manifest["libraries"] = json::Array(context.libraries);
   if (Attribute kernels = module->getAttr(kKernelsAttr))
     manifest["kernels"] = *toJson(kernels);
   return formatv("{0:2}\n", json::Value(std::move(manifest))).str();

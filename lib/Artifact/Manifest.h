@@ -23,6 +23,8 @@ struct ManifestContext {
   std::vector<std::string> isas;
   llvm::json::Object options;
   llvm::json::Object tokenizer;
+  /// Shared libraries that the code calls.
+  std::vector<std::string> libraries;
 };
 
 /// Checks the attributes of a module that say how to generate with it: family,

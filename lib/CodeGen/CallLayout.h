@@ -41,6 +41,11 @@ enum class ProfileField : int32_t { Now, Add };
 static_assert(offsetof(HeddleProfile, now) == 8 * int(ProfileField::Now) &&
               offsetof(HeddleProfile, add) == 8 * int(ProfileField::Add));
 
+/// The function of KernelAbi.h that linear calls under --gemm=onednn, and the
+/// library that has it.
+inline constexpr char kOneDnnLinear[] = "heddle_onednn_linear";
+inline constexpr char kOneDnnLibrary[] = "libheddle-onednn.so";
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_CODEGEN_CALLLAYOUT_H

@@ -28,6 +28,18 @@ static std::string messageWith(const std::function<void(json &)> &change) {
   return status.ok() ? "valid" : status.message();
 }
 
+TEST(ManifestTest, libraries_that_nobody_knows) {
+  EXPECT_EQ(messageWith([](json &manifest) {
+              manifest["libraries"] = {"libheddle-onednn.so"};
+            }),
+            "valid");
+  EXPECT_EQ(messageWith([](json &manifest) {
+              manifest["libraries"] = {"/tmp/other.so"};
+            }),
+            "manifest: it needs the library '/tmp/other.so' (supported: "
+            "libheddle-onednn.so)");
+}
+
 TEST(ManifestTest, reads_every_key) {
   json text = toyManifest();
   text["generation"] = json::parse(R"({
