@@ -201,24 +201,25 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
 def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
   let summary = "Cut linears into tiles";
   let description = [{
-    Comes in: linears with packed weights, rows collapsed. Each becomes tasks, of
-    a block of rows by a range of panels, and in a task loops over tiles that fit
-    into the registers of the ISA level: rows are cut evenly into tiles of up to 8
-    (6 with 16 registers), and a panel of weights stays in the L1 cache while all
-    rows of the block pass.
+    Comes in: linears and ffns with packed weights, rows collapsed. Each becomes
+    tasks, of a block of rows by a range of panels, and in a task loops over tiles
+    that fit into the registers of the ISA level: whole ones of 8 rows (6 with 16
+    registers) and below them one of the rows that are left. A panel of weights
+    stays in the L1 cache while all rows of the block pass; less than half a tile
+    of rows takes several panels at once. A norm follows the rows of a block; the
+    hidden vectors of an ffn stay on the stack of its task.
 
     ```mlir
     transformer.linear %x, %w, %b into %y
     // becomes
     scf.forall (%task) in (%tasks)
-      scf.index_switch %rowsOfATile
-      case 7
-        scf.for %column = %first to %end step 32
-          scf.for %row = %firstRow to %middle step 8
-            transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 8 columns 32
-          scf.for %row = %middle to %endRow step 7
-            transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 7 columns 32
-      ...
+      scf.for %column = %first to %end step 32
+        scf.for %row = %c0 to %whole step 8
+          transformer.linear.tile %xs, %w, %b into %ys at [%row, %column] rows 8 columns 32
+        scf.index_switch %left
+        case 7
+          transformer.linear.tile %xs, %w, %b into %ys at [%whole, %column] rows 7 columns 32
+        ...
     ```
 
     An ISA level that is not supported is an error.

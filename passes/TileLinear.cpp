@@ -2,9 +2,8 @@
 //
 // A task is a block of rows by a range of panels. Within it all rows pass over
 // one panel after the other: the panel stays in the L1 cache, the rows in the
-// L2. Rows are cut evenly, so that no tile is much smaller than the others; few
-// rows, as in a step, take several panels at once, since a tile with few
-// accumulators would wait for each of its additions.
+// L2. Few rows, as in a step, take several panels at once, since a tile with
+// few accumulators would wait for each of its additions.
 //
 // How much becomes a task depends on sizes alone. Bits do not depend on it: a
 // tile sums over the whole depth.
@@ -103,11 +102,13 @@ private:
   }
   void stepLoop(Value begin, Value end, int64_t step,
                 function_ref<void(Value)> body);
-  int64_t columnsFor(int64_t rows) const;
-  void columnLoops(const LinearBlock &block, int64_t rows, Value extra,
-                   Value firstPanel, Value endPanel);
-  void rowLoops(const LinearBlock &block, int64_t rows, Value extra,
-                Value column, int64_t width, bool partial);
+  int64_t wideColumns(int64_t rows) const;
+  int64_t wholeColumns() const;
+  Value wideLoop(const LinearBlock &block, Value begin, Value end);
+  void columnLoop(const LinearBlock &block, Value begin, Value end,
+                  bool partial);
+  void tile(const LinearBlock &block, Value row, Value column, int64_t rows,
+            int64_t columns, bool partial);
 
   IsaLevel isa;
 };
@@ -167,82 +168,124 @@ void TileLoops::forEachTask(
        least(addIndex(firstPanel, range), index(panels)));
 }
 
-/// Columns of a tile. Eight vectors hide the latency of an addition on every
-/// machine of these levels. Whole tiles take a panel, or half of one where
-/// there are 16 registers.
-int64_t TileLoops::columnsFor(int64_t rows) const {
-  int64_t whole = isa.registers == 32 ? kPanelColumns : kPanelColumns / 2;
-  if (2 * rows >= mostRows())
-    return whole;
+/// Columns of a tile that has no other below it: as many vectors as hide the
+/// latency of an addition, eight on every machine of these levels.
+int64_t TileLoops::wideColumns(int64_t rows) const {
   int64_t vectors = rows == 1 ? 8 : isa.registers / 4;
-  return std::max(whole, vectors * isa.lanes);
+  return std::max(wholeColumns(), vectors * isa.lanes);
 }
 
-/// Rows are cut into as few tiles as there can be: of `base` rows, the first
-/// `extra` of them one row more.
+/// Columns of a tile among others: a panel, or half of one where there are 16
+/// registers.
+int64_t TileLoops::wholeColumns() const {
+  return isa.registers == 32 ? kPanelColumns : kPanelColumns / 2;
+}
+
 void TileLoops::tileBlock(const LinearBlock &block, Value firstPanel,
                           Value endPanel) {
-  Value rows = size(block.destination, 0);
-  Value tiles = ceilDivide(rows, index(mostRows()));
-  Value base = divide(rows, tiles), extra = remainder(rows, tiles);
-  SmallVector<int64_t> cases =
-      llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
-  auto bySize = scf::IndexSwitchOp::create(builder, loc, TypeRange(), base,
-                                           cases, cases.size());
-  auto fill = [&](Region &region, int64_t size) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.createBlock(&region);
-    columnLoops(block, size, extra, firstPanel, endPanel);
-    scf::YieldOp::create(builder, loc);
-  };
-  fill(bySize.getDefaultRegion(), mostRows());
-  for (auto [region, size] : llvm::zip(bySize.getCaseRegions(), cases))
-    fill(region, size);
-}
-
-void TileLoops::columnLoops(const LinearBlock &block, int64_t rows, Value extra,
-                            Value firstPanel, Value endPanel) {
-  int64_t width = columnsFor(rows);
   int64_t columns = block.columns();
   // The last panel is cut where columns are no multiple of it.
-  int64_t wholeColumns = columns / kPanelColumns * kPanelColumns;
+  int64_t wholePanels = columns / kPanelColumns * kPanelColumns;
   Value begin = multiply(firstPanel, index(kPanelColumns));
   Value end = multiply(endPanel, index(kPanelColumns));
-  Value wholeEnd = most(least(end, index(wholeColumns)), begin);
-  auto over = [&](Value from, Value to, int64_t width, bool partial) {
-    stepLoop(from, to, width, [&](Value column) {
-      rowLoops(block, rows, extra, column, width, partial);
-    });
-  };
-  if (width > kPanelColumns) {
-    Value left = remainder(subtract(wholeEnd, begin), index(width));
-    Value wideEnd = subtract(wholeEnd, left);
-    over(begin, wideEnd, width, /*partial=*/false);
-    begin = wideEnd;
-    width = kPanelColumns;
-  }
-  over(begin, wholeEnd, width, /*partial=*/false);
-  if (wholeColumns < columns)
-    over(most(begin, index(wholeColumns)), least(end, index(columns)), width,
-         /*partial=*/true);
+  Value wholeEnd = most(least(end, index(wholePanels)), begin);
+  begin = wideLoop(block, begin, wholeEnd);
+  columnLoop(block, begin, wholeEnd, /*partial=*/false);
+  if (wholePanels < columns)
+    columnLoop(block, most(begin, index(wholePanels)),
+               least(end, index(columns)), /*partial=*/true);
 }
 
-void TileLoops::rowLoops(const LinearBlock &block, int64_t rows, Value extra,
-                         Value column, int64_t width, bool partial) {
-  auto tile = [&](Value row, int64_t rows) {
-    LinearTileOp::create(builder, loc, block.input, block.weight, block.bias,
-                         block.residual, block.destination, row, column, rows,
-                         width, block.activation, partial);
-  };
-  // Less than half a tile is alone, and whole tiles are all equal.
-  Value middle = index(0);
-  if (rows < mostRows() && 2 * rows >= mostRows()) {
-    middle = multiply(extra, index(rows + 1));
-    stepLoop(index(0), middle, rows + 1,
-             [&](Value row) { tile(row, rows + 1); });
+/// Less than half a tile of rows takes several panels at once; returns the
+/// first column that is left.
+Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
+  SmallVector<int64_t> cases =
+      llvm::to_vector(llvm::seq<int64_t>(1, mostRows() / 2));
+  auto byRows = scf::IndexSwitchOp::create(builder, loc, builder.getIndexType(),
+                                           size(block.destination, 0), cases,
+                                           cases.size());
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [region, rows] : llvm::zip(byRows.getCaseRegions(), cases)) {
+    builder.createBlock(&region);
+    int64_t width = wideColumns(rows);
+    Value left = remainder(subtract(end, begin), index(width));
+    Value wideEnd = subtract(end, left);
+    stepLoop(begin, wideEnd, width, [&, rows = rows](Value column) {
+      tile(block, index(0), column, rows, width, /*partial=*/false);
+    });
+    scf::YieldOp::create(builder, loc, wideEnd);
   }
-  stepLoop(middle, size(block.destination, 0), rows,
-           [&](Value row) { tile(row, rows); });
+  builder.createBlock(&byRows.getDefaultRegion());
+  scf::YieldOp::create(builder, loc, begin);
+  return byRows.getResult(0);
+}
+
+/// Whole tiles, and below them one of the rows that are left.
+void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
+                           bool partial) {
+  Value rows = size(block.destination, 0);
+  Value left = remainder(rows, index(mostRows()));
+  Value whole = subtract(rows, left);
+  SmallVector<int64_t> cases =
+      llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
+  stepLoop(begin, end, wholeColumns(), [&](Value column) {
+    stepLoop(index(0), whole, mostRows(), [&](Value row) {
+      tile(block, row, column, mostRows(), wholeColumns(), partial);
+    });
+    auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
+                                             cases, cases.size());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&byRows.getDefaultRegion());
+    scf::YieldOp::create(builder, loc);
+    for (auto [region, count] : llvm::zip(byRows.getCaseRegions(), cases)) {
+      builder.createBlock(&region);
+      tile(block, whole, column, count, wholeColumns(), partial);
+      scf::YieldOp::create(builder, loc);
+    }
+  });
+}
+
+void TileLoops::tile(const LinearBlock &block, Value row, Value column,
+                     int64_t rows, int64_t columns, bool partial) {
+  LinearTileOp::create(builder, loc, block.input, block.weight, block.bias,
+                       block.residual, block.destination, row, column, rows,
+                       columns, block.activation, partial);
+}
+
+/// Part `number` of equal parts of a linear with `split`: its tiles are built
+/// once, for whichever part it is.
+static LinearBlock partOf(LinearOp op, ArrayRef<Value> results, Value number,
+                          TileLoops &loops) {
+  OpBuilder &builder = loops.builder;
+  auto type = cast<MemRefType>(op.getWeight().getType());
+  int64_t panels = type.getDimSize(0) / int64_t(results.size());
+  auto constant = [&](int64_t value) -> OpFoldResult {
+    return builder.getIndexAttr(value);
+  };
+  LinearBlock part;
+  part.destination = results.front();
+  for (auto [index, result] : llvm::enumerate(results.drop_front())) {
+    Value isThis =
+        arith::CmpIOp::create(builder, loops.loc, arith::CmpIPredicate::eq,
+                              number, loops.index(index + 1));
+    part.destination = arith::SelectOp::create(builder, loops.loc, isThis,
+                                               result, part.destination);
+  }
+  part.weight = memref::SubViewOp::create(
+      builder, loops.loc, op.getWeight(),
+      ArrayRef<OpFoldResult>{loops.multiply(number, loops.index(panels)),
+                             constant(0), constant(0)},
+      ArrayRef<OpFoldResult>{constant(panels), constant(type.getDimSize(1)),
+                             constant(type.getDimSize(2))},
+      SmallVector<OpFoldResult>(3, constant(1)));
+  if (op.getBias())
+    part.bias = memref::SubViewOp::create(
+        builder, loops.loc, op.getBias(),
+        ArrayRef<OpFoldResult>{
+            loops.multiply(number, loops.index(part.columns()))},
+        ArrayRef<OpFoldResult>{constant(part.columns())},
+        ArrayRef<OpFoldResult>{constant(1)});
+  return part;
 }
 
 /// The panels [first, first + count) of a weight.
@@ -271,6 +314,9 @@ static int64_t flopsPerRow(Value weight) {
 }
 
 static void tileLinear(LinearOp op, TileLoops &loops) {
+  SmallVector<int64_t> widths = op.getWidths();
+  bool hasEqualParts = widths.size() > 1 && llvm::all_equal(widths) &&
+                       widths.front() % kPanelColumns == 0;
   int64_t panels = cast<MemRefType>(op.getWeight().getType()).getDimSize(0);
   loops.forEachTask(
       loops.size(op.getInput(), 0), flopsPerRow(op.getWeight()), kMostRows,
@@ -278,31 +324,41 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
       [&](Value firstRow, Value rows, Value firstPanel, Value endPanel) {
         Value input = loops.rowsOf(op.getInput(), firstRow, rows);
         Value residual = loops.rowsOf(op.getResidual(), firstRow, rows);
-        int64_t panel = 0, column = 0;
-        for (Value result : op.getDestinations()) {
-          LinearBlock block;
-          block.input = input;
-          block.residual = residual;
-          block.destination = loops.rowsOf(result, firstRow, rows);
-          block.activation = op.getActivationAttr();
-          int64_t count = llvm::divideCeil(block.columns(), kPanelColumns);
-          block.weight = panelsOf(op.getWeight(), panel, count, loops);
-          block.bias = op.getBias();
-          if (block.bias && op.getSplit())
-            block.bias = memref::SubViewOp::create(
-                loops.builder, loops.loc, block.bias, ArrayRef{column},
-                ArrayRef{block.columns()}, ArrayRef<int64_t>{1});
-          // What of the task's panels belongs to this result.
-          auto inside = [&](Value at) {
+        SmallVector<Value> results;
+        for (Value result : op.getDestinations())
+          results.push_back(loops.rowsOf(result, firstRow, rows));
+        // `first` is the first panel of a part of all.
+        auto build = [&](LinearBlock part, Value first) {
+          part.input = input;
+          part.residual = residual;
+          part.activation = op.getActivationAttr();
+          auto inside = [&](Value panel) {
             return loops.least(
-                loops.most(loops.subtract(at, loops.index(panel)),
-                           loops.index(0)),
-                loops.index(count));
+                loops.most(loops.subtract(panel, first), loops.index(0)),
+                loops.index(part.panels()));
           };
-          loops.tileBlock(block, inside(firstPanel), inside(endPanel));
-          tileNorm(op, block.destination, loops);
+          loops.tileBlock(part, inside(firstPanel), inside(endPanel));
+          tileNorm(op, part.destination, loops);
+        };
+        if (hasEqualParts)
+          return loops.loop(loops.index(widths.size()), [&](Value number) {
+            LinearBlock part = partOf(op, results, number, loops);
+            build(part, loops.multiply(number, loops.index(part.panels())));
+          });
+        int64_t panel = 0, column = 0;
+        for (auto [result, width] : llvm::zip(results, widths)) {
+          int64_t count = llvm::divideCeil(width, kPanelColumns);
+          LinearBlock part;
+          part.destination = result;
+          part.weight = panelsOf(op.getWeight(), panel, count, loops);
+          part.bias = op.getBias();
+          if (part.bias && op.getSplit())
+            part.bias = memref::SubViewOp::create(
+                loops.builder, loops.loc, part.bias, ArrayRef{column},
+                ArrayRef{width}, ArrayRef<int64_t>{1});
+          build(part, loops.index(panel));
           panel += count;
-          column += block.columns();
+          column += width;
         }
       });
 }

@@ -4,8 +4,8 @@
 
 // AMX: error: ISA level 'amx' is not supported yet
 
-// Whole tiles fill the registers; rows that are left over make all tiles a
-// little smaller; few rows take more columns.
+// Few rows take several panels at once. Otherwise whole tiles fill the
+// registers, and below them stands one tile of the rows that are left.
 // CHECK-LABEL: @fills_registers
 func.func private @fills_registers(%x: memref<?x256xf32>,
     %w: memref<48x256x32xf32>, %b: memref<1536xf32>, %y: memref<?x1536xf32>) {
@@ -13,17 +13,25 @@ func.func private @fills_registers(%x: memref<?x256xf32>,
   // CHECK: scf.index_switch
   // CHECK: case 1
   // V3: rows 1 columns 64
+  // V3: case 2
+  // V3: rows 2 columns 32
   // V4: rows 1 columns 128
-  // V3: case 5
-  // V3: transformer.linear.tile %{{.*}}, %arg1, %arg2 into %{{.*}} at[%{{.*}}, %{{.*}}] rows 6 columns 16
-  // V3: transformer.linear.tile %{{.*}} rows 5 columns 16
-  // V4: case 7
-  // V4: transformer.linear.tile %{{.*}}, %arg1, %arg2 into %{{.*}} at[%{{.*}}, %{{.*}}] rows 8 columns 32
-  // V4: transformer.linear.tile %{{.*}} rows 7 columns 32
+  // V4: case 3
+  // V4: rows 3 columns 128
   // CHECK: default
-  // V3: rows 6 columns 16
-  // V4: rows 8 columns 32
-  // CHECK-NOT: partial
+  // V3: scf.for {{.*}} step %c16
+  // V3: scf.for {{.*}} step %c6
+  // V3: linear.tile %{{.*}}, %arg1, %arg2 into %{{.*}} at[%{{.*}}, %{{.*}}] rows 6 columns 16
+  // V4: scf.for {{.*}} step %c32
+  // V4: scf.for {{.*}} step %c8
+  // V4: linear.tile %{{.*}}, %arg1, %arg2 into %{{.*}} at[%{{.*}}, %{{.*}}] rows 8 columns 32
+  // CHECK: scf.index_switch
+  // V3: case 5
+  // V3: rows 5 columns 16
+  // V4: case 7
+  // V4: rows 7 columns 32
+  // CHECK-NOT: linear.tile
+  // CHECK: return
   transformer.linear %x, %w, %b into %y
     : (memref<?x256xf32>, memref<48x256x32xf32>, memref<1536xf32>,
        memref<?x1536xf32>) -> ()
@@ -35,9 +43,10 @@ func.func private @fills_registers(%x: memref<?x256xf32>,
 // CHECK-LABEL: @cuts_the_last_panel
 func.func private @cuts_the_last_panel(%x: memref<?x5xf32>,
     %w: memref<2x5x32xf32>, %y: memref<?x33xf32>) {
-  // CHECK: rows 1 columns 32 :
-  // CHECK: rows 1 columns 32 partial
-  // CHECK: rows 2 columns
+  // V3: rows 6 columns 16 :
+  // V3: rows 6 columns 16 partial
+  // V4: rows 8 columns 32 :
+  // V4: rows 8 columns 32 partial
   transformer.linear %x, %w into %y
     : (memref<?x5xf32>, memref<2x5x32xf32>, memref<?x33xf32>) -> ()
   return
@@ -52,6 +61,27 @@ func.func private @leaves_rows(%x: memref<?x8xf32>, %w: memref<8x8xf32>,
   // CHECK: transformer.linear %
   transformer.linear %x, %w into %y
     : (memref<?x8xf32>, memref<8x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// The tiles of equal parts are built once; a part is chosen at run time.
+// CHECK-LABEL: @splits_evenly
+func.func private @splits_evenly(%x: memref<?x8xf32>, %w: memref<4x8x32xf32>,
+    %b: memref<128xf32>, %k: memref<?x64xf32>, %v: memref<?x64xf32>) {
+  // CHECK: scf.forall
+  // CHECK: scf.for %[[PART:.*]] = %c0{{.*}} to %c2
+  // CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : memref<?x64xf32,
+  // CHECK: memref.subview %arg1[%{{.*}}, 0, 0] [2, 8, 32]
+  // CHECK: memref.subview %arg2[%{{.*}}] [64] [1]
+  // V4-COUNT-11: linear.tile
+  // V3-COUNT-8: linear.tile
+  // CHECK-NOT: linear.tile
+  // CHECK: return
+  transformer.linear %x, %w, %b split [64, 64] into %k, %v
+    : (memref<?x8xf32>, memref<4x8x32xf32>, memref<128xf32>, memref<?x64xf32>,
+       memref<?x64xf32>) -> ()
   return
 }
 
