@@ -11,8 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/Loops.h"
-#include "lib/CodeGen/Target.h"
+#include "lib/Kernels/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -51,10 +50,9 @@ struct LinearBlock {
 };
 
 /// Index arithmetic and loops around tiles.
-class TileLoops : public Loops {
+class TileLoops : public VectorLoops {
 public:
-  TileLoops(OpBuilder &builder, Location loc, const IsaLevel &isa)
-      : Loops(builder, loc), isa(isa) {}
+  using VectorLoops::VectorLoops;
 
   /// The most rows of a tile: its accumulators, a row of the panel and one
   /// element of x fill the registers.
@@ -74,20 +72,8 @@ public:
   /// `rows` rows of a memref [rows, width], from `first`.
   Value rowsOf(Value memref, Value first, Value rows);
 
-  Value addIndex(Value lhs, Value rhs) {
-    return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
-  }
-  Value subtract(Value lhs, Value rhs) {
-    return builder.createOrFold<arith::SubIOp>(loc, lhs, rhs);
-  }
   Value multiply(Value lhs, Value rhs) {
     return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
-  }
-  Value least(Value lhs, Value rhs) {
-    return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs);
-  }
-  Value most(Value lhs, Value rhs) {
-    return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
   }
 
 private:
@@ -100,8 +86,6 @@ private:
   Value ceilDivide(Value lhs, Value rhs) {
     return builder.createOrFold<arith::CeilDivUIOp>(loc, lhs, rhs);
   }
-  void stepLoop(Value begin, Value end, int64_t step,
-                function_ref<void(Value)> body);
   int64_t wideColumns(int64_t rows) const;
   int64_t wholeColumns() const;
   Value wideLoop(const LinearBlock &block, Value begin, Value end);
@@ -109,19 +93,8 @@ private:
                   bool partial);
   void tile(const LinearBlock &block, Value row, Value column, int64_t rows,
             int64_t columns, bool partial);
-
-  IsaLevel isa;
 };
 } // namespace
-
-void TileLoops::stepLoop(Value begin, Value end, int64_t step,
-                         function_ref<void(Value)> body) {
-  scf::ForOp::create(builder, loc, begin, end, index(step), ValueRange(),
-                     [&](OpBuilder &, Location, Value i, ValueRange) {
-                       body(i);
-                       scf::YieldOp::create(builder, loc);
-                     });
-}
 
 Value TileLoops::rowsOf(Value memref, Value first, Value rows) {
   if (!memref)
@@ -150,9 +123,8 @@ void TileLoops::forEachTask(
   // Ranges of panels where rows alone do not give enough tasks.
   Value tasks = rowTasks, panelTasks = index(1), range = index(panels);
   if (!wholeRows) {
-    Value worth =
-        least(divide(multiply(count, index(flopsPerRow)), index(kTaskFlops)),
-              index(std::min(kMostTasks, panels)));
+    Value worth = least(divide(times(count, flopsPerRow), index(kTaskFlops)),
+                        index(std::min(kMostTasks, panels)));
     range = ceilDivide(index(panels), most(divide(worth, rowTasks), index(1)));
     panelTasks = ceilDivide(index(panels), range);
     tasks = multiply(rowTasks, panelTasks);
@@ -164,8 +136,8 @@ void TileLoops::forEachTask(
   Value task = forall.getInductionVar(0);
   Value firstRow = multiply(divide(task, panelTasks), rows);
   Value firstPanel = multiply(remainder(task, panelTasks), range);
-  body(firstRow, least(rows, subtract(count, firstRow)), firstPanel,
-       least(addIndex(firstPanel, range), index(panels)));
+  body(firstRow, least(rows, minus(count, firstRow)), firstPanel,
+       least(plus(firstPanel, range), index(panels)));
 }
 
 /// Columns of a tile that has no other below it: as many vectors as hide the
@@ -186,8 +158,8 @@ void TileLoops::tileBlock(const LinearBlock &block, Value firstPanel,
   int64_t columns = block.columns();
   // The last panel is cut where columns are no multiple of it.
   int64_t wholePanels = columns / kPanelColumns * kPanelColumns;
-  Value begin = multiply(firstPanel, index(kPanelColumns));
-  Value end = multiply(endPanel, index(kPanelColumns));
+  Value begin = times(firstPanel, kPanelColumns);
+  Value end = times(endPanel, kPanelColumns);
   Value wholeEnd = most(least(end, index(wholePanels)), begin);
   begin = wideLoop(block, begin, wholeEnd);
   columnLoop(block, begin, wholeEnd, /*partial=*/false);
@@ -208,9 +180,9 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
   for (auto [region, rows] : llvm::zip(byRows.getCaseRegions(), cases)) {
     builder.createBlock(&region);
     int64_t width = wideColumns(rows);
-    Value left = remainder(subtract(end, begin), index(width));
-    Value wideEnd = subtract(end, left);
-    stepLoop(begin, wideEnd, width, [&, rows = rows](Value column) {
+    Value left = remainder(minus(end, begin), index(width));
+    Value wideEnd = minus(end, left);
+    each(begin, wideEnd, width, [&, rows = rows](Value column) {
       tile(block, index(0), column, rows, width, /*partial=*/false);
     });
     scf::YieldOp::create(builder, loc, wideEnd);
@@ -225,11 +197,11 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
                            bool partial) {
   Value rows = size(block.destination, 0);
   Value left = remainder(rows, index(mostRows()));
-  Value whole = subtract(rows, left);
+  Value whole = minus(rows, left);
   SmallVector<int64_t> cases =
       llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
-  stepLoop(begin, end, wholeColumns(), [&](Value column) {
-    stepLoop(index(0), whole, mostRows(), [&](Value row) {
+  each(begin, end, wholeColumns(), [&](Value column) {
+    each(index(0), whole, mostRows(), [&](Value row) {
       tile(block, row, column, mostRows(), wholeColumns(), partial);
     });
     auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
@@ -334,7 +306,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           part.activation = op.getActivationAttr();
           auto inside = [&](Value panel) {
             return loops.least(
-                loops.most(loops.subtract(panel, first), loops.index(0)),
+                loops.most(loops.minus(panel, first), loops.index(0)),
                 loops.index(part.panels()));
           };
           loops.tileBlock(part, inside(firstPanel), inside(endPanel));
