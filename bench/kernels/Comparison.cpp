@@ -1,7 +1,9 @@
 #include "bench/kernels/Comparison.h"
+#include "runtime/MachinePeaks.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 
 namespace heddle::bench {
 
@@ -42,10 +44,24 @@ void Comparison::ReportRuns(const std::vector<Run> &runs) {
   }
 }
 
+/// "AMD EPYC ..." as the kernel names it.
+static std::string cpuName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0)
+      return line.substr(line.find(':') + 2);
+  return "unknown CPU";
+}
+
 void Comparison::Finalize() {
-  double peak = measurePeakFlops(), bandwidth = measureReadBandwidth();
-  printf("%s, one thread: %.1f GFLOP/s in f32, %.1f GB/s from memory\n\n",
-         cpuName().c_str(), peak / 1e9, bandwidth / 1e9);
+  Result<MachinePeaks> peaks = measurePeaks(target, /*threads=*/1);
+  if (!peaks.ok()) {
+    fprintf(stderr, "bench-kernels: error: %s\n", peaks.message().c_str());
+    return;
+  }
+  double peak = peaks->gigaflops * 1e9, bandwidth = peaks->gigabytes * 1e9;
+  printf("%s, one thread, %s: %.1f GFLOP/s in f32, %.1f GB/s from memory\n\n",
+         cpuName().c_str(), target.c_str(), peak / 1e9, bandwidth / 1e9);
   printf("%-36s %9s %7s %7s %7s  %s\n", "case", "GFLOP/s", "of peak", "GB/s",
          "of read", "ratio to peers");
   for (const std::string &name : cases()) {

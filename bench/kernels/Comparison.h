@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle::bench {
@@ -32,6 +33,9 @@ void add(const std::string &name, const std::string &engine, Work work,
 /// Collects the medians and prints a table of them at the end.
 class Comparison : public benchmark::BenchmarkReporter {
 public:
+  /// `target` is the ISA level of our code, which gives the peak, too.
+  explicit Comparison(std::string target) : target(std::move(target)) {}
+
   bool ReportContext(const Context &context) override;
   void ReportRuns(const std::vector<Run> &runs) override;
   void Finalize() override;
@@ -40,16 +44,10 @@ private:
   struct Rates {
     double flops, bytes;
   };
+  std::string target;
   /// By case and engine.
   std::map<std::string, std::map<std::string, Rates>> rates;
 };
-
-/// f32 operations a second of one core, with the widest vectors it has.
-double measurePeakFlops();
-/// Bytes a second that one core reads from memory.
-double measureReadBandwidth();
-/// "AMD EPYC ..." as the kernel names it.
-std::string cpuName();
 
 } // namespace heddle::bench
 

@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "bench-kernels: error: %s\n", error.c_str());
     return 1;
   }
-  heddle::bench::Comparison comparison;
+  heddle::bench::Comparison comparison(target);
   benchmark::RunSpecifiedBenchmarks(&comparison);
   return 0;
 }
