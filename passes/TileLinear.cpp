@@ -160,9 +160,11 @@ void TileLoops::tileBlock(const LinearBlock &block, Value firstPanel,
   int64_t wholePanels = columns / kPanelColumns * kPanelColumns;
   Value begin = times(firstPanel, kPanelColumns);
   Value end = times(endPanel, kPanelColumns);
-  Value wholeEnd = most(least(end, index(wholePanels)), begin);
-  begin = wideLoop(block, begin, wholeEnd);
-  columnLoop(block, begin, wholeEnd, /*partial=*/false);
+  if (wholePanels > 0) {
+    Value wholeEnd = most(least(end, index(wholePanels)), begin);
+    begin = wideLoop(block, begin, wholeEnd);
+    columnLoop(block, begin, wholeEnd, /*partial=*/false);
+  }
   if (wholePanels < columns)
     columnLoop(block, most(begin, index(wholePanels)),
                least(end, index(columns)), /*partial=*/true);
@@ -287,8 +289,7 @@ static int64_t flopsPerRow(Value weight) {
 
 static void tileLinear(LinearOp op, TileLoops &loops) {
   SmallVector<int64_t> widths = op.getWidths();
-  bool hasEqualParts = widths.size() > 1 && llvm::all_equal(widths) &&
-                       widths.front() % kPanelColumns == 0;
+  bool hasEqualParts = widths.size() > 1 && llvm::all_equal(widths);
   int64_t panels = cast<MemRefType>(op.getWeight().getType()).getDimSize(0);
   loops.forEachTask(
       loops.size(op.getInput(), 0), flopsPerRow(op.getWeight()), kMostRows,

@@ -49,6 +49,7 @@ check --target x86-64-v3 --reference
 # The reference lowering sums a row in one order, whatever the form.
 cmp "$temporary/full.npy" "$temporary/step.npy"
 check --target x86-64-v3
+check --target x86-64-v3 --no-fuse all
 if grep -q avx512vl /proc/cpuinfo; then
   check --target x86-64-v4
   check --target x86-64-v4 --no-fuse all
