@@ -127,6 +127,9 @@ static Error checkTogether(const CompileOptions &options) {
     return makeError("no output is given, expected -o FILE");
   if (options.explain && options.output == "-")
     return makeError("--explain prints on standard output, expected -o FILE");
+  if (options.explain && options.emit == Emit::MLIR)
+    return makeError("--explain says what was fused, but --emit=mlir writes the "
+                     "module before any pass");
   if (options.output == "-" && options.emit == Emit::Artifact)
     return makeError("an artifact cannot be written to standard output, "
                      "expected -o FILE");

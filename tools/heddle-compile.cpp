@@ -170,6 +170,8 @@ static llvm::Error compileModel(const CompileOptions &options,
       {"kernels", options.reference ? "reference" : "generated"},
       {"target", options.target},
       {"gemm", options.gemm}};
+  if (!options.withoutFusions.empty())
+    context.options["no-fuse"] = llvm::join(options.withoutFusions, ",");
   if (options.gemm == "onednn")
     context.libraries = {kOneDnnLibrary};
   context.tokenizer = std::move(model.tokenizer);
