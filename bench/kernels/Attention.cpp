@@ -1,15 +1,9 @@
-#include "bench/kernels/Attention.h"
-#include "bench/kernels/Comparison.h"
-#include "test/kernels/EntryRunner.h"
+#include "bench/kernels/Layers.h"
+#include "bench/kernels/OneDnn.h"
 
 #include <cmath>
-#include <memory>
-#include <oneapi/dnnl/dnnl.hpp>
 
 namespace heddle::bench {
-
-using test::EntryCall;
-using test::EntryRunner;
 
 namespace {
 /// Attention of a batch, all lengths equal; `mask` is one of full, causal and
@@ -36,139 +30,66 @@ struct Shape {
             8.0 * batch * columns() * (length + queries())};
   }
 };
-
-/// The same in three primitives of oneDNN, for one head.
-struct Primitives {
-  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  dnnl::stream stream{engine};
-  dnnl::memory q, k, v, scores, y;
-  dnnl::matmul first, second;
-  dnnl::softmax_forward softmax;
-
-  explicit Primitives(const Shape &shape);
-  void operator()() {
-    first.execute(
-        stream,
-        {{DNNL_ARG_SRC, q}, {DNNL_ARG_WEIGHTS, k}, {DNNL_ARG_DST, scores}});
-    softmax.execute(stream, {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, scores}});
-    second.execute(
-        stream,
-        {{DNNL_ARG_SRC, scores}, {DNNL_ARG_WEIGHTS, v}, {DNNL_ARG_DST, y}});
-    stream.wait();
-  }
-};
 } // namespace
 
-Primitives::Primitives(const Shape &shape) {
-  using dnnl::memory;
-  auto f32 = memory::data_type::f32;
-  auto rows = memory::format_tag::ab, columns = memory::format_tag::ba;
-  memory::desc plain({shape.length, shape.width}, f32, rows);
-  memory::desc transposed({shape.width, shape.length}, f32, columns);
-  memory::desc square({shape.length, shape.length}, f32, rows);
-  q = memory(plain, engine);
-  k = memory(transposed, engine);
-  v = memory(plain, engine);
-  y = memory(plain, engine);
-  scores = memory(square, engine);
-  first = dnnl::matmul(dnnl::matmul::primitive_desc(
-      dnnl::matmul::desc(plain, transposed, square), engine));
-  second = dnnl::matmul(dnnl::matmul::primitive_desc(
-      dnnl::matmul::desc(square, plain, plain), engine));
-  softmax = dnnl::softmax_forward(dnnl::softmax_forward::primitive_desc(
-      dnnl::softmax_forward::desc(dnnl::prop_kind::forward_inference, square,
-                                  /*axis=*/1),
-      engine));
-}
-
-static std::string moduleOf(const Shape &shape) {
-  std::string type = "tensor<?x?x" + std::to_string(shape.columns()) + "xf32>";
-  std::string rows = "tensor<?x" + std::to_string(shape.columns()) + "xf32>";
-  std::string query = shape.isStep ? rows : type, ids = "tensor<?xi32>";
-  auto argument = [](const std::string &name, const std::string &type,
-                     const std::string &dims) {
-    return "%" + name + ": " + type + " {transformer.name = \"" + name +
-           "\", transformer.dims = [" + dims + "]}";
-  };
-  std::string form, formTypes, arguments;
-  if (shape.isStep) {
-    form = " at %positions of %sentences";
-    formTypes = ", " + ids + ", " + ids;
-    arguments = ", " + argument("positions", ids, "\"rows\"") + ", " +
-                argument("sentences", ids, "\"rows\"");
-  }
-  std::string memory =
-      shape.isStep ? "\"rows\", \"capacity\"" : "\"batch\", \"source\"";
-  std::string mask =
-      shape.mask == "window" ? "window [left = 255, right = 0]" : shape.mask;
-  return "func.func @attention(" +
-         argument("q", query, shape.isStep ? "\"rows\"" : memory) + ", " +
-         argument("k", type, memory) + ", " + argument("v", type, memory) +
-         arguments + ") -> (" + query +
-         " {transformer.name = \"y\"}) {\n  %mask = transformer.mask." + mask +
-         "\n  %y = transformer.attention %q, %k, %v mask(%mask)" + form +
-         " {heads = " + std::to_string(shape.heads) + " : i64} : (" + query +
-         ", " + type + ", " + type + ", !transformer.mask" + formTypes +
-         ") -> " + query + "\n  return %y : " + query + "\n}\n";
-}
-
-/// Values around 0, different from element to element.
-static std::vector<float> values(int64_t count, int64_t seed, float scale) {
-  std::vector<float> result(count);
-  for (int64_t i = 0; i < count; ++i)
-    result[i] = scale * (float((i * 7919 + seed) % 1009) / 504.5f - 1);
-  return result;
-}
-
-/// Adds oneDNN's way; an error where it finds another result.
-static std::string addPeer(const Shape &shape, EntryCall &call) {
-  auto peer = std::make_shared<Primitives>(shape);
-  auto copy = [](const std::vector<float> &from, dnnl::memory &to) {
-    std::copy(from.begin(), from.end(),
-              static_cast<float *>(to.get_data_handle()));
-  };
+/// The same in three primitives, for one head.
+static Peer peerOf(const Shape &shape, test::EntryCall &call) {
+  auto onednn = std::make_shared<OneDnn>();
   std::vector<float> q = call.get("q");
   for (float &value : q)
     value /= std::sqrt(float(shape.width));
-  copy(q, peer->q);
-  copy(call.get("k"), peer->k);
-  copy(call.get("v"), peer->v);
-  (*peer)();
-  const float *expected = static_cast<const float *>(peer->y.get_data_handle());
-  const float *found = call.data<float>("y");
-  for (int64_t i = 0; i < shape.length * shape.width; ++i)
-    if (!(std::abs(found[i] - expected[i]) <= 1e-4f))
-      return shape.name() + " differs from oneDNN at element " +
-             std::to_string(i);
-  add(shape.name(), "onednn", shape.work(), [peer] { (*peer)(); });
-  return "";
+  OneDnn::Memory scores = onednn->memory({shape.length, shape.length});
+  OneDnn::Memory y = onednn->memory({shape.length, shape.width});
+  onednn->matmul(onednn->memory({shape.length, shape.width}, q),
+                 onednn->transposed({shape.width, shape.length}, call.get("k")),
+                 scores);
+  onednn->softmax(scores, scores);
+  onednn->matmul(scores,
+                 onednn->memory({shape.length, shape.width}, call.get("v")), y);
+  return OneDnn::peer(onednn, y);
+}
+
+static Module moduleOf(const Shape &shape) {
+  std::string columns = std::to_string(shape.columns());
+  Sizes memory = {"batch", "source", columns}, query = memory;
+  if (shape.isStep) {
+    memory = {"rows", "capacity", columns};
+    query = {"rows", columns};
+  }
+  Module module;
+  EntryText entry(module, "attention");
+  entry.input("q", query).input("k", memory).input("v", memory);
+  if (shape.isStep)
+    entry.ids("positions", {"rows"}).ids("sentences", {"rows"});
+  entry.mask(shape.mask == "window" ? "window [left = 255, right = 0]"
+                                    : shape.mask);
+  std::string form = shape.isStep ? " at %positions of %sentences" : "";
+  entry.yields("attention %q, %k, %v mask(%mask)" + form +
+                   " {heads = " + std::to_string(shape.heads) + " : i64}",
+               query);
+  return module;
 }
 
 static std::string addShape(const Shape &shape, const std::string &target) {
-  Result<EntryRunner> compiled = EntryRunner::compile(
-      moduleOf(shape), {}, {target, /*reference=*/false, /*flags=*/""});
-  if (!compiled.ok())
-    return compiled.message();
-  auto code = std::make_shared<EntryRunner>(std::move(*compiled));
-  Result<EntryCall> prepared =
-      code->prepare("attention", {{Dim::Batch, shape.batch},
-                                  {Dim::Source, shape.length},
-                                  {Dim::Rows, shape.batch},
-                                  {Dim::Capacity, shape.length}});
-  if (!prepared.ok())
-    return prepared.message();
-  auto call = std::make_shared<EntryCall>(std::move(*prepared));
-  call->set("q", values(call->size("q"), 1, 2));
-  call->set("k", values(call->size("k"), 2, 2));
-  call->set("v", values(call->size("v"), 3, 1));
-  if (shape.isStep)
-    call->set("positions",
-              std::vector<int32_t>(shape.batch, int32_t(shape.length - 1)));
-  (*call)();
-  add(shape.name(), "heddle", shape.work(), [code, call] { (*call)(); });
+  LayerCase layer{shape.name(),
+                  "attention",
+                  {{Dim::Batch, shape.batch},
+                   {Dim::Source, shape.length},
+                   {Dim::Rows, shape.batch},
+                   {Dim::Capacity, shape.length}},
+                  shape.work(),
+                  {}};
+  layer.fill = [shape](test::EntryCall &call) {
+    call.set("q", values(call.size("q"), 1, 2));
+    call.set("k", values(call.size("k"), 2, 2));
+    call.set("v", values(call.size("v"), 3, 1));
+    if (shape.isStep)
+      call.set("positions",
+               std::vector<int32_t>(shape.batch, int32_t(shape.length - 1)));
+  };
   if (shape.mask == "full" && shape.batch == 1 && shape.heads == 1)
-    return addPeer(shape, *call);
-  return "";
+    layer.peer = [shape](test::EntryCall &call) { return peerOf(shape, call); };
+  return addCases(moduleOf(shape), {layer}, target);
 }
 
 std::string addAttention(const std::string &target) {

@@ -70,13 +70,17 @@ void Comparison::Finalize() {
     if (ours == engines.end())
       continue;
     const Rates &own = ours->second;
-    printf("%-36s %9.1f %6.0f%% %7.1f %6.0f%% ", name.c_str(), own.flops / 1e9,
-           100 * own.flops / peak, own.bytes / 1e9,
-           100 * own.bytes / bandwidth);
+    bool hasFlops = own.flops > 0;
+    printf("%-36s", name.c_str());
+    if (hasFlops)
+      printf(" %9.1f %6.0f%%", own.flops / 1e9, 100 * own.flops / peak);
+    else
+      printf(" %9s %7s", "-", "-");
+    printf(" %7.1f %6.0f%% ", own.bytes / 1e9, 100 * own.bytes / bandwidth);
     for (const auto &[engine, other] : engines)
       if (engine != "heddle")
-        printf("  %.2fx %s (%.1f)", own.flops / other.flops, engine.c_str(),
-               other.flops / 1e9);
+        printf("  %.2fx %s (%.1f)", own.bytes / other.bytes, engine.c_str(),
+               (hasFlops ? other.flops : other.bytes) / 1e9);
     printf("\n");
   }
 }

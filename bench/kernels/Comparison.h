@@ -3,6 +3,7 @@
 // A benchmark is named "CASE/ENGINE". Repetitions of all of them are
 // interleaved, so that a noisy moment hits every engine; the table shows the
 // medians, and how ours compares with each peer and with the machine's limits.
+// Rates above the memory's are those of caches.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +20,8 @@
 
 namespace heddle::bench {
 
-/// What one run of a case does: floating-point operations, and bytes that have
-/// to come from memory at least once.
+/// What one run of a case does: floating-point operations, none where moving
+/// memory is the work, and bytes that have to be read or written at least once.
 struct Work {
   double flops, bytes;
 };

@@ -4,9 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "bench/kernels/Attention.h"
 #include "bench/kernels/Comparison.h"
-#include "bench/kernels/Gemm.h"
+#include "bench/kernels/Layers.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -30,14 +29,14 @@ int main(int argc, char **argv) {
   benchmark::Initialize(&count, arguments.data());
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data()))
     return 1;
-  std::string error = heddle::bench::addGemms(target);
-  if (error.empty())
-    error = heddle::bench::addAttention(target);
-  if (!error.empty()) {
-    fprintf(stderr, "bench-kernels: error: %s\n", error.c_str());
-    return 1;
-  }
-  heddle::bench::Comparison comparison(target);
+  using namespace heddle::bench;
+  for (auto addLayers :
+       {addGemms, addFused, addAttention, addRows, addLookups, addStates})
+    if (std::string error = addLayers(target); !error.empty()) {
+      fprintf(stderr, "bench-kernels: error: %s\n", error.c_str());
+      return 1;
+    }
+  Comparison comparison(target);
   benchmark::RunSpecifiedBenchmarks(&comparison);
   return 0;
 }
