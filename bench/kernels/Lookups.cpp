@@ -164,14 +164,24 @@ struct Lists {
 };
 } // namespace
 
+/// A product a sentence: for a batch of them oneDNN has reference code alone.
 static Peer candidatePeer(const Lists &lists, EntryCall &call) {
   auto onednn = std::make_shared<OneDnn>();
-  auto [batch, candidates, width] = lists;
-  OneDnn::Memory y = onednn->memory({batch, 1, candidates});
-  OneDnn::Memory rows =
-      onednn->transposed({batch, width, candidates}, call.get("rows"));
-  onednn->matmul(onednn->memory({batch, 1, width}, call.get("x")), rows, y,
-                 onednn->memory({batch, 1, candidates}, call.get("bias")));
+  int64_t candidates = lists.candidates, width = lists.width;
+  OneDnn::Memory x = onednn->memory({lists.sentences, width}, call.get("x"));
+  OneDnn::Memory bias =
+      onednn->memory({lists.sentences, candidates}, call.get("bias"));
+  OneDnn::Memory y = onednn->memory({lists.sentences, candidates});
+  std::vector<float> all = call.get("rows");
+  for (int64_t sentence = 0; sentence < lists.sentences; ++sentence) {
+    auto begin = all.begin() + sentence * candidates * width;
+    OneDnn::Dims logits = {1, candidates};
+    onednn->matmul(onednn->part(x, sentence * width, {1, width}),
+                   onednn->transposed({width, candidates},
+                                      {begin, begin + candidates * width}),
+                   onednn->part(y, sentence * candidates, logits),
+                   onednn->part(bias, sentence * candidates, logits));
+  }
   return OneDnn::peer(onednn, y);
 }
 

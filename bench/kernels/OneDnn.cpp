@@ -36,6 +36,13 @@ OneDnn::Memory OneDnn::transposed(const Dims &dims,
   return filled({dims, kF32, strides}, engine, values);
 }
 
+OneDnn::Memory OneDnn::part(const Memory &whole, int64_t first,
+                            const Dims &dims) {
+  wholes.push_back(whole);
+  return Memory({dims, kF32, stridesOf(dims)}, engine,
+                static_cast<float *>(whole.get_data_handle()) + first);
+}
+
 void OneDnn::matmul(const Memory &x, const Memory &weight, const Memory &y,
                     const Memory &bias) {
   dnnl::matmul::primitive_desc description(

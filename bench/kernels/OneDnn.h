@@ -24,6 +24,8 @@ public:
   /// f32 memory, row-major, or with the last two dims stored in turned order.
   Memory memory(const Dims &dims, const std::vector<float> &values = {});
   Memory transposed(const Dims &dims, const std::vector<float> &values);
+  /// Row-major memory inside of `whole`, from an element on.
+  Memory part(const Memory &whole, int64_t first, const Dims &dims);
 
   /// y = x W + b, all of them as they are; b may be missing.
   void matmul(const Memory &x, const Memory &weight, const Memory &y,
@@ -50,6 +52,8 @@ private:
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   std::vector<std::pair<dnnl::primitive, Arguments>> steps;
+  /// What others are parts of, which do not keep it.
+  std::vector<Memory> wholes;
 };
 
 } // namespace heddle::bench

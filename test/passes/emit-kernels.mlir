@@ -41,11 +41,31 @@ func.func private @masks_columns(%x: memref<?x5xf32>, %w: memref<1x5x32xf32>,
 func.func private @emits_candidates_of_a_step(%x: memref<?x8xf32>,
     %rows: memref<?x?x8xf32>, %bias: memref<?x?xf32>, %counts: memref<?xi32>,
     %sentences: memref<?xi32>, %y: memref<?x?xf32>) {
+  // CHECK-NOT: memref.prefetch
   // CHECK: vector.reduction <add>
   // CHECK-NOT: transformer
   transformer.candidate_logits %x, %rows, %bias, %counts of %sentences into %y
     : (memref<?x8xf32>, memref<?x?x8xf32>, memref<?x?xf32>, memref<?xi32>,
        memref<?xi32>, memref<?x?xf32>) -> ()
+  return
+}
+
+// -----
+
+// Four rows of a table at a time, while the next four are on their way.
+// CHECK-LABEL: @fetches_candidates_ahead
+func.func private @fetches_candidates_ahead(%x: memref<?x64xf32>,
+    %table: memref<300x64xf32>, %bias: memref<300xf32>, %counts: memref<?xi32>,
+    %ids: memref<?x?xi32>, %sentences: memref<?xi32>, %y: memref<?x?xf32>) {
+  // CHECK: scf.for %[[D:.*]] = {{.*}} iter_args
+  // CHECK-COUNT-4: memref.prefetch %arg1[%{{.*}}, %[[D]]], read
+  // CHECK: vector.load %arg0[%{{.*}}, %[[D]]]
+  // CHECK-COUNT-4: vector.load %arg1[%{{.*}}, %[[D]]]
+  // CHECK-NOT: memref.prefetch
+  transformer.candidate_logits %x, %table, %bias, %counts gather(%ids)
+      of %sentences into %y
+    : (memref<?x64xf32>, memref<300x64xf32>, memref<300xf32>, memref<?xi32>,
+       memref<?x?xi32>, memref<?xi32>, memref<?x?xf32>) -> ()
   return
 }
 
