@@ -59,12 +59,10 @@ static std::string addEmbeddings(const std::string &target) {
         .yields("embedding %ids, %t positions(learned, %p, 2) at %positions" +
                     scale,
                 sizes);
-    for (const char *positions : {"plain", "sinusoidal", "learned"}) {
-      bool isPlain = positions == std::string("plain");
-      bool isLearned = positions == std::string("learned");
+    for (std::string positions : {"plain", "sinusoidal", "learned"}) {
+      bool isPlain = positions == "plain", isLearned = positions == "learned";
       for (int64_t rows : {1, 16, 512}) {
-        LayerCase layer{std::string("embedding ") +
-                            (isPlain ? "" : positions + std::string(" ")) +
+        LayerCase layer{"embedding " + (isPlain ? "" : positions + " ") +
                             product({rows, width}),
                         positions + columns,
                         {{Dim::Rows, rows}},
@@ -89,27 +87,24 @@ static std::string addPositions(const std::string &target) {
   std::vector<LayerCase> cases;
   constexpr int64_t kWidth = 512;
   Sizes sizes = {"rows", "512"};
-  for (const char *layout : {"halves", "interleaved"})
+  for (std::string layout : {"halves", "interleaved"})
     EntryText(module, layout)
         .input("x", sizes)
         .ids("positions", {"rows"})
-        .yields(
-            std::string("positions.sinusoidal %x at %positions {timescales "
-                        "= 256 : i64, layout = #transformer<position_layout "
-                        "") +
-                layout + ">}",
-            sizes);
+        .yields("positions.sinusoidal %x at %positions {timescales = 256 : "
+                "i64, layout = #transformer<position_layout " +
+                    layout + ">}",
+                sizes);
   EntryText(module, "learned")
       .input("x", sizes)
       .input("p", {"512", "512"})
       .ids("positions", {"rows"})
       .yields("positions.learned %x, %p at %positions {offset = 2 : i64}",
               sizes);
-  for (const char *kind : {"halves", "interleaved", "learned"})
+  for (std::string kind : {"halves", "interleaved", "learned"})
     for (int64_t rows : {1, 16, 512}) {
-      bool isLearned = kind == std::string("learned");
-      LayerCase layer{std::string("positions ") + kind + " " +
-                          product({rows, kWidth}),
+      bool isLearned = kind == "learned";
+      LayerCase layer{"positions " + kind + " " + product({rows, kWidth}),
                       kind,
                       {{Dim::Rows, rows}},
                       moved((isLearned ? 3.0 : 2.0) * rows * kWidth),

@@ -9,10 +9,15 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
 #include <vector>
 
 int main(int argc, char **argv) {
-  setenv("OMP_NUM_THREADS", "1", /*overwrite=*/1);
+  // OpenMP, which oneDNN is built with, reads it before main.
+  if (!getenv("OMP_NUM_THREADS")) {
+    setenv("OMP_NUM_THREADS", "1", /*overwrite=*/1);
+    execv("/proc/self/exe", argv);
+  }
   std::string target =
       __builtin_cpu_supports("avx512f") ? "x86-64-v4" : "x86-64-v3";
   std::vector<char *> arguments(argv, argv + argc);

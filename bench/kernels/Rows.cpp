@@ -61,21 +61,20 @@ static std::string addNorms(const std::string &target) {
   Module module;
   std::vector<LayerCase> cases;
   for (int64_t width : {256, 512, 1024})
-    for (const char *kind : {"layer", "rms"})
+    for (std::string kind : {"layer", "rms"})
       for (bool hasResidual : {false, true}) {
         Sizes sizes = {"rows", std::to_string(width)};
-        std::string name = std::string(hasResidual ? "add norm " : "norm ");
-        name += kind;
+        std::string name = (hasResidual ? "add norm " : "norm ") + kind;
         std::string entry =
             kind + std::to_string(width) + (hasResidual ? "_add" : "");
         EntryText text(module, entry);
         text.input("x", sizes).weight("gamma", {width}, values(width, 5));
-        bool isLayer = kind == std::string("layer");
+        bool isLayer = kind == "layer";
         if (isLayer)
           text.weight("beta", {width}, values(width, 6));
         if (hasResidual)
           text.input("r", sizes);
-        text.yields(std::string("norm ") + kind + " %x, %gamma" +
+        text.yields("norm " + kind + " %x, %gamma" +
                         (isLayer ? ", %beta" : "") +
                         (hasResidual ? " residual(%r)" : "") +
                         " {epsilon = 1.0e-5 : f32}",
