@@ -208,7 +208,6 @@ BlockScratch AttentionTiler::blockScratch(int64_t count) {
 void AttentionTiler::queryBlock(Value batch, Value head, Value first,
                                 const BlockScratch &scratch) {
   block = scratch;
-  int64_t count = cast<MemRefType>(block.state.getType()).getDimSize(1);
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
   Value keysOf = keyHead(head);
@@ -218,12 +217,14 @@ void AttentionTiler::queryBlock(Value batch, Value head, Value first,
   Value result = headRows(op.getDestination(), batch, head, op.getValueWidth());
   OnlineInitOp::create(builder, loc, rows, first, block.queries, block.sums,
                        block.state, builder.getF32FloatAttr(queryScale()));
-  // A last block may reach behind the last query: what a key is to the others
-  // must not depend on how many they are.
-  auto tiles = TileRunsOp::create(
-      builder, loc, op.getMask(), batch, head, first, loops.plus(first, count),
-      loops.index(0), loops.size(op.getKey(), 1), runs,
-      builder.getI64IntegerAttr(sizes.scores));
+  // The runs of a whole block even where fewer queries are left, and whatever
+  // scratch they take: what a tile is may not depend on how many there are, and
+  // that depends on padding.
+  auto tiles =
+      TileRunsOp::create(builder, loc, op.getMask(), batch, head, first,
+                         loops.plus(first, sizes.queries), loops.index(0),
+                         loops.size(op.getKey(), 1), runs,
+                         builder.getI64IntegerAttr(sizes.scores));
   forEachTile(tiles.getCount(), /*isAligned=*/false,
               [&](Value begin, Value end, ArrayRef<Value> run) {
                 createWeights(keys, begin, end, run, batch, head, first,

@@ -288,28 +288,69 @@ TEST_F(AttentionTest, RowsKeepTheirBitsBesideHostileOnes) {
   });
 }
 
+/// Masks of sentences: rows behind the last one allow nothing. Where the ranges
+/// of keys begin and end depends on queries, in all but the first.
+static std::vector<Mask> masksOfSentences() {
+  std::string text = "%p = transformer.mask.padding %lengths : tensor<?xi32>\n"
+                     "%w = transformer.mask.window [left = 30, right = 0]\n"
+                     "%c = transformer.mask.causal\n"
+                     "%n = transformer.mask.not %w\n";
+  auto inWindow = [](int64_t i, int64_t j) { return i >= j && i - j <= 30; };
+  return {kPadding,
+          {"outside", text + "%mask = transformer.mask.and %p, %n",
+           [=](int64_t i, int64_t j, int64_t length) {
+             return j < length && !inWindow(i, j);
+           }},
+          {"everywhere",
+           text + "%o = transformer.mask.or %w, %n\n"
+                  "%mask = transformer.mask.and %p, %o",
+           kPadding.contains},
+          {"past",
+           text + "%f = transformer.mask.and %c, %n\n"
+                  "%o = transformer.mask.or %f, %w\n"
+                  "%mask = transformer.mask.and %p, %o",
+           [](int64_t i, int64_t j, int64_t length) {
+             return j < length && j <= i;
+           }}};
+}
+
 TEST_F(AttentionTest, PaddingChangesNoBits) {
-  Case each = {{2, 2, 32, 24}, kPadding};
-  forEachCode(moduleOf(each, kFullForm), {}, [&](const EntryRunner &code) {
-    const Heads &heads = each.heads;
-    Inputs inputs(heads, {1, 37, 37});
-    std::vector<float> alone = run(code, each, {1, 37, 37}, inputs);
-    // The second of two sentences, behind it NaNs.
-    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-    Sizes sizes = {2, 90, 90};
-    Inputs padded(heads, sizes);
-    padded.lengths = {90, 37};
-    auto place = [&](const std::vector<float> &from, std::vector<float> &to) {
-      std::fill(to.begin() + to.size() / 2, to.end(), kNaN);
-      std::copy(from.begin(), from.end(), to.begin() + to.size() / 2);
-    };
-    place(inputs.q, padded.q);
-    place(inputs.k, padded.k);
-    place(inputs.v, padded.v);
-    std::vector<float> together = run(code, each, sizes, padded);
-    EXPECT_EQ(std::memcmp(alone.data(), &together[together.size() / 2],
-                          sizeof(float) * alone.size()),
-              0);
+  std::vector<Case> all;
+  std::string module;
+  for (const Mask &mask : masksOfSentences()) {
+    all.push_back({{4, 4, 32, 24}, mask});
+    module += moduleOf(all.back(), kFullForm);
+  }
+  forEachCode(module, {}, [&](const EntryRunner &code) {
+    for (const Case &each : all)
+      // The last block of queries has one, half of what a block takes, all.
+      for (int64_t length : {1, 37, 48, 64, 300}) {
+        SCOPED_TRACE(each.name() + " of " + std::to_string(length));
+        const Heads &heads = each.heads;
+        Inputs inputs(heads, {1, length, length});
+        // Scores so far apart that maxima move in later tiles, too.
+        for (float &q : inputs.q)
+          q *= 8;
+        std::vector<float> alone = run(code, each, {1, length, length}, inputs);
+        // The second of two sentences, behind it NaNs.
+        constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+        int64_t longest = length + 52;
+        Sizes sizes = {2, longest, longest};
+        Inputs padded(heads, sizes);
+        padded.lengths = {int32_t(longest), int32_t(length)};
+        auto place = [&](const std::vector<float> &from,
+                         std::vector<float> &to) {
+          std::fill(to.begin() + to.size() / 2, to.end(), kNaN);
+          std::copy(from.begin(), from.end(), to.begin() + to.size() / 2);
+        };
+        place(inputs.q, padded.q);
+        place(inputs.k, padded.k);
+        place(inputs.v, padded.v);
+        std::vector<float> together = run(code, each, sizes, padded);
+        EXPECT_EQ(std::memcmp(alone.data(), &together[together.size() / 2],
+                              sizeof(float) * alone.size()),
+                  0);
+      }
   });
 }
 
