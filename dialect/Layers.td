@@ -157,7 +157,7 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
   let summary = "y = norm(residual + activation(x W + b))";
   let description = [{
     x [..., in], W [in, out], b [out] -> [..., out]. Weights are [in, out]
-    everywhere; importers transpose. On memrefs W may be packed, see `parameter`.
+    everywhere; importers transpose.
 
     b and everything outside of x W + b is optional; models are imported without
     and the fusion passes add it. The formulas are those of the ops `activation`
@@ -244,6 +244,8 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
       of W1, the last of W1 the first of W2.
     - (C2) b1 is [hidden], b2 is [out]; either both are given or none.
     - (C3) as linear's (C4) and (C5).
+    - (C4) hidden is at most 32,768: the hidden vectors of a tile of rows, 1 MB
+      then, lie on the stack. Wider ones are two linears.
   }];
   let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$weight1,
                        Optional<Transformer_Vectors>:$bias1,
@@ -264,6 +266,7 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
         `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
+    static constexpr int64_t kMostHiddenWidth = 32768;
     /// The width of the hidden vector.
     int64_t getHiddenWidth();
   }];

@@ -218,6 +218,10 @@ LogicalResult FfnOp::verify() {
   if (failed(verifyResidual(*this, getResidual(), shape)) ||
       failed(verifyNorm(*this, out)))
     return failure();
+  // ffn_c4
+  if (hidden > kMostHiddenWidth)
+    return emitOpError("has a hidden width of ")
+           << hidden << ", expected at most " << kMostHiddenWidth;
   return verifyDestination(*this, shape);
 }
 

@@ -41,6 +41,11 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
       return decline("an ffn has no activation behind its second linear");
     if (bool(first.getBias()) != bool(second.getBias()))
       return decline("only one of them has a bias");
+    int64_t hiddenWidth =
+        cast<ShapedType>(first.getWeight().getType()).getDimSize(1);
+    if (hiddenWidth > FfnOp::kMostHiddenWidth)
+      return decline("caches do not keep " + Twine(hiddenWidth) +
+                     " hidden values a row");
 
     SmallVector<Operation *> parts = {first, second};
     OpBuilder builder(second);
@@ -51,8 +56,6 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
         second.getGamma(), second.getBeta(), /*destination=*/Value(),
         between ? between.getKindAttr() : first.getActivationAttr(),
         second.getNormAttr(), second.getEpsilonAttr());
-    int64_t hiddenWidth =
-        cast<ShapedType>(first.getWeight().getType()).getDimSize(1);
     reportFused(kPass, ffn,
                 nameOf(first) + " and " + nameOf(second) +
                     " are one ffn: the " + Twine(hiddenWidth) +

@@ -106,8 +106,9 @@ def FuseFfnPass : Pass<"transformer-fuse-ffn", "::mlir::ModuleOp"> {
     %y = transformer.ffn %x, %w1, %b1, %w2, %b2 activation(relu) residual(%x)
     ```
 
-    Not where the hidden vector is read elsewhere, where one of the two linears
-    has a bias and the other has none, or where more stands between them.
+    Not where the hidden vector is read elsewhere or too wide for caches, where one
+    of the two linears has a bias and the other has none, or where more stands
+    between them.
   }];
 }
 

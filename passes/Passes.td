@@ -181,7 +181,8 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
     }
     ```
 
-    Attention with a similarity region, and buffers whose rows are not contiguous,
+    Attention with a similarity region, heads wider than 512, whose rows would not
+    fit into scratch memory and registers, and buffers whose rows are not contiguous
     are left to the reference lowering. An ISA level that is not supported is an
     error.
   }];

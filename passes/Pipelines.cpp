@@ -93,18 +93,21 @@ void heddle::buildModelPipeline(OpPassManager &manager,
   manager.addPass(createPlaceWeightsPass());
 }
 
-void heddle::buildCodePipeline(OpPassManager &manager,
-                               const CodeOptions &options) {
-  if (options.kernels) {
-    manager.addPass(createOutlineKernelsPass());
-    manager.addPass(createCountWorkPass());
-    if (options.oneDnn)
-      manager.addPass(createCallOneDnnPass());
-    manager.addPass(createTileAttentionPass({options.isa}));
-    manager.addPass(createTileLinearPass({options.isa}));
-    manager.addPass(createCanonicalizerPass());
+/// From layer ops to kernels of their own, loops over tiles.
+static void addTiles(OpPassManager &manager, const CodeOptions &options) {
+  manager.addPass(createOutlineKernelsPass());
+  manager.addPass(createCountWorkPass());
+  if (options.oneDnn)
+    manager.addPass(createCallOneDnnPass());
+  manager.addPass(createTileAttentionPass({options.isa}));
+  manager.addPass(createTileLinearPass({options.isa}));
+  manager.addPass(createCanonicalizerPass());
+}
+
+/// From tiles and layer ops to entry points.
+static void addEntries(OpPassManager &manager, const CodeOptions &options) {
+  if (options.kernels)
     manager.addPass(createEmitKernelsPass({options.isa}));
-  }
   // No CSE from here on: buffers that share a slot would become one value, and
   // the loops of one layer would speak of the tensors of another.
   manager.addPass(createLowerToLoopsPass());
@@ -114,6 +117,13 @@ void heddle::buildCodePipeline(OpPassManager &manager,
   manager.addPass(createProfileKernelsPass());
   manager.addPass(createLowerParallelPass());
   manager.addPass(createCanonicalizerPass());
+}
+
+void heddle::buildCodePipeline(OpPassManager &manager,
+                               const CodeOptions &options) {
+  if (options.kernels)
+    addTiles(manager, options);
+  addEntries(manager, options);
 }
 
 void heddle::buildLLVMPipeline(OpPassManager &manager) {
@@ -135,6 +145,13 @@ void heddle::buildLLVMPipeline(OpPassManager &manager) {
   manager.addPass(createReconcileUnrealizedCastsPass());
 }
 
+namespace {
+struct IsaOptions : PassPipelineOptions<IsaOptions> {
+  Option<std::string> isa{*this, "isa", llvm::cl::desc("ISA level"),
+                          llvm::cl::init("x86-64-v3")};
+};
+} // namespace
+
 void heddle::registerPipelines() {
   PassPipelineRegistration<>(
       "heddle-reference",
@@ -142,6 +159,21 @@ void heddle::registerPipelines() {
       [](OpPassManager &manager) {
         buildModelPipeline(manager, ModelOptions{/*packWeights=*/false, {}});
         buildCodePipeline(manager, CodeOptions{"", /*kernels=*/false});
+      });
+  PassPipelineRegistration<>("heddle-model",
+                             "From a model to layer ops on planned memory",
+                             [](OpPassManager &manager) {
+                               buildModelPipeline(manager, ModelOptions());
+                             });
+  PassPipelineRegistration<IsaOptions>(
+      "heddle-tiles", "From layer ops on planned memory to loops over tiles",
+      [](OpPassManager &manager, const IsaOptions &options) {
+        addTiles(manager, CodeOptions{options.isa});
+      });
+  PassPipelineRegistration<IsaOptions>(
+      "heddle-kernels", "From loops over tiles to entry points made of vectors",
+      [](OpPassManager &manager, const IsaOptions &options) {
+        addEntries(manager, CodeOptions{options.isa});
       });
   PassPipelineRegistration<>("heddle-llvm",
                              "From entry points to the LLVM dialect",

@@ -52,7 +52,9 @@ void buildCodePipeline(mlir::OpPassManager &manager,
 /// From entry points to the LLVM dialect.
 void buildLLVMPipeline(mlir::OpPassManager &manager);
 
-/// `heddle-reference` and `heddle-llvm`.
+/// The path of a model in parts, for heddle-opt: `heddle-model`,
+/// `heddle-tiles`, `heddle-kernels`, `heddle-llvm`; and `heddle-reference`,
+/// which stands for the first three where there are no kernels.
 void registerPipelines();
 
 } // namespace heddle

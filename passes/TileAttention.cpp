@@ -27,6 +27,9 @@ using namespace heddle;
 
 /// Multiply-adds of a task: about 20 us of one core.
 static constexpr int64_t kTaskWork = 1200000;
+/// Scratch memory and code grow with the width of a head; the widest of the
+/// literature are 256.
+static constexpr int64_t kMostHeadWidth = 512;
 
 namespace {
 /// The sizes of tiles; those of each ISA level were measured.
@@ -363,7 +366,8 @@ struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
     SmallVector<AttentionOp> ops;
     getOperation()->walk([&](AttentionOp op) {
       Value buffers[] = {op.getQuery(), op.getKey(), op.getValue()};
-      if (op.getSimilarity().empty() && op.getDestination() &&
+      if (std::max(op.getKeyWidth(), op.getValueWidth()) <= kMostHeadWidth &&
+          op.getSimilarity().empty() && op.getDestination() &&
           hasContiguousRows(op.getDestination()) &&
           llvm::all_of(buffers, hasContiguousRows))
         ops.push_back(op);

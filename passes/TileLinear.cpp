@@ -32,7 +32,8 @@ static constexpr int64_t kTaskFlops = 2400000;
 static constexpr int64_t kMostTasks = 16;
 /// Rows of a task: their activations stay in the L2 cache.
 static constexpr int64_t kMostRows = 192;
-/// Bytes of the hidden vectors of a task of ffn, on its stack.
+/// Bytes of the hidden vectors of a task of ffn, on its stack, where they are
+/// those of more than a tile of rows.
 static constexpr int64_t kHiddenBytes = 1 << 18;
 
 namespace {

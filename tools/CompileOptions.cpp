@@ -111,6 +111,21 @@ static Error setModel(CompileOptions &options, StringRef model) {
   return Error::success();
 }
 
+/// A flag that says how to compile, of those that are given.
+static StringRef findPassFlag(const CompileOptions &options) {
+  std::pair<StringRef, bool> flags[] = {
+      {"--target", !options.target.empty()},
+      {"--gemm", !options.gemm.empty()},
+      {"--reference", options.reference},
+      {"--explain", options.explain},
+      {"--no-fuse", !options.withoutFusions.empty()},
+      {"--dump-passes", !options.dumpPasses.empty()}};
+  for (auto [flag, isGiven] : flags)
+    if (isGiven)
+      return flag;
+  return "";
+}
+
 static Error checkTogether(const CompileOptions &options) {
   if (options.help || options.version)
     return Error::success();
@@ -127,9 +142,6 @@ static Error checkTogether(const CompileOptions &options) {
     return makeError("no output is given, expected -o FILE");
   if (options.explain && options.output == "-")
     return makeError("--explain prints on standard output, expected -o FILE");
-  if (options.explain && options.emit == Emit::MLIR)
-    return makeError("--explain says what was fused, but --emit=mlir writes the "
-                     "module before any pass");
   if (options.output == "-" && options.emit == Emit::Artifact)
     return makeError("an artifact cannot be written to standard output, "
                      "expected -o FILE");
@@ -168,6 +180,10 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
       return makeError("unknown flag '" + argument + "'");
     }
   }
+  StringRef passFlag = findPassFlag(options);
+  if (options.emit == Emit::MLIR && !passFlag.empty())
+    return makeError("--emit=mlir writes the module before any pass, so " +
+                     passFlag + " has no use");
   if (options.target.empty())
     options.target = "portable";
   if (options.gemm.empty())

@@ -87,6 +87,8 @@ std::string heddle::describeArtifact(const Artifact &artifact,
   text += row("file", artifact.path() + ", " + readableSize(artifact.size()));
   text += row("compiler", "heddle " + manifest.compilerVersion);
   text += row("isas", joined(manifest.isas));
+  if (!manifest.libraries.empty())
+    text += row("libraries", joined(manifest.libraries));
   text += row("vocabulary",
               std::to_string(manifest.sourceVocabulary) + " source, " +
                   std::to_string(manifest.targetVocabulary) + " target");

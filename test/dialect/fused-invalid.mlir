@@ -129,6 +129,14 @@ func.func @ffn_c2_together(%x: tensor<?x8xf32>, %w1: tensor<8x16xf32>, %b: tenso
 
 // -----
 
+func.func @ffn_c4(%x: tensor<?x8xf32>, %w1: tensor<8x32769xf32>, %w2: tensor<32769x8xf32>) {
+  // expected-error @below {{has a hidden width of 32769, expected at most 32768}}
+  %y = transformer.ffn %x, %w1, %w2 : (tensor<?x8xf32>, tensor<8x32769xf32>, tensor<32769x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @ffn_c3(%x: tensor<?x8xf32>, %w1: tensor<8x16xf32>, %w2: tensor<16x4xf32>) {
   // expected-error @below {{expects a residual of the shape of its result, found 'tensor<?x8xf32>'}}
   %y = transformer.ffn %x, %w1, %w2 residual(%x) : (tensor<?x8xf32>, tensor<8x16xf32>, tensor<16x4xf32>, tensor<?x8xf32>) -> tensor<?x4xf32>

@@ -4,6 +4,19 @@
 // RUN: FileCheck %s --input-file %t --check-prefix=LOOPS
 // RUN: heddle-opt %t -heddle-llvm | FileCheck %s --check-prefix=LLVM
 
+// With kernels, in parts and in one.
+// RUN: heddle-opt %s -heddle-model -o %t.model
+// RUN: heddle-opt %t.model -heddle-tiles=isa=x86-64-v4 -o %t.tiles
+// RUN: FileCheck %s --input-file %t.tiles --check-prefix=TILES
+// RUN: heddle-opt %t.tiles -heddle-kernels=isa=x86-64-v4 -o %t.kernels
+// RUN: FileCheck %s --input-file %t.kernels --check-prefix=LOOPS
+// RUN: heddle-opt %s -heddle-model -heddle-tiles=isa=x86-64-v4 \
+// RUN:   -heddle-kernels=isa=x86-64-v4 | diff - %t.kernels
+// RUN: heddle-opt %t.kernels -heddle-llvm | FileCheck %s --check-prefix=LLVM
+
+// TILES: transformer.linear.tile
+// TILES: transformer.online.weights
+
 // Entry points and their arenas, and nothing else.
 
 // CHECK: transformer.parameter @table : tensor<9x8xf32> placed at 0
@@ -27,7 +40,7 @@
 // LOOPS-NOT: {{^ *(%[^ ]+ = )?transformer\.[a-oq-z]}}
 // LOOPS-NOT: !transformer.
 // LOOPS-NOT: tensor.
-// LOOPS-NOT: memref.alloc
+// LOOPS-NOT: memref.alloc(
 // LOOPS-NOT: memref.copy
 // LOOPS-NOT: bufferization.
 

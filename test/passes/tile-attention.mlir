@@ -100,7 +100,8 @@ func.func private @keeps_regions(%x: memref<?x?x16xf32>,
 // What cannot be tiled is left to the reference lowering.
 // CHECK-LABEL: @leaves_the_rest_alone
 func.func private @leaves_the_rest_alone(%x: memref<?x?x16xf32>,
-    %t: memref<?x?x16xf32, strided<[?, 1, ?]>>, %y: memref<?x?x16xf32>) {
+    %t: memref<?x?x16xf32, strided<[?, 1, ?]>>, %y: memref<?x?x16xf32>,
+    %wide: memref<?x?x520xf32>, %wide_y: memref<?x?x520xf32>) {
   // CHECK: transformer.attention {{.*}} similarity
   transformer.attention %x, %x, %x into %y {heads = 1 : i64} similarity {
   ^bb0(%q: vector<16xf32>, %k: vector<16xf32>):
@@ -112,5 +113,9 @@ func.func private @leaves_the_rest_alone(%x: memref<?x?x16xf32>,
   transformer.attention %x, %t, %t into %y {heads = 1 : i64}
     : (memref<?x?x16xf32>, memref<?x?x16xf32, strided<[?, 1, ?]>>,
        memref<?x?x16xf32, strided<[?, 1, ?]>>, memref<?x?x16xf32>) -> ()
+  // CHECK: transformer.attention
+  transformer.attention %wide, %wide, %wide into %wide_y {heads = 1 : i64}
+    : (memref<?x?x520xf32>, memref<?x?x520xf32>, memref<?x?x520xf32>,
+       memref<?x?x520xf32>) -> ()
   return
 }
