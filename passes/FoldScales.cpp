@@ -9,8 +9,10 @@
 #include "dialect/Transformer.h"
 #include "lib/Fusion/FusionRemarks.h"
 #include "lib/Fusion/MadeParameters.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -71,6 +73,19 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
     return factor;
   }
 
+  /// `@f reads`, `@f and @g read`: who wants another factor than this one.
+  std::string othersThan(float factor, ParameterOp parameter) {
+    llvm::SetVector<StringRef> names;
+    for (OpOperand *use : readers[parameter.getSymNameAttr()])
+      if (factorFor(*use) != factor)
+        names.insert(
+            use->getOwner()->getParentOfType<func::FuncOp>().getName());
+    SmallVector<std::string> functions;
+    for (StringRef name : names)
+      functions.push_back(("@" + name).str());
+    return joinWords(functions) + (functions.size() == 1 ? " reads" : " read");
+  }
+
   /// Lets `value` read its parameter times `factor`.
   void scale(OpOperand &use, float factor, MadeParameters &parameters) {
     OpBuilder builder(use.getOwner());
@@ -92,12 +107,15 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
     if (!table)
       return decline("the table is no parameter");
     if (!agreed.lookup(table.getSymNameAttr()))
-      return decline("others read the table without that scale");
+      return decline(othersThan(factor, table) +
+                     " the table without that scale and it would be stored "
+                     "twice");
+    std::string name = nameOf(op);
     scale(op.getTableMutable(), factor, parameters);
     op.setScale(APFloat(1.0f));
     reportFused(kPass, op,
-                "the scale " + format(factor) + " of the rows of " +
-                    nameOf(op) + " is part of the table");
+                "the scale " + format(factor) + " of the rows of " + name +
+                    " is part of the table");
   }
 
   void visit(AttentionOp op, MadeParameters &parameters) {
@@ -121,13 +139,14 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
         (linear.getBias() && !isFoldable(linear.getBias())))
       return decline("the weight of its queries is no parameter, or is read "
                      "without that scale elsewhere");
+    std::string name = nameOf(linear);
     scale(linear.getWeightMutable(), factor, parameters);
     if (linear.getBias())
       scale(linear.getBiasMutable()[0], factor, parameters);
     op.setScale(APFloat(1.0f));
     reportFused(kPass, op,
                 "the scale " + format(factor) + " of the scores of " +
-                    nameOf(op) + " is part of " + nameOf(linear));
+                    nameOf(op) + " is part of " + name);
   }
 
   /// Uses of the weight ops of each parameter, and whether all of them want it

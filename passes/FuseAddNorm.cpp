@@ -39,6 +39,15 @@ struct FuseAddNorm : heddle::impl::FuseAddNormPassBase<FuseAddNorm> {
       reportFused(kPass, norm,
                   "the norm behind " + sum + " adds the residual itself");
     });
+    getOperation().walk([](AddOp add) {
+      if (add.getOutput() && !add.getDestination() &&
+          llvm::none_of(add.getOutput().getUsers(),
+                        [](Operation *user) { return isa<NormOp>(user); }))
+        reportDeclined(kPass, add,
+                       "the residual behind " + nameOf(add) +
+                           " is added by an op of its own, since no norm "
+                           "stands behind it");
+    });
   }
 };
 } // namespace

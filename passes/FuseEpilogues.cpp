@@ -89,9 +89,15 @@ void Epilogue::collect() {
   while (true) {
     Value row = parts.back()->getResult(0);
     if (!row.hasOneUse()) {
+      bool isResidual = llvm::any_of(
+          row.getUsers(), [](Operation *user) { return isa<AddOp>(user); });
       for (Operation *user : row.getUsers())
         if (isCandidate(user) && !isa<AddOp>(user))
-          return decline(user, "the row in front of it is read elsewhere, too");
+          return decline(user, isResidual
+                                   ? "the row in front of it is the next "
+                                     "residual, too"
+                                   : "the row in front of it is read "
+                                     "elsewhere, too");
       return;
     }
     Operation *reader = *row.user_begin();
@@ -123,6 +129,23 @@ void Epilogue::fuse() {
   reportFused(kPass, fused, nameOf(fused) + " " + joinWords(deeds) + " itself");
 }
 
+/// Says why an activation or a norm stays an op where there is no linear that
+/// could take it in. What a norm and a sum become is up to fuse-add-norm.
+static void reportWithoutLinear(Operation *op) {
+  if (!isCandidate(op) || isa<AddOp>(op))
+    return;
+  Operation *source = op->getOperand(0).getDefiningOp();
+  if (source &&
+      (isa<LinearOp>(source) || (isa<AddOp>(source) && isa<NormOp>(op))))
+    return;
+  std::string what = isa<NormOp>(op) ? nameOf(op) : "behind " + nameOf(op);
+  reportDeclined(kPass, op,
+                 "the " + kindOf(op) + " " + what +
+                     " stays an op of its own, since its rows come from " +
+                     (source ? withArticle(source) : "the caller") +
+                     ", not from a linear");
+}
+
 namespace {
 struct FuseEpilogues : heddle::impl::FuseEpiloguesPassBase<FuseEpilogues> {
   void runOnOperation() override {
@@ -137,6 +160,7 @@ struct FuseEpilogues : heddle::impl::FuseEpiloguesPassBase<FuseEpilogues> {
       if (!epilogue.isEmpty())
         epilogue.fuse();
     }
+    getOperation().walk(reportWithoutLinear);
   }
 };
 } // namespace

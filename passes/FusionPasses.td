@@ -4,6 +4,10 @@
 // and what it left, and why, in remarks (lib/Fusion/FusionRemarks.h), and can be
 // left out without a change of any token.
 //
+// How often each fired are the totals of --explain, counted from these remarks.
+// None has `statistics`: Debian's MLIR is built without them, so that its
+// Pass::Statistic counts nothing and --mlir-pass-statistics prints nothing.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_PASSES_FUSIONPASSES
@@ -89,7 +93,8 @@ def FuseEpiloguesPass : Pass<"transformer-fuse-epilogues", "::mlir::ModuleOp"> {
     ```
 
     It stops where a row is read by several: in a pre-norm model the sum is the
-    next residual, too, and its norm stays an op.
+    next residual, too, and its norm stays an op. So does what stands behind
+    anything but a linear: the norm of an embedding, the relu of a recurrence.
   }];
 }
 
@@ -146,7 +151,7 @@ def FuseAddNormPass : Pass<"transformer-fuse-add-norm", "::mlir::ModuleOp"> {
     %y = transformer.norm layer %h, %gamma, %beta residual(%x) {epsilon = ...}
     ```
 
-    Not where the sum is read elsewhere, too.
+    Not where the sum is read elsewhere, too, or by no norm at all.
   }];
 }
 

@@ -152,8 +152,24 @@ compileForLevel(ModuleOp module, const CompileOptions &options,
   return code;
 }
 
+/// All fusions in their order; those that are left out with a reason.
+static std::vector<FusionTotal> listFusions(const CompileOptions &options) {
+  std::vector<FusionTotal> fusions;
+  for (llvm::StringRef name : getFusionNames()) {
+    FusionTotal fusion{name.str(), ""};
+    if (llvm::is_contained(options.withoutFusions, name))
+      fusion.leftOut = "--no-fuse";
+    else if (name == "fuse-ffn" && options.gemm == "onednn")
+      fusion.leftOut = "oneDNN computes its two linears only while they are "
+                       "two";
+    fusions.push_back(std::move(fusion));
+  }
+  return fusions;
+}
+
 /// Compiles an imported model and writes what was asked for.
 static llvm::Error compileModel(const CompileOptions &options,
+                                llvm::ArrayRef<FusionTotal> fusions,
                                 ImportedModel &model) {
   ModuleOp module = *model.module;
   if (llvm::Error error = checkModelAttributes(module))
@@ -180,11 +196,10 @@ static llvm::Error compileModel(const CompileOptions &options,
 
   unsigned dumped = 0;
   bool oneDnn = options.gemm == "onednn";
-  ModelOptions modelOptions{/*packWeights=*/!options.reference && !oneDnn,
-                            options.withoutFusions};
-  // Its two linears are oneDNN's only while they are two.
-  if (oneDnn)
-    modelOptions.withoutFusions.push_back("fuse-ffn");
+  ModelOptions modelOptions{/*packWeights=*/!options.reference && !oneDnn, {}};
+  for (const FusionTotal &fusion : fusions)
+    if (!fusion.leftOut.empty())
+      modelOptions.withoutFusions.push_back(fusion.pass);
   if (llvm::Error error =
           runPasses(module, options, &dumped, [&](OpPassManager &manager) {
             buildModelPipeline(manager, modelOptions);
@@ -247,13 +262,15 @@ static llvm::Error compile(const CompileOptions &options) {
     llvm::raw_string_ostream(text) << *model->module;
     return writeText(options.output, text + "\n");
   }
-  if (llvm::Error error = compileModel(options, *model))
+  report.readModule(*model->module);
+  std::vector<FusionTotal> fusions = listFusions(options);
+  if (llvm::Error error = compileModel(options, fusions, *model))
     return error;
   if (!options.explain)
     return llvm::Error::success();
   std::string text;
   llvm::raw_string_ostream stream(text);
-  report.print(stream, getFusionNames());
+  report.print(stream, fusions);
   return printText(text);
 }
 

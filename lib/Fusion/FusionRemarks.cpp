@@ -1,4 +1,5 @@
 #include "lib/Fusion/FusionRemarks.h"
+#include "dialect/Transformer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -17,8 +18,19 @@ SmallVector<StringRef> heddle::namesIn(Location location) {
 }
 
 std::string heddle::nameOf(Operation *op) {
-  SmallVector<StringRef> names = namesIn(op->getLoc());
-  return (names.empty() ? op->getName().stripDialect() : names.front()).str();
+  if (SmallVector<StringRef> names = namesIn(op->getLoc()); !names.empty())
+    return names.front().str();
+  // Modules of people have no names in locations.
+  for (Value operand : op->getOperands())
+    if (auto weight = operand.getDefiningOp<WeightOp>())
+      return weight.getParameter().str();
+  return op->getName().stripDialect().str();
+}
+
+std::string heddle::withArticle(Operation *op) {
+  StringRef kind = op->getName().stripDialect();
+  bool isVowel = StringRef("aeiou").contains(kind.front());
+  return (Twine(isVowel ? "an " : "a ") + kind).str();
 }
 
 std::string heddle::joinWords(ArrayRef<std::string> words) {

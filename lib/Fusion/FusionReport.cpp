@@ -2,16 +2,19 @@
 //
 // A layer is what checkpoints write in front of a tensor's own name: all up to
 // the first part with a number in it (`encoder_l1`, `model.decoder.layers.0`).
-// Names are for people here; no pass reads them.
+// Names are for people here; no pass reads them. What runs in no layer comes
+// first, then layers in the order in which they run, then what several share.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Fusion/FusionReport.h"
+#include "dialect/Transformer.h"
 #include "lib/Fusion/FusionRemarks.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include <map>
 
 using namespace mlir;
 using namespace llvm;
@@ -65,6 +68,20 @@ static StringRef layerOf(StringRef name) {
   return "";
 }
 
+void FusionReport::readModule(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto forms = function->getAttrOfType<ArrayAttr>(kFormsAttr);
+    auto step = StringAttr::get(module.getContext(), "step");
+    functions.push_back({function.getSymName().str(),
+                         forms && is_contained(forms, Attribute(step))});
+    function.walk([&](Operation *op) {
+      for (StringRef name : namesIn(op->getLoc()))
+        if (StringRef layer = layerOf(name); !layer.empty())
+          layers.insert({layer, layers.size() + 1});
+    });
+  }
+}
+
 static StringRef headingOf(const FusionRemark &remark) {
   llvm::SetVector<StringRef> layers;
   for (StringRef name : remark.names)
@@ -89,25 +106,24 @@ static std::string shorten(StringRef sentence, StringRef layer) {
   return text + sentence.str();
 }
 
-namespace {
 /// A sentence and the functions it holds for.
-struct Line {
+struct FusionReport::Line {
   bool isFused;
   std::string sentence;
-  llvm::SetVector<StringRef> functions;
+  Names functions;
 };
 
 /// What was said about a layer.
-struct Section {
+struct FusionReport::Section {
   std::vector<Line> lines;
-  llvm::SetVector<StringRef> functions;
+  /// Those of the model; a step is one of its function.
+  Names functions;
 
-  void add(const FusionRemark &remark, StringRef layer);
-  void print(raw_ostream &stream) const;
+  void add(const FusionRemark &remark, StringRef layer, StringRef function);
 };
-} // namespace
 
-void Section::add(const FusionRemark &remark, StringRef layer) {
+void FusionReport::Section::add(const FusionRemark &remark, StringRef layer,
+                                StringRef function) {
   std::string sentence = shorten(remark.sentence, layer);
   auto line = find_if(lines, [&](const Line &each) {
     return each.isFused == remark.isFused && each.sentence == sentence;
@@ -115,11 +131,7 @@ void Section::add(const FusionRemark &remark, StringRef layer) {
   if (line == lines.end())
     line = lines.insert(line, {remark.isFused, sentence, {}});
   line->functions.insert(remark.function);
-  functions.insert(remark.function);
-}
-
-static std::string format(const llvm::SetVector<StringRef> &functions) {
-  return " (@" + join(functions, ", @") + ")";
+  functions.insert(function);
 }
 
 /// Breaks a text into lines of at most 80 columns. It starts where `indent`
@@ -141,53 +153,94 @@ static void printWrapped(raw_ostream &stream, StringRef text,
   stream << "\n";
 }
 
-void Section::print(raw_ostream &stream) const {
+StringRef FusionReport::sourceOf(StringRef function) const {
+  for (const Function &each : functions)
+    if (function == each.name ||
+        (each.hasStep && function.starts_with(each.name + ".")))
+      return each.name;
+  return function;
+}
+
+std::string FusionReport::describe(const Names &named) const {
+  SmallVector<std::string> all, withStep;
+  for (const Function &each : functions)
+    if (named.contains(each.name))
+      (each.hasStep ? withStep : all).push_back("@" + each.name);
+  size_t steps = withStep.size();
+  all.append(std::move(withStep));
+  // What was derived stands for itself where its function is not named.
+  for (StringRef name : named)
+    if (!named.contains(sourceOf(name)))
+      all.push_back(("@" + name).str());
+  std::string text = join(all, ", ");
+  if (steps != 0)
+    text += steps == 1 ? " and its step" : " and their steps";
+  return text;
+}
+
+void FusionReport::print(raw_ostream &stream, const Section &section) const {
   for (bool isFused : {true, false})
-    for (const Line &line : lines) {
+    for (const Line &line : section.lines) {
       if (line.isFused != isFused)
         continue;
-      // Functions go without saying where they are those of the heading.
+      // Nothing where a line holds for all of the heading.
+      bool isGeneral = all_of(section.functions, [&](StringRef function) {
+        return line.functions.contains(function);
+      });
       std::string where =
-          line.functions == functions ? "" : format(line.functions);
+          isGeneral ? "" : " (only in " + describe(line.functions) + ")";
       stream << (isFused ? "  + " : "  - ");
       printWrapped(stream, line.sentence + where, "    ");
     }
 }
 
+size_t FusionReport::rankOf(StringRef heading) const {
+  if (heading == kNoLayer)
+    return 0;
+  auto layer = layers.find(heading);
+  return layer == layers.end() ? layers.size() + 1 : layer->second;
+}
+
 void FusionReport::print(raw_ostream &stream,
-                         ArrayRef<StringLiteral> passes) const {
-  MapVector<StringRef, Section> sections;
-  for (const FusionRemark &remark : remarks)
-    sections[headingOf(remark)].add(remark, headingOf(remark));
+                         ArrayRef<FusionTotal> totals) const {
+  std::map<std::pair<size_t, StringRef>, Section> sections;
+  for (const FusionRemark &remark : remarks) {
+    StringRef layer = headingOf(remark);
+    sections[{rankOf(layer), layer}].add(remark, layer,
+                                         sourceOf(remark.function));
+  }
   // Layers of which the same is to be said share a paragraph.
   struct Paragraph {
     std::string where, body;
     std::vector<std::string> layers;
   };
   std::vector<Paragraph> paragraphs;
-  for (const auto &[layer, section] : sections) {
-    std::string where = format(section.functions), text;
+  for (const auto &[key, section] : sections) {
+    std::string where = " (" + describe(section.functions) + ")", text;
     raw_string_ostream body(text);
-    section.print(body);
+    print(body, section);
     auto same = find_if(paragraphs, [&](const Paragraph &paragraph) {
       return paragraph.where == where && paragraph.body == text;
     });
     if (same == paragraphs.end())
       same = paragraphs.insert(same, {where, text, {}});
-    same->layers.push_back(layer.str());
+    same->layers.push_back(key.second.str());
   }
   for (const Paragraph &paragraph : paragraphs) {
     printWrapped(stream, joinWords(paragraph.layers) + paragraph.where, "");
     stream << paragraph.body << "\n";
   }
-  for (StringRef pass : passes) {
+  for (const FusionTotal &total : totals) {
     auto count = [&](bool isFused) {
       return count_if(remarks, [&](const FusionRemark &remark) {
-        return remark.pass == pass && remark.isFused == isFused;
+        return remark.pass == total.pass && remark.isFused == isFused;
       });
     };
-    stream << pass << ": " << count(true) << " fused, " << count(false)
-           << " declined\n";
+    stream << total.pass << ": ";
+    if (total.leftOut.empty())
+      stream << count(true) << " fused, " << count(false) << " declined\n";
+    else
+      stream << "left out (" << total.leftOut << ")\n";
   }
 }
 

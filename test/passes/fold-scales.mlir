@@ -55,7 +55,7 @@ module @tables {
 
 // Rows that someone wants without the scale would be stored twice.
 
-// REMARK: "the rows of table are multiplied by 16 as they are looked up, since others read the table without that scale"
+// REMARK: "the rows of table are multiplied by 16 as they are looked up, since @f reads the table without that scale and it would be stored twice"
 // CHECK-LABEL: module @disagreement
 // CHECK-NOT: scaled by
 module @disagreement {

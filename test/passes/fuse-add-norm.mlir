@@ -22,6 +22,14 @@ func.func @sum_read_twice(%x: tensor<?x8xf32>, %g: tensor<8xf32>) -> (tensor<?x8
   return %s, %y : tensor<?x8xf32>, tensor<?x8xf32>
 }
 
+// REMARK: "the residual behind last is added by an op of its own, since no norm stands behind it"
+// CHECK-LABEL: func.func @no_norm(
+// CHECK-NEXT: transformer.add
+func.func @no_norm(%x: tensor<?x8xf32>, %h: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %s = transformer.add %x, %h : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32> loc("last")
+  return %s : tensor<?x8xf32>
+}
+
 // One residual is enough for a norm.
 
 // REMARK-NOT: remark:

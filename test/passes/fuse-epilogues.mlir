@@ -36,7 +36,7 @@ func.func @late_residual(%x: !x, %w: !w) -> !x {
   return %s : !x
 }
 
-// A pre-norm model: the sum is the next residual, too.
+// What a row is read by is said where it is known.
 
 // REMARK: "wo leaves the norm ln behind it to an op of its own, since the row in front of it is read elsewhere, too"
 // REMARK: "wo adds its residual itself"
@@ -48,6 +48,22 @@ func.func @sum_read_twice(%x: !x, %w: !w, %v: !v) -> (!x, !x) {
   %s = transformer.add %l, %x : (!x, !x) -> !x
   %y = transformer.norm rms %s, %v {epsilon = 0.5 : f32} : (!x, !v) -> !x loc("ln")
   return %s, %y : !x, !x
+}
+
+// A pre-norm model: the sum is the next residual, too.
+
+// REMARK: "wo leaves the norm ln behind it to an op of its own, since the row in front of it is the next residual, too"
+// CHECK-LABEL: func.func @next_residual(
+// CHECK-NEXT: %[[S:.*]] = transformer.linear %arg0, %arg1 residual(%arg0)
+// CHECK-NEXT: %[[N:.*]] = transformer.norm rms %[[S]]
+// CHECK-NEXT: transformer.linear %[[N]], %arg1 residual(%[[S]])
+func.func @next_residual(%x: !x, %w: !w, %v: !v) -> !x {
+  %l = transformer.linear %x, %w : (!x, !w) -> !x loc("wo")
+  %s = transformer.add %x, %l : (!x, !x) -> !x
+  %n = transformer.norm rms %s, %v {epsilon = 0.5 : f32} : (!x, !v) -> !x loc("ln")
+  %m = transformer.linear %n, %w : (!x, !w) -> !x
+  %y = transformer.add %s, %m : (!x, !x) -> !x
+  return %y : !x
 }
 
 // REMARK: "w1 leaves the silu behind it to an op of its own, since the row in front of it is read elsewhere, too"
@@ -70,6 +86,29 @@ func.func @activation_behind_the_residual(%x: !x, %w: !w) -> !x {
   %s = transformer.add %l, %x : (!x, !x) -> !x
   %y = transformer.activation tanh %s : (!x) -> !x
   return %y : !x
+}
+
+// Behind anything but a linear, activations and norms stay ops. A sum in front
+// of a norm is fuse-add-norm's.
+
+// REMARK: "the relu behind rnn stays an op of its own, since its rows come from a recurrence, not from a linear"
+// REMARK: "the norm ln stays an op of its own, since its rows come from an activation, not from a linear"
+// REMARK: "the gelu behind activation stays an op of its own, since its rows come from the caller, not from a linear"
+// REMARK-NOT: "the norm behind_sum
+// CHECK-LABEL: func.func @without_linear(
+// CHECK: transformer.activation relu
+// CHECK-NEXT: transformer.norm
+// CHECK-NEXT: transformer.activation gelu
+// CHECK-NEXT: transformer.add
+// CHECK-NEXT: transformer.norm
+func.func @without_linear(%x: tensor<?x?x8xf32>, %h: tensor<?x?x8xf32>, %v: !v) -> tensor<?x?x8xf32> {
+  %c = transformer.recurrence %x, %h : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32> loc("rnn")
+  %r = transformer.activation relu %c : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32> loc("rnn")
+  %n = transformer.norm rms %r, %v {epsilon = 0.5 : f32} : (tensor<?x?x8xf32>, !v) -> tensor<?x?x8xf32> loc("ln")
+  %a = transformer.activation gelu %h : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %s = transformer.add %n, %a : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %y = transformer.norm rms %s, %v {epsilon = 0.5 : f32} : (tensor<?x?x8xf32>, !v) -> tensor<?x?x8xf32> loc("behind_sum")
+  return %y : tensor<?x?x8xf32>
 }
 
 // What has a place already, and what several read without finishing rows, is

@@ -71,6 +71,23 @@ module @recurrence {
 
 // -----
 
+// Without a name in its location, a linear is called by its weight.
+
+// REMARK: "wq and wk read the same input and are one linear [8, 16]"
+module @nameless {
+  transformer.parameter @wq : tensor<8x8xf32>
+  transformer.parameter @wk : tensor<8x8xf32>
+  func.func @f(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+    %wq = transformer.weight @wq : tensor<8x8xf32>
+    %q = transformer.linear %x, %wq : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+    %wk = transformer.weight @wk : tensor<8x8xf32>
+    %k = transformer.linear %x, %wk : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+    return %q, %k : tensor<?x8xf32>, tensor<?x8xf32>
+  }
+}
+
+// -----
+
 // REMARK: "fc1 does not join the others that read its input, since it does more than multiply"
 // REMARK: "computed does not join the others that read its input, since its weight is no parameter"
 // CHECK-LABEL: module @others
