@@ -48,6 +48,7 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
   for (size_t i : order)
     width = std::max(width, names[i].size());
   double total = double(std::max<int64_t>(profile.entries().nanoseconds, 1));
+  MachinePeaks peaks = setting.peaksEach();
   std::string text;
   auto addRow = [&](const std::string &name, const KernelCount &count) {
     char columns[96];
@@ -56,9 +57,8 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
              double(count.nanoseconds) / 1e6,
              100 * double(count.nanoseconds) / total);
     text += name + std::string(width - name.size(), ' ') + columns +
-            rate(count.flops, count.nanoseconds, setting.peaks.gigaflops) +
-            rate(count.bytes, count.nanoseconds, setting.peaks.gigabytes) +
-            "\n";
+            rate(count.flops, count.nanoseconds, peaks.gigaflops) +
+            rate(count.bytes, count.nanoseconds, peaks.gigabytes) + "\n";
   };
   text += "kernel" + std::string(width - 6, ' ') +
           "     calls         ms    time GFLOP/s   peak    GB/s   peak\n";
@@ -68,12 +68,19 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
     rest.nanoseconds -= profile.kernels()[i].nanoseconds;
   }
   addRow("between them", rest);
-  char last[160];
+  if (names.empty())
+    text += "the reference lowering has no kernels: its loops are not told "
+            "apart\n";
+  std::string shared;
+  if (setting.workers > 1)
+    shared = ", a worker's share of " + std::to_string(setting.workers);
+  char last[192];
   snprintf(last, sizeof(last),
-           "peaks of %lld thread%s, %s: %.1f GFLOP/s, %.1f GB/s from memory\n",
+           "peaks of %lld thread%s, %s%s: %.1f GFLOP/s, %.1f GB/s from "
+           "memory\n",
            static_cast<long long>(setting.threads),
-           setting.threads == 1 ? "" : "s", model.isa().c_str(),
-           setting.peaks.gigaflops, setting.peaks.gigabytes);
+           setting.threads == 1 ? "" : "s", model.isa().c_str(), shared.c_str(),
+           peaks.gigaflops, peaks.gigabytes);
   return text + last;
 }
 
@@ -91,16 +98,17 @@ std::string heddle::profileAsJson(const Model &model, const Profile &profile,
                        {"flops", count.flops},
                        {"bytes", count.bytes}});
   }
-  nlohmann::json report = {
-      {"isa", model.isa()},
-      {"threads", setting.threads},
-      {"peak",
-       {{"flops_per_second", setting.peaks.gigaflops * 1e9},
-        {"bytes_per_second", setting.peaks.gigabytes * 1e9}}},
-      {"entries",
-       {{"calls", profile.entries().calls},
-        {"seconds", seconds(profile.entries())}}},
-      {"kernels", std::move(kernels)}};
+  MachinePeaks peaks = setting.peaksEach();
+  nlohmann::json report = {{"isa", model.isa()},
+                           {"workers", setting.workers},
+                           {"threads", setting.threads},
+                           {"peak_each_worker",
+                            {{"flops_per_second", peaks.gigaflops * 1e9},
+                             {"bytes_per_second", peaks.gigabytes * 1e9}}},
+                           {"entries",
+                            {{"calls", profile.entries().calls},
+                             {"seconds", seconds(profile.entries())}}},
+                           {"kernels", std::move(kernels)}};
   // Names come from a file and need not be UTF-8.
   return report.dump(2, ' ', /*ensure_ascii=*/false,
                      nlohmann::json::error_handler_t::replace) +
@@ -127,7 +135,7 @@ Status heddle::reportProfile(const Model &model,
   Result<MachinePeaks> peaks = measurePeaks(model.isa(), threads);
   if (!peaks.ok())
     return peaks.status();
-  ProfileSetting setting{threads, *peaks};
+  ProfileSetting setting{int64_t(workers.size()), threads, *peaks};
   fputs(describeProfile(model, profile, setting).c_str(), stderr);
   return path.empty() ? Status::success()
                       : writeText(path, profileAsJson(model, profile, setting));

@@ -14,13 +14,22 @@ namespace heddle {
 
 /// Where a profile was taken.
 struct ProfileSetting {
+  int64_t workers;
   /// Threads of all workers.
   int64_t threads;
+  /// Of all threads at once.
   MachinePeaks peaks;
+
+  /// What is left to each worker while all of them run.
+  MachinePeaks peaksEach() const {
+    return {peaks.gigaflops / double(workers),
+            peaks.gigabytes / double(workers)};
+  }
 };
 
-/// A table, the most expensive kernel first. Rates are those of a kernel's
-/// time, which with several workers is the sum of theirs.
+/// A table, the most expensive kernel first. A kernel's time is the sum over
+/// workers, so that its rates are those of one worker: beside a worker's share
+/// of the peaks.
 std::string describeProfile(const Model &model, const Profile &profile,
                             const ProfileSetting &setting);
 

@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "RunToolTest.h"
+#include "tools/ProfileReport.h"
 
+using namespace heddle;
 using namespace heddle::test;
 using nlohmann::json;
 
@@ -45,8 +47,9 @@ TEST_F(RunProfileTest, table_and_json) {
     json report = json::parse(read("p.json"));
     EXPECT_EQ(report["isa"], "x86-64-v3");
     EXPECT_EQ(report["threads"], flags[0] == 0 ? 1 : flags[3] == 'w' ? 3 : 2);
-    EXPECT_GT(report["peak"]["flops_per_second"], 1e8);
-    EXPECT_GT(report["peak"]["bytes_per_second"], 1e8);
+    EXPECT_EQ(report["workers"], flags[0] != 0 && flags[3] == 'w' ? 3 : 1);
+    EXPECT_GT(report["peak_each_worker"]["flops_per_second"], 1e8);
+    EXPECT_GT(report["peak_each_worker"]["bytes_per_second"], 1e8);
     ASSERT_EQ(report["kernels"].size(), 1u);
     const json &kernel = report["kernels"][0];
     EXPECT_EQ(kernel["name"], "shortlist_step");
@@ -57,6 +60,48 @@ TEST_F(RunProfileTest, table_and_json) {
     EXPECT_GT(report["entries"]["calls"], kernel["calls"]);
     EXPECT_GE(report["entries"]["seconds"], kernel["seconds"]);
   }
+}
+
+TEST_F(RunProfileTest, several_workers_share_the_peaks) {
+  Result<Model> model = Model::load(folder + "/toy");
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  // Each of two workers multiplies 25 GFLOP and reads 4 GB in a second.
+  Profile profile(model->manifest());
+  for (int worker = 0; worker < 2; ++worker) {
+    profile.add(&profile, 0, 1'000'000'000, 25'000'000'000, 4'000'000'000);
+    profile.addEntry(1'000'000'000);
+  }
+  ProfileSetting setting{/*workers=*/2, /*threads=*/4, {100, 10}};
+  std::string table = describeProfile(*model, profile, setting);
+  EXPECT_NE(table.find("100.0 %    25.0   50 %     4.0   80 %\n"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(
+      table.find("\npeaks of 4 threads, x86-64-v3, a worker's share of 2: "
+                 "50.0 GFLOP/s, 5.0 GB/s from memory\n"),
+      std::string::npos)
+      << table;
+  EXPECT_EQ(table.find("reference"), std::string::npos);
+  json report = json::parse(profileAsJson(*model, profile, setting));
+  EXPECT_EQ(report["threads"], 4);
+  EXPECT_EQ(report["workers"], 2);
+  EXPECT_EQ(report["peak_each_worker"]["flops_per_second"], 50e9);
+  EXPECT_EQ(report["peak_each_worker"]["bytes_per_second"], 5e9);
+}
+
+TEST_F(RunProfileTest, without_kernels) {
+  json manifest = toyManifest();
+  manifest["kernels"] = json::array();
+  std::string bytes = toyArtifact(manifest).build();
+  write("reference", bytes);
+  Result<Model> model = Model::load(folder + "/reference");
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Profile profile(model->manifest());
+  profile.addEntry(5'000'000);
+  EXPECT_NE(describeProfile(*model, profile, {1, 1, {100, 10}})
+                .find("the reference lowering has no kernels: its loops are "
+                      "not told apart\npeaks of 1 thread, x86-64-v3: "),
+            std::string::npos);
 }
 
 TEST_F(RunProfileTest, of_a_teacher) {
