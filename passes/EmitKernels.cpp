@@ -117,7 +117,6 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
       if (failed(emit(op, *level)))
         return;
       op->erase();
-      ++numEmitted;
     });
   }
 };

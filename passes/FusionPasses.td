@@ -5,8 +5,8 @@
 // left out without a change of any token.
 //
 // How often each fired are the totals of --explain, counted from these remarks.
-// None has `statistics`: Debian's MLIR is built without them, so that its
-// Pass::Statistic counts nothing and --mlir-pass-statistics prints nothing.
+// No pass of ours has `statistics`: Debian's MLIR is built without them, so that
+// its Pass::Statistic counts nothing and --mlir-pass-statistics prints nothing.
 //
 //===----------------------------------------------------------------------===//
 

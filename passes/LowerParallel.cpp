@@ -294,7 +294,6 @@ struct LowerParallel : heddle::impl::LowerParallelPassBase<LowerParallel> {
     for (scf::ForallOp loop : loops)
       if (failed(TaskOutliner(loop, symbols, types).outline()))
         return signalPassFailure();
-    numLoops += loops.size();
   }
 };
 } // namespace

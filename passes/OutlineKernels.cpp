@@ -194,7 +194,6 @@ struct OutlineKernels : heddle::impl::OutlineKernelsPassBase<OutlineKernels> {
     alike.push_back(candidate);
     // A name that is taken gets a number.
     symbols.insert(candidate);
-    ++numKernels;
     return candidate;
   }
 
@@ -205,7 +204,6 @@ struct OutlineKernels : heddle::impl::OutlineKernelsPassBase<OutlineKernels> {
     OpBuilder builder(op);
     func::CallOp::create(builder, op.getLoc(), kernel, outliner.getArguments());
     op.erase();
-    ++numCalls;
   }
 
   /// Kernels by what describes them.

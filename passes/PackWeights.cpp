@@ -43,7 +43,6 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
     RankedTensorType type = parameter.getTensorType();
     packed.setType(type.clone({panels, type.getDimSize(0), kPanelColumns}));
     packed.setPacked(parts);
-    ++numPacked;
     return packed;
   }
 

@@ -43,11 +43,6 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
     An op that cannot be evaluated position by position is an error that names
     the op and the reason; so is a form of another name.
   }];
-  let statistics = [
-    Statistic<"numPrepared", "prepared-values",
-              "values computed once a sentence">,
-    Statistic<"numStates", "states", "states carried from step to step">
-  ];
 }
 
 def PassDestinationsPass
@@ -110,10 +105,6 @@ def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"
   ];
-  let statistics = [
-    Statistic<"numBuffers", "buffers", "allocations placed">,
-    Statistic<"numSlots", "slots", "slots they share">
-  ];
 }
 
 def OutlineKernelsPass
@@ -138,10 +129,6 @@ def OutlineKernelsPass
   }];
   let dependentDialects = [
     "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"
-  ];
-  let statistics = [
-    Statistic<"numCalls", "calls", "layer ops that call a kernel">,
-    Statistic<"numKernels", "kernels", "different kernels">
   ];
 }
 
@@ -193,9 +180,6 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
-  ];
-  let statistics = [
-    Statistic<"numTiled", "tiled", "attention ops turned into tiles">
   ];
 }
 
@@ -263,7 +247,6 @@ def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
   ];
-  let statistics = [Statistic<"numEmitted", "emitted", "ops with an emitter">];
 }
 
 def LowerToLoopsPass : Pass<"transformer-lower-to-loops", "::mlir::ModuleOp"> {
@@ -312,7 +295,6 @@ def PackWeightsPass : Pass<"transformer-pack-weights", "::mlir::ModuleOp"> {
     transformer.linear %x, %w, %b into %y
     ```
   }];
-  let statistics = [Statistic<"numPacked", "packed", "weights in panels">];
 }
 
 def PlaceWeightsPass : Pass<"transformer-place-weights", "::mlir::ModuleOp"> {
@@ -474,9 +456,6 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"
-  ];
-  let statistics = [
-    Statistic<"numLoops", "loops", "parallel loops">
   ];
 }
 

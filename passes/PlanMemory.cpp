@@ -58,9 +58,6 @@ public:
 
   LogicalResult plan();
 
-  size_t numBuffers() const { return buffers.size(); }
-  size_t numSlots() const { return slots.size(); }
-
 private:
   LogicalResult nameDims();
   LogicalResult collectBuffers();
@@ -322,8 +319,6 @@ struct PlanMemory : heddle::impl::PlanMemoryPassBase<PlanMemory> {
       MemoryPlanner planner(function);
       if (failed(planner.plan()))
         return signalPassFailure();
-      numBuffers += planner.numBuffers();
-      numSlots += planner.numSlots();
     }
   }
 };

@@ -66,9 +66,6 @@ public:
 
   LogicalResult split();
 
-  unsigned numPrepared() const { return prepared.size(); }
-  unsigned numStates() const { return stateCount; }
-
 private:
   LogicalResult findTarget();
   LogicalResult markTime();
@@ -358,8 +355,6 @@ struct SplitPhases : heddle::impl::SplitPhasesPassBase<SplitPhases> {
       PhaseSplitter splitter(decoder);
       if (failed(splitter.split()))
         return signalPassFailure();
-      numPrepared += splitter.numPrepared();
-      numStates += splitter.numStates();
       if (hasForm(decoder, "full"))
         decoder->setAttr(kFormsAttr,
                          Builder(&getContext()).getStrArrayAttr({"full"}));

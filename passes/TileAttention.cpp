@@ -376,7 +376,6 @@ struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
       OpBuilder builder(op);
       AttentionTiler tiler(op, builder, *level);
       op.isStep() ? tiler.tileStep() : tiler.tileFull();
-      ++numTiled;
     }
   }
 };
