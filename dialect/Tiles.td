@@ -39,15 +39,16 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
                        Optional<MemRefRankOf<[F32], [1]>>:$bias,
                        Optional<MemRefRankOf<[F32], [2]>>:$residual,
                        MemRefRankOf<[F32], [2]>:$destination,
-                       Index:$row, Index:$column, Transformer_Count:$rows,
+                       Index:$row, Index:$column, Optional<Index>:$next,
+                       Transformer_Count:$rows,
                        Transformer_Count:$columns,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        UnitAttr:$partial);
   let assemblyFormat = [{
     $input `,` $weight (`,` $bias^)? (`activation` `` $activation^)?
         (`residual` `(` $residual^ `)`)? `into` $destination
-        `at` `[` $row `,` $column `]` `rows` $rows `columns` $columns
-        (`partial` $partial^)? attr-dict
+        `at` `[` $row `,` $column `]` (`next` $next^)?
+        `rows` $rows `columns` $columns (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

@@ -32,6 +32,12 @@ static constexpr int64_t kTaskFlops = 2400000;
 static constexpr int64_t kMostTasks = 16;
 /// Rows of a task: their activations stay in the L2 cache.
 static constexpr int64_t kMostRows = 192;
+/// Bytes of weights that the L2 cache of a core cannot hold: rows that share a
+/// task read them once.
+static constexpr int64_t kL2Bytes = 1 << 20;
+/// Bytes of weights that come from memory for every call, since the L3 cache
+/// has to hold other weights, too.
+static constexpr int64_t kL3Bytes = 1 << 24;
 /// Bytes of the hidden vectors of a task of ffn, on its stack, where they are
 /// those of more than a tile of rows.
 static constexpr int64_t kHiddenBytes = 1 << 18;
@@ -44,6 +50,9 @@ struct LinearBlock {
 
   int64_t panels() const {
     return cast<MemRefType>(weight.getType()).getDimSize(0);
+  }
+  int64_t weightBytes() const {
+    return sizeof(float) * cast<MemRefType>(weight.getType()).getNumElements();
   }
   int64_t columns() const {
     return cast<MemRefType>(destination.getType()).getDimSize(1);
@@ -93,7 +102,7 @@ private:
   void columnLoop(const LinearBlock &block, Value begin, Value end,
                   bool partial);
   void tile(const LinearBlock &block, Value row, Value column, int64_t rows,
-            int64_t columns, bool partial);
+            int64_t columns, bool partial, Value next = Value());
 };
 } // namespace
 
@@ -113,9 +122,14 @@ Value TileLoops::rowsOf(Value memref, Value first, Value rows) {
 void TileLoops::forEachTask(
     Value count, int64_t flopsPerRow, int64_t mostRowsOfTask, int64_t panels,
     bool wholeRows, function_ref<void(Value, Value, Value, Value)> body) {
-  // As many rows as make a task worth a thread, or else a share of all rows.
+  // As many rows as make a task worth a thread, or else a share of all rows;
+  // all that it may have where each block of rows would read large weights
+  // again, and their panels make enough tasks.
   int64_t worthRows =
       llvm::alignTo(llvm::divideCeil(kTaskFlops, flopsPerRow), mostRows());
+  int64_t weightBytes = flopsPerRow / 2 * sizeof(float);
+  if (!wholeRows && panels >= kMostTasks && weightBytes > kL2Bytes)
+    worthRows = mostRowsOfTask;
   Value share = multiply(ceilDivide(count, index(kMostTasks / 2 * mostRows())),
                          index(mostRows()));
   Value rows = most(least(share, index(mostRowsOfTask)),
@@ -195,7 +209,9 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
   return byRows.getResult(0);
 }
 
-/// Whole tiles, and below them one of the rows that are left.
+/// Whole tiles, and below them one of the rows that are left. Where weights
+/// come from memory whole tiles ask for the next panel, the last one for its
+/// own.
 void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
                            bool partial) {
   Value rows = size(block.destination, 0);
@@ -203,9 +219,13 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
   Value whole = minus(rows, left);
   SmallVector<int64_t> cases =
       llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
+  bool isFetched = !partial && block.weightBytes() > kL3Bytes;
   each(begin, end, wholeColumns(), [&](Value column) {
+    Value next;
+    if (isFetched)
+      next = least(plus(column, wholeColumns()), plus(end, -wholeColumns()));
     each(index(0), whole, mostRows(), [&](Value row) {
-      tile(block, row, column, mostRows(), wholeColumns(), partial);
+      tile(block, row, column, mostRows(), wholeColumns(), partial, next);
     });
     auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
                                              cases, cases.size());
@@ -221,10 +241,10 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
 }
 
 void TileLoops::tile(const LinearBlock &block, Value row, Value column,
-                     int64_t rows, int64_t columns, bool partial) {
+                     int64_t rows, int64_t columns, bool partial, Value next) {
   LinearTileOp::create(builder, loc, block.input, block.weight, block.bias,
-                       block.residual, block.destination, row, column, rows,
-                       columns, block.activation, partial);
+                       block.residual, block.destination, row, column, next,
+                       rows, columns, block.activation, partial);
 }
 
 /// Part `number` of equal parts of a linear with `split`: its tiles are built

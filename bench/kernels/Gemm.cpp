@@ -62,7 +62,7 @@ std::string addGemms(const std::string &target) {
       {3072, 768, {512}},
       // Output projections, which no cache holds.
       {256, 32000, {1, 4, 16, 32}},
-      {512, 54688, {1, 4, 16, 32, 128, 512}},
+      {512, 54688, {1, 4, 8, 16, 32, 128, 512}},
   };
   for (const Weights &weights : all) {
     std::string error =

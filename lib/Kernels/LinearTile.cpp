@@ -3,7 +3,8 @@
 // The tile of y stays in registers while k runs: per k one load a vector of the
 // panel, one broadcast a row of x, and one fused multiply-add an element. Loads
 // and broadcasts share a port, so that few instructions besides them may stand
-// in the loop: it is unrolled, and all strides are constants.
+// in the loop: it is unrolled, and all strides are constants. While a tile
+// waits for no memory itself, it asks for the panel that comes next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,8 @@
 using namespace mlir;
 using namespace heddle;
 
+/// f32 of a cache line.
+static constexpr int64_t kLine = 16;
 /// Multiply-adds of an iteration, at least.
 static constexpr int64_t kUnrolledOps = 32;
 
@@ -41,6 +44,8 @@ private:
     return loops.builder.createOrFold<arith::AddIOp>(loops.loc, lhs,
                                                      loops.index(rhs));
   }
+  SmallVector<Value> panelAt(Value column, Value k, int64_t offset);
+  void fetchNext(Value k);
   Value mask(int64_t vector);
 
   LinearTileOp op;
@@ -51,24 +56,39 @@ private:
 };
 } // namespace
 
+/// Where W[k, column + offset] stands in the panels.
+SmallVector<Value> LinearTileBuilder::panelAt(Value column, Value k,
+                                              int64_t offset) {
+  Value width = loops.index(kPanelColumns);
+  Value panel = arith::DivUIOp::create(loops.builder, loops.loc, column, width);
+  Value inPanel =
+      arith::RemUIOp::create(loops.builder, loops.loc, column, width);
+  return {add(panel, offset / kPanelColumns), k,
+          add(inPanel, offset % kPanelColumns)};
+}
+
+/// Row k of the columns that come next, into the L2 cache: the L1 is too small
+/// for two panels.
+void LinearTileBuilder::fetchNext(Value k) {
+  for (int64_t c = 0, end = op.getColumns(); c < end; c += kLine)
+    memref::PrefetchOp::create(loops.builder, loops.loc, op.getWeight(),
+                               panelAt(op.getNext(), k, c), /*isWrite=*/false,
+                               /*localityHint=*/2, /*isDataCache=*/true);
+}
+
 /// sums[r, v] + x[row + r, k + offset] * W[k + offset, column + v].
 SmallVector<Value> LinearTileBuilder::multiplyAdd(Value k, int64_t offset,
                                                   ValueRange sums) {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
   Value at = add(k, offset);
-  Value panel = arith::DivUIOp::create(builder, loc, op.getColumn(),
-                                       loops.index(kPanelColumns));
-  Value inPanel = arith::RemUIOp::create(builder, loc, op.getColumn(),
-                                         loops.index(kPanelColumns));
+  if (op.getNext())
+    fetchNext(at);
   SmallVector<Value> weights, next;
-  for (int64_t v = 0; v < vectors; ++v) {
-    int64_t column = v * lanes;
-    weights.push_back(vector::LoadOp::create(
-        builder, loc, type, op.getWeight(),
-        ValueRange{add(panel, column / kPanelColumns), at,
-                   add(inPanel, column % kPanelColumns)}));
-  }
+  for (int64_t v = 0; v < vectors; ++v)
+    weights.push_back(
+        vector::LoadOp::create(builder, loc, type, op.getWeight(),
+                               panelAt(op.getColumn(), at, v * lanes)));
   for (int64_t r = 0; r < rows; ++r) {
     Value x = vector::BroadcastOp::create(
         builder, loc, type,

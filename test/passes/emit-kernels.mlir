@@ -21,6 +21,28 @@ func.func private @accumulates(%x: memref<?x256xf32>, %w: memref<2x256x32xf32>,
 
 // -----
 
+// While a tile computes, row by row of the next panel comes to the L2 cache.
+// CHECK-LABEL: @fetches_the_next_panel
+func.func private @fetches_the_next_panel(%x: memref<?x256xf32>,
+    %w: memref<2x256x32xf32>, %y: memref<?x64xf32>, %row: index,
+    %column: index, %next: index) {
+  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
+  // CHECK: %[[PANEL:.*]] = arith.divui %arg5, %c32
+  // CHECK: %[[IN:.*]] = arith.remui %arg5, %c32
+  // CHECK: memref.prefetch %arg1[%[[PANEL]], %[[K]], %[[IN]]], read, locality<2>, data
+  // CHECK: %[[LINE:.*]] = arith.addi %{{.*}}, %c16
+  // CHECK: memref.prefetch %arg1[%{{.*}}, %[[K]], %[[LINE]]], read, locality<2>, data
+  // CHECK: vector.load %arg1
+  // V4-COUNT-2: memref.prefetch
+  // CHECK-NOT: memref.prefetch
+  // CHECK: scf.yield
+  transformer.linear.tile %x, %w into %y at [%row, %column] next %next rows 8 columns 32
+    : (memref<?x256xf32>, memref<2x256x32xf32>, memref<?x64xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
 // Depths that no unrolling divides end in a tail; columns that are no vector
 // are masked.
 // CHECK-LABEL: @masks_columns

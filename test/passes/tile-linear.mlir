@@ -54,6 +54,48 @@ func.func private @cuts_the_last_panel(%x: memref<?x5xf32>,
 
 // -----
 
+// Weights that the L2 cache cannot hold are read once: a task has all rows that
+// it may have.
+// CHECK-LABEL: @reads_large_weights_once
+func.func private @reads_large_weights_once(%x: memref<?x512xf32>,
+    %w: memref<17x512x32xf32>, %y: memref<?x544xf32>) {
+  // CHECK: %[[ROWS:.*]] = arith.maxsi %{{.*}}, %c192
+  // CHECK: arith.ceildivui %{{.*}}, %[[ROWS]]
+  // CHECK: linear.tile
+  // CHECK-NOT: next
+  // CHECK: return
+  transformer.linear %x, %w into %y
+    : (memref<?x512xf32>, memref<17x512x32xf32>, memref<?x544xf32>) -> ()
+  return
+}
+
+// -----
+
+// Weights that come from memory: while whole tiles of a panel compute, they ask
+// for the next one. Tiles that read as fast as memory gives ask for none.
+// CHECK-LABEL: @asks_for_the_next_panel
+func.func private @asks_for_the_next_panel(%x: memref<?x512xf32>,
+    %w: memref<257x512x32xf32>, %y: memref<?x8224xf32>) {
+  // CHECK: scf.index_switch
+  // CHECK-NOT: next
+  // CHECK: default
+  // CHECK: scf.for %[[COLUMN:.*]] = %{{.*}} to %[[END:.*]] step
+  // V3: %[[AFTER:.*]] = arith.addi %[[COLUMN]], %c16
+  // V4: %[[AFTER:.*]] = arith.addi %[[COLUMN]], %c32
+  // V3: %[[LAST:.*]] = arith.addi %[[END]], %c-16
+  // V4: %[[LAST:.*]] = arith.addi %[[END]], %c-32
+  // CHECK: %[[NEXT:.*]] = arith.minsi %[[AFTER]], %[[LAST]]
+  // V3: linear.tile {{.*}} next %[[NEXT]] rows 6 columns 16
+  // V4: linear.tile {{.*}} next %[[NEXT]] rows 8 columns 32
+  // CHECK-NOT: next
+  // CHECK: return
+  transformer.linear %x, %w into %y
+    : (memref<?x512xf32>, memref<257x512x32xf32>, memref<?x8224xf32>) -> ()
+  return
+}
+
+// -----
+
 // Weights in rows are left to the reference lowering.
 // CHECK-LABEL: @leaves_rows
 func.func private @leaves_rows(%x: memref<?x8xf32>, %w: memref<8x8xf32>,
