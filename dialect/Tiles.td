@@ -22,7 +22,8 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     b [out], y and the residual [rows, out]. With `partial` columns behind the
     last one of y are left out; without it there are none. Sums run over `in`,
     ascending, one fused multiply-add each, and then the bias, whatever the tile:
-    its size changes no bit.
+    its size changes no bit. With `next` the tile asks for as many columns of W
+    from there on, before another tile needs them.
 
     ```mlir
     transformer.linear.tile %x, %w, %b activation relu into %y at [%row, %column] rows 8 columns 32
