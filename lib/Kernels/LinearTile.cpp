@@ -3,8 +3,8 @@
 // The tile of y stays in registers while k runs: per k one load a vector of the
 // panel, one broadcast a row of x, and one fused multiply-add an element. Loads
 // and broadcasts share a port, so that few instructions besides them may stand
-// in the loop: it is unrolled, and all strides are constants. While a tile
-// waits for no memory itself, it asks for the panel that comes next.
+// in the loop: it is unrolled, and all strides are constants. A tile that
+// names the columns after it has them fetched meanwhile.
 //
 //===----------------------------------------------------------------------===//
 
