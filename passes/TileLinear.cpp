@@ -39,21 +39,32 @@ static constexpr int64_t kL2Bytes = 1 << 20;
 /// Bytes of weights that come from memory for every call, since the L3 cache
 /// has to hold other weights, too.
 static constexpr int64_t kL3Bytes = 1 << 24;
+/// Rows that read such weights together where they have to stay whole: enough
+/// for several cores to share what memory gives.
+static constexpr int64_t kSharingRows = 32;
 /// Bytes of the hidden vectors of a task of ffn, on its stack, where they are
-/// those of more than a tile of rows.
-static constexpr int64_t kHiddenBytes = 1 << 18;
+/// those of more than a tile of rows: a part of the L2 cache, and more where
+/// reading the weights again would cost more.
+static constexpr int64_t kHiddenBytes = 1 << 18, kMostHiddenBytes = 1 << 20;
+
+/// Operations of a row of x: two for each element of a weight.
+static int64_t flopsPerRow(Value weight) {
+  return 2 * cast<MemRefType>(weight.getType()).getNumElements();
+}
+static int64_t weightBytes(int64_t flopsPerRow) {
+  return flopsPerRow / 2 * sizeof(float);
+}
 
 namespace {
 /// x W + b with what follows it element by element; null where it has none.
 struct LinearBlock {
   Value input, weight, bias, residual, destination;
   ActivationKindAttr activation;
+  /// Whether tiles ask for the panels that come next.
+  bool isFetched = false;
 
   int64_t panels() const {
     return cast<MemRefType>(weight.getType()).getDimSize(0);
-  }
-  int64_t weightBytes() const {
-    return sizeof(float) * cast<MemRefType>(weight.getType()).getNumElements();
   }
   int64_t columns() const {
     return cast<MemRefType>(destination.getType()).getDimSize(1);
@@ -123,14 +134,15 @@ Value TileLoops::rowsOf(Value memref, Value first, Value rows) {
 void TileLoops::forEachTask(
     Value count, int64_t flopsPerRow, int64_t mostRowsOfTask, int64_t panels,
     bool wholeRows, function_ref<void(Value, Value, Value, Value)> body) {
-  // As many rows as make a task worth a thread, or else a share of all rows;
-  // all that it may have where each block of rows would read large weights
-  // again, and their panels make enough tasks.
+  // As many rows as make a task worth a thread, or else a share of all rows.
+  // More where each block of rows would read large weights again: all that a
+  // task may have, if panels make enough tasks.
   int64_t worthRows =
       llvm::alignTo(llvm::divideCeil(kTaskFlops, flopsPerRow), mostRows());
-  int64_t weightBytes = flopsPerRow / 2 * sizeof(float);
-  if (!wholeRows && panels >= kMostTasks && weightBytes > kL2Bytes)
+  if (!wholeRows && panels >= kMostTasks && weightBytes(flopsPerRow) > kL2Bytes)
     worthRows = mostRowsOfTask;
+  else if (weightBytes(flopsPerRow) > kL3Bytes)
+    worthRows = std::max(worthRows, kSharingRows);
   Value share = multiply(ceilDivide(count, index(kMostTasks / 2 * mostRows())),
                          index(mostRows()));
   Value rows = most(least(share, index(mostRowsOfTask)),
@@ -220,10 +232,9 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
   Value whole = minus(rows, left);
   SmallVector<int64_t> cases =
       llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
-  bool isFetched = !partial && block.weightBytes() > kL3Bytes;
   each(begin, end, wholeColumns(), [&](Value column) {
     Value next;
-    if (isFetched)
+    if (block.isFetched && !partial)
       next = least(plus(column, wholeColumns()), plus(end, -wholeColumns()));
     each(index(0), whole, mostRows(), [&](Value row) {
       tile(block, row, column, mostRows(), wholeColumns(), partial, next);
@@ -304,11 +315,6 @@ template <typename Op> static void tileNorm(Op op, Value rows, Loops &loops) {
                    *op.getEpsilon());
 }
 
-/// Operations for one row of x.
-static int64_t flopsPerRow(Value weight) {
-  return 2 * cast<MemRefType>(weight.getType()).getNumElements();
-}
-
 static void tileLinear(LinearOp op, TileLoops &loops) {
   SmallVector<int64_t> widths = op.getWidths();
   bool hasEqualParts = widths.size() > 1 && llvm::all_equal(widths);
@@ -327,6 +333,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           part.input = input;
           part.residual = residual;
           part.activation = op.getActivationAttr();
+          part.isFetched = weightBytes(flopsPerRow(op.getWeight())) > kL3Bytes;
           auto inside = [&](Value panel) {
             return loops.least(
                 loops.most(loops.minus(panel, first), loops.index(0)),
@@ -361,15 +368,16 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
 /// A task keeps the hidden vectors of its rows on its stack.
 static void tileFfn(FfnOp op, TileLoops &loops) {
   int64_t hidden = op.getHiddenWidth();
-  int64_t mostRows = std::clamp(kHiddenBytes / int64_t(sizeof(float)) / hidden /
+  int64_t flops = flopsPerRow(op.getWeight1()) + flopsPerRow(op.getWeight2());
+  bool isFetched = weightBytes(flops) > kL3Bytes;
+  int64_t bytes = isFetched ? kMostHiddenBytes : kHiddenBytes;
+  int64_t mostRows = std::clamp(bytes / int64_t(sizeof(float)) / hidden /
                                     loops.mostRows() * loops.mostRows(),
                                 loops.mostRows(), kMostRows);
   auto type = MemRefType::get({mostRows, hidden}, loops.builder.getF32Type());
   loops.forEachTask(
-      loops.size(op.getInput(), 0),
-      flopsPerRow(op.getWeight1()) + flopsPerRow(op.getWeight2()), mostRows,
-      /*panels=*/1, /*wholeRows=*/true,
-      [&](Value firstRow, Value rows, Value, Value) {
+      loops.size(op.getInput(), 0), flops, mostRows, /*panels=*/1,
+      /*wholeRows=*/true, [&](Value firstRow, Value rows, Value, Value) {
         auto scratch =
             memref::AllocaOp::create(loops.builder, loops.loc, type,
                                      loops.builder.getI64IntegerAttr(64));
@@ -384,6 +392,7 @@ static void tileFfn(FfnOp op, TileLoops &loops) {
         second.bias = op.getBias2();
         second.residual = loops.rowsOf(op.getResidual(), firstRow, rows);
         second.destination = loops.rowsOf(op.getDestination(), firstRow, rows);
+        first.isFetched = second.isFetched = isFetched;
         for (const LinearBlock &block : {first, second})
           loops.tileBlock(block, loops.index(0), loops.index(block.panels()));
         tileNorm(op, second.destination, loops);

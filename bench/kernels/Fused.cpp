@@ -136,7 +136,7 @@ static std::string addFfn(const Ffn &ffn, const std::string &target) {
                   ") residual(%x) norm(layer, %gamma, %beta, 1.0e-5)",
               sizes);
   std::vector<LayerCase> cases;
-  for (int64_t rows : {1, 16, 480}) {
+  for (int64_t rows : {1, 16, 64, 480}) {
     cases.push_back(
         {"ffn " + ffn.activation + " " + product({rows, width, hidden}),
          "ffn",
@@ -159,7 +159,9 @@ std::string addFused(const std::string &target) {
     if (std::string error = addLinear(linear, target); !error.empty())
       return error;
   const Ffn ffns[] = {{"relu", algorithm::eltwise_relu, 256, 1536},
-                      {"gelu", algorithm::eltwise_gelu_erf, 512, 2048}};
+                      {"gelu", algorithm::eltwise_gelu_erf, 512, 2048},
+                      // The layers of large models, which no cache holds.
+                      {"gelu", algorithm::eltwise_gelu_erf, 1024, 4096}};
   for (const Ffn &ffn : ffns)
     if (std::string error = addFfn(ffn, target); !error.empty())
       return error;

@@ -166,3 +166,22 @@ func.func private @keeps_hidden_vectors(%x: memref<?x8xf32>,
        memref<?x8xf32>) -> ()
   return
 }
+
+// -----
+
+// Both weights of an ffn together come from memory: 32 rows and more read them
+// at once, and the stack holds 64 hidden vectors in place of 16.
+// CHECK-LABEL: @shares_large_weights
+func.func private @shares_large_weights(%x: memref<?x1024xf32>,
+    %w1: memref<128x1024x32xf32>, %w2: memref<32x4096x32xf32>,
+    %y: memref<?x1024xf32>) {
+  // V4: arith.maxsi %{{.*}}, %c32
+  // V4: memref.alloca() {alignment = 64 : i64} : memref<64x4096xf32>
+  // V3: memref.alloca() {alignment = 64 : i64} : memref<60x4096xf32>
+  // CHECK-COUNT-2: linear.tile {{.*}} next
+  // CHECK: return
+  transformer.ffn %x, %w1, %w2 into %y
+    : (memref<?x1024xf32>, memref<128x1024x32xf32>, memref<32x4096x32xf32>,
+       memref<?x1024xf32>) -> ()
+  return
+}
