@@ -142,7 +142,8 @@ void TileLoops::forEachTask(
   if (!wholeRows && panels >= kMostTasks && weightBytes(flopsPerRow) > kL2Bytes)
     worthRows = mostRowsOfTask;
   else if (weightBytes(flopsPerRow) > kL3Bytes)
-    worthRows = std::max(worthRows, kSharingRows);
+    worthRows =
+        std::max<int64_t>(worthRows, llvm::alignTo(kSharingRows, mostRows()));
   Value share = multiply(ceilDivide(count, index(kMostTasks / 2 * mostRows())),
                          index(mostRows()));
   Value rows = most(least(share, index(mostRowsOfTask)),
