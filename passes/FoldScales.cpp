@@ -110,6 +110,7 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
       return decline(othersThan(factor, table) +
                      " the table without that scale and it would be stored "
                      "twice");
+    // Its own, not that of the table that it reads next.
     std::string name = nameOf(op);
     scale(op.getTableMutable(), factor, parameters);
     op.setScale(APFloat(1.0f));
@@ -139,6 +140,7 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
         (linear.getBias() && !isFoldable(linear.getBias())))
       return decline("the weight of its queries is no parameter, or is read "
                      "without that scale elsewhere");
+    // Its own, not that of the weight that it reads next.
     std::string name = nameOf(linear);
     scale(linear.getWeightMutable(), factor, parameters);
     if (linear.getBias())
