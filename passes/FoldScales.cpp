@@ -110,13 +110,11 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
       return decline(othersThan(factor, table) +
                      " the table without that scale and it would be stored "
                      "twice");
-    // Its own, not that of the table that it reads next.
-    std::string name = nameOf(op);
     scale(op.getTableMutable(), factor, parameters);
     op.setScale(APFloat(1.0f));
     reportFused(kPass, op,
-                "the scale " + format(factor) + " of the rows of " + name +
-                    " is part of the table");
+                "the scale " + format(factor) + " of the rows of " +
+                    nameOf(op) + " is part of the table");
   }
 
   void visit(AttentionOp op, MadeParameters &parameters) {
@@ -140,15 +138,13 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
         (linear.getBias() && !isFoldable(linear.getBias())))
       return decline("the weight of its queries is no parameter, or is read "
                      "without that scale elsewhere");
-    // Its own, not that of the weight that it reads next.
-    std::string name = nameOf(linear);
     scale(linear.getWeightMutable(), factor, parameters);
     if (linear.getBias())
       scale(linear.getBiasMutable()[0], factor, parameters);
     op.setScale(APFloat(1.0f));
     reportFused(kPass, op,
                 "the scale " + format(factor) + " of the scores of " +
-                    nameOf(op) + " is part of " + name);
+                    nameOf(op) + " is part of " + nameOf(linear));
   }
 
   /// Uses of the weight ops of each parameter, and whether all of them want it

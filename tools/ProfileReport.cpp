@@ -129,13 +129,18 @@ Status heddle::reportProfile(const Model &model,
                              const std::vector<const Profile *> &workers,
                              int64_t threadsEach, const std::string &path) {
   Profile profile(model.manifest());
-  for (const Profile *worker : workers)
+  // Those that had nothing to do left the machine to the others.
+  int64_t busy = 0;
+  for (const Profile *worker : workers) {
     profile.merge(*worker);
-  int64_t threads = int64_t(workers.size()) * threadsEach;
+    busy += worker->entries().calls > 0;
+  }
+  busy = std::max<int64_t>(busy, 1);
+  int64_t threads = busy * threadsEach;
   Result<MachinePeaks> peaks = measurePeaks(model.isa(), threads);
   if (!peaks.ok())
     return peaks.status();
-  ProfileSetting setting{int64_t(workers.size()), threads, *peaks};
+  ProfileSetting setting{busy, threads, *peaks};
   fputs(describeProfile(model, profile, setting).c_str(), stderr);
   return path.empty() ? Status::success()
                       : writeText(path, profileAsJson(model, profile, setting));

@@ -14,6 +14,7 @@ namespace heddle {
 
 /// Where a profile was taken.
 struct ProfileSetting {
+  /// Those that ran a batch.
   int64_t workers;
   /// Threads of all workers.
   int64_t threads;

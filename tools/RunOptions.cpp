@@ -148,6 +148,8 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments) {
       if (!status.ok())
         return status;
       hasForm |= flag == "--form";
+    } else if (argument == "--profile=") {
+      return Status::error("--profile has an empty value, expected a file");
     } else if (flag == "--profile") {
       options.profile =
           equals == std::string::npos ? "" : argument.substr(equals + 1);

@@ -17,13 +17,25 @@ SmallVector<StringRef> heddle::namesIn(Location location) {
   return names.takeVector();
 }
 
+/// What a checkpoint calls a weight: the first that it is made of.
+static std::string storedNameOf(WeightOp weight) {
+  StringRef name = weight.getParameter();
+  SymbolTable symbols(weight->getParentOfType<ModuleOp>());
+  auto parameter = symbols.lookup<ParameterOp>(name);
+  while (parameter && parameter.getPartsAttr()) {
+    name = cast<FlatSymbolRefAttr>(parameter.getPartsAttr()[0]).getValue();
+    parameter = symbols.lookup<ParameterOp>(name);
+  }
+  return name.str();
+}
+
 std::string heddle::nameOf(Operation *op) {
   if (SmallVector<StringRef> names = namesIn(op->getLoc()); !names.empty())
     return names.front().str();
   // Modules of people have no names in locations.
   for (Value operand : op->getOperands())
     if (auto weight = operand.getDefiningOp<WeightOp>())
-      return weight.getParameter().str();
+      return storedNameOf(weight);
   return op->getName().stripDialect().str();
 }
 

@@ -19,8 +19,8 @@ namespace heddle {
 /// The names in a location, in order and once each.
 llvm::SmallVector<llvm::StringRef> namesIn(mlir::Location location);
 
-/// The first name in an op's location, that of the first weight that it reads,
-/// or what kind of op it is.
+/// The first name in an op's location, the checkpoint's name of the first
+/// weight that it reads, or what kind of op it is.
 std::string nameOf(mlir::Operation *op);
 
 /// What kind of op it is: `a recurrence`, `an embedding`.

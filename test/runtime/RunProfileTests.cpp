@@ -46,8 +46,11 @@ TEST_F(RunProfileTest, table_and_json) {
 
     json report = json::parse(read("p.json"));
     EXPECT_EQ(report["isa"], "x86-64-v3");
-    EXPECT_EQ(report["threads"], flags[0] == 0 ? 1 : flags[3] == 'w' ? 3 : 2);
-    EXPECT_EQ(report["workers"], flags[0] != 0 && flags[3] == 'w' ? 3 : 1);
+    // Workers that found a batch to run.
+    int64_t workers = report["workers"];
+    EXPECT_GE(workers, 1);
+    EXPECT_LE(workers, *flags && flags[3] == 'w' ? 3 : 1);
+    EXPECT_EQ(report["threads"], *flags && flags[3] == 't' ? 2 : workers);
     EXPECT_GT(report["peak_each_worker"]["flops_per_second"], 1e8);
     EXPECT_GT(report["peak_each_worker"]["bytes_per_second"], 1e8);
     ASSERT_EQ(report["kernels"].size(), 1u);
@@ -60,6 +63,13 @@ TEST_F(RunProfileTest, table_and_json) {
     EXPECT_GT(report["entries"]["calls"], kernel["calls"]);
     EXPECT_GE(report["entries"]["seconds"], kernel["seconds"]);
   }
+}
+
+TEST_F(RunProfileTest, idle_workers_share_nothing) {
+  EXPECT_EQ(run("toy --ids --workers 3 --profile=p.json 1").exitCode, 0);
+  json report = json::parse(read("p.json"));
+  EXPECT_EQ(report["workers"], 1);
+  EXPECT_EQ(report["threads"], 1);
 }
 
 TEST_F(RunProfileTest, several_workers_share_the_peaks) {
@@ -121,6 +131,8 @@ TEST_F(RunProfileTest, failures) {
                                 "No such file or directory"),
             std::string::npos);
   // A run that fails has no profile.
+  expectError("toy --ids --profile= 1",
+              "--profile has an empty value, expected a file");
   expectError("toy --ids --profile x",
               "text 1 has 'x', expected token ids separated by spaces");
 }
