@@ -19,14 +19,13 @@ SmallVector<StringRef> heddle::namesIn(Location location) {
 
 /// What a checkpoint calls a weight: the first that it is made of.
 static std::string storedNameOf(WeightOp weight) {
-  StringRef name = weight.getParameter();
-  SymbolTable symbols(weight->getParentOfType<ModuleOp>());
-  auto parameter = symbols.lookup<ParameterOp>(name);
-  while (parameter && parameter.getPartsAttr()) {
-    name = cast<FlatSymbolRefAttr>(parameter.getPartsAttr()[0]).getValue();
-    parameter = symbols.lookup<ParameterOp>(name);
-  }
-  return name.str();
+  FlatSymbolRefAttr name = weight.getParameterAttr();
+  auto find = [&] {
+    return SymbolTable::lookupNearestSymbolFrom<ParameterOp>(weight, name);
+  };
+  for (auto made = find(); made && made.getPartsAttr(); made = find())
+    name = cast<FlatSymbolRefAttr>(made.getPartsAttr()[0]);
+  return name.getValue().str();
 }
 
 std::string heddle::nameOf(Operation *op) {

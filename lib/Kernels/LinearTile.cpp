@@ -37,6 +37,12 @@ public:
   void build();
 
 private:
+  /// A column of W in the panels.
+  struct PanelColumn {
+    Value panel, column;
+  };
+  PanelColumn toPanel(Value column);
+  SmallVector<Value> panelAt(PanelColumn first, Value k, int64_t offset);
   SmallVector<Value> multiplyAdd(Value k, int64_t offset, ValueRange sums);
   Value load(Value memref, ValueRange at, int64_t vector);
   void finish(Value y, int64_t row, int64_t vector);
@@ -44,7 +50,6 @@ private:
     return loops.builder.createOrFold<arith::AddIOp>(loops.loc, lhs,
                                                      loops.index(rhs));
   }
-  SmallVector<Value> panelAt(Value column, Value k, int64_t offset);
   void fetchNext(Value k);
   Value mask(int64_t vector);
 
@@ -53,18 +58,22 @@ private:
   IsaLevel isa;
   int64_t rows, depth, lanes, vectors;
   VectorType type;
+  /// The columns of the tile, and those that come next.
+  PanelColumn current, next;
 };
 } // namespace
 
-/// Where W[k, column + offset] stands in the panels.
-SmallVector<Value> LinearTileBuilder::panelAt(Value column, Value k,
-                                              int64_t offset) {
+LinearTileBuilder::PanelColumn LinearTileBuilder::toPanel(Value column) {
   Value width = loops.index(kPanelColumns);
-  Value panel = arith::DivUIOp::create(loops.builder, loops.loc, column, width);
-  Value inPanel =
-      arith::RemUIOp::create(loops.builder, loops.loc, column, width);
-  return {add(panel, offset / kPanelColumns), k,
-          add(inPanel, offset % kPanelColumns)};
+  return {arith::DivUIOp::create(loops.builder, loops.loc, column, width),
+          arith::RemUIOp::create(loops.builder, loops.loc, column, width)};
+}
+
+/// Where W[k, first + offset] stands.
+SmallVector<Value> LinearTileBuilder::panelAt(PanelColumn first, Value k,
+                                              int64_t offset) {
+  return {add(first.panel, offset / kPanelColumns), k,
+          add(first.column, offset % kPanelColumns)};
 }
 
 /// Row k of the columns that come next, into the L2 cache: the L1 is too small
@@ -72,7 +81,7 @@ SmallVector<Value> LinearTileBuilder::panelAt(Value column, Value k,
 void LinearTileBuilder::fetchNext(Value k) {
   for (int64_t c = 0, end = op.getColumns(); c < end; c += kLine)
     memref::PrefetchOp::create(loops.builder, loops.loc, op.getWeight(),
-                               panelAt(op.getNext(), k, c), /*isWrite=*/false,
+                               panelAt(next, k, c), /*isWrite=*/false,
                                /*localityHint=*/2, /*isDataCache=*/true);
 }
 
@@ -84,20 +93,19 @@ SmallVector<Value> LinearTileBuilder::multiplyAdd(Value k, int64_t offset,
   Value at = add(k, offset);
   if (op.getNext())
     fetchNext(at);
-  SmallVector<Value> weights, next;
+  SmallVector<Value> weights, added;
   for (int64_t v = 0; v < vectors; ++v)
-    weights.push_back(
-        vector::LoadOp::create(builder, loc, type, op.getWeight(),
-                               panelAt(op.getColumn(), at, v * lanes)));
+    weights.push_back(vector::LoadOp::create(builder, loc, type, op.getWeight(),
+                                             panelAt(current, at, v * lanes)));
   for (int64_t r = 0; r < rows; ++r) {
     Value x = vector::BroadcastOp::create(
         builder, loc, type,
         loops.load(op.getInput(), {add(op.getRow(), r), at}));
     for (int64_t v = 0; v < vectors; ++v)
-      next.push_back(vector::FMAOp::create(builder, loc, x, weights[v],
-                                           sums[r * vectors + v]));
+      added.push_back(vector::FMAOp::create(builder, loc, x, weights[v],
+                                            sums[r * vectors + v]));
   }
-  return next;
+  return added;
 }
 
 /// The lanes of a vector that are columns of y.
@@ -148,14 +156,17 @@ void LinearTileBuilder::build() {
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   SmallVector<Value> sums(rows * vectors, zero);
+  current = toPanel(op.getColumn());
+  if (op.getNext())
+    next = toPanel(op.getNext());
   if (whole > 0) {
     auto loop = scf::ForOp::create(
         builder, loc, loops.index(0), loops.index(whole), loops.index(unroll),
         sums, [&](OpBuilder &, Location, Value k, ValueRange carried) {
-          SmallVector<Value> next(carried);
+          SmallVector<Value> added(carried);
           for (int64_t step = 0; step < unroll; ++step)
-            next = multiplyAdd(k, step, next);
-          scf::YieldOp::create(builder, loc, next);
+            added = multiplyAdd(k, step, added);
+          scf::YieldOp::create(builder, loc, added);
         });
     sums.assign(loop.getResults().begin(), loop.getResults().end());
   }

@@ -26,9 +26,9 @@ func.func private @accumulates(%x: memref<?x256xf32>, %w: memref<2x256x32xf32>,
 func.func private @fetches_the_next_panel(%x: memref<?x256xf32>,
     %w: memref<2x256x32xf32>, %y: memref<?x64xf32>, %row: index,
     %column: index, %next: index) {
-  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
   // CHECK: %[[PANEL:.*]] = arith.divui %arg5, %c32
   // CHECK: %[[IN:.*]] = arith.remui %arg5, %c32
+  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
   // CHECK: memref.prefetch %arg1[%[[PANEL]], %[[K]], %[[IN]]], read, locality<2>, data
   // CHECK: %[[LINE:.*]] = arith.addi %{{.*}}, %c16
   // CHECK: memref.prefetch %arg1[%{{.*}}, %[[K]], %[[LINE]]], read, locality<2>, data
