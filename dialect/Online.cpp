@@ -30,14 +30,15 @@ static LogicalResult verifyAgree(Operation *op, StringRef what, int64_t first,
          << what << ", found " << first << " and " << second;
 }
 
-/// The state holds three values a column.
+/// The state holds a few values a column.
 static LogicalResult verifyState(Operation *op, Value state, Value columns) {
   MemRefType type = memrefType(state);
-  if (type.hasStaticShape() && type.getDimSize(0) == 3 &&
+  if (type.hasStaticShape() && type.getDimSize(0) == kOnlineStateRows &&
       (columnsOf(columns) == 0 || columnsOf(columns) == type.getDimSize(1)))
     return success();
-  return op->emitOpError("expects a state of 3 rows and the columns of ")
-         << columns.getType() << ", found " << type;
+  return op->emitOpError("expects a state of ")
+         << kOnlineStateRows << " rows and the columns of " << columns.getType()
+         << ", found " << type;
 }
 
 MaskOpInterface TileRunsOp::getMaskOp() {

@@ -70,12 +70,12 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
     ```mlir
     transformer.online.init %rows[%i] into %queries, %sums, %state
         {scale = 0.125 : f32} : memref<?x64xf32>, memref<64x32xf32>,
-        memref<64x32xf32>, memref<3x32xf32>
+        memref<64x32xf32>, memref<4x32xf32>
     ```
 
     Constraints:
     - (C1) queries and sums have one number of columns, and queries the width of
-      rows; state is [3, columns], or [3, lanes] for one query.
+      rows; state is [4, columns], or [4, lanes] for one query.
   }];
   let arguments = (ins Transformer_HeadRows:$rows, Index:$first,
                        Transformer_Columns:$queries, Transformer_Columns:$sums,
@@ -94,14 +94,16 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
   let description = [{
     For the keys j in [begin, end) of a tile and the queries of the block:
 
-        s_j = score(k_j . q),  w_j = 2^(factor s_j - m)
+        s_j = score(k_j . q),  w_j = 2^((s_j - offset) factor - shift)
 
-    where m is a query's maximum so far, which the op keeps in `state` with the
-    total of the weights. m only follows where factor s exceeds it by 8, so that
-    weights stay below 2^8; then sums and total shrink with it. Each query decides
-    for itself, at tiles of `tile` keys counted from key 0: no other query's
-    values change its bits. Other normalizers than softmax have no maximum:
-    w_j = s_j, or what the normalizer's region makes of it.
+    where factor offset + shift, which the op keeps in `state` with the total of
+    the weights, is about the largest factor s so far: common to all keys of a
+    query, whatever it is. It only follows where factor s exceeds it by 8, so that
+    weights stay below 2^9; then sums and total shrink with it. Shift and offset
+    are one of them 0, so that weights are as good as the scores, far from 0, too.
+    Each query decides for itself, at tiles of `tile` keys counted from key 0: no
+    other query's values change its bits. Other normalizers than softmax have no
+    maximum: w_j = s_j, or what the normalizer's region makes of it.
 
     weights[j - begin'] holds w_j, and -0.0 where (b, h, query, j) is not in the
     mask; keys in [full begin, full end) are known to be. begin' is begin rounded
@@ -185,11 +187,11 @@ def OnlineFinishOp : Transformer_Op<"online.finish"> {
 
     ```mlir
     transformer.online.finish %sums, %state into %rows[%i]
-        : memref<64x32xf32>, memref<3x32xf32>, memref<?x64xf32>
+        : memref<64x32xf32>, memref<4x32xf32>, memref<?x64xf32>
     ```
 
     Constraints:
-    - (C1) sums has the width of rows; state is [3, columns], or [3, lanes] for
+    - (C1) sums has the width of rows; state is [4, columns], or [4, lanes] for
       one query.
   }];
   let arguments = (ins Transformer_Columns:$sums, Transformer_HeadRows:$state,

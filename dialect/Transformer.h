@@ -50,6 +50,9 @@ inline constexpr llvm::StringLiteral kKernelsAttr = "transformer.kernels";
 /// so that one packing serves every ISA level.
 inline constexpr int64_t kPanelColumns = 32;
 
+/// Rows of the state of online ops: what a query remembers of its keys.
+inline constexpr int64_t kOnlineStateRows = 4;
+
 /// Whether a weight stands in panels, as `parameter` says: on memrefs only.
 inline bool isPacked(mlir::Value weight) {
   auto type = llvm::dyn_cast<mlir::MemRefType>(weight.getType());

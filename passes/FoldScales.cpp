@@ -1,8 +1,8 @@
 //===- FoldScales.cpp - Multiply weights in place of activations ----------===//
 //
-// A factor moves into a parameter where everyone who reads the parameter wants
-// the same one: the rows of a table, or the weight and bias of a linear that
-// makes queries. The whole module is asked before anything is changed.
+// A factor moves into a table where everyone who reads it wants its rows to be
+// multiplied by the same one. The whole module is asked before anything is
+// changed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,14 +26,6 @@ using namespace heddle;
 
 static constexpr StringLiteral kPass = "fold-scales";
 
-/// A linear that computes nothing but the queries of one attention.
-static LinearOp queriesOf(AttentionOp attention) {
-  auto linear = attention.getQuery().getDefiningOp<LinearOp>();
-  bool isAlone = linear && linear.isPlain() && linear.getOutput() &&
-                 linear.getOutput().hasOneUse();
-  return isAlone ? linear : LinearOp();
-}
-
 static std::string format(float value) {
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%g", value);
@@ -45,18 +37,9 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
   /// What an op wants a weight that it reads to be multiplied by; 1 where it
   /// wants the weight as it is.
   static float factorFor(OpOperand &use) {
-    if (auto embedding = dyn_cast<EmbeddingOp>(use.getOwner()))
-      return &use == &embedding.getTableMutable()
-                 ? embedding.getScale().convertToFloat()
-                 : 1.0f;
-    auto linear = dyn_cast<LinearOp>(use.getOwner());
-    if (!linear || !linear.getOutput() || !linear.getOutput().hasOneUse() ||
-        use.get() == linear.getInput())
-      return 1.0f;
-    auto attention = dyn_cast<AttentionOp>(*linear.getOutput().user_begin());
-    return attention && attention.getSimilarity().empty() &&
-                   queriesOf(attention) == linear
-               ? attention.getEffectiveScale()
+    auto embedding = dyn_cast<EmbeddingOp>(use.getOwner());
+    return embedding && &use == &embedding.getTableMutable()
+               ? embedding.getScale().convertToFloat()
                : 1.0f;
   }
 
@@ -86,13 +69,6 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
     return joinWords(functions) + (functions.size() == 1 ? " reads" : " read");
   }
 
-  /// Lets `value` read its parameter times `factor`.
-  void scale(OpOperand &use, float factor, MadeParameters &parameters) {
-    OpBuilder builder(use.getOwner());
-    use.set(MadeParameters::read(
-        builder, parameters.scale(parameters.find(use.get()), factor)));
-  }
-
   void visit(EmbeddingOp op, MadeParameters &parameters) {
     float factor = op.getScale().convertToFloat();
     if (factor == 1.0f)
@@ -110,41 +86,13 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
       return decline(othersThan(factor, table) +
                      " the table without that scale and it would be stored "
                      "twice");
-    scale(op.getTableMutable(), factor, parameters);
+    OpBuilder builder(op);
+    op.getTableMutable().set(
+        MadeParameters::read(builder, parameters.scale(table, factor)));
     op.setScale(APFloat(1.0f));
     reportFused(kPass, op,
                 "the scale " + format(factor) + " of the rows of " +
                     nameOf(op) + " is part of the table");
-  }
-
-  void visit(AttentionOp op, MadeParameters &parameters) {
-    float factor = op.getEffectiveScale();
-    if (factor == 1.0f || !op.getSimilarity().empty())
-      return;
-    auto decline = [&](const Twine &reason) {
-      reportDeclined(kPass, op,
-                     "the scores of " + nameOf(op) + " are multiplied by " +
-                         format(factor) + " one by one, since " + reason);
-    };
-    LinearOp linear = queriesOf(op);
-    if (!linear)
-      return decline("its queries are not those of one linear, or are read "
-                     "elsewhere, too");
-    auto isFoldable = [&](Value value) {
-      ParameterOp parameter = parameters.find(value);
-      return parameter && agreed.lookup(parameter.getSymNameAttr());
-    };
-    if (!isFoldable(linear.getWeight()) ||
-        (linear.getBias() && !isFoldable(linear.getBias())))
-      return decline("the weight of its queries is no parameter, or is read "
-                     "without that scale elsewhere");
-    scale(linear.getWeightMutable(), factor, parameters);
-    if (linear.getBias())
-      scale(linear.getBiasMutable()[0], factor, parameters);
-    op.setScale(APFloat(1.0f));
-    reportFused(kPass, op,
-                "the scale " + format(factor) + " of the scores of " +
-                    nameOf(op) + " is part of " + nameOf(linear));
   }
 
   /// Uses of the weight ops of each parameter, and whether all of them want it
@@ -164,7 +112,6 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
       if (std::optional<float> factor = agreedFactor(parameter))
         agreed[parameter.getSymNameAttr()] = *factor != 1.0f;
     getOperation().walk([&](EmbeddingOp op) { visit(op, parameters); });
-    getOperation().walk([&](AttentionOp op) { visit(op, parameters); });
   }
 };
 } // namespace

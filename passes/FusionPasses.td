@@ -19,22 +19,20 @@ def FoldScalesPass : Pass<"transformer-fold-scales", "::mlir::ModuleOp"> {
   let summary = "Multiply weights in place of activations";
   let description = [{
     Comes in: functions on tensors. The scale of an embedding's rows becomes part
-    of the table, that of an attention's scores part of the linear that makes its
-    queries, as parameters `scaled by` it: their bytes are multiplied while the
+    of the table, a parameter `scaled by` it: its bytes are multiplied while the
     artifact is written.
 
     ```mlir
-    %q = transformer.linear %x, %wq, %bq            // read by nothing else
-    %y = transformer.attention %q, %k, %v {scale = 0.125 : f32}
-    // becomes, with @wq.scaled : columns of [@wq] scaled by 0.125
-    %wq.scaled = transformer.weight @wq.scaled
-    %bq.scaled = transformer.weight @bq.scaled
-    %q = transformer.linear %x, %wq.scaled, %bq.scaled
-    %y = transformer.attention %q, %k, %v {scale = 1.0 : f32}
+    %e = transformer.embedding %ids, %table {scale = 16.0 : f32}
+    // becomes, with @table.scaled : columns of [@table] scaled by 16.0
+    %table.scaled = transformer.weight @table.scaled
+    %e = transformer.embedding %ids, %table.scaled
     ```
 
-    A parameter is scaled where all that read it, in all functions, want the same
-    factor; otherwise it would be stored twice, and the scale stays.
+    A table is scaled where all that read it, in all functions, want the same
+    factor; otherwise it would be stored twice, and the scale stays. The scale of
+    an attention's scores stays with it: exponents need a factor anyway, and
+    scores that are sums of few digits remain exact.
   }];
 }
 

@@ -69,6 +69,7 @@ private:
   void queryRow(Value row, Value head);
   void forEachTile(Value count, bool isAligned,
                    function_ref<void(Value, Value, ArrayRef<Value>)> tile);
+  bool scalesExponents();
   float queryScale();
   float exponentFactor();
   void createUpdate(Value values, Value begin, Value end, ArrayRef<Value> run,
@@ -148,15 +149,19 @@ void AttentionTiler::forEachTask(Value units, Value unitWork,
   loops.each(begin, end, 1, unit);
 }
 
-/// Scores come out scaled: by log2 e, too, where they are exponents of 2 next.
-float AttentionTiler::queryScale() {
+/// Whether the scale is part of the factor that makes exponents of scores: its
+/// rounding then changes differences of scores alone. Where others read scores,
+/// and where no ordinary number is left of the factor, queries carry it.
+bool AttentionTiler::scalesExponents() {
   double scale = op.getEffectiveScale();
-  bool isExponent =
-      op.getNormalizer() == Normalizer::Softmax && op.getScore().empty();
-  return isExponent ? scale * M_LOG2E : scale;
+  return op.getNormalizer() == Normalizer::Softmax && op.getScore().empty() &&
+         scale > 0x1p-64 && scale < 0x1p64;
+}
+float AttentionTiler::queryScale() {
+  return scalesExponents() ? 1 : op.getEffectiveScale();
 }
 float AttentionTiler::exponentFactor() {
-  return op.getScore().empty() ? 1 : M_LOG2E;
+  return scalesExponents() ? op.getEffectiveScale() * M_LOG2E : M_LOG2E;
 }
 
 void AttentionTiler::createWeights(Value keys, Value begin, Value end,
@@ -204,7 +209,8 @@ BlockScratch AttentionTiler::blockScratch(int64_t count) {
   Type f32 = loops.builder.getF32Type();
   return {scratch({op.getKeyWidth(), count}, f32),
           scratch({sizes.weights, count}, f32),
-          scratch({op.getValueWidth(), count}, f32), scratch({3, count}, f32)};
+          scratch({op.getValueWidth(), count}, f32),
+          scratch({kOnlineStateRows, count}, f32)};
 }
 
 /// As many queries of one head, from `first` on, as `scratch` has columns.
@@ -335,7 +341,7 @@ void AttentionTiler::tileStep() {
     Type f32 = builder.getF32Type();
     block = {scratch({op.getKeyWidth()}, f32), scratch({sizes.weights}, f32),
              scratch({op.getValueWidth()}, f32),
-             scratch({3, loops.isa.lanes}, f32)};
+             scratch({kOnlineStateRows, loops.isa.lanes}, f32)};
     runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                    builder.getIndexType());
   };

@@ -60,9 +60,8 @@ void heddle::emitBlock(OnlineInitOp op, const IsaLevel &isa) {
   };
   loops.each(loops.index(0), loops.index(shapeOf(op.getSums())[0]), 1,
              [&](Value d) { fill(op.getSums(), d, 0); });
-  fill(op.getState(), loops.index(kNegatedMaximum), 0);
-  fill(op.getState(), loops.index(kThreshold), -INFINITY);
-  fill(op.getState(), loops.index(kTotal), 0);
+  for (auto [row, value] : llvm::enumerate(kInitialState))
+    fill(op.getState(), loops.index(row), value);
 }
 
 namespace {

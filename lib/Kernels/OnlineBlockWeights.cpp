@@ -1,10 +1,11 @@
 //===- OnlineBlockWeights.cpp - Weights for a block of queries ------------===//
 //
 // A tile of K Q^T, some keys by all queries, is summed in registers and becomes
-// weights there: with softmax sums start from -m, so that the sum is the
-// exponent. Where a query's largest score of the tile exceeds its maximum by
-// too much, which is rare behind the first tile, the tile is shifted and what
-// the query has gathered so far shrinks; lanes that stay are multiplied by 1.
+// weights there. With softmax an exponent is one multiply-add of its score.
+// Where a query's largest score of the tile exceeds its threshold, which is
+// rare behind the first tile, the point that its exponents count from moves,
+// and what the query has gathered so far shrinks; lanes that stay are
+// multiplied by 1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +45,7 @@ private:
   SmallVector<Value> scores(Value key);
   SmallVector<Value> masks(Value key);
   void applyScoreRegion(Value key, SmallVectorImpl<Value> &scores);
-  SmallVector<Value> followMaximum(Value key, ArrayRef<Value> exponents);
+  SmallVector<Value> exponents(Value key, ArrayRef<Value> scores);
   void shrink(Value key, ArrayRef<Value> factors);
   void weigh(Value key, SmallVector<Value> scores, ArrayRef<Value> masks);
 
@@ -102,20 +103,15 @@ void BlockWeights::bindRegions() {
   }
 }
 
-/// k_j . q for the keys of a tile, summed along the width, from -m where that
-/// is all that is left to do. Rows behind the last key repeat it.
+/// k_j . q for the keys of a tile, summed along the width. Rows behind the last
+/// key repeat it.
 SmallVector<Value> BlockWeights::scores(Value key) {
   int64_t lanes = loops.isa.lanes, width = sizeOf(op.getKeys(), 1);
-  SmallVector<Value> rows, sums;
+  SmallVector<Value> rows;
   Value last = loops.plus(keyCount, -1);
   for (int64_t k = 0; k < tile; ++k)
     rows.push_back(loops.least(loops.plus(key, k), last));
-  bool fromMaximum =
-      isSoftmax && op.getScore().empty() && op.getFactor().isExactlyValue(1.0);
-  forEachPair([&](int64_t, int64_t v, int64_t) {
-    sums.push_back(fromMaximum ? state(kNegatedMaximum, v)
-                               : loops.splat(0, lanes));
-  });
+  SmallVector<Value> sums(tile * vectors, loops.splat(0, lanes));
   int64_t together = width % 4 == 0 ? 4 : 1;
   return loops.carry(loops.index(0), loops.index(width), together, sums,
                      [&](Value first, ValueRange carried) {
@@ -181,39 +177,44 @@ void BlockWeights::shrink(Value key, ArrayRef<Value> factors) {
              [&](Value row) { scale(op.getWeights(), row); });
 }
 
-/// The exponents relative to the maxima, moved where they have to.
-SmallVector<Value> BlockWeights::followMaximum(Value key,
-                                               ArrayRef<Value> exponents) {
-  int64_t lanes = loops.isa.lanes;
-  SmallVector<Value> largest(exponents.take_front(vectors)), moves;
+/// The exponents of a tile, from reference points that move where they have to.
+SmallVector<Value> BlockWeights::exponents(Value key, ArrayRef<Value> scores) {
+  double factor = op.getFactor().convertToDouble();
+  SmallVector<Value> largest(scores.take_front(vectors)), exceeds, result;
   for (int64_t k = 1; k < tile; ++k)
     for (int64_t v = 0; v < vectors; ++v)
-      largest[v] = loops.greater(exponents[k * vectors + v], largest[v]);
+      largest[v] = loops.greater(scores[k * vectors + v], largest[v]);
   for (int64_t v = 0; v < vectors; ++v)
-    moves.push_back(loops.isAbove(largest[v], state(kThreshold, v)));
-  auto move = [&] {
-    Value lag = loops.splat(kMaximumLag, lanes);
-    SmallVector<Value> shift, factors, grows, shifted;
+    exceeds.push_back(loops.isAbove(largest[v], state(kThreshold, v)));
+  auto look = [&] {
+    SmallVector<PointMove> moves;
+    SmallVector<Value> shrinks, factors;
     for (int64_t v = 0; v < vectors; ++v) {
-      shift.push_back(
-          loops.choose(moves[v], largest[v], loops.splat(0, lanes)));
-      // Not for the first key of a query, which may be far below 0.
-      grows.push_back(loops.isAbove(largest[v], lag));
-      Value factor =
-          math.exp2(arith::NegFOp::create(loops.builder, loops.loc, shift[v]));
-      factors.push_back(loops.choose(grows[v], factor, loops.splat(1, lanes)));
-      setState(loops.sub(state(kNegatedMaximum, v), shift[v]), kNegatedMaximum,
-               v);
-      setState(loops.choose(moves[v], lag, state(kThreshold, v)), kThreshold,
-               v);
+      Value column = loops.index(v * loops.isa.lanes);
+      moves.push_back(
+          followMaximum(loops, math, largest[v], factor,
+                        ReferencePoint::load(loops, op.getState(), column)));
+      moves[v].point.store(loops, op.getState(), column);
+      shrinks.push_back(moves[v].shrinks);
+      factors.push_back(moves[v].shrinkage);
     }
-    loops.when(loops.anyOf(grows), [&] { shrink(key, factors); });
+    loops.when(loops.anyOf(shrinks), [&] { shrink(key, factors); });
     forEachPair([&](int64_t, int64_t v, int64_t at) {
-      shifted.push_back(loops.sub(exponents[at], shift[v]));
+      result.push_back(exponent(loops, scores[at], factor, moves[v].point));
     });
-    return shifted;
+    return result;
   };
-  return loops.pick(loops.anyOf(moves), move, exponents);
+  // All offsets are 0 here.
+  auto multiply = [&] {
+    result.clear();
+    Value factors = loops.splat(factor, loops.isa.lanes);
+    forEachPair([&](int64_t, int64_t v, int64_t at) {
+      result.push_back(
+          loops.multiplyAdd(scores[at], factors, state(kNegatedShift, v)));
+    });
+    return result;
+  };
+  return loops.pick(loops.anyOf(exceeds), look, multiply);
 }
 
 /// Stores the weights of a tile and adds them to the totals; `masks` is empty
@@ -222,21 +223,13 @@ void BlockWeights::weigh(Value key, SmallVector<Value> scores,
                          ArrayRef<Value> masks) {
   int64_t lanes = loops.isa.lanes;
   applyScoreRegion(key, scores);
-  bool hasFactor =
-      !op.getScore().empty() || !op.getFactor().isExactlyValue(1.0);
-  if (isSoftmax && hasFactor)
-    forEachPair([&](int64_t, int64_t v, int64_t at) {
-      scores[at] = loops.multiplyAdd(
-          scores[at], loops.splat(op.getFactor().convertToFloat(), lanes),
-          state(kNegatedMaximum, v));
-    });
   if (isSoftmax) {
     Value lowest = loops.splat(-INFINITY, lanes);
     if (!masks.empty())
       forEachPair([&](int64_t, int64_t, int64_t at) {
         scores[at] = loops.choose(masks[at], scores[at], lowest);
       });
-    scores = followMaximum(key, scores);
+    scores = exponents(key, scores);
   }
   SmallVector<Value> totals;
   for (int64_t v = 0; v < vectors; ++v)

@@ -129,13 +129,12 @@ void heddle::emitRow(OnlineInitOp op, const IsaLevel &isa) {
     loops.storeFirst(loops.splat(0, isa.lanes), op.getSums(), loops.index(d),
                      count);
   });
-  auto fill = [&](StateRow row, double value) {
+  auto fill = [&](int64_t row, double value) {
     loops.storeVector(loops.splat(value, isa.lanes), op.getState(),
                       {loops.index(row), loops.index(0)});
   };
-  fill(kNegatedMaximum, 0);
-  fill(kThreshold, -INFINITY);
-  fill(kTotal, 0);
+  for (auto [row, value] : llvm::enumerate(kInitialState))
+    fill(row, value);
 }
 
 namespace {
@@ -160,7 +159,7 @@ private:
   Value mask(Value key, Value positions);
   Value scoredTile(Value key);
   Value weight(Value score);
-  void followMaximum(Value largest);
+  ReferencePoint movePoint(Value largest);
 
   OnlineWeightsOp op;
   VectorLoops loops;
@@ -230,7 +229,7 @@ Value RowWeights::weight(Value score) {
   return loops.add(score, loops.splat(0, lanes));
 }
 
-/// Exponents of a tile, -inf outside the mask; or weights, marked there, where
+/// Scores of a tile, -inf outside the mask; or weights, marked there, where
 /// there is no maximum to wait for.
 Value RowWeights::scoredTile(Value key) {
   Value score = scores(key);
@@ -244,9 +243,6 @@ Value RowWeights::scoredTile(Value key) {
       region.bind(loops, argument, value);
     score = region.result(loops);
   }
-  float factor = op.getFactor().convertToFloat();
-  if (isSoftmax && factor != 1)
-    score = loops.mul(score, loops.splat(factor, lanes));
   if (!isSoftmax)
     score = weight(score);
   auto [from, to] = fullPart(loops, op.getBegin(), op.getEnd(),
@@ -259,30 +255,30 @@ Value RowWeights::scoredTile(Value key) {
     return SmallVector<Value>{
         loops.choose(mask(key, positions), score, outside)};
   };
-  return loops.pick(isPartial, limit, score).front();
+  auto all = [&] { return SmallVector<Value>{score}; };
+  return loops.pick(isPartial, limit, all).front();
 }
 
-/// Moves the maximum where the largest exponent asks for it, and shrinks what
-/// was gathered before.
-void RowWeights::followMaximum(Value largest) {
-  Value excess = loops.add(largestLane(loops, largest), state(kNegatedMaximum));
-  Value lag = loops.splat(kMaximumLag, lanes);
-  Value threshold = state(kThreshold);
-  Value moves = loops.isAbove(excess, threshold);
-  Value shift = loops.choose(moves, excess, loops.splat(0, lanes));
-  setState(loops.sub(state(kNegatedMaximum), shift), kNegatedMaximum);
-  setState(loops.choose(moves, lag, threshold), kThreshold);
-  loops.when(loops.any(loops.isAbove(excess, lag)), [&] {
-    Value factor =
-        math.exp2(arith::NegFOp::create(loops.builder, loops.loc, shift));
-    setState(loops.mul(state(kTotal), factor), kTotal);
-    forEachPart(
-        loops.isa, widthOf(op.getSums()), [&](int64_t d, int64_t count) {
-          Value at = loops.index(d);
-          Value sum = loops.loadFirst(op.getSums(), at, count, lanes);
-          loops.storeFirst(loops.mul(sum, factor), op.getSums(), at, count);
-        });
+/// Where exponents count from once the largest score is known; shrinks what was
+/// gathered before.
+ReferencePoint RowWeights::movePoint(Value largest) {
+  Value column = loops.index(0);
+  PointMove move =
+      followMaximum(loops, math, largestLane(loops, largest),
+                    op.getFactor().convertToDouble(),
+                    ReferencePoint::load(loops, op.getState(), column));
+  move.point.store(loops, op.getState(), column);
+  loops.when(loops.any(move.shrinks), [&] {
+    setState(loops.mul(state(kTotal), move.shrinkage), kTotal);
+    forEachPart(loops.isa, widthOf(op.getSums()),
+                [&](int64_t d, int64_t count) {
+                  Value at = loops.index(d);
+                  Value sum = loops.loadFirst(op.getSums(), at, count, lanes);
+                  loops.storeFirst(loops.mul(sum, move.shrinkage), op.getSums(),
+                                   at, count);
+                });
   });
+  return move.point;
 }
 
 void RowWeights::build() {
@@ -309,19 +305,19 @@ void RowWeights::build() {
           .front();
   if (!isSoftmax)
     return setState(carried, kTotal);
-  followMaximum(carried);
-  Value shift = state(kNegatedMaximum);
+  ReferencePoint point = movePoint(carried);
   Value lowest = loops.splat(-INFINITY, lanes);
+  double factor = op.getFactor().convertToDouble();
   SmallVector<Value> total = loops.carry(
       begin, op.getEnd(), lanes, state(kTotal),
       [&](Value key, ValueRange carried) {
         Value at = weightsAt(key);
-        Value exponent = loops.loadVector(op.getWeights(), at, lanes);
-        Value isOutside =
-            arith::CmpFOp::create(loops.builder, loops.loc,
-                                  arith::CmpFPredicate::OEQ, exponent, lowest);
-        Value weight = loops.choose(isOutside, outsideMask(loops, lanes),
-                                    math.exp2(loops.add(exponent, shift)));
+        Value score = loops.loadVector(op.getWeights(), at, lanes);
+        Value isOutside = arith::CmpFOp::create(
+            loops.builder, loops.loc, arith::CmpFPredicate::OEQ, score, lowest);
+        Value weight =
+            loops.choose(isOutside, outsideMask(loops, lanes),
+                         math.exp2(exponent(loops, score, factor, point)));
         loops.storeVector(weight, op.getWeights(), at);
         return SmallVector<Value>{loops.add(carried.front(), weight)};
       });

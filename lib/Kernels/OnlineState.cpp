@@ -1,8 +1,70 @@
 #include "lib/Kernels/OnlineState.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace heddle;
+
+/// Weights stay below 2^9: far from infinity, and few scores move the maximum.
+static constexpr double kMaximumLag = 8;
+
+/// Shifts below this are rounded to halves at most, which weights hardly show.
+static constexpr double kLargestShift = 0x1p23;
+
+ReferencePoint ReferencePoint::load(VectorLoops &loops, Value state,
+                                    Value column) {
+  auto row = [&](StateRow row) {
+    return loops.loadVector(state, {loops.index(row), column}, loops.isa.lanes);
+  };
+  return {row(kOffset), row(kNegatedShift), row(kThreshold)};
+}
+
+void ReferencePoint::store(VectorLoops &loops, Value state,
+                           Value column) const {
+  loops.storeVector(offset, state, {loops.index(kOffset), column});
+  loops.storeVector(negatedShift, state, {loops.index(kNegatedShift), column});
+  loops.storeVector(threshold, state, {loops.index(kThreshold), column});
+}
+
+Value heddle::exponent(VectorLoops &loops, Value score, double factor,
+                       const ReferencePoint &point) {
+  return loops.multiplyAdd(loops.sub(score, point.offset),
+                           loops.splat(factor, loops.isa.lanes),
+                           point.negatedShift);
+}
+
+PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
+                                Value largest, double factor,
+                                const ReferencePoint &from) {
+  int64_t lanes = loops.isa.lanes;
+  auto number = [&](double value) { return loops.splat(value, lanes); };
+  Value zero = number(0), lowest = number(-INFINITY);
+  Value wasFar = loops.differs(from.offset, zero);
+  Value moves =
+      loops.isAbove(largest, loops.choose(wasFar, from.offset, from.threshold));
+
+  Value negatedShift = loops.mul(largest, number(-factor));
+  Value isFar = arith::CmpFOp::create(
+      loops.builder, loops.loc, arith::CmpFPredicate::OGE,
+      math::AbsFOp::create(loops.builder, loops.loc, negatedShift),
+      number(kLargestShift));
+  auto moved = [&](Value far, Value near, Value before) {
+    return loops.choose(moves, loops.choose(isFar, far, near), before);
+  };
+  ReferencePoint to = {moved(largest, zero, from.offset),
+                       moved(zero, negatedShift, from.negatedShift),
+                       moved(lowest,
+                             loops.add(largest, number(kMaximumLag / factor)),
+                             from.threshold)};
+
+  Value hasGathered =
+      loops.either(wasFar, loops.differs(from.threshold, lowest));
+  Value shrinks = loops.both(moves, hasGathered);
+  Value distance =
+      loops.multiplyAdd(loops.sub(from.offset, to.offset), number(factor),
+                        loops.sub(to.negatedShift, from.negatedShift));
+  return {to, shrinks, loops.choose(shrinks, math.exp2(distance), number(1))};
+}
 
 Value heddle::outsideMask(VectorLoops &loops, int64_t width) {
   return loops.splat(-0.0, width);

@@ -1,24 +1,60 @@
 //===- OnlineState.h - What a query remembers of its keys -------*- C++ -*-===//
 //
-// Agreed between the emitters of the online ops: the rows of their state, and
-// the mark of a weight that does not count.
+// Agreed between the emitters of the online ops: the rows of their state, where
+// exponents count from, and the mark of a weight that does not count.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_LIB_KERNELS_ONLINESTATE_H
 #define HEDDLE_LIB_KERNELS_ONLINESTATE_H
 
+#include "dialect/Transformer.h"
 #include "lib/Kernels/VectorLoops.h"
+#include "lib/Kernels/VectorMath.h"
+#include <cmath>
 
 namespace heddle {
 
-/// Rows of the state. The maximum is kept negated, as sums start from it; it
-/// moves where a score exceeds it by more than the threshold, which is -inf
-/// until a query has seen a key.
-enum StateRow : int64_t { kNegatedMaximum, kThreshold, kTotal };
+/// Rows of the state: where exponents count from, and the total of weights.
+enum StateRow : int64_t { kOffset, kNegatedShift, kThreshold, kTotal };
+/// Before the first key.
+inline constexpr double kInitialState[kOnlineStateRows] = {0, 0, -INFINITY, 0};
 
-/// Weights stay below 2^8: far from infinity, and few scores move the maximum.
-inline constexpr double kMaximumLag = 8;
+/// Where the exponents of queries count from, near the largest score m that a
+/// query follows: 2^((s - offset) factor - shift) is the weight of a score s.
+/// What the reference point is cancels in the sums of a row, but it has to be
+/// one for all of its scores.
+///
+/// Near 0 the shift is m factor, rounded, and the offset 0, so that an exponent
+/// is one fused multiply-add. Where that product has no more digits behind the
+/// point, or overflows, the offset is m itself: differences of scores are exact
+/// where they matter.
+///
+/// A score above the threshold asks for a closer look. It is m and
+/// `kMaximumLag` more; -inf before the first key, and where the offset is not
+/// 0, whose exponents are others.
+struct ReferencePoint {
+  mlir::Value offset, negatedShift, threshold;
+
+  static ReferencePoint load(VectorLoops &loops, mlir::Value state,
+                             mlir::Value column);
+  void store(VectorLoops &loops, mlir::Value state, mlir::Value column) const;
+};
+
+/// The exponents of scores, wherever they count from.
+mlir::Value exponent(VectorLoops &loops, mlir::Value score, double factor,
+                     const ReferencePoint &point);
+
+/// How a reference point follows the largest of some new scores.
+struct PointMove {
+  ReferencePoint point;
+  /// Lanes that have gathered something, and what to multiply it by: 1 in all
+  /// others.
+  mlir::Value shrinks, shrinkage;
+};
+PointMove followMaximum(VectorLoops &loops, const VectorMath &math,
+                        mlir::Value largest, double factor,
+                        const ReferencePoint &from);
 
 /// -0.0, in place of a weight: this pair is not in the mask. Weights are
 /// never -0.0 otherwise.

@@ -112,6 +112,9 @@ Value VectorLoops::multiplyAdd(Value a, Value b, Value c) {
 Value VectorLoops::isAbove(Value a, Value b) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b);
 }
+Value VectorLoops::differs(Value a, Value b) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, a, b);
+}
 Value VectorLoops::choose(Value condition, Value then, Value otherwise) {
   return arith::SelectOp::create(builder, loc, condition, then, otherwise);
 }
@@ -194,16 +197,16 @@ void VectorLoops::whenElse(Value condition, function_ref<void()> then,
       });
 }
 
-SmallVector<Value> VectorLoops::pick(Value condition,
-                                     function_ref<SmallVector<Value>()> then,
-                                     ValueRange otherwise) {
+SmallVector<Value>
+VectorLoops::pick(Value condition, function_ref<SmallVector<Value>()> then,
+                  function_ref<SmallVector<Value>()> otherwise) {
   auto branch = scf::IfOp::create(
       builder, loc, condition,
       [&](OpBuilder &, Location) {
         scf::YieldOp::create(builder, loc, then());
       },
       [&](OpBuilder &, Location) {
-        scf::YieldOp::create(builder, loc, otherwise);
+        scf::YieldOp::create(builder, loc, otherwise());
       });
   return SmallVector<Value>(branch.getResults());
 }

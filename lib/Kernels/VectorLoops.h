@@ -57,6 +57,8 @@ public:
   /// a where a > b, else b: one instruction; b where either is NaN.
   mlir::Value greater(mlir::Value a, mlir::Value b);
   mlir::Value isAbove(mlir::Value a, mlir::Value b);
+  /// Whether a and b are two numbers, or one is none.
+  mlir::Value differs(mlir::Value a, mlir::Value b);
   mlir::Value choose(mlir::Value condition, mlir::Value then,
                      mlir::Value otherwise);
   /// Whether any lane of a mask is set.
@@ -81,11 +83,11 @@ public:
   void when(mlir::Value condition, llvm::function_ref<void()> then);
   void whenElse(mlir::Value condition, llvm::function_ref<void()> then,
                 llvm::function_ref<void()> otherwise);
-  /// if condition: then() else otherwise.
+  /// if condition: then() else otherwise().
   llvm::SmallVector<mlir::Value>
   pick(mlir::Value condition,
        llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
-       mlir::ValueRange otherwise);
+       llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
 };
 
 } // namespace heddle

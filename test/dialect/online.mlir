@@ -11,26 +11,26 @@ func.func @block(%rows: memref<?x64xf32>, %keys: memref<?x64xf32>,
   %queries = memref.alloca() : memref<64x32xf32>
   %weights = memref.alloca() : memref<256x32xf32>
   %sums = memref.alloca() : memref<48x32xf32>
-  %state = memref.alloca() : memref<3x32xf32>
+  %state = memref.alloca() : memref<4x32xf32>
   %runs = memref.alloca() : memref<8x4xindex>
   %valid = transformer.mask.padding %lengths : memref<?xi32>
-  // CHECK: transformer.online.init %{{.*}}[%{{.*}}] into %{{.*}}, %{{.*}}, %{{.*}} {scale = 1.250000e-01 : f32} : memref<?x64xf32>, memref<64x32xf32>, memref<48x32xf32>, memref<3x32xf32>
-  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 0.125 : f32} : memref<?x64xf32>, memref<64x32xf32>, memref<48x32xf32>, memref<3x32xf32>
+  // CHECK: transformer.online.init %{{.*}}[%{{.*}}] into %{{.*}}, %{{.*}}, %{{.*}} {scale = 1.250000e-01 : f32} : memref<?x64xf32>, memref<64x32xf32>, memref<48x32xf32>, memref<4x32xf32>
+  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 0.125 : f32} : memref<?x64xf32>, memref<64x32xf32>, memref<48x32xf32>, memref<4x32xf32>
   // CHECK: %{{.*}} = transformer.mask.tile_runs mask(%{{.*}}) of %{{.*}}, %{{.*}} queries %{{.*}} to %{{.*}} keys %{{.*}} to %{{.*}} into %{{.*}} {tile = 8 : i64} : memref<8x4xindex>
   %count = transformer.mask.tile_runs mask(%valid) of %b, %h queries %i to %end keys %j to %end into %runs {tile = 8 : i64} : memref<8x4xindex>
-  // CHECK: transformer.online.weights %{{.*}}, %{{.*}}[%{{.*}} to %{{.*}}] full %{{.*}} to %{{.*}} mask(%{{.*}}) of %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}}, %{{.*}} {factor = 1.000000e+00 : f32, tile = 8 : i64} : memref<64x32xf32>, memref<?x64xf32>, memref<256x32xf32>, memref<48x32xf32>, memref<3x32xf32>
-  transformer.online.weights %queries, %keys[%j to %end] full %j to %end mask(%valid) of %b, %h, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<64x32xf32>, memref<?x64xf32>, memref<256x32xf32>, memref<48x32xf32>, memref<3x32xf32>
+  // CHECK: transformer.online.weights %{{.*}}, %{{.*}}[%{{.*}} to %{{.*}}] full %{{.*}} to %{{.*}} mask(%{{.*}}) of %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}}, %{{.*}} {factor = 1.000000e+00 : f32, tile = 8 : i64} : memref<64x32xf32>, memref<?x64xf32>, memref<256x32xf32>, memref<48x32xf32>, memref<4x32xf32>
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end mask(%valid) of %b, %h, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<64x32xf32>, memref<?x64xf32>, memref<256x32xf32>, memref<48x32xf32>, memref<4x32xf32>
   // CHECK: transformer.online.update %{{.*}}, %{{.*}}[%{{.*}} to %{{.*}}] full %{{.*}} to %{{.*}} into %{{.*}} {tile = 8 : i64} : memref<256x32xf32>, memref<?x48xf32>, memref<48x32xf32>
   transformer.online.update %weights, %values[%j to %end] full %j to %end into %sums {tile = 8 : i64} : memref<256x32xf32>, memref<?x48xf32>, memref<48x32xf32>
-  // CHECK: transformer.online.finish %{{.*}}, %{{.*}} into %{{.*}}[%{{.*}}] : memref<48x32xf32>, memref<3x32xf32>, memref<?x48xf32>
-  transformer.online.finish %sums, %state into %result[%i] : memref<48x32xf32>, memref<3x32xf32>, memref<?x48xf32>
+  // CHECK: transformer.online.finish %{{.*}}, %{{.*}} into %{{.*}}[%{{.*}}] : memref<48x32xf32>, memref<4x32xf32>, memref<?x48xf32>
+  transformer.online.finish %sums, %state into %result[%i] : memref<48x32xf32>, memref<4x32xf32>, memref<?x48xf32>
   return
 }
 
 // One query, a ring of keys, regions and another normalizer.
 // CHECK-LABEL: @row
 func.func @row(%queries: memref<64xf32>, %keys: memref<?x64xf32>,
-    %weights: memref<256xf32>, %sums: memref<48xf32>, %state: memref<3x16xf32>,
+    %weights: memref<256xf32>, %sums: memref<48xf32>, %state: memref<4x16xf32>,
     %values: memref<?x48xf32>, %result: memref<?x48xf32>, %b: index, %h: index,
     %i: index, %j: index, %end: index) {
   // CHECK: transformer.online.weights {{.*}} of %{{.*}}, %{{.*}}, %{{.*}} ring %{{.*}} into %{{.*}}, %{{.*}}, %{{.*}} {factor = 1.000000e+00 : f32, tile = 16 : i64} score {
@@ -43,10 +43,10 @@ func.func @row(%queries: memref<64xf32>, %keys: memref<?x64xf32>,
   ^bb0(%s: f32):
     transformer.yield %s : f32
   // CHECK: } : memref<64xf32>
-  } : memref<64xf32>, memref<?x64xf32>, memref<256xf32>, memref<48xf32>, memref<3x16xf32>
+  } : memref<64xf32>, memref<?x64xf32>, memref<256xf32>, memref<48xf32>, memref<4x16xf32>
   // CHECK: transformer.online.update {{.*}} full %{{.*}} to %{{.*}} ring %{{.*}} into %{{.*}}
   transformer.online.update %weights, %values[%j to %end] full %j to %end ring %j into %sums {tile = 16 : i64} : memref<256xf32>, memref<?x48xf32>, memref<48xf32>
   // CHECK: transformer.online.finish {{.*}} {normalizer = #transformer<normalizer_kind none>} : memref<48xf32>
-  transformer.online.finish %sums, %state into %result[%i] {normalizer = #transformer<normalizer_kind none>} : memref<48xf32>, memref<3x16xf32>, memref<?x48xf32>
+  transformer.online.finish %sums, %state into %result[%i] {normalizer = #transformer<normalizer_kind none>} : memref<48xf32>, memref<4x16xf32>, memref<?x48xf32>
   return
 }

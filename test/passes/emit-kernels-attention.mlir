@@ -7,7 +7,7 @@
 // CHECK-LABEL: @weighs_a_tile
 func.func private @weighs_a_tile(%queries: memref<64x32xf32>,
     %keys: memref<?x64xf32>, %weights: memref<64x32xf32>,
-    %sums: memref<64x32xf32>, %state: memref<3x32xf32>, %b: index, %h: index,
+    %sums: memref<64x32xf32>, %state: memref<4x32xf32>, %b: index, %h: index,
     %i: index, %j: index, %end: index) {
   %causal = transformer.mask.causal
   // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c4
@@ -24,7 +24,7 @@ func.func private @weighs_a_tile(%queries: memref<64x32xf32>,
   transformer.online.weights %queries, %keys[%j to %end] full %j to %end
     mask(%causal) of %b, %h, %i into %weights, %sums, %state
     {factor = 1.0 : f32, tile = 4 : i64} : memref<64x32xf32>, memref<?x64xf32>,
-    memref<64x32xf32>, memref<64x32xf32>, memref<3x32xf32>
+    memref<64x32xf32>, memref<64x32xf32>, memref<4x32xf32>
   return
 }
 
@@ -34,7 +34,7 @@ func.func private @weighs_a_tile(%queries: memref<64x32xf32>,
 // CHECK-LABEL: @inlines_a_score_region
 func.func private @inlines_a_score_region(%queries: memref<8x16xf32>,
     %keys: memref<?x8xf32>, %weights: memref<64x16xf32>,
-    %sums: memref<8x16xf32>, %state: memref<3x16xf32>, %slopes: memref<2xf32>,
+    %sums: memref<8x16xf32>, %state: memref<4x16xf32>, %slopes: memref<2xf32>,
     %b: index, %h: index, %i: index, %j: index, %end: index) {
   // CHECK: memref.load %{{.*}}[%{{.*}}] : memref<2xf32>
   // CHECK: scf.for
@@ -52,6 +52,6 @@ func.func private @inlines_a_score_region(%queries: memref<8x16xf32>,
     %t = arith.addf %s, %bias : f32
     transformer.yield %t : f32
   } : memref<8x16xf32>, memref<?x8xf32>, memref<64x16xf32>, memref<8x16xf32>,
-      memref<3x16xf32>
+      memref<4x16xf32>
   return
 }

@@ -14,14 +14,14 @@ func.func private @visits_tiles_of_keys(%q: memref<?x?x512xf32>,
   // V3: memref.alloca() {{.*}} : memref<64x16xf32>
   // V3: memref.alloca() {{.*}} : memref<256x16xf32>
   // CHECK: %[[ROWS:.*]] = memref.subview %arg0[%[[B:.*]], 0, %{{.*}}] {{.*}} to memref<?x64xf32, strided<[512, 1], offset: ?>>
-  // The scale holds log2 e: weights are powers of 2.
-  // CHECK: transformer.online.init %[[ROWS]][%[[I:.*]]] into %[[QUERIES:.*]], %[[SUMS:.*]], %[[STATE:.*]] {scale = 0.180336878 : f32}
+  // The scale is part of the factor, with log2 e: weights are powers of 2.
+  // CHECK: transformer.online.init %[[ROWS]][%[[I:.*]]] into %[[QUERIES:.*]], %[[SUMS:.*]], %[[STATE:.*]] {scale = 1.000000e+00 : f32}
   // CHECK: %[[COUNT:.*]] = transformer.mask.tile_runs mask(%[[CAUSAL]]) of %[[B]], %[[H:.*]] queries %[[I]] to %{{.*}} keys %{{.*}} to %{{.*}} into %[[RUNS:.*]] {tile
   // CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %[[COUNT]]
   // CHECK: %[[FIRST:.*]] = memref.load %[[RUNS]][%[[ROW]], %{{.*}}]
   // CHECK: %[[LAST:.*]] = memref.load %[[RUNS]][%[[ROW]], %{{.*}}]
   // CHECK: scf.for %[[J:.*]] = %[[FIRST]] to %[[LAST]] step %c256
-  // CHECK: transformer.online.weights %[[QUERIES]], %{{.*}}[%[[J]] to %[[END:.*]]] full %{{.*}} to %{{.*}} mask(%[[CAUSAL]]) of %[[B]], %[[H]], %[[I]] into %[[WEIGHTS:.*]], %[[SUMS]], %[[STATE]] {factor = 1.000000e+00 : f32, tile
+  // CHECK: transformer.online.weights %[[QUERIES]], %{{.*}}[%[[J]] to %[[END:.*]]] full %{{.*}} to %{{.*}} mask(%[[CAUSAL]]) of %[[B]], %[[H]], %[[I]] into %[[WEIGHTS:.*]], %[[SUMS]], %[[STATE]] {factor = 0.180336878 : f32, tile
   // CHECK: transformer.online.update %[[WEIGHTS]], %{{.*}}[%[[J]] to %[[END]]] full %{{.*}} to %{{.*}} into %[[SUMS]]
   // CHECK: transformer.online.finish %[[SUMS]], %[[STATE]] into %{{.*}}[%[[I]]]
   // CHECK-NOT: transformer.attention
@@ -42,8 +42,8 @@ func.func private @takes_one_query_a_row(%q: memref<?x64xf32>,
   // CHECK: memref.alloca() {{.*}} : memref<16xf32>
   // CHECK: memref.alloca() {{.*}} : memref<256xf32>
   // CHECK: memref.alloca() {{.*}} : memref<24xf32>
-  // V4: memref.alloca() {{.*}} : memref<3x16xf32>
-  // V3: memref.alloca() {{.*}} : memref<3x8xf32>
+  // V4: memref.alloca() {{.*}} : memref<4x16xf32>
+  // V3: memref.alloca() {{.*}} : memref<4x8xf32>
   // Two heads share one of keys.
   // CHECK: arith.divui %[[H:.*]], %c2
   // CHECK: transformer.mask.tile_runs of %{{.*}}, %[[H]] queries %[[P:.*]] to %{{.*}} keys {{.*}} {tile = 1 : i64}
