@@ -1,8 +1,11 @@
 #include "lib/Artifact/TableBounds.h"
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/DimNames.h"
+#include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Weights/Error.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -14,41 +17,85 @@ static std::optional<int64_t> integerOf(ModuleOp module, StringRef dictionary,
   return value ? std::optional(value.getInt()) : std::nullopt;
 }
 
-static bool readsTarget(func::FuncOp function) {
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (function.getArgAttr(i, kTargetAttr))
-      return true;
-  return false;
-}
-
 static int64_t rowsOf(Value table) {
   return cast<ShapedType>(table.getType()).getDimSize(0);
 }
 
-/// Ids that come from the runtime: arguments.
-static llvm::Error checkIds(EmbeddingOp op, ModuleOp module,
-                            func::FuncOp function) {
-  auto ids = dyn_cast<BlockArgument>(op.getIds());
-  if (!ids)
-    return llvm::Error::success();
+static StringRef functionOf(Operation *op) {
+  return op->getParentOfType<func::FuncOp>().getSymName();
+}
+
+/// The name that the runtime knows an argument by; empty for other values.
+static StringRef argumentName(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return "";
+  auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   auto name =
-      function.getArgAttrOfType<StringAttr>(ids.getArgNumber(), kNameAttr);
-  bool isTarget = function.getArgAttr(ids.getArgNumber(), kTargetAttr) ||
-                  (name && name.getValue() == "candidates");
-  StringRef side = isTarget ? "target" : "source";
+      function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kNameAttr);
+  return name ? name.getValue() : "";
+}
+
+/// The vocabulary that the runtime takes ids from: that of the source only
+/// where they are as long as it. Empty for values that are no such ids.
+static StringRef vocabularyOf(Value ids) {
+  StringRef name = argumentName(ids);
+  if (name == "candidates")
+    return "target";
+  int64_t last = cast<ShapedType>(ids.getType()).getRank() - 1;
+  if (name != "ids" || last < 0)
+    return "";
+  StringAttr dim = nameOfArgumentDim(cast<BlockArgument>(ids), last);
+  return dim && dim.getValue() == "source" ? "source" : "target";
+}
+
+static llvm::Error checkIds(EmbeddingOp op, ModuleOp module) {
+  StringRef side = vocabularyOf(op.getIds());
+  if (side.empty())
+    return makeError("@" + functionOf(op) + " looks up rows of a table by " +
+                     "values without a known limit (expected the argument " +
+                     "'ids' or 'candidates')");
   std::optional<int64_t> vocabulary = integerOf(module, kVocabularyAttr, side);
   if (!vocabulary || *vocabulary <= rowsOf(op.getTable()))
     return llvm::Error::success();
   return makeError("'" + kVocabularyAttr + "' of the module has '" + side +
                    "' with the value " + llvm::Twine(*vocabulary) + ", but @" +
-                   function.getSymName() + " looks such ids up in a table of " +
+                   functionOf(op) + " looks such ids up in a table of " +
                    llvm::Twine(rowsOf(op.getTable())) + " rows");
 }
 
-static llvm::Error checkPositions(LearnedPositionsOp op, ModuleOp module,
-                                  func::FuncOp function) {
-  StringRef key = readsTarget(function) ? "max_target" : "max_source";
-  int64_t positions = rowsOf(op.getTable()) - op.getOffset();
+/// Positions that the runtime gives, or those along dimension 1 of `rows`, stay
+/// below a setting of the module; `positions` is how many the table has.
+static llvm::Error checkPositions(Operation *op, ModuleOp module, Value given,
+                                  Value rows, int64_t positions) {
+  std::string table = ("@" + functionOf(op) + " has a table of " +
+                       llvm::Twine(positions) + " positions")
+                          .str();
+  StringRef dim;
+  if (given) {
+    if (argumentName(given) != "positions")
+      return makeError(table + " and reads it at values without a known " +
+                       "limit (expected the argument 'positions')");
+    dim = "target";
+  } else if (int64_t size = cast<ShapedType>(rows.getType()).getDimSize(1);
+             !ShapedType::isDynamic(size)) {
+    if (size <= positions)
+      return llvm::Error::success();
+    return makeError(table + ", but sequences of " + llvm::Twine(size));
+  } else {
+    FirstDiagnostic diagnostic(*op->getContext());
+    StringAttr name = nameOfDim(rows, 1);
+    if (!name)
+      return diagnostic.take(table + " for sequences of unknown length");
+    dim = name.getValue();
+  }
+  StringRef key = llvm::StringSwitch<StringRef>(dim)
+                      .Case("source", "max_source")
+                      .Case("target", "max_target")
+                      .Default("");
+  if (key.empty())
+    return makeError(table + " along the dimension '" + dim +
+                     "', which has no limit (expected 'source' or 'target')");
   std::optional<int64_t> limit = integerOf(module, kGenerationAttr, key);
   if (limit && *limit <= positions)
     return llvm::Error::success();
@@ -56,19 +103,32 @@ static llvm::Error checkPositions(LearnedPositionsOp op, ModuleOp module,
       limit ? "has '" + key.str() + "' with the value " + std::to_string(*limit)
             : "has no '" + key.str() + "'";
   return makeError("'" + kGenerationAttr + "' of the module " + found +
-                   ", but @" + function.getSymName() + " has a table of " +
-                   llvm::Twine(positions) + " positions");
+                   ", but " + table);
+}
+
+static llvm::Error checkTables(Operation *op, ModuleOp module) {
+  if (auto learned = dyn_cast<LearnedPositionsOp>(op))
+    return checkPositions(op, module, learned.getPositions(),
+                          learned.getInput(),
+                          rowsOf(learned.getTable()) - learned.getOffset());
+  auto embedding = dyn_cast<EmbeddingOp>(op);
+  if (!embedding)
+    return llvm::Error::success();
+  if (llvm::Error error = checkIds(embedding, module))
+    return error;
+  Value table = embedding.getPositionTable();
+  if (!table)
+    return llvm::Error::success();
+  return checkPositions(op, module, embedding.getPositions(),
+                        embedding.getIds(),
+                        rowsOf(table) - *embedding.getOffset());
 }
 
 llvm::Error heddle::checkTableBounds(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     llvm::Error error = llvm::Error::success();
     function.walk([&](Operation *op) {
-      llvm::Error found = llvm::Error::success();
-      if (auto embedding = dyn_cast<EmbeddingOp>(op))
-        found = checkIds(embedding, module, function);
-      else if (auto positions = dyn_cast<LearnedPositionsOp>(op))
-        found = checkPositions(positions, module, function);
+      llvm::Error found = checkTables(op, module);
       bool failed = bool(found);
       error = llvm::joinErrors(std::move(error), std::move(found));
       return failed ? WalkResult::interrupt() : WalkResult::advance();

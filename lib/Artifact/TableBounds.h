@@ -8,10 +8,11 @@
 
 namespace heddle {
 
-/// The runtime keeps ids below the vocabulary and positions below `max_source`
-/// and `max_target`, as the module's attributes say; compiled code trusts it.
-/// An error where a table that the module reads with them is smaller. Looks at
-/// the module as it was imported.
+/// The runtime keeps ids below the vocabulary, and lengths of source and target
+/// up to `max_source` and `max_target`, as the module's attributes say;
+/// compiled code trusts it. An error where a table that the module reads with
+/// such ids or along such a dimension is smaller, and where it is read by
+/// anything else. Looks at the module as it was imported.
 llvm::Error checkTableBounds(mlir::ModuleOp module);
 
 } // namespace heddle

@@ -215,6 +215,12 @@ POSITIONS = {
     "positions-interleaved": lambda x: sinusoidal(x, 8, interleaved=True),
     "positions-marian": lambda x: sinusoidal(x, 7),
 }
+# What the encoder makes of the embedded source, and the decoder of that.
+MEMORIES = {
+    "positions-of-memory": lambda x: x
+    + W["positions"][2 : 2 + len(x)]
+    + W["positions"][: len(x)],
+}
 # What stands behind the cross attention.
 TAILS = {
     "rms-norm": rms_norm,
@@ -223,7 +229,7 @@ TAILS = {
 
 
 def logits(variant, source, target):
-    memory = sinusoidal(embed(source), 8)
+    memory = MEMORIES.get(variant, lambda x: sinusoidal(x, 8))(embed(source))
     x = POSITIONS.get(variant, lambda x: sinusoidal(x, 8))(embed(target))
     x = SELF.get(variant, self_attention)(x)
     x = x + attention(
@@ -264,7 +270,7 @@ def main():
     )
     write_ids(INPUTS / "sources.txt", sources)
     write_ids(INPUTS / "targets.txt", targets)
-    for variant in [*SELF, *POSITIONS, *TAILS]:
+    for variant in [*SELF, *POSITIONS, *MEMORIES, *TAILS]:
         golden = np.full(
             (len(targets), max(TARGET_LENGTHS), VOCABULARY), np.nan, np.float32
         )

@@ -36,4 +36,5 @@ heddle-compile "$module" --weights "$inputs/weights.safetensors" \
   -o "$temporary.heddle" --reference "$@"
 score full 3
 score step 3
+compare-npy "$temporary.full.3.npy" "$golden" --within 1e-5
 cmp "$temporary.full.3.npy" "$temporary.step.3.npy"
