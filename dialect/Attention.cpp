@@ -340,6 +340,9 @@ LogicalResult LookupOp::verify() {
       (vector.isScalable() || vector.getDimSize(0) != table.getShape().back()))
     return emitOpError("expects a vector as long as the last dimension of ")
            << table << ", found " << vector;
+  // lookup_c2
+  if (llvm::is_contained(table.getShape(), 0))
+    return emitOpError("expects a table with elements, found ") << table;
   return success();
 }
 

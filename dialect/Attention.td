@@ -112,7 +112,8 @@ def LookupOp : Transformer_Op<"lookup", [
   let description = [{
     `table[indices]`: a scalar, or a vector when the last index is left out.
     Slopes, relative biases and the vectors of an additive score are tables.
-    Indices are i32; they must lie inside the table.
+    Indices are i32; one outside of the table is limited to it: below 0 it is the
+    first, behind the end the last.
 
     ```mlir
     %slope = transformer.lookup %slopes[%h] : tensor<8xf32> -> f32
@@ -122,6 +123,7 @@ def LookupOp : Transformer_Op<"lookup", [
     Constraints:
     - (C1) as many indices as the table has dimensions for a scalar, one fewer
       for a vector, whose length is the last dimension.
+    - (C2) no dimension of the table is 0.
   }];
   let arguments = (ins Transformer_Values:$table, Variadic<I32>:$indices);
   let results = (outs AnyTypeOf<[F32, VectorOfRankAndType<[1], [F32]>]>:$result);

@@ -303,8 +303,15 @@ static void lowerToLoops(CacheAppendOp op, Loops loops) {
 /// Unlike the others a lookup has a result, which replaces it.
 static void lowerToLoops(LookupOp op, Loops loops) {
   SmallVector<Value> at;
-  for (Value index : op.getIndices())
-    at.push_back(loops.toIndex(index));
+  for (auto [axis, index] : llvm::enumerate(op.getIndices())) {
+    Value last =
+        arith::SubIOp::create(loops.builder, loops.loc,
+                              loops.size(op.getTable(), axis), loops.index(1));
+    Value limited = arith::MinSIOp::create(loops.builder, loops.loc,
+                                           loops.toIndex(index), last);
+    at.push_back(arith::MaxSIOp::create(loops.builder, loops.loc, limited,
+                                        loops.index(0)));
+  }
   if (auto vector = dyn_cast<VectorType>(op.getType())) {
     at.push_back(loops.index(0));
     op.replaceAllUsesWith(vector::LoadOp::create(loops.builder, loops.loc,

@@ -174,6 +174,14 @@ func.func @lookup_c1_vector(%table: tensor<4x8xf32>, %h: i32) {
 
 // -----
 
+func.func @lookup_c2(%table: tensor<4x0xf32>, %h: i32) {
+  // expected-error @below {{expects a table with elements, found 'tensor<4x0xf32>'}}
+  %s = transformer.lookup %table[%h, %h] : tensor<4x0xf32> -> f32
+  return
+}
+
+// -----
+
 func.func @attention_c5_yield(%x: tensor<?x?x8xf32>) {
   %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
   ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):

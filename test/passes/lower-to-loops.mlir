@@ -205,6 +205,21 @@ func.func @regions_are_inlined(%q: memref<?x?x4xf32>, %y: memref<?x?x4xf32>, %sl
   return
 }
 
+// CHECK-LABEL: func.func @lookups_are_limited(
+// CHECK: arith.minsi %{{.*}}, %c1
+// CHECK-NEXT: %[[AT:.*]] = arith.maxsi %{{.*}}, %c0
+// CHECK: vector.load %arg2[%[[AT]], %c0
+func.func @lookups_are_limited(%q: memref<?x?x4xf32>, %y: memref<?x?x4xf32>, %rows: memref<2x4xf32>, %at: i32) {
+  transformer.attention %q, %q, %q into %y {heads = 1 : i64} similarity {
+  ^bb0(%a: vector<4xf32>, %b: vector<4xf32>):
+    %row = transformer.lookup %rows[%at] : memref<2x4xf32> -> vector<4xf32>
+    %p = arith.mulf %a, %row : vector<4xf32>
+    %s = vector.reduction <add>, %p : vector<4xf32> into f32
+    transformer.yield %s : f32
+  } : (memref<?x?x4xf32>, memref<?x?x4xf32>, memref<?x?x4xf32>, memref<?x?x4xf32>) -> ()
+  return
+}
+
 // CHECK-LABEL: func.func @recurrence_starts_at_zero(
 // CHECK: scf.for %{{.*}} = %c0
 // CHECK: scf.for %[[T:.*]] = %c0
