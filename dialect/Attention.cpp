@@ -7,7 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Attention.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;
@@ -139,14 +143,85 @@ LogicalResult AttentionOp::verify() {
   return verifyDestination(*this, shape);
 }
 
+/// Whether values of `type` may stand in a region: numbers that every level
+/// computes with, and vectors of them where queries and keys are vectors.
+static bool isRegionType(Type type, bool hasVectors) {
+  if (auto vector = dyn_cast<VectorType>(type); vector && hasVectors)
+    return !vector.isScalable() && isRegionType(vector.getElementType(), false);
+  if (type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+      type.isIndex())
+    return true;
+  return llvm::any_of(ArrayRef<unsigned>{1, 8, 16, 32, 64}, [&](unsigned bits) {
+    return type.isSignlessInteger(bits);
+  });
+}
+
+/// Ops of vector that move elements or add them up, at places known here.
+static bool isVectorMove(Operation *op) {
+  auto isInside = [](auto access) {
+    return !access.hasDynamicPosition() &&
+           llvm::all_of(access.getStaticPosition(),
+                        [](int64_t at) { return at >= 0; });
+  };
+  return TypeSwitch<Operation *, bool>(op)
+      .Case<vector::ExtractOp, vector::InsertOp>(isInside)
+      .Case([](vector::ShuffleOp shuffle) {
+        return llvm::all_of(shuffle.getMask(),
+                            [](int64_t at) { return at >= 0; });
+      })
+      .Case<vector::BroadcastOp, vector::ExtractStridedSliceOp, vector::FMAOp,
+            vector::FromElementsOp, vector::InsertStridedSliceOp,
+            vector::ReductionOp, vector::ShapeCastOp, vector::ToElementsOp,
+            vector::TransposeOp>([](Operation *) { return true; })
+      .Default([](Operation *) { return false; });
+}
+
+/// Whether all levels can evaluate `op` in a region, lane by lane.
+static bool isRegionOp(Operation *op, bool hasVectors) {
+  if (isa<YieldOp, LookupOp, arith::ConstantOp>(op) ||
+      (hasVectors && isVectorMove(op)))
+    return true;
+  return isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
+         OpTrait::hasElementwiseMappableTraits(op) &&
+         !isa<arith::ScalingExtFOp, arith::ScalingTruncFOp>(op);
+}
+
+static LogicalResult verifyRegionOp(Operation *op, StringRef region) {
+  bool hasVectors = region == "similarity";
+  // attention_c9
+  if (!isRegionOp(op, hasVectors))
+    return op->emitOpError("cannot be evaluated lane by lane in a ")
+           << region << " region (expected elementwise ops of arith and math"
+           << (hasVectors ? ", ops of vector at constant places" : "")
+           << " and transformer.lookup)";
+  if (auto truncate = dyn_cast<arith::TruncFOp>(op))
+    if (truncate.getRoundingmode().value_or(
+            arith::RoundingMode::to_nearest_even) !=
+        arith::RoundingMode::to_nearest_even)
+      return op->emitOpError("cannot round ")
+             << stringifyRoundingMode(*truncate.getRoundingmode()) << " in a "
+             << region << " region (expected to_nearest_even)";
+  // attention_c10
+  SmallVector<Type> types(op->getResultTypes());
+  if (!isa<LookupOp>(op))
+    llvm::append_range(types, op->getOperandTypes());
+  for (Type type : types)
+    if (!isRegionType(type, hasVectors))
+      return op->emitOpError("has a value of type ")
+             << type << " in a " << region << " region (expected f16, bf16, "
+             << "f32, f64, index, i1, i8, i16, i32"
+             << (hasVectors ? ", i64 or vectors of them)" : " or i64)");
+  return success();
+}
+
 LogicalResult AttentionOp::verifyRegions() {
   Builder builder(getContext());
   Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
-  // attention_c5
   auto check = [&](StringRef name, Region &region,
                    ArrayRef<Type> expected) -> LogicalResult {
     if (region.empty())
       return success();
+    // attention_c5
     if (!llvm::equal(region.getArgumentTypes(), expected)) {
       InFlightDiagnostic error = emitOpError("expects ")
                                  << name << " region arguments (";
@@ -158,22 +233,17 @@ LogicalResult AttentionOp::verifyRegions() {
     if (!isa<YieldOp>(region.front().back()))
       return emitOpError("expects its ")
              << name << " region to end in 'transformer.yield'";
+    for (Operation &op : region.front())
+      if (failed(verifyRegionOp(&op, name)))
+        return failure();
     return success();
   };
-  if (failed(check("similarity", getSimilarity(),
+  return failure(
+      failed(check("similarity", getSimilarity(),
                    {VectorType::get(getQueryWidth(), f32),
                     VectorType::get(getKeyWidth(), f32)})) ||
       failed(check("score", getScore(), {f32, i32, i32, i32, i32})) ||
-      failed(check("normalizer", getWeighting(), {f32})))
-    return failure();
-  // The order of evaluation is the lowering's, lane by lane.
-  for (Operation &op : getScore().empty() ? Block().getOperations()
-                                          : getScore().front().getOperations())
-    if (!isa<YieldOp, LookupOp>(op) && !op.hasTrait<OpTrait::ConstantLike>() &&
-        !OpTrait::hasElementwiseMappableTraits(&op))
-      return op.emitOpError(
-          "cannot be evaluated lane by lane in a score region");
-  return success();
+      failed(check("normalizer", getWeighting(), {f32})));
 }
 
 FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {

@@ -66,6 +66,11 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     - (C6) a mask is the result of an op that implements MaskOpInterface.
     - (C7) a normalizer region is given exactly where the normalizer is one.
     - (C8) a mask that tells heads apart has as many as the op.
+    - (C9) regions hold elementwise ops of arith and math and
+      `transformer.lookup`; similarity regions also ops of vector that move
+      elements or add them up, at constant places.
+    - (C10) their values are f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64,
+      or vectors of these in similarity regions.
   }];
   let arguments = (ins Transformer_Vectors:$query, Transformer_Vectors:$key,
                        Transformer_Vectors:$value,

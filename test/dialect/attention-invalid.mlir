@@ -206,6 +206,105 @@ func.func @score_region_by_lane(%x: tensor<?x?x8xf32>, %table: memref<8xf32>) {
 
 // -----
 
+func.func @attention_c9_normalizer(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} normalizer {
+  ^bb0(%s: f32):
+    %c = arith.constant true
+    // expected-error @below {{'scf.if' op cannot be evaluated lane by lane in a normalizer region (expected elementwise ops of arith and math and transformer.lookup)}}
+    %w = scf.if %c -> f32 { scf.yield %s : f32 } else { scf.yield %s : f32 }
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c9_similarity(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} similarity {
+  ^bb0(%q: vector<4xf32>, %k: vector<4xf32>):
+    %at = arith.constant 9 : index
+    // expected-error @below {{'vector.extract' op cannot be evaluated lane by lane in a similarity region (expected elementwise ops of arith and math, ops of vector at constant places and transformer.lookup)}}
+    %s = vector.extract %q[%at] : f32 from vector<4xf32>
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c9_poison(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // expected-error @below {{'ub.poison' op cannot be evaluated lane by lane in a score region}}
+    %p = ub.poison : f32
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c9_scaling(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // expected-error @below {{'arith.scaling_truncf' op cannot be evaluated lane by lane in a score region}}
+    %p = arith.scaling_truncf %s, %s : f32, f32 to f16
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c9_rounding(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // expected-error @below {{'arith.truncf' op cannot round downward in a score region (expected to_nearest_even)}}
+    %p = arith.truncf %s downward : f32 to f16
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c10(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // expected-error @below {{'arith.extf' op has a value of type 'f80' in a score region (expected f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64)}}
+    %p = arith.extf %s : f32 to f80
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c10_vector(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    // expected-error @below {{'arith.constant' op has a value of type 'vector<4xf32>' in a score region}}
+    %p = arith.constant dense<1.0> : vector<4xf32>
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c10_similarity(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} similarity {
+  ^bb0(%q: vector<4xf32>, %k: vector<4xf32>):
+    %s = vector.reduction <add>, %q : vector<4xf32> into f32
+    // expected-error @below {{'arith.fptosi' op has a value of type 'vector<4xi128>' in a similarity region (expected f16, bf16, f32, f64, index, i1, i8, i16, i32, i64 or vectors of them)}}
+    %p = arith.fptosi %q : vector<4xf32> to vector<4xi128>
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
 func.func @attention_c8(%x: tensor<?x?x8xf32>) {
   %causal = transformer.mask.causal
   // expected-note @below {{the mask tells heads apart here}}

@@ -37,15 +37,16 @@ func.func @regions(%q: tensor<?x?x8xf32>, %k: tensor<?x?x4xf32>, %slopes: tensor
   ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
     // CHECK-NEXT: transformer.lookup %{{.*}}[%[[H]]] : tensor<2xf32> -> f32
     %slope = transformer.lookup %slopes[%h] : tensor<2xf32> -> f32
-    // CHECK-NEXT: transformer.lookup %{{.*}}[%[[H]]] : tensor<2x4xf32> -> vector<4xf32>
-    %vector = transformer.lookup %vectors[%h] : tensor<2x4xf32> -> vector<4xf32>
     transformer.yield %slope : f32
   } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
 
   // CHECK: transformer.attention %{{.*}} similarity {
   %2 = transformer.attention %q, %q, %q {heads = 2 : i64} similarity {
   ^bb0(%qv: vector<4xf32>, %kv: vector<4xf32>):
-    %s = vector.reduction <add>, %qv : vector<4xf32> into f32
+    // CHECK: transformer.lookup %{{.*}}[%{{.*}}] : tensor<2x4xf32> -> vector<4xf32>
+    %zero = arith.constant 0 : i32
+    %vector = transformer.lookup %vectors[%zero] : tensor<2x4xf32> -> vector<4xf32>
+    %s = vector.reduction <add>, %vector : vector<4xf32> into f32
     transformer.yield %s : f32
   // CHECK: } score {
   } score {
