@@ -30,14 +30,27 @@ def AttentionOp : Transformer_LayerOp<"attention", [
 
     - `similarity`: a region (vector of q, vector of k) -> f32; by default
       scale * q . k. Without it `scale` has to be given or is 1 / sqrt(d_k).
-    - `score`: a region (f32, b, h, i, j : i32) -> f32, elementwise ops and
-      `transformer.lookup` only; by default the identity. Soft caps, ALiBi and
-      relative biases are instances.
+    - `score`: a region (f32, b, h, i, j : i32) -> f32; by default the identity.
+      Soft caps, ALiBi and relative biases are instances.
     - `normalizer`: `softmax`; `sum` (w_j = s_j / sum s); `none` (w_j = s_j); or
       a region f32 -> f32 (w_j = f(s_j) / sum f(s)). A sum of 0 yields 0.
 
     Dot-product, Luong's and Bahdanau's scores are instances; queries and keys
     may differ in width from values.
+
+    Regions are total functions, since lowerings may evaluate them on pairs
+    outside of the mask, too. Where arith and math leave a result undefined:
+
+    - x / 0 is 0 and x rem 0 is x, of all kinds of division; the lowest integer
+      by -1 wraps;
+    - a shift by the width or more leaves 0, or the sign under `shrsi`;
+    - floats become the nearest integer of the type towards zero, NaN becomes 0;
+    - `ipowi` takes 0 to a negative power to 0; `clampf` is
+      minimumf(maximumf(x, min), max).
+
+    Flags (`nsw`, `nuw`, `exact`, fast math) are dropped: a result depends on
+    operands alone. Ops on f16 and bf16 compute in f32, and each result is
+    rounded. expand-regions writes all of this out.
 
     query [batch, n, heads d_k], key [batch, m, kvHeads d_k], value
     [batch, m, kvHeads d_v] -> [batch, n, heads d_v]. Heads stay inside the width:

@@ -3,6 +3,37 @@
 #ifndef HEDDLE_PASSES_PASSES
 #define HEDDLE_PASSES_PASSES
 
+include "mlir/Pass/PassBase.td"
+
+def ExpandRegionsPass : Pass<"transformer-expand-regions", "::mlir::ModuleOp"> {
+  let summary = "Make regions of attention total functions";
+  let description = [{
+    Comes in: attention with regions, before anything has folded. After it their
+    ops are defined for every operand, as `attention` says, so that a lowering may
+    evaluate them on pairs outside of the mask; and every lowering knows them:
+
+    - divisors, shifts and floats that have no result are replaced, and the result
+      with them; constants that are harmless stay as they are;
+    - f16 and bf16 are computed in f32 and rounded, bf16 with integer ops;
+    - ipowi, fpowi, clampf, sincos, rounded divisions become simpler ops;
+    - flags of overflow and fast math are dropped.
+
+    ```mlir
+    score {
+    ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+      %q = arith.divui %i, %j : i32
+    // becomes
+      %none = arith.cmpi eq, %j, %c0 : i32
+      %safe = arith.select %none, %c1, %j : i32
+      %part = arith.divui %i, %safe : i32
+      %q = arith.select %none, %c0, %part : i32
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"
+  ];
+}
+
 include "passes/FusionPasses.td"
 
 def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {

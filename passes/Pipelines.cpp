@@ -80,6 +80,8 @@ static void addFusions(OpPassManager &manager, ArrayRef<Fusion> fusions,
 
 void heddle::buildModelPipeline(OpPassManager &manager,
                                 const ModelOptions &options) {
+  // Regions mean more than the folders of arith know.
+  manager.addPass(createExpandRegionsPass());
   // Masks fold first: the reach of what is left decides how large caches are.
   addCleanup(manager);
   addFusions(manager, kFusions, options);

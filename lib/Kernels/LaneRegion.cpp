@@ -68,12 +68,14 @@ static Value elementaryFunction(VectorLoops &loops, Operation *op, Value x) {
       .Default([](Operation *) { return Value(); });
 }
 
-Value LaneRegion::inLanes(VectorLoops &loops, Operation *op) const {
+SmallVector<Value> LaneRegion::inLanes(VectorLoops &loops,
+                                       Operation *op) const {
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(lookup(operand));
   if (auto table = dyn_cast<LookupOp>(op))
-    return loadFromTable(loops, table, ArrayRef(operands).drop_front(), width);
+    return {
+        loadFromTable(loops, table, ArrayRef(operands).drop_front(), width)};
   bool isScalar = llvm::none_of(operands, [](Value operand) {
     return isa<VectorType>(operand.getType());
   });
@@ -84,23 +86,23 @@ Value LaneRegion::inLanes(VectorLoops &loops, Operation *op) const {
   if (op->getNumOperands() == 1 && op->getResult(0).getType().isF32() &&
       !isScalar)
     if (Value result = elementaryFunction(loops, op, operands.front()))
-      return result;
+      return {result};
   OperationState state(loops.loc, op->getName());
   state.addOperands(operands);
   state.addAttributes(op->getDiscardableAttrDictionary().getValue());
   state.propertiesAttr = op->getPropertiesAsAttribute();
-  Type type = op->getResult(0).getType();
-  state.addTypes(isScalar ? type : Type(VectorType::get(width, type)));
-  return loops.builder.create(state)->getResult(0);
+  for (Type type : op->getResultTypes())
+    state.addTypes(isScalar ? type : Type(VectorType::get(width, type)));
+  return SmallVector<Value>(loops.builder.create(state)->getResults());
 }
 
 void LaneRegion::bind(VectorLoops &loops, unsigned argument, Value value) {
   known.map(region->getArgument(argument), value);
   for (Operation &op : region->front().without_terminator())
-    if (op.getNumResults() == 1 && !known.contains(op.getResult(0)) &&
+    if (!known.contains(op.getResult(0)) &&
         llvm::all_of(op.getOperands(),
                      [&](Value operand) { return isKnown(operand); }))
-      known.map(op.getResult(0), inLanes(loops, &op));
+      known.map(op.getResults(), inLanes(loops, &op));
 }
 
 Value LaneRegion::result(VectorLoops &loops) const {

@@ -14,8 +14,8 @@ namespace heddle {
 /// ones stands where they are bound and not in the loop of the others. A copy
 /// goes on from where the original stands.
 ///
-/// Lookups are limited to their table: a lane outside the mask may point
-/// anywhere.
+/// Lanes outside of the mask are evaluated, too: ops are total functions, as
+/// `attention` says, and lookups are limited to their table.
 class LaneRegion {
 public:
   LaneRegion(mlir::Region &region, int64_t width)
@@ -28,7 +28,8 @@ public:
 private:
   bool isKnown(mlir::Value value) const;
   mlir::Value lookup(mlir::Value value) const;
-  mlir::Value inLanes(VectorLoops &loops, mlir::Operation *op) const;
+  llvm::SmallVector<mlir::Value> inLanes(VectorLoops &loops,
+                                         mlir::Operation *op) const;
 
   mlir::Region *region;
   int64_t width;

@@ -181,6 +181,19 @@ def window(left, right, dilation):
     return allowed
 
 
+def rounded_to_bfloat16(x):
+    """To nearest even: the upper half of a float32."""
+    bits = np.float32(x).view(np.uint32)
+    bits += 0x7FFF + (bits >> np.uint32(16) & np.uint32(1))
+    return float((bits & np.uint32(0xFFFF0000)).view(np.float32))
+
+
+def narrow_score(s):
+    half = float(np.float16(s / 2))
+    brain = rounded_to_bfloat16(s / 2)
+    return s + 0.05 * half + 0.05 * rounded_to_bfloat16(brain * brain)
+
+
 # What stands between the embedded target and the cross attention.
 SELF = {
     "sliding-window": lambda x: self_attention(x, allowed=window(3, 0, [1])),
@@ -195,6 +208,21 @@ SELF = {
     ),
     "alibi": lambda x: self_attention(
         x, score=lambda s, h, i, j: s - W["slopes"][h] * (i - j)
+    ),
+    "score-division": lambda x: self_attention(
+        x,
+        allowed=lambda h, i, j: j < i,
+        score=lambda s, h, i, j: s
+        + 0.01 * (100 // (i - j))
+        - 0.1 * (7 % (i - j)),
+    ),
+    "score-narrow": lambda x: self_attention(
+        x, score=lambda s, h, i, j: narrow_score(s)
+    ),
+    "score-powers": lambda x: self_attention(
+        x,
+        score=lambda s, h, i, j: min(max(s, -1.5), 0.75) ** ((i - j) % 4 - 1)
+        - 0.01 * (j - i) ** 3,
     ),
     "additive-score": lambda x: self_attention(
         x, similarity=lambda a, b: W["additive"] @ np.tanh(a + b)
