@@ -8,6 +8,7 @@
 #include "tools/RunOptions.h"
 
 #include <charconv>
+#include <map>
 
 using namespace heddle;
 
@@ -100,6 +101,15 @@ static Status setValue(RunOptions &options, const std::string &flag,
   return Status::success();
 }
 
+/// Keeps the value of a flag, which has none so far.
+static Status giveOnce(const std::string &flag, const std::string &value,
+                       std::map<std::string, std::string> &given) {
+  auto [earlier, isNew] = given.emplace(flag, value);
+  return isNew ? Status::success()
+               : Status::error(flag, " is given twice, as '", earlier->second,
+                               "' and as '", value, "'");
+}
+
 static Status checkTogether(const RunOptions &options, bool hasForm) {
   if (options.file.empty())
     return Status::error("no model file is given, expected heddle-run FILE");
@@ -120,7 +130,8 @@ static Status checkTogether(const RunOptions &options, bool hasForm) {
 Result<RunOptions>
 heddle::parseRunOptions(const std::vector<std::string> &arguments) {
   RunOptions options;
-  bool hasForm = false, onlyText = false;
+  std::map<std::string, std::string> given;
+  bool onlyText = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string &argument = arguments[i];
     if (onlyText || argument.substr(0, 2) != "--") {
@@ -141,18 +152,20 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments) {
     if (takesValue(flag)) {
       if (equals == std::string::npos && ++i == arguments.size())
         return Status::error(flag, " needs a value");
-      Status status =
-          setValue(options, flag,
-                   equals == std::string::npos ? arguments[i]
-                                               : argument.substr(equals + 1));
-      if (!status.ok())
+      std::string value = equals == std::string::npos
+                              ? arguments[i]
+                              : argument.substr(equals + 1);
+      if (Status status = setValue(options, flag, value); !status.ok())
         return status;
-      hasForm |= flag == "--form";
+      if (Status status = giveOnce(flag, value, given); !status.ok())
+        return status;
     } else if (argument == "--profile=") {
       return Status::error("--profile has an empty value, expected a file");
     } else if (flag == "--profile") {
       options.profile =
           equals == std::string::npos ? "" : argument.substr(equals + 1);
+      if (Status status = giveOnce(flag, *options.profile, given); !status.ok())
+        return status;
     } else if (argument == "--no-shortlist") {
       options.useShortlist = false;
     } else if (bool *enabled = findSwitch(options, argument)) {
@@ -163,7 +176,8 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments) {
     }
   }
   if (!options.help && !options.version)
-    if (Status status = checkTogether(options, hasForm); !status.ok())
+    if (Status status = checkTogether(options, given.count("--form") > 0);
+        !status.ok())
       return status;
   return options;
 }

@@ -114,6 +114,12 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
       expectError("toy " + flag + " " + value,
                   flag + " has the value '" + value +
                       "', expected a number from 1 to 256");
+  expectError("toy --batch 2 --batch=3",
+              "--batch is given twice, as '2' and as '3'");
+  expectError("toy --teacher x --logits y --form step --teacher x",
+              "--teacher is given twice, as 'x' and as 'x'");
+  expectError("toy --profile --profile=y",
+              "--profile is given twice, as '' and as 'y'");
   expectError("toy --workers 2 --teacher x --logits y",
               "--workers is for translations, but --teacher scores");
   expectError("toy --form half",
