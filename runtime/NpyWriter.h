@@ -30,6 +30,9 @@ public:
   /// Removes the temporary file of a writer that was not committed.
   ~NpyWriter();
 
+  /// Where the file stands until commit.
+  const std::string &temporaryPath() const { return temporary; }
+
   /// Writes the cell array[row, column, :].
   Status write(int64_t row, int64_t column, const float *values);
   /// Fills the cells array[row, column:, :] with NaN.

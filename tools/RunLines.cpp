@@ -14,6 +14,7 @@
 #include "tools/BatchPipeline.h"
 #include "tools/LengthBatches.h"
 #include "tools/ProfileReport.h"
+#include "tools/SignalCleanup.h"
 #include "tools/SourceReader.h"
 
 #include <algorithm>
@@ -183,11 +184,13 @@ Status heddle::scoreLines(const Model &model, const RunOptions &options) {
   Result<SourceReader> reader = openSources(model, options);
   if (!reader.ok())
     return reader.status();
+  SignalCleanup cleanup;
   Result<NpyWriter> writer = NpyWriter::create(
       options.logits, {int64_t(targets->size()), int64_t(longest),
                        model.manifest().targetVocabulary});
   if (!writer.ok())
     return writer.status();
+  cleanup.watch(writer->temporaryPath());
 
   auto workers = equipWorkers(model, options);
   if (!workers.ok())

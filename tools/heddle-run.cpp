@@ -65,8 +65,10 @@ static void occupyStandardDescriptors() {
 
 int main(int argc, char **argv) {
   occupyStandardDescriptors();
-  // A closed pipe is an error of write(2), not the end of the process.
+  // A closed pipe and a file that may not grow are errors of write(2), not the
+  // end of the process.
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   OutputWriter output;
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   Status status = run(arguments, output);

@@ -225,6 +225,48 @@ TEST_F(RunToolTest, teacher_writes_the_logits_of_both_forms) {
   }
 }
 
+TEST_F(RunToolTest, interrupted_logits_leave_no_file) {
+  write("targets", "1 2\n3\n");
+  // A shell's background jobs ignore SIGINT unless they are told otherwise.
+  Outcome outcome = runScript(
+      "mkfifo lines\n"
+      "for signal in HUP INT TERM; do\n"
+      "  env --default-signal $run toy --ids --teacher targets "
+      "--logits a.npy <lines &\n"
+      "  exec 3>lines\n"
+      "  until compgen -G 'a.npy.*' >created; do sleep 0.01; done\n"
+      "  kill -$signal $!\n"
+      "  wait $!\n"
+      "  echo $?\n"
+      "  exec 3>&-\n"
+      "  compgen -G 'a.npy*'\n"
+      "done 2>/dev/null\n"
+      // Where the caller ignores a signal, so does the tool.
+      "(trap '' TERM; exec $run toy --ids --teacher targets --logits a.npy "
+      "<lines) &\n"
+      "exec 3>lines\n"
+      "until compgen -G 'a.npy.*' >created; do sleep 0.01; done\n"
+      "kill -TERM $!\n"
+      "printf '1\\n2\\n' >&3\n"
+      "exec 3>&-\n"
+      "wait $!\n"
+      "echo $? a.npy*\n");
+  EXPECT_EQ(outcome.output, "129\n130\n143\n0 a.npy\n") << outcome.errors;
+}
+
+TEST_F(RunToolTest, logits_larger_than_a_file_may_be) {
+  write("targets", "1\n" + idLines({Ids(1000, 1)}));
+  write("lines", "1\n2\n");
+  Outcome outcome = runScript("ulimit -f 64\n"
+                              "$run toy --ids --teacher targets "
+                              "--logits a.npy <lines\n"
+                              "echo $?\n"
+                              "compgen -G 'a.npy*'\n");
+  EXPECT_EQ(outcome.output, "1\n");
+  EXPECT_EQ(outcome.errors,
+            "heddle-run: error: cannot write 'a.npy': File too large\n");
+}
+
 TEST_F(RunToolTest, teachers_that_are_wrong_leave_no_file) {
   write("targets", "1 2\n3\n");
   std::string flags = "toy --ids --teacher targets --logits a.npy";

@@ -1,0 +1,35 @@
+//===- SignalCleanup.h - What a signal leaves behind ------------*- C++ -*-===//
+//
+// A file that is not whole yet goes with the process that writes it, also when
+// somebody presses Ctrl-C.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_SIGNALCLEANUP_H
+#define HEDDLE_TOOLS_SIGNALCLEANUP_H
+
+#include <csignal>
+#include <string>
+
+namespace heddle {
+
+/// Made before the file is created and gone after it was removed or renamed.
+/// One at a time, and of the main thread.
+class SignalCleanup {
+public:
+  /// Holds back the signals that end a process, so that none comes while a file
+  /// exists that nobody would remove.
+  SignalCleanup();
+  ~SignalCleanup();
+  SignalCleanup(const SignalCleanup &) = delete;
+
+  /// From here on a signal removes the file before it ends the process.
+  void watch(const std::string &path);
+
+private:
+  sigset_t maskBefore;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_SIGNALCLEANUP_H
