@@ -113,25 +113,27 @@ Status Artifact::readTable() {
   return Status::success();
 }
 
-Status Artifact::checkNoOverlap() const {
-  std::vector<const Section *> byOffset;
+std::vector<const Artifact::Section *> Artifact::byOffset() const {
+  std::vector<const Section *> sections;
   for (const Section &section : table)
-    byOffset.push_back(&section);
-  auto begin = [&](const Section *section) {
-    return section->bytes.data() - file.bytes().data();
-  };
-  std::sort(byOffset.begin(), byOffset.end(),
+    sections.push_back(&section);
+  std::sort(sections.begin(), sections.end(),
             [&](const Section *a, const Section *b) {
-              return std::make_pair(begin(a), a->bytes.size()) <
-                     std::make_pair(begin(b), b->bytes.size());
+              return std::make_pair(offsetOf(*a), a->bytes.size()) <
+                     std::make_pair(offsetOf(*b), b->bytes.size());
             });
-  for (size_t i = 1; i < byOffset.size(); ++i) {
-    const Section *previous = byOffset[i - 1];
-    uint64_t end = begin(previous) + previous->bytes.size();
-    if (uint64_t(begin(byOffset[i])) < end)
-      return error("has section '", byOffset[i]->name, "' at byte ",
-                   begin(byOffset[i]), " but section '", previous->name,
+  return sections;
+}
+
+Status Artifact::checkNoOverlap() const {
+  const Section *previous = nullptr;
+  for (const Section *section : byOffset()) {
+    uint64_t end = previous ? offsetOf(*previous) + previous->bytes.size() : 0;
+    if (offsetOf(*section) < end)
+      return error("has section '", section->name, "' at byte ",
+                   offsetOf(*section), " but section '", previous->name,
                    "' ends at byte ", end);
+    previous = section;
   }
   return Status::success();
 }
@@ -144,7 +146,28 @@ Artifact::section(std::string_view wanted) const {
   return std::nullopt;
 }
 
-Status Artifact::verifyWeights() const {
+/// Padding is zero: of a file that was altered, every byte tells.
+Status Artifact::verifyPadding() const {
+  uint64_t end =
+      sizeof(format::Header) + table.size() * sizeof(format::Section);
+  auto check = [&](uint64_t next) {
+    std::string_view padding = file.bytes().substr(end, next - end);
+    size_t found = padding.find_first_not_of('\0');
+    return found == padding.npos ? Status::success()
+                                 : error("is altered: byte ", end + found,
+                                         ", between its sections, is not zero");
+  };
+  for (const Section *section : byOffset()) {
+    if (Status status = check(offsetOf(*section)); !status.ok())
+      return status;
+    end = offsetOf(*section) + section->bytes.size();
+  }
+  return check(file.bytes().size());
+}
+
+Status Artifact::verify() const {
+  if (Status status = verifyPadding(); !status.ok())
+    return status;
   std::string_view weights = section("weights").value_or("");
   std::string_view sums = section("weights.checksums").value_or("");
   uint64_t chunks = weights.size() / format::kWeightsChunk +

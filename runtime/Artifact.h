@@ -3,7 +3,8 @@
 // Opens a file in the layout of ArtifactFormat.h and proves, before anything
 // else reads it, that every section lies inside the file and that what is
 // read at every load is what the compiler wrote. Weights are only checked on
-// request: they are the one section whose size makes that slow.
+// request: they are the one section whose size makes that slow. With them goes
+// what nobody reads, the zeros between sections.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,8 +41,9 @@ public:
   /// In the order of the table.
   const std::vector<Section> &sections() const { return table; }
 
-  /// Compares the weights with their checksums, chunk by chunk: reads them all.
-  Status verifyWeights() const;
+  /// Checks what opening leaves out, which reads the whole file: the weights,
+  /// chunk by chunk, and that nothing stands between sections.
+  Status verify() const;
 
   const std::string &path() const { return name; }
   uint64_t size() const { return file.bytes().size(); }
@@ -55,7 +57,13 @@ private:
     return Status::error("'", name, "' ", parts...);
   }
   Status readTable();
+  std::vector<const Section *> byOffset() const;
+  /// Where a section begins in the file.
+  uint64_t offsetOf(const Section &section) const {
+    return uint64_t(section.bytes.data() - file.bytes().data());
+  }
   Status checkNoOverlap() const;
+  Status verifyPadding() const;
 
   std::string name;
   MappedFile file;

@@ -4,7 +4,8 @@
 //
 //   offset 0        Header (64 bytes)
 //   offset 64       Section[sectionCount] (64 bytes each)
-//   ...             sections, each at a multiple of kSectionAlignment
+//   ...             sections, each at a multiple of kSectionAlignment; what is
+//                   between them is zero
 //
 // All integers are little-endian. Sections:
 //   manifest            JSON, described below
@@ -66,7 +67,7 @@
 // Trust: an artifact is code, like an executable; loading one runs nothing but
 // its constructors, running one runs its code. Checksums find damage, not
 // malice. Header, manifest, code and tokenizer are checked at every load,
-// weights only with --verify, since a load stays in milliseconds.
+// weights and padding only with --verify, since a load stays in milliseconds.
 // One of the two headers of the runtime that the compiler sees.
 //
 //===----------------------------------------------------------------------===//

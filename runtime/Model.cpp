@@ -39,8 +39,8 @@ Result<Model> Model::load(const std::string &path, const LoadOptions &options) {
   Result<Artifact> artifact = Artifact::open(path);
   if (!artifact.ok())
     return artifact.status();
-  if (options.verifyWeights)
-    if (Status status = artifact->verifyWeights(); !status.ok())
+  if (options.verify)
+    if (Status status = artifact->verify(); !status.ok())
       return status;
   Result<Manifest> manifest = readManifest(*artifact);
   if (!manifest.ok())

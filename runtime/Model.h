@@ -26,8 +26,8 @@
 namespace heddle {
 
 struct LoadOptions {
-  /// Compare the weights with their checksums, which reads them all.
-  bool verifyWeights = false;
+  /// Check the whole file, as Artifact::verify does.
+  bool verify = false;
 };
 
 /// An entry point: what it expects and the code behind it.

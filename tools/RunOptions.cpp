@@ -31,7 +31,7 @@ heddle-compile wrote to FILE, and prints a line for each.
   --profile[=FILE]   say at the end, on standard error, how long each kernel took
                      and how close it came to this machine's peaks, which takes
                      a second to measure; FILE gets the same as JSON
-  --verify           check the weights too
+  --verify           check the weights too, and the zeros between sections
   --info             print what FILE holds
   --help             print this
   --version          print the version

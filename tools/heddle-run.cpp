@@ -28,7 +28,7 @@ static Status printInfo(const RunOptions &options, OutputWriter &output) {
   if (!manifest.ok())
     return manifest.status();
   if (options.verify)
-    if (Status status = artifact->verifyWeights(); !status.ok())
+    if (Status status = artifact->verify(); !status.ok())
       return status;
   output.print(describeArtifact(*artifact, *manifest));
   return output.flush();
@@ -47,7 +47,7 @@ static Status run(const std::vector<std::string> &arguments,
     return printInfo(*options, output);
 
   LoadOptions loadOptions;
-  loadOptions.verifyWeights = options->verify;
+  loadOptions.verify = options->verify;
   Result<Model> model = Model::load(options->file, loadOptions);
   if (!model.ok())
     return model.status();

@@ -45,7 +45,7 @@ TEST_F(ArtifactTest, a_valid_file_loads) {
   EXPECT_EQ(messageOf(valid()), "loaded");
   TemporaryFile file(valid());
   LoadOptions options;
-  options.verifyWeights = true;
+  options.verify = true;
   EXPECT_TRUE(Model::load(file.path(), options).ok());
 }
 
@@ -86,30 +86,33 @@ TEST_F(ArtifactTest, every_truncation_is_refused) {
   EXPECT_EQ(messageOf(bytes + "x").find("'F' has "), 0u);
 }
 
-TEST_F(ArtifactTest, every_altered_byte_that_counts_is_found) {
+TEST_F(ArtifactTest, every_altered_byte_is_found) {
   std::string original = valid();
-  // Header and table byte by byte, then one byte at random places.
+  // Header and table byte by byte, then one byte at random places; then every
+  // run of padding, at its ends and in its middle.
   std::vector<size_t> places;
   for (size_t i = 0; i < 64 + 5 * 64; ++i)
     places.push_back(i);
   std::mt19937 random(2);
   for (int i = 0; i < 300; ++i)
     places.push_back(random() % original.size());
+  size_t end = 64 + 5 * 64;
+  for (size_t i = 0; i < 5; ++i) {
+    format::Section section = tableEntry(original, i);
+    if (end < section.offset)
+      for (size_t place :
+           {end, (end + section.offset) / 2, size_t(section.offset) - 1})
+        places.push_back(place);
+    end = section.offset + section.size;
+  }
   LoadOptions options;
-  options.verifyWeights = true;
+  options.verify = true;
   TemporaryFile file(original);
   for (size_t place : places) {
     file.put(place, char(original[place] ^ (1 << (random() % 8))));
     bool loaded = Model::load(file.path(), options).ok();
     file.put(place, original[place]);
-    // Only the gaps between sections mean nothing.
-    bool counts = place < 64 + 5 * 64;
-    for (size_t i = 0; i < 5; ++i) {
-      format::Section section = tableEntry(original, i);
-      counts |=
-          place >= section.offset && place < section.offset + section.size;
-    }
-    EXPECT_EQ(loaded, !counts) << "byte " << place;
+    EXPECT_FALSE(loaded) << "byte " << place;
   }
 }
 
@@ -120,12 +123,36 @@ TEST_F(ArtifactTest, weights_are_checked_on_request) {
   EXPECT_EQ(messageOf(bytes), "loaded");
   TemporaryFile file(bytes);
   LoadOptions options;
-  options.verifyWeights = true;
+  options.verify = true;
   Result<Model> model = Model::load(file.path(), options);
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.message(), "'" + file.path() +
                                  "' is altered: the checksum of the weights "
                                  "from byte 65536 of their section differs");
+}
+
+TEST_F(ArtifactTest, padding_is_checked_on_request) {
+  auto messageWith = [](auto change) {
+    std::string bytes = valid();
+    change(bytes);
+    TemporaryFile file(bytes);
+    EXPECT_TRUE(Model::load(file.path()).ok());
+    LoadOptions options;
+    options.verify = true;
+    Result<Model> model = Model::load(file.path(), options);
+    return model.ok() ? "loaded"
+                      : model.message().substr(2 + file.path().size());
+  };
+  EXPECT_EQ(messageWith([](std::string &bytes) { bytes[4095] = 1; }),
+            " is altered: byte 4095, between its sections, is not zero");
+  // Behind the last section.
+  std::string size = std::to_string(valid().size());
+  EXPECT_EQ(messageWith([](std::string &bytes) {
+              bytes += 'x';
+              reinterpret_cast<format::Header *>(bytes.data())->fileSize += 1;
+            }),
+            " is altered: byte " + size +
+                ", between its sections, is not zero");
 }
 
 TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
