@@ -273,20 +273,19 @@ FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
   return 1;
 }
 
-/// Slots of a cache: as many positions as the mask looks back, and the query's
-/// own; dynamic when that is without bound.
-static int64_t cacheSlots(AttentionOp op) {
-  std::optional<int64_t> lookback = op.getMaskOp().reach().lookback;
-  return lookback ? *lookback + 1 : ShapedType::kDynamic;
-}
-
-SmallVector<RankedTensorType> AttentionOp::stateTypes(TimeAxes axes) {
+SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
   if (!axes[getKeyMutable().getOperandNumber()])
     return {};
+  // As many positions as the mask looks back, and the query's own.
+  std::optional<int64_t> slots = getMaskOp().reach().lookback;
+  if (slots)
+    ++*slots;
   auto cache = [&](Value value) {
     auto type = cast<RankedTensorType>(value.getType());
-    return RankedTensorType::get({cacheSlots(*this), type.getDimSize(2)},
-                                 type.getElementType());
+    return StateType{
+        RankedTensorType::get({ShapedType::kDynamic, type.getDimSize(2)},
+                              type.getElementType()),
+        slots};
   };
   return {cache(getKey()), cache(getValue())};
 }

@@ -22,6 +22,15 @@ namespace heddle {
 /// does not depend on the target.
 using TimeAxes = llvm::ArrayRef<std::optional<int64_t>>;
 
+/// What the step form of an op keeps of each row.
+struct StateType {
+  /// Without the leading axis of rows; a dynamic dimension is the capacity, one
+  /// slot a position.
+  mlir::RankedTensorType type;
+  /// The latest positions that a step reads, where that bounds the capacity.
+  std::optional<int64_t> maxSlots = std::nullopt;
+};
+
 /// What an op needs to build its step form.
 struct StepContext {
   /// From values of the full form, operands and values captured by regions

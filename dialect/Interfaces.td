@@ -71,9 +71,8 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
     }], "::llvm::FailureOr<int64_t>", "timeAxis",
       (ins "::heddle::TimeAxes":$axes)>,
     InterfaceMethod<[{
-      Types of the states that the step form keeps, without the leading axis of
-      rows; a dynamic dimension is the capacity, one slot a position.
-    }], "::llvm::SmallVector<::mlir::RankedTensorType>", "stateTypes",
+      The states that the step form keeps.
+    }], "::llvm::SmallVector<::heddle::StateType>", "stateTypes",
       (ins "::heddle::TimeAxes":$axes),
       /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{

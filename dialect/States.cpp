@@ -37,9 +37,10 @@ FailureOr<int64_t> RecurrenceOp::timeAxis(TimeAxes axes) {
                      "axis 1, which is not the axis of time of both operands");
 }
 
-SmallVector<RankedTensorType> RecurrenceOp::stateTypes(TimeAxes axes) {
+SmallVector<StateType> RecurrenceOp::stateTypes(TimeAxes axes) {
   auto type = cast<RankedTensorType>(getForget().getType());
-  return {RankedTensorType::get(type.getShape().back(), type.getElementType())};
+  return {
+      {RankedTensorType::get(type.getShape().back(), type.getElementType())}};
 }
 
 SmallVector<Value> RecurrenceOp::buildStep(OpBuilder &builder,

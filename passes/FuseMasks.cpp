@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/DimNames.h"
 #include "lib/Fusion/FusionRemarks.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Passes.h"
@@ -40,14 +41,23 @@ static bool readsOwnCache(AttentionOp op) {
   return op.isStep() && !op.getShared();
 }
 
+/// The most slots that a cache has, where there is a bound.
+static std::optional<int64_t> maxSlotsOf(Value cache) {
+  int64_t slots = cast<ShapedType>(cache.getType()).getDimSize(1);
+  if (!ShapedType::isDynamic(slots))
+    return slots;
+  while (auto append = cache.getDefiningOp<CacheAppendOp>())
+    cache = append.getDestination();
+  auto state = dyn_cast<BlockArgument>(cache);
+  return state ? heddle::maxSlotsOf(nameOfArgumentDim(state, 1)) : std::nullopt;
+}
+
 /// The keys that the attention sees by itself.
 static Reach bandOf(AttentionOp op) {
   if (!readsOwnCache(op))
     return {};
-  int64_t slots = cast<ShapedType>(op.getKey().getType()).getDimSize(1);
-  return {ShapedType::isDynamic(slots) ? std::nullopt
-                                       : std::optional(slots - 1),
-          0};
+  std::optional<int64_t> slots = maxSlotsOf(op.getKey());
+  return {slots ? std::optional(*slots - 1) : std::nullopt, 0};
 }
 
 namespace {

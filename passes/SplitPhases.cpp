@@ -301,11 +301,12 @@ LogicalResult PhaseSplitter::buildStep() {
     auto incremental = cast<IncrementalOpInterface>(op);
     SmallVector<std::optional<int64_t>> axes = axesOf(&op);
     SmallVector<Value> states;
-    for (RankedTensorType type : incremental.stateTypes(axes)) {
+    for (auto [type, maxSlots] : incremental.stateTypes(axes)) {
       SmallVector<int64_t> shape(type.getShape());
+      std::string slots = nameOfSlots(maxSlots);
       SmallVector<StringRef> dims = {"rows"};
       if (llvm::is_contained(shape, ShapedType::kDynamic))
-        dims.push_back("capacity");
+        dims.push_back(slots);
       shape.insert(shape.begin(), ShapedType::kDynamic);
       SmallVector<NamedAttribute> attributes =
           named("state" + std::to_string(stateCount++),

@@ -12,7 +12,7 @@
 
 using namespace heddle;
 
-static Extent named(Dim dim) { return Extent{1, dim}; }
+static Extent named(Dim dim) { return Extent{Extent::kUnbounded, dim}; }
 
 static Argument input(const char *name, std::initializer_list<Dim> dims) {
   Argument argument{name, ArgumentKind::Input, ElementType::I32, {}};
@@ -93,8 +93,8 @@ static Status checkArguments(const Entry &entry, const Rule &rule) {
 }
 
 static Status checkEntry(const Entry &entry, const Rule &rule) {
-  for (Dim dim : entry.dims)
-    if (!std::count(rule.dims.begin(), rule.dims.end(), dim))
+  for (const Extent &dim : entry.dims)
+    if (!std::count(rule.dims.begin(), rule.dims.end(), *dim.dim))
       return error(entry, "has the dim '", nameOf(dim),
                    "', which has no value at that point");
   if (Status status = checkArguments(entry, rule); !status.ok())

@@ -10,6 +10,7 @@
 #include "runtime/JsonReader.h"
 
 #include <algorithm>
+#include <charconv>
 
 using namespace heddle;
 using nlohmann::json;
@@ -31,6 +32,14 @@ static constexpr int64_t kMaxLength = std::numeric_limits<int32_t>::max();
 
 std::string_view heddle::nameOf(Dim dim) {
   return kDimNames[static_cast<size_t>(dim)];
+}
+std::string heddle::nameOf(const Extent &extent) {
+  if (!extent.dim)
+    return std::to_string(extent.size);
+  std::string name(nameOf(*extent.dim));
+  return extent.size == Extent::kUnbounded
+             ? name
+             : name + "<=" + std::to_string(extent.size);
 }
 std::string_view heddle::nameOf(ArgumentKind kind) {
   return kKindNames[static_cast<size_t>(kind)];
@@ -54,8 +63,7 @@ static std::optional<Enum> named(const Names &names, std::string_view name) {
 std::optional<int64_t> Argument::byteSize(const DimValues &dims) const {
   int64_t size = 4;
   for (const Extent &extent : shape)
-    if (__builtin_mul_overflow(
-            size, extent.dim ? dims[*extent.dim] : extent.size, &size))
+    if (__builtin_mul_overflow(size, extent.in(dims), &size))
       return std::nullopt;
   return size;
 }
@@ -65,8 +73,7 @@ std::string heddle::describe(const Argument &argument) {
   text += " [";
   for (const Extent &extent : argument.shape) {
     text += &extent == argument.shape.data() ? "" : ", ";
-    text += extent.dim ? std::string(nameOf(*extent.dim))
-                       : std::to_string(extent.size);
+    text += nameOf(extent);
   }
   return text + "]";
 }
@@ -145,13 +152,30 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
   return tokenizer;
 }
 
+/// A dim; the number of slots of a cache can have a bound.
+static std::optional<Extent> parseDim(std::string_view text) {
+  size_t relation = text.find("<=");
+  std::optional<Dim> dim = named<Dim>(kDimNames, text.substr(0, relation));
+  if (!dim)
+    return std::nullopt;
+  if (relation == text.npos)
+    return Extent{Extent::kUnbounded, dim};
+  text.remove_prefix(relation + 2);
+  int64_t most = 0;
+  auto [rest, error] =
+      std::from_chars(text.data(), text.data() + text.size(), most);
+  if (*dim != Dim::Capacity || error != std::errc() ||
+      rest != text.data() + text.size() || most < 1)
+    return std::nullopt;
+  return Extent{most, dim};
+}
+
 static Extent parseExtent(const json &value, const Entry &entry,
                           JsonReader &reader) {
   if (value.is_string()) {
-    std::optional<Dim> dim =
-        named<Dim>(kDimNames, value.get_ref<const std::string &>());
+    std::optional<Extent> dim = parseDim(value.get_ref<const std::string &>());
     if (dim && std::count(entry.dims.begin(), entry.dims.end(), *dim))
-      return Extent{1, dim};
+      return *dim;
     reader.fail("has the dim ", value.dump(), " in its shape, which entry '",
                 entry.name, "' does not declare");
   } else if (value.is_number_integer() && value.get<int64_t>() >= 1) {
@@ -206,11 +230,11 @@ static Entry parseEntry(const json &value, const Manifest &manifest,
   entry.symbol = reader.string("symbol");
   entry.arenaSymbol = reader.string("arena_symbol");
   for (const std::string &name : reader.strings("dims")) {
-    std::optional<Dim> dim = named<Dim>(kDimNames, name);
+    std::optional<Extent> dim = parseDim(name);
     if (!dim)
       reader.fail("'", entry.name, "' has the dim '", name,
                   "' (supported: batch, source, target, rows, capacity, "
-                  "shortlist)");
+                  "capacity<=N, shortlist)");
     else if (std::count(entry.dims.begin(), entry.dims.end(), *dim))
       reader.fail("'", entry.name, "' repeats the dim '", name, "'");
     else

@@ -12,8 +12,10 @@
 
 #include "runtime/Result.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,15 +39,22 @@ private:
   std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1};
 };
 
-/// One element of a shape: a number, or a dim.
+/// One element of a shape: a number, or a dim and the most that counts of it.
 struct Extent {
+  static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
+
   int64_t size = 1;
   std::optional<Dim> dim;
 
+  int64_t in(const DimValues &dims) const {
+    return dim ? std::min(dims[*dim], size) : size;
+  }
   bool operator==(const Extent &other) const {
-    return dim == other.dim && (dim || size == other.size);
+    return dim == other.dim && size == other.size;
   }
 };
+/// "rows", "capacity<=7" or "256".
+std::string nameOf(const Extent &extent);
 
 enum class ArgumentKind { Input, Prepared, State, Output };
 std::string_view nameOf(ArgumentKind kind);
@@ -71,7 +80,8 @@ struct Entry {
   std::string name;
   std::string symbol;
   std::string arenaSymbol;
-  std::vector<Dim> dims;
+  /// None is a number.
+  std::vector<Extent> dims;
   std::vector<Argument> arguments;
 
   const Argument *argument(std::string_view name, ArgumentKind kind) const;

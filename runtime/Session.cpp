@@ -153,8 +153,8 @@ Status Session::bind(Binding &binding, const Places &shared) {
                                  : shared.at({argument.kind, argument.name}));
   }
   binding.dims.clear();
-  for (Dim dim : entry.dims)
-    binding.dims.push_back(dims[dim]);
+  for (const Extent &dim : entry.dims)
+    binding.dims.push_back(dim.in(dims));
   int64_t bytes = binding.entry->arenaSize(binding.dims.data());
   if (bytes < 0)
     return Status::error("needs an arena of ", bytes, " bytes for entry '",
@@ -210,7 +210,7 @@ void Session::findDecoderResults() {
 void Session::call(Binding &binding) {
   const Entry &entry = *binding.entry->description;
   for (size_t i = 0; i < entry.dims.size(); ++i)
-    binding.dims[i] = dims[entry.dims[i]];
+    binding.dims[i] = entry.dims[i].in(dims);
   HeddleCall call{binding.buffers.data(),
                   binding.dims.data(),
                   arena,

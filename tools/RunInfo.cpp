@@ -70,8 +70,8 @@ static std::string describeGeneration(const Generation &generation) {
 }
 
 static std::string describeEntry(const Entry &entry) {
-  std::vector<std::string_view> dims;
-  for (Dim dim : entry.dims)
+  std::vector<std::string> dims;
+  for (const Extent &dim : entry.dims)
     dims.push_back(nameOf(dim));
   std::string text = "  " + entry.name + " (" + joined(dims) + ")\n";
   for (const Argument &argument : entry.arguments)

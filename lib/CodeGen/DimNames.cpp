@@ -7,6 +7,18 @@
 using namespace mlir;
 using namespace heddle;
 
+std::string heddle::nameOfSlots(std::optional<int64_t> maxSlots) {
+  return maxSlots ? "capacity<=" + std::to_string(*maxSlots) : "capacity";
+}
+
+std::optional<int64_t> heddle::maxSlotsOf(StringAttr name) {
+  StringRef text = name ? name.getValue() : "";
+  int64_t maxSlots;
+  if (!text.consume_front("capacity<=") || text.getAsInteger(10, maxSlots))
+    return std::nullopt;
+  return maxSlots;
+}
+
 StringAttr heddle::nameOfArgumentDim(BlockArgument argument, int64_t axis) {
   auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
   if (!function)

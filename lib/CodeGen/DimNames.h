@@ -11,8 +11,17 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
+#include <optional>
+#include <string>
 
 namespace heddle {
+
+/// The name of a cache's slots: "capacity", one for each position that a row
+/// can have, or "capacity<=N" where N are enough. The runtime knows both.
+std::string nameOfSlots(std::optional<int64_t> maxSlots);
+
+/// The N of such a name.
+std::optional<int64_t> maxSlotsOf(mlir::StringAttr name);
 
 /// The name that a function gives to dynamic dimension `axis` of an argument;
 /// null when it gives none.

@@ -194,8 +194,8 @@ EntryRunner::prepare(std::string_view name,
                               argument.kind == ArgumentKind::Output);
   for (EntryCall::Buffer &buffer : call.buffers)
     call.addresses.push_back(buffer.elements());
-  for (Dim dim : entry->dims)
-    call.dims.push_back(values[dim]);
+  for (const Extent &dim : entry->dims)
+    call.dims.push_back(dim.in(values));
   call.arena.emplace_back("the arena", ((*arenaSize)(call.dims.data()) + 3) / 4,
                           /*isWritten=*/true);
   call.weights = artifact.section("weights").value_or("").data();

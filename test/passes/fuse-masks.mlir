@@ -42,6 +42,24 @@ func.func @window_of_the_ring(%q: !row, %k: !ring, %at: !perRow) -> !row {
   return %y : !row
 }
 
+// So is one whose slots have the bound in their name, behind what is appended.
+
+// REMARK: "attn needs no mask.window in a step
+// REMARK: "attn keeps mask.window in a step
+// CHECK-LABEL: func.func @window_of_a_bounded_ring(
+// CHECK: %[[K:.*]] = transformer.cache.append
+// CHECK-NOT: left = 3
+// CHECK: transformer.attention %arg0, %[[K]], %[[K]] at
+// CHECK: transformer.attention %arg0, %[[K]], %[[K]] mask(
+func.func @window_of_a_bounded_ring(%q: !row, %s: !cache {transformer.dims = ["rows", "capacity<=4"]}, %at: !perRow) -> (!row, !row) {
+  %w = transformer.mask.window [left = 3, right = 0]
+  %n = transformer.mask.window [left = 2, right = 0]
+  %k = transformer.cache.append %q at %at into %s : (!row, !perRow, !cache) -> !cache
+  %y = transformer.attention %q, %k, %k mask(%w) at %at of %at {heads = 2 : i64} : (!row, !cache, !cache, !mask, !perRow, !perRow) -> !row loc("attn")
+  %z = transformer.attention %q, %k, %k mask(%n) at %at of %at {heads = 2 : i64} : (!row, !cache, !cache, !mask, !perRow, !perRow) -> !row loc("attn")
+  return %y, %z : !row, !row
+}
+
 // REMARK: "attn keeps mask.window in a step
 // REMARK: "attn keeps mask.window in a step
 // CHECK-LABEL: func.func @narrower_or_dilated(

@@ -37,16 +37,16 @@ func.func private @self_attention(%ids: tensor<?x?xi32> {transformer.name = "ids
 
 // -----
 
-// A window bounds the cache: a ring of its reach and the query's own position.
+// A window bounds the cache: at most its reach and the query's own position.
 // A function without the full form disappears.
 
 // CHECK-NOT: @window(
 // CHECK-LABEL: func.func private @window.step(
-// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x7x4xf32> {transformer.dims = ["rows"], transformer.name = "state0", transformer.state},
-// CHECK-SAME: tensor<?x7x4xf32> {transformer.dims = ["rows"], transformer.name = "state1", transformer.state})
+// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x4xf32> {transformer.dims = ["rows", "capacity<=7"], transformer.name = "state0", transformer.state},
+// CHECK-SAME: tensor<?x?x4xf32> {transformer.dims = ["rows", "capacity<=7"], transformer.name = "state1", transformer.state})
 // CHECK: transformer.cache.append %{{.*}} into %[[K0]]
 // CHECK: transformer.attention {{.*}} {heads = 4 : i64, kv_heads = 2 : i64, scale = 1.000000e+00 : f32} normalizer sum :
-// CHECK-SAME: (tensor<?x8xf32>, tensor<?x7x4xf32>, tensor<?x7x4xf32>,
+// CHECK-SAME: (tensor<?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x4xf32>,
 transformer.parameter @table : tensor<9x8xf32>
 transformer.parameter @shrink : tensor<8x4xf32>
 func.func private @window(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {

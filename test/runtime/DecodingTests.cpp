@@ -219,10 +219,10 @@ TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
 }
 
 TEST_F(DecodingTest, memory_that_nobody_has) {
-  auto message = [](int64_t width) {
+  auto message = [](int64_t width, const char *slots = "capacity") {
     json manifest = toyManifest();
-    manifest["entries"][3]["arguments"][0]["shape"] = {"rows", "capacity",
-                                                       width};
+    manifest["entries"][3]["dims"].push_back("capacity<=6");
+    manifest["entries"][3]["arguments"][0]["shape"] = {"rows", slots, width};
     TemporaryFile file(toyArtifact(manifest).build());
     Result<Model> model = Model::load(file.path());
     EXPECT_TRUE(model.ok()) << model.message();
@@ -239,4 +239,9 @@ TEST_F(DecodingTest, memory_that_nobody_has) {
   EXPECT_NE(message(int64_t(1) << 43).find("tokens needs 8444249301"),
             std::string::npos)
       << message(int64_t(1) << 43);
+  // 6 slots are enough.
+  EXPECT_NE(
+      message(int64_t(1) << 43, "capacity<=6").find("tokens needs 4222124650"),
+      std::string::npos)
+      << message(int64_t(1) << 43, "capacity<=6");
 }

@@ -86,9 +86,36 @@ TEST(ManifestTest, reads_every_key) {
   const Entry &step = manifest->entries[3];
   EXPECT_EQ(step.name, "decode.step");
   EXPECT_EQ(step.dims,
-            (std::vector<Dim>{Dim::Rows, Dim::Batch, Dim::Capacity}));
+            (std::vector<Extent>{{Extent::kUnbounded, Dim::Rows},
+                                 {Extent::kUnbounded, Dim::Batch},
+                                 {Extent::kUnbounded, Dim::Capacity}}));
   EXPECT_EQ(step.arguments[0].kind, ArgumentKind::State);
   EXPECT_EQ(describe(step.arguments[0]), "i32 [rows, capacity]");
+}
+
+TEST(ManifestTest, slots_with_a_bound) {
+  json changed = toyManifest();
+  json &step = changed["entries"][3];
+  step["dims"] = {"rows", "batch", "capacity<=7", "capacity"};
+  step["arguments"][0]["shape"] = {"rows", "capacity<=7"};
+  Result<Manifest> manifest = parseManifest(changed.dump());
+  ASSERT_TRUE(manifest.ok()) << manifest.message();
+  const Argument &state = manifest->entries[3].arguments[0];
+  EXPECT_EQ(describe(state), "i32 [rows, capacity<=7]");
+  DimValues dims;
+  dims[Dim::Rows] = 2;
+  for (auto [capacity, slots] : {std::pair(5, 5), {7, 7}, {9, 7}}) {
+    dims[Dim::Capacity] = capacity;
+    EXPECT_EQ(state.byteSize(dims), 2 * slots * 4);
+  }
+  for (const char *dim :
+       {"capacity<=0", "capacity<=", "capacity<=7x", "capacity<= 7",
+        "capacity<=-1", "capacity<=9223372036854775808", "rows<=7"})
+    EXPECT_NE(messageWith([&](json &m) {
+                m["entries"][3]["dims"].push_back(dim);
+              }).find("has the dim '" + std::string(dim) + "' (supported: "),
+              std::string::npos)
+        << dim;
 }
 
 TEST(ManifestTest, generation_needs_only_its_end) {
@@ -172,7 +199,7 @@ TEST(ManifestTest, shapes) {
 TEST(ManifestTest, entries) {
   EXPECT_EQ(messageWith([](json &m) { m["entries"][0]["dims"] = {"time"}; }),
             "manifest: an entry 'encode' has the dim 'time' (supported: batch, "
-            "source, target, rows, capacity, shortlist)");
+            "source, target, rows, capacity, capacity<=N, shortlist)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["name"] = "encode"; }),
             "manifest: an entry repeats the name 'encode'");
   EXPECT_EQ(messageWith([](json &m) {
