@@ -1,8 +1,10 @@
 //===- TokenChoice.cpp - Which token comes next ---------------------------===//
 //
-// What may not come gets the logit -inf, then the largest one wins. In
-// transformers the sequence so far begins with the start token; here it is not
-// stored, hence the `count + 1` where the minimal length is compared.
+// What may not come gets the logit -inf, then the largest one wins. A forced
+// token leaves -inf to all others and can then be suppressed like any other:
+// forcing comes before suppressing in transformers. There the sequence so far
+// begins with the start token; here it is not stored, hence the `count + 1`
+// where the minimal length is compared.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,25 +59,40 @@ static bool endsWithPrefix(const std::vector<int32_t> &generated,
          std::equal(word.begin(), word.end() - 1, generated.end() - prefix);
 }
 
+static bool contains(const std::vector<int32_t> &ids, int32_t id) {
+  return std::count(ids.begin(), ids.end(), id) != 0;
+}
+
 /// NoBadWordsLogitsProcessor drops such words.
 static bool isOnlyEos(const Generation &generation,
                       const std::vector<int32_t> &word) {
-  return word.size() == 1 &&
-         std::count(generation.eos.begin(), generation.eos.end(), word[0]) != 0;
+  return word.size() == 1 && contains(generation.eos, word[0]);
 }
+
+/// The first of the ids, which all have the logit -inf: what argmax gives in
+/// transformers, too. Every shortlist begins with it.
+static constexpr int32_t kFirstId = 0;
 
 int32_t heddle::chooseToken(const Generation &generation,
                             const std::vector<int32_t> &generated,
                             int64_t limit, NextTokenLogits logits) {
   int64_t count = static_cast<int64_t>(generated.size());
+  bool isBegin = count == (generation.forcedBos ? 1 : 0);
+  std::optional<int32_t> forced;
   if (generation.forcedEos && count == limit - 1)
-    return *generation.forcedEos;
-  if (generation.forcedBos && count == 0)
-    return *generation.forcedBos;
+    forced = generation.forcedEos;
+  else if (generation.forcedBos && count == 0)
+    forced = generation.forcedBos;
+  if (forced) {
+    bool isSuppressed =
+        contains(generation.suppress, *forced) ||
+        (isBegin && contains(generation.beginSuppress, *forced));
+    return isSuppressed ? kFirstId : *forced;
+  }
 
   for (int32_t id : generation.suppress)
     forbid(logits, id);
-  if (count == (generation.forcedBos ? 1 : 0))
+  if (isBegin)
     for (int32_t id : generation.beginSuppress)
       forbid(logits, id);
   for (const std::vector<int32_t> &word : generation.badWords)
@@ -85,13 +102,14 @@ int32_t heddle::chooseToken(const Generation &generation,
     for (int32_t id : generation.eos)
       forbid(logits, id);
 
-  float best = largest(logits.values, logits.count);
+  const float *begin = logits.values, *end = begin + logits.count;
+  float best = largest(begin, logits.count);
   if (best == -kInfinity)
-    return generation.eos[0];
-  const float *found =
-      std::find(logits.values, logits.values + logits.count, best);
-  return logits.candidates ? logits.candidates[found - logits.values]
-                           : static_cast<int32_t>(found - logits.values);
+    return std::count(begin, end, best) == logits.count ? kFirstId
+                                                        : generation.eos[0];
+  const float *found = std::find(begin, end, best);
+  return logits.candidates ? logits.candidates[found - begin]
+                           : static_cast<int32_t>(found - begin);
 }
 
 int64_t heddle::lengthLimit(const Generation &generation, int64_t sourceLength,

@@ -28,7 +28,8 @@ struct NextTokenLogits {
 
 /// The token that follows `generated` in a sentence that may have `limit`
 /// tokens: the forced one, or the allowed one with the largest logit, on a tie
-/// the one with the lowest id. Where nothing is allowed, or no logit is a
+/// the one with the lowest id. Where nothing is allowed, not even what is
+/// forced, all logits are -inf and id 0 wins the tie. Where no logit is a
 /// number, the sentence ends. Forced tokens need not be candidates.
 int32_t chooseToken(const Generation &generation,
                     const std::vector<int32_t> &generated, int64_t limit,

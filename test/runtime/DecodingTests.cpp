@@ -134,6 +134,26 @@ TEST_F(DecodingTest, suppressed_at_the_beginning) {
   expectOracle({{"begin_suppress", {0, 1, 2, 3, 4}}, {"forced_bos", 3}}, 12);
 }
 
+TEST_F(DecodingTest, forced_and_suppressed) {
+  // 0 ends the sentence, so that its place is taken by another id.
+  json generation = {{"eos", {9}}, {"suppress", {7}}};
+  auto with = [&](const char *key, const json &value) {
+    json changed = generation;
+    changed[key] = value;
+    return changed;
+  };
+  expectOracle(with("forced_bos", 7), 12);
+  expectOracle(with("forced_eos", 7), 12);
+  generation = {{"eos", {9}}, {"forced_eos", 3}, {"max_length", 2}};
+  expectOracle(with("begin_suppress", {3}), 2);
+  generation["forced_bos"] = 5;
+  expectOracle(with("begin_suppress", {3}), 2);
+  expectOracle(with("begin_suppress", {5}), 2);
+  // What else is forbidden does not touch a forced token.
+  generation["bad_words"] = {{5}, {3}};
+  expectOracle(with("min_length", 4), 2);
+}
+
 TEST_F(DecodingTest, bad_words) {
   // [0] is the eos, which cannot be a bad word.
   expectOracle({{"bad_words", {{0}, {3}, {1, 1}, {8, 1}, {9, 6, 2}}}}, 12);

@@ -50,11 +50,13 @@ TEST(TokenChoiceTest, what_is_no_number_is_not_chosen) {
   EXPECT_EQ(choose(endingWith(0), {1, kInfinity, 3}), 1);
 }
 
-TEST(TokenChoiceTest, a_sentence_ends_when_nothing_is_allowed) {
+TEST(TokenChoiceTest, the_first_id_where_nothing_is_allowed) {
   Generation generation = endingWith(2);
   generation.suppress = {0, 1, 2};
-  EXPECT_EQ(choose(generation, {1, 2, 3}), 2);
-  EXPECT_EQ(choose(generation, {5, 6}, {0, 1}), 2);
+  EXPECT_EQ(choose(generation, {1, 2, 3}), 0);
+  EXPECT_EQ(choose(generation, {5, 6}, {0, 1}), 0);
+  // What is left is no number.
+  EXPECT_EQ(choose(generation, {1, 2, 3, kNan}), 2);
 }
 
 TEST(TokenChoiceTest, ids_that_are_no_candidates_can_be_suppressed) {

@@ -202,20 +202,24 @@ Ids heddle::test::toyGreedy(const Ids &source, const json &generation,
     if (int64_t(sequence.size()) < generation.value("min_length", 0))
       for (int32_t id : eos)
         forbid(id);
+    // ForcedBOSTokenLogitsProcessor, ForcedEOSTokenLogitsProcessor
+    auto force = [&](int32_t id) {
+      std::fill(scores.begin(), scores.end(),
+                -std::numeric_limits<float>::infinity());
+      scores[id] = 0;
+    };
+    if (sequence.size() == 1 && generation.contains("forced_bos"))
+      force(generation["forced_bos"]);
+    if (int64_t(sequence.size()) == limit && generation.contains("forced_eos"))
+      force(generation["forced_eos"]);
     // SuppressTokensLogitsProcessor, SuppressTokensAtBeginLogitsProcessor
     for (int32_t id : generation.value("suppress", Ids()))
       forbid(id);
     if (sequence.size() == (generation.contains("forced_bos") ? 2 : 1))
       for (int32_t id : generation.value("begin_suppress", Ids()))
         forbid(id);
-    // ForcedBOSTokenLogitsProcessor, ForcedEOSTokenLogitsProcessor
-    std::optional<int32_t> forced;
-    if (sequence.size() == 1 && generation.contains("forced_bos"))
-      forced = generation["forced_bos"].get<int32_t>();
-    if (int64_t(sequence.size()) == limit && generation.contains("forced_eos"))
-      forced = generation["forced_eos"].get<int32_t>();
     auto best = std::max_element(scores.begin(), scores.end());
-    generated.push_back(forced.value_or(int32_t(best - scores.begin())));
+    generated.push_back(int32_t(best - scores.begin()));
     if (std::count(eos.begin(), eos.end(), generated.back()))
       break;
   }
