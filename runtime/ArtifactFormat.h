@@ -31,6 +31,7 @@
 //        "forced_bos": 3, "forced_eos": 2, "min_length": 5,
 //        "max_length": 511,                    generated tokens, eos included
 //        "length_factor": 2.5,                 at most int(factor n) + 1 tokens
+//        "max_source_length": 1000,            unless --max-source says more
 //        "max_source": 512, "max_target": 512},  tables of positions end here
 //     "tokenizer": {"kind": "none" | "sentencepiece" | "characters",
 //        sentencepiece: "eos": 0 (appended), "unknown": 1, "special": [ids

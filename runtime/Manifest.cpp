@@ -117,6 +117,8 @@ static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
       reader.optionalInteger("min_length", {0, kMaxLength}).value_or(0);
   generation.maxLength = reader.optionalInteger("max_length", lengths);
   generation.lengthFactor = reader.optionalPositiveNumber("length_factor");
+  generation.maxSourceLength =
+      reader.optionalInteger("max_source_length", lengths);
   generation.maxSource = reader.optionalInteger("max_source", lengths);
   generation.maxTarget = reader.optionalInteger("max_target", lengths);
   reader.rejectOtherKeys();

@@ -109,6 +109,8 @@ struct Generation {
   std::optional<int64_t> maxLength;
   /// At most int(lengthFactor * source tokens) + 1 tokens.
   std::optional<double> lengthFactor;
+  /// Longer sources are refused unless the caller asks for more.
+  std::optional<int64_t> maxSourceLength;
   /// The positions that the model has.
   std::optional<int64_t> maxSource;
   std::optional<int64_t> maxTarget;

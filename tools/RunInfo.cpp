@@ -64,6 +64,7 @@ static std::string describeGeneration(const Generation &generation) {
     parts.push_back("at most int(" + number(*generation.lengthFactor, "%g") +
                     " n) + 1 tokens");
   add("at most ", generation.maxLength);
+  add("source at most ", generation.maxSourceLength);
   add("source positions ", generation.maxSource);
   add("target positions ", generation.maxTarget);
   return joined(parts);

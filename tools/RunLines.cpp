@@ -66,7 +66,7 @@ static Result<SourceReader> openSources(const Model &model,
                                  : LineReader::texts(options.texts);
   if (!lines.ok())
     return lines.status();
-  return SourceReader(model, std::move(*lines), options.ids);
+  return SourceReader(model, std::move(*lines), options.ids, options.maxSource);
 }
 
 static BatchLimits batchLimits(const RunOptions &options) {

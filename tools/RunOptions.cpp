@@ -23,6 +23,8 @@ heddle-compile wrote to FILE, and prints a line for each.
   --workers N        batches that run at the same time, each on threads of its
                      own (default 1)
   --max-length N     generate at most N tokens a sentence, the end included
+  --max-source N     refuse lines of more than N tokens, the end included; time
+                     grows with their square (default: what FILE says)
   --no-shortlist     choose among the whole vocabulary
   --ids              lines are token ids, in and out
   --teacher FILE     score the target ids in FILE, one line an input, and
@@ -79,8 +81,8 @@ static bool *findSwitch(RunOptions &options, const std::string &flag) {
 
 static bool takesValue(const std::string &flag) {
   return flag == "--batch" || flag == "--threads" || flag == "--workers" ||
-         flag == "--max-length" || flag == "--teacher" || flag == "--logits" ||
-         flag == "--form";
+         flag == "--max-length" || flag == "--max-source" ||
+         flag == "--teacher" || flag == "--logits" || flag == "--form";
 }
 
 static Status setValue(RunOptions &options, const std::string &flag,
@@ -93,6 +95,8 @@ static Status setValue(RunOptions &options, const std::string &flag,
     return parseNumber(flag, value, kMaxThreads, options.workers);
   if (flag == "--max-length")
     return parseNumber(flag, value, kMaxMaxLength, options.maxLength);
+  if (flag == "--max-source")
+    return parseNumber(flag, value, kMaxMaxLength, options.maxSource);
   if (flag == "--form")
     return parseForm(value, options.form);
   if (value.empty())

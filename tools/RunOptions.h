@@ -26,6 +26,7 @@ struct RunOptions {
   std::optional<int64_t> workers;
   std::optional<int64_t> threads;
   std::optional<int64_t> maxLength;
+  std::optional<int64_t> maxSource;
   /// Where to write a profile as JSON, empty where only the table is wanted.
   std::optional<std::string> profile;
   bool useShortlist = true;

@@ -68,6 +68,9 @@ Result<TokenIds> SourceReader::parse(std::string_view line) const {
     return result;
   if (Status status = model.checkSource(*result); !status.ok())
     return status;
+  if (maxSource && int64_t(result->size()) > *maxSource)
+    return Status::error("has ", result->size(), " tokens, expected at most ",
+                         *maxSource, " (--max-source N admits more)");
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include "tools/LineReader.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,8 +43,12 @@ public:
   };
 
   /// `ids` says that lines are ids; otherwise the model needs a tokenizer.
-  SourceReader(const Model &model, LineReader lines, bool ids)
-      : model(model), lines(std::move(lines)), ids(ids) {}
+  /// `maxSource` is the most tokens of a line, in place of what the model says.
+  SourceReader(const Model &model, LineReader lines, bool ids,
+               std::optional<int64_t> maxSource)
+      : model(model), lines(std::move(lines)), ids(ids),
+        maxSource(maxSource ? maxSource
+                            : model.manifest().generation.maxSourceLength) {}
 
   /// The next lines: at most `count`, none behind the one that brings their
   /// tokens to `tokens`, and only the first one is waited for.
@@ -57,6 +62,7 @@ private:
   const Model &model;
   LineReader lines;
   bool ids;
+  std::optional<int64_t> maxSource;
 };
 
 } // namespace heddle

@@ -38,6 +38,7 @@ static constexpr Setting kSettings[] = {
     {"min_length", SettingKind::Length},
     {"max_length", SettingKind::Length},
     {"length_factor", SettingKind::Factor},
+    {"max_source_length", SettingKind::Length},
     {"max_source", SettingKind::Length},
     {"max_target", SettingKind::Length},
 };

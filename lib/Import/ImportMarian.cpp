@@ -220,6 +220,10 @@ void MarianModel::buildShortlist() {
   layers.endFunction(layers.candidateLogits(states, rows, bias, arguments[4]));
 }
 
+/// The default of marian-decoder's max-length: what a line may cost grows with
+/// the square of its length.
+static constexpr int32_t kMaxSourceLength = 1000;
+
 Expected<ImportedModel> importMarianFolder(StringRef folder,
                                            MLIRContext &context) {
   Expected<MarianFolder> files = readMarianFolder(folder);
@@ -279,7 +283,10 @@ Expected<ImportedModel> importMarianFolder(StringRef folder,
                                     builder.getDenseI32ArrayAttr(int32_t(eos))),
                builder.getNamedAttr(
                    "length_factor",
-                   builder.getF64FloatAttr(files->maxLengthFactor))}));
+                   builder.getF64FloatAttr(files->maxLengthFactor)),
+               builder.getNamedAttr(
+                   "max_source_length",
+                   builder.getI32IntegerAttr(kMaxSourceLength))}));
   return model;
 }
 

@@ -106,6 +106,8 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
                 "--batch has the value " + shown +
                     ", expected a number from 1 to 4096");
   }
+  expectError("toy --max-source 0", "--max-source has the value '0', expected "
+                                    "a number from 1 to 1000000");
   expectError("toy --max-length=1000001",
               "--max-length has the value '1000001', expected a number from 1 "
               "to 1000000");
@@ -163,6 +165,36 @@ TEST_F(RunToolTest, lines_that_are_wrong) {
   expectError("toy --ids 7 x", "text 2 has 'x', expected token ids separated "
                                "by spaces");
   expectError("toy --ids < .", "cannot read standard input: Is a directory");
+}
+
+TEST_F(RunToolTest, lines_that_are_too_long) {
+  auto refused = [](const char *limit) {
+    return "line 2 of standard input has 4 tokens, expected at most " +
+           std::string(limit) + " (--max-source N admits more)";
+  };
+  std::string lines = "1 2\n1 2 3 4\n";
+  std::string all = answers({{1, 2}, {1, 2, 3, 4}}, true);
+  expectError("toy --ids --max-source 3", refused("3"), lines);
+  EXPECT_EQ(read("output"), answers({{1, 2}}, true));
+  EXPECT_EQ(run("toy --ids --max-source=4", lines).output, all);
+  // The model's own limit, and its positions, which no flag moves.
+  json manifest = toyManifest();
+  manifest["generation"]["max_source_length"] = 2;
+  manifest["generation"]["max_source"] = 5;
+  write("short", toyArtifact(manifest).build());
+  expectError("short --ids", refused("2"), lines);
+  EXPECT_EQ(run("short --ids --max-source 5", lines).output, all);
+  expectError("short --ids --max-source 9",
+              "line 1 of standard input has 6 tokens but the model has "
+              "positions for 5",
+              "1 2 3 4 5 6\n");
+  write("targets", "1\n1\n");
+  expectError("short --ids --teacher targets --logits a.npy", refused("2"),
+              lines);
+  EXPECT_NE(run("short --info")
+                .output.find("source at most 2, source "
+                             "positions 5"),
+            std::string::npos);
 }
 
 TEST_F(RunToolTest, output_that_cannot_be_written) {
