@@ -1,0 +1,199 @@
+"""Compiles random modules, runs them and compares their logits with the oracle.
+
+usage: check_seeds.py [--seeds FIRST[..END]] [--type TYPE] [--level LEVEL]
+                      [--work DIR] [--print] [--verbose]
+
+Takes seeds from FIRST to below END; the levels that this machine has take turns
+unless one is named. Needs numpy, and heddle-compile and heddle-run in PATH.
+What a seed that fails was made of stays in DIR/SEED; --print prints modules in
+place of checking them, --verbose the errors of all seeds.
+"""
+
+import argparse
+import json
+
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from module_text import write_module
+from oracle import expected_logits
+from random_modules import ELEMENT_TYPES, draw_module
+
+# Each with a flag of /proc/cpuinfo that machines of the level have.
+LEVELS = {"x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
+
+# Errors are counted in roundings, see oracle.py, and the largest of a seed
+# counts. That of plain loops, in the same type, is around 1 in seeds of many
+# keys and can be 0 in others; kernels may have four times as much.
+TIMES_REFERENCE, AT_LEAST = 4, 1
+
+
+class Failure(Exception):
+    pass
+
+
+def command(*words, stdin=None):
+    words = [str(word) for word in words]
+    result = subprocess.run(words, stdin=stdin, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise Failure(
+            f"{' '.join(words)}\n  ended with {result.returncode}: "
+            f"{result.stderr.strip()}"
+        )
+
+
+def write_safetensors(path, tensors):
+    header, data = {}, b""
+    for name, values in tensors.items():
+        end = len(data) + values.nbytes
+        header[name] = {
+            "dtype": "F32",
+            "shape": values.shape,
+            "data_offsets": [len(data), end],
+        }
+        data += values.tobytes()
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+class Seed:
+    """A module in a folder of its own."""
+
+    def __init__(self, module, level, folder):
+        self.module, self.level, self.folder = module, level, folder
+        # The largest error of each way to compute the logits.
+        self.errors = {}
+
+    def write(self):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text, weights = write_module(self.module)
+        (self.folder / "module.mlir").write_text(text)
+        write_safetensors(
+            self.folder / "weights.safetensors",
+            {name: np.float32(values) for name, values in weights.items()},
+        )
+        for name in ["sources", "targets"]:
+            lines = getattr(self.module, name)
+            text = "".join(" ".join(map(str, line)) + "\n" for line in lines)
+            (self.folder / f"{name}.txt").write_text(text)
+
+    def compile(self, name, *flags):
+        command(
+            "heddle-compile",
+            self.folder / "module.mlir",
+            *("--weights", self.folder / "weights.safetensors"),
+            *("--target", self.level),
+            *("-o", self.folder / f"{name}.heddle"),
+            *flags,
+        )
+
+    def logits(self, name, form, batch):
+        path = self.folder / f"{name}.{form}.{batch}.npy"
+        with open(self.folder / "sources.txt") as sources:
+            command(
+                "heddle-run",
+                self.folder / f"{name}.heddle",
+                *("--ids", "--form", form, "--batch", batch),
+                *("--teacher", self.folder / "targets.txt"),
+                *("--logits", path),
+                stdin=sources,
+            )
+        return np.load(path)
+
+    def compare(self, name, logits, limit):
+        """Sets the error of `name`, of which `limit` is allowed."""
+        self.errors[name] = 0.0
+        for b, (rows, units) in enumerate(self.expected):
+            padding = [(0, 0), (0, logits.shape[2] - rows.shape[1])]
+            rows, units = (np.pad(each, padding) for each in (rows, units))
+            found = logits[b, : len(rows)].astype(np.float64)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                errors = np.where(found == rows, 0, abs(found - rows) / units)
+            errors[~np.isfinite(found)] = np.inf
+            at = np.unravel_index(errors.argmax(), errors.shape)
+            self.errors[name] = max(self.errors[name], float(errors[at]))
+            if errors[at] > limit:
+                place = ", ".join(map(str, (b, *at)))
+                raise Failure(
+                    f"{name}: found {found[at]:.9g} at [{place}], expected "
+                    f"{rows[at]:.9g}: off by {errors[at]:.3g} roundings, of "
+                    f"which {limit:.3g} are allowed"
+                )
+
+    def check(self):
+        self.write()
+        self.expected = expected_logits(self.module)
+        self.compile("reference", "--reference")
+        # A sum of n terms rounds n times.
+        longest = max(map(len, self.module.sources + self.module.targets))
+        terms = self.module.attention.key_width + longest
+        logits = self.logits("reference", "full", 16)
+        self.compare("reference", logits, terms + 16)
+        limit = TIMES_REFERENCE * max(self.errors["reference"], AT_LEAST)
+        self.compile("kernels")
+        for form in ["full", "step"]:
+            alone, together = (
+                self.logits("kernels", form, batch) for batch in (1, 16)
+            )
+            self.compare(form, together, limit)
+            if alone.tobytes() != together.tobytes():
+                raise Failure(f"{form}: bits depend on the batch")
+
+
+def levels_of_machine():
+    flags = pathlib.Path("/proc/cpuinfo").read_text().split()
+    return [level for level, flag in LEVELS.items() if flag in flags]
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("--seeds", default="0..40")
+    parser.add_argument("--type", default="f32", choices=ELEMENT_TYPES)
+    parser.add_argument("--level", choices=LEVELS)
+    parser.add_argument("--work", type=pathlib.Path)
+    parser.add_argument("--print", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    first, _, end = options.seeds.partition("..")
+    options.seeds = range(int(first), int(end or int(first) + 1))
+    return options
+
+
+def main():
+    options = parse_options()
+    levels = [options.level] if options.level else levels_of_machine()
+    work = options.work or pathlib.Path(tempfile.mkdtemp(prefix="heddle-"))
+    failed = []
+    for seed in options.seeds:
+        module = draw_module(seed, options.type)
+        if options.print:
+            print(write_module(module)[0], end="")
+            continue
+        if sys.stderr.isatty():
+            print(f"\r\x1b[Kseed {seed}", end="", file=sys.stderr, flush=True)
+        checked = Seed(module, levels[seed % len(levels)], work / str(seed))
+        try:
+            checked.check()
+            shutil.rmtree(checked.folder)
+        except Failure as failure:
+            failed.append(seed)
+            print(f"seed {seed} ({module.words}): {failure}")
+            print(f"  --seeds {seed} --level {checked.level}, {checked.folder}")
+        if options.verbose:
+            errors = [f"{n} {error:.2g}" for n, error in checked.errors.items()]
+            print(f"seed {seed}: {', '.join(errors)}; {module.words}")
+    if not options.print:
+        failures = f"{len(failed)} failed: {failed}" if failed else "0 failed"
+        print(f"{len(options.seeds)} seeds, {failures}")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
