@@ -11,7 +11,6 @@ place of checking them, --verbose the errors of all seeds.
 
 import argparse
 import json
-
 import pathlib
 import shutil
 import struct
@@ -169,6 +168,8 @@ def parse_options():
 def main():
     options = parse_options()
     levels = [options.level] if options.level else levels_of_machine()
+    if not levels:
+        sys.exit(f"this machine has none of {', '.join(LEVELS)}")
     work = options.work or pathlib.Path(tempfile.mkdtemp(prefix="heddle-"))
     failed = []
     for seed in options.seeds:
@@ -176,23 +177,30 @@ def main():
         if options.print:
             print(write_module(module)[0], end="")
             continue
-        if sys.stderr.isatty():
-            print(f"\r\x1b[Kseed {seed}", end="", file=sys.stderr, flush=True)
+        show_progress(f"seed {seed}, {len(failed)} failed")
         checked = Seed(module, levels[seed % len(levels)], work / str(seed))
         try:
             checked.check()
             shutil.rmtree(checked.folder)
         except Failure as failure:
             failed.append(seed)
-            print(f"seed {seed} ({module.words}): {failure}")
-            print(f"  --seeds {seed} --level {checked.level}, {checked.folder}")
+            show_progress("")
+            print(f"seed {seed} on {checked.level} ({module.words}): {failure}")
+            print(f"  its files are in {checked.folder}", flush=True)
         if options.verbose:
             errors = [f"{n} {error:.2g}" for n, error in checked.errors.items()]
+            show_progress("")
             print(f"seed {seed}: {', '.join(errors)}; {module.words}")
+    show_progress("")
     if not options.print:
-        failures = f"{len(failed)} failed: {failed}" if failed else "0 failed"
-        print(f"{len(options.seeds)} seeds, {failures}")
+        print(f"{len(options.seeds)} seeds, {len(failed)} failed: {failed}")
     return bool(failed)
+
+
+def show_progress(text):
+    """Replaces the progress line, on a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ DIAGONAL = Mask(
 
 def window(draw, heads):
     left, right = (draw.pick([0, 1, 3, 8, 20, 40, 300]) for _ in range(2))
-    dilation = draw.pick([[1], [1], [2], [3], [1, 2, 3, 5, 2, 1, 4, 1, 6]])
+    dilation = draw.pick([[1], [1], [2], [3], [1, 2, 3, 5, 2, 1, 4, 1, 6] * 2])
     dilation = dilation[:heads]
 
     def contains(length, h, i, j):
@@ -176,7 +176,7 @@ def draw_mask(draw, heads, depth):
     op = draw.pick([outside, both, both, either, either])
     return op(
         *(
-            draw_mask(draw, heads, draw.pick([depth - 1, depth - 1, 0]))
+            draw_mask(draw, heads, depth - 1)
             for _ in range(1 if op is outside else 2)
         )
     )
@@ -256,23 +256,39 @@ def draw_tokens(draw, length):
 def draw_regions(draw, attention, largest):
     regions = []
     for _ in range(draw.pick([0, 0, 1, 1, 2])):
-        region = draw.pick(SCORES)(draw, attention)
+        draw_region = draw.pick(SCORES)
+        region = draw_region(draw, attention)
+        region.name = draw_region.__name__
         if region.takes >= largest:
             regions.append(region)
             largest = max(largest, region.gives)
     return regions
 
 
+def draw_useful_mask(draw, attention):
+    """A decoder looks back, what pads a batch of memories is no key, and some
+    regions take no distance of 0. Most masks hold a tenth of all pairs."""
+    a = attention
+    limit = CAUSAL if a.place == "self" else PADDING
+    if any(region.needs_distance for region in a.scores):
+        limit = both(limit, both(CAUSAL, outside(DIAGONAL)))
+    for _ in range(draw.pick([1] + [20] * 9)):
+        mask = both(limit, draw_mask(draw, a.heads, draw.pick([0, 1, 2, 3, 3])))
+        pairs = mask.contains(40, *np.ogrid[: a.heads, :50, :50])
+        if pairs.mean() > 0.1:
+            break
+    return mask
+
+
 def draw_heads(draw):
-    """Heads, kv heads, and their widths: many narrow ones or few wide ones."""
-    if draw.chance(0.25):
-        heads, kv_heads = draw.pick([(1, 1), (2, 1), (2, 2)])
-        widths = WIDE_WIDTHS
-    else:
+    """Heads, kv heads, and their widths: many narrow ones or few of any."""
+    if draw.chance(0.7):
         kv_heads = draw.pick([1, 1, 2, 3, 4])
         heads, widths = kv_heads * draw.pick([1, 1, 2, 3]), WIDTHS
-    value_widths = WIDTHS if draw.chance(0.3) else widths
-    return heads, kv_heads, draw.pick(widths), draw.pick(value_widths)
+    else:
+        heads, kv_heads = draw.pick([(1, 1), (2, 1), (2, 2)])
+        widths = draw.pick([WIDTHS, WIDE_WIDTHS, range(1, 131)])
+    return heads, kv_heads, draw.pick(widths), draw.pick(widths)
 
 
 def draw_module(seed, element_type):
@@ -289,17 +305,7 @@ def draw_module(seed, element_type):
     value = draw.normal(TOKENS, a.kv_heads, a.value_width)
     a.value = element.rounded(value * draw.pick([1, 1, 1e-3, 1e3]))
     a.scores = draw_regions(draw, a, PROFILES[profile])
-
-    # Most masks hold a fifth of a larger sentence's pairs.
-    for _ in range(draw.pick([1] + [9] * 7)):
-        a.mask = draw_mask(draw, a.heads, draw.pick([0, 1, 2, 3, 3]))
-        pairs = a.mask.contains(40, *np.ogrid[: a.heads, :50, :60])
-        if pairs.mean() > 0.2:
-            break
-    # A decoder looks back, and what pads a batch of memories is no key.
-    a.mask = both(CAUSAL if a.place == "self" else PADDING, a.mask)
-    if any(region.needs_distance for region in a.scores):
-        a.mask = both(both(CAUSAL, outside(DIAGONAL)), a.mask)
+    a.mask = draw_useful_mask(draw, a)
 
     # One of them is large enough for several tiles.
     lengths = LENGTHS + LONG_LENGTHS * draw.pick([0, 0, 1])
@@ -308,6 +314,6 @@ def draw_module(seed, element_type):
         [draw_tokens(draw, n) for n in [draw.pick(lengths[9:]), *others]]
         for _ in range(2)
     )
-    names = [region.value.__qualname__.split(".")[0] for region in a.scores]
+    names = [region.name for region in a.scores]
     words = " ".join([a.place, profile.__name__, *names, a.normalizer])
     return Module(a, element, sources, targets, words)

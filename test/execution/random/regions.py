@@ -21,6 +21,7 @@ class Region:
     tables: dict = field(default_factory=dict)
     takes: float = 1e38
     gives: float = 0
+    name: str = ""
     # Whether %t is %s or a constant.
     chooses: bool = False
     # Whether the query's own position has to be outside the mask.
