@@ -1,6 +1,6 @@
 """Compiles random modules, runs them and compares their logits with the oracle.
 
-usage: check_seeds.py [--seeds FIRST[..END]] [--type TYPE] [--level LEVEL]
+usage: check_seeds.py [--seeds FIRST[..END],...] [--type TYPE] [--level LEVEL]
                       [--work DIR] [--print] [--verbose]
 
 Takes seeds from FIRST to below END; the levels that this machine has take turns
@@ -151,18 +151,23 @@ def levels_of_machine():
     return [level for level, flag in LEVELS.items() if flag in flags]
 
 
+def seeds(text):
+    result = []
+    for part in text.split(","):
+        first, _, end = part.partition("..")
+        result += range(int(first), int(end or int(first) + 1))
+    return result
+
+
 def parse_options():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
-    parser.add_argument("--seeds", default="0..40")
+    parser.add_argument("--seeds", type=seeds, default="0..40")
     parser.add_argument("--type", default="f32", choices=ELEMENT_TYPES)
     parser.add_argument("--level", choices=LEVELS)
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--print", action="store_true")
     parser.add_argument("--verbose", action="store_true")
-    options = parser.parse_args()
-    first, _, end = options.seeds.partition("..")
-    options.seeds = range(int(first), int(end or int(first) + 1))
-    return options
+    return parser.parse_args()
 
 
 def main():

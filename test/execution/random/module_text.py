@@ -74,7 +74,7 @@ class ModuleText:
         self.attention, self.element = module.attention, module.element.mlir
         # A logit for each column of the result, and a row for each token.
         self.vocabulary = max(TOKENS, self.attention.width())
-        self.weights, self.lines = {}, []
+        self.weights, self.parameters, self.lines = {}, [], []
 
     def rows(self, width):
         return f"tensor<?x?x{width}x{self.element}>"
@@ -82,9 +82,11 @@ class ModuleText:
     def matrix(self, values):
         return f"tensor<{'x'.join(map(str, values.shape))}x{self.element}>"
 
-    def weight(self, name, values):
+    def weight(self, name, values, element=None):
+        shape = "x".join(map(str, values.shape))
+        type = f"tensor<{shape}x{element or self.element}>"
         self.weights[name] = values
-        type = self.matrix(values)
+        self.parameters.append(f"transformer.parameter @{name} : {type}")
         self.lines.append(f"%{name} = transformer.weight @{name} : {type}")
 
     def embed(self, name, *tables):
@@ -144,7 +146,8 @@ class ModuleText:
         text = ""
         for number, region in enumerate(regions):
             for name, table in region.tables.items():
-                self.weight(f"{name}{number}", table)
+                # Regions compute in f32, whatever attention does.
+                self.weight(f"{name}{number}", table, "f32")
             text += with_suffix(region.text, number)
         return (
             " score {\n    ^bb0(%s0: f32, %b: i32, %h: i32, %i: i32, %j: i32):"
@@ -233,10 +236,6 @@ def write_module(module):
     name, memory = text.encode()
     encode = text.end(name, memory)
     decode = text.end(text.decode(memory), text.vocabulary)
-    parameters = [
-        f"transformer.parameter @{name} : {text.matrix(values)}"
-        for name, values in text.weights.items()
-    ]
     return (
         MODULE.format(
             words=module.words,
@@ -245,7 +244,7 @@ def write_module(module):
             vocabulary=text.vocabulary,
             memory=text.rows(memory),
             logits=text.rows(text.vocabulary),
-            parameters="\n  ".join(parameters),
+            parameters="\n  ".join(text.parameters),
             encode=encode,
             decode=decode,
         ),

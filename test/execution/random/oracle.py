@@ -31,7 +31,7 @@ def scores_of(module, queries, keys, at):
     a, element = module.attention, module.element
     q = a.query[queries].transpose(1, 0, 2)
     k = np.repeat(a.key[keys], a.heads // a.kv_heads, 1).transpose(1, 2, 0)
-    scale = float(element.rounded(a.effective_scale()))
+    scale = a.effective_scale()
     s, size = q @ k * scale, abs(q) @ abs(k)
     # Sums of small integers are exact, in any order.
     is_exact = (q == q.round()).all() and (k == k.round()).all()

@@ -93,7 +93,7 @@ class Attention:
 
     def effective_scale(self):
         default = 1 / math.sqrt(self.key_width)
-        return default if self.scale is None else self.scale
+        return float(np.float32(default if self.scale is None else self.scale))
 
 
 @dataclass
