@@ -122,6 +122,13 @@ static Status checkEntry(const Entry &entry, const Rule &rule) {
 }
 
 Status heddle::checkEntries(const Manifest &manifest) {
+  if (!manifest.entry("encode"))
+    return Status::error("manifest: it has no entry 'encode'");
+  const char *decoders[] = {"decode", "decode.step", "shortlist.step"};
+  if (std::none_of(std::begin(decoders), std::end(decoders),
+                   [&](const char *name) { return manifest.entry(name); }))
+    return Status::error("manifest: it has no entry 'decode', 'decode.step' or "
+                         "'shortlist.step'");
   Argument lengths = input("lengths", {Dim::Batch});
   std::vector<Argument> memory =
       outputsAs(ArgumentKind::Input, manifest.entry("encode"));

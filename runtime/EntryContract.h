@@ -2,7 +2,8 @@
 //
 // The runtime knows an artifact's entries and their inputs by name, as
 // ArtifactFormat.h lists them. Here a manifest is compared with that list when
-// it is loaded, so that nothing has to be checked when an entry is called.
+// it is compiled and when it is loaded, so that nothing has to be checked when
+// an entry is called.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +15,10 @@
 
 namespace heddle {
 
-/// Checks every entry whose name the runtime knows: its dims, that each of its
-/// inputs is one the runtime has, with that dtype and shape, and its logits.
-/// Entries of other names are left alone.
+/// Checks that there is an encoder and some form of a decoder, and every entry
+/// whose name the runtime knows: its dims, that each of its inputs is one the
+/// runtime has, with that dtype and shape, and its logits. Entries of other
+/// names are left alone.
 Status checkEntries(const Manifest &manifest);
 
 } // namespace heddle

@@ -23,6 +23,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "passes/Pipelines.h"
+#include "runtime/EntryContract.h"
 #include "tools/CompileOptions.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -125,6 +126,13 @@ static llvm::Error emitText(const CompileOptions &options,
                    llvm::StringRef(assembly->data(), assembly->size()));
 }
 
+/// Whether heddle-run takes the manifest: it is the judge here, too.
+static llvm::Error checkManifest(const std::string &text) {
+  Result<Manifest> manifest = parseManifest(text);
+  Status status = manifest.ok() ? checkEntries(*manifest) : manifest.status();
+  return status.ok() ? llvm::Error::success() : makeError(status.message());
+}
+
 /// From planned memory to the LLVM IR of one ISA level. Sets `manifest`, which
 /// is the same for every level.
 static llvm::Expected<std::unique_ptr<llvm::Module>>
@@ -143,6 +151,10 @@ compileForLevel(ModuleOp module, const CompileOptions &options,
   if (!built)
     return built.takeError();
   manifest = std::move(*built);
+  // Single layers can be looked at, too, but not run.
+  if (options.emit == Emit::Artifact)
+    if (llvm::Error error = checkManifest(manifest))
+      return std::move(error);
   if (llvm::Error error = runPasses(module, options, dumped, buildLLVMPipeline))
     return std::move(error);
   FirstDiagnostic diagnostic(*module.getContext());

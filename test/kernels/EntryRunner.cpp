@@ -109,6 +109,29 @@ static void writeSafetensors(const std::string &path, const Weights &weights) {
   file << header << bytes;
 }
 
+/// What a whole model has to have; entries of other names are left alone.
+static constexpr const char *kModelBegin = R"(
+module attributes {
+  transformer.family = "test",
+  transformer.generation = {eos = array<i32: 0>, max_source = 8 : i32,
+                            max_target = 8 : i32},
+  transformer.vocabulary = {source = 8 : i32, target = 8 : i32}
+} {
+  transformer.parameter @nothing : tensor<8x8xf32> zeros
+  func.func private @encode(%ids: tensor<?x?xi32> {
+      transformer.name = "ids", transformer.dims = ["batch", "source"]}) {
+    return
+  }
+  func.func private @decode(%ids: tensor<?x?xi32> {
+      transformer.name = "ids", transformer.dims = ["batch", "target"],
+      transformer.target}) -> (tensor<?x?x8xf32> {transformer.name = "logits"}) {
+    %nothing = transformer.weight @nothing : tensor<8x8xf32>
+    %logits = transformer.embedding %ids, %nothing
+      : (tensor<?x?xi32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>
+    return %logits : tensor<?x?x8xf32>
+  }
+)";
+
 /// A folder that goes with its object.
 namespace {
 class TemporaryFolder {
@@ -135,14 +158,7 @@ Result<EntryRunner> EntryRunner::compile(const std::string &body,
   if (folder.path.empty())
     return Status::error("cannot create a temporary folder");
   auto file = [&](const char *name) { return folder.path + "/" + name; };
-  // What a whole model would need; entries of any names are left alone.
-  std::ofstream(file("layer.mlir"))
-      << "module attributes {transformer.family = \"test\",\n"
-         "  transformer.generation = {eos = array<i32: 0>, max_source = 8 : "
-         "i32,\n"
-         "    max_target = 8 : i32},\n"
-         "  transformer.vocabulary = {source = 8 : i32, target = 8 : i32}} {\n"
-      << body << "}\n";
+  std::ofstream(file("layer.mlir")) << kModelBegin << body << "}\n";
   writeSafetensors(file("weights.safetensors"), weights);
   std::string command =
       "cd '" + folder.path + "' && '" HEDDLE_COMPILE "' layer.mlir " +

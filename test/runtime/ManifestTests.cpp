@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <random>
+#include <set>
 
 using namespace heddle;
 using namespace heddle::test;
@@ -238,6 +239,24 @@ TEST(EntryContractTest, inputs_the_runtime_does_not_have) {
   EXPECT_EQ(messageWith([](json &m) { m["entries"].erase(2); }),
             "manifest: entry 'decode.step' has the prepared 'summary', which "
             "the runtime does not have at that point");
+}
+
+TEST(EntryContractTest, an_encoder_and_some_decoder) {
+  auto keep = [](const std::set<std::string> &names) {
+    return messageWith([&](json &m) {
+      json kept = json::array();
+      for (const json &entry : m["entries"])
+        if (names.count(entry["name"]))
+          kept.push_back(entry);
+      m["entries"] = kept;
+    });
+  };
+  EXPECT_EQ(keep({"decode"}), "manifest: it has no entry 'encode'");
+  EXPECT_EQ(keep({"encode", "decode.prepare"}),
+            "manifest: it has no entry 'decode', 'decode.step' or "
+            "'shortlist.step'");
+  EXPECT_EQ(keep({"encode", "decode"}), "valid");
+  EXPECT_EQ(keep({"encode", "decode.prepare", "decode.step"}), "valid");
 }
 
 TEST(EntryContractTest, types_and_shapes_agree) {
