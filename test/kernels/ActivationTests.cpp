@@ -35,7 +35,7 @@ static const Activation kActivations[] = {
 static const int64_t kWidths[] = {1, 5, 8, 13, 16, 31, 64, 130};
 static constexpr int64_t kRows = 23;
 
-TEST_F(LayerTest, Activation) {
+TEST_P(LayerTest, Activation) {
   std::string module;
   for (const Activation &activation : kActivations)
     for (int64_t width : kWidths)
@@ -50,7 +50,7 @@ func.func @KIND_WIDTH(%x: tensor<?xWIDTHxf32> {transformer.name = "x",
 }
 )",
                {{"KIND", activation.kind}, {"WIDTH", std::to_string(width)}});
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (const Activation &activation : kActivations)
       for (int64_t width : kWidths) {
         std::vector<float> x = randomValues(kRows * width, 1, 8);
@@ -71,7 +71,7 @@ func.func @KIND_WIDTH(%x: tensor<?xWIDTHxf32> {transformer.name = "x",
   });
 }
 
-TEST_F(LayerTest, ActivationOfAnyShape) {
+TEST_P(LayerTest, ActivationOfAnyShape) {
   std::string module = R"(
 func.func @all(%x: tensor<?x?x?xf32> {
       transformer.name = "x",
@@ -87,7 +87,7 @@ func.func @one(%x: tensor<?xf32> {transformer.name = "x",
   return %y : tensor<?xf32>
 }
 )";
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (int64_t width : {1, 7, 16, 37}) {
       for (const char *entry : {"all", "one"}) {
         bool isAll = entry == std::string("all");
@@ -109,7 +109,7 @@ func.func @one(%x: tensor<?xf32> {transformer.name = "x",
   });
 }
 
-TEST_F(LayerTest, Add) {
+TEST_P(LayerTest, Add) {
   std::string module;
   for (int64_t width : kWidths)
     module += fill(R"(
@@ -124,7 +124,7 @@ func.func @add_WIDTH(%a: tensor<?xWIDTHxf32> {transformer.name = "a",
 }
 )",
                    {{"WIDTH", std::to_string(width)}});
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (int64_t width : kWidths) {
       std::vector<float> a = randomValues(kRows * width, 1),
                          b = randomValues(kRows * width, 2), sum = a;
@@ -139,7 +139,7 @@ func.func @add_WIDTH(%a: tensor<?xWIDTHxf32> {transformer.name = "a",
 
 /// What the caller passes and gets back is copied; attention that nothing
 /// allows is filled.
-TEST_F(LayerTest, CopyAndFill) {
+TEST_P(LayerTest, CopyAndFill) {
   std::string module = R"(
 func.func @copy(%x: tensor<?x37xf32> {transformer.name = "x",
                                       transformer.dims = ["rows"]})
@@ -154,7 +154,7 @@ func.func @fill(%x: tensor<?x3xf32> {transformer.name = "x",
   return %y : tensor<?x37xf32>
 }
 )";
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     std::vector<float> x = randomValues(kRows * 37, 1);
     EXPECT_EQ(runInBatches(code, "copy", kRows, {{"x", x}}), x);
     EXPECT_EQ(runInBatches(code, "fill", kRows,

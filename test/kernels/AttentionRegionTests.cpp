@@ -155,8 +155,9 @@ static std::vector<double> formula(const Variant &variant, int64_t length,
 }
 
 class AttentionRegionTest : public LayerTest {};
+HEDDLE_FOR_EVERY_CODE(AttentionRegionTest);
 
-TEST_F(AttentionRegionTest, FullAndStepForm) {
+TEST_P(AttentionRegionTest, FullAndStepForm) {
   std::string module;
   Weights weights;
   std::vector<float> table = randomValues(kHeads * kLongest, 4, 3);
@@ -164,7 +165,7 @@ TEST_F(AttentionRegionTest, FullAndStepForm) {
     module += moduleOf(variant);
     weights["table_" + variant.name] = {{kHeads, kLongest}, table};
   }
-  forEachCode(module, weights, [&](const EntryRunner &code) {
+  withCode(module, weights, [&](const EntryRunner &code) {
     for (const Variant &variant : kVariants)
       for (int64_t length : {int64_t(1), int64_t(7), int64_t(33), kLongest}) {
         SCOPED_TRACE(variant.name + " " + std::to_string(length));

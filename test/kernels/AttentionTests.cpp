@@ -211,11 +211,13 @@ protected:
 };
 } // namespace
 
-TEST_F(AttentionTest, FullForm) {
+HEDDLE_FOR_EVERY_CODE(AttentionTest);
+
+TEST_P(AttentionTest, FullForm) {
   std::string module;
   for (const Case &each : cases())
     module += moduleOf(each, kFullForm);
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (const Case &each : cases())
       for (const Sizes &sizes :
            {Sizes{1, 1, 1}, Sizes{2, 7, 7}, Sizes{3, 33, 33}, Sizes{1, 40, 300},
@@ -245,14 +247,14 @@ TEST_F(AttentionTest, FullForm) {
   });
 }
 
-TEST_F(AttentionTest, RowsKeepTheirBitsBesideHostileOnes) {
+TEST_P(AttentionTest, RowsKeepTheirBitsBesideHostileOnes) {
   std::vector<Case> all = cases();
   std::string module;
   for (const Case &each : all)
     module += moduleOf(each, kFullForm);
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (const Case &each : all) {
       SCOPED_TRACE(each.name());
       const Heads &heads = each.heads;
@@ -314,14 +316,14 @@ static std::vector<Mask> masksOfSentences() {
            }}};
 }
 
-TEST_F(AttentionTest, PaddingChangesNoBits) {
+TEST_P(AttentionTest, PaddingChangesNoBits) {
   std::vector<Case> all;
   std::string module;
   for (const Mask &mask : masksOfSentences()) {
     all.push_back({{4, 4, 32, 24}, mask});
     module += moduleOf(all.back(), kFullForm);
   }
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (const Case &each : all)
       // The last block of queries has one, half of what a block takes, all.
       for (int64_t length : {1, 37, 48, 64, 300}) {
@@ -354,7 +356,7 @@ TEST_F(AttentionTest, PaddingChangesNoBits) {
   });
 }
 
-TEST_F(AttentionTest, StepForm) {
+TEST_P(AttentionTest, StepForm) {
   for (bool shared : {false, true}) {
     std::string module;
     for (const Case &each : cases())
@@ -362,7 +364,7 @@ TEST_F(AttentionTest, StepForm) {
           moduleOf(each, kStepForm),
           {{"LEADING", shared ? "batch\", \"source" : "rows\", \"capacity"},
            {"SHARED", shared ? "shared" : ""}});
-    forEachCode(module, {}, [&](const EntryRunner &code) {
+    withCode(module, {}, [&](const EntryRunner &code) {
       for (const Case &each : cases())
         for (auto sizes : {std::pair<int64_t, int64_t>(1, 1),
                            {16, 16},

@@ -10,7 +10,7 @@ using namespace heddle::test;
 
 static const int64_t kWidths[] = {3, 8, 21, 64};
 
-TEST_F(LayerTest, CandidateLogits) {
+TEST_P(LayerTest, CandidateLogits) {
   std::string module;
   for (int64_t width : kWidths)
     module += fill(R"(
@@ -51,7 +51,7 @@ func.func @step_WIDTH(
   constexpr int64_t kBatch = 3, kLength = 4, kMost = 9;
   // None, a few, all.
   std::vector<int32_t> counts = {0, 6, 9};
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (int64_t width : kWidths) {
       SCOPED_TRACE(width);
       std::vector<float> x = randomValues(kBatch * kLength * width, 1),
@@ -93,7 +93,7 @@ func.func @step_WIDTH(
   });
 }
 
-TEST_F(LayerTest, CandidatesOfATable) {
+TEST_P(LayerTest, CandidatesOfATable) {
   // More candidates than are done at a time, so that lists end in a first, a
   // middle and a last chunk.
   constexpr int64_t kVocabulary = 300, kBatch = 4, kMost = 150, kRows = 9;
@@ -126,7 +126,7 @@ func.func @table_WIDTH(
     ids.push_back(int32_t(i * 7 % kVocabulary));
   for (int64_t row = 0; row < kRows; ++row)
     sentences.push_back(int32_t(row % kBatch));
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (int64_t width : kWidths) {
       SCOPED_TRACE(width);
       std::vector<float> x = randomValues(kRows * width, 1),

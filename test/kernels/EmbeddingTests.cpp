@@ -137,7 +137,7 @@ static Weights weightsOf(const std::vector<Layer> &layers) {
 /// of 10^5 magnify.
 static constexpr double kTolerance = 3e-7;
 
-TEST_F(LayerTest, Embedding) {
+TEST_P(LayerTest, Embedding) {
   std::string module;
   for (const Layer &layer : layers())
     module += moduleOf(layer);
@@ -148,7 +148,7 @@ TEST_F(LayerTest, Embedding) {
     positions.push_back(row < 5 ? 99999 - 7919 * row : 37 - row);
     places.push_back(37 - row);
   }
-  forEachCode(module, weights, [&](const EntryRunner &code) {
+  withCode(module, weights, [&](const EntryRunner &code) {
     for (const Layer &layer : layers()) {
       SCOPED_TRACE(layer.name());
       bool isLearned = layer.positions == "learned";

@@ -21,6 +21,9 @@ using namespace heddle::test;
 static constexpr uint32_t kGuardWord = 0x7fc0beef;
 
 bool test::machineHas(std::string_view target) {
+  const char *best = getenv("HEDDLE_ISA");
+  if (best && *best && best < target)
+    return false;
   bool hasV3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   if (target == "x86-64-v3")
     return hasV3;

@@ -44,7 +44,8 @@ struct CodeChoice {
   std::string flags;
 };
 
-/// Whether this machine runs code for an ISA level ("x86-64-v3" or "-v4").
+/// Whether this machine runs code for an ISA level ("x86-64-v3" or "-v4"), or
+/// would if it had no better level than HEDDLE_ISA.
 bool machineHas(std::string_view target);
 
 /// One call of an entry point, which may be repeated: memory for its arguments,

@@ -9,30 +9,34 @@
 
 #include <cmath>
 #include <cstring>
-#include <iostream>
 #include <random>
 
 using namespace heddle;
 using namespace heddle::test;
 
-void LayerTest::forEachCode(
-    const std::string &module, const Weights &weights,
-    const std::function<void(const EntryRunner &)> &body) {
-  const CodeChoice choices[] = {{"x86-64-v3", /*reference=*/true, ""},
-                                {"x86-64-v3", /*reference=*/false, ""},
-                                {"x86-64-v4", /*reference=*/false, ""}};
-  for (const CodeChoice &choice : choices) {
-    if (!machineHas(choice.target)) {
-      std::cout << "this machine does not run " << choice.target << "\n";
-      continue;
-    }
-    SCOPED_TRACE(choice.target + (choice.reference ? ", reference" : ""));
-    Result<EntryRunner> code = EntryRunner::compile(module, weights, choice);
-    ASSERT_TRUE(code.ok()) << code.message();
-    body(*code);
-    if (HasFatalFailure())
-      return;
-  }
+HEDDLE_FOR_EVERY_CODE(LayerTest);
+
+std::vector<CodeChoice> test::everyCode() {
+  return {{"x86-64-v3", /*reference=*/true, ""},
+          {"x86-64-v3", /*reference=*/false, ""},
+          {"x86-64-v4", /*reference=*/false, ""}};
+}
+
+void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
+  *stream << (choice.reference ? "reference"
+                               : choice.target.substr(strlen("x86-64-")));
+}
+
+void LayerTest::SetUp() {
+  if (!machineHas(GetParam().target))
+    GTEST_SKIP() << "this machine does not run " << GetParam().target;
+}
+
+void LayerTest::withCode(const std::string &module, const Weights &weights,
+                         const std::function<void(const EntryRunner &)> &body) {
+  Result<EntryRunner> code = EntryRunner::compile(module, weights, GetParam());
+  ASSERT_TRUE(code.ok()) << code.message();
+  body(*code);
 }
 
 EntryCall LayerTest::prepare(const EntryRunner &code, const std::string &entry,

@@ -1,8 +1,8 @@
 //===- LayerTest.h - What tests of kernels share ----------------*- C++ -*-===//
 //
-// A module is compiled for every ISA level of this machine, and with the
-// reference lowering; a test runs its entries on each. Results are compared
-// with formulas in double that stand in the tests.
+// Each test runs once for every ISA level, and once for the reference lowering;
+// it is skipped where the machine lacks the level. Results are compared with
+// formulas in double that stand in the tests.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <map>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -23,12 +24,13 @@ namespace heddle::test {
 using Values = std::map<std::string, std::vector<float>>;
 using Ids = std::map<std::string, std::vector<int32_t>>;
 
-class LayerTest : public testing::Test {
+class LayerTest : public testing::TestWithParam<CodeChoice> {
 protected:
-  /// Compiles a module's body and calls `body` with it, for each level of this
-  /// machine and the reference lowering. A failure names the code it is of.
-  void forEachCode(const std::string &module, const Weights &weights,
-                   const std::function<void(const EntryRunner &)> &body);
+  void SetUp() override;
+
+  /// Compiles a module's body for the test's level and calls `body` with it.
+  void withCode(const std::string &module, const Weights &weights,
+                const std::function<void(const EntryRunner &)> &body);
 
   /// A call of an entry, which has to exist.
   static EntryCall prepare(const EntryRunner &code, const std::string &entry,
@@ -49,6 +51,13 @@ protected:
                                          const Values &values,
                                          const Ids &ids = {});
 };
+
+/// The instances of a suite: tests end in "/reference", "/v3" and "/v4".
+#define HEDDLE_FOR_EVERY_CODE(SUITE)                                           \
+  INSTANTIATE_TEST_SUITE_P(, SUITE, testing::ValuesIn(everyCode()),            \
+                           testing::PrintToStringParamName())
+std::vector<CodeChoice> everyCode();
+void PrintTo(const CodeChoice &choice, std::ostream *stream);
 
 /// `text` with each key of `words`, in capitals by custom, replaced.
 std::string fill(std::string text,

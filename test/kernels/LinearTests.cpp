@@ -151,7 +151,7 @@ static std::vector<double> formula(const Linear &linear,
 /// tiles below them.
 static constexpr int64_t kRows = 29;
 
-TEST_F(LayerTest, Linear) {
+TEST_P(LayerTest, Linear) {
   std::string module;
   Weights weights;
   for (const Linear &linear : linears()) {
@@ -166,7 +166,7 @@ TEST_F(LayerTest, Linear) {
         weights[vector + linear.name()] = {
             {linear.columns}, randomValues(linear.columns, seed++)};
   }
-  forEachCode(module, weights, [&](const EntryRunner &code) {
+  withCode(module, weights, [&](const EntryRunner &code) {
     for (const Linear &linear : linears()) {
       SCOPED_TRACE(linear.name());
       std::vector<float> x = randomValues(kRows * linear.depth, 5);
@@ -182,7 +182,7 @@ TEST_F(LayerTest, Linear) {
   });
 }
 
-TEST_F(LayerTest, SplitLinear) {
+TEST_P(LayerTest, SplitLinear) {
   // A part that is no whole number of panels ends in a cut one of its own.
   const char *module = R"(
 transformer.parameter @w : tensor<24x105xf32>
@@ -205,7 +205,7 @@ func.func @split(%x: tensor<?x24xf32> {transformer.name = "x",
   std::vector<float> x = randomValues(kRows * 24, 3);
   std::vector<double> expected = multiply(
       {x.begin(), x.end()}, weights["w"].values, &weights["b"].values, 24, "");
-  forEachCode(module, weights, [&](const EntryRunner &code) {
+  withCode(module, weights, [&](const EntryRunner &code) {
     for (int64_t rows : {int64_t(1), int64_t(5), kRows}) {
       EntryCall call = prepare(code, "split", {{heddle::Dim::Rows, rows}});
       call.set("x", std::vector<float>(x.begin(), x.begin() + rows * 24));
@@ -226,7 +226,7 @@ func.func @split(%x: tensor<?x24xf32> {transformer.name = "x",
   });
 }
 
-TEST_F(LayerTest, Ffn) {
+TEST_P(LayerTest, Ffn) {
   struct Shape {
     int64_t width, hidden;
   };
@@ -267,7 +267,7 @@ func.func @NAME(%x: tensor<?xINxf32> {transformer.name = "x",
                              randomValues(size, 3, 0.1f)};
     weights["b2_" + name] = {{shape.width}, randomValues(shape.width, 4)};
   }
-  forEachCode(module, weights, [&](const EntryRunner &code) {
+  withCode(module, weights, [&](const EntryRunner &code) {
     for (const Shape &shape : shapes) {
       std::string name = "ffn" + std::to_string(shape.width);
       SCOPED_TRACE(name);

@@ -83,7 +83,7 @@ static std::vector<double> formula(const Shape &shape,
   return y;
 }
 
-TEST_F(LayerTest, Norm) {
+TEST_P(LayerTest, Norm) {
   std::string module;
   Weights weights;
   for (const Shape &shape : shapes()) {
@@ -95,7 +95,7 @@ TEST_F(LayerTest, Norm) {
                                          randomValues(shape.width, 2)};
   }
   constexpr int64_t kRows = 23;
-  forEachCode(module, weights, [&](const EntryRunner &code) {
+  withCode(module, weights, [&](const EntryRunner &code) {
     for (const Shape &shape : shapes()) {
       SCOPED_TRACE(shape.name());
       std::vector<float> x = randomValues(kRows * shape.width, 3);

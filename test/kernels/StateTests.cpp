@@ -51,12 +51,12 @@ func.func @append_WIDTH(
               {{"WIDTH", std::to_string(width)}});
 }
 
-TEST_F(LayerTest, Recurrence) {
+TEST_P(LayerTest, Recurrence) {
   std::string module;
   for (int64_t width : kWidths)
     module += moduleOf(width);
   constexpr int64_t kBatch = 3, kLength = 7;
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (int64_t width : kWidths) {
       SCOPED_TRACE(width);
       int64_t count = kBatch * kLength * width;
@@ -97,12 +97,12 @@ TEST_F(LayerTest, Recurrence) {
   });
 }
 
-TEST_F(LayerTest, CacheAppend) {
+TEST_P(LayerTest, CacheAppend) {
   std::string module;
   for (int64_t width : kWidths)
     module += moduleOf(width);
   constexpr int64_t kRows = 5, kSlots = 4;
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (int64_t width : kWidths) {
       SCOPED_TRACE(width);
       EntryCall call = prepare(code, "append_" + std::to_string(width),

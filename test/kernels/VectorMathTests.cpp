@@ -22,11 +22,11 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
 #include "runtime/FloatEnvironment.h"
+#include "test/kernels/EntryRunner.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/TargetParser/Host.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <cstring>
@@ -150,19 +150,34 @@ void CompiledFunction::load(llvm::ArrayRef<char> object) {
   ASSERT_TRUE(function);
 }
 
-/// Levels of this machine, each with the widths of vectors to try.
-static std::vector<std::pair<IsaLevel, int64_t>> variants() {
-  std::vector<std::pair<IsaLevel, int64_t>> result;
-  bool hasV4 = llvm::sys::getHostCPUFeatures().lookup("avx512dq");
-  for (llvm::StringRef name : {"x86-64-v3", "x86-64-v4"}) {
-    if (name == "x86-64-v4" && !hasV4)
-      continue;
-    IsaLevel isa = llvm::cantFail(getIsaLevel(name));
-    for (int64_t lanes = isa.lanes; lanes > 0; lanes /= 2)
-      result.push_back({isa, lanes});
+namespace {
+/// Each test runs for every level and is skipped where the machine lacks it.
+class VectorMathTest : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    if (!test::machineHas(GetParam()))
+      GTEST_SKIP() << "this machine does not run " << GetParam();
   }
-  return result;
-}
+
+  static IsaLevel lowest() { return llvm::cantFail(getIsaLevel("x86-64-v3")); }
+  static IsaLevel level() { return llvm::cantFail(getIsaLevel(GetParam())); }
+  /// The level's vectors of any width.
+  static std::vector<std::pair<IsaLevel, int64_t>> variants() {
+    std::vector<std::pair<IsaLevel, int64_t>> result;
+    for (int64_t lanes = level().lanes; lanes > 0; lanes /= 2)
+      result.push_back({level(), lanes});
+    return result;
+  }
+  static void expectWithin(double ulp, const Emit &emit,
+                           double (*truth)(double), bool levelsAgree = true);
+};
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(, VectorMathTest,
+                         testing::Values("x86-64-v3", "x86-64-v4"),
+                         [](const auto &info) {
+                           return std::string(info.param).substr(7);
+                         });
 
 /// A sample of all floats, with every special one, in whole vectors.
 static std::vector<float> floats() {
@@ -217,19 +232,21 @@ static double errorInUlp(float y, double truth) {
   return std::abs(result - truth) / std::ldexp(1.0, exponent - 23);
 }
 
-/// All variants against `truth`; those of one level, or of both, among each
-/// other.
-static void expectWithin(double ulp, const Emit &emit, double (*truth)(double),
-                         bool levelsAgree = true) {
+/// All variants against `truth` and among each other; the lowest level, too,
+/// where levels agree.
+void VectorMathTest::expectWithin(double ulp, const Emit &emit,
+                                  double (*truth)(double), bool levelsAgree) {
   std::vector<float> x = floats(), first;
   std::vector<double> y;
   for (float value : x)
     y.push_back(truth(std::abs(value) < 0x1p-126f ? 0 * value : value));
-  llvm::StringRef level;
-  for (auto [isa, lanes] : variants()) {
+  std::vector<std::pair<IsaLevel, int64_t>> compared = variants();
+  if (levelsAgree && level().name != lowest().name)
+    compared.push_back({lowest(), lowest().lanes});
+  for (auto [isa, lanes] : compared) {
     SCOPED_TRACE(isa.name.str() + ", " + std::to_string(lanes) + " lanes");
     std::vector<float> found = CompiledFunction(emit, f32, isa, lanes)(x);
-    if (first.empty() || (isa.name != level && !levelsAgree)) {
+    if (first.empty()) {
       first = found;
       double worst = 0;
       size_t where = 0;
@@ -242,7 +259,6 @@ static void expectWithin(double ulp, const Emit &emit, double (*truth)(double),
                             << ", expected " << y[where];
       ::testing::Test::RecordProperty("worst", std::to_string(worst));
     }
-    level = isa.name;
     for (size_t i = 0; i < x.size(); ++i)
       if (!std::isnan(y[i]))
         ASSERT_EQ(std::memcmp(&found[i], &first[i], sizeof(float)), 0)
@@ -252,35 +268,35 @@ static void expectWithin(double ulp, const Emit &emit, double (*truth)(double),
   }
 }
 
-TEST(VectorMathTest, Exp2) {
+TEST_P(VectorMathTest, Exp2) {
   expectWithin(
       3, [](const VectorMath &math, Value x) { return math.exp2(x); },
       std::exp2, /*levelsAgree=*/false);
 }
 
-TEST(VectorMathTest, Exp) {
+TEST_P(VectorMathTest, Exp) {
   expectWithin(
       2, [](const VectorMath &math, Value x) { return math.exp(x); }, std::exp);
 }
 
-TEST(VectorMathTest, Sigmoid) {
+TEST_P(VectorMathTest, Sigmoid) {
   expectWithin(
       3, [](const VectorMath &math, Value x) { return math.sigmoid(x); },
       [](double x) { return 1 / (1 + std::exp(-x)); });
 }
 
-TEST(VectorMathTest, Tanh) {
+TEST_P(VectorMathTest, Tanh) {
   expectWithin(
       3, [](const VectorMath &math, Value x) { return math.tanh(x); },
       std::tanh);
 }
 
-TEST(VectorMathTest, Erf) {
+TEST_P(VectorMathTest, Erf) {
   expectWithin(
       3, [](const VectorMath &math, Value x) { return math.erf(x); }, std::erf);
 }
 
-TEST(VectorMathTest, ZeroAndOneAreExact) {
+TEST_P(VectorMathTest, ZeroAndOneAreExact) {
   std::vector<float> zeros(16, 0.0f);
   for (auto [isa, lanes] : variants())
     for (const Emit &emit :
@@ -289,7 +305,7 @@ TEST(VectorMathTest, ZeroAndOneAreExact) {
       EXPECT_EQ(CompiledFunction(emit, f32, isa, lanes)(zeros)[0], 1.0f);
 }
 
-TEST(VectorMathTest, SineAndCosine) {
+TEST_P(VectorMathTest, SineAndCosine) {
   std::vector<double> x = {0.0, 0x1p20};
   for (double value = 0; value < 10; value += 0x1p-12)
     x.push_back(value);
