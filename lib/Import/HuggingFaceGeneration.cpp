@@ -161,21 +161,20 @@ readBadWords(ConfigReader &config, int64_t vocabulary, Builder &builder) {
   return words;
 }
 
-/// The longest generation, eos included.
-static int64_t readMaxLength(ConfigReader &config, int64_t maxPositions) {
+/// The longest generation, eos included; none where the file does not say.
+static std::optional<int64_t> readMaxLength(ConfigReader &config) {
   constexpr int64_t limit = 1 << 30;
   int64_t newTokens = config.integer("max_new_tokens", 0, 0, limit);
   int64_t length = config.integer("max_length", 0, 0, limit);
   if (newTokens)
     return newTokens;
-  // Where the file does not say, transformers takes 20, which means 20 new
-  // tokens, as far as there are positions; any other number counts the start
-  // token.
+  if (!length)
+    return std::nullopt;
+  // transformers takes 20 for its default, which means 20 new tokens; any other
+  // number counts the start token.
   if (length == 1)
     config.fail("max_length", "2 and more");
-  if (!length || length == 20)
-    length = std::min<int64_t>(21, std::max<int64_t>(maxPositions, 2));
-  return length - 1;
+  return length == 20 ? 20 : length - 1;
 }
 
 namespace {
@@ -249,7 +248,7 @@ static DictionaryAttr readSettings(ConfigReader &config,
   minLength = std::max(minLength, minNew ? minNew + 1 : 0);
   if (minLength)
     setId("min_length", minLength);
-  setId("max_length", readMaxLength(config, model.maxPositions));
+  setId("max_length", readMaxLength(config));
   // transformers' tables of positions end there, also those of formulas.
   setId("max_source", model.maxPositions);
   setId("max_target", model.maxPositions);

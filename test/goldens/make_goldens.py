@@ -34,7 +34,7 @@ from transformers.utils import logging
 
 SOURCE_LENGTHS = [1, 2, 3, 5, 8, 13, 17, 4]  # with the closing eos
 TARGET_LENGTHS = [6, 1, 13, 3, 2, 8, 4, 5]
-DEFAULT_MAX_LENGTH = 20  # new tokens, where a folder sets no max_length
+DEFAULT_MAX_LENGTH = 20  # for folders that set no max_length
 TOLERANCE = 1e-4  # of the tests on logits, relative to the largest
 
 BART = {
@@ -278,7 +278,7 @@ def load(folder, config):
     return model.double().eval()
 
 
-def greedy(model, sources):
+def greedy(model, sources, **options):
     """Ids without the start token, and the smallest top-2 margin."""
     rows, margin = [], np.inf
     for source in sources:
@@ -288,6 +288,7 @@ def greedy(model, sources):
             do_sample=False,
             output_scores=True,
             return_dict_in_generate=True,
+            **options,
         )
         rows.append(result.sequences[0, 1:].tolist())
         for scores in result.scores:
@@ -386,14 +387,18 @@ def make(folder, spec, seed):
         config = config if generation else governing
 
     model = load(folder, config)
-    rows, margin = greedy(model, sources)
-    limit = governing.get("max_length", DEFAULT_MAX_LENGTH + 1) - 1
+    limited = "max_length" in governing
+    options = {} if limited else {"max_new_tokens": DEFAULT_MAX_LENGTH}
+    rows, margin = greedy(model, sources, **options)
+    limit = governing["max_length"] - 1 if limited else DEFAULT_MAX_LENGTH
     logits = teacher_forced(model, sources, targets)
     if not accept(rows, margin, logits, limit):
         return False
     if spec.get("ban") and not every_word_matters(model, sources, words):
         return False
 
+    if not limited:
+        (folder / "max-length").write_text(f"{DEFAULT_MAX_LENGTH}\n")
     write_ids(folder / "inputs.ids", sources)
     write_ids(folder / "teacher.ids", targets)
     write_ids(folder / "greedy.ids", rows)

@@ -11,6 +11,10 @@ golden=$1 temporary=$2 level=${3:-x86-64-v3}
 rm -rf "$temporary"
 mkdir -p "$temporary"
 artifact=$temporary/model.heddle
+limit=()
+if [ -e "$golden/max-length" ]; then
+  limit=(--max-length "$(cat "$golden/max-length")")
+fi
 
 # score NAME FORM BATCH: writes the logits of all rows to NAME.npy.
 score() {
@@ -35,7 +39,7 @@ check() {
     done
   done
   for batch in 1 3 8; do
-    heddle-run "$artifact" --ids --batch $batch \
+    heddle-run "$artifact" --ids --batch $batch "${limit[@]}" \
       <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
   done
 }
