@@ -184,12 +184,13 @@ static std::vector<double> formula(const Variant &variant,
 }
 
 class AttentionScoreTest : public LayerTest {};
+HEDDLE_FOR_EVERY_CODE(AttentionScoreTest);
 
-TEST_F(AttentionScoreTest, FullAndStepForm) {
+TEST_P(AttentionScoreTest, FullAndStepForm) {
   std::string module;
   for (const Variant &variant : kVariants)
     module += moduleOf(variant);
-  forEachCode(module, {}, [&](const EntryRunner &code) {
+  withCode(module, {}, [&](const EntryRunner &code) {
     for (const Variant &variant : kVariants)
       for (auto [queries, keys] :
            {std::pair<int64_t, int64_t>(1, 1), {7, 7}, {41, 41}, {3, 300}})

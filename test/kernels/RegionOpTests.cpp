@@ -292,11 +292,12 @@ protected:
   void check(const std::string &type, const std::vector<Op> &ops,
              double tolerance);
 };
+HEDDLE_FOR_EVERY_CODE(RegionOpTest);
 
 void RegionOpTest::check(const std::string &type, const std::vector<Op> &ops,
                          double tolerance) {
   SCOPED_TRACE(type);
-  int64_t pairs = kNumbers.size() * kNumbers.size(), heads = ops.size();
+  int64_t heads = ops.size();
   std::vector<float> q, numbers;
   std::vector<int32_t> sentences;
   for (float x : kNumbers)
@@ -305,39 +306,44 @@ void RegionOpTest::check(const std::string &type, const std::vector<Op> &ops,
       sentences.push_back(numbers.size());
       numbers.push_back(y);
     }
-  std::vector<float> expected;
-  forEachCode(
-      moduleOf(type, ops), {{"numbers", {{pairs}, numbers}}},
-      [&](const EntryRunner &code) {
-        EntryCall call =
-            prepare(code, "ops", {{Dim::Rows, pairs}, {Dim::Batch, pairs}});
-        call.set("q", q);
-        call.set("k", std::vector<float>(pairs, 1.0f));
-        call.set("sentences", sentences);
-        call();
-        std::vector<float> found = call.get("y");
-        // The reference is first; formulas know better where they are given.
-        if (expected.empty())
-          expected = found;
-        for (int64_t h = 0; h < heads; ++h) {
-          SCOPED_TRACE(ops[h].text);
-          std::vector<float> ours;
-          std::vector<double> theirs;
-          for (int64_t pair = 0; pair < pairs; ++pair) {
-            double x = q[pair * heads], y = numbers[pair];
-            if (type == "i32")
-              x = limited<int32_t>(x), y = limited<int32_t>(y);
-            ours.push_back(found[pair * heads + h]);
-            theirs.push_back(ops[h].formula && (type == "i32" || type == "f32")
-                                 ? static_cast<float>(ops[h].formula(x, y))
-                                 : expected[pair * heads + h]);
-          }
-          expectNear(ours, theirs, tolerance);
-        }
-      });
+  int64_t pairs = numbers.size();
+  std::string module = moduleOf(type, ops);
+  Weights weights = {{"numbers", {{pairs}, numbers}}};
+  auto run = [&](const EntryRunner &code) {
+    EntryCall call =
+        prepare(code, "ops", {{Dim::Rows, pairs}, {Dim::Batch, pairs}});
+    call.set("q", q);
+    call.set("k", std::vector<float>(pairs, 1.0f));
+    call.set("sentences", sentences);
+    call();
+    return call.get("y");
+  };
+  // Formulas know better than the reference where they are given.
+  Result<EntryRunner> reference = EntryRunner::compile(
+      module, weights, {"x86-64-v3", /*reference=*/true, ""});
+  ASSERT_TRUE(reference.ok()) << reference.message();
+  std::vector<float> expected = run(*reference);
+  withCode(module, weights, [&](const EntryRunner &code) {
+    std::vector<float> found = run(code);
+    for (int64_t h = 0; h < heads; ++h) {
+      SCOPED_TRACE(ops[h].text);
+      std::vector<float> ours;
+      std::vector<double> theirs;
+      for (int64_t pair = 0; pair < pairs; ++pair) {
+        double x = q[pair * heads], y = numbers[pair];
+        if (type == "i32")
+          x = limited<int32_t>(x), y = limited<int32_t>(y);
+        ours.push_back(found[pair * heads + h]);
+        theirs.push_back(ops[h].formula && (type == "i32" || type == "f32")
+                             ? static_cast<float>(ops[h].formula(x, y))
+                             : expected[pair * heads + h]);
+      }
+      expectNear(ours, theirs, tolerance);
+    }
+  });
 }
 
-TEST_F(RegionOpTest, Floats) {
+TEST_P(RegionOpTest, Floats) {
   // Functions of libm and of VectorMath differ by some ulp.
   check("f32", kFloatOps, 1e-5);
   check("f64", kFloatOps, 1e-6);
@@ -346,9 +352,9 @@ TEST_F(RegionOpTest, Floats) {
   check("bf16", kFloatOps, 8e-3);
 }
 
-TEST_F(RegionOpTest, Conversions) { check("i32", kConversions, 1e-6); }
+TEST_P(RegionOpTest, Conversions) { check("i32", kConversions, 1e-6); }
 
-TEST_F(RegionOpTest, Integers) {
+TEST_P(RegionOpTest, Integers) {
   for (const char *type : {"i1", "i8", "i16", "i32", "i64", "index"})
     check(type, kIntegerOps, 1e-6);
 }
