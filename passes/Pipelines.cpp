@@ -125,6 +125,8 @@ void heddle::buildCodePipeline(OpPassManager &manager,
                                const CodeOptions &options) {
   if (options.kernels)
     addTiles(manager, options);
+  else // One function of all loops would take LLVM the square of their number.
+    manager.addPass(createOutlineKernelsPass());
   addEntries(manager, options);
 }
 

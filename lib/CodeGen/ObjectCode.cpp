@@ -1,6 +1,7 @@
 #include "lib/CodeGen/ObjectCode.h"
 #include "dialect/Transformer.h"
 #include "lld/Common/Driver.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -76,6 +77,11 @@ heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
   mlir::OwningOpRef<mlir::ModuleOp> code(module.clone());
   for (auto parameter : llvm::make_early_inc_range(code->getOps<ParameterOp>()))
     parameter.erase();
+  // Inlined, hundreds of kernels would be one function, and LLVM's passes take
+  // the square of the loops of a function.
+  for (auto function : code->getOps<mlir::LLVM::LLVMFuncOp>())
+    if (function->hasAttr(kKernelAttr))
+      function.setNoInline(true);
   std::unique_ptr<llvm::Module> translated =
       mlir::translateModuleToLLVMIR(*code, context);
   if (!translated)

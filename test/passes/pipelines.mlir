@@ -17,7 +17,7 @@
 // TILES: transformer.linear.tile
 // TILES: transformer.online.weights
 
-// Entry points and their arenas, and nothing else.
+// Entry points and their arenas, and behind them what they call.
 
 // CHECK: transformer.parameter @table : tensor<9x8xf32> placed at 0
 // CHECK-NEXT: transformer.parameter @key : tensor<8x8xf32> placed at 320
@@ -33,7 +33,9 @@
 // CHECK-SAME: {dtype = "f32", kind = "state", name = "state0", shape = ["rows", "capacity", 8]}
 // CHECK-SAME: {dtype = "f32", kind = "output", name = "logits", shape = ["rows", 8]}
 // CHECK: func.func @heddle.decode.step.arena(
-// CHECK-NOT: func.func
+// CHECK-NOT: @heddle.
+// CHECK: func.func private @embedding_8(
+// CHECK-NOT: @heddle.
 
 // Parameters are all that is left of the dialect; memory is all planned.
 
