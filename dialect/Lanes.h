@@ -10,9 +10,17 @@
 #define HEDDLE_DIALECT_LANES_H
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include <map>
 #include <optional>
 
 namespace heddle {
+
+/// Absolute coordinates; i32 or vectors of i32. `b` counts sentences, also in a
+/// step, whose rows belong to sentences.
+struct MaskPoint {
+  mlir::Value b, h, i, j;
+};
 
 /// Elementwise i32 arithmetic. Operands are i32 or vector<n x i32>; where one
 /// of two is a scalar it is splat. Predicates are i1 or vector<n x i1>.
@@ -41,30 +49,33 @@ public:
   /// `values[at]` for constants; a plain constant where all are equal.
   mlir::Value table(llvm::ArrayRef<int64_t> values, mlir::Value at);
 
+  /// Whether the pair at `point` is in a mask: one value a mask and point in a
+  /// block of code, however many masks are made of this one.
+  mlir::Value contains(mlir::Value mask, const MaskPoint &point);
+
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location getLoc() { return loc; }
 
 private:
+  /// What `contains` wrote, by block, mask and coordinates.
+  std::map<std::array<void *, 6>, mlir::Value> members;
   mlir::OpBuilder &builder;
   mlir::Location loc;
-};
-
-/// Absolute coordinates; i32 or vectors of i32. `b` counts sentences, also in a
-/// step, whose rows belong to sentences.
-struct MaskPoint {
-  mlir::Value b, h, i, j;
-};
-
-/// Queries [begin, end) of one head against keys [0, keyCount); all of type
-/// index, begin < end.
-struct QueryBlock {
-  mlir::Value b, h, begin, end, keyCount;
 };
 
 /// Keys [begin, end), of which all in [fullBegin, fullEnd) are members. Either
 /// part is empty when its end is not behind its begin.
 struct KeyRange {
   mlir::Value begin, end, fullBegin, fullEnd;
+};
+
+/// Queries [begin, end) of one head against keys [0, keyCount); all of type
+/// index, begin < end.
+struct QueryBlock {
+  mlir::Value b, h, begin, end, keyCount;
+  /// The ranges that stand in the code already: a mask's are written once,
+  /// however many masks are made of it.
+  mutable llvm::DenseMap<mlir::Value, llvm::SmallVector<KeyRange>> known{};
 };
 
 /// More ranges than this are replaced by their hull.

@@ -2,7 +2,8 @@
 //
 // Each mask says its predicate and its key ranges. Ranges combine as sets do:
 // `and` intersects pairwise, `or` concatenates, `not` complements; where more
-// than kMaxKeyRanges would result, their hull stands for them.
+// than kMaxKeyRanges would result, their hull stands for them. Masks are a
+// graph: what several of them are made of is looked at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/RegionKindInterface.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -56,6 +58,25 @@ struct Bounds {
 /// The op that builds a mask; `verifyMaskOperands` has seen that there is one.
 static MaskOpInterface sourceOf(Value mask) {
   return cast<MaskOpInterface>(mask.getDefiningOp());
+}
+
+Value Lanes::contains(Value mask, const MaskPoint &point) {
+  Value &member =
+      members[{builder.getInsertionBlock(), mask.getAsOpaquePointer(),
+               point.b.getAsOpaquePointer(), point.h.getAsOpaquePointer(),
+               point.i.getAsOpaquePointer(), point.j.getAsOpaquePointer()}];
+  if (!member)
+    member = sourceOf(mask).contains(*this, point);
+  return member;
+}
+
+static SmallVector<KeyRange> keyRangesOf(Value mask, OpBuilder &builder,
+                                         Location loc,
+                                         const QueryBlock &block) {
+  auto known = block.known.find(mask);
+  if (known != block.known.end())
+    return known->second;
+  return block.known[mask] = sourceOf(mask).keyRanges(builder, loc, block);
 }
 
 LogicalResult heddle::verifyMaskOperands(Operation *op) {
@@ -238,14 +259,14 @@ bool MaskWindowOp::containsBand(Reach band) {
 //===----------------------------------------------------------------------===//
 
 Value MaskAndOp::contains(Lanes &lanes, const MaskPoint &point) {
-  return lanes.both(sourceOf(getLhs()).contains(lanes, point),
-                    sourceOf(getRhs()).contains(lanes, point));
+  return lanes.both(lanes.contains(getLhs(), point),
+                    lanes.contains(getRhs(), point));
 }
 SmallVector<KeyRange> MaskAndOp::keyRanges(OpBuilder &builder, Location loc,
                                            const QueryBlock &block) {
-  return intersectPairwise(sourceOf(getLhs()).keyRanges(builder, loc, block),
-                           sourceOf(getRhs()).keyRanges(builder, loc, block),
-                           builder, loc);
+  return intersectPairwise(keyRangesOf(getLhs(), builder, loc, block),
+                           keyRangesOf(getRhs(), builder, loc, block), builder,
+                           loc);
 }
 
 static std::optional<int64_t> looser(std::optional<int64_t> lhs,
@@ -255,38 +276,69 @@ static std::optional<int64_t> looser(std::optional<int64_t> lhs,
   return std::max(*lhs, *rhs);
 }
 
-Reach MaskAndOp::reach() {
-  Reach lhs = sourceOf(getLhs()).reach(), rhs = sourceOf(getRhs()).reach();
-  return intersect(lhs, rhs);
-}
-bool MaskAndOp::containsBand(Reach band) {
-  return sourceOf(getLhs()).containsBand(band) &&
-         sourceOf(getRhs()).containsBand(band);
-}
-
-Value MaskOrOp::contains(Lanes &lanes, const MaskPoint &point) {
-  return lanes.either(sourceOf(getLhs()).contains(lanes, point),
-                      sourceOf(getRhs()).contains(lanes, point));
-}
-SmallVector<KeyRange> MaskOrOp::keyRanges(OpBuilder &builder, Location loc,
-                                          const QueryBlock &block) {
-  SmallVector<KeyRange> ranges =
-      sourceOf(getLhs()).keyRanges(builder, loc, block);
-  llvm::append_range(ranges, sourceOf(getRhs()).keyRanges(builder, loc, block));
-  return limitRanges(std::move(ranges), builder, loc);
-}
-Reach MaskOrOp::reach() {
-  Reach lhs = sourceOf(getLhs()).reach(), rhs = sourceOf(getRhs()).reach();
+static Reach unite(const Reach &lhs, const Reach &rhs) {
   return {looser(lhs.lookback, rhs.lookback),
           looser(lhs.lookahead, rhs.lookahead)};
 }
-bool MaskOrOp::containsBand(Reach band) {
-  return sourceOf(getLhs()).containsBand(band) ||
-         sourceOf(getRhs()).containsBand(band);
+
+/// The answer for `mask`, given functions that join the answers for the
+/// operands of `and` and `or`, and one that asks any other mask.
+template <typename Answer>
+static Answer ask(Value mask, llvm::function_ref<Answer(Answer, Answer)> both,
+                  llvm::function_ref<Answer(Answer, Answer)> either,
+                  llvm::function_ref<Answer(MaskOpInterface)> leaf,
+                  llvm::DenseMap<Value, Answer> &known) {
+  auto found = known.find(mask);
+  if (found != known.end())
+    return found->second;
+  auto operand = [&](Value value) {
+    return ask(value, both, either, leaf, known);
+  };
+  Answer answer =
+      llvm::TypeSwitch<Operation *, Answer>(mask.getDefiningOp())
+          .Case([&](MaskAndOp op) {
+            return both(operand(op.getLhs()), operand(op.getRhs()));
+          })
+          .Case([&](MaskOrOp op) {
+            return either(operand(op.getLhs()), operand(op.getRhs()));
+          })
+          .Default(
+              [&](Operation *op) { return leaf(cast<MaskOpInterface>(op)); });
+  known.insert({mask, answer});
+  return answer;
 }
 
+static Reach reachOf(Value mask) {
+  llvm::DenseMap<Value, Reach> known;
+  return ask<Reach>(
+      mask, intersect, unite, [](MaskOpInterface op) { return op.reach(); },
+      known);
+}
+static bool holdsBand(Value mask, Reach band) {
+  llvm::DenseMap<Value, bool> known;
+  return ask<bool>(
+      mask, std::logical_and<bool>(), std::logical_or<bool>(),
+      [&](MaskOpInterface op) { return op.containsBand(band); }, known);
+}
+
+Reach MaskAndOp::reach() { return reachOf(getMask()); }
+bool MaskAndOp::containsBand(Reach band) { return holdsBand(getMask(), band); }
+
+Value MaskOrOp::contains(Lanes &lanes, const MaskPoint &point) {
+  return lanes.either(lanes.contains(getLhs(), point),
+                      lanes.contains(getRhs(), point));
+}
+SmallVector<KeyRange> MaskOrOp::keyRanges(OpBuilder &builder, Location loc,
+                                          const QueryBlock &block) {
+  SmallVector<KeyRange> ranges = keyRangesOf(getLhs(), builder, loc, block);
+  llvm::append_range(ranges, keyRangesOf(getRhs(), builder, loc, block));
+  return limitRanges(std::move(ranges), builder, loc);
+}
+Reach MaskOrOp::reach() { return reachOf(getMask()); }
+bool MaskOrOp::containsBand(Reach band) { return holdsBand(getMask(), band); }
+
 Value MaskNotOp::contains(Lanes &lanes, const MaskPoint &point) {
-  return lanes.negate(sourceOf(getOperand()).contains(lanes, point));
+  return lanes.negate(lanes.contains(getOperand(), point));
 }
 
 SmallVector<KeyRange> MaskNotOp::keyRanges(OpBuilder &builder, Location loc,
@@ -294,8 +346,7 @@ SmallVector<KeyRange> MaskNotOp::keyRanges(OpBuilder &builder, Location loc,
   Bounds bounds{builder, loc};
   Value zero = bounds.constant(0);
   SmallVector<KeyRange> result = {{zero, block.keyCount, zero, block.keyCount}};
-  for (const KeyRange &range :
-       sourceOf(getOperand()).keyRanges(builder, loc, block)) {
+  for (const KeyRange &range : keyRangesOf(getOperand(), builder, loc, block)) {
     // An empty full part may stand anywhere: bring it inside first.
     Value fullBegin =
         bounds.min(bounds.max(range.fullBegin, range.begin), range.end);
@@ -397,7 +448,9 @@ struct ComplementConstant : OpRewritePattern<MaskNotOp> {
   }
 };
 
-/// De Morgan: not(and(a, b)) is or(not a, not b), and the other way round.
+/// De Morgan: not(and(a, b)) is or(not a, not b), and the other way round. A
+/// mask that others read stays: its complement would be a second one beside it,
+/// and so would be those of its operands.
 template <typename Inner, typename Outer>
 struct PushNotInward : OpRewritePattern<MaskNotOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -406,6 +459,8 @@ struct PushNotInward : OpRewritePattern<MaskNotOp> {
     auto inner = op.getOperand().getDefiningOp<Inner>();
     if (!inner)
       return rewriter.notifyMatchFailure(op, "expected a combined mask");
+    if (!inner->hasOneUse())
+      return rewriter.notifyMatchFailure(op, "expected no other reader");
     Value lhs = MaskNotOp::create(rewriter, op.getLoc(), inner.getLhs());
     Value rhs = MaskNotOp::create(rewriter, op.getLoc(), inner.getRhs());
     rewriter.replaceOpWithNewOp<Outer>(op, lhs, rhs);

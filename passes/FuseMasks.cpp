@@ -23,11 +23,14 @@ using namespace heddle;
 
 static constexpr StringLiteral kPass = "fuse-masks";
 
-/// Appends the masks whose intersection `mask` is.
-static void collectConjuncts(Value mask, SmallVectorImpl<Value> &conjuncts) {
+/// Appends the masks whose intersection `mask` is, each once.
+static void collectConjuncts(Value mask, llvm::DenseSet<Value> &seen,
+                             SmallVectorImpl<Value> &conjuncts) {
+  if (!seen.insert(mask).second)
+    return;
   if (auto both = mask.getDefiningOp<MaskAndOp>()) {
-    collectConjuncts(both.getLhs(), conjuncts);
-    collectConjuncts(both.getRhs(), conjuncts);
+    collectConjuncts(both.getLhs(), seen, conjuncts);
+    collectConjuncts(both.getRhs(), seen, conjuncts);
   } else {
     conjuncts.push_back(mask);
   }
@@ -63,8 +66,9 @@ static Reach bandOf(AttentionOp op) {
 namespace {
 struct FuseMasks : heddle::impl::FuseMasksPassBase<FuseMasks> {
   static void visit(AttentionOp op) {
+    llvm::DenseSet<Value> seen;
     SmallVector<Value> masks;
-    collectConjuncts(op.getMask(), masks);
+    collectConjuncts(op.getMask(), seen, masks);
     size_t before = masks.size();
     for (auto *it = masks.begin(); it != masks.end();) {
       Reach band = bandOf(op);
