@@ -31,13 +31,19 @@ def Transformer_Dialect : Dialect {
     In the tensor form `into` is optional: it names tensors whose buffers the
     results are to take (a function's result, a state).
 
-    Attributes of functions and arguments:
+    Attributes of modules, functions and their arguments and results. Any other
+    with the dialect's prefix is an error, and so is an attribute of an op that
+    is neither its own nor has the prefix of another dialect.
 
     | attribute | on | meaning |
     |---|---|---|
+    | `transformer.family` | module | the kind of model, for people |
+    | `transformer.vocabulary` | module | sizes: `source`, `target` |
+    | `transformer.generation` | module | how to generate, in the manifest's keys |
     | `transformer.forms` | function | forms to compile: `"full"`, `"step"` |
     | `transformer.name` | argument, result | its name in the artifact |
-    | `transformer.dims` | argument | names of its dynamic dimensions, in order |
+    | `transformer.dims` | argument, result | names of its dynamic dimensions, in order |
+    | `transformer.dims` | function | names of the sizes that an entry point takes |
     | `transformer.target` | argument | the target ids: dimension 1 is time |
     | `transformer.prepared` | argument | a result of the prepare function |
     | `transformer.state` | argument | carried from step to step, updated in place |
@@ -55,10 +61,18 @@ def Transformer_Dialect : Dialect {
   ];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
+}
+
+def Transformer_HasKnownAttributes : NativeOpTrait<"HasKnownAttributes"> {
+  let cppNamespace = "::heddle";
 }
 
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Transformer_Dialect, mnemonic, traits>;
+    : Op<Transformer_Dialect, mnemonic,
+         !listconcat(traits, [Transformer_HasKnownAttributes])>;
 
 class Transformer_Cases<string name, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, "", cases> {

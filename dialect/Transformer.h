@@ -9,6 +9,7 @@
 #define HEDDLE_DIALECT_TRANSFORMER_H
 
 #include "dialect/Forms.h"
+#include "dialect/KnownAttributes.h"
 #include "dialect/Lanes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -33,6 +34,9 @@
 namespace heddle {
 
 /// Discardable attributes; the dialect's description says what they mean.
+inline constexpr llvm::StringLiteral kFamilyAttr = "transformer.family";
+inline constexpr llvm::StringLiteral kVocabularyAttr = "transformer.vocabulary";
+inline constexpr llvm::StringLiteral kGenerationAttr = "transformer.generation";
 inline constexpr llvm::StringLiteral kFormsAttr = "transformer.forms";
 inline constexpr llvm::StringLiteral kNameAttr = "transformer.name";
 inline constexpr llvm::StringLiteral kDimsAttr = "transformer.dims";

@@ -24,11 +24,6 @@
 
 namespace heddle {
 
-/// Discardable attributes of the module.
-inline constexpr llvm::StringLiteral kFamilyAttr = "transformer.family";
-inline constexpr llvm::StringLiteral kVocabularyAttr = "transformer.vocabulary";
-inline constexpr llvm::StringLiteral kGenerationAttr = "transformer.generation";
-
 /// A module and the files that its parameters name.
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
