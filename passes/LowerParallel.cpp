@@ -44,19 +44,28 @@ static LogicalResult checkLoop(scf::ForallOp loop) {
   return success();
 }
 
+/// Entry points have the pointer to the call as their only argument, kernels
+/// that count their calls as their last.
+static bool takesCall(func::FuncOp function) {
+  return function.getNumArguments() != 0 &&
+         isa<LLVM::LLVMPointerType>(function.getArgumentTypes().back());
+}
+
 /// Gives each kernel with a parallel loop, and whatever calls one, the pointer
-/// to the call as its last argument. Entry points have it as their only one.
+/// to the call as its last argument, where it has none.
 static LogicalResult passCallPointers(ModuleOp module,
                                       ArrayRef<scf::ForallOp> loops) {
   Type pointer = LLVM::LLVMPointerType::get(module.getContext());
   SetVector<func::FuncOp> parallel;
+  auto add = [&](func::FuncOp function) {
+    if (!takesCall(function))
+      parallel.insert(function);
+  };
   for (scf::ForallOp loop : loops)
-    parallel.insert(loop->getParentOfType<func::FuncOp>());
+    add(loop->getParentOfType<func::FuncOp>());
   // Grows while it is walked.
   for (size_t i = 0; i < parallel.size(); ++i) {
     func::FuncOp callee = parallel[i];
-    if (callee->hasAttr(kEntryAttr))
-      continue;
     if (failed(callee.insertArgument(callee.getNumArguments(), pointer,
                                      /*argAttrs=*/nullptr, callee.getLoc())))
       return failure();
@@ -74,7 +83,7 @@ static LogicalResult passCallPointers(ModuleOp module,
                          "an entry point nor in a kernel");
         return WalkResult::interrupt();
       }
-      parallel.insert(caller);
+      add(caller);
       return WalkResult::advance();
     });
     if (walked.wasInterrupted())

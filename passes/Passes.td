@@ -428,21 +428,22 @@ def CallOneDnnPass : Pass<"transformer-call-one-dnn", "::mlir::ModuleOp"> {
 def ProfileKernelsPass : Pass<"transformer-profile-kernels", "::mlir::ModuleOp"> {
   let summary = "Count calls of kernels where the caller asks";
   let description = [{
-    Comes in: entry points that call kernels. Around each call stands a question
-    whether the `HeddleCall` has a profile; then the call is timed and counted,
-    with the work that its kernel's `transformer.work` returns, zeros where it has
-    none. Kernels are numbered as the module's `transformer.kernels` names them,
-    which goes into the manifest.
+    Comes in: entry points that call kernels. Kernels get the pointer to the
+    `HeddleCall` as their last argument and ask around their body whether it has a
+    profile; then the call is timed and counted, with the work that the kernel's
+    `transformer.work` returns, zeros where it has none. Kernels are numbered as
+    the module's `transformer.kernels` names them, which goes into the manifest.
 
     ```mlir
-    call @linear_256(%x, %w, %y)
+    func.func private @linear_256(%x, %w, %y) { ... }
     // becomes
-    %start = scf.if %asked -> (i64) { llvm.call %now(%profile) ... }
-    call @linear_256(%x, %w, %y)
-    scf.if %asked {
-      %flops, %bytes = func.call @linear_256.work(%x, %w, %y)
-      llvm.call %add(%profile, %kernel, %nanoseconds, %flops, %bytes)
-    }
+    func.func private @linear_256(%x, %w, %y, %call: !llvm.ptr)
+      %start = scf.if %asked -> (i64) { llvm.call %now(%profile) ... }
+      ...
+      scf.if %asked {
+        %flops, %bytes = func.call @linear_256.work(%x, %w, %y)
+        llvm.call %add(%profile, %kernel, %nanoseconds, %flops, %bytes)
+      }
     ```
   }];
   let dependentDialects = [
@@ -462,7 +463,7 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
     Scratch memory (`memref.alloca` of static size) is taken once a task function.
 
     Kernels with such a loop get the pointer to the `HeddleCall` as their last
-    argument; their callers pass it on.
+    argument, where profile-kernels gave them none; their callers pass it on.
 
     ```mlir
     func.func private @scale(%x: memref<?x8xf32>, %tasks: index)

@@ -1,7 +1,8 @@
 //===- ProfileKernels.cpp - Count calls of kernels ------------------------===//
 //
-// An entry point asks once whether it has a profile. Without one, a call of a
-// kernel costs two branches more.
+// Each kernel counts its own calls: it asks at its begin and at its end whether
+// there is a profile, two branches where there is none. So entry points stay
+// lists of calls, however many there are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
 #include "passes/Passes.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_PROFILEKERNELSPASS
@@ -24,21 +25,18 @@ using namespace mlir;
 using namespace heddle;
 
 namespace {
-/// Wraps the calls of one entry point.
-class CallProfiler {
+/// Wraps the body of one kernel, whose last argument is the pointer to the
+/// call.
+class KernelProfiler {
 public:
-  explicit CallProfiler(func::FuncOp entry)
-      : builder(OpBuilder::atBlockBegin(&entry.front())), loc(entry.getLoc()),
-        pointer(LLVM::LLVMPointerType::get(entry.getContext())),
-        i64(builder.getI64Type()) {
-    profile = loadWord(entry.getArgument(0), int32_t(CallField::Profile));
-    Value null = LLVM::ZeroOp::create(builder, loc, pointer);
-    isAsked = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
-                                   profile, null);
-  }
+  explicit KernelProfiler(func::FuncOp kernel)
+      : kernel(kernel), builder(OpBuilder::atBlockBegin(&kernel.front())),
+        loc(kernel.getLoc()),
+        pointer(LLVM::LLVMPointerType::get(kernel.getContext())),
+        i64(builder.getI64Type()) {}
 
   /// `work` is null where the kernel's work is unknown.
-  void wrap(func::CallOp call, int64_t kernel, func::FuncOp work);
+  void wrap(int64_t number, func::FuncOp work);
 
 private:
   Value loadWord(Value base, int32_t index) {
@@ -51,23 +49,26 @@ private:
   }
   Value now();
 
+  func::FuncOp kernel;
   OpBuilder builder;
   Location loc;
   Type pointer, i64;
-  Value profile, isAsked;
+  Value profile;
 };
 } // namespace
 
-Value CallProfiler::now() {
+Value KernelProfiler::now() {
   auto type = LLVM::LLVMFunctionType::get(i64, {pointer});
   Value function = loadWord(profile, int32_t(ProfileField::Now));
   return LLVM::CallOp::create(builder, loc, type, ValueRange{function, profile})
       .getResult();
 }
 
-void CallProfiler::wrap(func::CallOp call, int64_t kernel, func::FuncOp work) {
-  loc = call.getLoc();
-  builder.setInsertionPoint(call);
+void KernelProfiler::wrap(int64_t number, func::FuncOp work) {
+  profile = loadWord(kernel.getArguments().back(), int32_t(CallField::Profile));
+  Value null = LLVM::ZeroOp::create(builder, loc, pointer);
+  Value isAsked = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                       profile, null);
   auto before = scf::IfOp::create(builder, loc, i64, isAsked,
                                   /*withElseRegion=*/true);
   builder.setInsertionPointToStart(before.thenBlock());
@@ -75,15 +76,16 @@ void CallProfiler::wrap(func::CallOp call, int64_t kernel, func::FuncOp work) {
   builder.setInsertionPointToStart(before.elseBlock());
   scf::YieldOp::create(builder, loc, constant(0));
 
-  builder.setInsertionPointAfter(call);
+  builder.setInsertionPoint(kernel.front().getTerminator());
   auto after = scf::IfOp::create(builder, loc, isAsked,
                                  /*withElseRegion=*/false);
   builder.setInsertionPointToStart(after.thenBlock());
   Value nanoseconds =
       arith::SubIOp::create(builder, loc, now(), before.getResult(0));
-  SmallVector<Value> arguments = {profile, constant(kernel), nanoseconds};
+  SmallVector<Value> arguments = {profile, constant(number), nanoseconds};
   if (work) {
-    auto counts = func::CallOp::create(builder, loc, work, call.getOperands());
+    auto counts = func::CallOp::create(
+        builder, loc, work, ValueRange(kernel.getArguments().drop_back()));
     for (Value count : counts.getResults())
       arguments.push_back(arith::IndexCastOp::create(builder, loc, i64, count));
   } else {
@@ -101,35 +103,34 @@ namespace {
 struct ProfileKernels : heddle::impl::ProfileKernelsPassBase<ProfileKernels> {
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
-    llvm::MapVector<StringAttr, int64_t> kernels;
+    llvm::SetVector<func::FuncOp> kernels;
     for (auto entry : getOperation().getOps<func::FuncOp>()) {
       if (!entry->hasAttr(kEntryAttr))
         continue;
-      SmallVector<func::CallOp> calls;
       entry.walk([&](func::CallOp call) {
-        if (symbols.lookup(call.getCallee())->hasAttr(kKernelAttr))
-          calls.push_back(call);
-      });
-      if (calls.empty())
-        continue;
-      CallProfiler profiler(entry);
-      for (func::CallOp call : calls) {
         auto kernel = symbols.lookup<func::FuncOp>(call.getCallee());
-        auto work = kernel->getAttrOfType<FlatSymbolRefAttr>(kWorkAttr);
-        int64_t number =
-            kernels.insert({kernel.getSymNameAttr(), kernels.size()})
-                .first->second;
-        profiler.wrap(call, number,
-                      work ? symbols.lookup<func::FuncOp>(work.getAttr())
-                           : nullptr);
-      }
+        if (!kernel->hasAttr(kKernelAttr))
+          return;
+        kernels.insert(kernel);
+        call.getOperandsMutable().append(entry.getArgument(0));
+      });
     }
-    if (!kernels.empty()) {
-      auto names = llvm::map_range(
-          kernels, [](auto &kernel) -> Attribute { return kernel.first; });
-      getOperation()->setAttr(
-          kKernelsAttr, ArrayAttr::get(&getContext(), llvm::to_vector(names)));
+    SmallVector<Attribute> names;
+    for (func::FuncOp kernel : kernels) {
+      if (failed(
+              kernel.insertArgument(kernel.getNumArguments(),
+                                    LLVM::LLVMPointerType::get(&getContext()),
+                                    /*argAttrs=*/nullptr, kernel.getLoc())))
+        return signalPassFailure();
+      auto work = kernel->getAttrOfType<FlatSymbolRefAttr>(kWorkAttr);
+      KernelProfiler(kernel).wrap(
+          names.size(),
+          work ? symbols.lookup<func::FuncOp>(work.getAttr()) : nullptr);
+      names.push_back(kernel.getSymNameAttr());
     }
+    if (!names.empty())
+      getOperation()->setAttr(kKernelsAttr,
+                              ArrayAttr::get(&getContext(), names));
   }
 };
 } // namespace
