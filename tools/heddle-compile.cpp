@@ -25,6 +25,7 @@
 #include "passes/Pipelines.h"
 #include "runtime/EntryContract.h"
 #include "tools/CompileOptions.h"
+#include "tools/LargeStack.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
@@ -298,7 +299,9 @@ static llvm::Error run(llvm::ArrayRef<const char *> arguments) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
-  llvm::Error error = run(llvm::ArrayRef(argv, argc).drop_front());
+  llvm::Error error = llvm::Error::success();
+  runOnLargeStack(
+      [&] { error = run(llvm::ArrayRef(argv, argc).drop_front()); });
   if (!error)
     return 0;
   // Names from files may hold anything: keep it one line.

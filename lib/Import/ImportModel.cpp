@@ -66,6 +66,21 @@ static Expected<ImportedModel> importByKind(StringRef path,
                    "config.json nor model*.bin");
 }
 
+/// Of what passes and LLVM do, parts take the square of a function's ops: this
+/// many take minutes. A layer is about thirty.
+static constexpr int64_t kMostOps = 8192;
+
+static Error checkSizes(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    int64_t ops = 0;
+    function.walk([&](Operation *) { ++ops; });
+    if (ops > kMostOps)
+      return makeError("@" + function.getSymName() + " has " + Twine(ops) +
+                       " ops, expected at most " + Twine(kMostOps));
+  }
+  return Error::success();
+}
+
 Expected<ImportedModel> importModel(StringRef path, MLIRContext &context,
                                     const ImportOptions &options) {
   Expected<ImportedModel> model = importByKind(path, context, options);
@@ -74,6 +89,8 @@ Expected<ImportedModel> importModel(StringRef path, MLIRContext &context,
   FirstDiagnostic diagnostic(context);
   if (failed(verify(*model->module)))
     return diagnostic.take("the module of '" + path + "' is invalid");
+  if (Error error = checkSizes(*model->module))
+    return std::move(error);
   for (auto parameter : model->module->getOps<ParameterOp>())
     if (auto tensor = model->weights.open(parameter); !tensor)
       return tensor.takeError();

@@ -8,6 +8,7 @@
 
 #include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/ImportModel.h"
+#include "lib/Import/Nesting.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -32,6 +33,8 @@ static Expected<OwningOpRef<ModuleOp>> parseModule(StringRef path,
     return buffer.takeError();
   if (isBytecode(**buffer))
     return makeError("'" + path + "' is MLIR bytecode (supported: text)");
+  if (Error error = checkNesting((*buffer)->getBuffer(), path))
+    return std::move(error);
   // The parser wants a terminating zero, which a mapped file lacks.
   SourceMgr sources;
   sources.AddNewSourceBuffer(
