@@ -11,6 +11,7 @@
 #include "lib/Artifact/Manifest.h"
 #include "lib/Artifact/TableBounds.h"
 #include "lib/CodeGen/CallLayout.h"
+#include "lib/CodeGen/DimAgreement.h"
 #include "lib/CodeGen/ObjectCode.h"
 #include "lib/CodeGen/PassDump.h"
 #include "lib/CodeGen/Target.h"
@@ -28,6 +29,7 @@
 #include "tools/LargeStack.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <unistd.h>
 
@@ -88,6 +90,60 @@ static llvm::Error loadPlugins(const CompileOptions &options,
     plugin->registerDialectRegistryCallbacks(registry);
   }
   return llvm::Error::success();
+}
+
+/// The files that a model is read from.
+static std::vector<std::string> listInputs(const CompileOptions &options) {
+  std::vector<std::string> inputs = options.dialectPlugins;
+  inputs.push_back(options.model);
+  if (!options.weights.empty())
+    inputs.push_back(options.weights);
+  std::error_code end;
+  llvm::sys::fs::directory_iterator folder(options.model, end), none;
+  for (; !end && folder != none; folder.increment(end)) {
+    // Artifacts and their code may stand in the folder, to be replaced.
+    StringRef extension = llvm::sys::path::extension(folder->path());
+    if (llvm::is_contained({".bin", ".json", ".safetensors", ".spm", ".txt"},
+                           extension))
+      inputs.push_back(folder->path());
+  }
+  return inputs;
+}
+
+/// Replacing an input, by whatever name, would lose it.
+static llvm::Error checkOutput(const CompileOptions &options) {
+  llvm::sys::fs::UniqueID output, input;
+  if (llvm::sys::fs::getUniqueID(options.output, output))
+    return llvm::Error::success();
+  for (const std::string &path : listInputs(options))
+    if (!llvm::sys::fs::getUniqueID(path, input) && input == output &&
+        !llvm::sys::fs::is_directory(path))
+      return makeError("cannot write '" + options.output +
+                       "': it is the input '" + path + "'");
+  return llvm::Error::success();
+}
+
+/// One line, however many weights there are.
+static void warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
+  constexpr size_t mostNamed = 3;
+  uint64_t count = 0;
+  for (const NonFiniteWeights &tensor : tensors)
+    count += tensor.count;
+  if (count == 0)
+    return;
+  llvm::raw_ostream &stream = llvm::errs();
+  stream << "heddle-compile: warning: " << count
+         << (count == 1 ? " weight is" : " weights are")
+         << " NaN or infinite: ";
+  llvm::interleaveComma(tensors.take_front(mostNamed), stream,
+                        [&](const NonFiniteWeights &tensor) {
+                          stream << tensor.count << " of '" << tensor.tensor
+                                 << "'";
+                        });
+  if (tensors.size() > mostNamed)
+    stream << " and others of " << tensors.size() - mostNamed
+           << " more tensors";
+  stream << "\n";
 }
 
 /// Runs the passes that `build` adds; `dumped` counts the files of a dump, null
@@ -189,6 +245,9 @@ static llvm::Error compileModel(const CompileOptions &options,
     return error;
   if (llvm::Error error = checkTableBounds(module))
     return error;
+  if (FirstDiagnostic diagnostic(*module.getContext());
+      failed(checkDimAgreement(module)))
+    return diagnostic.take("dimensions that meet have different names");
   llvm::Expected<llvm::SmallVector<IsaLevel>> levels =
       getTarget(options.target);
   if (!levels)
@@ -248,10 +307,16 @@ static llvm::Error compileModel(const CompileOptions &options,
     contents.code.push_back({("code." + level.name).str(),
                              std::string(library->begin(), library->end())});
   }
-  return writeArtifact(options.output, contents);
+  auto nonFinite = writeArtifact(options.output, contents);
+  if (!nonFinite)
+    return nonFinite.takeError();
+  warnOfNonFinite(*nonFinite);
+  return llvm::Error::success();
 }
 
 static llvm::Error compile(const CompileOptions &options) {
+  if (llvm::Error error = checkOutput(options))
+    return error;
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);

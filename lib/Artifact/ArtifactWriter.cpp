@@ -45,10 +45,11 @@ public:
     stream << bytes;
   }
 
-  void writeWeights(ArrayRef<PlacedTensor> tensors) {
+  void writeWeights(ArrayRef<PlacedTensor> tensors,
+                    std::vector<NonFiniteWeights> &nonFinite) {
     size_t index = table.size();
     begin("weights").size = getSectionSize(tensors);
-    std::vector<uint64_t> checksums = writeTensors(tensors, stream);
+    std::vector<uint64_t> checksums = writeTensors(tensors, stream, nonFinite);
     StringRef bytes(reinterpret_cast<const char *>(checksums.data()),
                     checksums.size() * sizeof(uint64_t));
     write("weights.checksums", bytes);
@@ -78,20 +79,22 @@ private:
 
 /// Writes all sections; the stream keeps the first error of the system.
 static void writeSections(const ArtifactContents &contents,
-                          raw_fd_ostream &stream) {
+                          raw_fd_ostream &stream,
+                          std::vector<NonFiniteWeights> &nonFinite) {
   uint32_t count = 3 + contents.code.size() + contents.imported.size();
   SectionWriter writer(stream, count);
   writer.write("manifest", contents.manifest);
   for (const ImportedSection &section : contents.code)
     writer.write(section.name, section.bytes);
-  writer.writeWeights(contents.tensors);
+  writer.writeWeights(contents.tensors, nonFinite);
   for (const ImportedSection &section : contents.imported)
     writer.write(section.name, section.bytes);
   writer.finish();
   stream.flush();
 }
 
-Error writeArtifact(StringRef path, const ArtifactContents &contents) {
+Expected<std::vector<NonFiniteWeights>>
+writeArtifact(StringRef path, const ArtifactContents &contents) {
   auto fail = [&](const Twine &reason) {
     return makeError("cannot write '" + path + "': " + reason);
   };
@@ -103,10 +106,11 @@ Error writeArtifact(StringRef path, const ArtifactContents &contents) {
       sys::fs::TempFile::create(path + ".%%%%%%%%");
   if (!file)
     return fail(toString(file.takeError()));
+  std::vector<NonFiniteWeights> nonFinite;
   std::error_code error;
   {
     raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
-    writeSections(contents, stream);
+    writeSections(contents, stream, nonFinite);
     error = stream.error();
     stream.clear_error();
   }
@@ -119,7 +123,7 @@ Error writeArtifact(StringRef path, const ArtifactContents &contents) {
     consumeError(file->discard());
     return fail(reason);
   }
-  return Error::success();
+  return nonFinite;
 }
 
 } // namespace heddle

@@ -24,9 +24,10 @@ struct ArtifactContents {
   llvm::ArrayRef<ImportedSection> imported;
 };
 
-/// Writes an artifact to `path`, replacing a file that is there.
-llvm::Error writeArtifact(llvm::StringRef path,
-                          const ArtifactContents &contents);
+/// Writes an artifact to `path`, replacing a file that is there. Returns the
+/// tensors with weights that are NaN or infinite.
+llvm::Expected<std::vector<NonFiniteWeights>>
+writeArtifact(llvm::StringRef path, const ArtifactContents &contents);
 
 } // namespace heddle
 

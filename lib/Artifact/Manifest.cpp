@@ -187,6 +187,13 @@ Error checkModelAttributes(ModuleOp module) {
                        "' with the value " + format(entry.getValue()) +
                        ", expected " + *expected);
   }
+  auto least = generation->getAs<IntegerAttr>("min_length"),
+       most = generation->getAs<IntegerAttr>("max_length");
+  if (least && most && least.getInt() > most.getInt())
+    return makeError("'" + kGenerationAttr +
+                     "' of the module has 'min_length' " + "with the value " +
+                     Twine(least.getInt()) + ", expected at most the " +
+                     Twine(most.getInt()) + " of 'max_length'");
   if (!generation->get("eos"))
     return makeError("'" + kGenerationAttr + "' of the module has no 'eos'");
   return Error::success();

@@ -11,6 +11,7 @@
 #include "runtime/ArtifactFormat.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace llvm;
@@ -123,8 +124,13 @@ private:
 };
 } // namespace
 
-/// Rows of a matrix, in blocks.
-static void writeRows(const StoredTensor &tensor, ChunkHasher &hasher) {
+static uint64_t countNonFinite(ArrayRef<float> values) {
+  return count_if(values, [](float value) { return !std::isfinite(value); });
+}
+
+/// Rows of a matrix, in blocks. Returns how many elements are not finite.
+static uint64_t writeRows(const StoredTensor &tensor, ChunkHasher &hasher) {
+  uint64_t nonFinite = 0;
   std::vector<float> block;
   uint64_t columns = tensor.getColumns(), rows = tensor.getRows();
   uint64_t rowsPerBlock = std::max<uint64_t>(1, kBlockElements / columns);
@@ -132,15 +138,18 @@ static void writeRows(const StoredTensor &tensor, ChunkHasher &hasher) {
     uint64_t count = std::min(rowsPerBlock, rows - row);
     block.resize(count * columns);
     tensor.decodeRows(row, count, block);
+    nonFinite += countNonFinite(block);
     hasher.write({reinterpret_cast<const char *>(block.data()),
                   block.size() * sizeof(float)});
   }
+  return nonFinite;
 }
 
 /// Panels of a weight [in, out], see ParameterOp. All of the weight is decoded
-/// first: a panel takes a little of each of its rows.
-static void writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
-                        ChunkHasher &hasher) {
+/// first: a panel takes a little of each of its rows. Returns how many elements
+/// are not finite.
+static uint64_t writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
+                            ChunkHasher &hasher) {
   int64_t rows = tensor.getRows(), columns = tensor.getColumns();
   std::vector<float> matrix(rows * columns);
   tensor.decodeRows(0, rows, matrix);
@@ -157,17 +166,20 @@ static void writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
     }
     first += part;
   }
+  return countNonFinite(matrix);
 }
 
 std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
-                                   raw_ostream &stream) {
+                                   raw_ostream &stream,
+                                   std::vector<NonFiniteWeights> &nonFinite) {
   ChunkHasher hasher(stream);
   for (const PlacedTensor &placed : tensors) {
     hasher.padTo(placed.offset);
-    if (placed.packed.empty())
-      writeRows(placed.tensor, hasher);
-    else
-      writePanels(placed.tensor, placed.packed, hasher);
+    uint64_t count = placed.packed.empty()
+                         ? writeRows(placed.tensor, hasher)
+                         : writePanels(placed.tensor, placed.packed, hasher);
+    if (count != 0)
+      nonFinite.push_back({placed.name, count});
   }
   return hasher.finish();
 }

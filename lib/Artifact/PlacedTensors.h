@@ -33,10 +33,18 @@ collectPlacedTensors(mlir::ModuleOp module, const WeightSource &weights);
 /// The size of the section that holds these tensors.
 uint64_t getSectionSize(llvm::ArrayRef<PlacedTensor> tensors);
 
+/// How many weights of a tensor are NaN or infinite.
+struct NonFiniteWeights {
+  std::string tensor;
+  uint64_t count;
+};
+
 /// Writes the section as little-endian f32; what is between tensors is zero.
 /// Returns the XXH3 of each kWeightsChunk bytes: the section weights.checksums.
+/// Appends the tensors with weights that are NaN or infinite to `nonFinite`.
 std::vector<uint64_t> writeTensors(llvm::ArrayRef<PlacedTensor> tensors,
-                                   llvm::raw_ostream &stream);
+                                   llvm::raw_ostream &stream,
+                                   std::vector<NonFiniteWeights> &nonFinite);
 
 } // namespace heddle
 

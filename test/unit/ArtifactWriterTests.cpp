@@ -61,7 +61,9 @@ TEST_F(ArtifactWriter, StreamsTensorsToTheirPlaces) {
   ASSERT_TRUE(bool(tensors)) << llvm::toString(tensors.takeError());
   std::string bytes;
   llvm::raw_string_ostream stream(bytes);
-  std::vector<uint64_t> checksums = writeTensors(*tensors, stream);
+  std::vector<NonFiniteWeights> nonFinite;
+  std::vector<uint64_t> checksums = writeTensors(*tensors, stream, nonFinite);
+  EXPECT_TRUE(nonFinite.empty());
   ASSERT_EQ(bytes.size(), getSectionSize(*tensors));
   ASSERT_EQ(bytes.size(), 64u + 4 * kRows * kColumns);
 
@@ -99,7 +101,8 @@ TEST_F(ArtifactWriter, StreamsTensorsMadeOfOthers) {
   ASSERT_EQ(tensors->size(), 1u);
   std::string bytes, expected;
   llvm::raw_string_ostream stream(bytes);
-  writeTensors(*tensors, stream);
+  std::vector<NonFiniteWeights> nonFinite;
+  writeTensors(*tensors, stream, nonFinite);
   for (int64_t r = 0; r < kRows; ++r)
     for (float factor : {2.0f, 0.0f, 4.0f, 2.0f})
       for (int64_t c = 0; c < kColumns; ++c)

@@ -1,0 +1,135 @@
+//===- DimAgreement.cpp - Whether dimensions that meet have one name ------===//
+//
+// One walk in the order of the ops. The leading dimensions of a layer op's
+// result are those of its first operand, and the other operands agree with it
+// axis by axis; keys, values and candidates, which are sequences of their own,
+// agree with each other instead. A padding mask stands for
+// the lengths that it reads.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/CodeGen/DimAgreement.h"
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/DimNames.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+/// Dimension `axis` of a value that an op reads.
+struct Dim {
+  Value value;
+  int64_t axis;
+};
+
+/// The names of the dimensions inside one function.
+class DimAgreement {
+public:
+  LogicalResult visit(Operation *op);
+
+private:
+  StringAttr nameOf(Dim dim);
+  LogicalResult meet(Operation *op, Dim lhs, Dim rhs);
+  LogicalResult meetAll(Operation *op, ArrayRef<Value> values, int64_t axis);
+  LogicalResult visitAttention(AttentionOp op);
+  LogicalResult visitCandidates(CandidateLogitsOp op);
+
+  /// Of each result the value that it has its leading dimensions from.
+  llvm::DenseMap<Value, Value> leading;
+};
+} // namespace
+
+/// Null where the dimension is static or nobody named it.
+StringAttr DimAgreement::nameOf(Dim dim) {
+  auto type = dyn_cast<RankedTensorType>(dim.value.getType());
+  if (!type || dim.axis >= type.getRank() || !type.isDynamicDim(dim.axis))
+    return {};
+  auto found = leading.find(dim.value);
+  Value source = found == leading.end() ? dim.value : found->second;
+  auto argument = dyn_cast<BlockArgument>(source);
+  auto sourceType = dyn_cast<RankedTensorType>(source.getType());
+  if (!argument || !sourceType || dim.axis >= sourceType.getRank() ||
+      !sourceType.isDynamicDim(dim.axis))
+    return {};
+  return nameOfArgumentDim(argument, dim.axis);
+}
+
+LogicalResult DimAgreement::meet(Operation *op, Dim lhs, Dim rhs) {
+  StringAttr left = nameOf(lhs), right = nameOf(rhs);
+  if (!left || !right || left == right)
+    return success();
+  return op->emitOpError("takes dimension ")
+         << rhs.axis << " of one operand, '" << right.getValue()
+         << "', for dimension " << lhs.axis << " of another, '"
+         << left.getValue() << "'";
+}
+
+LogicalResult DimAgreement::meetAll(Operation *op, ArrayRef<Value> values,
+                                    int64_t axis) {
+  for (Value value : values.drop_front())
+    if (value && failed(meet(op, {values.front(), axis}, {value, axis})))
+      return failure();
+  return success();
+}
+
+LogicalResult DimAgreement::visitAttention(AttentionOp op) {
+  if (failed(meetAll(op, {op.getQuery(), op.getKey(), op.getValue()}, 0)) ||
+      failed(meetAll(op, {op.getKey(), op.getValue()}, 1)))
+    return failure();
+  llvm::SetVector<Value> masks;
+  if (op.getMask())
+    masks.insert(op.getMask());
+  for (size_t index = 0; index < masks.size(); ++index) {
+    auto padding = masks[index].getDefiningOp<MaskPaddingOp>();
+    if (padding &&
+        failed(meetAll(op, {op.getQuery(), padding.getLengths()}, 0)))
+      return failure();
+    for (Value operand : masks[index].getDefiningOp()->getOperands())
+      if (isa<MaskType>(operand.getType()))
+        masks.insert(operand);
+  }
+  return success();
+}
+
+LogicalResult DimAgreement::visitCandidates(CandidateLogitsOp op) {
+  SmallVector<Value> lists = {op.getRows(), op.getBias()};
+  if (op.getCandidates())
+    lists = {op.getCandidates()};
+  SmallVector<Value> sentences = {op.getInput(), op.getCounts()};
+  llvm::append_range(sentences, lists);
+  return success(succeeded(meetAll(op, sentences, 0)) &&
+                 succeeded(meetAll(op, lists, 1)));
+}
+
+LogicalResult DimAgreement::visit(Operation *op) {
+  if (!isa<DestinationOpInterface>(op))
+    return success();
+  Value first = op->getOperand(0);
+  auto found = leading.find(first);
+  Value source = found == leading.end() ? first : found->second;
+  for (Value result : op->getResults())
+    leading[result] = source;
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return visitAttention(attention);
+  if (auto candidates = dyn_cast<CandidateLogitsOp>(op))
+    return visitCandidates(candidates);
+  SmallVector<Value> operands(op->getOperands());
+  int64_t rank = cast<ShapedType>(first.getType()).getRank();
+  for (int64_t axis = 0; axis < rank; ++axis)
+    if (failed(meetAll(op, operands, axis)))
+      return failure();
+  return success();
+}
+
+LogicalResult heddle::checkDimAgreement(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    DimAgreement agreement;
+    for (Block &block : function.getBody())
+      for (Operation &op : block)
+        if (failed(agreement.visit(&op)))
+          return failure();
+  }
+  return success();
+}
