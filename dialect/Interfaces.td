@@ -18,7 +18,8 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
     InterfaceMethod<[{
       The predicate: whether the pair at `point` belongs to the set. Coordinates
       are i32 or vectors of i32; the body computes through `lanes`, which splats
-      scalars where they meet vectors, so that one body serves both.
+      scalars where they meet vectors, so that one body serves both. Masks among
+      the operands are asked through `lanes.contains`, which writes each once.
     }], "::mlir::Value", "contains",
       (ins "::heddle::Lanes &":$lanes, "const ::heddle::MaskPoint &":$point)>,
     InterfaceMethod<[{
@@ -46,6 +47,11 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
       default is that nobody knows.
     }], "bool", "containsBand", (ins "::heddle::Reach":$band),
       /*methodBody=*/"", /*defaultImplementation=*/"return false;">,
+    InterfaceMethod<[{
+      Operands of the op itself that have an element for each sentence. The
+      default is none.
+    }], "::llvm::SmallVector<::mlir::Value>", "operandsOfSentences", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{
       How many heads the op itself tells apart, its operands not counted. The
       default is none: the same set for every head, however many there are.

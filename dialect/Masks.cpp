@@ -174,6 +174,9 @@ SmallVector<KeyRange> MaskPaddingOp::keyRanges(OpBuilder &builder, Location loc,
   Value end = bounds.clamp(length, block.keyCount);
   return {{bounds.constant(0), end, bounds.constant(0), end}};
 }
+SmallVector<Value> MaskPaddingOp::operandsOfSentences() {
+  return {getLengths()};
+}
 Reach MaskPaddingOp::reach() { return {}; }
 bool MaskPaddingOp::containsBand(Reach) { return false; }
 

@@ -35,7 +35,8 @@ def MaskCausalOp : Transformer_MaskOp<"causal"> {
   let assemblyFormat = "attr-dict";
 }
 
-def MaskPaddingOp : Transformer_MaskOp<"padding"> {
+def MaskPaddingOp
+    : Transformer_MaskOp<"padding", [], ["operandsOfSentences"]> {
   let summary = "keys inside the batch element's length: j < lengths[b]";
   let description = [{
     ```mlir

@@ -26,59 +26,14 @@
 #include "passes/Pipelines.h"
 #include "runtime/EntryContract.h"
 #include "tools/CompileOptions.h"
+#include "tools/CompileOutput.h"
 #include "tools/LargeStack.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include <unistd.h>
 
 using namespace mlir;
 using namespace heddle;
-
-/// What a stream could not write; a stream with an error unread ends the
-/// process.
-static std::error_code takeError(llvm::raw_fd_ostream &stream) {
-  stream.flush();
-  std::error_code error = stream.error();
-  stream.clear_error();
-  return error;
-}
-
-static llvm::Error printText(llvm::StringRef text) {
-  llvm::raw_fd_ostream stream(STDOUT_FILENO, /*shouldClose=*/false);
-  stream << text;
-  if (std::error_code error = takeError(stream))
-    return makeError("cannot write standard output: " + error.message());
-  return llvm::Error::success();
-}
-
-/// Writes a text to a file, whole or not at all, or to standard output.
-static llvm::Error writeText(llvm::StringRef path, llvm::StringRef text) {
-  if (path == "-")
-    return printText(text);
-  auto fail = [&](const llvm::Twine &reason) {
-    return makeError("cannot write '" + path + "': " + reason);
-  };
-  // Renaming over a device would replace it.
-  llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status) &&
-      !llvm::sys::fs::is_regular_file(status))
-    return fail("it is not a regular file");
-  auto file = llvm::sys::fs::TempFile::create(
-      path + ".%%%%%%%%", llvm::sys::fs::all_read | llvm::sys::fs::all_write);
-  if (!file)
-    return fail(llvm::toString(file.takeError()));
-  llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
-  stream << text;
-  if (std::error_code error = takeError(stream)) {
-    llvm::consumeError(file->discard());
-    return fail(error.message());
-  }
-  if (llvm::Error error = file->keep(path))
-    return fail(llvm::toString(std::move(error)));
-  return llvm::Error::success();
-}
 
 static llvm::Error loadPlugins(const CompileOptions &options,
                                DialectRegistry &registry) {
@@ -90,60 +45,6 @@ static llvm::Error loadPlugins(const CompileOptions &options,
     plugin->registerDialectRegistryCallbacks(registry);
   }
   return llvm::Error::success();
-}
-
-/// The files that a model is read from.
-static std::vector<std::string> listInputs(const CompileOptions &options) {
-  std::vector<std::string> inputs = options.dialectPlugins;
-  inputs.push_back(options.model);
-  if (!options.weights.empty())
-    inputs.push_back(options.weights);
-  std::error_code end;
-  llvm::sys::fs::directory_iterator folder(options.model, end), none;
-  for (; !end && folder != none; folder.increment(end)) {
-    // Artifacts and their code may stand in the folder, to be replaced.
-    StringRef extension = llvm::sys::path::extension(folder->path());
-    if (llvm::is_contained({".bin", ".json", ".safetensors", ".spm", ".txt"},
-                           extension))
-      inputs.push_back(folder->path());
-  }
-  return inputs;
-}
-
-/// Replacing an input, by whatever name, would lose it.
-static llvm::Error checkOutput(const CompileOptions &options) {
-  llvm::sys::fs::UniqueID output, input;
-  if (llvm::sys::fs::getUniqueID(options.output, output))
-    return llvm::Error::success();
-  for (const std::string &path : listInputs(options))
-    if (!llvm::sys::fs::getUniqueID(path, input) && input == output &&
-        !llvm::sys::fs::is_directory(path))
-      return makeError("cannot write '" + options.output +
-                       "': it is the input '" + path + "'");
-  return llvm::Error::success();
-}
-
-/// One line, however many weights there are.
-static void warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
-  constexpr size_t mostNamed = 3;
-  uint64_t count = 0;
-  for (const NonFiniteWeights &tensor : tensors)
-    count += tensor.count;
-  if (count == 0)
-    return;
-  llvm::raw_ostream &stream = llvm::errs();
-  stream << "heddle-compile: warning: " << count
-         << (count == 1 ? " weight is" : " weights are")
-         << " NaN or infinite: ";
-  llvm::interleaveComma(tensors.take_front(mostNamed), stream,
-                        [&](const NonFiniteWeights &tensor) {
-                          stream << tensor.count << " of '" << tensor.tensor
-                                 << "'";
-                        });
-  if (tensors.size() > mostNamed)
-    stream << " and others of " << tensors.size() - mostNamed
-           << " more tensors";
-  stream << "\n";
 }
 
 /// Runs the passes that `build` adds; `dumped` counts the files of a dump, null
@@ -369,11 +270,7 @@ int main(int argc, char **argv) {
       [&] { error = run(llvm::ArrayRef(argv, argc).drop_front()); });
   if (!error)
     return 0;
-  // Names from files may hold anything: keep it one line.
-  std::string sentence = llvm::toString(std::move(error));
-  for (char &c : sentence)
-    if (static_cast<unsigned char>(c) < ' ' || c == 127)
-      c = '?';
-  llvm::errs() << "heddle-compile: error: " << sentence << "\n";
+  llvm::errs() << "heddle-compile: error: "
+               << toOneLine(llvm::toString(std::move(error))) << "\n";
   return 1;
 }

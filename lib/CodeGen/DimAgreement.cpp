@@ -3,8 +3,7 @@
 // One walk in the order of the ops. The leading dimensions of a layer op's
 // result are those of its first operand, and the other operands agree with it
 // axis by axis; keys, values and candidates, which are sequences of their own,
-// agree with each other instead. A padding mask stands for
-// the lengths that it reads.
+// agree with each other instead. Masks agree in what they read of sentences.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,38 +67,45 @@ LogicalResult DimAgreement::meet(Operation *op, Dim lhs, Dim rhs) {
 
 LogicalResult DimAgreement::meetAll(Operation *op, ArrayRef<Value> values,
                                     int64_t axis) {
-  for (Value value : values.drop_front())
+  for (Value value : values)
     if (value && failed(meet(op, {values.front(), axis}, {value, axis})))
       return failure();
   return success();
 }
 
 LogicalResult DimAgreement::visitAttention(AttentionOp op) {
-  if (failed(meetAll(op, {op.getQuery(), op.getKey(), op.getValue()}, 0)) ||
-      failed(meetAll(op, {op.getKey(), op.getValue()}, 1)))
-    return failure();
+  // The rows of a step say for themselves which sentence they belong to.
+  SmallVector<Value> rows = {op.getQuery()}, sentences;
+  if (op.isStep())
+    rows.append({op.getPositions(), op.getSentences()});
+  (op.getShared() ? sentences : rows).append({op.getKey(), op.getValue()});
+  if (!op.isStep())
+    sentences = rows;
   llvm::SetVector<Value> masks;
   if (op.getMask())
     masks.insert(op.getMask());
   for (size_t index = 0; index < masks.size(); ++index) {
-    auto padding = masks[index].getDefiningOp<MaskPaddingOp>();
-    if (padding &&
-        failed(meetAll(op, {op.getQuery(), padding.getLengths()}, 0)))
-      return failure();
-    for (Value operand : masks[index].getDefiningOp()->getOperands())
+    auto mask = masks[index].getDefiningOp<MaskOpInterface>();
+    llvm::append_range(sentences, mask.operandsOfSentences());
+    for (Value operand : mask->getOperands())
       if (isa<MaskType>(operand.getType()))
         masks.insert(operand);
   }
-  return success();
+  return success(succeeded(meetAll(op, rows, 0)) &&
+                 succeeded(meetAll(op, sentences, 0)) &&
+                 succeeded(meetAll(op, {op.getKey(), op.getValue()}, 1)));
 }
 
 LogicalResult DimAgreement::visitCandidates(CandidateLogitsOp op) {
   SmallVector<Value> lists = {op.getRows(), op.getBias()};
   if (op.getCandidates())
     lists = {op.getCandidates()};
-  SmallVector<Value> sentences = {op.getInput(), op.getCounts()};
+  SmallVector<Value> rows = {op.getInput()}, sentences = {op.getCounts()};
+  (op.getSentences() ? rows : sentences)
+      .push_back(op.getSentences() ? op.getSentences() : op.getInput());
   llvm::append_range(sentences, lists);
-  return success(succeeded(meetAll(op, sentences, 0)) &&
+  return success(succeeded(meetAll(op, rows, 0)) &&
+                 succeeded(meetAll(op, sentences, 0)) &&
                  succeeded(meetAll(op, lists, 1)));
 }
 

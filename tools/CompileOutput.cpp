@@ -1,0 +1,111 @@
+#include "tools/CompileOutput.h"
+#include "lib/Weights/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <unistd.h>
+
+using namespace heddle;
+
+/// What a stream could not write; a stream with an error unread ends the
+/// process.
+static std::error_code takeError(llvm::raw_fd_ostream &stream) {
+  stream.flush();
+  std::error_code error = stream.error();
+  stream.clear_error();
+  return error;
+}
+
+llvm::Error heddle::printText(llvm::StringRef text) {
+  llvm::raw_fd_ostream stream(STDOUT_FILENO, /*shouldClose=*/false);
+  stream << text;
+  if (std::error_code error = takeError(stream))
+    return makeError("cannot write standard output: " + error.message());
+  return llvm::Error::success();
+}
+
+llvm::Error heddle::writeText(llvm::StringRef path, llvm::StringRef text) {
+  if (path == "-")
+    return printText(text);
+  auto fail = [&](const llvm::Twine &reason) {
+    return makeError("cannot write '" + path + "': " + reason);
+  };
+  // Renaming over a device would replace it.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      !llvm::sys::fs::is_regular_file(status))
+    return fail("it is not a regular file");
+  auto file = llvm::sys::fs::TempFile::create(
+      path + ".%%%%%%%%", llvm::sys::fs::all_read | llvm::sys::fs::all_write);
+  if (!file)
+    return fail(llvm::toString(file.takeError()));
+  llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+  stream << text;
+  if (std::error_code error = takeError(stream)) {
+    llvm::consumeError(file->discard());
+    return fail(error.message());
+  }
+  if (llvm::Error error = file->keep(path))
+    return fail(llvm::toString(std::move(error)));
+  return llvm::Error::success();
+}
+
+/// The files that a model is read from.
+static std::vector<std::string> listInputs(const CompileOptions &options) {
+  std::vector<std::string> inputs = options.dialectPlugins;
+  inputs.push_back(options.model);
+  if (!options.weights.empty())
+    inputs.push_back(options.weights);
+  std::error_code end;
+  llvm::sys::fs::directory_iterator folder(options.model, end), none;
+  for (; !end && folder != none; folder.increment(end)) {
+    // Artifacts and their code may stand in the folder, to be replaced.
+    llvm::StringRef extension = llvm::sys::path::extension(folder->path());
+    if (llvm::is_contained({".bin", ".json", ".safetensors", ".spm", ".txt"},
+                           extension))
+      inputs.push_back(folder->path());
+  }
+  return inputs;
+}
+
+llvm::Error heddle::checkOutput(const CompileOptions &options) {
+  llvm::sys::fs::UniqueID output, input;
+  if (llvm::sys::fs::getUniqueID(options.output, output))
+    return llvm::Error::success();
+  for (const std::string &path : listInputs(options))
+    if (!llvm::sys::fs::getUniqueID(path, input) && input == output &&
+        !llvm::sys::fs::is_directory(path))
+      return makeError("cannot write '" + options.output +
+                       "': it is the input '" + path + "'");
+  return llvm::Error::success();
+}
+
+std::string heddle::toOneLine(std::string sentence) {
+  for (char &c : sentence)
+    if (static_cast<unsigned char>(c) < ' ' || c == 127)
+      c = '?';
+  return sentence;
+}
+
+void heddle::warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
+  constexpr size_t mostNamed = 3;
+  uint64_t count = 0;
+  for (const NonFiniteWeights &tensor : tensors)
+    count += tensor.count;
+  if (count == 0)
+    return;
+  std::string sentence;
+  llvm::raw_string_ostream stream(sentence);
+  stream << count << (count == 1 ? " weight is" : " weights are")
+         << " NaN or infinite: ";
+  llvm::interleaveComma(tensors.take_front(mostNamed), stream,
+                        [&](const NonFiniteWeights &tensor) {
+                          stream << tensor.count << " of '" << tensor.tensor
+                                 << "'";
+                        });
+  if (tensors.size() > mostNamed)
+    stream << " and others of " << tensors.size() - mostNamed
+           << " more tensors";
+  llvm::errs() << "heddle-compile: warning: " << toOneLine(sentence) << "\n";
+}

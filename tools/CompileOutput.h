@@ -1,0 +1,31 @@
+//===- CompileOutput.h - What heddle-compile writes -------------*- C++ -*-===//
+
+#ifndef HEDDLE_TOOLS_COMPILEOUTPUT_H
+#define HEDDLE_TOOLS_COMPILEOUTPUT_H
+
+#include "lib/Artifact/PlacedTensors.h"
+#include "tools/CompileOptions.h"
+#include "llvm/Support/Error.h"
+
+namespace heddle {
+
+/// An error where the output is an input, by whatever name: replacing it would
+/// lose it.
+llvm::Error checkOutput(const CompileOptions &options);
+
+/// Writes a text to standard output.
+llvm::Error printText(llvm::StringRef text);
+
+/// Writes a text to a file, whole or not at all, or to standard output for "-".
+llvm::Error writeText(llvm::StringRef path, llvm::StringRef text);
+
+/// A sentence on one line: names from files may hold anything.
+std::string toOneLine(std::string sentence);
+
+/// Says on standard error that weights are NaN or infinite: one line, however
+/// many they are, and none where there are none.
+void warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors);
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_COMPILEOUTPUT_H
