@@ -128,6 +128,9 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("expects queries and keys of one width without a "
                        "similarity region, found ")
            << getQueryWidth() << " and " << getKeyWidth() << " a head";
+  // attention_c11
+  if (!std::isfinite(getEffectiveScale()))
+    return emitOpError("expects a finite scale, found ") << getScaleAttr();
   // attention_c6
   if (failed(verifyMaskOperands(*this)))
     return failure();

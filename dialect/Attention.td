@@ -84,6 +84,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       elements or add them up, at constant places.
     - (C10) their values are f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64,
       or vectors of these in similarity regions.
+    - (C11) the scale is a finite number.
   }];
   let arguments = (ins Transformer_Vectors:$query, Transformer_Vectors:$key,
                        Transformer_Vectors:$value,

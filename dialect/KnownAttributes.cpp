@@ -94,6 +94,45 @@ LogicalResult heddle::verifyKnownAttributes(Operation *op) {
   return success();
 }
 
+/// Whether a dialect that is at hand defines the prefix of a name.
+static bool hasKnownPrefix(StringRef name, MLIRContext *context) {
+  auto [prefix, rest] = name.split('.');
+  return !rest.empty() &&
+         llvm::is_contained(context->getAvailableDialects(), prefix);
+}
+
+LogicalResult heddle::verifyAttributePrefixes(ModuleOp module) {
+  auto verify = [&](Operation *op, DictionaryAttr attributes) -> LogicalResult {
+    for (NamedAttribute attribute :
+         attributes ? attributes.getValue() : ArrayRef<NamedAttribute>()) {
+      StringRef name = attribute.getName();
+      if (hasKnownPrefix(name, op->getContext()))
+        continue;
+      InFlightDiagnostic error = op->emitError("has ");
+      describeUnknown(error, name,
+                      llvm::map_to_vector(kKnownAttributes,
+                                          [](const KnownAttribute &known) {
+                                            return StringRef(known.name);
+                                          }));
+      return error;
+    }
+    return success();
+  };
+  WalkResult result = module.walk([&](Operation *op) {
+    if (failed(verify(op, op->getDiscardableAttrDictionary())))
+      return WalkResult::interrupt();
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+      if (failed(verify(op, function.getArgAttrDict(i))))
+        return WalkResult::interrupt();
+    for (unsigned i = 0; function && i < function.getNumResults(); ++i)
+      if (failed(verify(op, function.getResultAttrDict(i))))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Verifies an attribute of `op`, or of argument or result `index` of it.
 static LogicalResult verifyAt(Operation *op, Place place, unsigned index,
                               NamedAttribute attribute) {

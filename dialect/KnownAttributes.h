@@ -10,6 +10,7 @@
 #ifndef HEDDLE_DIALECT_KNOWNATTRIBUTES_H
 #define HEDDLE_DIALECT_KNOWNATTRIBUTES_H
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OpDefinition.h"
 
 namespace heddle {
@@ -17,6 +18,10 @@ namespace heddle {
 /// An error for an attribute of `op` that is neither declared for it nor
 /// carries the prefix of a dialect.
 llvm::LogicalResult verifyKnownAttributes(mlir::Operation *op);
+
+/// An error for an attribute anywhere in `module` that belongs to no op and no
+/// dialect: its prefix is misspelt, or missing.
+llvm::LogicalResult verifyAttributePrefixes(mlir::ModuleOp module);
 
 /// The trait of ops that verifies it.
 template <typename Op>

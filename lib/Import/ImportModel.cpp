@@ -87,7 +87,8 @@ Expected<ImportedModel> importModel(StringRef path, MLIRContext &context,
   if (!model)
     return model;
   FirstDiagnostic diagnostic(context);
-  if (failed(verify(*model->module)))
+  if (failed(verify(*model->module)) ||
+      failed(verifyAttributePrefixes(*model->module)))
     return diagnostic.take("the module of '" + path + "' is invalid");
   if (Error error = checkSizes(*model->module))
     return std::move(error);

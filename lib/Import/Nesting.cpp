@@ -2,12 +2,14 @@
 //
 // One loop over the characters, outside of strings and comments. Brackets of
 // all kinds are counted together: where they do not match, the parser stops
-// before it is deeper than the count.
+// before it is deeper than the count. Signs in a row nest in affine
+// expressions.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Nesting.h"
 #include "lib/Weights/Error.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 
 using namespace llvm;
@@ -29,10 +31,14 @@ static bool isOperator(StringRef text, size_t at) {
 }
 
 Error checkNesting(StringRef text, StringRef path) {
-  uint64_t depth = 0, deepest = 0;
+  uint64_t depth = 0, signs = 0, deepest = 0;
   size_t tooDeep = text.size();
   for (size_t at = 0; at < text.size(); ++at) {
     char c = text[at];
+    if (c == '-')
+      ++signs;
+    else if (!isSpace(c))
+      signs = 0;
     if (c == '"')
       at = skipString(text, at);
     else if (c == '/' && text.substr(at + 1).starts_with("/"))
@@ -43,13 +49,13 @@ Error checkNesting(StringRef text, StringRef path) {
     else if (StringRef(")]}>").contains(c) && depth > 0 &&
              !(c == '>' && isOperator(text, at)))
       --depth;
-    deepest = std::max(deepest, depth);
-    if (depth > kMostNesting)
+    deepest = std::max(deepest, depth + signs);
+    if (depth + signs > kMostNesting)
       tooDeep = std::min(tooDeep, at);
   }
   if (deepest <= kMostNesting)
     return Error::success();
-  return makeError("'" + path + "' nests brackets " + Twine(deepest) +
+  return makeError("'" + path + "' nests brackets or signs " + Twine(deepest) +
                    " deep, expected at most " + Twine(kMostNesting) +
                    ", which line " +
                    Twine(text.take_front(tooDeep).count('\n') + 1) +

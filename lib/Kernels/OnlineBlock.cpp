@@ -165,27 +165,24 @@ void heddle::emitBlock(OnlineFinishOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   VectorLoops loops(builder, op.getLoc(), isa);
   int64_t columns = shapeOf(op.getSums())[1];
-  // Totals are no more needed: their row keeps the factors.
-  Value factors = loops.index(kTotal);
+  // Totals are no more needed: their row keeps what is made of them.
+  Value totals = loops.index(kTotal);
   for (int64_t column = 0; column < columns; column += isa.lanes) {
     Value at = loops.index(column);
-    Value total = loops.loadVector(op.getState(), {factors, at}, isa.lanes);
-    Value factor = op.getNormalizer() == Normalizer::None
-                       ? loops.splat(1, isa.lanes)
-                       : reciprocal(loops, total);
-    loops.storeVector(factor, op.getState(), {factors, at});
+    Value total = loops.loadVector(op.getState(), {totals, at}, isa.lanes);
+    loops.storeVector(prepareTotal(loops, total, op.getNormalizer()),
+                      op.getState(), {totals, at});
   }
   Value rowCount = loops.size(op.getRows(), 0);
   forEachSquare(loops, shapeOf(op.getRows())[1], [&](Value d, int64_t side) {
     for (int64_t column = 0; column < columns; column += side) {
       Value at = loops.index(column);
-      Value factor = loops.loadVector(op.getState(), {factors, at}, side);
+      Value total = loops.loadVector(op.getState(), {totals, at}, side);
       SmallVector<Value> rows;
-      // Adding 0 makes one zero of both.
       for (int64_t k = 0; k < side; ++k)
-        rows.push_back(loops.multiplyAdd(
-            loops.loadVector(op.getSums(), {loops.plus(d, k), at}, side),
-            factor, loops.splat(0, side)));
+        rows.push_back(divideByTotal(
+            loops, loops.loadVector(op.getSums(), {loops.plus(d, k), at}, side),
+            total, op.getNormalizer()));
       for (auto [r, vector] : llvm::enumerate(loops.transpose(rows))) {
         Value row = loops.plus(op.getFirst(), column + r);
         loops.when(loops.less(row, rowCount), [&, vector = vector] {

@@ -434,18 +434,13 @@ void heddle::emitRow(OnlineUpdateOp op, const IsaLevel &isa) {
 void heddle::emitRow(OnlineFinishOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   VectorLoops loops(builder, op.getLoc(), isa);
-  Value factor = loops.splat(1, isa.lanes);
-  if (op.getNormalizer() != Normalizer::None)
-    factor = reciprocal(loops,
-                        sumOfLanes(loops, loops.loadVector(op.getState(),
-                                                           {loops.index(kTotal),
-                                                            loops.index(0)},
-                                                           isa.lanes)));
+  Value total = loops.loadVector(
+      op.getState(), {loops.index(kTotal), loops.index(0)}, isa.lanes);
+  total = prepareTotal(loops, sumOfLanes(loops, total), op.getNormalizer());
   forEachPart(isa, widthOf(op.getSums()), [&](int64_t d, int64_t count) {
     Value at = loops.index(d);
     Value sum = loops.loadFirst(op.getSums(), at, count, isa.lanes);
-    // Adding 0 makes one zero of both.
-    loops.storeFirst(loops.multiplyAdd(sum, factor, loops.splat(0, isa.lanes)),
+    loops.storeFirst(divideByTotal(loops, sum, total, op.getNormalizer()),
                      op.getRows(), {op.getFirst(), at}, count);
   });
 }

@@ -89,10 +89,34 @@ std::pair<Value, Value> heddle::fullPart(VectorLoops &loops, Value begin,
   return {from, loops.clamp(fullEnd, from, end)};
 }
 
-Value heddle::reciprocal(VectorLoops &loops, Value total) {
+static bool isMultiplied(Normalizer normalizer) {
+  return normalizer == Normalizer::Softmax || normalizer == Normalizer::None;
+}
+
+Value heddle::prepareTotal(VectorLoops &loops, Value total,
+                           Normalizer normalizer) {
   int64_t width = cast<VectorType>(total.getType()).getNumElements();
+  Value zero = loops.splat(0, width), one = loops.splat(1, width);
+  switch (normalizer) {
+  case Normalizer::None:
+    return one;
+  case Normalizer::Softmax:
+    return loops.choose(loops.differs(total, zero), loops.div(one, total),
+                        zero);
+  case Normalizer::Sum:
+  case Normalizer::Region:
+    return total;
+  }
+  llvm_unreachable("all normalizers are listed");
+}
+
+Value heddle::divideByTotal(VectorLoops &loops, Value sum, Value prepared,
+                            Normalizer normalizer) {
+  int64_t width = cast<VectorType>(sum.getType()).getNumElements();
   Value zero = loops.splat(0, width);
-  Value isEmpty = arith::CmpFOp::create(loops.builder, loops.loc,
-                                        arith::CmpFPredicate::OEQ, total, zero);
-  return loops.choose(isEmpty, zero, loops.div(loops.splat(1, width), total));
+  // Adding 0 makes one zero of both.
+  if (isMultiplied(normalizer))
+    return loops.multiplyAdd(sum, prepared, zero);
+  Value quotient = loops.add(loops.div(sum, prepared), zero);
+  return loops.choose(loops.differs(prepared, zero), quotient, zero);
 }

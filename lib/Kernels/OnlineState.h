@@ -69,8 +69,14 @@ std::pair<mlir::Value, mlir::Value> fullPart(VectorLoops &loops,
                                              mlir::Value fullBegin,
                                              mlir::Value fullEnd);
 
-/// What totals are divided by, as a factor: 0 where a total is 0.
-mlir::Value reciprocal(VectorLoops &loops, mlir::Value total);
+/// Sums divided by a total, in two steps: what is made of the total once, and
+/// what is made of each sum with it. A total of 0 gives 0. Totals of softmax
+/// are near 1, so that their reciprocals are ordinary numbers; others are
+/// divisors.
+mlir::Value prepareTotal(VectorLoops &loops, mlir::Value total,
+                         Normalizer normalizer);
+mlir::Value divideByTotal(VectorLoops &loops, mlir::Value sum,
+                          mlir::Value prepared, Normalizer normalizer);
 
 } // namespace heddle
 

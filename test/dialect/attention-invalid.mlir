@@ -317,6 +317,14 @@ func.func @attention_c8(%x: tensor<?x?x8xf32>) {
 
 // -----
 
+func.func @attention_c11(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects a finite scale, found 0x7F800000 : f32}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64, scale = 0x7F800000 : f32} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
 func.func @normalizer_keyword(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expected softmax, sum, none or a region, found 'region'}}
   %y = transformer.attention %x, %x, %x {heads = 2 : i64} normalizer region : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
