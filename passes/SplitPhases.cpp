@@ -170,6 +170,9 @@ LogicalResult PhaseSplitter::collectBorder(Value value) {
     prepared.insert(value);
     return success();
   }
+  // Masks are a graph: what several of them are made of is collected once.
+  if (cloned.contains(op))
+    return success();
   for (Value operand : op->getOperands())
     if (failed(collectBorder(operand)))
       return failure();
