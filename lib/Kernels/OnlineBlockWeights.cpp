@@ -112,7 +112,8 @@ SmallVector<Value> BlockWeights::scores(Value key) {
   for (int64_t k = 0; k < tile; ++k)
     rows.push_back(loops.least(loops.plus(key, k), last));
   SmallVector<Value> sums(tile * vectors, loops.splat(0, lanes));
-  int64_t together = width % 4 == 0 ? 4 : 1;
+  // Narrow heads do little between the ends of a loop.
+  int64_t together = width <= 16 ? width : width % 4 == 0 ? 4 : 1;
   return loops.carry(loops.index(0), loops.index(width), together, sums,
                      [&](Value first, ValueRange carried) {
                        SmallVector<Value> next(carried);
