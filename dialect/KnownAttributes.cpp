@@ -98,7 +98,8 @@ LogicalResult heddle::verifyKnownAttributes(Operation *op) {
 static bool hasKnownPrefix(StringRef name, MLIRContext *context) {
   auto [prefix, rest] = name.split('.');
   return !rest.empty() &&
-         llvm::is_contained(context->getAvailableDialects(), prefix);
+         (context->getLoadedDialect(prefix) ||
+          llvm::is_contained(context->getAvailableDialects(), prefix));
 }
 
 LogicalResult heddle::verifyAttributePrefixes(ModuleOp module) {

@@ -62,8 +62,9 @@ static std::vector<std::string> listInputs(const CompileOptions &options) {
   for (; !end && folder != none; folder.increment(end)) {
     // Artifacts and their code may stand in the folder, to be replaced.
     llvm::StringRef extension = llvm::sys::path::extension(folder->path());
-    if (llvm::is_contained({".bin", ".json", ".safetensors", ".spm", ".txt", ".yml"},
-                           extension))
+    if (llvm::is_contained(
+            {".bin", ".json", ".safetensors", ".spm", ".txt", ".yml"},
+            extension))
       inputs.push_back(folder->path());
   }
   return inputs;
