@@ -30,9 +30,9 @@ inline constexpr double kInitialState[kOnlineStateRows] = {0, 0, -INFINITY, 0};
 /// point, or overflows, the offset is m itself: differences of scores are exact
 /// where they matter.
 ///
-/// A score above the threshold asks for a closer look. It is m and
-/// `kMaximumLag` more; -inf before the first key, and where the offset is not
-/// 0, whose exponents are others.
+/// A score above the threshold asks for a closer look. The threshold is where
+/// weights have grown by 2^8; -inf before the first key, and where the offset
+/// is not 0, since such exponents are no single multiply-add.
 struct ReferencePoint {
   mlir::Value offset, negatedShift, threshold;
 
