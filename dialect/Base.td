@@ -98,18 +98,28 @@ def Transformer_Mask : TypeDef<Transformer_Dialect, "Mask"> {
   }];
 }
 
-class Transformer_F32<string condition, string summary>
-    : Type<And<[AnyTypeOf<[RankedTensorOf<[F32]>, MemRefOf<[F32]>]>.predicate,
+class Transformer_Shaped<list<Type> elements, string elementNames,
+                         string condition, string summary>
+    : Type<And<[AnyTypeOf<[RankedTensorOf<elements>,
+                           MemRefOf<elements>]>.predicate,
                 CPred<"::llvm::cast<::mlir::ShapedType>($_self)" # condition>]>,
-           summary # " (f32 tensor or memref)">;
-def Transformer_Values
-    : Transformer_F32<".getRank() > 0", "values of rank 1 or more">;
+           summary # " (" # elementNames # " tensor or memref)">;
+class Transformer_ValuesOf<list<Type> elements, string elementNames>
+    : Transformer_Shaped<elements, elementNames, ".getRank() > 0",
+                         "values of rank 1 or more">;
 /// The last dimension is the width.
-def Transformer_Vectors
-    : Transformer_F32<".getRank() > 0 && "
-                      "::llvm::cast<::mlir::ShapedType>($_self)"
-                      ".getShape().back() > 0",
-                      "vectors of a static width">;
+class Transformer_VectorsOf<list<Type> elements, string elementNames>
+    : Transformer_Shaped<elements, elementNames,
+                         ".getRank() > 0 && "
+                         "::llvm::cast<::mlir::ShapedType>($_self)"
+                         ".getShape().back() > 0",
+                         "vectors of a static width">;
+def Transformer_Values : Transformer_ValuesOf<[F32], "f32">;
+def Transformer_Vectors : Transformer_VectorsOf<[F32], "f32">;
+/// What a product multiplies; i8 are quantised, see `quantize`.
+def Transformer_Factors : Transformer_VectorsOf<[F32, I8], "f32 or i8">;
+/// What a table holds, or what is looked up in one.
+def Transformer_Entries : Transformer_ValuesOf<[F32, I8], "f32 or i8">;
 def Transformer_Count : ConfinedAttr<I64Attr, [IntPositive]>;
 def Transformer_Ids
     : AnyTypeOf<[RankedTensorOf<[I32]>, MemRefOf<[I32]>],

@@ -161,3 +161,41 @@ void heddle::printFfnWeights(OpAsmPrinter &printer, Operation *, Value weight1,
   if (bias2)
     printer << ", " << bias2;
 }
+
+//===----------------------------------------------------------------------===//
+// derivations of parameters
+//===----------------------------------------------------------------------===//
+
+ParseResult heddle::parseDerivation(OpAsmParser &parser,
+                                    DerivationAttr &derivation,
+                                    ArrayAttr &parts) {
+  SmallVector<StringRef> keywords;
+  for (uint64_t i = 0; i <= getMaxEnumValForDerivation(); ++i)
+    keywords.push_back(stringifyDerivation(Derivation(i)));
+  StringRef keyword;
+  if (failed(parser.parseOptionalKeyword(&keyword, keywords)))
+    return success();
+  derivation =
+      DerivationAttr::get(parser.getContext(), *symbolizeDerivation(keyword));
+  SmallVector<Attribute> names;
+  auto parseName = [&] {
+    StringAttr name;
+    if (parser.parseSymbolName(name))
+      return failure();
+    names.push_back(FlatSymbolRefAttr::get(name));
+    return success();
+  };
+  if (parser.parseKeyword("of") ||
+      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseName))
+    return failure();
+  parts = parser.getBuilder().getArrayAttr(names);
+  return success();
+}
+
+void heddle::printDerivation(OpAsmPrinter &printer, Operation *,
+                             DerivationAttr derivation, ArrayAttr parts) {
+  if (!derivation)
+    return;
+  printer << " " << stringifyDerivation(derivation.getValue()) << " of ";
+  printer.printAttributeWithoutType(parts);
+}

@@ -5,6 +5,7 @@
 //   positions ::= (`positions` `(` (`sinusoidal` `,` integer `,` layout
 //                                   | `learned` `,` value `,` integer) `)`)?
 //   ffn-weights ::= value `,` value (`,` value `,` value)?
+//   derivation ::= (keyword `of` `[` symbol (`,` symbol)* `]`)?
 //
 // Called by the code that is generated from the assembly formats.
 //
@@ -46,6 +47,12 @@ mlir::ParseResult parseFfnWeights(mlir::OpAsmParser &parser,
 void printFfnWeights(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                      mlir::Value weight1, mlir::Value bias1,
                      mlir::Value weight2, mlir::Value bias2);
+
+mlir::ParseResult parseDerivation(mlir::OpAsmParser &parser,
+                                  DerivationAttr &derivation,
+                                  mlir::ArrayAttr &parts);
+void printDerivation(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                     DerivationAttr derivation, mlir::ArrayAttr parts);
 
 } // namespace heddle
 

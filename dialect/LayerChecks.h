@@ -39,11 +39,25 @@ llvm::LogicalResult verifyVector(mlir::Operation *op, llvm::StringRef name,
 llvm::LogicalResult verifyResidual(mlir::Operation *op, mlir::Value residual,
                                    llvm::ArrayRef<int64_t> shape);
 
-/// The axis of time of an op that works along the width of its first operand
-/// and may add a residual.
+/// The axis of time of an op that works along the width of its first operand;
+/// `others`, a residual or scales, depend on the target as it does.
 llvm::FailureOr<int64_t>
-timeAxisWithResidual(mlir::Operation *op, TimeAxes axes,
-                     mlir::MutableOperandRange residual);
+timeAxisOfVectors(mlir::Operation *op, TimeAxes axes,
+                  llvm::ArrayRef<mlir::MutableOperandRange> others);
+
+/// The two sides of a product of vectors, see LinearOp; null where not given.
+struct Factors {
+  mlir::Value input, inputScales;
+  mlir::IntegerAttr shift;
+  mlir::Value weight, weightScales;
+};
+/// One element type, and scales where it is i8; the shape of `weightScales` is
+/// the caller's to check.
+llvm::LogicalResult verifyFactors(mlir::Operation *op, const Factors &factors);
+
+/// What quantises is positive and finite.
+llvm::LogicalResult verifyMultiplier(mlir::Operation *op,
+                                     const llvm::APFloat &multiplier);
 
 } // namespace heddle
 

@@ -67,8 +67,32 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
   auto table = shapedType(adaptor.getTable());
   SmallVector<int64_t> shape(ids.getShape());
   llvm::append_range(shape, table.getShape().drop_front());
-  results.push_back(RankedTensorType::get(shape, table.getElementType()));
+  Type element = adaptor.getScales() ? Float32Type::get(ids.getContext())
+                                     : table.getElementType();
+  results.push_back(RankedTensorType::get(shape, element));
   return success();
+}
+
+/// What makes f32 of a table of integers.
+static LogicalResult verifyTableScales(EmbeddingOp op) {
+  auto table = shapedType(op.getTable());
+  bool isOfIntegers = table.getElementType().isInteger(8);
+  Value scales = op.getScales();
+  if (op.getDivides() && !scales)
+    return op.emitOpError("divides and expects scales");
+  if (!scales) {
+    if (isOfIntegers &&
+        (op.hasPositions() || !op.getScale().isExactlyValue(1.0)))
+      return op.emitOpError(
+          "looks integers up as they are and expects no scale or positions");
+    return success();
+  }
+  if (!isOfIntegers || table.getRank() != 2)
+    return op.emitOpError("has scales and expects a table of i8, found ")
+           << table;
+  if (shapedType(scales).getRank() == 1 && width(scales) == 1)
+    return success();
+  return verifyVector(op, "scales", scales, table.getDimSize(0));
 }
 
 LogicalResult EmbeddingOp::verify() {
@@ -104,6 +128,9 @@ LogicalResult EmbeddingOp::verify() {
       failed(verifyPositionTable(*this, getPositionTable(), table.getDimSize(1),
                                  getOffsetAttr())))
     return failure();
+  // embedding_c5
+  if (failed(verifyTableScales(*this)))
+    return failure();
   SmallVector<int64_t> shape(ids.getShape());
   llvm::append_range(shape, table.getShape().drop_front());
   return verifyDestination(*this, shape);
@@ -111,8 +138,9 @@ LogicalResult EmbeddingOp::verify() {
 
 void EmbeddingOp::build(OpBuilder &builder, OperationState &state, Value ids,
                         Value table, Value destination, FloatAttr scale) {
-  build(builder, state, ids, table, /*position_table=*/Value(),
-        /*positions=*/Value(), destination, scale, /*timescales=*/IntegerAttr(),
+  build(builder, state, ids, table, /*scales=*/Value(),
+        /*position_table=*/Value(), /*positions=*/Value(), destination, scale,
+        /*divides=*/UnitAttr(), /*timescales=*/IntegerAttr(),
         /*layout=*/PositionLayoutAttr(), /*offset=*/IntegerAttr());
 }
 
@@ -129,15 +157,10 @@ FailureOr<int64_t> EmbeddingOp::timeAxis(TimeAxes axes) {
 
 SmallVector<Value> EmbeddingOp::buildStep(OpBuilder &builder,
                                           StepContext &step) {
-  SmallVector<Value> results;
-  Value positions = hasPositions() ? step.positions : Value();
-  results.push_back(
-      EmbeddingOp::create(builder, getLoc(), step.lookup(getIds()),
-                          step.lookup(getTable()),
-                          step.lookup(getPositionTable()), positions,
-                          /*destination=*/Value(), getScaleAttr(),
-                          getTimescalesAttr(), getLayoutAttr(), getOffsetAttr())
-          .getOutput());
+  SmallVector<Value> results = cloneForStep(*this, builder, step);
+  if (hasPositions())
+    results.front().getDefiningOp<EmbeddingOp>().getPositionsMutable().assign(
+        step.positions);
   return results;
 }
 
@@ -239,6 +262,16 @@ LogicalResult CandidateLogitsOp::verify() {
           verifyCompatibleShape(bias.getShape(), rows.getShape().drop_back())))
     return emitOpError("expects a bias [")
            << leading << "] for rows " << rows << ", found " << bias;
+  // candidate_logits_c3
+  if (failed(verifyFactors(*this, {getInput(), getInputScales(), getShiftAttr(),
+                                   getRows(), getRowScales()})))
+    return failure();
+  if (getRowScales() &&
+      failed(verifyCompatibleShape(shapedType(getRowScales()).getShape(),
+                                   bias.getShape())))
+    return emitOpError("expects scales of its rows in the shape of the bias, "
+                       "found ")
+           << getRowScales().getType();
   auto lists = getCandidates() ? shapedType(getCandidates()) : rows;
   if (lists.getRank() < 2)
     return emitOpError("expects candidates [batch, candidates], found ")
@@ -249,18 +282,17 @@ LogicalResult CandidateLogitsOp::verify() {
 }
 
 FailureOr<int64_t> CandidateLogitsOp::timeAxis(TimeAxes axes) {
-  return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
-                    /*contracted=*/1);
+  return timeAxisOfVectors(*this, axes, getInputScalesMutable());
 }
 
 SmallVector<Value> CandidateLogitsOp::buildStep(OpBuilder &builder,
                                                 StepContext &step) {
-  return {CandidateLogitsOp::create(
-              builder, getLoc(), step.lookup(getInput()),
-              step.lookup(getRows()), step.lookup(getBias()),
-              step.lookup(getCounts()), step.lookup(getCandidates()),
-              step.sentences, /*destination=*/Value())
-              .getOutput()};
+  SmallVector<Value> results = cloneForStep(*this, builder, step);
+  results.front()
+      .getDefiningOp<CandidateLogitsOp>()
+      .getSentencesMutable()
+      .assign(step.sentences);
+  return results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -308,7 +340,7 @@ LogicalResult NormOp::verify() {
 }
 
 FailureOr<int64_t> NormOp::timeAxis(TimeAxes axes) {
-  return timeAxisWithResidual(*this, axes, getResidualMutable());
+  return timeAxisOfVectors(*this, axes, getResidualMutable());
 }
 
 LogicalResult AddOp::inferReturnTypes(MLIRContext *, std::optional<Location>,

@@ -23,6 +23,10 @@ def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
     negative id is the zero vector: the start of Marian's decoders. Gathers the
     rows of a shortlist, too.
 
+    A table of i8 is looked up as it is, or with `scales` [vocabulary] or [1]
+    that make f32 of it: table[id, :] * scales[id] stands for table[id, :], with
+    `divides` table[id, :] / scales[id]; each operation rounds.
+
     `positions`, which fuse-positions adds, are those of the ops
     `positions.sinusoidal` (timescales, layout) and `positions.learned` (table,
     offset), added to y: ids [batch, length] or, with `at`, [rows].
@@ -46,17 +50,21 @@ def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
     - (C3) sinusoidal positions: d is even and timescales > 0.
     - (C4) learned positions: a table [positions, d] of static shape, with
       0 <= offset < positions.
+    - (C5) scales stand with a table of i8 and rank 2 only; without them such a
+      table has neither scale nor positions. `divides` stands with scales.
   }];
-  let arguments = (ins Transformer_Ids:$ids, Transformer_Values:$table,
+  let arguments = (ins Transformer_Ids:$ids, Transformer_Entries:$table,
+                       Optional<Transformer_Vectors>:$scales,
                        Optional<Transformer_Vectors>:$position_table,
                        Optional<Transformer_PerRow>:$positions,
-                       Optional<Transformer_Values>:$destination,
+                       Optional<Transformer_Entries>:$destination,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scale,
+                       UnitAttr:$divides,
                        OptionalAttr<I64Attr>:$timescales,
                        OptionalAttr<Transformer_PositionLayout>:$layout,
                        OptionalAttr<I64Attr>:$offset);
   let assemblyFormat = [{
-    $ids `,` $table
+    $ids `,` $table (`scales` `(` $scales^ `)`)? (`divides` $divides^)?
         `` custom<Positions>($position_table, $timescales, $layout, $offset)
         (`at` $positions^)? (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
@@ -166,6 +174,19 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     On memrefs W may be packed, see `parameter`: split parts have panels of their
     own.
 
+    x and W of i8 are multiplied as integers, their exact sums S then as f32,
+    each operation rounded by itself:
+
+        x W = f32(S + shift sum_k W[k, n]) * (s * w[n])
+
+    with the scales s [...] of the vectors of x, from `quantize`, and w [out] of
+    the columns of W. Without s the second factor is w[n] alone: what quantised x
+    is part of w. Marian shifts x by 127 to bytes without a sign, which shows in
+    the rounding of f32; its bias takes that back.
+
+    With `quantize`, which fuse-quantize adds, the result is quantised by a
+    multiplier and has type i8, see the op.
+
     With `split`, a linear that stands for several with one input: the columns
     [0, n0), [n0, n0 + n1), ... of x W + b are results of their own, each dense.
 
@@ -176,6 +197,9 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     %z = transformer.linear %x, %w, %b residual(%r)
            norm(layer, %gamma, %beta, 1.0e-06) : ...
     %k, %v = transformer.linear %x, %w, %b split [256, 256] : ...
+    %i = transformer.linear %q scales(%s), %v scales(%t), %b
+      : (tensor<?x?x256xi8>, tensor<?x?xf32>, tensor<256x64xi8>, tensor<64xf32>,
+         tensor<64xf32>) -> tensor<?x?x64xf32>
     ```
 
     Constraints:
@@ -187,29 +211,44 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     - (C5) gamma, beta and epsilon stand with `norm` only, which needs gamma
       and epsilon; gamma and beta are [out], epsilon >= 0.
     - (C6) the widths of `split` are positive and add up to out; activation,
-      residual and norm do not stand with it.
+      residual, norm and quantize do not stand with it.
+    - (C7) x and W have one element type. With i8 W has scales [out], those of x
+      have its leading dimensions; neither scales nor `shift` stand with f32.
+    - (C8) `shift` is at least 0 and at most 128; the multiplier of `quantize` is
+      positive and finite and does not stand with a norm.
   }];
-  let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$weight,
+  let arguments = (ins Transformer_Factors:$input,
+                       Optional<Transformer_Values>:$input_scales,
+                       Transformer_Factors:$weight,
+                       Optional<Transformer_Vectors>:$weight_scales,
                        Optional<Transformer_Vectors>:$bias,
                        Optional<Transformer_Vectors>:$residual,
                        Optional<Transformer_Vectors>:$gamma,
                        Optional<Transformer_Vectors>:$beta,
-                       Variadic<Transformer_Values>:$destinations,
+                       Variadic<Transformer_Entries>:$destinations,
+                       OptionalAttr<I64Attr>:$shift,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        OptionalAttr<Transformer_NormKind>:$norm,
                        OptionalAttr<F32Attr>:$epsilon,
+                       OptionalAttr<F32Attr>:$multiplier,
                        OptionalAttr<DenseI64ArrayAttr>:$split);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
-    $input `,` $weight (`,` $bias^)?
+    $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
+        `,` $weight (`scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
         `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
                             $epsilon)
-        (`split` $split^)? (`into` $destinations^)? attr-dict
+        (`quantize` `(` $multiplier^ `)`)? (`split` $split^)?
+        (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let builders = [
     OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$weight,
-                   "::mlir::Value":$bias, "::mlir::Value":$destination)>
+                   "::mlir::Value":$bias)>,
+    OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$input_scales,
+                   "::mlir::Value":$weight, "::mlir::Value":$weight_scales,
+                   "::mlir::Value":$bias, "::mlir::IntegerAttr":$shift,
+                   CArg<"::mlir::DenseI64ArrayAttr", "{}">:$split)>
   ];
   let extraClassDeclaration = [{
     /// The result and the operand to write it to where there is one of each;
@@ -218,7 +257,8 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     ::mlir::Value getDestination();
     /// x W + b and nothing else.
     bool isPlain() {
-      return !getActivation() && !getResidual() && !getNorm() && !getSplit();
+      return !getActivation() && !getResidual() && !getNorm() &&
+             !getMultiplier() && !getSplit();
     }
     /// The widths of the results: those of `split`, or out.
     ::llvm::SmallVector<int64_t> getWidths();
@@ -292,18 +332,28 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
     pick from them: rows[s, c] is rows[ids[s, c]]. Sentences then share what they
     read.
 
+    Of i8 the product x . rows is that of `linear`, with scales of x and of rows,
+    the latter shaped like the bias.
+
     Constraints:
     - (C1) x has rank 3, or rank 2 with `of`.
     - (C2) rows has the width of x and rank 3, or 2 with `gather`; bias has the
       shape of rows without the width.
+    - (C3) x and rows have one element type. With i8 rows have scales of the
+      shape of the bias; scales of x and `shift` as in linear.
   }];
-  let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$rows,
+  let arguments = (ins Transformer_Factors:$input,
+                       Optional<Transformer_Values>:$input_scales,
+                       Transformer_Factors:$rows,
+                       Optional<Transformer_Values>:$row_scales,
                        Transformer_Values:$bias, Transformer_PerRow:$counts,
                        Optional<Transformer_Ids>:$candidates,
                        Optional<Transformer_PerRow>:$sentences,
-                       Optional<Transformer_Values>:$destination);
+                       Optional<Transformer_Values>:$destination,
+                       OptionalAttr<I64Attr>:$shift);
   let assemblyFormat = [{
-    $input `,` $rows `,` $bias `,` $counts
+    $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
+        `,` $rows (`scales` `(` $row_scales^ `)`)? `,` $bias `,` $counts
         (`gather` `(` $candidates^ `)`)? (`of` $sentences^)?
         (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)

@@ -23,7 +23,8 @@ LogicalResult heddle::inferWithWidth(Value input, int64_t width,
     return success();
   SmallVector<int64_t> shape(type.getShape());
   shape.back() = width;
-  results.push_back(RankedTensorType::get(shape, type.getElementType()));
+  results.push_back(
+      RankedTensorType::get(shape, Float32Type::get(type.getContext())));
   return success();
 }
 
@@ -46,11 +47,13 @@ LogicalResult heddle::verifyResidual(Operation *op, Value residual,
          << residual.getType();
 }
 
-FailureOr<int64_t> heddle::timeAxisWithResidual(Operation *op, TimeAxes axes,
-                                                MutableOperandRange residual) {
+FailureOr<int64_t>
+heddle::timeAxisOfVectors(Operation *op, TimeAxes axes,
+                          ArrayRef<MutableOperandRange> others) {
   SmallVector<unsigned> varying = {0};
-  for (OpOperand &operand : residual)
-    varying.push_back(operand.getOperandNumber());
+  for (MutableOperandRange range : others)
+    for (OpOperand &operand : range)
+      varying.push_back(operand.getOperandNumber());
   return timeAxisOf(op, axes, varying, /*contracted=*/1);
 }
 
@@ -116,12 +119,19 @@ static SmallVector<int64_t> shapeWithWidth(Value input, int64_t out) {
 //===----------------------------------------------------------------------===//
 
 void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
-                     Value weight, Value bias, Value destination) {
-  build(builder, state, input, weight, bias, /*residual=*/Value(),
-        /*gamma=*/Value(), /*beta=*/Value(),
-        destination ? ValueRange(destination) : ValueRange(),
+                     Value weight, Value bias) {
+  build(builder, state, input, /*input_scales=*/Value(), weight,
+        /*weight_scales=*/Value(), bias, /*shift=*/IntegerAttr());
+}
+
+void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
+                     Value inputScales, Value weight, Value weightScales,
+                     Value bias, IntegerAttr shift, DenseI64ArrayAttr split) {
+  build(builder, state, input, inputScales, weight, weightScales, bias,
+        /*residual=*/Value(), /*gamma=*/Value(), /*beta=*/Value(),
+        /*destinations=*/ValueRange(), shift,
         /*activation=*/ActivationKindAttr(), /*norm=*/NormKindAttr(),
-        /*epsilon=*/FloatAttr(), /*split=*/DenseI64ArrayAttr());
+        /*epsilon=*/FloatAttr(), /*multiplier=*/FloatAttr(), split);
 }
 
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
@@ -131,6 +141,10 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   for (int64_t each : adaptor.getSplit().value_or(ArrayRef(out)))
     if (failed(inferWithWidth(adaptor.getInput(), each, results)))
       return failure();
+  if (adaptor.getMultiplier())
+    for (Type &type : results)
+      type = cast<RankedTensorType>(type).clone(
+          IntegerType::get(type.getContext(), 8));
   return success();
 }
 
@@ -157,9 +171,10 @@ LogicalResult LinearOp::verify() {
       sum != out)
     return emitOpError("expects widths that add up to ")
            << out << " to split into, found " << sum;
-  if (getSplit() && (getActivation() || getResidual() || getNorm()))
-    return emitOpError("splits its result and expects no activation, residual "
-                       "or norm");
+  if (getSplit() &&
+      (getActivation() || getResidual() || getNorm() || getMultiplier()))
+    return emitOpError("splits its result and expects no activation, residual, "
+                       "norm or quantize");
   size_t destinations = getDestinations().size();
   if (destinations != 0 && destinations != widths.size())
     return emitOpError("expects ")
@@ -168,11 +183,22 @@ LogicalResult LinearOp::verify() {
     if (failed(
             verifyDestination(*this, shapeWithWidth(getInput(), each), index)))
       return failure();
-  return success();
+  // linear_c7
+  if (failed(verifyFactors(*this, {getInput(), getInputScales(), getShiftAttr(),
+                                   getWeight(), getWeightScales()})) ||
+      (getWeightScales() && failed(verifyVector(*this, "the weight's scale",
+                                                getWeightScales(), out))))
+    return failure();
+  // linear_c8
+  if (getMultiplier() && getNorm())
+    return emitOpError("has a norm and expects no quantize");
+  return getMultiplier() ? verifyMultiplier(*this, *getMultiplier())
+                         : success();
 }
 
 FailureOr<int64_t> LinearOp::timeAxis(TimeAxes axes) {
-  return timeAxisWithResidual(*this, axes, getResidualMutable());
+  return timeAxisOfVectors(*this, axes,
+                           {getInputScalesMutable(), getResidualMutable()});
 }
 
 Value LinearOp::getOutput() {
@@ -226,7 +252,7 @@ LogicalResult FfnOp::verify() {
 }
 
 FailureOr<int64_t> FfnOp::timeAxis(TimeAxes axes) {
-  return timeAxisWithResidual(*this, axes, getResidualMutable());
+  return timeAxisOfVectors(*this, axes, getResidualMutable());
 }
 
 int64_t FfnOp::getHiddenWidth() {

@@ -5,10 +5,20 @@ using namespace heddle;
 
 LogicalResult
 SourceAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                   StringRef file, int64_t offset, Encoding) {
+                   StringRef file, int64_t offset, Encoding encoding,
+                   FloatAttr inputMultiplier) {
   if (offset < 0)
     return emitError() << "expects an offset of at least 0 into '" << file
                        << "', found " << offset;
+  if (!inputMultiplier)
+    return success();
+  if (encoding != Encoding::IntGemm8)
+    return emitError() << "expects an input multiplier beside 'intgemm8' only";
+  APFloat value = inputMultiplier.getValue();
+  if (!inputMultiplier.getType().isF32() || !value.isFiniteNonZero() ||
+      value.isNegative())
+    return emitError() << "expects a positive f32 as input multiplier, found "
+                       << inputMultiplier;
   return success();
 }
 
@@ -36,6 +46,8 @@ LogicalResult ParameterOp::verify() {
   // parameter_c4
   if (bool(getSource()) + bool(getParts()) + getZeros() > 1)
     return emitOpError("expects one of a source, parts and zeros");
+  if (bool(getDerivation()) != bool(getParts()))
+    return emitOpError("expects a derivation with parts, and no other");
   if (!isStored() && getTransposed())
     return emitOpError("has parts or zeros and cannot be transposed");
   // parameter_c6
@@ -43,6 +55,9 @@ LogicalResult ParameterOp::verify() {
       factor && !factor.getValue().isFinite())
     return emitOpError("expects a finite factor, found ")
            << factor.getValueAsDouble();
+  if (getFactor() && !getTensorType().getElementType().isF32())
+    return emitOpError("is scaled and expects type f32, found ")
+           << getTensorType();
   // parameter_c7
   if (std::optional<ArrayRef<int64_t>> parts = getPacked()) {
     ArrayRef<int64_t> shape = getTensorType().getShape();
@@ -58,6 +73,11 @@ LogicalResult ParameterOp::verify() {
              << panels << ", in, " << kPanelColumns << "], found "
              << getTensorType();
   }
+  // parameter_c8
+  if (isStoredAsIntegers() && getSource() &&
+      getSource()->getEncoding() != Encoding::IntGemm8)
+    return emitOpError("of type ")
+           << getTensorType() << " expects a source of encoding 'intgemm8'";
   return success();
 }
 
@@ -70,12 +90,75 @@ SmallVector<ParameterOp, 0> ParameterOp::getPartOps() {
   return parts;
 }
 
+/// A concatenation: parts with the leading dimensions and the element type of
+/// the whole, and widths that add up to its.
+static LogicalResult verifyColumns(ParameterOp op, RankedTensorType type,
+                                   ArrayRef<ParameterOp> parts) {
+  int64_t columns = 0;
+  for (ParameterOp part : parts) {
+    RankedTensorType partType = part.getTensorType();
+    if (partType.getRank() == 0 || type.getRank() == 0 ||
+        partType.getElementType() != type.getElementType() ||
+        partType.getShape().drop_back() != type.getShape().drop_back())
+      return op.emitOpError("of type ")
+             << type << " has the part '" << part.getSymName() << "' of type "
+             << partType
+             << ", expected the same leading dimensions and element type";
+    columns += partType.getShape().back();
+  }
+  if (parts.empty() || columns != type.getShape().back())
+    return op.emitOpError("of type ")
+           << type << " has parts of " << columns << " columns";
+  return success();
+}
+
+RankedTensorType ParameterOp::derivedType(Derivation derivation,
+                                          ArrayRef<ParameterOp> parts,
+                                          int64_t length) {
+  bool isBias = derivation == Derivation::ColumnShiftedBias ||
+                derivation == Derivation::RowShiftedBias;
+  if (parts.size() != (isBias ? 2 : 1))
+    return nullptr;
+  ParameterOp matrix = parts.back();
+  RankedTensorType type = matrix.getTensorType();
+  bool isOfIntegers = isBias || derivation == Derivation::Multiplier ||
+                      derivation == Derivation::ProductScales;
+  if (type.getRank() != 2 || (isOfIntegers ? !matrix.isStoredAsIntegers()
+                                           : !type.getElementType().isF32()))
+    return nullptr;
+  Builder builder(type.getContext());
+  auto vectorOf = [&](int64_t size) {
+    return RankedTensorType::get(size, builder.getF32Type());
+  };
+  switch (derivation) {
+  case Derivation::Columns:
+    return nullptr;
+  case Derivation::ColumnIntegers:
+  case Derivation::RowIntegers:
+    return type.clone(builder.getI8Type());
+  case Derivation::ColumnScales:
+    return vectorOf(type.getDimSize(1));
+  case Derivation::RowScales:
+    return vectorOf(type.getDimSize(0));
+  case Derivation::Multiplier:
+    return vectorOf(1);
+  case Derivation::ProductScales:
+    return vectorOf(length);
+  case Derivation::ColumnShiftedBias:
+  case Derivation::RowShiftedBias:
+    RankedTensorType bias = ParameterOp(parts.front()).getTensorType();
+    int64_t size =
+        type.getDimSize(derivation == Derivation::ColumnShiftedBias ? 1 : 0);
+    return bias == vectorOf(size) ? bias : nullptr;
+  }
+  llvm_unreachable("all derivations are covered");
+}
+
 LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getParts())
     return success();
   // parameter_c5
-  auto type = getTensorType().clone(getLogicalShape());
-  int64_t columns = 0;
+  SmallVector<ParameterOp> parts;
   for (auto name : getPartsAttr().getAsRange<FlatSymbolRefAttr>()) {
     auto part = symbols.lookupNearestSymbolFrom<ParameterOp>(*this, name);
     // A part that stands before cannot be made of this one.
@@ -83,18 +166,18 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
         !part->isBeforeInBlock(*this))
       return emitOpError("has the part '")
              << name.getValue() << "', which is not declared before it";
-    RankedTensorType partType = part.getTensorType();
-    if (partType.getRank() == 0 || type.getRank() == 0 ||
-        partType.getShape().drop_back() != type.getShape().drop_back())
-      return emitOpError("of type ")
-             << type << " has the part '" << name.getValue() << "' of type "
-             << partType << ", expected the same leading dimensions";
-    columns += partType.getShape().back();
+    parts.push_back(part);
   }
-  if (getParts()->empty() || columns != type.getShape().back())
-    return emitOpError("of type ")
-           << type << " has parts of " << columns << " columns";
-  return success();
+  auto type = getTensorType().clone(getLogicalShape());
+  Derivation derivation = *getDerivation();
+  if (derivation == Derivation::Columns)
+    return verifyColumns(*this, type, parts);
+  int64_t length = type.getRank() == 1 ? type.getDimSize(0) : 0;
+  if (type == derivedType(derivation, parts, length))
+    return success();
+  return emitOpError("of type ")
+         << type << " cannot be the " << stringifyDerivation(derivation)
+         << " of its parts";
 }
 
 SmallVector<int64_t> ParameterOp::getLogicalShape() {
@@ -112,7 +195,8 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << getParameter() << "', which is not declared";
   // weight_c1
   auto type = cast<ShapedType>(getValue().getType());
-  if (type.getShape() != parameter.getTensorType().getShape()) {
+  if (type.getShape() != parameter.getTensorType().getShape() ||
+      type.getElementType() != parameter.getTensorType().getElementType()) {
     InFlightDiagnostic error = emitOpError("has type ")
                                << type << " but parameter '" << getParameter()
                                << "' is declared as "

@@ -22,14 +22,32 @@ def Transformer_Source : AttrDef<Transformer_Dialect, "Source"> {
   let description = [{
     `file` is one of the files of the model's weight source, `offset` >= 0 counts
     bytes. `intgemm8` is Marian's: int8 values, then one f32 multiplier m; the
-    weight is value / m.
+    weight is value / m. `input_multiplier`, which Marian calls QuantMultA,
+    quantises what is multiplied by such a weight.
   }];
   let parameters = (ins StringRefParameter<"file">:$file, "int64_t":$offset,
-                        EnumParameter<Transformer_EncodingCases>:$encoding);
+                        EnumParameter<Transformer_EncodingCases>:$encoding,
+                        OptionalParameter<"::mlir::FloatAttr">:$input_multiplier);
   let genVerifyDecl = 1;
   let assemblyFormat = [{
-    `<` $file `,` `offset` `=` $offset `,` `encoding` `=` $encoding `>`
+    `<` $file `,` `offset` `=` $offset `,` `encoding` `=` $encoding
+        (`,` `input_multiplier` `=` $input_multiplier^)? `>`
   }];
+}
+
+def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
+    I32EnumAttrCase<"Columns", 0, "columns">,
+    I32EnumAttrCase<"ColumnIntegers", 1, "column_integers">,
+    I32EnumAttrCase<"ColumnScales", 2, "column_scales">,
+    I32EnumAttrCase<"RowIntegers", 3, "row_integers">,
+    I32EnumAttrCase<"RowScales", 4, "row_scales">,
+    I32EnumAttrCase<"Multiplier", 5, "multiplier">,
+    I32EnumAttrCase<"ProductScales", 6, "product_scales">,
+    I32EnumAttrCase<"ColumnShiftedBias", 7, "column_shifted_bias">,
+    I32EnumAttrCase<"RowShiftedBias", 8, "row_shifted_bias">
+  ]>;
+def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
+  let summary = "how a parameter is made of others";
 }
 
 def ParameterOp : Transformer_Op<"parameter",
@@ -41,10 +59,25 @@ def ParameterOp : Transformer_Op<"parameter",
     given with `--weights`. `transposed` says that the file stores the transpose
     (of a rank-2 tensor). `place-weights` adds its place in the artifact.
 
-    Fusion passes make parameters of others: `columns of` concatenates them along
-    the last axis, `zeros` has no bytes in any file, `scaled by` multiplies each
-    element, rounded to f32. They, too, are computed while the artifact is
-    written, a block of rows at a time.
+    Passes make parameters of others, which are computed while the artifact is
+    written, a block of rows at a time: `zeros` has no bytes in any file, `scaled
+    by` multiplies each element, rounded to f32, and a derivation names its
+    parts:
+
+    | derivation | type | value |
+    |---|---|---|
+    | `columns of [a, b, ...]` | any | their concatenation along the last axis |
+    | `column_integers of [w]` | i8, as w | clip(rint(w / s_n), -127, 127), s the column scales |
+    | `column_scales of [w]` | f32 [columns] | max \|w[:, n]\| / 127; of zeros 1 |
+    | `row_integers`, `row_scales of [w]` | i8, f32 [rows] | the same along rows |
+    | `multiplier of [q]` | f32 [1] | m |
+    | `product_scales of [q]` | f32 [n] | 1 / (a m), n times; without a 1 / m |
+    | `column_shifted_bias of [b, q]` | f32, as b | b - ((127 / a) (127 / m) / 127) sum_k q[k, n] |
+    | `row_shifted_bias of [b, q]` | f32, as b | the same with sum_k q[n, k] |
+
+    q is a parameter of type i8 whose source is `intgemm8`: its integers as they
+    are stored, with m their multiplier and a the `input_multiplier`. What these
+    formulas are for is in `linear`. Each operation rounds to f32.
 
     `packed [n0, n1, ...]`, from `pack-weights`, says that the parameter is a
     weight [in, n0 + n1 + ...] in panels: each part is cut into panels of 32
@@ -64,25 +97,28 @@ def ParameterOp : Transformer_Op<"parameter",
     - (C1) the shape is static, of at most 2^40 elements.
     - (C2) a transposed parameter has rank 2.
     - (C3) `placed` is a multiple of 64, at least 0.
-    - (C4) at most one of source, `columns of` and `zeros` is given;
+    - (C4) at most one of source, a derivation and `zeros` is given;
       `transposed` and either of the last two do not go together.
-    - (C5) there is a part, each is a parameter declared before, and they have
-      the leading dimensions of this one and widths that add up to its.
-    - (C6) the factor is finite.
+    - (C5) each part is a parameter declared before. `columns` has parts, with
+      the leading dimensions of this one and widths that add up to its; other
+      derivations have the parts and types of the table.
+    - (C6) the factor is finite, and the type f32.
     - (C7) a packed parameter is [panels, in, 32] with the panels of its parts,
       each of at least one column.
+    - (C8) the source of a parameter of type i8 is `intgemm8`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
-                       TypeAttrOf<RankedTensorOf<[F32]>>:$type,
+                       TypeAttrOf<RankedTensorOf<[F32, I8]>>:$type,
                        OptionalAttr<Transformer_Source>:$source,
                        UnitAttr:$transposed,
+                       OptionalAttr<Transformer_Derivation>:$derivation,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        UnitAttr:$zeros, OptionalAttr<F32Attr>:$factor,
                        OptionalAttr<DenseI64ArrayAttr>:$packed,
                        OptionalAttr<I64Attr>:$placed);
   let assemblyFormat = [{
     $sym_name `:` $type (`from` $source^)? (`transposed` $transposed^)?
-        (`columns` `of` $parts^)? (`zeros` $zeros^)?
+        `` custom<Derivation>($derivation, $parts) (`zeros` $zeros^)?
         (`scaled` `by` $factor^)? (`packed` $packed^)?
         (`placed` `at` $placed^)? attr-dict
   }];
@@ -93,6 +129,7 @@ def ParameterOp : Transformer_Op<"parameter",
       build($_builder, $_state, $_builder.getStringAttr(symbol),
             ::mlir::TypeAttr::get(type), source,
             transposed ? $_builder.getUnitAttr() : ::mlir::UnitAttr(),
+            /*derivation=*/::heddle::DerivationAttr(),
             /*parts=*/::mlir::ArrayAttr(), /*zeros=*/::mlir::UnitAttr(),
             /*factor=*/::mlir::FloatAttr(),
             /*packed=*/::mlir::DenseI64ArrayAttr(),
@@ -108,6 +145,16 @@ def ParameterOp : Transformer_Op<"parameter",
     ::llvm::SmallVector<ParameterOp, 0> getPartOps();
     /// Whether its bytes stand in one place of a file.
     bool isStored() { return !getParts() && !getZeros(); }
+    /// Whether its values are the integers of an `intgemm8` source.
+    bool isStoredAsIntegers() {
+      return isStored() && getTensorType().getElementType().isInteger(8);
+    }
+    /// The type of what `derivation`, which is not `columns`, makes of `parts`;
+    /// null where they are not what it needs. `length` is that of product
+    /// scales.
+    static ::mlir::RankedTensorType
+    derivedType(::heddle::Derivation derivation,
+                ::llvm::ArrayRef<ParameterOp> parts, int64_t length);
     /// The shape before it was packed: that of the tensor in the checkpoint.
     ::llvm::SmallVector<int64_t> getLogicalShape();
   }];
@@ -122,10 +169,11 @@ def WeightOp : Transformer_Op<"weight",
     ```
 
     Constraints:
-    - (C1) `parameter` names a `transformer.parameter` of the same shape.
+    - (C1) `parameter` names a `transformer.parameter` of the same shape and
+      element type.
   }];
   let arguments = (ins FlatSymbolRefAttr:$parameter);
-  let results = (outs Transformer_Values:$value);
+  let results = (outs Transformer_Entries:$value);
   let assemblyFormat = "$parameter attr-dict `:` type($value)";
 }
 

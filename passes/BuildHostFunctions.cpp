@@ -69,6 +69,13 @@ static StringRef kindOf(func::FuncOp function, unsigned argument) {
   return "input";
 }
 
+/// The manifest's word for a type of elements.
+static StringRef nameOf(Type element) {
+  if (element.isF32())
+    return "f32";
+  return element.isInteger(8) ? "i8" : "i32";
+}
+
 LogicalResult HostFunctionBuilder::describeArgument(BlockArgument argument) {
   unsigned index = argument.getArgNumber();
   auto type = dyn_cast<MemRefType>(argument.getType());
@@ -79,10 +86,11 @@ LogicalResult HostFunctionBuilder::describeArgument(BlockArgument argument) {
            << " cannot be passed by the runtime: expected a dense memref with '"
            << kNameAttr << "'";
   Type element = type.getElementType();
-  if (!element.isF32() && !element.isSignlessInteger(32))
+  if (!element.isF32() && !element.isSignlessInteger(32) &&
+      !element.isSignlessInteger(8))
     return function.emitError("argument '")
            << name.getValue() << "' has elements of type " << element
-           << ", expected f32 or i32";
+           << ", expected f32, i32 or i8";
   if (!names.insert(name.getValue()).second)
     return function.emitError("has two arguments named '")
            << name.getValue() << "'";
@@ -94,11 +102,10 @@ LogicalResult HostFunctionBuilder::describeArgument(BlockArgument argument) {
   auto attribute = [&](StringRef key, Attribute value) {
     return builder.getNamedAttr(key, value);
   };
-  StringRef dtype = element.isF32() ? "f32" : "i32";
   arguments.push_back(builder.getDictionaryAttr(
       {attribute("name", name),
        attribute("kind", builder.getStringAttr(kindOf(function, index))),
-       attribute("dtype", builder.getStringAttr(dtype)),
+       attribute("dtype", builder.getStringAttr(nameOf(element))),
        attribute("shape", builder.getArrayAttr(shape))}));
   return success();
 }

@@ -15,6 +15,7 @@
 #include "lib/Kernels/OnlineBlock.h"
 #include "lib/Kernels/OnlineRow.h"
 #include "lib/Kernels/PositionKernels.h"
+#include "lib/Kernels/QuantizeKernel.h"
 #include "lib/Kernels/RecurrenceKernel.h"
 #include "lib/Kernels/TileRuns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -77,14 +78,14 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case([&](CandidateLogitsOp candidates) {
-          if (!hasRows(candidates))
+          if (!hasRows(candidates) || candidates.getRowScales())
             return failure();
           emitCandidateLogits(candidates, isa);
           return success();
         })
         .Case<ActivationOp, AddOp, CacheAppendOp, EmbeddingOp, FillOp,
-              LearnedPositionsOp, NormOp, RecurrenceOp, SinusoidalPositionsOp,
-              memref::CopyOp>([&](auto layer) {
+              LearnedPositionsOp, NormOp, QuantizeOp, RecurrenceOp,
+              SinusoidalPositionsOp, memref::CopyOp>([&](auto layer) {
           if (!hasRows(layer))
             return failure();
           OpBuilder builder(layer);

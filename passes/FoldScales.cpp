@@ -82,6 +82,8 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
     };
     if (!table)
       return decline("the table is no parameter");
+    if (op.getScales())
+      return decline("the table holds integers");
     if (!agreed.lookup(table.getSymNameAttr()))
       return decline(othersThan(factor, table) +
                      " the table without that scale and it would be stored "

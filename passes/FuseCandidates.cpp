@@ -26,9 +26,9 @@ struct FuseCandidates : heddle::impl::FuseCandidatesPassBase<FuseCandidates> {
   /// The lookup that gives `rows`, unscaled; null where there is none.
   static EmbeddingOp gatherOf(Value rows) {
     auto embedding = rows.getDefiningOp<EmbeddingOp>();
-    bool isPlain = embedding && !embedding.hasPositions() &&
-                   embedding.getScale().isExactlyValue(1.0) &&
-                   !embedding.getDestination();
+    bool isPlain =
+        embedding && !embedding.hasPositions() && !embedding.getScales() &&
+        embedding.getScale().isExactlyValue(1.0) && !embedding.getDestination();
     return isPlain ? embedding : EmbeddingOp();
   }
 
@@ -40,23 +40,33 @@ struct FuseCandidates : heddle::impl::FuseCandidatesPassBase<FuseCandidates> {
                      "the candidates of " + nameOf(op) +
                          " are gathered once a sentence, since " + reason);
     };
-    EmbeddingOp rows = gatherOf(op.getRows()), bias = gatherOf(op.getBias());
-    if (!rows || !bias)
+    SmallVector<OpOperand *> looked = {&op.getRowsMutable(),
+                                       &op.getBiasMutable()};
+    for (OpOperand &scales : op.getRowScalesMutable())
+      looked.push_back(&scales);
+    SmallVector<EmbeddingOp> gathers;
+    for (OpOperand *operand : looked)
+      gathers.push_back(gatherOf(operand->get()));
+    if (llvm::is_contained(gathers, nullptr))
       return decline("their rows or biases are no plain lookup in a table");
-    if (rows.getIds() != bias.getIds())
+    Value ids = gathers.front().getIds();
+    if (llvm::any_of(gathers, [&](EmbeddingOp gather) {
+          return gather.getIds() != ids;
+        }))
       return decline("rows and biases are looked up for different ids");
     OpBuilder builder(op);
-    auto fused = CandidateLogitsOp::create(
-        builder, fuseLocations({rows, op}), op.getInput(), rows.getTable(),
-        bias.getTable(), op.getCounts(), rows.getIds(), op.getSentences(),
-        /*destination=*/Value());
+    auto fused = cast<CandidateLogitsOp>(builder.clone(*op));
+    fused->setLoc(fuseLocations({gathers.front(), op}));
+    fused.getCandidatesMutable().assign(ids);
+    for (auto [operand, gather] : llvm::zip_equal(looked, gathers))
+      fused->setOperand(operand->getOperandNumber(), gather.getTable());
     op.getOutput().replaceAllUsesWith(fused.getOutput());
     op.erase();
     reportFused(kPass, fused,
                 "the logits of a shortlist read " + nameOf(fused) +
                     " where it stands: sentences share the rows of candidates "
                     "that they have in common");
-    for (EmbeddingOp gather : {rows, bias})
+    for (EmbeddingOp gather : gathers)
       if (gather->use_empty())
         gather.erase();
   }

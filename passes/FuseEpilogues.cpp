@@ -115,14 +115,19 @@ void Epilogue::fuse() {
     Value row = parts[activation ? 1 : 0]->getResult(0);
     residual = add.getLhs() == row ? add.getRhs() : add.getLhs();
   }
-  auto fused = LinearOp::create(
-      builder, fuseLocations(parts), linear.getInput(), linear.getWeight(),
-      linear.getBias(), residual, norm ? norm.getGamma() : Value(),
-      norm ? norm.getBeta() : Value(), /*destinations=*/ValueRange(),
-      activation ? activation.getKindAttr() : ActivationKindAttr(),
-      norm ? norm.getKindAttr() : NormKindAttr(),
-      norm ? norm.getEpsilonAttr() : FloatAttr(),
-      /*split=*/DenseI64ArrayAttr());
+  auto fused = cast<LinearOp>(builder.clone(*linear));
+  fused->setLoc(fuseLocations(parts));
+  if (activation)
+    fused.setActivation(activation.getKind());
+  if (residual)
+    fused.getResidualMutable().assign(residual);
+  if (norm) {
+    fused.setNorm(norm.getKind());
+    fused.setEpsilon(norm.getEpsilon());
+    fused.getGammaMutable().assign(norm.getGamma());
+    if (norm.getBeta())
+      fused.getBetaMutable().assign(norm.getBeta());
+  }
   last->getResult(0).replaceAllUsesWith(fused.getOutput());
   for (Operation *part : llvm::reverse(parts))
     part->erase();

@@ -39,6 +39,8 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
       return decline("more than one activation stands between them");
     if (second.getActivation())
       return decline("an ffn has no activation behind its second linear");
+    if (first.getWeightScales() || second.getWeightScales())
+      return decline("an ffn multiplies f32");
     if (bool(first.getBias()) != bool(second.getBias()))
       return decline("only one of them has a bias");
     int64_t hiddenWidth =

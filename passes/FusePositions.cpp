@@ -39,6 +39,17 @@ struct FusePositions : heddle::impl::FusePositionsPassBase<FusePositions> {
     return embedding;
   }
 
+  /// The lookup where its positions are added, which may be given per row.
+  static EmbeddingOp cloneWithPositions(EmbeddingOp embedding, Operation *op,
+                                        Value positions) {
+    OpBuilder builder(op);
+    auto fused = cast<EmbeddingOp>(builder.clone(*embedding));
+    fused->setLoc(fuseLocations({embedding, op}));
+    if (positions)
+      fused.getPositionsMutable().assign(positions);
+    return fused;
+  }
+
   static void replace(EmbeddingOp embedding, Operation *positions,
                       EmbeddingOp fused, const Twine &kind) {
     positions->getResult(0).replaceAllUsesWith(fused.getOutput());
@@ -53,12 +64,9 @@ struct FusePositions : heddle::impl::FusePositionsPassBase<FusePositions> {
     EmbeddingOp embedding = findEmbedding(op);
     if (!embedding)
       return;
-    OpBuilder builder(op);
-    auto fused = EmbeddingOp::create(
-        builder, fuseLocations({embedding, op}), embedding.getIds(),
-        embedding.getTable(), /*position_table=*/Value(), op.getPositions(),
-        /*destination=*/Value(), embedding.getScaleAttr(),
-        op.getTimescalesAttr(), op.getLayoutAttr(), /*offset=*/IntegerAttr());
+    EmbeddingOp fused = cloneWithPositions(embedding, op, op.getPositions());
+    fused.setTimescales(op.getTimescales());
+    fused.setLayout(op.getLayout());
     replace(embedding, op, fused, "sinusoidal");
   }
 
@@ -66,13 +74,9 @@ struct FusePositions : heddle::impl::FusePositionsPassBase<FusePositions> {
     EmbeddingOp embedding = findEmbedding(op);
     if (!embedding)
       return;
-    OpBuilder builder(op);
-    auto fused = EmbeddingOp::create(
-        builder, fuseLocations({embedding, op}), embedding.getIds(),
-        embedding.getTable(), op.getTable(), op.getPositions(),
-        /*destination=*/Value(), embedding.getScaleAttr(),
-        /*timescales=*/IntegerAttr(), /*layout=*/PositionLayoutAttr(),
-        op.getOffsetAttr());
+    EmbeddingOp fused = cloneWithPositions(embedding, op, op.getPositions());
+    fused.getPositionTableMutable().assign(op.getTable());
+    fused.setOffset(op.getOffset());
     replace(embedding, op, fused, "learned");
   }
 

@@ -34,14 +34,15 @@ struct FuseSharedInputs
       return "its result has a place of its own";
     if (!linear.isPlain())
       return "it does more than multiply";
-    if (!parameters.find(linear.getWeight()) ||
-        (linear.getBias() && !parameters.find(linear.getBias())))
-      return "its weight is no parameter";
+    for (Value operand :
+         {linear.getWeight(), linear.getWeightScales(), linear.getBias()})
+      if (operand && !parameters.find(operand))
+        return "its weight is no parameter";
     return "";
   }
 
   static void fuse(ArrayRef<LinearOp> linears, MadeParameters &parameters) {
-    SmallVector<ParameterOp> weights, biases;
+    SmallVector<ParameterOp> weights, scales, biases;
     SmallVector<int64_t> widths;
     SmallVector<std::string> names;
     SmallVector<Operation *> parts;
@@ -51,6 +52,8 @@ struct FuseSharedInputs
       int64_t width =
           cast<ShapedType>(linear.getWeight().getType()).getDimSize(1);
       weights.push_back(parameters.find(linear.getWeight()));
+      if (linear.getWeightScales())
+        scales.push_back(parameters.find(linear.getWeightScales()));
       if (hasBias)
         biases.push_back(linear.getBias() ? parameters.find(linear.getBias())
                                           : parameters.zeros(width));
@@ -61,21 +64,21 @@ struct FuseSharedInputs
     LinearOp first = linears.front();
     OpBuilder builder(first);
     Location loc = fuseLocations(parts);
-    ParameterOp weight = parameters.concatenate(weights);
-    Value bias =
-        hasBias ? MadeParameters::read(builder, parameters.concatenate(biases))
-                : Value();
+    auto concatenate = [&](ArrayRef<ParameterOp> each) {
+      return each.empty()
+                 ? Value()
+                 : MadeParameters::read(builder, parameters.concatenate(each));
+    };
+    Value weight = concatenate(weights);
     auto fused = LinearOp::create(
-        builder, loc, first.getInput(), MadeParameters::read(builder, weight),
-        bias, /*residual=*/Value(),
-        /*gamma=*/Value(), /*beta=*/Value(), /*destinations=*/ValueRange(),
-        ActivationKindAttr(), NormKindAttr(), /*epsilon=*/FloatAttr(),
+        builder, loc, first.getInput(), first.getInputScales(), weight,
+        concatenate(scales), concatenate(biases), first.getShiftAttr(),
         builder.getDenseI64ArrayAttr(widths));
     for (auto [part, result] : llvm::zip_equal(parts, fused.getOutputs())) {
       part->getResult(0).replaceAllUsesWith(result);
       part->erase();
     }
-    auto type = weight.getTensorType();
+    auto type = cast<ShapedType>(weight.getType());
     reportFused(kPass, fused,
                 joinWords(names) + " read the same input and are one linear [" +
                     Twine(type.getDimSize(0)) + ", " +

@@ -96,6 +96,24 @@ def FuseEpiloguesPass : Pass<"transformer-fuse-epilogues", "::mlir::ModuleOp"> {
   }];
 }
 
+def FuseQuantizePass : Pass<"transformer-fuse-quantize", "::mlir::ModuleOp"> {
+  let summary = "Write integers where a product has its sums";
+  let description = [{
+    Comes in: functions on tensors. A linear whose result is only quantised, with
+    one multiplier for all vectors, writes the integers itself.
+
+    ```mlir
+    %h = transformer.linear %q, %w scales(%s), %b activation(relu)
+    %r = transformer.quantize %h multiplier 1.25e+01
+    // becomes
+    %r = transformer.linear %q, %w scales(%s), %b activation(relu)
+           quantize(1.25e+01)
+    ```
+
+    Not behind a norm, and not where vectors have scales of their own.
+  }];
+}
+
 def FuseFfnPass : Pass<"transformer-fuse-ffn", "::mlir::ModuleOp"> {
   let summary = "Keep the hidden vector of two linears in the caches";
   let description = [{

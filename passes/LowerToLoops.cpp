@@ -7,6 +7,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/AttentionLoops.h"
+#include "lib/CodeGen/ProductLoops.h"
 #include "lib/CodeGen/RowLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -39,6 +40,22 @@ static Value positionOf(Value positions, ValueRange at, Loops &loops) {
   return positions ? loops.toIndex(loops.load(positions, at[0])) : at[1];
 }
 
+/// The entry of the table at `at`, in its row `id`, times the scale; integers
+/// without scales as they are.
+static Value loadEntry(EmbeddingOp op, Value id, ValueRange at, Loops &loops) {
+  Value entry = loops.load(op.getTable(), at);
+  if (Value scales = op.getScales()) {
+    bool isOne = cast<MemRefType>(scales.getType()).getDimSize(0) == 1;
+    Value scale = loops.load(scales, isOne ? loops.index(0) : id);
+    entry = arith::SIToFPOp::create(loops.builder, loops.loc, scale.getType(),
+                                    entry);
+    entry = op.getDivides() ? loops.div(entry, scale) : loops.mul(entry, scale);
+  }
+  if (!entry.getType().isF32())
+    return entry;
+  return loops.mul(entry, loops.f32(op.getScale().convertToFloat()));
+}
+
 static void lowerToLoops(EmbeddingOp op, Loops loops) {
   OpBuilder &builder = loops.builder;
   bool hasWidth = rankOf(op.getTable()) == 2;
@@ -50,11 +67,12 @@ static void lowerToLoops(EmbeddingOp op, Loops loops) {
     Value row =
         loops.toIndex(arith::MaxSIOp::create(builder, loops.loc, id, zero));
     auto copy = [&](ValueRange from, ValueRange to) {
-      Value scaled = loops.mul(loops.load(op.getTable(), from),
-                               loops.f32(op.getScale().convertToFloat()));
-      loops.store(arith::SelectOp::create(builder, loops.loc, isZero,
-                                          loops.f32(0), scaled),
-                  op.getDestination(), to);
+      Value entry = loadEntry(op, row, from, loops);
+      Value zero = arith::ConstantOp::create(
+          builder, loops.loc, builder.getZeroAttr(entry.getType()));
+      loops.store(
+          arith::SelectOp::create(builder, loops.loc, isZero, zero, entry),
+          op.getDestination(), to);
     };
     if (!hasWidth)
       return copy(row, at);
@@ -88,33 +106,8 @@ static void lowerToLoops(LearnedPositionsOp op, Loops loops) {
 }
 
 //===----------------------------------------------------------------------===//
-// linear, ffn, candidate_logits
+// linear, ffn, candidate_logits, quantize
 //===----------------------------------------------------------------------===//
-
-/// row = x W + bias, for the columns of W from `column` that the row has.
-static void multiply(Value input, ValueRange inputAt, Value weight, Value bias,
-                     int64_t column, Value result, ValueRange at,
-                     Loops &loops) {
-  // Columns inside: the weight is read along its rows.
-  Value columns = loops.lastSize(result);
-  auto shifted = [&](Value j) -> Value {
-    return column == 0 ? j
-                       : arith::AddIOp::create(loops.builder, loops.loc, j,
-                                               loops.index(column));
-  };
-  loops.loop(columns, [&](Value j) {
-    loops.store(bias ? loops.load(bias, shifted(j)) : loops.f32(0), result,
-                append(at, j));
-  });
-  loops.loop(loops.size(weight, 0), [&](Value k) {
-    Value x = loops.load(input, append(inputAt, k));
-    loops.loop(columns, [&](Value j) {
-      Value term = loops.mul(x, loops.load(weight, {k, shifted(j)}));
-      SmallVector<Value> place = append(at, j);
-      loops.store(loops.add(loops.load(result, place), term), result, place);
-    });
-  });
-}
 
 /// The activation, in place.
 static void activateRow(ActivationKind kind, Value row, ValueRange at,
@@ -136,20 +129,48 @@ static void finishRow(Op op, ValueRange at, Loops &loops) {
                  row, row, at, loops);
 }
 
+/// The vector of a product at `at`.
+template <typename Op> static ProductInput inputOf(Op op, ValueRange at) {
+  return {op.getInput(), llvm::to_vector(at), op.getInputScales(),
+          int64_t(op.getShift().value_or(0))};
+}
+
 static void lowerToLoops(LinearOp op, Loops loops) {
+  // What is quantised in the end is a row of f32 before.
+  Value row;
+  if (op.getMultiplier())
+    row = memref::AllocaOp::create(
+        loops.builder, loops.loc,
+        MemRefType::get(op.getWidths(), loops.builder.getF32Type()));
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     int64_t column = 0;
-    for (auto [destination, width] :
-         llvm::zip_equal(op.getDestinations(), op.getWidths())) {
-      multiply(op.getInput(), at, op.getWeight(), op.getBias(), column,
-               destination, at, loops);
-      column += width;
-    }
-    if (op.getSplit())
+    ProductWeight weight{op.getWeight(), op.getWeightScales(), op.getBias()};
+    if (op.getSplit()) {
+      for (auto [destination, width] :
+           llvm::zip_equal(op.getDestinations(), op.getWidths())) {
+        multiplyRow(inputOf(op, at), weight, column, destination, at, loops);
+        column += width;
+      }
       return;
+    }
+    Value result = row ? row : op.getDestination();
+    SmallVector<Value> resultAt;
+    if (!row)
+      resultAt.assign(at.begin(), at.end());
+    multiplyRow(inputOf(op, at), weight, column, result, resultAt, loops);
     if (op.getActivation())
-      activateRow(*op.getActivation(), op.getDestination(), at, loops);
-    finishRow(op, at, loops);
+      activateRow(*op.getActivation(), result, resultAt, loops);
+    if (!row)
+      return finishRow(op, at, loops);
+    loops.loop(loops.lastSize(row), [&](Value d) {
+      Value y = loops.load(row, d);
+      if (op.getResidual())
+        y = loops.add(loops.load(op.getResidual(), append(at, d)), y);
+      loops.store(quantizeValue(y,
+                                loops.f32(op.getMultiplier()->convertToFloat()),
+                                loops),
+                  op.getDestination(), append(at, d));
+    });
   });
 }
 
@@ -159,12 +180,14 @@ static void lowerToLoops(FfnOp op, Loops loops) {
       loops.builder, loops.loc,
       MemRefType::get(weight.getDimSize(1), weight.getElementType()));
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    multiply(op.getInput(), at, op.getWeight1(), op.getBias1(), /*column=*/0,
-             hidden, {}, loops);
+    multiplyRow({op.getInput(), llvm::to_vector(at)},
+                {op.getWeight1(), /*scales=*/Value(), op.getBias1()},
+                /*column=*/0, hidden, {}, loops);
     if (op.getActivation())
       activateRow(*op.getActivation(), hidden, {}, loops);
-    multiply(hidden, {}, op.getWeight2(), op.getBias2(), /*column=*/0,
-             op.getDestination(), at, loops);
+    multiplyRow({hidden, {}},
+                {op.getWeight2(), /*scales=*/Value(), op.getBias2()},
+                /*column=*/0, op.getDestination(), at, loops);
     finishRow(op, at, loops);
   });
 }
@@ -186,18 +209,19 @@ static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
             SmallVector<Value> row = {sentence, c};
             if (Value ids = op.getCandidates())
               row = {loops.toIndex(loops.load(ids, row))};
-            return loops.fold(
-                loops.index(0), loops.lastSize(op.getRows()),
-                loops.load(op.getBias(), row), [&](Value d, Value sum) {
-                  Value x = loops.load(op.getInput(), append(at, d));
-                  Value w = loops.load(op.getRows(), append(row, d));
-                  return loops.add(sum, loops.mul(x, w));
-                });
+            return multiplyRows(inputOf(op, at),
+                                {op.getRows(), op.getRowScales(), op.getBias()},
+                                row, loops);
           },
           lowest);
       loops.store(logit, op.getDestination(), append(at, c));
     });
   });
+}
+
+static void lowerToLoops(QuantizeOp op, Loops loops) {
+  loops.nest(op.getInput(), rankOf(op.getInput()) - 1,
+             [&](ValueRange at) { quantizeRow(op, at, loops); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -342,9 +366,9 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
   void runOnOperation() override {
     auto lowerAll = [&](Operation *op) {
       return lower<EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
-                   LinearOp, FfnOp, CandidateLogitsOp, ActivationOp, NormOp,
-                   AddOp, FillOp, AttentionOp, RecurrenceOp, CacheAppendOp,
-                   memref::CopyOp>(op);
+                   LinearOp, FfnOp, CandidateLogitsOp, QuantizeOp, ActivationOp,
+                   NormOp, AddOp, FillOp, AttentionOp, RecurrenceOp,
+                   CacheAppendOp, memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

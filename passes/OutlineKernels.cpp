@@ -41,6 +41,8 @@ static SmallVector<OpOperand *> rowOperandsOf(Operation *op) {
         operands.push_back(&layer.getInputMutable());
         add(layer.getResidualMutable());
         add(cast<DestinationOpInterface>(op).getDestinationsMutable());
+        if (auto linear = dyn_cast<LinearOp>(op))
+          add(linear.getInputScalesMutable());
       })
       .Case([&](EmbeddingOp embedding) {
         // Positions count along the second dimension.
@@ -49,10 +51,11 @@ static SmallVector<OpOperand *> rowOperandsOf(Operation *op) {
         operands.push_back(&embedding.getIdsMutable());
         add(embedding.getDestinationMutable());
       })
-      .Case<ActivationOp, AddOp, FillOp>([&](Operation *elementwise) {
-        for (OpOperand &operand : elementwise->getOpOperands())
-          operands.push_back(&operand);
-      });
+      .Case<ActivationOp, AddOp, FillOp, QuantizeOp>(
+          [&](Operation *elementwise) {
+            for (OpOperand &operand : elementwise->getOpOperands())
+              operands.push_back(&operand);
+          });
   return operands;
 }
 

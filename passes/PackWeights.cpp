@@ -50,17 +50,17 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
   /// parameter stays as it is.
   void pack(OpOperand &operand, ArrayRef<int64_t> parts, SymbolTable &symbols) {
     auto weight = operand.get().getDefiningOp<WeightOp>();
-    if (!weight || !isa<MemRefType>(weight.getType()) ||
-        isPacked(operand.get()))
+    auto type = weight ? dyn_cast<MemRefType>(weight.getType()) : nullptr;
+    if (!type || !type.getElementType().isF32() || isPacked(operand.get()))
       return;
     ParameterOp packed = packedParameter(
         symbols.lookup<ParameterOp>(weight.getParameter()), parts, symbols);
-    RankedTensorType type = packed.getTensorType();
     OpBuilder builder(weight);
-    operand.set(WeightOp::create(
-        builder, weight.getLoc(),
-        MemRefType::get(type.getShape(), type.getElementType()),
-        packed.getSymName()));
+    operand.set(
+        WeightOp::create(builder, weight.getLoc(),
+                         MemRefType::get(packed.getTensorType().getShape(),
+                                         type.getElementType()),
+                         packed.getSymName()));
     if (weight->use_empty())
       weight->erase();
   }

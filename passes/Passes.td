@@ -34,6 +34,38 @@ def ExpandRegionsPass : Pass<"transformer-expand-regions", "::mlir::ModuleOp"> {
   ];
 }
 
+def ChoosePrecisionPass
+    : Pass<"transformer-choose-precision", "::mlir::ModuleOp"> {
+  let summary = "Choose the element types of products";
+  let description = [{
+    Comes in: functions on tensors, all f32. `dtype` says which products become
+    products of integers: `f32` none, `int8` all whose weight is a parameter,
+    `auto` those whose weight the checkpoint stores as integers.
+
+    Such a product gets its left side from a `quantize`, its weight from a
+    parameter of i8. Where the checkpoint has integers and multipliers, as
+    Marian's int8 models do, these are kept; otherwise each vector and each
+    output has a scale of its own. Tables of embeddings become integers by the
+    same rule, one scale a row.
+
+    ```mlir
+    %w = transformer.weight @w : tensor<256x512xf32>
+    %y = transformer.linear %x, %w, %b
+    // becomes, with dtype int8
+    %q, %s = transformer.quantize %x
+    %i = transformer.weight @w.column_integers : tensor<256x512xi8>
+    %t = transformer.weight @w.column_scales : tensor<512xf32>
+    %y = transformer.linear %q scales(%s), %i scales(%t), %b
+    ```
+
+    What is multiplied as f32 says in a remark why.
+  }];
+  let options = [
+    Option<"dtype", "dtype", "std::string", /*default=*/[{"auto"}],
+           "auto, f32 or int8">
+  ];
+}
+
 include "passes/FusionPasses.td"
 
 def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {

@@ -46,6 +46,7 @@ static constexpr Fusion kFusions[] = {
     {"fuse-positions", createFusePositionsPass},
     {"fuse-candidates", createFuseCandidatesPass},
     {"fuse-epilogues", createFuseEpiloguesPass},
+    {"fuse-quantize", createFuseQuantizePass},
     {"fuse-ffn", createFuseFfnPass},
     {"fuse-shared-inputs", createFuseSharedInputsPass},
     {"fuse-add-norm", createFuseAddNormPass},
@@ -84,6 +85,7 @@ void heddle::buildModelPipeline(OpPassManager &manager,
   manager.addPass(createExpandRegionsPass());
   // Masks fold first: the reach of what is left decides how large caches are.
   addCleanup(manager);
+  manager.addPass(createChoosePrecisionPass({options.dtype}));
   addFusions(manager, kFusions, options);
   manager.addPass(createSplitPhasesPass());
   addFusions(manager, kStepFusions, options);
@@ -161,7 +163,9 @@ void heddle::registerPipelines() {
       "heddle-reference",
       "From a model to entry points made of plain loops over memrefs",
       [](OpPassManager &manager) {
-        buildModelPipeline(manager, ModelOptions{/*packWeights=*/false, {}});
+        ModelOptions options;
+        options.packWeights = false;
+        buildModelPipeline(manager, options);
         buildCodePipeline(manager, CodeOptions{"", /*kernels=*/false});
       });
   PassPipelineRegistration<>("heddle-model",

@@ -46,8 +46,8 @@
 //     "libraries": ["libheddle-onednn.so"],      what the code calls
 //     "kernels": ["linear_256x1536", ...] }      what a profile counts
 // "libraries" and "kernels" may miss, and every key of "generation" except
-// "eos". dtype is "f32" or "i32". A shape's elements are numbers or names of
-// dims; "capacity<=7" is the capacity, but never more than 7.
+// "eos". dtype is "f32", "i32" or "i8". A shape's elements are numbers or names
+// of dims; "capacity<=7" is the capacity, but never more than 7.
 //
 // Entries of an encoder-decoder, with the arguments the runtime knows by name:
 //   encode          ids [batch, source], lengths [batch] -> memory

@@ -19,7 +19,7 @@ static constexpr std::array<std::string_view, kNumDims> kDimNames = {
     "batch", "source", "target", "rows", "capacity", "shortlist"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
-static constexpr std::string_view kTypeNames[] = {"f32", "i32"};
+static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8"};
 static constexpr std::string_view kTokenizerNames[] = {"none", "sentencepiece",
                                                        "characters"};
 
@@ -60,8 +60,12 @@ static std::optional<Enum> named(const Names &names, std::string_view name) {
   return static_cast<Enum>(found - std::begin(names));
 }
 
+int64_t heddle::elementSize(ElementType type) {
+  return type == ElementType::I8 ? 1 : 4;
+}
+
 std::optional<int64_t> Argument::byteSize(const DimValues &dims) const {
-  int64_t size = 4;
+  int64_t size = elementSize(type);
   for (const Extent &extent : shape)
     if (__builtin_mul_overflow(size, extent.in(dims), &size))
       return std::nullopt;
@@ -203,7 +207,7 @@ static Argument parseArgument(const json &value, const Entry &entry,
   argument.kind = knownKind.value_or(ArgumentKind::Input);
   std::optional<ElementType> knownType = named<ElementType>(kTypeNames, type);
   if (!knownType)
-    reader.fail("has the dtype '", type, "' (supported: f32, i32)");
+    reader.fail("has the dtype '", type, "' (supported: f32, i32, i8)");
   argument.type = knownType.value_or(ElementType::F32);
   const json &shape = reader.array("shape");
   if (shape.size() > kMaxRank)

@@ -59,10 +59,11 @@ std::string nameOf(const Extent &extent);
 enum class ArgumentKind { Input, Prepared, State, Output };
 std::string_view nameOf(ArgumentKind kind);
 
-enum class ElementType { F32, I32 };
+enum class ElementType { F32, I32, I8 };
 std::string_view nameOf(ElementType type);
+int64_t elementSize(ElementType type);
 
-/// One buffer of an entry point. Elements of either type have four bytes.
+/// One buffer of an entry point.
 struct Argument {
   std::string name;
   ArgumentKind kind;

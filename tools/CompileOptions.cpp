@@ -29,6 +29,9 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
                                 the machines to make code for: this one, any
                                 (default: one code for each level in the file),
                                 or one ISA level
+  --dtype f32|int8|auto         what products multiply: f32 (default), 8-bit
+                                integers, or these where the weights are stored
+                                so, as in Marian's int8 models
   --gemm generated|onednn       who computes linear layers: kernels of our own
                                 (default), or oneDNN, whose results depend on
                                 what runs together, in the last bits; heddle-run
@@ -53,6 +56,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("--dump-passes", &options.dumpPasses)
       .Case("--target", &options.target)
       .Case("--gemm", &options.gemm)
+      .Case("--dtype", &options.dtype)
       .Default(nullptr);
 }
 
@@ -116,6 +120,7 @@ static StringRef findPassFlag(const CompileOptions &options) {
   std::pair<StringRef, bool> flags[] = {
       {"--target", !options.target.empty()},
       {"--gemm", !options.gemm.empty()},
+      {"--dtype", !options.dtype.empty()},
       {"--reference", options.reference},
       {"--explain", options.explain},
       {"--no-fuse", !options.withoutFusions.empty()},
@@ -135,9 +140,15 @@ static Error checkTogether(const CompileOptions &options) {
   if (options.gemm != "generated" && options.gemm != "onednn")
     return makeError("--gemm has the value '" + options.gemm +
                      "', expected generated or onednn");
+  if (options.gemm == "onednn" && options.dtype != "f32")
+    return makeError("--gemm=onednn multiplies f32, but --dtype is '" +
+                     options.dtype + "'");
   if (options.gemm == "onednn" && options.reference)
     return makeError("--gemm=onednn replaces generated kernels, but "
                      "--reference has none");
+  if (!is_contained({"auto", "f32", "int8"}, options.dtype))
+    return makeError("--dtype has the value '" + options.dtype +
+                     "', expected auto, f32 or int8");
   if (options.output.empty())
     return makeError("no output is given, expected -o FILE");
   if (options.explain && options.output == "-")
@@ -188,6 +199,8 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
     options.target = "portable";
   if (options.gemm.empty())
     options.gemm = "generated";
+  if (options.dtype.empty())
+    options.dtype = "f32";
   if (Error error = checkTogether(options))
     return std::move(error);
   return options;

@@ -38,6 +38,8 @@ struct CompileOptions {
   bool explain = false;
   /// generated (the default), or onednn for linear layers.
   std::string gemm;
+  /// auto, f32 or int8.
+  std::string dtype;
   Emit emit = Emit::Artifact;
   bool help = false;
   bool version = false;

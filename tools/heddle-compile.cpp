@@ -158,7 +158,8 @@ static llvm::Error compileModel(const CompileOptions &options,
   context.options = llvm::json::Object{
       {"kernels", options.reference ? "reference" : "generated"},
       {"target", options.target},
-      {"gemm", options.gemm}};
+      {"gemm", options.gemm},
+      {"dtype", options.dtype}};
   if (!options.withoutFusions.empty())
     context.options["no-fuse"] = llvm::join(options.withoutFusions, ",");
   if (options.gemm == "onednn")
@@ -169,7 +170,9 @@ static llvm::Error compileModel(const CompileOptions &options,
 
   unsigned dumped = 0;
   bool oneDnn = options.gemm == "onednn";
-  ModelOptions modelOptions{/*packWeights=*/!options.reference && !oneDnn, {}};
+  ModelOptions modelOptions;
+  modelOptions.dtype = options.dtype;
+  modelOptions.packWeights = !options.reference && !oneDnn;
   for (const FusionTotal &fusion : fusions)
     if (!fusion.leftOut.empty())
       modelOptions.withoutFusions.push_back(fusion.pass);

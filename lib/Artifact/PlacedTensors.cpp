@@ -31,7 +31,7 @@ static uint64_t getByteSize(const PlacedTensor &placed) {
     for (int64_t part : placed.packed)
       columns += alignTo(part, kPanelColumns);
   }
-  return placed.tensor.getRows() * columns * sizeof(float);
+  return placed.tensor.getRows() * columns * placed.elementBytes;
 }
 
 Expected<std::vector<PlacedTensor>>
@@ -53,8 +53,9 @@ collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
       return tensor.takeError();
     ArrayRef<int64_t> packed =
         parameter.getPacked().value_or(ArrayRef<int64_t>());
-    tensors.push_back(
-        {parameter.getSymName().str(), *offset, *tensor, packed.vec()});
+    tensors.push_back({parameter.getSymName().str(), *offset, *tensor,
+                       packed.vec(),
+                       parameter.getTensorType().getElementTypeBitWidth() / 8});
   }
   llvm::sort(tensors, [](const PlacedTensor &a, const PlacedTensor &b) {
     return std::tie(a.offset, a.name) < std::tie(b.offset, b.name);
@@ -128,8 +129,20 @@ static uint64_t countNonFinite(ArrayRef<float> values) {
   return count_if(values, [](float value) { return !std::isfinite(value); });
 }
 
+/// Values as f32, or as integers where an element has one byte.
+static void writeElements(ArrayRef<float> values, unsigned elementBytes,
+                          ChunkHasher &hasher) {
+  if (elementBytes == sizeof(float))
+    return hasher.write({reinterpret_cast<const char *>(values.data()),
+                         values.size() * sizeof(float)});
+  assert(elementBytes == 1 && "parameters are f32 or i8");
+  std::vector<char> integers(values.begin(), values.end());
+  hasher.write(integers);
+}
+
 /// Rows of a matrix, in blocks. Returns how many elements are not finite.
-static uint64_t writeRows(const StoredTensor &tensor, ChunkHasher &hasher) {
+static uint64_t writeRows(const StoredTensor &tensor, unsigned elementBytes,
+                          ChunkHasher &hasher) {
   uint64_t nonFinite = 0;
   std::vector<float> block;
   uint64_t columns = tensor.getColumns(), rows = tensor.getRows();
@@ -139,8 +152,7 @@ static uint64_t writeRows(const StoredTensor &tensor, ChunkHasher &hasher) {
     block.resize(count * columns);
     tensor.decodeRows(row, count, block);
     nonFinite += countNonFinite(block);
-    hasher.write({reinterpret_cast<const char *>(block.data()),
-                  block.size() * sizeof(float)});
+    writeElements(block, elementBytes, hasher);
   }
   return nonFinite;
 }
@@ -176,7 +188,7 @@ std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
   for (const PlacedTensor &placed : tensors) {
     hasher.padTo(placed.offset);
     uint64_t count = placed.packed.empty()
-                         ? writeRows(placed.tensor, hasher)
+                         ? writeRows(placed.tensor, placed.elementBytes, hasher)
                          : writePanels(placed.tensor, placed.packed, hasher);
     if (count != 0)
       nonFinite.push_back({placed.name, count});

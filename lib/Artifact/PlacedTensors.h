@@ -22,11 +22,14 @@ struct PlacedTensor {
   StoredTensor tensor;
   /// The parts of a weight that is written in panels; empty where it is not.
   std::vector<int64_t> packed;
+  /// 4 of f32, 1 of i8.
+  unsigned elementBytes;
 };
 
 /// The placed parameters of a module, in the order of their places, which are
-/// multiples of kTensorAlignment and do not overlap. Reads no bytes yet; valid
-/// as long as `weights`, whatever becomes of the module.
+/// multiples of kTensorAlignment and do not overlap. Of bytes only what scales
+/// are computed from is read yet; valid as long as `weights`, whatever becomes
+/// of the module.
 llvm::Expected<std::vector<PlacedTensor>>
 collectPlacedTensors(mlir::ModuleOp module, const WeightSource &weights);
 

@@ -6,7 +6,7 @@ using namespace heddle;
 MadeParameters::MadeParameters(ModuleOp module)
     : module(module), symbols(module) {
   for (auto parameter : module.getOps<ParameterOp>())
-    if (!parameter.isStored())
+    if (!parameter.isStored() || parameter.isStoredAsIntegers())
       made.try_emplace(keyOf(parameter), parameter);
 }
 
@@ -15,9 +15,10 @@ Attribute MadeParameters::keyOf(ParameterOp parameter) {
   auto orUnit = [&](Attribute attribute) {
     return attribute ? attribute : builder.getUnitAttr();
   };
-  return builder.getArrayAttr({parameter.getTypeAttr(),
-                               orUnit(parameter.getPartsAttr()),
-                               orUnit(parameter.getFactorAttr())});
+  return builder.getArrayAttr(
+      {parameter.getTypeAttr(), orUnit(parameter.getSourceAttr()),
+       orUnit(parameter.getDerivationAttr()), orUnit(parameter.getPartsAttr()),
+       orUnit(parameter.getFactorAttr())});
 }
 
 ParameterOp MadeParameters::find(Value value) {
@@ -66,15 +67,18 @@ ParameterOp MadeParameters::declare(ParameterOp parameter, const Twine &name,
 
 /// Not in the module yet, without a name.
 static ParameterOp createDetached(RankedTensorType type,
-                                  ArrayRef<ParameterOp> parts, Location loc) {
+                                  ArrayRef<ParameterOp> parts, Location loc,
+                                  Derivation derivation = Derivation::Columns) {
   OpBuilder builder(type.getContext());
   auto parameter = ParameterOp::create(builder, loc, "", type, SourceAttr(),
                                        /*transposed=*/false);
   SmallVector<Attribute> names;
   for (ParameterOp part : parts)
     names.push_back(FlatSymbolRefAttr::get(part.getSymNameAttr()));
-  if (!names.empty())
+  if (!names.empty()) {
     parameter.setPartsAttr(builder.getArrayAttr(names));
+    parameter.setDerivation(derivation);
+  }
   return parameter;
 }
 
@@ -109,4 +113,28 @@ ParameterOp MadeParameters::zeros(int64_t length) {
       RankedTensorType::get(length, builder.getF32Type()), {}, module.getLoc());
   zeros.setZeros(true);
   return declare(zeros, "zeros." + Twine(length), ParameterOp());
+}
+
+ParameterOp MadeParameters::derive(Derivation derivation,
+                                   ArrayRef<ParameterOp> parts,
+                                   int64_t length) {
+  ParameterOp first = parts.front(), last = parts.back();
+  if (last->isBeforeInBlock(first))
+    last = first;
+  ParameterOp derived =
+      createDetached(ParameterOp::derivedType(derivation, parts, length), parts,
+                     first.getLoc(), derivation);
+  return declare(derived,
+                 first.getSymName() + "." + stringifyDerivation(derivation),
+                 last);
+}
+
+ParameterOp MadeParameters::integers(ParameterOp parameter) {
+  OpBuilder builder(module.getContext());
+  RankedTensorType type = parameter.getTensorType();
+  auto integers = ParameterOp::create(
+      builder, parameter.getLoc(), "",
+      RankedTensorType::get(type.getShape(), builder.getI8Type()),
+      *parameter.getSource(), parameter.getTransposed());
+  return declare(integers, parameter.getSymName() + ".integers", parameter);
 }

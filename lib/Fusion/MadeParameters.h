@@ -1,6 +1,6 @@
-//===- MadeParameters.h - Parameters that fusions make of others -*- C++ -*-==//
+//===- MadeParameters.h - Parameters that passes make of others -*- C++ -*-===//
 //
-// Concatenated, scaled and zero parameters are declarations: their bytes are
+// Derived, scaled and zero parameters are declarations: their bytes are
 // computed while the artifact is written. Equal ones are declared once, whoever
 // asks, so that two functions over the same layers share them.
 //
@@ -26,11 +26,17 @@ public:
   ParameterOp concatenate(llvm::ArrayRef<ParameterOp> parts);
   ParameterOp scale(ParameterOp parameter, float factor);
   ParameterOp zeros(int64_t length);
+  /// What `derivation` makes of one parameter or, of a bias, two; see
+  /// ParameterOp. `length` is that of product scales.
+  ParameterOp derive(Derivation derivation, llvm::ArrayRef<ParameterOp> parts,
+                     int64_t length = 0);
+  /// The integers that the source of `parameter`, which is `intgemm8`, stores.
+  ParameterOp integers(ParameterOp parameter);
 
   static mlir::Value read(mlir::OpBuilder &builder, ParameterOp parameter);
 
 private:
-  /// What the bytes are made of: type, parts, zeros, factor.
+  /// What the bytes are made of: type, source, derivation, factor.
   static mlir::Attribute keyOf(ParameterOp parameter);
   /// Declares `made` as `name`, or returns the equal one that is declared.
   ParameterOp declare(ParameterOp made, const llvm::Twine &name,

@@ -29,8 +29,9 @@ namespace {
 /// Writes the functions of one model.
 class MarianModel {
 public:
-  MarianModel(LayerBuilder &layers, const MarianOptions &options)
-      : layers(layers), options(options) {}
+  MarianModel(LayerBuilder &layers, const WeightSource &weights,
+              const MarianOptions &options)
+      : layers(layers), weights(weights), options(options) {}
 
   void buildEncode();
   void buildDecode();
@@ -40,6 +41,8 @@ private:
   /// The tensor `name`. Quantised matrices are stored transposed, as intgemm
   /// multiplies them, except the embeddings, whose rows are looked up.
   Value weight(const Twine &name, ArrayRef<int64_t> shape);
+  /// What quantises vectors that are multiplied by the tensor `name`.
+  std::optional<float> inputMultiplier(StringRef name);
   Value dense(Value input, StringRef prefix, StringRef suffix, int64_t width);
   Value norm(Value input, StringRef prefix, StringRef suffix);
   Value preprocess(Value input, StringRef prefix, StringRef steps);
@@ -57,6 +60,7 @@ private:
   Value outputBias();
 
   LayerBuilder &layers;
+  const WeightSource &weights;
   const MarianOptions &options;
 };
 } // namespace
@@ -70,7 +74,24 @@ Value MarianModel::weight(const Twine &name, ArrayRef<int64_t> shape) {
   parameter.transposed = shape.size() == 2 && tensor &&
                          tensor->encoding == Encoding::IntGemm8 &&
                          parameter.name != "Wemb";
+  if (shape.size() == 2)
+    // Of the embeddings the one that the lists of a shortlist have.
+    parameter.inputMultiplier =
+        inputMultiplier(parameter.name == "Wemb" ? "none" : parameter.name);
   return layers.weight(parameter);
+}
+
+std::optional<float> MarianModel::inputMultiplier(StringRef name) {
+  std::string tensor = (name + "_QuantMultA").str();
+  Expected<std::optional<float>> value = weights.readScalar(tensor);
+  if (!value) {
+    layers.fail(toString(value.takeError()));
+    return std::nullopt;
+  }
+  if (*value && !(std::isfinite(**value) && **value > 0))
+    layers.fail("tensor '" + tensor + "' is " + std::to_string(**value) +
+                ", expected a positive number");
+  return *value;
 }
 
 Value MarianModel::dense(Value input, StringRef prefix, StringRef suffix,
@@ -200,7 +221,8 @@ void MarianModel::buildDecode() {
                                     {options.width, options.vocabulary},
                                     /*transposed=*/true,
                                     {options.vocabulary, options.width},
-                                    "Wemb.transposed"});
+                                    "Wemb.transposed",
+                                    inputMultiplier("Wemb")});
   layers.endFunction(layers.linear(states, projection, outputBias()));
 }
 
@@ -262,7 +284,7 @@ Expected<ImportedModel> importMarianFolder(StringRef folder,
 
   model.module = createModule(folder, "marian", context);
   LayerBuilder layers(*model.module, model.weights);
-  MarianModel functions(layers, *options);
+  MarianModel functions(layers, model.weights, *options);
   functions.buildEncode();
   functions.buildDecode();
   if (!files->shortlist.empty())

@@ -69,9 +69,14 @@ static Error bindParameter(ParameterOp parameter, const WeightSource &weights) {
     return makeError("tensor '" + name + "' of '" + entry->file +
                      "' has the unsupported element type '" +
                      entry->tensor->elementType + "'");
-  parameter.setSourceAttr(SourceAttr::get(parameter.getContext(), entry->file,
-                                          entry->tensor->offset,
-                                          *entry->tensor->encoding));
+  if (parameter.isStoredAsIntegers() &&
+      entry->tensor->encoding != Encoding::IntGemm8)
+    return makeError("tensor '" + name + "' of '" + entry->file + "' has the " +
+                     "element type '" + entry->tensor->elementType +
+                     "' but the parameter is i8 (expected intgemm8)");
+  parameter.setSourceAttr(SourceAttr::get(
+      parameter.getContext(), entry->file, entry->tensor->offset,
+      *entry->tensor->encoding, /*input_multiplier=*/FloatAttr()));
   return Error::success();
 }
 

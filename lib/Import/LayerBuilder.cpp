@@ -101,8 +101,13 @@ void LayerBuilder::declare(const Parameter &parameter) {
          formatShape(entry->tensor->shape) + " but the model needs " +
          formatShape(parameter.fileShape));
   } else {
+    FloatAttr inputMultiplier;
+    if (parameter.inputMultiplier &&
+        entry->tensor->encoding == Encoding::IntGemm8)
+      inputMultiplier = builder.getF32FloatAttr(*parameter.inputMultiplier);
     source = SourceAttr::get(builder.getContext(), entry->file,
-                             entry->tensor->offset, *entry->tensor->encoding);
+                             entry->tensor->offset, *entry->tensor->encoding,
+                             inputMultiplier);
   }
   OpBuilder::InsertionGuard guard(builder);
   if (auto functions = module.getOps<func::FuncOp>(); !functions.empty())
@@ -146,8 +151,7 @@ Value LayerBuilder::learnedPositions(Value input, Value table, int64_t offset) {
 }
 
 Value LayerBuilder::linear(Value input, Value weight, Value bias) {
-  return LinearOp::create(builder, weight.getLoc(), input, weight, bias,
-                          /*destination=*/Value())
+  return LinearOp::create(builder, weight.getLoc(), input, weight, bias)
       .getOutput();
 }
 
@@ -179,10 +183,11 @@ Value LayerBuilder::recurrence(Value forget, Value value) {
 
 Value LayerBuilder::candidateLogits(Value input, Value rows, Value bias,
                                     Value counts) {
-  return CandidateLogitsOp::create(builder, rows.getLoc(), input, rows, bias,
-                                   counts, /*candidates=*/Value(),
-                                   /*sentences=*/Value(),
-                                   /*destination=*/Value())
+  return CandidateLogitsOp::create(
+             builder, rows.getLoc(), input, /*input_scales=*/Value(), rows,
+             /*row_scales=*/Value(), bias, counts, /*candidates=*/Value(),
+             /*sentences=*/Value(), /*destination=*/Value(),
+             /*shift=*/IntegerAttr())
       .getOutput();
 }
 

@@ -59,6 +59,8 @@ public:
     bool transposed = false;
     llvm::SmallVector<int64_t, 2> fileShape;
     std::string symbol = name;
+    /// What quantises vectors that are multiplied by an `intgemm8` tensor.
+    std::optional<float> inputMultiplier = std::nullopt;
   };
   mlir::Value weight(const Parameter &parameter);
 

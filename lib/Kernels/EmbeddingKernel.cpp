@@ -18,7 +18,7 @@ namespace {
 class TableRow {
 public:
   TableRow(RowKernel &kernel, EmbeddingOp op, Value id)
-      : kernel(kernel), table(op.getTable()),
+      : kernel(kernel), table(op.getTable()), divides(op.getDivides()),
         scale(op.getScale().convertToDouble()) {
     OpBuilder &builder = kernel.loops.builder;
     Location loc = kernel.loops.loc;
@@ -26,19 +26,36 @@ public:
     isNone = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, id,
                                    none);
     row = kernel.loops.toIndex(arith::MaxSIOp::create(builder, loc, id, none));
+    if (Value scales = op.getScales()) {
+      bool isOne = cast<MemRefType>(scales.getType()).getDimSize(0) == 1;
+      rowScale = kernel.loops.load(scales, isOne ? kernel.loops.index(0) : row);
+    }
   }
 
   Value at(const Slice &slice) const {
+    OpBuilder &builder = kernel.loops.builder;
+    Location loc = kernel.loops.loc;
     Value x = kernel.load(table, row, slice);
+    if (rowScale)
+      x = dequantize(x, slice);
     if (scale != 1)
       x = kernel.loops.mul(x, kernel.math.constant(scale, x));
-    return arith::SelectOp::create(kernel.loops.builder, kernel.loops.loc,
-                                   isNone, kernel.math.constant(0, x), x);
+    Value zero = arith::ConstantOp::create(builder, loc,
+                                           builder.getZeroAttr(x.getType()));
+    return arith::SelectOp::create(builder, loc, isNone, zero, x);
   }
 
 private:
+  Value dequantize(Value integers, const Slice &slice) const {
+    Value factor = kernel.splat(rowScale, slice);
+    Value x = arith::SIToFPOp::create(kernel.loops.builder, kernel.loops.loc,
+                                      factor.getType(), integers);
+    return divides ? kernel.loops.div(x, factor) : kernel.loops.mul(x, factor);
+  }
+
   RowKernel &kernel;
-  Value table, row, isNone;
+  Value table, row, isNone, rowScale;
+  bool divides;
   double scale;
 };
 } // namespace

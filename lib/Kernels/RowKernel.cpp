@@ -24,8 +24,8 @@ static SmallVector<ReassociationIndices> leadingAndLast(MemRefType type) {
 
 bool heddle::isRows(Value memref) {
   auto type = dyn_cast<MemRefType>(memref.getType());
-  if (!type || !type.getElementType().isF32() || type.getRank() == 0 ||
-      !type.isLastDimUnitStride())
+  if (!type || type.getRank() == 0 || !type.isLastDimUnitStride() ||
+      !(type.getElementType().isF32() || type.getElementType().isInteger(8)))
     return false;
   return type.getRank() <= 2 ||
          memref::CollapseShapeOp::isGuaranteedCollapsible(type,

@@ -9,6 +9,7 @@
 #include "lib/Weights/Error.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 #include <cmath>
 
 using namespace llvm;
@@ -96,6 +97,27 @@ StoredTensor StoredTensor::zeros(ArrayRef<int64_t> shape) {
   return tensor;
 }
 
+StoredTensor StoredTensor::fromValues(std::vector<float> values) {
+  StoredTensor tensor;
+  tensor.columns = values.size();
+  tensor.computed = std::make_shared<std::vector<float>>(std::move(values));
+  return tensor;
+}
+
+StoredTensor StoredTensor::quantizedBy(std::vector<float> scales,
+                                       Axis axis) const {
+  StoredTensor tensor = concatenate({*this});
+  tensor.computed = std::make_shared<std::vector<float>>(std::move(scales));
+  tensor.axis = axis;
+  return tensor;
+}
+
+StoredTensor StoredTensor::asIntegers() const {
+  StoredTensor tensor = *this;
+  tensor.isDivided = false;
+  return tensor;
+}
+
 StoredTensor StoredTensor::concatenate(std::vector<StoredTensor> parts) {
   StoredTensor tensor;
   tensor.rows = parts.front().rows;
@@ -115,7 +137,8 @@ StoredTensor StoredTensor::scaledBy(float factor) const {
 
 void StoredTensor::decodeStored(uint64_t first, uint64_t count, float *values,
                                 uint64_t stride) const {
-  withElements(encoding, bytes.data(), multiplier, [&](auto element) {
+  float divisor = isDivided ? multiplier : 1.0f;
+  withElements(encoding, bytes.data(), divisor, [&](auto element) {
     if (!transposed) {
       for (uint64_t r = 0; r < count; ++r)
         for (uint64_t c = 0; c < columns; ++c)
@@ -131,10 +154,24 @@ void StoredTensor::decodeStored(uint64_t first, uint64_t count, float *values,
   });
 }
 
+void StoredTensor::quantize(uint64_t first, uint64_t count, float *values,
+                            uint64_t stride) const {
+  for (uint64_t r = 0; r < count; ++r)
+    for (uint64_t c = 0; c < columns; ++c) {
+      float &value = values[r * stride + c];
+      float scaled = value / (*computed)[axis == Axis::Columns ? c : first + r];
+      value = std::isnan(scaled)
+                  ? 0.0f
+                  : std::clamp(std::nearbyint(scaled), -127.0f, 127.0f);
+    }
+}
+
 void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
                             uint64_t stride) const {
   if (!bytes.empty()) {
     decodeStored(first, count, values, stride);
+  } else if (parts.empty() && computed) {
+    std::copy(computed->begin(), computed->end(), values);
   } else if (parts.empty()) {
     for (uint64_t r = 0; r < count; ++r)
       std::fill_n(values + r * stride, columns, 0.0f);
@@ -144,6 +181,8 @@ void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
       part.decodeTo(first, count, begin, stride);
       begin += part.columns;
     }
+    if (computed)
+      quantize(first, count, values, stride);
   }
   if (factor == 1.0f)
     return;

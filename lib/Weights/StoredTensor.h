@@ -3,7 +3,8 @@
 // A view of a tensor in a mapped file, or of one that is made of others,
 // decoded to f32 a few rows at a time, so that the largest buffer a model needs
 // is a block of rows. Widening f16 and bf16 is exact; intgemm8 is float(int8) /
-// multiplier in f32, as Marian has it.
+// multiplier in f32, as Marian has it. Integers are f32 here, too, which holds
+// each of 8 bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #define HEDDLE_LIB_WEIGHTS_STOREDTENSOR_H
 
 #include "lib/Weights/TensorFile.h"
+#include <memory>
 #include <vector>
 
 namespace heddle {
@@ -33,8 +35,20 @@ public:
   /// The columns of all parts, which are not none and have equally many rows.
   static StoredTensor concatenate(std::vector<StoredTensor> parts);
 
+  /// A vector of computed values.
+  static StoredTensor fromValues(std::vector<float> values);
+
   /// The tensor times `factor`; each product is rounded to f32.
   StoredTensor scaledBy(float factor) const;
+
+  /// clip(rint(x / s), -127, 127) with the scale of its column or row, which
+  /// are as many as there are of these; of what is no number 0.
+  enum class Axis { Columns, Rows };
+  StoredTensor quantizedBy(std::vector<float> scales, Axis axis) const;
+
+  /// An `intgemm8` tensor as it is stored, not divided by its multiplier.
+  StoredTensor asIntegers() const;
+  float getMultiplier() const { return multiplier; }
 
   uint64_t getRows() const { return rows; }
   uint64_t getColumns() const { return columns; }
@@ -53,13 +67,20 @@ private:
   void decodeStored(uint64_t first, uint64_t count, float *values,
                     uint64_t stride) const;
 
-  /// Where the bytes stand in a file; empty for zeros and for parts.
+  void quantize(uint64_t first, uint64_t count, float *values,
+                uint64_t stride) const;
+
+  /// Where the bytes stand in a file; empty for zeros and for what is made.
   llvm::StringRef bytes;
   std::vector<StoredTensor> parts;
+  /// The values of a vector, or the scales that quantise the only part.
+  std::shared_ptr<const std::vector<float>> computed;
+  Axis axis = Axis::Columns;
   uint64_t rows = 1, columns = 1;
   Encoding encoding = Encoding::F32;
   bool transposed = false;
   float multiplier = 1.0f;
+  bool isDivided = true;
   float factor = 1.0f;
 };
 

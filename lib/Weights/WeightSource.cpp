@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Weights/WeightSource.h"
+#include "lib/Weights/DerivedTensor.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
@@ -99,16 +100,41 @@ std::optional<WeightSource::Entry> WeightSource::find(StringRef name) const {
   return std::nullopt;
 }
 
+Expected<std::optional<float>> WeightSource::readScalar(StringRef name) const {
+  for (const TensorFile &file : files) {
+    const TensorInfo *tensor = file.find(name);
+    if (!tensor)
+      continue;
+    if (!tensor->encoding || countElements(tensor->shape) != 1)
+      return makeError("tensor '" + name + "' of '" + file.getPath() +
+                       "' is no number");
+    auto stored =
+        StoredTensor::create(name, tensor->shape, *tensor->encoding,
+                             /*transposed=*/false, file, tensor->offset);
+    if (!stored)
+      return stored.takeError();
+    float value;
+    stored->decodeRows(0, 1, value);
+    return value;
+  }
+  return std::nullopt;
+}
+
 Expected<StoredTensor> WeightSource::openStored(ParameterOp parameter) const {
   StringRef name = parameter.getSymName();
   std::optional<SourceAttr> source = parameter.getSource();
   if (!source)
     return makeError("parameter '" + name + "' has no source");
-  for (const TensorFile &file : files)
-    if (getFileName(file) == source->getFile())
-      return StoredTensor::create(
-          name, parameter.getLogicalShape(), source->getEncoding(),
-          parameter.getTransposed(), file, source->getOffset());
+  for (const TensorFile &file : files) {
+    if (getFileName(file) != source->getFile())
+      continue;
+    Expected<StoredTensor> stored = StoredTensor::create(
+        name, parameter.getLogicalShape(), source->getEncoding(),
+        parameter.getTransposed(), file, source->getOffset());
+    if (stored && parameter.isStoredAsIntegers())
+      return stored->asIntegers();
+    return stored;
+  }
   return makeError("parameter '" + name + "' is in '" + source->getFile() +
                    "', which is no file of the model");
 }
@@ -131,7 +157,7 @@ Expected<StoredTensor> WeightSource::open(ParameterOp parameter) const {
       return opened.takeError();
     parts.push_back(std::move(*opened));
   }
-  return scale(StoredTensor::concatenate(std::move(parts)));
+  return scale(deriveTensor(parameter, std::move(parts)));
 }
 
 } // namespace heddle

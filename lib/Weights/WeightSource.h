@@ -35,6 +35,9 @@ public:
   /// The tensor of this name in any file.
   std::optional<Entry> find(llvm::StringRef name) const;
 
+  /// The value of a tensor of one element; none where there is no such tensor.
+  llvm::Expected<std::optional<float>> readScalar(llvm::StringRef name) const;
+
   llvm::ArrayRef<TensorFile> getFiles() const { return files; }
 
   /// The bytes of a parameter that has a source, is zero, or is made of such.

@@ -1,0 +1,90 @@
+//===- Quantization.cpp - quantize, and the two sides of a product --------===//
+//
+// Verifiers check the numbered constraints of Quantization.td, and those of
+// products that Layers.td states.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/LayerChecks.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace heddle;
+
+LogicalResult heddle::verifyMultiplier(Operation *op,
+                                       const APFloat &multiplier) {
+  if (multiplier.isFiniteNonZero() && !multiplier.isNegative())
+    return success();
+  return op->emitOpError("expects a positive, finite multiplier, found ")
+         << multiplier.convertToFloat();
+}
+
+LogicalResult heddle::verifyFactors(Operation *op, const Factors &factors) {
+  auto input = shapedType(factors.input), weight = shapedType(factors.weight);
+  if (input.getElementType() != weight.getElementType())
+    return op->emitOpError("multiplies ")
+           << input << " by " << weight << ", expected one element type";
+  bool isOfIntegers = input.getElementType().isInteger(8);
+  bool hasScales = factors.inputScales || factors.weightScales || factors.shift;
+  if (!isOfIntegers && hasScales)
+    return op->emitOpError("multiplies f32 and expects no scales or shift");
+  if (isOfIntegers && !factors.weightScales)
+    return op->emitOpError("multiplies integers and expects scales of its "
+                           "weight");
+  constexpr int64_t mostShift = 128;
+  if (IntegerAttr shift = factors.shift;
+      shift && (shift.getInt() < 0 || shift.getInt() > mostShift))
+    return op->emitOpError("expects a shift of 0 to ")
+           << mostShift << ", found " << shift.getInt();
+  if (!factors.inputScales || succeeded(verifyCompatibleShape(
+                                  shapedType(factors.inputScales).getShape(),
+                                  input.getShape().drop_back())))
+    return success();
+  return op->emitOpError("expects scales of its input's leading dimensions, "
+                         "found ")
+         << factors.inputScales.getType() << " for " << input;
+}
+
+LogicalResult QuantizeOp::inferReturnTypes(MLIRContext *context,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &results) {
+  auto type = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
+  if (!type)
+    return success();
+  results.push_back(type.clone(IntegerType::get(context, 8)));
+  if (!adaptor.getMultiplier())
+    results.push_back(type.clone(type.getShape().drop_back()));
+  return success();
+}
+
+LogicalResult QuantizeOp::verify() {
+  // quantize_c1
+  if (getMultiplier() && failed(verifyMultiplier(*this, *getMultiplier())))
+    return failure();
+  // quantize_c2
+  auto type = shapedType(getInput());
+  if (type.getRank() < 2)
+    return emitOpError("expects vectors of rank 2 or more, found ") << type;
+  size_t results = getMultiplier() ? 1 : 2;
+  if (size_t found = getDestinations().size(); found != 0 && found != results)
+    return emitOpError("expects ")
+           << results << " destinations, found " << found;
+  for (auto [index, destination] : llvm::enumerate(getDestinations())) {
+    Type element = getElementTypeOrSelf(destination.getType());
+    if (index == 0 ? !element.isInteger(8) : !element.isF32())
+      return emitOpError("expects destinations of i8 and, without a "
+                         "multiplier, f32, found ")
+             << destination.getType();
+  }
+  if (failed(verifyDestination(*this, type.getShape())))
+    return failure();
+  return getMultiplier()
+             ? success()
+             : verifyDestination(*this, type.getShape().drop_back(), 1);
+}
+
+FailureOr<int64_t> QuantizeOp::timeAxis(TimeAxes axes) {
+  return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
+                    /*contracted=*/1);
+}

@@ -1,0 +1,60 @@
+//===- Quantization.td - From f32 to fewer bits ---------------*- tablegen -*-===//
+//
+// Where choose-precision gives a product integers to multiply, its left side is
+// quantised by an op of its own, which later passes fuse into what computes it.
+// The product says what its sums are worth: see `linear`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_DIALECT_QUANTIZATION
+#define HEDDLE_DIALECT_QUANTIZATION
+
+include "dialect/Base.td"
+
+def QuantizeOp : Transformer_LayerOp<"quantize"> {
+  let summary = "vectors as 8-bit integers";
+  let description = [{
+    x [..., d] -> q [..., d] of i8 and, without `multiplier`, scales s [...]:
+
+        s = max |x[..., :]| / 127, of zeros 1
+        q = clip(rint(x / s), -127, 127)
+
+    With a multiplier a, one for all vectors:
+
+        q = clip(rint(x * a), -127, 127)
+
+    Each operation rounds to f32, rint to the nearest integer, of two the even
+    one. -128 never occurs. What is no number makes the scale of its vector no
+    number, an infinity makes it infinite; their integers are 0.
+
+    ```mlir
+    %q, %s = transformer.quantize %x
+      : (tensor<?x?x256xf32>) -> (tensor<?x?x256xi8>, tensor<?x?xf32>)
+    %r = transformer.quantize %x multiplier 1.250000e+01
+      : (tensor<?x?x256xf32>) -> tensor<?x?x256xi8>
+    ```
+
+    Constraints:
+    - (C1) the multiplier is positive and finite.
+    - (C2) scales have the leading dimensions of x; x has rank 2 or more.
+  }];
+  let arguments = (ins Transformer_Vectors:$input,
+                       Variadic<Transformer_Entries>:$destinations,
+                       OptionalAttr<F32Attr>:$multiplier);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = [{
+    $input (`multiplier` $multiplier^)? (`into` $destinations^)? attr-dict
+        `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The largest integer, and minus the smallest.
+    static constexpr int64_t kMost = 127;
+    /// The scales of memrefs that it writes; null with a multiplier.
+    ::mlir::Value getScales() {
+      return getDestinations().size() > 1 ? getDestinations()[1]
+                                          : ::mlir::Value();
+    }
+  }];
+}
+
+#endif // HEDDLE_DIALECT_QUANTIZATION

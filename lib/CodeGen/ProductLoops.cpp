@@ -1,0 +1,181 @@
+#include "lib/CodeGen/ProductLoops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static bool isOfIntegers(Value memref) {
+  return cast<MemRefType>(memref.getType()).getElementType().isInteger(8);
+}
+
+static Value shifted(Value index, int64_t by, Loops &loops) {
+  return by == 0 ? index
+                 : arith::AddIOp::create(loops.builder, loops.loc, index,
+                                         loops.index(by))
+                       .getResult();
+}
+
+/// The integer at these coordinates, as i32.
+static Value loadInteger(Value memref, ValueRange at, Loops &loops) {
+  return arith::ExtSIOp::create(loops.builder, loops.loc,
+                                loops.builder.getI32Type(),
+                                loops.load(memref, at));
+}
+
+static Value integer(int64_t value, Loops &loops) {
+  return arith::ConstantIntOp::create(loops.builder, loops.loc, value, 32);
+}
+
+/// x[k] + shift.
+static Value loadShifted(const ProductInput &input, Value k, Loops &loops) {
+  return arith::AddIOp::create(
+      loops.builder, loops.loc,
+      loadInteger(input.memref, append(input.at, k), loops),
+      integer(input.shift, loops));
+}
+
+static Value addProduct(Value sum, Value lhs, Value rhs, Loops &loops) {
+  return arith::AddIOp::create(
+      loops.builder, loops.loc, sum,
+      arith::MulIOp::create(loops.builder, loops.loc, lhs, rhs));
+}
+
+/// f32(sum) * (s * w) + b.
+static Value dequantize(Value sum, const ProductInput &input,
+                        const ProductWeight &weight, ValueRange weightAt,
+                        Loops &loops) {
+  Value scale = loops.load(weight.scales, weightAt);
+  if (input.scales)
+    scale = loops.mul(loops.load(input.scales, input.at), scale);
+  Value y = loops.mul(arith::SIToFPOp::create(loops.builder, loops.loc,
+                                              loops.builder.getF32Type(), sum),
+                      scale);
+  return weight.bias ? loops.add(y, loops.load(weight.bias, weightAt)) : y;
+}
+
+static void multiplyFloats(const ProductInput &input,
+                           const ProductWeight &weight, int64_t column,
+                           Value result, ValueRange at, Loops &loops) {
+  // Columns inside: the weight is read along its rows.
+  Value columns = loops.lastSize(result);
+  loops.loop(columns, [&](Value j) {
+    loops.store(weight.bias ? loops.load(weight.bias, shifted(j, column, loops))
+                            : loops.f32(0),
+                result, append(at, j));
+  });
+  loops.loop(loops.size(weight.memref, 0), [&](Value k) {
+    Value x = loops.load(input.memref, append(input.at, k));
+    loops.loop(columns, [&](Value j) {
+      Value term = loops.mul(
+          x, loops.load(weight.memref, {k, shifted(j, column, loops)}));
+      SmallVector<Value> place = append(at, j);
+      loops.store(loops.add(loops.load(result, place), term), result, place);
+    });
+  });
+}
+
+static void multiplyIntegers(const ProductInput &input,
+                             const ProductWeight &weight, int64_t column,
+                             Value result, ValueRange at, Loops &loops) {
+  Value columns = loops.lastSize(result);
+  int64_t width = cast<MemRefType>(result.getType()).getShape().back();
+  Value sums = memref::AllocaOp::create(
+      loops.builder, loops.loc,
+      MemRefType::get(width, loops.builder.getI32Type()));
+  loops.loop(columns,
+             [&](Value j) { loops.store(integer(0, loops), sums, j); });
+  loops.loop(loops.size(weight.memref, 0), [&](Value k) {
+    Value x = loadShifted(input, k, loops);
+    loops.loop(columns, [&](Value j) {
+      Value w =
+          loadInteger(weight.memref, {k, shifted(j, column, loops)}, loops);
+      loops.store(addProduct(loops.load(sums, j), x, w, loops), sums, j);
+    });
+  });
+  loops.loop(columns, [&](Value j) {
+    loops.store(dequantize(loops.load(sums, j), input, weight,
+                           shifted(j, column, loops), loops),
+                result, append(at, j));
+  });
+}
+
+void heddle::multiplyRow(const ProductInput &input, const ProductWeight &weight,
+                         int64_t column, Value result, ValueRange at,
+                         Loops &loops) {
+  auto multiply =
+      isOfIntegers(weight.memref) ? multiplyIntegers : multiplyFloats;
+  multiply(input, weight, column, result, at, loops);
+}
+
+Value heddle::multiplyRows(const ProductInput &input, const ProductWeight &rows,
+                           ValueRange rowAt, Loops &loops) {
+  Value begin = loops.index(0), end = loops.lastSize(rows.memref);
+  if (isOfIntegers(rows.memref)) {
+    Value sum =
+        loops.fold(begin, end, integer(0, loops), [&](Value d, Value sum) {
+          Value w = loadInteger(rows.memref, append(rowAt, d), loops);
+          return addProduct(sum, loadShifted(input, d, loops), w, loops);
+        });
+    return dequantize(sum, input, rows, rowAt, loops);
+  }
+  return loops.fold(begin, end, loops.load(rows.bias, rowAt),
+                    [&](Value d, Value sum) {
+                      Value x = loops.load(input.memref, append(input.at, d));
+                      Value w = loops.load(rows.memref, append(rowAt, d));
+                      return loops.add(sum, loops.mul(x, w));
+                    });
+}
+
+/// clip(rint(x), -127, 127) as i8; of what is no number 0.
+static Value roundToInteger(Value x, Loops &loops) {
+  OpBuilder &builder = loops.builder;
+  Value isNumber = arith::CmpFOp::create(builder, loops.loc,
+                                         arith::CmpFPredicate::ORD, x, x);
+  Value rounded = math::RoundEvenOp::create(
+      builder, loops.loc,
+      arith::SelectOp::create(builder, loops.loc, isNumber, x, loops.f32(0)));
+  Value most = loops.f32(QuantizeOp::kMost),
+        least = loops.f32(-QuantizeOp::kMost);
+  Value clipped = arith::MaximumFOp::create(
+      builder, loops.loc,
+      arith::MinimumFOp::create(builder, loops.loc, rounded, most), least);
+  return arith::FPToSIOp::create(builder, loops.loc, builder.getI8Type(),
+                                 clipped);
+}
+
+Value heddle::quantizeValue(Value x, Value multiplier, Loops &loops) {
+  return roundToInteger(loops.mul(x, multiplier), loops);
+}
+
+/// max |x| / 127, of zeros 1.
+static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
+  Value most =
+      loops.fold(loops.index(0), loops.lastSize(input), loops.f32(0),
+                 [&](Value d, Value most) {
+                   Value x = loops.load(input, append(at, d));
+                   return loops.max(
+                       most, math::AbsFOp::create(loops.builder, loops.loc, x));
+                 });
+  Value isZero = arith::CmpFOp::create(
+      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, most, loops.f32(0));
+  return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(1),
+                                 loops.div(most, loops.f32(QuantizeOp::kMost)));
+}
+
+void heddle::quantizeRow(QuantizeOp op, ValueRange at, Loops &loops) {
+  Value scale, multiplier;
+  if (op.getMultiplier())
+    multiplier = loops.f32(op.getMultiplier()->convertToFloat());
+  else
+    loops.store(scale = scaleOfRow(op.getInput(), at, loops), op.getScales(),
+                at);
+  loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
+    SmallVector<Value> place = append(at, d);
+    Value x = loops.load(op.getInput(), place);
+    loops.store(scale ? roundToInteger(loops.div(x, scale), loops)
+                      : quantizeValue(x, multiplier, loops),
+                op.getDestinations().front(), place);
+  });
+}

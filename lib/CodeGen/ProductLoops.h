@@ -1,0 +1,49 @@
+//===- ProductLoops.h - Products with weights, as loops ---------*- C++ -*-===//
+//
+// x W + b of one row, and the row as integers: the reference of linear, ffn,
+// candidate_logits and quantize, in the order that Layers.td and
+// Quantization.td state.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_CODEGEN_PRODUCTLOOPS_H
+#define HEDDLE_LIB_CODEGEN_PRODUCTLOOPS_H
+
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/Loops.h"
+
+namespace heddle {
+
+/// The row of memref [..., d] that is multiplied, at these coordinates.
+struct ProductInput {
+  mlir::Value memref;
+  llvm::SmallVector<mlir::Value> at;
+  /// Of i8: scales [...], null where the weight's are all, and what is added to
+  /// each integer.
+  mlir::Value scales = {};
+  int64_t shift = 0;
+};
+
+/// W [in, out] with scales [out] where it is i8; the bias [out] may be null.
+struct ProductWeight {
+  mlir::Value memref, scales, bias;
+};
+
+/// result[at, j] = (x W + b)[column + j] for each column of the result.
+void multiplyRow(const ProductInput &input, const ProductWeight &weight,
+                 int64_t column, mlir::Value result, mlir::ValueRange at,
+                 Loops &loops);
+
+/// x . w + b with w the row of `rows` at `rowAt`; scales and bias [rowAt].
+mlir::Value multiplyRows(const ProductInput &input, const ProductWeight &rows,
+                         mlir::ValueRange rowAt, Loops &loops);
+
+/// The row of `input` at `at` as integers, and its scale; see QuantizeOp.
+void quantizeRow(QuantizeOp op, mlir::ValueRange at, Loops &loops);
+
+/// clip(rint(x * multiplier), -127, 127) as i8; of what is no number 0.
+mlir::Value quantizeValue(mlir::Value x, mlir::Value multiplier, Loops &loops);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CODEGEN_PRODUCTLOOPS_H

@@ -1,0 +1,21 @@
+//===- QuantizeKernel.h - Kernels of quantize -------------------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_KERNELS_QUANTIZEKERNEL_H
+#define HEDDLE_LIB_KERNELS_QUANTIZEKERNEL_H
+
+#include "dialect/Transformer.h"
+#include "lib/Kernels/RowKernel.h"
+
+namespace heddle {
+
+/// clip(rint(x), -127, 127) of a vector of f32 as one of i8 with as many lanes;
+/// of what is no number 0. The formula is that of QuantizeOp, bit for bit on
+/// every ISA level.
+mlir::Value roundToIntegers(mlir::Value x, const VectorMath &math);
+
+/// Builds what the op computes, at the kernel's insertion point.
+void emitKernel(QuantizeOp op, RowKernel &kernel);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_QUANTIZEKERNEL_H

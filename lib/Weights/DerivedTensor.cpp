@@ -1,0 +1,108 @@
+#include "lib/Weights/DerivedTensor.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+
+namespace heddle {
+
+using Axis = StoredTensor::Axis;
+
+/// Elements that are decoded at a time.
+static constexpr uint64_t kBlockElements = 1 << 18;
+
+/// Calls `use(row, column, value)` for each element.
+template <typename Use>
+static void forEachElement(const StoredTensor &tensor, const Use &use) {
+  uint64_t columns = tensor.getColumns(), rows = tensor.getRows();
+  uint64_t most = std::max<uint64_t>(1, kBlockElements / columns);
+  std::vector<float> block(std::min(most, rows) * columns);
+  for (uint64_t first = 0; first < rows; first += most) {
+    uint64_t count = std::min(most, rows - first);
+    tensor.decodeRows(first, count,
+                      MutableArrayRef(block).take_front(count * columns));
+    for (uint64_t r = 0; r < count; ++r)
+      for (uint64_t c = 0; c < columns; ++c)
+        use(first + r, c, block[r * columns + c]);
+  }
+}
+
+/// max |x| / 127 along the other axis, of zeros 1; what is no number stays.
+static std::vector<float> scalesOf(const StoredTensor &tensor, Axis axis) {
+  bool byColumns = axis == Axis::Columns;
+  std::vector<float> scales(byColumns ? tensor.getColumns() : tensor.getRows());
+  forEachElement(tensor, [&](uint64_t row, uint64_t column, float value) {
+    float &most = scales[byColumns ? column : row];
+    if (!(std::abs(value) <= most) && !std::isnan(most))
+      most = std::abs(value);
+  });
+  for (float &scale : scales)
+    scale = scale == 0.0f ? 1.0f : scale / QuantizeOp::kMost;
+  return scales;
+}
+
+static StoredTensor quantize(const StoredTensor &tensor, Axis axis) {
+  return tensor.quantizedBy(scalesOf(tensor, axis), axis);
+}
+
+/// Marian's QuantMultA beside a matrix; 1 where there is none.
+static float inputMultiplierOf(ParameterOp matrix) {
+  mlir::FloatAttr multiplier = matrix.getSource()->getInputMultiplier();
+  return multiplier ? multiplier.getValue().convertToFloat() : 1.0f;
+}
+
+/// b - ((127 / a) * (127 / m) / 127) * f32(sum of integers), as Marian folds
+/// what it adds to quantised vectors into the bias.
+static std::vector<float> shiftBias(const StoredTensor &bias,
+                                    const StoredTensor &integers,
+                                    float inputMultiplier, float multiplier,
+                                    Axis axis) {
+  std::vector<float> values(bias.getColumns());
+  bias.decodeRows(0, 1, values);
+  std::vector<int64_t> sums(values.size());
+  forEachElement(integers, [&](uint64_t row, uint64_t column, float value) {
+    sums[axis == Axis::Columns ? column : row] += int64_t(value);
+  });
+  float step = (127.0f / inputMultiplier) * (127.0f / multiplier) / 127.0f;
+  for (auto [value, sum] : zip_equal(values, sums)) {
+    float shift = step * float(sum);
+    value -= shift;
+  }
+  return values;
+}
+
+StoredTensor deriveTensor(ParameterOp parameter,
+                          std::vector<StoredTensor> parts) {
+  SmallVector<ParameterOp, 0> declared = parameter.getPartOps();
+  const StoredTensor &matrix = parts.back();
+  switch (*parameter.getDerivation()) {
+  case Derivation::Columns:
+    return StoredTensor::concatenate(std::move(parts));
+  case Derivation::ColumnIntegers:
+    return quantize(matrix, Axis::Columns);
+  case Derivation::RowIntegers:
+    return quantize(matrix, Axis::Rows);
+  case Derivation::ColumnScales:
+    return StoredTensor::fromValues(scalesOf(matrix, Axis::Columns));
+  case Derivation::RowScales:
+    return StoredTensor::fromValues(scalesOf(matrix, Axis::Rows));
+  case Derivation::Multiplier:
+    return StoredTensor::fromValues({matrix.getMultiplier()});
+  case Derivation::ProductScales: {
+    float scale =
+        1.0f / (inputMultiplierOf(declared.back()) * matrix.getMultiplier());
+    return StoredTensor::fromValues(
+        std::vector<float>(parameter.getTensorType().getNumElements(), scale));
+  }
+  case Derivation::ColumnShiftedBias:
+  case Derivation::RowShiftedBias: {
+    bool byColumns = parameter.getDerivation() == Derivation::ColumnShiftedBias;
+    return StoredTensor::fromValues(shiftBias(
+        parts.front(), matrix, inputMultiplierOf(declared.back()),
+        matrix.getMultiplier(), byColumns ? Axis::Columns : Axis::Rows));
+  }
+  }
+  llvm_unreachable("all derivations are covered");
+}
+
+} // namespace heddle

@@ -1,0 +1,199 @@
+// Every constraint of quantised ops and of the parameters that they read.
+// RUN: heddle-opt %s -verify-diagnostics -split-input-file
+
+func.func @quantize_c1(%x: tensor<?x8xf32>) {
+  // expected-error @below {{expects a positive, finite multiplier, found 0.0}}
+  %q = transformer.quantize %x multiplier 0.0 : (tensor<?x8xf32>) -> tensor<?x8xi8>
+  return
+}
+
+// -----
+
+func.func @quantize_c2_rank(%x: tensor<8xf32>) {
+  // expected-error @below {{expects vectors of rank 2 or more, found 'tensor<8xf32>'}}
+  %q = transformer.quantize %x multiplier 1.0 : (tensor<8xf32>) -> tensor<8xi8>
+  return
+}
+
+// -----
+
+func.func @quantize_c2_count(%x: memref<?x8xf32>, %q: memref<?x8xi8>) {
+  // expected-error @below {{expects 2 destinations, found 1}}
+  transformer.quantize %x into %q : (memref<?x8xf32>, memref<?x8xi8>) -> ()
+  return
+}
+
+// -----
+
+func.func @quantize_c2_type(%x: memref<?x8xf32>, %s: memref<?xf32>) {
+  // expected-error @below {{expects destinations of i8 and, without a multiplier, f32, found 'memref<?x8xf32>'}}
+  transformer.quantize %x into %x, %s : (memref<?x8xf32>, memref<?x8xf32>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @quantize_c2_shape(%x: memref<?x?x8xf32>, %q: memref<?x?x8xi8>, %s: memref<?xf32>) {
+  // expected-error @below {{writes a result of shape [?, ?] into a destination of type 'memref<?xf32>'}}
+  transformer.quantize %x into %q, %s : (memref<?x?x8xf32>, memref<?x?x8xi8>, memref<?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_c7_types(%x: tensor<?x8xi8>, %w: tensor<8x4xf32>) {
+  // expected-error @below {{multiplies 'tensor<?x8xi8>' by 'tensor<8x4xf32>', expected one element type}}
+  %y = transformer.linear %x, %w : (tensor<?x8xi8>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c7_no_scales(%x: tensor<?x8xi8>, %w: tensor<8x4xi8>) {
+  // expected-error @below {{multiplies integers and expects scales of its weight}}
+  %y = transformer.linear %x, %w : (tensor<?x8xi8>, tensor<8x4xi8>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c7_f32(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
+  // expected-error @below {{multiplies f32 and expects no scales or shift}}
+  %y = transformer.linear %x shift 3, %w : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c7_length(%x: tensor<?x8xi8>, %w: tensor<8x4xi8>, %s: tensor<5xf32>) {
+  // expected-error @below {{the weight's scale has type 'tensor<5xf32>', expected 4 values}}
+  %y = transformer.linear %x, %w scales(%s) : (tensor<?x8xi8>, tensor<8x4xi8>, tensor<5xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c7_rows(%x: tensor<?x8xi8>, %t: tensor<?x?xf32>, %w: tensor<8x4xi8>, %s: tensor<4xf32>) {
+  // expected-error @below {{expects scales of its input's leading dimensions, found 'tensor<?x?xf32>' for 'tensor<?x8xi8>'}}
+  %y = transformer.linear %x scales(%t), %w scales(%s) : (tensor<?x8xi8>, tensor<?x?xf32>, tensor<8x4xi8>, tensor<4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c8_shift(%x: tensor<?x8xi8>, %w: tensor<8x4xi8>, %s: tensor<4xf32>) {
+  // expected-error @below {{expects a shift of 0 to 128, found 129}}
+  %y = transformer.linear %x shift 129, %w scales(%s) : (tensor<?x8xi8>, tensor<8x4xi8>, tensor<4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c8_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tensor<4xf32>) {
+  // expected-error @below {{has a norm and expects no quantize}}
+  %y = transformer.linear %x, %w norm(rms, %g, 1.0e-6) quantize(2.0) : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x4xi8>
+  return
+}
+
+// -----
+
+func.func @linear_c8_multiplier(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
+  // expected-error @below {{expects a positive, finite multiplier, found -2.0}}
+  %y = transformer.linear %x, %w quantize(-2.0) : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xi8>
+  return
+}
+
+// -----
+
+func.func @candidate_logits_c3(%x: tensor<?x?x8xi8>, %rows: tensor<?x?x8xi8>, %s: tensor<?xf32>, %b: tensor<?x?xf32>, %counts: tensor<?xi32>) {
+  // expected-error @below {{expects scales of its rows in the shape of the bias, found 'tensor<?xf32>'}}
+  %l = transformer.candidate_logits %x, %rows scales(%s), %b, %counts : (tensor<?x?x8xi8>, tensor<?x?x8xi8>, tensor<?xf32>, tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x?x?xf32>
+  return
+}
+
+// -----
+
+func.func @embedding_c5_scale(%ids: tensor<?x?xi32>, %t: tensor<9x8xi8>) {
+  // expected-error @below {{looks integers up as they are and expects no scale or positions}}
+  %a = transformer.embedding %ids, %t {scale = 2.0 : f32} : (tensor<?x?xi32>, tensor<9x8xi8>) -> tensor<?x?x8xi8>
+  return
+}
+
+// -----
+
+func.func @embedding_c5_table(%ids: tensor<?x?xi32>, %t: tensor<9x8xf32>, %s: tensor<9xf32>) {
+  // expected-error @below {{has scales and expects a table of i8, found 'tensor<9x8xf32>'}}
+  %a = transformer.embedding %ids, %t scales(%s) : (tensor<?x?xi32>, tensor<9x8xf32>, tensor<9xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @embedding_c5_length(%ids: tensor<?x?xi32>, %t: tensor<9x8xi8>, %s: tensor<8xf32>) {
+  // expected-error @below {{scales has type 'tensor<8xf32>', expected 9 values}}
+  %a = transformer.embedding %ids, %t scales(%s) : (tensor<?x?xi32>, tensor<9x8xi8>, tensor<8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @embedding_c5_divides(%ids: tensor<?x?xi32>, %t: tensor<9x8xf32>) {
+  // expected-error @below {{divides and expects scales}}
+  %a = transformer.embedding %ids, %t divides : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32>
+// expected-error @below {{of type 'tensor<8xf32>' cannot be the column_scales of its parts}}
+transformer.parameter @parameter_c5_scales : tensor<8xf32> column_scales of [@w]
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32>
+// expected-error @below {{of type 'tensor<1xf32>' cannot be the multiplier of its parts}}
+transformer.parameter @parameter_c5_no_integers : tensor<1xf32> multiplier of [@w]
+
+// -----
+
+transformer.parameter @b : tensor<8xf32>
+transformer.parameter @q : tensor<8x4xi8> from <"m.bin", offset = 0, encoding = intgemm8>
+// expected-error @below {{of type 'tensor<4xf32>' cannot be the column_shifted_bias of its parts}}
+transformer.parameter @parameter_c5_bias : tensor<4xf32> column_shifted_bias of [@b, @q]
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32>
+// expected-error @below {{has the part 'w' of type 'tensor<8x4xf32>', expected the same leading dimensions and element type}}
+transformer.parameter @parameter_c5_types : tensor<8x4xi8> columns of [@w]
+
+// -----
+
+// expected-error @below {{is scaled and expects type f32, found 'tensor<8x4xi8>'}}
+transformer.parameter @parameter_c6 : tensor<8x4xi8> scaled by 2.0
+
+// -----
+
+// expected-error @below {{of type 'tensor<8x4xi8>' expects a source of encoding 'intgemm8'}}
+transformer.parameter @parameter_c8 : tensor<8x4xi8> from <"m.bin", offset = 0, encoding = f32>
+
+// -----
+
+// expected-error @below {{expects an input multiplier beside 'intgemm8' only}}
+transformer.parameter @source : tensor<8x4xf32> from <"m.bin", offset = 0, encoding = f32, input_multiplier = 2.0 : f32>
+
+// -----
+
+// expected-error @below {{expects a positive f32 as input multiplier, found -2.000000e+00 : f32}}
+transformer.parameter @source : tensor<8x4xf32> from <"m.bin", offset = 0, encoding = intgemm8, input_multiplier = -2.0 : f32>
+
+// -----
+
+// expected-note @below {{declared here}}
+transformer.parameter @w : tensor<8x4xi8>
+func.func @weight_c1() {
+  // expected-error @below {{has type 'tensor<8x4xf32>' but parameter 'w' is declared as 'tensor<8x4xi8>'}}
+  %w = transformer.weight @w : tensor<8x4xf32>
+  return
+}

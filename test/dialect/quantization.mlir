@@ -1,0 +1,64 @@
+// Quantised vectors and what multiplies them survive printing, the generic form
+// and bytecode.
+// RUN: heddle-opt %s | heddle-opt | FileCheck %s
+// RUN: heddle-opt %s --mlir-print-op-generic | heddle-opt | FileCheck %s
+// RUN: heddle-opt %s --emit-bytecode | heddle-opt | FileCheck %s
+
+// CHECK: transformer.parameter @q : tensor<8x4xi8>
+// CHECK-SAME: from <"m.bin", offset = 0, encoding = intgemm8, input_multiplier = 1.250000e+01 : f32> transposed
+transformer.parameter @q : tensor<8x4xi8> from <"m.bin", offset = 0, encoding = intgemm8, input_multiplier = 12.5 : f32> transposed
+transformer.parameter @w : tensor<8x4xf32>
+transformer.parameter @b : tensor<4xf32>
+transformer.parameter @c : tensor<8xf32>
+// CHECK: @wi : tensor<8x4xi8> column_integers of [@w]
+transformer.parameter @wi : tensor<8x4xi8> column_integers of [@w]
+// CHECK: @ws : tensor<4xf32> column_scales of [@w] scaled by 5.000000e-01
+transformer.parameter @ws : tensor<4xf32> column_scales of [@w] scaled by 0.5
+// CHECK: @ri : tensor<8x4xi8> row_integers of [@w]
+transformer.parameter @ri : tensor<8x4xi8> row_integers of [@w]
+// CHECK: @rs : tensor<8xf32> row_scales of [@w]
+transformer.parameter @rs : tensor<8xf32> row_scales of [@w]
+// CHECK: @m : tensor<1xf32> multiplier of [@q]
+transformer.parameter @m : tensor<1xf32> multiplier of [@q]
+// CHECK: @ps : tensor<7xf32> product_scales of [@q]
+transformer.parameter @ps : tensor<7xf32> product_scales of [@q]
+// CHECK: @cb : tensor<4xf32> column_shifted_bias of [@b, @q]
+transformer.parameter @cb : tensor<4xf32> column_shifted_bias of [@b, @q]
+// CHECK: @rb : tensor<8xf32> row_shifted_bias of [@c, @q]
+transformer.parameter @rb : tensor<8xf32> row_shifted_bias of [@c, @q]
+// CHECK: @wide : tensor<8x8xi8> columns of [@wi, @q]
+transformer.parameter @wide : tensor<8x8xi8> columns of [@wi, @q]
+
+// CHECK-LABEL: @products
+func.func @products(%x: tensor<?x?x8xf32>, %w: tensor<8x4xi8>, %s: tensor<4xf32>, %rows: tensor<?x?x8xi8>, %scales: tensor<?x?xf32>, %counts: tensor<?xi32>) {
+  // CHECK: %[[Q:.*]]:2 = transformer.quantize %arg0 : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?xf32>)
+  %q, %t = transformer.quantize %x : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?xf32>)
+  // CHECK: %[[R:.*]] = transformer.quantize %arg0 multiplier 1.250000e+01 : (tensor<?x?x8xf32>) -> tensor<?x?x8xi8>
+  %r = transformer.quantize %x multiplier 12.5 : (tensor<?x?x8xf32>) -> tensor<?x?x8xi8>
+  // CHECK: transformer.linear %[[Q]]#0 scales(%[[Q]]#1), %arg1 scales(%arg2), %arg2 :
+  %y = transformer.linear %q scales(%t), %w scales(%s), %s : (tensor<?x?x8xi8>, tensor<?x?xf32>, tensor<8x4xi8>, tensor<4xf32>, tensor<4xf32>) -> tensor<?x?x4xf32>
+  // CHECK: transformer.linear %[[R]] shift 127, %arg1 scales(%arg2) activation(relu) quantize(2.000000e+00) :
+  // CHECK-SAME: -> tensor<?x?x4xi8>
+  %z = transformer.linear %r shift 127, %w scales(%s) activation(relu) quantize(2.0) : (tensor<?x?x8xi8>, tensor<8x4xi8>, tensor<4xf32>) -> tensor<?x?x4xi8>
+  // CHECK: transformer.candidate_logits %[[Q]]#0 scales(%[[Q]]#1), %arg3 scales(%arg4), %arg4, %arg5 :
+  %l = transformer.candidate_logits %q scales(%t), %rows scales(%scales), %scales, %counts : (tensor<?x?x8xi8>, tensor<?x?xf32>, tensor<?x?x8xi8>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x?x?xf32>
+  return
+}
+
+// CHECK-LABEL: @memrefs
+func.func @memrefs(%x: memref<?x8xf32>, %q: memref<?x8xi8>, %s: memref<?xf32>) {
+  // CHECK: transformer.quantize %arg0 into %arg1, %arg2 :
+  transformer.quantize %x into %q, %s : (memref<?x8xf32>, memref<?x8xi8>, memref<?xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: @tables
+func.func @tables(%ids: tensor<?x?xi32>, %t: tensor<9x8xi8>, %s: tensor<9xf32>, %m: tensor<1xf32>) {
+  // CHECK: transformer.embedding %arg0, %arg1 : {{.*}} -> tensor<?x?x8xi8>
+  %a = transformer.embedding %ids, %t : (tensor<?x?xi32>, tensor<9x8xi8>) -> tensor<?x?x8xi8>
+  // CHECK: transformer.embedding %arg0, %arg1 scales(%arg2) {scale = 4.000000e+00 : f32} : {{.*}} -> tensor<?x?x8xf32>
+  %b = transformer.embedding %ids, %t scales(%s) {scale = 4.0 : f32} : (tensor<?x?xi32>, tensor<9x8xi8>, tensor<9xf32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.embedding %arg0, %arg1 scales(%arg3) divides positions(sinusoidal, 4, halves) :
+  %c = transformer.embedding %ids, %t scales(%m) divides positions(sinusoidal, 4, halves) : (tensor<?x?xi32>, tensor<9x8xi8>, tensor<1xf32>) -> tensor<?x?x8xf32>
+  return
+}

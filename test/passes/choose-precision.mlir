@@ -1,0 +1,104 @@
+// Products become products of integers: all, or those whose weight is stored so.
+// RUN: heddle-opt %s -transformer-choose-precision=dtype=int8 -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s --check-prefixes=CHECK,INT8
+// RUN: FileCheck %s --check-prefix=REMARK <%t
+// RUN: heddle-opt %s -transformer-choose-precision=dtype=auto | FileCheck %s --check-prefixes=CHECK,AUTO
+// RUN: heddle-opt %s -transformer-choose-precision=dtype=f32 | FileCheck %s --check-prefix=F32
+
+// F32-NOT: i8
+
+transformer.parameter @w : tensor<8x4xf32>
+transformer.parameter @v : tensor<8x4xf32>
+transformer.parameter @b : tensor<4xf32>
+transformer.parameter @q : tensor<8x4xf32> from <"m.bin", offset = 0, encoding = intgemm8, input_multiplier = 12.5 : f32>
+transformer.parameter @p : tensor<8x4xf32> from <"m.bin", offset = 64, encoding = intgemm8>
+transformer.parameter @t : tensor<9x8xf32>
+transformer.parameter @u : tensor<9x8xf32> from <"m.bin", offset = 128, encoding = intgemm8, input_multiplier = 8.0 : f32>
+transformer.parameter @c : tensor<9xf32>
+
+// Each vector and each output has a scale; vectors are quantised once.
+// INT8-DAG: transformer.parameter @w.column_integers : tensor<8x4xi8> column_integers of [@w]
+// INT8-DAG: transformer.parameter @w.column_scales : tensor<4xf32> column_scales of [@w]
+// REMARK: w multiplies int8, each vector and each output with a scale of its own
+// CHECK-LABEL: func.func @linears(
+// INT8-NEXT: %[[Q:.*]]:2 = transformer.quantize %arg0 :
+// INT8: %[[W:.*]] = transformer.weight @w.column_integers
+// INT8: %[[S:.*]] = transformer.weight @w.column_scales
+// INT8: %[[B:.*]] = transformer.weight @b
+// INT8: transformer.linear %[[Q]]#0 scales(%[[Q]]#1), %[[W]] scales(%[[S]]), %[[B]] :
+// INT8-NOT: quantize
+// INT8: transformer.linear %[[Q]]#0 scales(%[[Q]]#1), %{{.*}} scales(%{{[^)]*}}) :
+// AUTO-NOT: quantize
+// CHECK: return
+func.func @linears(%x: tensor<?x?x8xf32>) -> (tensor<?x?x4xf32>, tensor<?x?x4xf32>) {
+  %w = transformer.weight @w : tensor<8x4xf32>
+  %v = transformer.weight @v : tensor<8x4xf32>
+  %b = transformer.weight @b : tensor<4xf32>
+  %y = transformer.linear %x, %w, %b : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x?x4xf32> loc("w")
+  %z = transformer.linear %x, %v : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
+  return %y, %z : tensor<?x?x4xf32>, tensor<?x?x4xf32>
+}
+
+// Integers and multipliers that are stored are kept; a bias takes back the shift
+// where there was none, too.
+// CHECK-LABEL: func.func @stored(
+// CHECK: %[[Q:.*]] = transformer.quantize %arg0 multiplier 1.250000e+01
+// CHECK: %[[W:.*]] = transformer.weight @q.integers : tensor<8x4xi8>
+// CHECK: %[[S:.*]] = transformer.weight @q.integers.product_scales : tensor<4xf32>
+// CHECK: %[[B:.*]] = transformer.weight @zeros.4.column_shifted_bias : tensor<4xf32>
+// CHECK: transformer.linear %[[Q]] shift 127, %[[W]] scales(%[[S]]), %[[B]] :
+func.func @stored(%x: tensor<?x?x8xf32>) -> tensor<?x?x4xf32> {
+  %w = transformer.weight @q : tensor<8x4xf32>
+  %y = transformer.linear %x, %w : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
+  return %y : tensor<?x?x4xf32>
+}
+
+// Without a multiplier for what it multiplies, vectors have scales.
+// CHECK-LABEL: func.func @stored_weight_only(
+// CHECK: %[[Q:.*]]:2 = transformer.quantize %arg0 :
+// CHECK: %[[S:.*]] = transformer.weight @p.integers.product_scales
+// CHECK: transformer.linear %[[Q]]#0 scales(%[[Q]]#1), %{{.*}} scales(%[[S]]) :
+func.func @stored_weight_only(%x: tensor<?x?x8xf32>) -> tensor<?x?x4xf32> {
+  %w = transformer.weight @p : tensor<8x4xf32>
+  %y = transformer.linear %x, %w : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
+  return %y : tensor<?x?x4xf32>
+}
+
+// Tables have a scale a row, or the divisor of their file.
+// CHECK-LABEL: func.func @tables(
+// INT8: transformer.embedding %arg0, %{{.*}} scales(%{{.*}}) {scale = 2.000000e+00 : f32} : (tensor<?x?xi32>, tensor<9x8xi8>, tensor<9xf32>)
+// AUTO: transformer.embedding %arg0, %{{.*}} {scale = 2.000000e+00 : f32} : (tensor<?x?xi32>, tensor<9x8xf32>)
+// CHECK: %[[T:.*]] = transformer.weight @u.integers
+// CHECK: %[[M:.*]] = transformer.weight @u.integers.multiplier : tensor<1xf32>
+// CHECK: transformer.embedding %arg0, %[[T]] scales(%[[M]]) divides :
+func.func @tables(%ids: tensor<?x?xi32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xf32>) {
+  %t = transformer.weight @t : tensor<9x8xf32>
+  %u = transformer.weight @u : tensor<9x8xf32>
+  %y = transformer.embedding %ids, %t {scale = 2.0 : f32} : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %z = transformer.embedding %ids, %u : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  return %y, %z : tensor<?x?x8xf32>, tensor<?x?x8xf32>
+}
+
+// Candidates' rows, scales and biases are looked up together.
+// CHECK-LABEL: func.func @candidates(
+// CHECK: %[[Q:.*]] = transformer.quantize %arg0 multiplier 8.0
+// CHECK: %[[R:.*]] = transformer.embedding %arg1, %{{.*}} : (tensor<?x?xi32>, tensor<9x8xi8>) -> tensor<?x?x8xi8>
+// CHECK: %[[S:.*]] = transformer.embedding %arg1, %{{.*}} : (tensor<?x?xi32>, tensor<9xf32>) -> tensor<?x?xf32>
+// CHECK: %[[BIAS:.*]] = transformer.weight @c.row_shifted_bias
+// CHECK: %[[B:.*]] = transformer.embedding %arg1, %[[BIAS]]
+// CHECK: transformer.candidate_logits %[[Q]] shift 127, %[[R]] scales(%[[S]]), %[[B]], %arg2 :
+func.func @candidates(%x: tensor<?x?x8xf32>, %ids: tensor<?x?xi32>, %counts: tensor<?xi32>) -> tensor<?x?x?xf32> {
+  %t = transformer.weight @u : tensor<9x8xf32>
+  %c = transformer.weight @c : tensor<9xf32>
+  %r = transformer.embedding %ids, %t : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %b = transformer.embedding %ids, %c : (tensor<?x?xi32>, tensor<9xf32>) -> tensor<?x?xf32>
+  %y = transformer.candidate_logits %x, %r, %b, %counts : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x?x?xf32>
+  return %y : tensor<?x?x?xf32>
+}
+
+// REMARK: linear multiplies f32, since its weight is no parameter
+// CHECK-LABEL: func.func @no_parameter(
+// CHECK-NOT: quantize
+func.func @no_parameter(%x: tensor<?x?x8xf32>, %w: tensor<8x4xf32>) -> tensor<?x?x4xf32> {
+  %y = transformer.linear %x, %w : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
+  return %y : tensor<?x?x4xf32>
+}
