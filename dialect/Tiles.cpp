@@ -4,17 +4,40 @@
 using namespace mlir;
 using namespace heddle;
 
+static LogicalResult verifyColumns(Operation *op, int64_t columns) {
+  if (columns % (columns > kPanelColumns ? kPanelColumns : 8) == 0)
+    return success();
+  return op->emitOpError("expects columns that are a multiple of 8, and of ")
+         << kPanelColumns << " where they are more, found " << columns;
+}
+
+static bool arePanels(MemRefType weight) {
+  return weight.hasStaticShape() && weight.getDimSize(2) == kPanelColumns;
+}
+
+/// Reads every buffer but `destination`, which it writes.
+static void addTileEffects(
+    Operation *op, OpOperand &destination,
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    if (&operand == &destination)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  }
+}
+
 LogicalResult LinearTileOp::verify() {
   // linear.tile_c1
-  int64_t columns = getColumns();
-  if (columns % (columns > kPanelColumns ? kPanelColumns : 8) != 0)
-    return emitOpError("expects columns that are a multiple of 8, and of ")
-           << kPanelColumns << " where they are more, found " << columns;
+  if (failed(verifyColumns(*this, getColumns())))
+    return failure();
   // linear.tile_c2
   auto weight = cast<MemRefType>(getWeight().getType());
   int64_t out = width(getDestination());
-  if (!weight.hasStaticShape() || width(getInput()) != depth(getWeight()) ||
-      width(getWeight()) != kPanelColumns ||
+  if (!arePanels(weight) || width(getInput()) != depth(getWeight()) ||
       weight.getDimSize(0) != int64_t(llvm::divideCeil(out, kPanelColumns)) ||
       (getBias() && width(getBias()) != out) ||
       (getResidual() && width(getResidual()) != out))
@@ -26,12 +49,50 @@ LogicalResult LinearTileOp::verify() {
 void LinearTileOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
-  for (OpOperand &operand : getOperation()->getOpOperands()) {
-    if (!isa<MemRefType>(operand.get().getType()))
-      continue;
-    if (&operand == &getDestinationMutable())
-      effects.emplace_back(MemoryEffects::Write::get(), &operand);
-    else
-      effects.emplace_back(MemoryEffects::Read::get(), &operand);
-  }
+  addTileEffects(*this, getDestinationMutable(), effects);
+}
+
+LogicalResult LinearSumsOp::verify() {
+  // linear.sums_c1
+  if (failed(verifyColumns(*this, getColumns())))
+    return failure();
+  // linear.sums_c2
+  auto sums = cast<MemRefType>(getDestination().getType());
+  if (!arePanels(cast<MemRefType>(getWeight().getType())) ||
+      width(getInput()) != depth(getWeight()) || !sums.hasStaticShape() ||
+      sums.getDimSize(0) < int64_t(getRows()) ||
+      sums.getDimSize(1) < int64_t(getColumns()))
+    return emitOpError("expects x [rows, in], panels of [in, out] and sums of "
+                       "at least ")
+           << getRows() << " x " << getColumns();
+  return success();
+}
+
+void LinearSumsOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  addTileEffects(*this, getDestinationMutable(), effects);
+}
+
+LogicalResult LinearFinishOp::verify() {
+  // linear.finish_c1
+  int64_t columns = getColumns();
+  if (columns % 8 != 0)
+    return emitOpError("expects columns that are a multiple of 8, found ")
+           << columns;
+  // linear.finish_c2
+  auto sums = cast<MemRefType>(getSums().getType());
+  int64_t out = width(getDestination());
+  if (!sums.hasStaticShape() || sums.getDimSize(1) < columns ||
+      (getBias() && width(getBias()) != out) ||
+      (getResidual() && width(getResidual()) != out))
+    return emitOpError("expects sums of at least ")
+           << columns << " columns, a bias [out], a residual and y [rows, out]";
+  return success();
+}
+
+void LinearFinishOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  addTileEffects(*this, getDestinationMutable(), effects);
 }

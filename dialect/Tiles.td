@@ -1,7 +1,8 @@
 //===- Tiles.td - What tiling leaves for emitters -------------*- tablegen -*-===//
 //
-// One op a tile that stays in registers. The loops around it are plain scf:
-// changing them, or a tile's size, in a dump changes the code.
+// One op a tile that stays in registers, or two where its sums pass through
+// scratch memory. The loops around them are plain scf: changing those, or a
+// tile's size, in a dump changes the code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +51,80 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
         (`residual` `(` $residual^ `)`)? `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^)?
         `rows` $rows `columns` $columns (`partial` $partial^)? attr-dict
+        `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def LinearSumsOp : Transformer_Op<"linear.sums", [
+      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>
+    ]> {
+  let summary = "the sums of a tile of linear, in scratch memory";
+  let description = [{
+        sums[r, c] = (x W)[row + r, column + c]
+
+    for r < rows and c < columns: the sums of `linear.tile`, for `linear.finish`
+    to go on with. What is left of a block has any number of rows below a tile's;
+    each number has sums of its own, and all of them share what follows. Columns
+    behind the last one of W sum its padding.
+
+    ```mlir
+    transformer.linear.sums %x, %w into %sums at [%row, %column] rows 3 columns 32
+      : (memref<?x256xf32>, memref<48x256x32xf32>, memref<7x128xf32>, index, index) -> ()
+    ```
+
+    Constraints:
+    - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
+    - (C2) x and W have one depth, and the sums room for the tile.
+  }];
+  let arguments = (ins MemRefRankOf<[F32], [2]>:$input,
+                       MemRefRankOf<[F32], [3]>:$weight,
+                       MemRefRankOf<[F32], [2]>:$destination,
+                       Index:$row, Index:$column,
+                       Transformer_Count:$rows,
+                       Transformer_Count:$columns);
+  let assemblyFormat = [{
+    $input `,` $weight `into` $destination `at` `[` $row `,` $column `]`
+        `rows` $rows `columns` $columns attr-dict
+        `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
+def LinearFinishOp : Transformer_Op<"linear.finish", [
+      AttrSizedOperandSegments,
+      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>
+    ]> {
+  let summary = "what follows the sums of a tile of linear";
+  let description = [{
+        y[row + r, column + c] = (residual + activation(sums + b))[row + r, column + c]
+
+    for r < `rows`, which may be 0, and c < columns, with sums[r, c] from
+    `linear.sums`: bit for bit what one `linear.tile` stores. `partial` as there.
+
+    ```mlir
+    transformer.linear.finish %sums, %b activation relu into %y at [%row, %column] rows %left columns 32
+      : (memref<7x128xf32>, memref<1536xf32>, memref<?x1536xf32>, index, index, index) -> ()
+    ```
+
+    Constraints:
+    - (C1) columns is a multiple of 8.
+    - (C2) the sums have room for the columns; b, residual and y fit together as
+      in linear.
+  }];
+  let arguments = (ins MemRefRankOf<[F32], [2]>:$sums,
+                       Optional<MemRefRankOf<[F32], [1]>>:$bias,
+                       Optional<MemRefRankOf<[F32], [2]>>:$residual,
+                       MemRefRankOf<[F32], [2]>:$destination,
+                       Index:$row, Index:$column, Index:$rows,
+                       Transformer_Count:$columns,
+                       OptionalAttr<Transformer_ActivationKind>:$activation,
+                       UnitAttr:$partial);
+  let assemblyFormat = [{
+    $sums (`,` $bias^)? (`activation` `` $activation^)?
+        (`residual` `(` $residual^ `)`)? `into` $destination
+        `at` `[` $row `,` $column `]` `rows` $rows `columns` $columns
+        (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

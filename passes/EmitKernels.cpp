@@ -10,6 +10,7 @@
 #include "lib/Kernels/CandidateLogits.h"
 #include "lib/Kernels/ElementwiseKernels.h"
 #include "lib/Kernels/EmbeddingKernel.h"
+#include "lib/Kernels/LinearEpilogue.h"
 #include "lib/Kernels/LinearTile.h"
 #include "lib/Kernels/NormKernel.h"
 #include "lib/Kernels/OnlineBlock.h"
@@ -75,6 +76,14 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case([&](LinearTileOp tile) {
           emitLinearTile(tile, isa);
+          return success();
+        })
+        .Case([&](LinearSumsOp sums) {
+          emitLinearSums(sums, isa);
+          return success();
+        })
+        .Case([&](LinearFinishOp finish) {
+          emitLinearFinish(finish, isa);
           return success();
         })
         .Case([&](CandidateLogitsOp candidates) {

@@ -252,10 +252,12 @@ def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
     Comes in: linears and ffns with packed weights, rows collapsed. Each becomes
     tasks, of a block of rows by a range of panels, and in a task loops over tiles
     that fit into the registers of the ISA level: whole ones of 8 rows (6 with 16
-    registers) and below them one of the rows that are left. A panel of weights
-    stays in the L1 cache while all rows of the block pass; less than half a tile
-    of rows takes several panels at once. A norm follows the rows of a block; the
-    hidden vectors of an ffn stay on the stack of its task.
+    registers) and below them one of the rows that are left. Those are of any
+    number, and each number has code of its own for the sums alone: bias,
+    activation and residual follow once for all of them, from scratch memory. A
+    panel of weights stays in the L1 cache while all rows of the block pass; less
+    than half a tile of rows takes several panels at once. A norm follows the rows
+    of a block; the hidden vectors of an ffn stay on the stack of its task.
 
     ```mlir
     transformer.linear %x, %w, %b into %y
@@ -266,8 +268,9 @@ def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
           transformer.linear.tile %xs, %w, %b into %ys at [%row, %column] rows 8 columns 32
         scf.index_switch %left
         case 7
-          transformer.linear.tile %xs, %w, %b into %ys at [%whole, %column] rows 7 columns 32
+          transformer.linear.sums %xs, %w into %sums at [%whole, %column] rows 7 columns 32
         ...
+        transformer.linear.finish %sums, %b into %ys at [%whole, %column] rows %left columns 32
     ```
 
     An ISA level that is not supported is an error.

@@ -62,13 +62,24 @@ struct LinearBlock {
   ActivationKindAttr activation;
   /// Whether tiles ask for the panels that come next.
   bool isFetched = false;
+  /// Scratch memory for sums of fewer rows than a tile's; null where nothing
+  /// follows them.
+  Value sums;
 
+  bool hasEpilogue() const { return bias || activation || residual; }
   int64_t panels() const {
     return cast<MemRefType>(weight.getType()).getDimSize(0);
   }
   int64_t columns() const {
     return cast<MemRefType>(destination.getType()).getDimSize(1);
   }
+};
+
+/// The first row and the columns of a tile, which may be cut.
+struct TilePlace {
+  Value row, column;
+  int64_t columns;
+  bool isPartial;
 };
 
 /// Index arithmetic and loops around tiles.
@@ -90,7 +101,7 @@ public:
                        body);
   /// All rows of a block, for the panels [firstPanel, endPanel) of its weight;
   /// none where the range is empty.
-  void tileBlock(const LinearBlock &block, Value firstPanel, Value endPanel);
+  void tileBlock(LinearBlock block, Value firstPanel, Value endPanel);
   /// `rows` rows of a memref [rows, width], from `first`.
   Value rowsOf(Value memref, Value first, Value rows);
 
@@ -110,11 +121,14 @@ private:
   }
   int64_t wideColumns(int64_t rows) const;
   int64_t wholeColumns() const;
+  Value sumsScratch();
   Value wideLoop(const LinearBlock &block, Value begin, Value end);
   void columnLoop(const LinearBlock &block, Value begin, Value end,
-                  bool partial);
-  void tile(const LinearBlock &block, Value row, Value column, int64_t rows,
-            int64_t columns, bool partial, Value next = Value());
+                  bool isPartial);
+  void tile(const LinearBlock &block, TilePlace place, int64_t rows,
+            Value next);
+  void fewRows(const LinearBlock &block, TilePlace place, int64_t rows);
+  void finish(const LinearBlock &block, TilePlace place, Value rows);
 };
 } // namespace
 
@@ -182,21 +196,29 @@ int64_t TileLoops::wholeColumns() const {
   return isa.registers == 32 ? kPanelColumns : kPanelColumns / 2;
 }
 
-void TileLoops::tileBlock(const LinearBlock &block, Value firstPanel,
-                          Value endPanel) {
+Value TileLoops::sumsScratch() {
+  auto type =
+      MemRefType::get({mostRows() - 1, wideColumns(1)}, builder.getF32Type());
+  return memref::AllocaOp::create(builder, loc, type,
+                                  builder.getI64IntegerAttr(64));
+}
+
+void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   int64_t columns = block.columns();
   // The last panel is cut where columns are no multiple of it.
   int64_t wholePanels = columns / kPanelColumns * kPanelColumns;
   Value begin = times(firstPanel, kPanelColumns);
   Value end = times(endPanel, kPanelColumns);
+  if (block.hasEpilogue())
+    block.sums = sumsScratch();
   if (wholePanels > 0) {
     Value wholeEnd = most(least(end, index(wholePanels)), begin);
     begin = wideLoop(block, begin, wholeEnd);
-    columnLoop(block, begin, wholeEnd, /*partial=*/false);
+    columnLoop(block, begin, wholeEnd, /*isPartial=*/false);
   }
   if (wholePanels < columns)
     columnLoop(block, most(begin, index(wholePanels)),
-               least(end, index(columns)), /*partial=*/true);
+               least(end, index(columns)), /*isPartial=*/true);
 }
 
 /// Less than half a tile of rows takes several panels at once; returns the
@@ -214,7 +236,9 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
     Value left = remainder(minus(end, begin), index(width));
     Value wideEnd = minus(end, left);
     each(begin, wideEnd, width, [&, rows = rows](Value column) {
-      tile(block, index(0), column, rows, width, /*partial=*/false);
+      TilePlace place{index(0), column, width, /*isPartial=*/false};
+      fewRows(block, place, rows);
+      finish(block, place, index(rows));
     });
     scf::YieldOp::create(builder, loc, wideEnd);
   }
@@ -227,37 +251,60 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
 /// come from memory whole tiles ask for the next panel, the last one for its
 /// own.
 void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
-                           bool partial) {
+                           bool isPartial) {
   Value rows = size(block.destination, 0);
   Value left = remainder(rows, index(mostRows()));
   Value whole = minus(rows, left);
+  int64_t width = wholeColumns();
   SmallVector<int64_t> cases =
       llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
-  each(begin, end, wholeColumns(), [&](Value column) {
+  each(begin, end, width, [&](Value column) {
     Value next;
-    if (block.isFetched && !partial)
-      next = least(plus(column, wholeColumns()), plus(end, -wholeColumns()));
+    if (block.isFetched && !isPartial)
+      next = least(plus(column, width), plus(end, -width));
     each(index(0), whole, mostRows(), [&](Value row) {
-      tile(block, row, column, mostRows(), wholeColumns(), partial, next);
+      tile(block, {row, column, width, isPartial}, mostRows(), next);
     });
+    TilePlace below{whole, column, width, isPartial};
     auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
                                              cases, cases.size());
-    OpBuilder::InsertionGuard guard(builder);
-    builder.createBlock(&byRows.getDefaultRegion());
-    scf::YieldOp::create(builder, loc);
-    for (auto [region, count] : llvm::zip(byRows.getCaseRegions(), cases)) {
-      builder.createBlock(&region);
-      tile(block, whole, column, count, wholeColumns(), partial);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.createBlock(&byRows.getDefaultRegion());
       scf::YieldOp::create(builder, loc);
+      for (auto [region, count] : llvm::zip(byRows.getCaseRegions(), cases)) {
+        builder.createBlock(&region);
+        fewRows(block, below, count);
+        scf::YieldOp::create(builder, loc);
+      }
     }
+    finish(block, below, left);
   });
 }
 
-void TileLoops::tile(const LinearBlock &block, Value row, Value column,
-                     int64_t rows, int64_t columns, bool partial, Value next) {
+void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
+                     Value next) {
   LinearTileOp::create(builder, loc, block.input, block.weight, block.bias,
-                       block.residual, block.destination, row, column, next,
-                       rows, columns, block.activation, partial);
+                       block.residual, block.destination, place.row,
+                       place.column, next, rows, place.columns,
+                       block.activation, place.isPartial);
+}
+
+/// The sums of a number of rows. What follows them would make each number much
+/// longer code: it stands once, in `finish`.
+void TileLoops::fewRows(const LinearBlock &block, TilePlace place,
+                        int64_t rows) {
+  if (!block.sums)
+    return tile(block, place, rows, /*next=*/Value());
+  LinearSumsOp::create(builder, loc, block.input, block.weight, block.sums,
+                       place.row, place.column, rows, place.columns);
+}
+
+void TileLoops::finish(const LinearBlock &block, TilePlace place, Value rows) {
+  if (block.sums)
+    LinearFinishOp::create(builder, loc, block.sums, block.bias, block.residual,
+                           block.destination, place.row, place.column, rows,
+                           place.columns, block.activation, place.isPartial);
 }
 
 /// Part `number` of equal parts of a linear with `split`: its tiles are built

@@ -9,11 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/LinearTile.h"
-#include "lib/CodeGen/Loops.h"
-#include "lib/Kernels/ActivationKernel.h"
+#include "lib/Kernels/LinearEpilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -25,16 +23,27 @@ static constexpr int64_t kLine = 16;
 static constexpr int64_t kUnrolledOps = 32;
 
 namespace {
-class LinearTileBuilder {
+/// Sums x W for a tile of rows and columns.
+class TileSums {
 public:
-  LinearTileBuilder(LinearTileOp op, OpBuilder &builder, const IsaLevel &isa)
-      : op(op), loops(builder, op.getLoc()), isa(isa), rows(op.getRows()),
-        depth(cast<MemRefType>(op.getWeight().getType()).getDimSize(1)),
-        lanes(std::min<int64_t>(isa.lanes, op.getColumns())),
-        vectors(op.getColumns() / lanes),
-        type(VectorType::get(lanes, builder.getF32Type())) {}
+  /// Of a linear.tile or linear.sums, in front of which code is built.
+  template <typename Op>
+  TileSums(Op op, OpBuilder &builder, const IsaLevel &isa)
+      : loops(builder, op.getLoc(), isa), input(op.getInput()),
+        weight(op.getWeight()), row(op.getRow()), column(op.getColumn()),
+        rows(op.getRows()), columns(op.getColumns()),
+        depth(cast<MemRefType>(weight.getType()).getDimSize(1)),
+        lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
 
-  void build();
+  /// The sums of each row, vector by vector. While they run, the columns from
+  /// `fetched` on come to the L2 cache; null for none.
+  SmallVector<Value> build(Value fetched = Value());
+  /// Calls `body` with a row and a column of the tile, and the sums from there
+  /// on; first all rows of a column.
+  void forEachVector(ValueRange sums,
+                     function_ref<void(int64_t, int64_t, Value)> body);
+
+  VectorLoops loops;
 
 private:
   /// A column of W in the panels.
@@ -43,141 +52,102 @@ private:
   };
   PanelColumn toPanel(Value column);
   SmallVector<Value> panelAt(PanelColumn first, Value k, int64_t offset);
-  SmallVector<Value> multiplyAdd(Value k, int64_t offset, ValueRange sums);
-  Value load(Value memref, ValueRange at, int64_t vector);
-  void finish(Value y, int64_t row, int64_t vector);
-  Value add(Value lhs, int64_t rhs) {
-    return loops.builder.createOrFold<arith::AddIOp>(loops.loc, lhs,
-                                                     loops.index(rhs));
-  }
+  SmallVector<Value> multiplyAdd(Value k, ValueRange sums);
   void fetchNext(Value k);
-  Value mask(int64_t vector);
 
-  LinearTileOp op;
-  Loops loops;
-  IsaLevel isa;
-  int64_t rows, depth, lanes, vectors;
-  VectorType type;
+  Value input, weight, row, column;
+  int64_t rows, columns, depth, lanes, vectors;
   /// The columns of the tile, and those that come next.
   PanelColumn current, next;
 };
 } // namespace
 
-LinearTileBuilder::PanelColumn LinearTileBuilder::toPanel(Value column) {
+TileSums::PanelColumn TileSums::toPanel(Value column) {
   Value width = loops.index(kPanelColumns);
   return {arith::DivUIOp::create(loops.builder, loops.loc, column, width),
           arith::RemUIOp::create(loops.builder, loops.loc, column, width)};
 }
 
 /// Where W[k, first + offset] stands.
-SmallVector<Value> LinearTileBuilder::panelAt(PanelColumn first, Value k,
-                                              int64_t offset) {
-  return {add(first.panel, offset / kPanelColumns), k,
-          add(first.column, offset % kPanelColumns)};
+SmallVector<Value> TileSums::panelAt(PanelColumn first, Value k,
+                                     int64_t offset) {
+  return {loops.plus(first.panel, offset / kPanelColumns), k,
+          loops.plus(first.column, offset % kPanelColumns)};
 }
 
 /// Row k of the columns that come next, into the L2 cache: the L1 is too small
 /// for two panels.
-void LinearTileBuilder::fetchNext(Value k) {
-  for (int64_t c = 0, end = op.getColumns(); c < end; c += kLine)
-    memref::PrefetchOp::create(loops.builder, loops.loc, op.getWeight(),
+void TileSums::fetchNext(Value k) {
+  for (int64_t c = 0; c < columns; c += kLine)
+    memref::PrefetchOp::create(loops.builder, loops.loc, weight,
                                panelAt(next, k, c), /*isWrite=*/false,
                                /*localityHint=*/2, /*isDataCache=*/true);
 }
 
-/// sums[r, v] + x[row + r, k + offset] * W[k + offset, column + v].
-SmallVector<Value> LinearTileBuilder::multiplyAdd(Value k, int64_t offset,
-                                                  ValueRange sums) {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
-  Value at = add(k, offset);
-  if (op.getNext())
-    fetchNext(at);
+/// sums[r, v] + x[row + r, k] * W[k, column + v].
+SmallVector<Value> TileSums::multiplyAdd(Value k, ValueRange sums) {
+  if (next.panel)
+    fetchNext(k);
   SmallVector<Value> weights, added;
   for (int64_t v = 0; v < vectors; ++v)
-    weights.push_back(vector::LoadOp::create(builder, loc, type, op.getWeight(),
-                                             panelAt(current, at, v * lanes)));
+    weights.push_back(
+        loops.loadVector(weight, panelAt(current, k, v * lanes), lanes));
   for (int64_t r = 0; r < rows; ++r) {
-    Value x = vector::BroadcastOp::create(
-        builder, loc, type,
-        loops.load(op.getInput(), {add(op.getRow(), r), at}));
+    Value x = loops.spread(loops.load(input, {loops.plus(row, r), k}), lanes);
     for (int64_t v = 0; v < vectors; ++v)
-      added.push_back(vector::FMAOp::create(builder, loc, x, weights[v],
-                                            sums[r * vectors + v]));
+      added.push_back(vector::FMAOp::create(loops.builder, loops.loc, x,
+                                            weights[v], sums[r * vectors + v]));
   }
   return added;
 }
 
-/// The lanes of a vector that are columns of y.
-Value LinearTileBuilder::mask(int64_t vector) {
-  OpBuilder &builder = loops.builder;
-  Value left = arith::SubIOp::create(builder, loops.loc,
-                                     loops.lastSize(op.getDestination()),
-                                     add(op.getColumn(), vector * lanes));
-  return vector::CreateMaskOp::create(
-      builder, loops.loc, type.clone(builder.getI1Type()), ValueRange{left});
-}
-
-/// A vector of a memref as wide as y; 0 behind its end.
-Value LinearTileBuilder::load(Value memref, ValueRange at, int64_t vector) {
-  OpBuilder &builder = loops.builder;
-  if (!op.getPartial())
-    return vector::LoadOp::create(builder, loops.loc, type, memref, at);
-  Value zero =
-      arith::ConstantOp::create(builder, loops.loc, builder.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(builder, loops.loc, type, memref, at,
-                                      mask(vector), zero);
-}
-
-/// What stands behind the sum, and the store.
-void LinearTileBuilder::finish(Value y, int64_t row, int64_t vector) {
-  OpBuilder &builder = loops.builder;
-  Value column = add(op.getColumn(), vector * lanes);
-  SmallVector<Value> at = {add(op.getRow(), row), column};
-  if (op.getBias())
-    y = loops.add(y, load(op.getBias(), column, vector));
-  if (std::optional<ActivationKind> kind = op.getActivation())
-    y = emitActivation(*kind, y, VectorMath(builder, loops.loc, isa));
-  if (op.getResidual())
-    y = loops.add(load(op.getResidual(), at, vector), y);
-  if (op.getPartial())
-    vector::MaskedStoreOp::create(builder, loops.loc, op.getDestination(), at,
-                                  mask(vector), y);
-  else
-    vector::StoreOp::create(builder, loops.loc, y, op.getDestination(), at);
-}
-
-void LinearTileBuilder::build() {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
+SmallVector<Value> TileSums::build(Value fetched) {
   int64_t unroll = std::min<int64_t>(
       8, std::max<int64_t>(1, kUnrolledOps / (rows * vectors)));
   int64_t whole = depth / unroll * unroll;
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  SmallVector<Value> sums(rows * vectors, zero);
-  current = toPanel(op.getColumn());
-  if (op.getNext())
-    next = toPanel(op.getNext());
-  if (whole > 0) {
-    auto loop = scf::ForOp::create(
-        builder, loc, loops.index(0), loops.index(whole), loops.index(unroll),
-        sums, [&](OpBuilder &, Location, Value k, ValueRange carried) {
-          SmallVector<Value> added(carried);
-          for (int64_t step = 0; step < unroll; ++step)
-            added = multiplyAdd(k, step, added);
-          scf::YieldOp::create(builder, loc, added);
-        });
-    sums.assign(loop.getResults().begin(), loop.getResults().end());
-  }
+  SmallVector<Value> sums(rows * vectors, loops.splat(0, lanes));
+  current = toPanel(column);
+  if (fetched)
+    next = toPanel(fetched);
+  if (whole > 0)
+    sums = loops.carry(loops.index(0), loops.index(whole), unroll, sums,
+                       [&](Value k, ValueRange carried) {
+                         SmallVector<Value> added(carried);
+                         for (int64_t step = 0; step < unroll; ++step)
+                           added = multiplyAdd(loops.plus(k, step), added);
+                         return added;
+                       });
   for (int64_t k = whole; k < depth; ++k)
-    sums = multiplyAdd(loops.index(k), 0, sums);
+    sums = multiplyAdd(loops.index(k), sums);
+  return sums;
+}
+
+void TileSums::forEachVector(ValueRange sums,
+                             function_ref<void(int64_t, int64_t, Value)> body) {
   for (int64_t v = 0; v < vectors; ++v)
     for (int64_t r = 0; r < rows; ++r)
-      finish(sums[r * vectors + v], r, v);
+      body(r, v * lanes, sums[r * vectors + v]);
 }
 
 void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
-  LinearTileBuilder(op, builder, isa).build();
+  TileSums tile(op, builder, isa);
+  LinearEpilogue epilogue{op.getBias(), op.getResidual(), op.getActivation(),
+                          op.getDestination(), op.getPartial()};
+  VectorLoops &loops = tile.loops;
+  tile.forEachVector(tile.build(op.getNext()),
+                     [&](int64_t r, int64_t c, Value sum) {
+                       epilogue.finish(sum, loops.plus(op.getRow(), r),
+                                       loops.plus(op.getColumn(), c), loops);
+                     });
+}
+
+void heddle::emitLinearSums(LinearSumsOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  TileSums tile(op, builder, isa);
+  VectorLoops &loops = tile.loops;
+  tile.forEachVector(tile.build(), [&](int64_t r, int64_t c, Value sum) {
+    loops.storeVector(sum, op.getDestination(),
+                      {loops.index(r), loops.index(c)});
+  });
 }

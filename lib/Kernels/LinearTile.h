@@ -13,6 +13,9 @@ namespace heddle {
 /// each, and then the bias: the size of the tile changes no bit.
 void emitLinearTile(LinearTileOp op, const IsaLevel &isa);
 
+/// The same sums, of a `linear.sums`.
+void emitLinearSums(LinearSumsOp op, const IsaLevel &isa);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_KERNELS_LINEARTILE_H

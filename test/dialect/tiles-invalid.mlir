@@ -22,3 +22,51 @@ func.func @linear_tile_c2(%x: memref<?x7xf32>, %w: memref<1x8x32xf32>, %y: memre
   transformer.linear.tile %x, %w into %y at [%i, %i] rows 1 columns 32 : (memref<?x7xf32>, memref<1x8x32xf32>, memref<?x32xf32>, index, index) -> ()
   return
 }
+
+// -----
+
+func.func @linear_sums_c1(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
+  // expected-error @below {{expects columns that are a multiple of 8, and of 32 where they are more, found 12}}
+  transformer.linear.sums %x, %w into %s at [%i, %i] rows 1 columns 12 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_sums_c2(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
+  // expected-error @below {{expects x [rows, in], panels of [in, out] and sums of at least 2 x 32}}
+  transformer.linear.sums %x, %w into %s at [%i, %i] rows 2 columns 32 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_sums_c2_depth(%x: memref<?x7xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
+  // expected-error @below {{expects x [rows, in], panels of [in, out] and sums of at least 1 x 32}}
+  transformer.linear.sums %x, %w into %s at [%i, %i] rows 1 columns 32 : (memref<?x7xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_finish_c1(%s: memref<1x32xf32>, %y: memref<?x32xf32>, %i: index) {
+  // expected-error @below {{expects columns that are a multiple of 8, found 12}}
+  transformer.linear.finish %s into %y at [%i, %i] rows %i columns 12 : (memref<1x32xf32>, memref<?x32xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_finish_c2(%s: memref<1x16xf32>, %y: memref<?x32xf32>, %i: index) {
+  // expected-error @below {{expects sums of at least 32 columns, a bias [out], a residual and y [rows, out]}}
+  transformer.linear.finish %s into %y at [%i, %i] rows %i columns 32 : (memref<1x16xf32>, memref<?x32xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_finish_c2_bias(%s: memref<1x32xf32>, %b: memref<31xf32>, %y: memref<?x32xf32>, %i: index) {
+  // expected-error @below {{expects sums of at least 32 columns, a bias [out], a residual and y [rows, out]}}
+  transformer.linear.finish %s, %b into %y at [%i, %i] rows %i columns 32 : (memref<1x32xf32>, memref<31xf32>, memref<?x32xf32>, index, index, index) -> ()
+  return
+}

@@ -59,6 +59,35 @@ func.func private @masks_columns(%x: memref<?x5xf32>, %w: memref<1x5x32xf32>,
 
 // -----
 
+// Sums go to scratch, and what follows them is a loop over any number of rows.
+// CHECK-LABEL: @finishes_sums
+func.func private @finishes_sums(%x: memref<?x256xf32>, %w: memref<2x256x32xf32>,
+    %b: memref<64xf32>, %sums: memref<7x128xf32>, %r: memref<?x64xf32>,
+    %y: memref<?x64xf32>, %row: index, %column: index, %rows: index) {
+  // V3: %{{.*}}:8 = scf.for
+  // V3-COUNT-8: vector.store %{{.*}}, %arg3
+  // V4: %{{.*}}:4 = scf.for
+  // V4-COUNT-4: vector.store %{{.*}}, %arg3
+  transformer.linear.sums %x, %w into %sums at [%row, %column] rows 2 columns 32
+    : (memref<?x256xf32>, memref<2x256x32xf32>, memref<7x128xf32>, index, index) -> ()
+  // CHECK: scf.for %{{.*}} = %c0{{.*}} to %arg8
+  // V3: scf.for %{{.*}} = %c0{{.*}} to %c32{{.*}} step %c8
+  // V4: scf.for %{{.*}} = %c0{{.*}} to %c32{{.*}} step %c16
+  // CHECK: %[[SUM:.*]] = vector.load %arg3
+  // CHECK: %[[BIAS:.*]] = vector.load %arg2
+  // CHECK: %[[Y:.*]] = arith.addf %[[SUM]], %[[BIAS]]
+  // CHECK: %[[RESIDUAL:.*]] = vector.load %arg4
+  // CHECK: arith.addf %[[RESIDUAL]], %
+  // CHECK-COUNT-1: vector.store %{{.*}}, %arg5
+  // CHECK-NOT: vector.store
+  // CHECK-NOT: transformer
+  transformer.linear.finish %sums, %b activation relu residual(%r) into %y at [%row, %column] rows %rows columns 32
+    : (memref<7x128xf32>, memref<64xf32>, memref<?x64xf32>, memref<?x64xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
 // CHECK-LABEL: @emits_candidates_of_a_step
 func.func private @emits_candidates_of_a_step(%x: memref<?x8xf32>,
     %rows: memref<?x?x8xf32>, %bias: memref<?x?xf32>, %counts: memref<?xi32>,

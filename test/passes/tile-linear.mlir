@@ -5,19 +5,26 @@
 // AMX: error: ISA level 'amx' is not supported yet
 
 // Few rows take several panels at once. Otherwise whole tiles fill the
-// registers, and below them stands one tile of the rows that are left.
+// registers, and below them stand the sums of the rows that are left: what
+// follows them stands there once, whatever their number.
 // CHECK-LABEL: @fills_registers
 func.func private @fills_registers(%x: memref<?x256xf32>,
     %w: memref<48x256x32xf32>, %b: memref<1536xf32>, %y: memref<?x1536xf32>) {
   // CHECK: scf.forall
+  // V3: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<5x64xf32>
+  // V4: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<7x128xf32>
   // CHECK: scf.index_switch
   // CHECK: case 1
-  // V3: rows 1 columns 64
+  // V3: linear.sums {{.*}} rows 1 columns 64
+  // V3: linear.finish %[[SUMS]], {{.*}} rows %c1{{.*}} columns 64
   // V3: case 2
-  // V3: rows 2 columns 32
-  // V4: rows 1 columns 128
+  // V3: linear.sums {{.*}} rows 2 columns 32
+  // V3: linear.finish %[[SUMS]], {{.*}} rows %c2{{.*}} columns 32
+  // V4: linear.sums {{.*}} rows 1 columns 128
+  // V4: linear.finish %[[SUMS]], {{.*}} rows %c1{{.*}} columns 128
   // V4: case 3
-  // V4: rows 3 columns 128
+  // V4: linear.sums {{.*}} rows 3 columns 128
+  // V4: linear.finish %[[SUMS]], {{.*}} rows %c3{{.*}} columns 128
   // CHECK: default
   // V3: scf.for {{.*}} step %c16
   // V3: scf.for {{.*}} step %c6
@@ -25,12 +32,16 @@ func.func private @fills_registers(%x: memref<?x256xf32>,
   // V4: scf.for {{.*}} step %c32
   // V4: scf.for {{.*}} step %c8
   // V4: linear.tile %{{.*}}, %arg1, %arg2 into %{{.*}} at[%{{.*}}, %{{.*}}] rows 8 columns 32
-  // CHECK: scf.index_switch
+  // CHECK: scf.index_switch %[[LEFT:[0-9a-z_]+]]
+  // CHECK: case 1
   // V3: case 5
-  // V3: rows 5 columns 16
+  // V3-NEXT: linear.sums %{{.*}}, %arg1 into %[[SUMS]] at[%[[ROW:.*]], %[[COLUMN:.*]]] rows 5 columns 16
   // V4: case 7
-  // V4: rows 7 columns 32
-  // CHECK-NOT: linear.tile
+  // V4-NEXT: linear.sums %{{.*}}, %arg1 into %[[SUMS]] at[%[[ROW:.*]], %[[COLUMN:.*]]] rows 7 columns 32
+  // CHECK-NOT: linear.finish
+  // V3: linear.finish %[[SUMS]], %arg2 into %{{.*}} at[%[[ROW]], %[[COLUMN]]] rows %[[LEFT]] columns 16 :
+  // V4: linear.finish %[[SUMS]], %arg2 into %{{.*}} at[%[[ROW]], %[[COLUMN]]] rows %[[LEFT]] columns 32 :
+  // CHECK-NOT: transformer.linear
   // CHECK: return
   transformer.linear %x, %w, %b into %y
     : (memref<?x256xf32>, memref<48x256x32xf32>, memref<1536xf32>,
@@ -42,13 +53,33 @@ func.func private @fills_registers(%x: memref<?x256xf32>,
 
 // CHECK-LABEL: @cuts_the_last_panel
 func.func private @cuts_the_last_panel(%x: memref<?x5xf32>,
-    %w: memref<2x5x32xf32>, %y: memref<?x33xf32>) {
+    %w: memref<2x5x32xf32>, %b: memref<33xf32>, %y: memref<?x33xf32>) {
   // V3: rows 6 columns 16 :
   // V3: rows 6 columns 16 partial
+  // V3: linear.finish {{.*}} columns 16 partial
   // V4: rows 8 columns 32 :
   // V4: rows 8 columns 32 partial
+  // V4: linear.finish {{.*}} columns 32 partial
+  transformer.linear %x, %w, %b into %y
+    : (memref<?x5xf32>, memref<2x5x32xf32>, memref<33xf32>,
+       memref<?x33xf32>) -> ()
+  return
+}
+
+// -----
+
+// Sums that nothing follows need no scratch.
+// CHECK-LABEL: @stores_plain_sums
+func.func private @stores_plain_sums(%x: memref<?x5xf32>,
+    %w: memref<1x5x32xf32>, %y: memref<?x32xf32>) {
+  // CHECK-NOT: alloca
+  // CHECK-NOT: linear.sums
+  // V3: linear.tile {{.*}} rows 5 columns 16
+  // V4: linear.tile {{.*}} rows 7 columns 32
+  // CHECK-NOT: linear.finish
+  // CHECK: return
   transformer.linear %x, %w into %y
-    : (memref<?x5xf32>, memref<2x5x32xf32>, memref<?x33xf32>) -> ()
+    : (memref<?x5xf32>, memref<1x5x32xf32>, memref<?x32xf32>) -> ()
   return
 }
 
@@ -117,9 +148,9 @@ func.func private @splits_evenly(%x: memref<?x8xf32>, %w: memref<4x8x32xf32>,
   // CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : memref<?x64xf32,
   // CHECK: memref.subview %arg1[%{{.*}}, 0, 0] [2, 8, 32]
   // CHECK: memref.subview %arg2[%{{.*}}] [64] [1]
-  // V4-COUNT-11: linear.tile
-  // V3-COUNT-8: linear.tile
-  // CHECK-NOT: linear.tile
+  // V4-COUNT-10: linear.sums
+  // V3-COUNT-7: linear.sums
+  // CHECK-NOT: linear.sums
   // CHECK: return
   transformer.linear %x, %w, %b split [64, 64] into %k, %v
     : (memref<?x8xf32>, memref<4x8x32xf32>, memref<128xf32>, memref<?x64xf32>,

@@ -1,0 +1,60 @@
+#include "lib/Kernels/LinearEpilogue.h"
+#include "lib/Kernels/ActivationKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// The lanes from `column` on that are columns of `rows`.
+static Value columnMask(Value rows, Value column, VectorType type,
+                        VectorLoops &loops) {
+  Value left = loops.minus(loops.lastSize(rows), column);
+  return vector::CreateMaskOp::create(loops.builder, loops.loc,
+                                      type.clone(loops.builder.getI1Type()),
+                                      ValueRange{left});
+}
+
+void LinearEpilogue::finish(Value sum, Value row, Value column,
+                            VectorLoops &loops) const {
+  OpBuilder &builder = loops.builder;
+  auto type = cast<VectorType>(sum.getType());
+  int64_t lanes = type.getNumElements();
+  Value mask =
+      isPartial ? columnMask(destination, column, type, loops) : Value();
+  auto load = [&](Value memref, ValueRange at) -> Value {
+    if (!mask)
+      return loops.loadVector(memref, at, lanes);
+    return vector::MaskedLoadOp::create(builder, loops.loc, type, memref, at,
+                                        mask, loops.splat(0, lanes));
+  };
+  Value y = sum;
+  if (bias)
+    y = loops.add(y, load(bias, column));
+  if (activation)
+    y = emitActivation(*activation, y,
+                       VectorMath(builder, loops.loc, loops.isa));
+  if (residual)
+    y = loops.add(load(residual, {row, column}), y);
+  if (mask)
+    vector::MaskedStoreOp::create(builder, loops.loc, destination,
+                                  ValueRange{row, column}, mask, y);
+  else
+    loops.storeVector(y, destination, {row, column});
+}
+
+void heddle::emitLinearFinish(LinearFinishOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  VectorLoops loops(builder, op.getLoc(), isa);
+  int64_t lanes = std::min<int64_t>(isa.lanes, op.getColumns());
+  LinearEpilogue epilogue{op.getBias(), op.getResidual(), op.getActivation(),
+                          op.getDestination(), op.getPartial()};
+  loops.each(loops.index(0), op.getRows(), 1, [&](Value r) {
+    Value row = loops.plus(op.getRow(), r);
+    loops.each(
+        loops.index(0), loops.index(op.getColumns()), lanes, [&](Value c) {
+          Value sum = loops.loadVector(op.getSums(), {r, c}, lanes);
+          epilogue.finish(sum, row, loops.plus(op.getColumn(), c), loops);
+        });
+  });
+}
