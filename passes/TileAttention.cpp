@@ -32,9 +32,9 @@ static constexpr int64_t kTaskWork = 1200000;
 static constexpr int64_t kMostHeadWidth = 512;
 
 namespace {
-/// The sizes of tiles; those of each ISA level were measured.
+/// The sizes of tiles, as measured.
 struct TileSizes {
-  /// Queries of a block.
+  /// Queries of a block: two vectors. Their scores take half of the registers.
   int64_t queries;
   /// Keys whose scores stay in registers, and whose weights stay in scratch
   /// memory until their values are added.
@@ -50,8 +50,7 @@ class AttentionTiler {
 public:
   AttentionTiler(AttentionOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        sizes(isa.registers == 32 ? TileSizes{32, 8, 256}
-                                  : TileSizes{16, 4, 256}) {}
+        sizes{2 * isa.lanes, isa.vectorRegisters / 4, 256} {}
 
   void tileFull();
   void tileStep();

@@ -87,9 +87,12 @@ class TileLoops : public VectorLoops {
 public:
   using VectorLoops::VectorLoops;
 
-  /// The most rows of a tile: its accumulators, a row of the panel and one
-  /// element of x fill the registers.
-  int64_t mostRows() const { return isa.registers == 32 ? 8 : 6; }
+  /// The most rows of a tile: two vectors of accumulators each, two of the
+  /// panel and one of x fit into the registers. More than eight rows of x, 4 KB
+  /// apart, would not fit into the L1 cache.
+  int64_t mostRows() const {
+    return std::min<int64_t>(8, (isa.vectorRegisters - 3) / 2);
+  }
 
   /// A forall over blocks of rows by ranges of panels. `flopsPerRow` says what
   /// a row costs; a task has at most `mostRowsOfTask` rows. Where rows have to
@@ -186,15 +189,12 @@ void TileLoops::forEachTask(
 /// Columns of a tile that has no other below it: as many vectors as hide the
 /// latency of an addition, eight on every machine of these levels.
 int64_t TileLoops::wideColumns(int64_t rows) const {
-  int64_t vectors = rows == 1 ? 8 : isa.registers / 4;
+  int64_t vectors = rows == 1 ? 8 : isa.vectorRegisters / 4;
   return std::max(wholeColumns(), vectors * isa.lanes);
 }
 
-/// Columns of a tile among others: a panel, or half of one where there are 16
-/// registers.
-int64_t TileLoops::wholeColumns() const {
-  return isa.registers == 32 ? kPanelColumns : kPanelColumns / 2;
-}
+/// Columns of a tile among others, two vectors: a panel, or half of one.
+int64_t TileLoops::wholeColumns() const { return 2 * isa.lanes; }
 
 Value TileLoops::sumsScratch() {
   auto type =

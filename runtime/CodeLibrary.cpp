@@ -1,10 +1,13 @@
 //===- CodeLibrary.cpp - The compiled code of an artifact -----------------===//
 //
-// cpuid and the user's wish, a file in memory, the dynamic loader.
+// What the machine has and the user wishes, a file in memory, the dynamic
+// loader.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CodeLibrary.h"
+
+#include "runtime/IsaLevels.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -25,17 +28,6 @@
 
 using namespace heddle;
 
-/// From 1 upwards, the better the more; 0 where this machine (or its operating
-/// system: cpuid asks whether it saves the wide registers) lacks the level.
-static int rankOf(std::string_view isa) {
-  __builtin_cpu_init();
-  if (isa == "x86-64-v3")
-    return __builtin_cpu_supports("x86-64-v3") ? 1 : 0;
-  if (isa == "x86-64-v4")
-    return __builtin_cpu_supports("x86-64-v4") ? 2 : 0;
-  return 0;
-}
-
 /// "'a', 'b'".
 static std::string quoted(const std::vector<std::string> &names) {
   std::string text;
@@ -49,7 +41,7 @@ static Result<std::string> chooseIsa(const Artifact &artifact,
                                      const std::vector<std::string> &isas) {
   std::vector<std::string> runnable;
   for (const std::string &isa : isas)
-    if (rankOf(isa) > 0)
+    if (rankOfIsa(isa) > 0)
       runnable.push_back(isa);
   if (runnable.empty())
     return Status::error("'", artifact.path(), "' has code for ", quoted(isas),
@@ -58,7 +50,7 @@ static Result<std::string> chooseIsa(const Artifact &artifact,
   if (!forced || !*forced)
     return *std::max_element(runnable.begin(), runnable.end(),
                              [](const std::string &a, const std::string &b) {
-                               return rankOf(a) < rankOf(b);
+                               return rankOfIsa(a) < rankOfIsa(b);
                              });
   if (!std::count(isas.begin(), isas.end(), forced))
     return Status::error("HEDDLE_ISA is '", forced, "' but '", artifact.path(),

@@ -8,6 +8,7 @@
 
 #include "runtime/MachinePeaks.h"
 
+#include "runtime/IsaLevels.h"
 #include "runtime/Thread.h"
 
 #include <algorithm>
@@ -100,7 +101,7 @@ static Result<double> rate(int64_t threads, Body body) {
 
 Result<MachinePeaks> heddle::measurePeaks(const std::string &isa,
                                           int64_t threads) {
-  bool wide = isa == "x86-64-v4";
+  bool wide = isaHasAvx512(isa);
   Result<double> loops = rate(threads, [&](int64_t) {
     return wide ? multiplyAdd16() : multiplyAdd8();
   });

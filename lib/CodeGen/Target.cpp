@@ -1,27 +1,45 @@
+//===- Target.cpp - ISA levels that code is generated for -----------------===//
+//
+// One table; a level is a row. How a machine is asked for a level at load
+// stands in runtime/IsaLevels.cpp, by the same names.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Target.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 
 using namespace heddle;
 
-/// Lowest first.
+/// Lowest first: each level has all of those before it. Features as in table
+/// 3.1 of the x86-64 psABI, as far as machines without them are in use.
 static constexpr IsaLevel kLevels[] = {
-    {"x86-64-v3", /*lanes=*/8, /*registers=*/16},
-    {"x86-64-v4", /*lanes=*/16, /*registers=*/32},
+    {"x86-64-v3", /*cpu=*/"x86-64-v3", /*features=*/"avx2,fma,bmi2",
+     /*lanes=*/8, /*vectorRegisters=*/16, /*hasReduceAndScale=*/false},
+    {"x86-64-v4", /*cpu=*/"x86-64-v4",
+     /*features=*/"avx512f,avx512bw,avx512dq,avx512vl",
+     /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true},
 };
 
-/// What of each level this machine can lack (x86-64 psABI, table 3.1).
-static bool hostHas(const IsaLevel &level) {
-  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  auto has = [&](llvm::StringRef feature) { return features.lookup(feature); };
-  if (!llvm::all_of(llvm::ArrayRef<llvm::StringRef>{"avx2", "fma", "bmi2"},
-                    has))
-    return false;
-  return level.name == "x86-64-v3" ||
-         llvm::all_of(llvm::ArrayRef<llvm::StringRef>{"avx512f", "avx512bw",
-                                                      "avx512dq", "avx512vl"},
-                      has);
+/// The levels that this machine has, lowest first.
+static llvm::ArrayRef<IsaLevel> hostLevels() {
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  auto has = [&](const IsaLevel &level) {
+    return llvm::all_of(
+        llvm::split(level.features, ','),
+        [&](llvm::StringRef feature) { return host.lookup(feature); });
+  };
+  llvm::ArrayRef<IsaLevel> levels(kLevels);
+  return levels.take_while(has);
+}
+
+static std::string supportedLevels() {
+  return llvm::join(
+      llvm::map_range(kLevels,
+                      [](const IsaLevel &level) { return level.name; }),
+      ", ");
 }
 
 template <typename... Text> static llvm::Error failure(const Text &...text) {
@@ -38,9 +56,10 @@ llvm::Expected<IsaLevel> heddle::getIsaLevel(llvm::StringRef name) {
   if (name == "amx" || name == "avx512-bf16")
     return failure("ISA level '", name,
                    "' is not supported yet: it serves bf16 and int8, and this "
-                   "version computes in f32 (supported: x86-64-v3, x86-64-v4)");
-  return failure("unknown target '", name,
-                 "' (supported: native, portable, x86-64-v3, x86-64-v4)");
+                   "version computes in f32 (supported: ",
+                   supportedLevels(), ")");
+  return failure("unknown target '", name, "' (supported: native, portable, ",
+                 supportedLevels(), ")");
 }
 
 llvm::Expected<llvm::SmallVector<IsaLevel>>
@@ -48,10 +67,11 @@ heddle::getTarget(llvm::StringRef target) {
   if (target == "portable")
     return llvm::SmallVector<IsaLevel>(llvm::ArrayRef(kLevels));
   if (target == "native") {
-    for (const IsaLevel &level : llvm::reverse(kLevels))
-      if (hostHas(level))
-        return llvm::SmallVector<IsaLevel>{level};
-    return failure("target 'native' needs a machine with at least x86-64-v3");
+    llvm::ArrayRef<IsaLevel> levels = hostLevels();
+    if (levels.empty())
+      return failure("target 'native' needs a machine with at least ",
+                     kLevels[0].name);
+    return llvm::SmallVector<IsaLevel>{levels.back()};
   }
   llvm::Expected<IsaLevel> level = getIsaLevel(target);
   if (!level)

@@ -9,14 +9,24 @@
 
 namespace heddle {
 
-/// An ISA level: the name in manifests and options, which is LLVM's CPU too,
-/// and what emitters ask about it.
+/// An ISA level: its name, what makes a machine have it, and what emitters ask
+/// about it. Emitters ask for what they need, never for the name.
 struct IsaLevel {
+  /// In manifests and options.
   llvm::StringRef name;
+  /// LLVM's name of a CPU that code is tuned for and may use all of.
+  llvm::StringRef cpu;
+  /// What a machine of the level below may lack, as LLVM's features with commas
+  /// between.
+  llvm::StringRef features;
+
   /// f32 lanes of the widest vector.
   int64_t lanes;
   /// Vector registers that accumulators, operands and scratch share.
-  int64_t registers;
+  int64_t vectorRegisters;
+  /// Whether there are vreduceps and vscalefps, for vectors of 4 lanes and
+  /// more.
+  bool hasReduceAndScale;
 };
 
 /// The level of that name; an error lists the supported ones.

@@ -145,9 +145,10 @@ void BlockUpdate::widths(Value d, int64_t count) {
 }
 
 void BlockUpdate::build() {
-  // Two vectors of weights and one of a value beside the sums.
+  // Two vectors of weights and one of a value beside the sums, which take half
+  // of the registers.
   int64_t together =
-      std::max<int64_t>(1, (loops.isa.registers == 32 ? 16 : 8) / vectors);
+      std::max<int64_t>(1, loops.isa.vectorRegisters / 2 / vectors);
   int64_t width = shapeOf(op.getSums())[0], whole = width / together * together;
   if (whole > 0)
     loops.each(loops.index(0), loops.index(whole), together,

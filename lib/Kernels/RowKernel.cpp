@@ -128,7 +128,7 @@ void RowKernel::forEachSlice(OpFoldResult width,
 }
 
 bool RowKernel::fitsRegisters(int64_t width) const {
-  return 2 * width <= isa.lanes * isa.registers;
+  return 2 * width <= isa.lanes * isa.vectorRegisters;
 }
 
 SmallVector<Slice> RowKernel::slicesOf(int64_t width) {

@@ -111,9 +111,6 @@ Value VectorMath::clamp(Value x, double lowest, double highest) const {
   return x;
 }
 
-/// AVX-512 has vreduceps and vscalefps for its three lengths of vectors.
-bool VectorMath::hasScaling() const { return isa.lanes == 16; }
-
 static constexpr int64_t kFewestLanes = 4;
 
 /// An unmasked masked intrinsic of AVX-512 with the type of `first`.
@@ -143,7 +140,7 @@ Value VectorMath::floorOf(Value x) const {
 /// x times 2^power, for an integral power in [-127, 128]: at its ends 2^power
 /// is 0 and inf.
 Value VectorMath::scaleByPower(Value x, Value power) const {
-  if (hasScaling() && lanesOf(x) >= kFewestLanes)
+  if (isa.hasReduceAndScale && lanesOf(x) >= kFewestLanes)
     return x86("scalef", x, power, x);
   // Adding 1.5 2^23 leaves an integer in the last bits, from where it moves to
   // those of the exponent.
@@ -164,7 +161,7 @@ Value VectorMath::scaleByPower(Value x, Value power) const {
 Value VectorMath::exp2(Value x) const {
   // vreduceps rounds the fraction down where it has too many digits: so that
   // the number of lanes changes no bit, it computes short vectors, too.
-  if (hasScaling() && lanesOf(x) < kFewestLanes) {
+  if (isa.hasReduceAndScale && lanesOf(x) < kFewestLanes) {
     Type type = VectorType::get(kFewestLanes, builder.getF32Type());
     if (!llvm::isa<VectorType>(x.getType())) {
       Value wide = vector::BroadcastOp::create(builder, loc, type, x);
@@ -177,7 +174,7 @@ Value VectorMath::exp2(Value x) const {
     return vector::ExtractStridedSliceOp::create(builder, loc, exp2(wide), 0,
                                                  lanesOf(x), 1);
   }
-  if (hasScaling()) {
+  if (isa.hasReduceAndScale) {
     // 9: subtract the floor, quietly. scalef takes the floor of x by itself.
     Value toFloor = arith::ConstantIntOp::create(builder, loc, 9, 32);
     Value fraction = x86("reduce", x, toFloor, x);

@@ -58,7 +58,6 @@ public:
                          llvm::ArrayRef<double> coefficients) const;
 
 private:
-  bool hasScaling() const;
   mlir::Value floorOf(mlir::Value x) const;
   mlir::Value clamp(mlir::Value x, double lowest, double highest) const;
   mlir::Value scaleByPower(mlir::Value x, mlir::Value power) const;

@@ -8,6 +8,7 @@
 #include "test/kernels/EntryRunner.h"
 
 #include "runtime/FloatEnvironment.h"
+#include "runtime/IsaLevels.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -21,16 +22,9 @@ using namespace heddle::test;
 static constexpr uint32_t kGuardWord = 0x7fc0beef;
 
 bool test::machineHas(std::string_view target) {
+  int rank = rankOfIsa(target);
   const char *best = getenv("HEDDLE_ISA");
-  if (best && *best && best < target)
-    return false;
-  bool hasV3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (target == "x86-64-v3")
-    return hasV3;
-  return hasV3 && __builtin_cpu_supports("avx512f") &&
-         __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
+  return rank > 0 && (!best || !*best || rank <= rankOfIsa(best));
 }
 
 //===----------------------------------------------------------------------===//

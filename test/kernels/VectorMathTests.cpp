@@ -122,7 +122,7 @@ CompiledFunction::CompiledFunction(const Emit &emit,
   if (failed(manager.run(*module)))
     return;
   llvm::LLVMContext llvmContext;
-  auto code = llvm::cantFail(buildLLVMModule(*module, llvmContext, isa.name));
+  auto code = llvm::cantFail(buildLLVMModule(*module, llvmContext, isa.cpu));
   auto object = llvm::cantFail(emitObjectCode(*code, ObjectForm::Object));
   load(llvm::cantFail(linkSharedObject(object)));
 }

@@ -1,0 +1,21 @@
+//===- IsaLevels.h - The ISA levels that a machine may have -----*- C++ -*-===//
+
+#ifndef HEDDLE_RUNTIME_ISALEVELS_H
+#define HEDDLE_RUNTIME_ISALEVELS_H
+
+#include <string_view>
+
+namespace heddle {
+
+/// From 1 upwards, the better the more, for an ISA level that this machine and
+/// its operating system have; 0 for one that they lack, and for a name that
+/// this runtime does not know.
+int rankOfIsa(std::string_view name);
+
+/// Whether code of that level has vectors of 512 bits; false for a name that
+/// this runtime does not know.
+bool isaHasAvx512(std::string_view name);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_ISALEVELS_H

@@ -1,0 +1,46 @@
+// ISA levels: the compiler's table and the runtime's.
+
+#include "lib/CodeGen/Target.h"
+#include "runtime/IsaLevels.h"
+#include "gtest/gtest.h"
+
+using namespace heddle;
+
+static llvm::SmallVector<IsaLevel> levelsOf(llvm::StringRef target) {
+  return llvm::cantFail(getTarget(target));
+}
+
+TEST(Target, NativeIsWhatTheRuntimeWouldLoad) {
+  if (rankOfIsa("x86-64-v3") == 0)
+    GTEST_SKIP() << "this machine runs no level";
+  IsaLevel best = levelsOf("portable").front();
+  for (const IsaLevel &level : levelsOf("portable"))
+    if (rankOfIsa(level.name.str()) > rankOfIsa(best.name.str()))
+      best = level;
+  EXPECT_EQ(levelsOf("native").front().name.str(), best.name.str());
+}
+
+TEST(Target, LevelsAreAsWideInBothTables) {
+  for (const IsaLevel &level : levelsOf("portable"))
+    EXPECT_EQ(isaHasAvx512(level.name.str()), level.lanes == 16)
+        << level.name.str();
+}
+
+TEST(Target, ALevelIsATargetOfItsOwn) {
+  for (const IsaLevel &level : levelsOf("portable")) {
+    ASSERT_EQ(levelsOf(level.name).size(), 1u);
+    EXPECT_EQ(levelsOf(level.name).front().name, level.name);
+  }
+}
+
+TEST(Target, SaysWhichAreSupported) {
+  auto message = [](llvm::StringRef target) {
+    return llvm::toString(getTarget(target).takeError());
+  };
+  EXPECT_EQ(message("x86-64-v5"), "unknown target 'x86-64-v5' (supported: "
+                                  "native, portable, x86-64-v3, x86-64-v4)");
+  EXPECT_EQ(message("amx"),
+            "ISA level 'amx' is not supported yet: it serves bf16 and int8, "
+            "and this version computes in f32 (supported: x86-64-v3, "
+            "x86-64-v4)");
+}
