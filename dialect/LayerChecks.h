@@ -21,9 +21,9 @@ inline int64_t width(mlir::Value value) {
   return shapedType(value).getShape().back();
 }
 
-/// The first dimension of a weight W [in, out], packed or not.
-inline int64_t depth(mlir::Value weight) {
-  return shapedType(weight).getDimSize(isPacked(weight) ? 1 : 0);
+/// The layout of a packed weight of these columns.
+inline PanelLayout panelsOf(mlir::Value weight, llvm::ArrayRef<int64_t> parts) {
+  return PanelLayout(shapedType(weight).getElementType(), parts);
 }
 
 /// Appends the type of `input` with another last dimension; nothing on memrefs,

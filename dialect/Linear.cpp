@@ -83,17 +83,15 @@ static LogicalResult verifyWeight(Operation *op, Value weight, int64_t in,
   if ((type.getRank() != 2 && !packed) || !type.hasStaticShape())
     return op->emitOpError("expects a weight [in, out] of static shape, found ")
            << type;
-  if (in != depth(weight))
+  PanelLayout layout = panelsOf(weight, widths);
+  std::optional<int64_t> depth =
+      packed ? layout.depthOf(type.getShape()) : type.getDimSize(0);
+  if (!depth)
+    return op->emitOpError("expects panels ")
+           << layout.describe() << ", found " << type;
+  if (packed ? layout.rows(in) != layout.rows(*depth) : in != *depth)
     return op->emitOpError("weight size ")
-           << depth(weight) << " does not match the last input dimension "
-           << in;
-  int64_t panels = 0;
-  for (int64_t columns : widths)
-    panels += llvm::divideCeil(columns, kPanelColumns);
-  if (packed &&
-      (type.getDimSize(0) != panels || type.getDimSize(2) != kPanelColumns))
-    return op->emitOpError("expects panels [")
-           << panels << ", in, " << kPanelColumns << "], found " << type;
+           << *depth << " does not match the last input dimension " << in;
   return success();
 }
 
@@ -256,5 +254,9 @@ FailureOr<int64_t> FfnOp::timeAxis(TimeAxes axes) {
 }
 
 int64_t FfnOp::getHiddenWidth() {
-  return isPacked(getWeight1()) ? depth(getWeight2()) : width(getWeight1());
+  if (!isPacked(getWeight1()))
+    return width(getWeight1());
+  ShapedType type = shapedType(getWeight2());
+  int64_t out = type.getDimSize(0) * kPanelColumns;
+  return panelsOf(getWeight2(), out).depthOf(type.getShape()).value_or(0);
 }

@@ -1,5 +1,4 @@
 #include "dialect/LayerChecks.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -11,8 +10,12 @@ static LogicalResult verifyColumns(Operation *op, int64_t columns) {
          << kPanelColumns << " where they are more, found " << columns;
 }
 
-static bool arePanels(MemRefType weight) {
-  return weight.hasStaticShape() && weight.getDimSize(2) == kPanelColumns;
+/// Whether the panels of W are those of vectors of width `in`.
+static bool arePanelsOf(Value weight, int64_t in) {
+  auto type = cast<MemRefType>(weight.getType());
+  PanelLayout layout = panelsOf(weight, type.getDimSize(0) * kPanelColumns);
+  return type.hasStaticShape() &&
+         type.getShape() == ArrayRef<int64_t>(layout.shape(in));
 }
 
 /// Reads every buffer but `destination`, which it writes.
@@ -35,10 +38,10 @@ LogicalResult LinearTileOp::verify() {
   if (failed(verifyColumns(*this, getColumns())))
     return failure();
   // linear.tile_c2
-  auto weight = cast<MemRefType>(getWeight().getType());
   int64_t out = width(getDestination());
-  if (!arePanels(weight) || width(getInput()) != depth(getWeight()) ||
-      weight.getDimSize(0) != int64_t(llvm::divideCeil(out, kPanelColumns)) ||
+  if (!arePanelsOf(getWeight(), width(getInput())) ||
+      shapedType(getWeight()).getDimSize(0) !=
+          panelsOf(getWeight(), out).panels() ||
       (getBias() && width(getBias()) != out) ||
       (getResidual() && width(getResidual()) != out))
     return emitOpError("expects x [rows, in], panels of [in, out], a bias "
@@ -58,8 +61,7 @@ LogicalResult LinearSumsOp::verify() {
     return failure();
   // linear.sums_c2
   auto sums = cast<MemRefType>(getDestination().getType());
-  if (!arePanels(cast<MemRefType>(getWeight().getType())) ||
-      width(getInput()) != depth(getWeight()) || !sums.hasStaticShape() ||
+  if (!arePanelsOf(getWeight(), width(getInput())) || !sums.hasStaticShape() ||
       sums.getDimSize(0) < int64_t(getRows()) ||
       sums.getDimSize(1) < int64_t(getColumns()))
     return emitOpError("expects x [rows, in], panels of [in, out] and sums of "

@@ -11,6 +11,7 @@
 #include "dialect/Forms.h"
 #include "dialect/KnownAttributes.h"
 #include "dialect/Lanes.h"
+#include "dialect/PanelLayout.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -50,17 +51,13 @@ inline constexpr llvm::StringLiteral kKernelAttr = "transformer.kernel";
 inline constexpr llvm::StringLiteral kWorkAttr = "transformer.work";
 inline constexpr llvm::StringLiteral kKernelsAttr = "transformer.kernels";
 
-/// Columns of a panel of a packed weight: two vectors of 16 lanes or four of 8,
-/// so that one packing serves every ISA level.
-inline constexpr int64_t kPanelColumns = 32;
-
 /// Rows of the state of online ops: what a query remembers of its keys.
 inline constexpr int64_t kOnlineStateRows = 4;
 
 /// Whether a weight stands in panels, as `parameter` says: on memrefs only.
 inline bool isPacked(mlir::Value weight) {
   auto type = llvm::dyn_cast<mlir::MemRefType>(weight.getType());
-  return type && type.getRank() == 3;
+  return type && type.getRank() > 2;
 }
 
 /// Attaches BufferizableOpInterface to the ops of the dialect.

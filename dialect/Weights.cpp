@@ -60,18 +60,24 @@ LogicalResult ParameterOp::verify() {
            << getTensorType();
   // parameter_c7
   if (std::optional<ArrayRef<int64_t>> parts = getPacked()) {
-    ArrayRef<int64_t> shape = getTensorType().getShape();
-    int64_t panels = 0;
-    for (int64_t columns : *parts) {
+    for (int64_t columns : *parts)
       if (columns < 1)
         return emitOpError("expects parts of at least 1 column, found ")
                << columns;
-      panels += llvm::divideCeil(columns, kPanelColumns);
-    }
-    if (shape.size() != 3 || shape[0] != panels || shape[2] != kPanelColumns)
-      return emitOpError("expects panels [")
-             << panels << ", in, " << kPanelColumns << "], found "
-             << getTensorType();
+    PanelLayout layout(getTensorType().getElementType(), *parts);
+    ArrayRef<int64_t> shape = getTensorType().getShape();
+    std::optional<int64_t> room = layout.depthOf(shape);
+    if (!room)
+      return emitOpError("expects panels ")
+             << layout.describe() << ", found " << getTensorType();
+    if (getDepth() && (getDepthAttr().getInt() < 1 ||
+                       layout.rows(getDepthAttr().getInt()) !=
+                           layout.rows(*room)))
+      return emitOpError("of type ")
+             << getTensorType() << " cannot have a depth of "
+             << getDepthAttr().getInt();
+  } else if (getDepth()) {
+    return emitOpError("is not packed and expects no depth");
   }
   // parameter_c8
   if (isStoredAsIntegers() && getSource() &&
@@ -182,8 +188,12 @@ LogicalResult ParameterOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 SmallVector<int64_t> ParameterOp::getLogicalShape() {
   ArrayRef<int64_t> shape = getTensorType().getShape();
-  if (std::optional<ArrayRef<int64_t>> parts = getPacked())
-    return {shape[1], llvm::sum_of(*parts)};
+  if (std::optional<ArrayRef<int64_t>> parts = getPacked()) {
+    PanelLayout layout(getTensorType().getElementType(), *parts);
+    int64_t depth = getDepth() ? getDepthAttr().getInt()
+                               : *layout.depthOf(shape);
+    return {depth, llvm::sum_of(*parts)};
+  }
   return SmallVector<int64_t>(shape);
 }
 

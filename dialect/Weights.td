@@ -82,8 +82,9 @@ def ParameterOp : Transformer_Op<"parameter",
     `packed [n0, n1, ...]`, from `pack-weights`, says that the parameter is a
     weight [in, n0 + n1 + ...] in panels: each part is cut into panels of 32
     columns, filled up with zeros, and a panel has its columns side by side for
-    one input after the other: [panels, in, 32]. A kernel reads a panel from its
-    beginning to its end.
+    one input after the other: [panels, in, 32]. PanelLayout.h says how elements
+    shorter than f32 stand; `depth` is `in` where panels have room for more of
+    them. A kernel reads a panel from its beginning to its end.
 
     ```mlir
     transformer.parameter @encoder_l1_ffn_W1 : tensor<256x1536xf32>
@@ -103,8 +104,8 @@ def ParameterOp : Transformer_Op<"parameter",
       the leading dimensions of this one and widths that add up to its; other
       derivations have the parts and types of the table.
     - (C6) the factor is finite, and the type f32.
-    - (C7) a packed parameter is [panels, in, 32] with the panels of its parts,
-      each of at least one column.
+    - (C7) a packed parameter has the shape of the panels of its parts, each of at
+      least one column, and of its depth.
     - (C8) the source of a parameter of type i8 is `intgemm8`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
@@ -115,12 +116,13 @@ def ParameterOp : Transformer_Op<"parameter",
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        UnitAttr:$zeros, OptionalAttr<F32Attr>:$factor,
                        OptionalAttr<DenseI64ArrayAttr>:$packed,
+                       OptionalAttr<I64Attr>:$depth,
                        OptionalAttr<I64Attr>:$placed);
   let assemblyFormat = [{
     $sym_name `:` $type (`from` $source^)? (`transposed` $transposed^)?
         `` custom<Derivation>($derivation, $parts) (`zeros` $zeros^)?
         (`scaled` `by` $factor^)? (`packed` $packed^)?
-        (`placed` `at` $placed^)? attr-dict
+        (`depth` $depth^)? (`placed` `at` $placed^)? attr-dict
   }];
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$symbol,
@@ -133,6 +135,7 @@ def ParameterOp : Transformer_Op<"parameter",
             /*parts=*/::mlir::ArrayAttr(), /*zeros=*/::mlir::UnitAttr(),
             /*factor=*/::mlir::FloatAttr(),
             /*packed=*/::mlir::DenseI64ArrayAttr(),
+            /*depth=*/::mlir::IntegerAttr(),
             /*placed=*/::mlir::IntegerAttr());
     }]>
   ];

@@ -11,7 +11,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/MathExtras.h"
 #include <map>
 
 namespace heddle {
@@ -37,12 +36,12 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
     packed = cast<ParameterOp>(builder.clone(*parameter));
     packed.setSymName((parameter.getSymName() + ".packed").str());
     symbols.insert(packed);
-    int64_t panels = 0;
-    for (int64_t columns : parts)
-      panels += llvm::divideCeil(columns, kPanelColumns);
     RankedTensorType type = parameter.getTensorType();
-    packed.setType(type.clone({panels, type.getDimSize(0), kPanelColumns}));
+    PanelLayout layout(type.getElementType(), parts);
+    packed.setType(type.clone(layout.shape(type.getDimSize(0))));
     packed.setPacked(parts);
+    if (int64_t depth = type.getDimSize(0); depth % layout.group() != 0)
+      packed.setDepth(depth);
     return packed;
   }
 

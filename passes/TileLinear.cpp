@@ -51,8 +51,9 @@ static constexpr int64_t kHiddenBytes = 1 << 18, kMostHiddenBytes = 1 << 20;
 static int64_t flopsPerRow(Value weight) {
   return 2 * cast<MemRefType>(weight.getType()).getNumElements();
 }
-static int64_t weightBytes(int64_t flopsPerRow) {
-  return flopsPerRow / 2 * sizeof(float);
+static int64_t weightBytes(Value weight) {
+  auto type = cast<MemRefType>(weight.getType());
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
 }
 
 namespace {
@@ -82,6 +83,16 @@ struct TilePlace {
   bool isPartial;
 };
 
+/// What the rows of a linear or an ffn are cut into tasks by.
+struct RowWork {
+  int64_t flopsPerRow, weightBytes;
+  /// Rows of a task.
+  int64_t mostRows;
+  int64_t panels;
+  /// Whether rows have to stay whole: then there is one range of panels.
+  bool hasWholeRows;
+};
+
 /// Index arithmetic and loops around tiles.
 class TileLoops : public VectorLoops {
 public:
@@ -94,11 +105,8 @@ public:
     return std::min<int64_t>(8, (isa.vectorRegisters - 3) / 2);
   }
 
-  /// A forall over blocks of rows by ranges of panels. `flopsPerRow` says what
-  /// a row costs; a task has at most `mostRowsOfTask` rows. Where rows have to
-  /// stay whole there is one range of panels.
-  void forEachTask(Value count, int64_t flopsPerRow, int64_t mostRowsOfTask,
-                   int64_t panels, bool wholeRows,
+  /// A forall over blocks of `count` rows by ranges of panels.
+  void forEachTask(Value count, const RowWork &work,
                    function_ref<void(Value firstRow, Value rows,
                                      Value firstPanel, Value endPanel)>
                        body);
@@ -149,30 +157,33 @@ Value TileLoops::rowsOf(Value memref, Value first, Value rows) {
 }
 
 void TileLoops::forEachTask(
-    Value count, int64_t flopsPerRow, int64_t mostRowsOfTask, int64_t panels,
-    bool wholeRows, function_ref<void(Value, Value, Value, Value)> body) {
+    Value count, const RowWork &work,
+    function_ref<void(Value, Value, Value, Value)> body) {
   // As many rows as make a task worth a thread, or else a share of all rows.
   // More where each block of rows would read large weights again: all that a
   // task may have, if panels make enough tasks.
   int64_t worthRows =
-      llvm::alignTo(llvm::divideCeil(kTaskFlops, flopsPerRow), mostRows());
-  if (!wholeRows && panels >= kMostTasks && weightBytes(flopsPerRow) > kL2Bytes)
-    worthRows = mostRowsOfTask;
-  else if (weightBytes(flopsPerRow) > kL3Bytes)
+      llvm::alignTo(llvm::divideCeil(kTaskFlops, work.flopsPerRow), mostRows());
+  if (!work.hasWholeRows && work.panels >= kMostTasks &&
+      work.weightBytes > kL2Bytes)
+    worthRows = work.mostRows;
+  else if (work.weightBytes > kL3Bytes)
     worthRows =
         std::max<int64_t>(worthRows, llvm::alignTo(kSharingRows, mostRows()));
   Value share = multiply(ceilDivide(count, index(kMostTasks / 2 * mostRows())),
                          index(mostRows()));
-  Value rows = most(least(share, index(mostRowsOfTask)),
-                    index(std::min(mostRowsOfTask, worthRows)));
+  Value rows = most(least(share, index(work.mostRows)),
+                    index(std::min(work.mostRows, worthRows)));
   Value rowTasks = ceilDivide(count, rows);
   // Ranges of panels where rows alone do not give enough tasks.
-  Value tasks = rowTasks, panelTasks = index(1), range = index(panels);
-  if (!wholeRows) {
-    Value worth = least(divide(times(count, flopsPerRow), index(kTaskFlops)),
-                        index(std::min(kMostTasks, panels)));
-    range = ceilDivide(index(panels), most(divide(worth, rowTasks), index(1)));
-    panelTasks = ceilDivide(index(panels), range);
+  Value tasks = rowTasks, panelTasks = index(1), range = index(work.panels);
+  if (!work.hasWholeRows) {
+    Value worth =
+        least(divide(times(count, work.flopsPerRow), index(kTaskFlops)),
+              index(std::min(kMostTasks, work.panels)));
+    range =
+        ceilDivide(index(work.panels), most(divide(worth, rowTasks), index(1)));
+    panelTasks = ceilDivide(index(work.panels), range);
     tasks = multiply(rowTasks, panelTasks);
   }
   auto forall = scf::ForallOp::create(
@@ -183,7 +194,7 @@ void TileLoops::forEachTask(
   Value firstRow = multiply(divide(task, panelTasks), rows);
   Value firstPanel = multiply(remainder(task, panelTasks), range);
   body(firstRow, least(rows, minus(count, firstRow)), firstPanel,
-       least(plus(firstPanel, range), index(panels)));
+       least(plus(firstPanel, range), index(work.panels)));
 }
 
 /// Columns of a tile that has no other below it: as many vectors as hide the
@@ -367,9 +378,10 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
   SmallVector<int64_t> widths = op.getWidths();
   bool hasEqualParts = widths.size() > 1 && llvm::all_equal(widths);
   int64_t panels = cast<MemRefType>(op.getWeight().getType()).getDimSize(0);
+  RowWork work{flopsPerRow(op.getWeight()), weightBytes(op.getWeight()),
+               kMostRows, panels, /*hasWholeRows=*/bool(op.getNorm())};
   loops.forEachTask(
-      loops.size(op.getInput(), 0), flopsPerRow(op.getWeight()), kMostRows,
-      panels, /*wholeRows=*/bool(op.getNorm()),
+      loops.size(op.getInput(), 0), work,
       [&](Value firstRow, Value rows, Value firstPanel, Value endPanel) {
         Value input = loops.rowsOf(op.getInput(), firstRow, rows);
         Value residual = loops.rowsOf(op.getResidual(), firstRow, rows);
@@ -381,7 +393,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           part.input = input;
           part.residual = residual;
           part.activation = op.getActivationAttr();
-          part.isFetched = weightBytes(flopsPerRow(op.getWeight())) > kL3Bytes;
+          part.isFetched = work.weightBytes > kL3Bytes;
           auto inside = [&](Value panel) {
             return loops.least(
                 loops.most(loops.minus(panel, first), loops.index(0)),
@@ -416,16 +428,19 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
 /// A task keeps the hidden vectors of its rows on its stack.
 static void tileFfn(FfnOp op, TileLoops &loops) {
   int64_t hidden = op.getHiddenWidth();
-  int64_t flops = flopsPerRow(op.getWeight1()) + flopsPerRow(op.getWeight2());
-  bool isFetched = weightBytes(flops) > kL3Bytes;
+  RowWork work{flopsPerRow(op.getWeight1()) + flopsPerRow(op.getWeight2()),
+               weightBytes(op.getWeight1()) + weightBytes(op.getWeight2()),
+               /*mostRows=*/0, /*panels=*/1, /*hasWholeRows=*/true};
+  bool isFetched = work.weightBytes > kL3Bytes;
   int64_t bytes = isFetched ? kMostHiddenBytes : kHiddenBytes;
-  int64_t mostRows = std::clamp(bytes / int64_t(sizeof(float)) / hidden /
-                                    loops.mostRows() * loops.mostRows(),
-                                loops.mostRows(), kMostRows);
-  auto type = MemRefType::get({mostRows, hidden}, loops.builder.getF32Type());
+  work.mostRows = std::clamp(bytes / int64_t(sizeof(float)) / hidden /
+                                 loops.mostRows() * loops.mostRows(),
+                             loops.mostRows(), kMostRows);
+  auto type =
+      MemRefType::get({work.mostRows, hidden}, loops.builder.getF32Type());
   loops.forEachTask(
-      loops.size(op.getInput(), 0), flops, mostRows, /*panels=*/1,
-      /*wholeRows=*/true, [&](Value firstRow, Value rows, Value, Value) {
+      loops.size(op.getInput(), 0), work,
+      [&](Value firstRow, Value rows, Value, Value) {
         auto scratch =
             memref::AllocaOp::create(loops.builder, loops.loc, type,
                                      loops.builder.getI64IntegerAttr(64));

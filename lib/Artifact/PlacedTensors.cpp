@@ -7,6 +7,7 @@
 
 #include "lib/Artifact/PlacedTensors.h"
 #include "dialect/Transformer.h"
+#include "lib/Artifact/Panels.h"
 #include "lib/Weights/Error.h"
 #include "runtime/ArtifactFormat.h"
 #include "llvm/Support/raw_ostream.h"
@@ -25,13 +26,10 @@ namespace heddle {
 static constexpr uint64_t kBlockElements = 1 << 18;
 
 static uint64_t getByteSize(const PlacedTensor &placed) {
-  uint64_t columns = placed.tensor.getColumns();
-  if (!placed.packed.empty()) {
-    columns = 0;
-    for (int64_t part : placed.packed)
-      columns += alignTo(part, kPanelColumns);
-  }
-  return placed.tensor.getRows() * columns * placed.elementBytes;
+  uint64_t rows = placed.tensor.getRows();
+  if (placed.packed.empty())
+    return rows * placed.tensor.getColumns() * placed.elementBytes;
+  return PanelLayout(placed.elementBytes, placed.packed).byteSize(rows);
 }
 
 Expected<std::vector<PlacedTensor>>
@@ -160,22 +158,18 @@ static uint64_t writeRows(const StoredTensor &tensor, unsigned elementBytes,
 /// Panels of a weight [in, out], see ParameterOp. All of the weight is decoded
 /// first: a panel takes a little of each of its rows. Returns how many elements
 /// are not finite.
+template <typename Element>
 static uint64_t writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
                             ChunkHasher &hasher) {
   int64_t rows = tensor.getRows(), columns = tensor.getColumns();
   std::vector<float> matrix(rows * columns);
   tensor.decodeRows(0, rows, matrix);
+  std::vector<Element> elements(matrix.begin(), matrix.end());
   int64_t first = 0;
   for (int64_t part : parts) {
-    for (int64_t column = 0; column < part; column += kPanelColumns) {
-      std::vector<float> panel(rows * kPanelColumns);
-      int64_t width = std::min(kPanelColumns, part - column);
-      for (int64_t row = 0; row < rows; ++row)
-        std::copy_n(&matrix[row * columns + first + column], width,
-                    &panel[row * kPanelColumns]);
-      hasher.write({reinterpret_cast<const char *>(panel.data()),
-                    panel.size() * sizeof(float)});
-    }
+    for (int64_t column = 0; column < part; column += kPanelColumns)
+      hasher.write(packPanel<Element>({elements, rows, columns}, first + column,
+                                      std::min(kPanelColumns, part - column)));
     first += part;
   }
   return countNonFinite(matrix);
@@ -187,9 +181,13 @@ std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
   ChunkHasher hasher(stream);
   for (const PlacedTensor &placed : tensors) {
     hasher.padTo(placed.offset);
-    uint64_t count = placed.packed.empty()
-                         ? writeRows(placed.tensor, placed.elementBytes, hasher)
-                         : writePanels(placed.tensor, placed.packed, hasher);
+    uint64_t count;
+    if (placed.packed.empty())
+      count = writeRows(placed.tensor, placed.elementBytes, hasher);
+    else if (placed.elementBytes == 1)
+      count = writePanels<int8_t>(placed.tensor, placed.packed, hasher);
+    else
+      count = writePanels<float>(placed.tensor, placed.packed, hasher);
     if (count != 0)
       nonFinite.push_back({placed.name, count});
   }

@@ -32,7 +32,7 @@ public:
       : loops(builder, op.getLoc(), isa), input(op.getInput()),
         weight(op.getWeight()), row(op.getRow()), column(op.getColumn()),
         rows(op.getRows()), columns(op.getColumns()),
-        depth(cast<MemRefType>(weight.getType()).getDimSize(1)),
+        depth(cast<MemRefType>(input.getType()).getDimSize(1)),
         lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
 
   /// The sums of each row, vector by vector. While they run, the columns from

@@ -1,0 +1,70 @@
+//===- PanelLayout.h - How a packed weight stands in memory -----*- C++ -*-===//
+//
+// A weight W [in, out] is cut into panels of 32 columns: two vectors of 16
+// lanes or four of 8, so that one packing serves every ISA level. A panel has
+// its columns side by side for one input after the other. Instructions that
+// multiply short elements sum the products of four bytes into a lane of 32
+// bits: inputs stand in groups of as many as four bytes hold, [panels, in / g,
+// 32, g], filled up with zeros. (Tiles of AMX read that, too, with rows 128
+// bytes apart.)
+//
+// A panel of i8 begins with one more row, of an i32 a column: -128 times the
+// sum of the column. VNNI multiplies u8 by i8, and where the kernel takes x +
+// 128 for x, sums that start there end as those of x.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_DIALECT_PANELLAYOUT_H
+#define HEDDLE_DIALECT_PANELLAYOUT_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+#include <string>
+
+namespace heddle {
+
+inline constexpr int64_t kPanelColumns = 32;
+
+/// The panels of a weight of an element type (f32, bf16 or i8), for any depth.
+/// One of several parts side by side has each part in panels of its own.
+class PanelLayout {
+public:
+  /// Of elements of 4, 2 or 1 bytes and of parts of these columns each.
+  PanelLayout(int64_t elementBytes, llvm::ArrayRef<int64_t> parts);
+  PanelLayout(mlir::Type element, llvm::ArrayRef<int64_t> parts);
+
+  /// Inputs of a group: 1 of f32, 2 of bf16, 4 of i8.
+  int64_t group() const { return 4 / elementBytes; }
+  /// The row of a panel that has the first group: behind what sums start with.
+  int64_t firstRow() const { return elementBytes == 1 ? 1 : 0; }
+  int64_t panels() const { return panelCount; }
+
+  /// [panels, in, 32] of f32, [panels, rows, 32, group] of others.
+  llvm::SmallVector<int64_t> shape(int64_t depth) const;
+  /// The same in words, without a depth.
+  std::string describe() const;
+  /// The most inputs that panels of this shape have room for; none where the
+  /// shape is not that of these panels.
+  std::optional<int64_t> depthOf(llvm::ArrayRef<int64_t> shape) const;
+
+  int64_t rows(int64_t depth) const;
+  int64_t panelBytes(int64_t depth) const {
+    return rows(depth) * kPanelColumns * 4;
+  }
+  int64_t byteSize(int64_t depth) const { return panels() * panelBytes(depth); }
+  /// Where W[k, column] stands in the panel of the column, in elements, for
+  /// column < 32.
+  int64_t placeOf(int64_t k, int64_t column) const {
+    int64_t row = firstRow() + k / group();
+    return (row * kPanelColumns + column) * group() + k % group();
+  }
+
+private:
+  int64_t elementBytes, panelCount = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_DIALECT_PANELLAYOUT_H

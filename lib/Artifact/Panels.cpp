@@ -1,0 +1,45 @@
+#include "lib/Artifact/Panels.h"
+#include "dialect/PanelLayout.h"
+#include <cstring>
+#include <type_traits>
+
+using namespace llvm;
+
+namespace heddle {
+
+/// What sums of a column start with, see PanelLayout.h.
+static void writeStarts(const WeightMatrix<int8_t> &weight, int64_t first,
+                        int64_t count, char *panel) {
+  for (int64_t c = 0; c < count; ++c) {
+    int32_t start = 0;
+    for (int64_t k = 0; k < weight.depth; ++k)
+      start -= 128 * weight.values[k * weight.columns + first + c];
+    std::memcpy(panel + c * sizeof(start), &start, sizeof(start));
+  }
+}
+
+template <typename Element>
+SmallVector<char, 0> packPanel(const WeightMatrix<Element> &weight,
+                               int64_t first, int64_t count) {
+  const PanelLayout layout(sizeof(Element), count);
+  SmallVector<char, 0> panel(layout.panelBytes(weight.depth), '\0');
+  auto *elements = reinterpret_cast<Element *>(panel.data());
+  for (int64_t k = 0; k < weight.depth; ++k) {
+    const Element *row = &weight.values[k * weight.columns + first];
+    Element *to = elements + layout.placeOf(k, 0);
+    for (int64_t c = 0; c < count; ++c)
+      to[c * layout.group()] = row[c];
+  }
+  if constexpr (std::is_same_v<Element, int8_t>)
+    writeStarts(weight, first, count, panel.data());
+  return panel;
+}
+
+template SmallVector<char, 0> packPanel(const WeightMatrix<float> &, int64_t,
+                                        int64_t);
+template SmallVector<char, 0> packPanel(const WeightMatrix<uint16_t> &, int64_t,
+                                        int64_t);
+template SmallVector<char, 0> packPanel(const WeightMatrix<int8_t> &, int64_t,
+                                        int64_t);
+
+} // namespace heddle

@@ -1,0 +1,26 @@
+//===- Panels.h - The bytes of a panel of a weight --------------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_ARTIFACT_PANELS_H
+#define HEDDLE_LIB_ARTIFACT_PANELS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace heddle {
+
+/// W [depth, columns], row-major; a view.
+template <typename Element> struct WeightMatrix {
+  llvm::ArrayRef<Element> values;
+  int64_t depth, columns;
+};
+
+/// The panel of the columns [first, first + count) of W, count <= 32, as
+/// PanelLayout says. Element is float, uint16_t for the bits of bf16, or
+/// int8_t.
+template <typename Element>
+llvm::SmallVector<char, 0> packPanel(const WeightMatrix<Element> &weight,
+                                     int64_t first, int64_t count);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_ARTIFACT_PANELS_H
