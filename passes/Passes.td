@@ -297,7 +297,7 @@ def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
     %sums:16 = scf.for %k = %c0 to %c256 step %c2 iter_args(...) -> (vector<16xf32>, ...)
       %w0 = vector.load %w[%panel, %k, %inPanel]
       %x0 = memref.load %x[%row, %k]
-      %s0 = vector.fma ...
+      %s0 = math.fma ...
     %y0 = arith.addf %sums#0, %b0
     vector.store %y0, %y[%row, %column]
     ```

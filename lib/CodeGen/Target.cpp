@@ -17,10 +17,12 @@ using namespace heddle;
 /// 3.1 of the x86-64 psABI, as far as machines without them are in use.
 static constexpr IsaLevel kLevels[] = {
     {"x86-64-v3", /*cpu=*/"x86-64-v3", /*features=*/"avx2,fma,bmi2",
-     /*lanes=*/8, /*vectorRegisters=*/16, /*hasReduceAndScale=*/false},
+     /*lanes=*/8, /*vectorRegisters=*/16, /*hasReduceAndScale=*/false,
+     Int8Dot::TwoSteps},
     {"x86-64-v4", /*cpu=*/"x86-64-v4",
      /*features=*/"avx512f,avx512bw,avx512dq,avx512vl",
-     /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true},
+     /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
+     Int8Dot::TwoSteps},
 };
 
 /// The levels that this machine has, lowest first.

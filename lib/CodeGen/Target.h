@@ -9,6 +9,10 @@
 
 namespace heddle {
 
+/// How bytes are multiplied and summed in lanes of 32 bits: in two
+/// instructions, or by vpdpbusd, of u8 by i8.
+enum class Int8Dot { TwoSteps, Vnni };
+
 /// An ISA level: its name, what makes a machine have it, and what emitters ask
 /// about it. Emitters ask for what they need, never for the name.
 struct IsaLevel {
@@ -27,6 +31,7 @@ struct IsaLevel {
   /// Whether there are vreduceps and vscalefps, for vectors of 4 lanes and
   /// more.
   bool hasReduceAndScale;
+  Int8Dot int8Dot;
 };
 
 /// The level of that name; an error lists the supported ones.

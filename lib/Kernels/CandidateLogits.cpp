@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/CandidateLogits.h"
+#include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/RowKernel.h"
 #include "lib/Kernels/VectorTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,7 +30,8 @@ class CandidateLogitsBuilder {
 public:
   CandidateLogitsBuilder(CandidateLogitsOp op, OpBuilder &builder,
                          const IsaLevel &isa)
-      : kernel(builder, op.getLoc(), isa), loops(kernel.loops),
+      : kernel(builder, op.getLoc(), isa), loops(builder, op.getLoc(), isa),
+        product(loops, builder.getF32Type()),
         width(cast<MemRefType>(op.getInput().getType()).getShape().back()),
         isa(isa), op(op), input(kernel.rowsOf(op.getInput())),
         rows(op.getRows()), bias(op.getBias()),
@@ -47,7 +49,8 @@ private:
   Value sentenceOf(Value row);
 
   RowKernel kernel;
-  Loops &loops;
+  VectorLoops loops;
+  InnerProduct product;
   int64_t width;
   IsaLevel isa;
   CandidateLogitsOp op;
@@ -72,24 +75,16 @@ void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
     totals.push_back(loops.load(bias, place));
     places.push_back(std::move(place));
   }
-  auto load = [&](Value from, ValueRange at, int64_t lanes) -> Value {
-    return vector::LoadOp::create(
-        builder, loc, VectorType::get(lanes, builder.getF32Type()), from, at);
-  };
   auto multiplyAdd = [&](ValueRange sums, Value d, int64_t lanes) {
     SmallVector<Value> next;
-    Value x = load(input, {row, d}, lanes);
+    Value x = loops.loadVector(input, {row, d}, lanes);
     for (auto [sum, place] : llvm::zip(sums, places))
-      next.push_back(vector::FMAOp::create(
-          builder, loc, x, load(rows, append(place, d), lanes), sum));
+      next.push_back(product.multiplyAdd(
+          x, loops.loadVector(rows, append(place, d), lanes), sum));
     return next;
   };
   auto zeros = [&](int64_t lanes) {
-    Value zero = arith::ConstantOp::create(
-        builder, loc,
-        DenseElementsAttr::get(VectorType::get(lanes, builder.getF32Type()),
-                               0.0f));
-    return SmallVector<Value>(count, zero);
+    return SmallVector<Value>(count, loops.splat(0, lanes));
   };
   auto addToTotals = [&](ValueRange sums) {
     for (auto [total, sum] : llvm::zip(totals, sums))

@@ -9,10 +9,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/LinearTile.h"
+#include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/LinearEpilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -29,9 +29,9 @@ public:
   /// Of a linear.tile or linear.sums, in front of which code is built.
   template <typename Op>
   TileSums(Op op, OpBuilder &builder, const IsaLevel &isa)
-      : loops(builder, op.getLoc(), isa), input(op.getInput()),
-        weight(op.getWeight()), row(op.getRow()), column(op.getColumn()),
-        rows(op.getRows()), columns(op.getColumns()),
+      : loops(builder, op.getLoc(), isa), product(loops, builder.getF32Type()),
+        input(op.getInput()), weight(op.getWeight()), row(op.getRow()),
+        column(op.getColumn()), rows(op.getRows()), columns(op.getColumns()),
         depth(cast<MemRefType>(input.getType()).getDimSize(1)),
         lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
 
@@ -46,12 +46,14 @@ public:
   VectorLoops loops;
 
 private:
+  InnerProduct product;
   /// A column of W in the panels.
   struct PanelColumn {
     Value panel, column;
   };
   PanelColumn toPanel(Value column);
   SmallVector<Value> panelAt(PanelColumn first, Value k, int64_t offset);
+  Value weightsAt(Value k, int64_t offset);
   SmallVector<Value> multiplyAdd(Value k, ValueRange sums);
   void fetchNext(Value k);
 
@@ -84,19 +86,23 @@ void TileSums::fetchNext(Value k) {
                                /*localityHint=*/2, /*isDataCache=*/true);
 }
 
+Value TileSums::weightsAt(Value k, int64_t offset) {
+  SmallVector<Value> at = panelAt(current, k, offset);
+  return product.loadWeights(weight, at[0], at[1], at[2], lanes);
+}
+
 /// sums[r, v] + x[row + r, k] * W[k, column + v].
 SmallVector<Value> TileSums::multiplyAdd(Value k, ValueRange sums) {
   if (next.panel)
     fetchNext(k);
   SmallVector<Value> weights, added;
   for (int64_t v = 0; v < vectors; ++v)
-    weights.push_back(
-        loops.loadVector(weight, panelAt(current, k, v * lanes), lanes));
+    weights.push_back(weightsAt(k, v * lanes));
   for (int64_t r = 0; r < rows; ++r) {
-    Value x = loops.spread(loops.load(input, {loops.plus(row, r), k}), lanes);
+    Value x = product.broadcast(input, {loops.plus(row, r), k}, lanes);
     for (int64_t v = 0; v < vectors; ++v)
-      added.push_back(vector::FMAOp::create(loops.builder, loops.loc, x,
-                                            weights[v], sums[r * vectors + v]));
+      added.push_back(
+          product.multiplyAdd(x, weights[v], sums[r * vectors + v]));
   }
   return added;
 }
@@ -105,8 +111,9 @@ SmallVector<Value> TileSums::build(Value fetched) {
   int64_t unroll = std::min<int64_t>(
       8, std::max<int64_t>(1, kUnrolledOps / (rows * vectors)));
   int64_t whole = depth / unroll * unroll;
-  SmallVector<Value> sums(rows * vectors, loops.splat(0, lanes));
   current = toPanel(column);
+  SmallVector<Value> sums(rows * vectors, product.start(weight, current.panel,
+                                                        current.column, lanes));
   if (fetched)
     next = toPanel(fetched);
   if (whole > 0)

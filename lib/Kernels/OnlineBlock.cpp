@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/OnlineBlock.h"
+#include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/OnlineState.h"
 #include "lib/Kernels/VectorTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -70,6 +71,7 @@ class BlockUpdate {
 public:
   BlockUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
+        product(loops, builder.getF32Type()),
         vectors(shapeOf(op.getSums())[1] / isa.lanes) {
     end = loops.least(op.getEnd(), loops.size(op.getValues(), 0));
     std::tie(fullBegin, fullEnd) =
@@ -85,6 +87,7 @@ private:
 
   OnlineUpdateOp op;
   VectorLoops loops;
+  InnerProduct product;
   int64_t vectors;
   Value end, fullBegin, fullEnd;
 };
@@ -102,10 +105,10 @@ SmallVector<Value> BlockUpdate::addKey(Value key, ArrayRef<Value> widths,
       inside.push_back(insideMask(loops, weights.back()));
   }
   for (auto [r, d] : llvm::enumerate(widths)) {
-    Value value = loops.spread(loops.load(op.getValues(), {key, d}), lanes);
+    Value value = product.broadcast(op.getValues(), {key, d}, lanes);
     for (int64_t v = 0; v < vectors; ++v) {
       Value before = sums[r * vectors + v];
-      Value sum = loops.multiplyAdd(value, weights[v], before);
+      Value sum = product.multiplyAdd(value, weights[v], before);
       result.push_back(isPartial ? loops.choose(inside[v], sum, before) : sum);
     }
   }

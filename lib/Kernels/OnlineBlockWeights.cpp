@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/LaneRegion.h"
 #include "lib/Kernels/OnlineBlock.h"
 #include "lib/Kernels/OnlineState.h"
@@ -28,7 +29,7 @@ class BlockWeights {
 public:
   BlockWeights(OnlineWeightsOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        math(builder, op.getLoc(), isa),
+        product(loops, builder.getF32Type()), math(builder, op.getLoc(), isa),
         vectors(sizeOf(op.getQueries(), 1) / isa.lanes), tile(op.getTile()),
         isSoftmax(op.getNormalizer() == Normalizer::Softmax) {}
 
@@ -51,6 +52,7 @@ private:
 
   OnlineWeightsOp op;
   VectorLoops loops;
+  InnerProduct product;
   VectorMath math;
   /// Vectors of queries, and keys whose scores stay in registers.
   int64_t vectors, tile;
@@ -123,11 +125,11 @@ SmallVector<Value> BlockWeights::scores(Value key) {
                          for (int64_t v = 0; v < vectors; ++v)
                            queries.push_back(load(op.getQueries(), d, v));
                          for (int64_t k = 0; k < tile; ++k) {
-                           Value number = loops.spread(
-                               loops.load(op.getKeys(), {rows[k], d}), lanes);
+                           Value number = product.broadcast(
+                               op.getKeys(), {rows[k], d}, lanes);
                            for (int64_t v = 0; v < vectors; ++v) {
                              Value &sum = next[k * vectors + v];
-                             sum = loops.multiplyAdd(number, queries[v], sum);
+                             sum = product.multiplyAdd(number, queries[v], sum);
                            }
                          }
                        }

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/OnlineRow.h"
+#include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/LaneRegion.h"
 #include "lib/Kernels/OnlineState.h"
 #include "lib/Kernels/VectorMath.h"
@@ -142,8 +143,9 @@ class RowWeights {
 public:
   RowWeights(OnlineWeightsOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        math(builder, op.getLoc(), isa), lanes(isa.lanes),
-        isSoftmax(op.getNormalizer() == Normalizer::Softmax) {}
+        product(loops, builder.getF32Type()), math(builder, op.getLoc(), isa),
+        lanes(isa.lanes), isSoftmax(op.getNormalizer() == Normalizer::Softmax) {
+  }
 
   void build();
 
@@ -163,6 +165,7 @@ private:
 
   OnlineWeightsOp op;
   VectorLoops loops;
+  InnerProduct product;
   VectorMath math;
   int64_t lanes;
   bool isSoftmax;
@@ -199,8 +202,7 @@ Value RowWeights::scores(Value key) {
                   Value part = loops.loadFirst(
                       op.getKeys(), {row, loops.index(d)}, count, lanes);
                   Value factor = query[d / lanes];
-                  sum = sum ? loops.multiplyAdd(part, factor, sum)
-                            : loops.mul(part, factor);
+                  sum = product.multiplyAdd(part, factor, sum);
                 });
     products.push_back(sum);
   }
@@ -334,7 +336,8 @@ namespace {
 class RowUpdate {
 public:
   RowUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
-      : op(op), loops(builder, op.getLoc(), isa), lanes(isa.lanes) {
+      : op(op), loops(builder, op.getLoc(), isa),
+        product(loops, builder.getF32Type()), lanes(isa.lanes) {
     std::tie(fullBegin, fullEnd) = fullPart(loops, op.getBegin(), op.getEnd(),
                                             op.getFullBegin(), op.getFullEnd());
   }
@@ -348,6 +351,7 @@ private:
 
   OnlineUpdateOp op;
   VectorLoops loops;
+  InnerProduct product;
   int64_t lanes;
   Value fullBegin, fullEnd;
 };
@@ -376,7 +380,7 @@ void RowUpdate::parts(ArrayRef<Part> parts) {
     for (auto [p, part] : llvm::enumerate(parts)) {
       Value values = loops.loadFirst(
           op.getValues(), {row, loops.index(part.first)}, part.second, lanes);
-      Value sum = loops.multiplyAdd(weight, values, before[p]);
+      Value sum = product.multiplyAdd(weight, values, before[p]);
       after[p] = isInside ? loops.choose(isInside, sum, before[p]) : sum;
     }
   };

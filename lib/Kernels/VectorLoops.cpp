@@ -106,7 +106,7 @@ Value VectorLoops::count(int64_t first, int64_t width) {
                              ArrayRef<int32_t>(lanes)));
 }
 Value VectorLoops::multiplyAdd(Value a, Value b, Value c) {
-  // Not vector.fma, which LLVM may take apart.
+  // Not vector.fma: LLVM may take that apart where a target allows it to.
   return math::FmaOp::create(builder, loc, a, b, c);
 }
 Value VectorLoops::isAbove(Value a, Value b) {

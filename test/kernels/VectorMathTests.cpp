@@ -7,30 +7,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/CodeGen/ObjectCode.h"
 #include "lib/CodeGen/Target.h"
 #include "lib/Kernels/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/Pass/PassManager.h"
-#include "passes/Pipelines.h"
-#include "runtime/FloatEnvironment.h"
 #include "test/kernels/EntryRunner.h"
-#include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/raw_ostream.h"
+#include "test/kernels/VectorCode.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <cstring>
-#include <dlfcn.h>
 #include <functional>
 #include <limits>
 
@@ -40,115 +28,66 @@ using namespace mlir;
 namespace {
 using Emit = std::function<Value(const VectorMath &, Value)>;
 
-/// A memref of rank 1 as C functions take it.
-struct Array {
-  void *allocated, *aligned;
-  int64_t offset, size, stride;
-};
-
 /// y[i] = f(x[i]) in machine code.
 class CompiledFunction {
 public:
   CompiledFunction(const Emit &emit, Type (*element)(OpBuilder &),
                    const IsaLevel &isa, int64_t lanes);
-  ~CompiledFunction() {
-    if (library)
-      dlclose(library);
-  }
 
   template <typename Number>
   std::vector<Number> operator()(const std::vector<Number> &x) const {
     std::vector<Number> y(x.size());
-    int64_t size = x.size();
-    Array from{nullptr, const_cast<Number *>(x.data()), 0, size, 1};
-    Array to{nullptr, y.data(), 0, size, 1};
-    FloatEnvironment environment;
-    function(&from, &to);
+    code(test::memRefOf(x.data(), x.size()),
+         test::memRefOf(y.data(), y.size()));
     return y;
   }
 
 private:
-  void load(llvm::ArrayRef<char> object);
-
-  void *library = nullptr;
-  void (*function)(Array *, Array *) = nullptr;
+  test::VectorCode code;
 };
 } // namespace
 
 static Type f32(OpBuilder &builder) { return builder.getF32Type(); }
 static Type f64(OpBuilder &builder) { return builder.getF64Type(); }
 
-CompiledFunction::CompiledFunction(const Emit &emit,
-                                   Type (*element)(OpBuilder &),
-                                   const IsaLevel &isa, int64_t lanes) {
-  DialectRegistry registry;
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
-  MLIRContext context(registry);
-  context.loadAllAvailableDialects();
-  OpBuilder builder(&context);
+/// to[i] = f(from[i]), `lanes` at a time.
+static void buildMap(const Emit &emit, const IsaLevel &isa, int64_t lanes,
+                     OpBuilder &builder, Value from, Value to) {
   Location loc = builder.getUnknownLoc();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(builder, loc);
-  builder.setInsertionPointToEnd(module->getBody());
-  Type array = MemRefType::get(ShapedType::kDynamic, element(builder));
-  auto function = func::FuncOp::create(
-      builder, loc, "map", builder.getFunctionType({array, array}, {}));
-  function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
-                    builder.getUnitAttr());
-  builder.setInsertionPointToStart(function.addEntryBlock());
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  Value size = memref::DimOp::create(builder, loc, function.getArgument(0), 0);
+  Type element = cast<MemRefType>(from.getType()).getElementType();
+  Value size = memref::DimOp::create(builder, loc, from, 0);
   scf::ForOp::create(
       builder, loc, index(0), size, index(lanes), ValueRange(),
       [&](OpBuilder &, Location, Value i, ValueRange) {
-        Value from = function.getArgument(0), to = function.getArgument(1);
         VectorMath math(builder, loc, isa);
         if (lanes == 1) {
           Value x = memref::LoadOp::create(builder, loc, from, i);
           memref::StoreOp::create(builder, loc, emit(math, x), to, i);
         } else {
-          Type vector = VectorType::get(lanes, element(builder));
+          Type vector = VectorType::get(lanes, element);
           Value x = vector::LoadOp::create(builder, loc, vector, from, i);
           vector::StoreOp::create(builder, loc, emit(math, x), to, i);
         }
         scf::YieldOp::create(builder, loc);
       });
-  func::ReturnOp::create(builder, loc);
-
-  PassManager manager(&context);
-  buildLLVMPipeline(manager);
-  if (failed(manager.run(*module)))
-    return;
-  llvm::LLVMContext llvmContext;
-  auto code = llvm::cantFail(buildLLVMModule(*module, llvmContext, isa.cpu));
-  auto object = llvm::cantFail(emitObjectCode(*code, ObjectForm::Object));
-  load(llvm::cantFail(linkSharedObject(object)));
 }
 
-void CompiledFunction::load(llvm::ArrayRef<char> object) {
-  llvm::StringRef bytes(object.data(), object.size());
-  auto file = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(
-      llvm::MemoryBufferRef(bytes, "map")));
-  auto *elf = cast<llvm::object::ELFObjectFileBase>(file.get());
-  for (const llvm::object::SymbolRef &symbol : elf->getDynamicSymbolIterators())
-    if (llvm::cantFail(symbol.getFlags()) &
-        llvm::object::SymbolRef::SF_Undefined)
-      ADD_FAILURE() << "calls " << llvm::cantFail(symbol.getName()).str();
-
-  llvm::SmallString<128> path;
-  int descriptor;
-  if (llvm::sys::fs::createTemporaryFile("heddle", "so", descriptor, path))
-    return;
-  llvm::FileRemover remove(path);
-  llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << bytes;
-  library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  ASSERT_TRUE(library) << dlerror();
-  function = reinterpret_cast<void (*)(Array *, Array *)>(
-      dlsym(library, "_mlir_ciface_map"));
-  ASSERT_TRUE(function);
-}
+CompiledFunction::CompiledFunction(const Emit &emit,
+                                   Type (*element)(OpBuilder &),
+                                   const IsaLevel &isa, int64_t lanes)
+    : code(
+          isa,
+          [&](OpBuilder &builder) {
+            Type array =
+                MemRefType::get(ShapedType::kDynamic, element(builder));
+            return SmallVector<Type>(2, array);
+          },
+          [&](OpBuilder &builder, ValueRange arrays) {
+            buildMap(emit, isa, lanes, builder, arrays[0], arrays[1]);
+          }) {}
 
 namespace {
 /// Each test runs for every level and is skipped where the machine lacks it.

@@ -6,10 +6,10 @@
 func.func private @accumulates(%x: memref<?x256xf32>, %w: memref<2x256x32xf32>,
     %b: memref<64xf32>, %y: memref<?x64xf32>, %row: index, %column: index) {
   // V3: %{{.*}}:8 = scf.for {{.*}} step %c4{{.*}} -> (vector<8xf32>
-  // V3-COUNT-32: vector.fma {{.*}} : vector<8xf32>
+  // V3-COUNT-32: math.fma {{.*}} : vector<8xf32>
   // V4: %{{.*}}:4 = scf.for {{.*}} step %c8{{.*}} -> (vector<16xf32>
-  // V4-COUNT-32: vector.fma {{.*}} : vector<16xf32>
-  // CHECK-NOT: vector.fma
+  // V4-COUNT-32: math.fma {{.*}} : vector<16xf32>
+  // CHECK-NOT: math.fma
   // CHECK: scf.yield
   // V3-COUNT-8: vector.store
   // V4-COUNT-4: vector.store

@@ -1,0 +1,146 @@
+#include "lib/Kernels/InnerProduct.h"
+#include "dialect/PanelLayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static PanelLayout layoutOf(Type element) {
+  return PanelLayout(element, ArrayRef<int64_t>());
+}
+
+int64_t InnerProduct::group() const { return layoutOf(element).group(); }
+
+VectorType InnerProduct::accumulatorType(int64_t lanes) const {
+  OpBuilder &builder = loops.builder;
+  return VectorType::get(lanes, isF32() ? Type(builder.getF32Type())
+                                        : Type(builder.getI32Type()));
+}
+
+VectorType InnerProduct::operandType(int64_t lanes) const {
+  return VectorType::get(lanes * group(), element);
+}
+
+bool InnerProduct::takesUnsignedX() const {
+  return !isF32() && loops.isa.int8Dot == Int8Dot::Vnni;
+}
+
+Value InnerProduct::constant(Type type, int64_t value) const {
+  auto vector = cast<VectorType>(type);
+  Attribute number =
+      isa<FloatType>(vector.getElementType())
+          ? Attribute(FloatAttr::get(vector.getElementType(), double(value)))
+          : IntegerAttr::get(vector.getElementType(), value);
+  return arith::ConstantOp::create(loops.builder, loops.loc,
+                                   DenseElementsAttr::get(vector, number));
+}
+
+Value InnerProduct::x86(StringRef intrinsic, Type result,
+                        ValueRange operands) const {
+  return LLVM::CallIntrinsicOp::create(
+             loops.builder, loops.loc, result,
+             loops.builder.getStringAttr("llvm.x86." + intrinsic), operands)
+      .getResult(0);
+}
+
+Value InnerProduct::encode(Value x) const {
+  if (!takesUnsignedX())
+    return x;
+  return arith::XOrIOp::create(loops.builder, loops.loc, x,
+                               constant(x.getType(), -128));
+}
+
+Value InnerProduct::start(Value panels, Value panel, Value column,
+                          int64_t lanes) const {
+  VectorType type = accumulatorType(lanes);
+  if (!takesUnsignedX())
+    return constant(type, 0);
+  // The first row of a panel.
+  Value bytes = vector::LoadOp::create(
+      loops.builder, loops.loc, operandType(lanes), panels,
+      ValueRange{panel, loops.index(0), loops.times(column, group())});
+  return vector::BitCastOp::create(loops.builder, loops.loc, type, bytes);
+}
+
+Value InnerProduct::flatten(Value weight) const {
+  if (group() == 1)
+    return weight;
+  return memref::CollapseShapeOp::create(
+      loops.builder, loops.loc, weight,
+      SmallVector<ReassociationIndices>{{0}, {1}, {2, 3}});
+}
+
+Value InnerProduct::loadWeights(Value panels, Value panel, Value groupNumber,
+                                Value column, int64_t lanes) const {
+  Value row = loops.plus(groupNumber, layoutOf(element).firstRow());
+  return vector::LoadOp::create(
+      loops.builder, loops.loc, operandType(lanes), panels,
+      ValueRange{panel, row, loops.times(column, group())});
+}
+
+Value InnerProduct::broadcast(Value x, ValueRange at, int64_t lanes) const {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  if (group() == 1)
+    return loops.spread(loops.load(x, at), lanes);
+  Type word = builder.getI32Type();
+  Value elements = vector::LoadOp::create(builder, loc, operandType(1), x, at);
+  Value bits = vector::BitCastOp::create(builder, loc, VectorType::get(1, word),
+                                         elements);
+  Value scalar =
+      vector::ExtractOp::create(builder, loc, bits, ArrayRef<int64_t>{0});
+  return vector::BitCastOp::create(builder, loc, operandType(lanes),
+                                   loops.spread(scalar, lanes));
+}
+
+/// x, negative where w is, and anything where w is 0: per byte.
+Value InnerProduct::withSignOf(Value w, Value x) const {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  auto type = cast<VectorType>(x.getType());
+  // 512 bits have no such instruction, but masks.
+  if (type.getNumElements() <= 32)
+    return x86(type.getNumElements() == 32 ? "avx2.psign.b"
+                                           : "ssse3.psign.b.128",
+               type, {x, w});
+  Value zero = constant(type, 0);
+  Value isNegative =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, w, zero);
+  Value negated = arith::SubIOp::create(builder, loc, zero, x);
+  return loops.choose(isNegative, negated, x);
+}
+
+/// x w, four signed bytes a lane. Their products fit 16 bits in pairs, since
+/// |w| is at most 128 and x at most 127 in size.
+Value InnerProduct::signedProducts(Value x, Value w) const {
+  int64_t bytes = cast<VectorType>(w.getType()).getNumElements();
+  Type pairs = VectorType::get(bytes / 2, loops.builder.getI16Type());
+  Type sums = accumulatorType(bytes / group());
+  StringRef multiplyBytes = bytes == 64   ? "avx512.pmaddubs.w.512"
+                            : bytes == 32 ? "avx2.pmadd.ub.sw"
+                                          : "ssse3.pmadd.ub.sw.128";
+  StringRef addPairs = bytes == 64   ? "avx512.pmaddw.d.512"
+                       : bytes == 32 ? "avx2.pmadd.wd"
+                                     : "sse2.pmadd.wd";
+  Value size = math::AbsIOp::create(loops.builder, loops.loc, w);
+  Value products = x86(multiplyBytes, pairs, {size, withSignOf(w, x)});
+  return x86(addPairs, sums, {products, constant(pairs, 1)});
+}
+
+Value InnerProduct::multiplyAdd(Value x, Value w, Value sums) const {
+  if (isF32())
+    return sums ? loops.multiplyAdd(x, w, sums) : loops.mul(x, w);
+  int64_t lanes = cast<VectorType>(w.getType()).getNumElements() / group();
+  VectorType type = accumulatorType(lanes);
+  if (takesUnsignedX())
+    return x86(("avx512.vpdpbusd." + Twine(32 * lanes)).str(), type,
+               {sums ? sums : constant(type, 0), x, w});
+  Value products = signedProducts(x, w);
+  if (!sums)
+    return products;
+  return arith::AddIOp::create(loops.builder, loops.loc, products, sums);
+}

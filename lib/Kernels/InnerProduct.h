@@ -1,0 +1,78 @@
+//===- InnerProduct.h - The multiply-accumulate of kernels ------*- C++ -*-===//
+//
+// Every sum of products that a kernel writes is made of one step: a vector of
+// accumulators plus x times w, in each lane over a group of elements. What the
+// step is follows from the types of x and w and from the ISA level.
+//
+//   x, w   level       group  accumulators  step
+//   f32    all             1  f32           one fused multiply-add
+//   i8     VNNI            4  i32           vpdpbusd, of x + 128 as u8
+//   i8     others          4  i32           vpmaddubsw of |w| and x with the
+//                                           sign of w, then vpmaddwd with ones
+//
+// Sums of i8 are exact for x of at least -127 and any w, up to a depth of
+// 130,000: the first instruction of the last row adds two products in 16 bits,
+// where 2 * 128 * 127 has room and 2 * 128 * 128 has not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_INNERPRODUCT_H
+#define HEDDLE_LIB_KERNELS_INNERPRODUCT_H
+
+#include "lib/Kernels/VectorLoops.h"
+
+namespace heddle {
+
+/// Builds steps with `loops`, which has to live as long. Widths are in lanes of
+/// the accumulators; of i8 4, 8 or 16, as far as the level has them.
+class InnerProduct {
+public:
+  /// x and w are both of that type: f32 or i8.
+  InnerProduct(VectorLoops &loops, mlir::Type element)
+      : loops(loops), element(element) {}
+
+  /// Elements of the depth that a lane takes at once.
+  int64_t group() const;
+  /// Vectors of `lanes` accumulators, and of what they multiply.
+  mlir::VectorType accumulatorType(int64_t lanes) const;
+  mlir::VectorType operandType(int64_t lanes) const;
+
+  /// x as the other functions take it: of any vector of the element type.
+  /// Kernels store it once and multiply it by many columns.
+  mlir::Value encode(mlir::Value x) const;
+  /// Accumulators of nothing, for panels of a weight: what `start` loads or
+  /// zeros. `panels` is the weight as `flatten` gives it.
+  mlir::Value start(mlir::Value panels, mlir::Value panel, mlir::Value column,
+                    int64_t lanes) const;
+  /// A packed weight (PanelLayout.h) with the group of a column beside it:
+  /// [panels, rows, 32 * group].
+  mlir::Value flatten(mlir::Value weight) const;
+  /// W[k, column] and right of it, for the group of inputs that is number
+  /// `groupNumber`; `panels` from `flatten`.
+  mlir::Value loadWeights(mlir::Value panels, mlir::Value panel,
+                          mlir::Value groupNumber, mlir::Value column,
+                          int64_t lanes) const;
+  /// The group of encoded x that starts at `at`, in every lane. All of it is
+  /// read, behind the depth, too: what stands there does not matter, since
+  /// panels are filled up with zeros.
+  mlir::Value broadcast(mlir::Value x, mlir::ValueRange at,
+                        int64_t lanes) const;
+  /// sums + x w; x w where there are no sums.
+  mlir::Value multiplyAdd(mlir::Value x, mlir::Value w, mlir::Value sums) const;
+
+private:
+  bool isF32() const { return element.isF32(); }
+  bool takesUnsignedX() const;
+  mlir::Value constant(mlir::Type type, int64_t value) const;
+  mlir::Value x86(llvm::StringRef intrinsic, mlir::Type result,
+                  mlir::ValueRange operands) const;
+  mlir::Value withSignOf(mlir::Value w, mlir::Value x) const;
+  mlir::Value signedProducts(mlir::Value x, mlir::Value w) const;
+
+  VectorLoops &loops;
+  mlir::Type element;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_INNERPRODUCT_H
