@@ -18,6 +18,24 @@ static bool arePanelsOf(Value weight, int64_t in) {
          type.getShape() == ArrayRef<int64_t>(layout.shape(in));
 }
 
+/// The scales of sums of integers, and the type of what they become.
+template <typename Op>
+static LogicalResult verifyScales(Op op, bool isOfIntegers) {
+  if (isOfIntegers != bool(op.getWeightScales()) ||
+      (op.getInputScales() && !isOfIntegers))
+    return op.emitOpError("expects scales of W with integers, and no others");
+  if (op.getWeightScales() &&
+      width(op.getWeightScales()) != width(op.getDestination()))
+    return op.emitOpError("expects a scale for each of ")
+           << width(op.getDestination()) << " columns, found "
+           << op.getWeightScales().getType();
+  bool isQuantised =
+      shapedType(op.getDestination()).getElementType().isInteger(8);
+  if (isQuantised != bool(op.getMultiplier()))
+    return op.emitOpError("expects a multiplier to write i8, and no other");
+  return success();
+}
+
 /// Reads every buffer but `destination`, which it writes.
 static void addTileEffects(
     Operation *op, OpOperand &destination,
@@ -40,13 +58,16 @@ LogicalResult LinearTileOp::verify() {
   // linear.tile_c2
   int64_t out = width(getDestination());
   if (!arePanelsOf(getWeight(), width(getInput())) ||
+      getInput().getType().getElementType() !=
+          getWeight().getType().getElementType() ||
       shapedType(getWeight()).getDimSize(0) !=
           panelsOf(getWeight(), out).panels() ||
       (getBias() && width(getBias()) != out) ||
       (getResidual() && width(getResidual()) != out))
     return emitOpError("expects x [rows, in], panels of [in, out], a bias "
                        "[out], a residual and y [rows, out]");
-  return success();
+  return verifyScales(*this,
+                      shapedType(getWeight()).getElementType().isInteger(8));
 }
 
 void LinearTileOp::getEffects(
@@ -61,7 +82,9 @@ LogicalResult LinearSumsOp::verify() {
     return failure();
   // linear.sums_c2
   auto sums = cast<MemRefType>(getDestination().getType());
+  bool isOfIntegers = shapedType(getWeight()).getElementType().isInteger(8);
   if (!arePanelsOf(getWeight(), width(getInput())) || !sums.hasStaticShape() ||
+      sums.getElementType().isInteger(32) != isOfIntegers ||
       sums.getDimSize(0) < int64_t(getRows()) ||
       sums.getDimSize(1) < int64_t(getColumns()))
     return emitOpError("expects x [rows, in], panels of [in, out] and sums of "
@@ -90,7 +113,7 @@ LogicalResult LinearFinishOp::verify() {
       (getResidual() && width(getResidual()) != out))
     return emitOpError("expects sums of at least ")
            << columns << " columns, a bias [out], a residual and y [rows, out]";
-  return success();
+  return verifyScales(*this, sums.getElementType().isInteger(32));
 }
 
 void LinearFinishOp::getEffects(

@@ -11,6 +11,12 @@
 
 include "dialect/Base.td"
 
+/// x or y, and W in panels.
+def Transformer_TileValues : MemRefRankOf<[F32, I8], [2]>;
+def Transformer_Panels : MemRefRankOf<[F32, I8], [3, 4]>;
+def Transformer_Sums : MemRefRankOf<[F32, I32], [2]>;
+def Transformer_TileVector : MemRefRankOf<[F32], [1]>;
+
 def LinearTileOp : Transformer_Op<"linear.tile", [
       AttrSizedOperandSegments,
       DeclareOpInterfaceMethods<MemoryEffectsOpInterface>
@@ -26,6 +32,9 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     its size changes no bit. With `next` the tile asks for as many columns of W
     from there on, before another tile needs them.
 
+    Of i8, x W, its scales and `quantize` are those of `linear`; a scale of x
+    stands for each row.
+
     ```mlir
     transformer.linear.tile %x, %w, %b activation relu into %y at [%row, %column] rows 8 columns 32
       : (memref<?x256xf32>, memref<48x256x32xf32>, memref<1536xf32>,
@@ -36,19 +45,25 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
     - (C2) x, W, b, residual and y fit together as in linear.
   }];
-  let arguments = (ins MemRefRankOf<[F32], [2]>:$input,
-                       MemRefRankOf<[F32], [3]>:$weight,
-                       Optional<MemRefRankOf<[F32], [1]>>:$bias,
+  let arguments = (ins Transformer_TileValues:$input,
+                       Optional<Transformer_TileVector>:$input_scales,
+                       Transformer_Panels:$weight,
+                       Optional<Transformer_TileVector>:$weight_scales,
+                       Optional<Transformer_TileVector>:$bias,
                        Optional<MemRefRankOf<[F32], [2]>>:$residual,
-                       MemRefRankOf<[F32], [2]>:$destination,
+                       Transformer_TileValues:$destination,
                        Index:$row, Index:$column, Optional<Index>:$next,
                        Transformer_Count:$rows,
                        Transformer_Count:$columns,
+                       OptionalAttr<I64Attr>:$shift,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
+                       OptionalAttr<F32Attr>:$multiplier,
                        UnitAttr:$partial);
   let assemblyFormat = [{
-    $input `,` $weight (`,` $bias^)? (`activation` `` $activation^)?
-        (`residual` `(` $residual^ `)`)? `into` $destination
+    $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
+        `,` $weight (`scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
+        (`activation` `` $activation^)? (`residual` `(` $residual^ `)`)?
+        (`quantize` `(` $multiplier^ `)`)? `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^)?
         `rows` $rows `columns` $columns (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)
@@ -66,7 +81,8 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     for r < rows and c < columns: the sums of `linear.tile`, for `linear.finish`
     to go on with. What is left of a block has any number of rows below a tile's;
     each number has sums of its own, and all of them share what follows. Columns
-    behind the last one of W sum its padding.
+    behind the last one of W sum its padding. Of i8 the sums are i32, `shift`
+    included.
 
     ```mlir
     transformer.linear.sums %x, %w into %sums at [%row, %column] rows 3 columns 32
@@ -75,16 +91,19 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
 
     Constraints:
     - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
-    - (C2) x and W have one depth, and the sums room for the tile.
+    - (C2) x and W have one depth, and the sums room for the tile and the type of
+      the products.
   }];
-  let arguments = (ins MemRefRankOf<[F32], [2]>:$input,
-                       MemRefRankOf<[F32], [3]>:$weight,
-                       MemRefRankOf<[F32], [2]>:$destination,
+  let arguments = (ins Transformer_TileValues:$input,
+                       Transformer_Panels:$weight,
+                       Transformer_Sums:$destination,
                        Index:$row, Index:$column,
                        Transformer_Count:$rows,
-                       Transformer_Count:$columns);
+                       Transformer_Count:$columns,
+                       OptionalAttr<I64Attr>:$shift);
   let assemblyFormat = [{
-    $input `,` $weight `into` $destination `at` `[` $row `,` $column `]`
+    $input (`shift` $shift^)? `,` $weight `into` $destination
+        `at` `[` $row `,` $column `]`
         `rows` $rows `columns` $columns attr-dict
         `:` functional-type(operands, results)
   }];
@@ -112,17 +131,22 @@ def LinearFinishOp : Transformer_Op<"linear.finish", [
     - (C2) the sums have room for the columns; b, residual and y fit together as
       in linear.
   }];
-  let arguments = (ins MemRefRankOf<[F32], [2]>:$sums,
-                       Optional<MemRefRankOf<[F32], [1]>>:$bias,
+  let arguments = (ins Transformer_Sums:$sums,
+                       Optional<Transformer_TileVector>:$input_scales,
+                       Optional<Transformer_TileVector>:$weight_scales,
+                       Optional<Transformer_TileVector>:$bias,
                        Optional<MemRefRankOf<[F32], [2]>>:$residual,
-                       MemRefRankOf<[F32], [2]>:$destination,
+                       Transformer_TileValues:$destination,
                        Index:$row, Index:$column, Index:$rows,
                        Transformer_Count:$columns,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
+                       OptionalAttr<F32Attr>:$multiplier,
                        UnitAttr:$partial);
   let assemblyFormat = [{
-    $sums (`,` $bias^)? (`activation` `` $activation^)?
-        (`residual` `(` $residual^ `)`)? `into` $destination
+    $sums (`scales` `(` $input_scales^ `)`)?
+        (`by` `scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
+        (`activation` `` $activation^)? (`residual` `(` $residual^ `)`)?
+        (`quantize` `(` $multiplier^ `)`)? `into` $destination
         `at` `[` $row `,` $column `]` `rows` $rows `columns` $columns
         (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)

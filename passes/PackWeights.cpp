@@ -50,7 +50,7 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
   void pack(OpOperand &operand, ArrayRef<int64_t> parts, SymbolTable &symbols) {
     auto weight = operand.get().getDefiningOp<WeightOp>();
     auto type = weight ? dyn_cast<MemRefType>(weight.getType()) : nullptr;
-    if (!type || !type.getElementType().isF32() || isPacked(operand.get()))
+    if (!type || isPacked(operand.get()))
       return;
     ParameterOp packed = packedParameter(
         symbols.lookup<ParameterOp>(weight.getParameter()), parts, symbols);

@@ -59,15 +59,19 @@ static int64_t weightBytes(Value weight) {
 namespace {
 /// x W + b with what follows it element by element; null where it has none.
 struct LinearBlock {
-  Value input, weight, bias, residual, destination;
+  Value input, inputScales, weight, weightScales, bias, residual, destination;
+  IntegerAttr shift;
   ActivationKindAttr activation;
+  FloatAttr multiplier;
   /// Whether tiles ask for the panels that come next.
   bool isFetched = false;
   /// Scratch memory for sums of fewer rows than a tile's; null where nothing
   /// follows them.
   Value sums;
 
-  bool hasEpilogue() const { return bias || activation || residual; }
+  bool hasEpilogue() const {
+    return weightScales || bias || activation || residual || multiplier;
+  }
   int64_t panels() const {
     return cast<MemRefType>(weight.getType()).getDimSize(0);
   }
@@ -113,14 +117,27 @@ public:
   /// All rows of a block, for the panels [firstPanel, endPanel) of its weight;
   /// none where the range is empty.
   void tileBlock(LinearBlock block, Value firstPanel, Value endPanel);
-  /// `rows` rows of a memref [rows, width], from `first`.
-  Value rowsOf(Value memref, Value first, Value rows);
+  /// `rows` rows of a memref [rows, width] or [rows], from `first`; null of
+  /// null.
+  Value rowsOf(Value memref, Value first, Value rows) {
+    return memref ? viewOf(memref, first, rows) : memref;
+  }
+
+  /// [first, first + count) of the first dimension of a memref: all of it where
+  /// it has no more; null of null.
+  Value slice(Value memref, Value first, int64_t count) {
+    if (!memref || count == cast<MemRefType>(memref.getType()).getDimSize(0))
+      return memref;
+    return viewOf(memref, getAsOpFoldResult(first),
+                  builder.getIndexAttr(count));
+  }
 
   Value multiply(Value lhs, Value rhs) {
     return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
   }
 
 private:
+  Value viewOf(Value memref, OpFoldResult first, OpFoldResult count);
   Value divide(Value lhs, Value rhs) {
     return builder.createOrFold<arith::DivUIOp>(loc, lhs, rhs);
   }
@@ -132,7 +149,7 @@ private:
   }
   int64_t wideColumns(int64_t rows) const;
   int64_t wholeColumns() const;
-  Value sumsScratch();
+  Value sumsScratch(Value weight);
   Value wideLoop(const LinearBlock &block, Value begin, Value end);
   void columnLoop(const LinearBlock &block, Value begin, Value end,
                   bool isPartial);
@@ -143,17 +160,16 @@ private:
 };
 } // namespace
 
-Value TileLoops::rowsOf(Value memref, Value first, Value rows) {
-  if (!memref)
-    return memref;
-  int64_t width = cast<MemRefType>(memref.getType()).getDimSize(1);
-  auto constant = [&](int64_t value) -> OpFoldResult {
-    return builder.getIndexAttr(value);
-  };
-  return memref::SubViewOp::create(
-      builder, loc, memref, ArrayRef<OpFoldResult>{first, constant(0)},
-      ArrayRef<OpFoldResult>{rows, constant(width)},
-      ArrayRef<OpFoldResult>{constant(1), constant(1)});
+Value TileLoops::viewOf(Value memref, OpFoldResult first, OpFoldResult count) {
+  SmallVector<OpFoldResult> offsets = {first}, sizes = {count};
+  for (int64_t size :
+       cast<MemRefType>(memref.getType()).getShape().drop_front()) {
+    offsets.push_back(builder.getIndexAttr(0));
+    sizes.push_back(builder.getIndexAttr(size));
+  }
+  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
+  return memref::SubViewOp::create(builder, loc, memref, offsets, sizes,
+                                   strides);
 }
 
 void TileLoops::forEachTask(
@@ -207,9 +223,11 @@ int64_t TileLoops::wideColumns(int64_t rows) const {
 /// Columns of a tile among others, two vectors: a panel, or half of one.
 int64_t TileLoops::wholeColumns() const { return 2 * isa.lanes; }
 
-Value TileLoops::sumsScratch() {
-  auto type =
-      MemRefType::get({mostRows() - 1, wideColumns(1)}, builder.getF32Type());
+Value TileLoops::sumsScratch(Value weight) {
+  Type sum = cast<MemRefType>(weight.getType()).getElementType().isInteger(8)
+                 ? Type(builder.getI32Type())
+                 : builder.getF32Type();
+  auto type = MemRefType::get({mostRows() - 1, wideColumns(1)}, sum);
   return memref::AllocaOp::create(builder, loc, type,
                                   builder.getI64IntegerAttr(64));
 }
@@ -221,7 +239,7 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   Value begin = times(firstPanel, kPanelColumns);
   Value end = times(endPanel, kPanelColumns);
   if (block.hasEpilogue())
-    block.sums = sumsScratch();
+    block.sums = sumsScratch(block.weight);
   if (wholePanels > 0) {
     Value wholeEnd = most(least(end, index(wholePanels)), begin);
     begin = wideLoop(block, begin, wholeEnd);
@@ -295,10 +313,11 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
 
 void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
                      Value next) {
-  LinearTileOp::create(builder, loc, block.input, block.weight, block.bias,
+  LinearTileOp::create(builder, loc, block.input, block.inputScales,
+                       block.weight, block.weightScales, block.bias,
                        block.residual, block.destination, place.row,
-                       place.column, next, rows, place.columns,
-                       block.activation, place.isPartial);
+                       place.column, next, rows, place.columns, block.shift,
+                       block.activation, block.multiplier, place.isPartial);
 }
 
 /// The sums of a number of rows. What follows them would make each number much
@@ -308,14 +327,17 @@ void TileLoops::fewRows(const LinearBlock &block, TilePlace place,
   if (!block.sums)
     return tile(block, place, rows, /*next=*/Value());
   LinearSumsOp::create(builder, loc, block.input, block.weight, block.sums,
-                       place.row, place.column, rows, place.columns);
+                       place.row, place.column, rows, place.columns,
+                       block.shift);
 }
 
 void TileLoops::finish(const LinearBlock &block, TilePlace place, Value rows) {
   if (block.sums)
-    LinearFinishOp::create(builder, loc, block.sums, block.bias, block.residual,
+    LinearFinishOp::create(builder, loc, block.sums, block.inputScales,
+                           block.weightScales, block.bias, block.residual,
                            block.destination, place.row, place.column, rows,
-                           place.columns, block.activation, place.isPartial);
+                           place.columns, block.activation, block.multiplier,
+                           place.isPartial);
 }
 
 /// Part `number` of equal parts of a linear with `split`: its tiles are built
@@ -325,9 +347,6 @@ static LinearBlock partOf(LinearOp op, ArrayRef<Value> results, Value number,
   OpBuilder &builder = loops.builder;
   auto type = cast<MemRefType>(op.getWeight().getType());
   int64_t panels = type.getDimSize(0) / int64_t(results.size());
-  auto constant = [&](int64_t value) -> OpFoldResult {
-    return builder.getIndexAttr(value);
-  };
   LinearBlock part;
   part.destination = results.front();
   for (auto [index, result] : llvm::enumerate(results.drop_front())) {
@@ -337,33 +356,12 @@ static LinearBlock partOf(LinearOp op, ArrayRef<Value> results, Value number,
     part.destination = arith::SelectOp::create(builder, loops.loc, isThis,
                                                result, part.destination);
   }
-  part.weight = memref::SubViewOp::create(
-      builder, loops.loc, op.getWeight(),
-      ArrayRef<OpFoldResult>{loops.multiply(number, loops.index(panels)),
-                             constant(0), constant(0)},
-      ArrayRef<OpFoldResult>{constant(panels), constant(type.getDimSize(1)),
-                             constant(type.getDimSize(2))},
-      SmallVector<OpFoldResult>(3, constant(1)));
-  if (op.getBias())
-    part.bias = memref::SubViewOp::create(
-        builder, loops.loc, op.getBias(),
-        ArrayRef<OpFoldResult>{
-            loops.multiply(number, loops.index(part.columns()))},
-        ArrayRef<OpFoldResult>{constant(part.columns())},
-        ArrayRef<OpFoldResult>{constant(1)});
+  part.weight = loops.slice(
+      op.getWeight(), loops.multiply(number, loops.index(panels)), panels);
+  Value column = loops.multiply(number, loops.index(part.columns()));
+  part.weightScales = loops.slice(op.getWeightScales(), column, part.columns());
+  part.bias = loops.slice(op.getBias(), column, part.columns());
   return part;
-}
-
-/// The panels [first, first + count) of a weight.
-static Value panelsOf(Value weight, int64_t first, int64_t count,
-                      Loops &loops) {
-  auto type = cast<MemRefType>(weight.getType());
-  if (count == type.getDimSize(0))
-    return weight;
-  return memref::SubViewOp::create(
-      loops.builder, loops.loc, weight, ArrayRef<int64_t>{first, 0, 0},
-      ArrayRef<int64_t>{count, type.getDimSize(1), type.getDimSize(2)},
-      ArrayRef<int64_t>{1, 1, 1});
 }
 
 /// The norm behind the rows of a block, in place.
@@ -384,6 +382,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
       loops.size(op.getInput(), 0), work,
       [&](Value firstRow, Value rows, Value firstPanel, Value endPanel) {
         Value input = loops.rowsOf(op.getInput(), firstRow, rows);
+        Value scales = loops.rowsOf(op.getInputScales(), firstRow, rows);
         Value residual = loops.rowsOf(op.getResidual(), firstRow, rows);
         SmallVector<Value> results;
         for (Value result : op.getDestinations())
@@ -391,8 +390,11 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
         // `first` is the first panel of a part of all.
         auto build = [&](LinearBlock part, Value first) {
           part.input = input;
+          part.inputScales = scales;
+          part.shift = op.getShiftAttr();
           part.residual = residual;
           part.activation = op.getActivationAttr();
+          part.multiplier = op.getMultiplierAttr();
           part.isFetched = work.weightBytes > kL3Bytes;
           auto inside = [&](Value panel) {
             return loops.least(
@@ -412,12 +414,10 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           int64_t count = llvm::divideCeil(width, kPanelColumns);
           LinearBlock part;
           part.destination = result;
-          part.weight = panelsOf(op.getWeight(), panel, count, loops);
-          part.bias = op.getBias();
-          if (part.bias && op.getSplit())
-            part.bias = memref::SubViewOp::create(
-                loops.builder, loops.loc, part.bias, ArrayRef{column},
-                ArrayRef{width}, ArrayRef<int64_t>{1});
+          part.weight = loops.slice(op.getWeight(), loops.index(panel), count);
+          part.weightScales =
+              loops.slice(op.getWeightScales(), loops.index(column), width);
+          part.bias = loops.slice(op.getBias(), loops.index(column), width);
           build(part, loops.index(panel));
           panel += count;
           column += width;

@@ -13,6 +13,9 @@ static PanelLayout layoutOf(Type element) {
   return PanelLayout(element, ArrayRef<int64_t>());
 }
 
+/// From i8 to u8.
+static constexpr int64_t kUnsignedShift = 128;
+
 int64_t InnerProduct::group() const { return layoutOf(element).group(); }
 
 VectorType InnerProduct::accumulatorType(int64_t lanes) const {
@@ -55,15 +58,26 @@ Value InnerProduct::encode(Value x) const {
 }
 
 Value InnerProduct::start(Value panels, Value panel, Value column,
-                          int64_t lanes) const {
+                          int64_t lanes, int64_t shift) const {
   VectorType type = accumulatorType(lanes);
-  if (!takesUnsignedX())
+  // What is multiplied is x + `added`.
+  int64_t added = takesUnsignedX() ? kUnsignedShift : 0;
+  if (shift == added)
     return constant(type, 0);
-  // The first row of a panel.
+  // The first row of a panel: sums of columns, times -128.
   Value bytes = vector::LoadOp::create(
       loops.builder, loops.loc, operandType(lanes), panels,
       ValueRange{panel, loops.index(0), loops.times(column, group())});
-  return vector::BitCastOp::create(loops.builder, loops.loc, type, bytes);
+  Value start =
+      vector::BitCastOp::create(loops.builder, loops.loc, type, bytes);
+  if (added - shift == kUnsignedShift)
+    return start;
+  // Multiples of 128 shift without a remainder.
+  Value negated =
+      arith::ShRSIOp::create(loops.builder, loops.loc, start,
+                             constant(type, llvm::Log2_64(kUnsignedShift)));
+  return arith::MulIOp::create(loops.builder, loops.loc, negated,
+                               constant(type, added - shift));
 }
 
 Value InnerProduct::flatten(Value weight) const {
@@ -74,12 +88,25 @@ Value InnerProduct::flatten(Value weight) const {
       SmallVector<ReassociationIndices>{{0}, {1}, {2, 3}});
 }
 
+/// Where a group of a column stands in flattened panels.
+SmallVector<Value> InnerProduct::weightsAt(Value panel, Value groupNumber,
+                                           Value column) const {
+  return {panel, loops.plus(groupNumber, layoutOf(element).firstRow()),
+          loops.times(column, group())};
+}
+
 Value InnerProduct::loadWeights(Value panels, Value panel, Value groupNumber,
                                 Value column, int64_t lanes) const {
-  Value row = loops.plus(groupNumber, layoutOf(element).firstRow());
-  return vector::LoadOp::create(
-      loops.builder, loops.loc, operandType(lanes), panels,
-      ValueRange{panel, row, loops.times(column, group())});
+  return vector::LoadOp::create(loops.builder, loops.loc, operandType(lanes),
+                                panels, weightsAt(panel, groupNumber, column));
+}
+
+void InnerProduct::prefetchWeights(Value panels, Value panel, Value groupNumber,
+                                   Value column) const {
+  memref::PrefetchOp::create(loops.builder, loops.loc, panels,
+                             weightsAt(panel, groupNumber, column),
+                             /*isWrite=*/false, /*localityHint=*/2,
+                             /*isDataCache=*/true);
 }
 
 Value InnerProduct::broadcast(Value x, ValueRange at, int64_t lanes) const {

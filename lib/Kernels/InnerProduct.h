@@ -40,10 +40,11 @@ public:
   /// x as the other functions take it: of any vector of the element type.
   /// Kernels store it once and multiply it by many columns.
   mlir::Value encode(mlir::Value x) const;
-  /// Accumulators of nothing, for panels of a weight: what `start` loads or
-  /// zeros. `panels` is the weight as `flatten` gives it.
+  /// Accumulators to which products with the columns of a packed weight are
+  /// added: in the end they are the sums of (x + shift) W. `panels` is the
+  /// weight as `flatten` gives it; shift is 0 of f32, and 0 to 128 of i8.
   mlir::Value start(mlir::Value panels, mlir::Value panel, mlir::Value column,
-                    int64_t lanes) const;
+                    int64_t lanes, int64_t shift = 0) const;
   /// A packed weight (PanelLayout.h) with the group of a column beside it:
   /// [panels, rows, 32 * group].
   mlir::Value flatten(mlir::Value weight) const;
@@ -52,6 +53,9 @@ public:
   mlir::Value loadWeights(mlir::Value panels, mlir::Value panel,
                           mlir::Value groupNumber, mlir::Value column,
                           int64_t lanes) const;
+  /// Asks for these weights, a cache line of them, to the L2 cache.
+  void prefetchWeights(mlir::Value panels, mlir::Value panel,
+                       mlir::Value groupNumber, mlir::Value column) const;
   /// The group of encoded x that starts at `at`, in every lane. All of it is
   /// read, behind the depth, too: what stands there does not matter, since
   /// panels are filled up with zeros.
@@ -63,6 +67,9 @@ public:
 private:
   bool isF32() const { return element.isF32(); }
   bool takesUnsignedX() const;
+  llvm::SmallVector<mlir::Value> weightsAt(mlir::Value panel,
+                                           mlir::Value groupNumber,
+                                           mlir::Value column) const;
   mlir::Value constant(mlir::Type type, int64_t value) const;
   mlir::Value x86(llvm::StringRef intrinsic, mlir::Type result,
                   mlir::ValueRange operands) const;

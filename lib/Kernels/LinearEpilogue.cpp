@@ -1,5 +1,7 @@
 #include "lib/Kernels/LinearEpilogue.h"
 #include "lib/Kernels/ActivationKernel.h"
+#include "lib/Kernels/InnerProduct.h"
+#include "lib/Kernels/QuantizeKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -18,8 +20,8 @@ static Value columnMask(Value rows, Value column, VectorType type,
 void LinearEpilogue::finish(Value sum, Value row, Value column,
                             VectorLoops &loops) const {
   OpBuilder &builder = loops.builder;
-  auto type = cast<VectorType>(sum.getType());
-  int64_t lanes = type.getNumElements();
+  int64_t lanes = cast<VectorType>(sum.getType()).getNumElements();
+  VectorType type = loops.vectorType(lanes);
   Value mask =
       isPartial ? columnMask(destination, column, type, loops) : Value();
   auto load = [&](Value memref, ValueRange at) -> Value {
@@ -29,13 +31,26 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
                                         mask, loops.splat(0, lanes));
   };
   Value y = sum;
+  if (weightScales) {
+    Value scale = load(weightScales, column);
+    if (inputScales)
+      scale =
+          loops.mul(loops.spread(loops.load(inputScales, row), lanes), scale);
+    y = loops.mul(arith::SIToFPOp::create(builder, loops.loc, type, sum),
+                  scale);
+  }
   if (bias)
     y = loops.add(y, load(bias, column));
+  VectorMath math(builder, loops.loc, loops.isa);
   if (activation)
-    y = emitActivation(*activation, y,
-                       VectorMath(builder, loops.loc, loops.isa));
+    y = emitActivation(*activation, y, math);
   if (residual)
     y = loops.add(load(residual, {row, column}), y);
+  if (multiplier) {
+    y = loops.mul(y, loops.splat(multiplier->convertToDouble(), lanes));
+    y = InnerProduct(loops, builder.getI8Type())
+            .encode(roundToIntegers(y, math));
+  }
   if (mask)
     vector::MaskedStoreOp::create(builder, loops.loc, destination,
                                   ValueRange{row, column}, mask, y);
@@ -47,13 +62,15 @@ void heddle::emitLinearFinish(LinearFinishOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   VectorLoops loops(builder, op.getLoc(), isa);
   int64_t lanes = std::min<int64_t>(isa.lanes, op.getColumns());
-  LinearEpilogue epilogue{op.getBias(), op.getResidual(), op.getActivation(),
-                          op.getDestination(), op.getPartial()};
+  LinearEpilogue epilogue = epilogueOf(op);
+  VectorType type =
+      VectorType::get(lanes, op.getSums().getType().getElementType());
   loops.each(loops.index(0), op.getRows(), 1, [&](Value r) {
     Value row = loops.plus(op.getRow(), r);
     loops.each(
         loops.index(0), loops.index(op.getColumns()), lanes, [&](Value c) {
-          Value sum = loops.loadVector(op.getSums(), {r, c}, lanes);
+          Value sum = vector::LoadOp::create(builder, op.getLoc(), type,
+                                             op.getSums(), ValueRange{r, c});
           epilogue.finish(sum, row, loops.plus(op.getColumn(), c), loops);
         });
   });

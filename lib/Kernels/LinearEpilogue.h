@@ -10,10 +10,13 @@ namespace heddle {
 
 /// y = residual + activation(sum + bias), a vector of f32 at a time. The same
 /// ops on the same values wherever the sums come from: registers or scratch.
+/// Sums of integers become f32 first, and a result may become integers, as
+/// LinearOp says.
 struct LinearEpilogue {
   /// Null where there is none.
-  mlir::Value bias, residual;
+  mlir::Value inputScales, weightScales, bias, residual;
   std::optional<ActivationKind> activation;
+  std::optional<llvm::APFloat> multiplier;
   /// [rows, columns].
   mlir::Value destination;
   /// Whether vectors may reach behind the last column: no memory is touched
@@ -24,6 +27,13 @@ struct LinearEpilogue {
   void finish(mlir::Value sum, mlir::Value row, mlir::Value column,
               VectorLoops &loops) const;
 };
+
+/// That of a linear.tile or linear.finish.
+template <typename Op> LinearEpilogue epilogueOf(Op op) {
+  return {op.getInputScales(), op.getWeightScales(), op.getBias(),
+          op.getResidual(),    op.getActivation(),   op.getMultiplier(),
+          op.getDestination(), op.getPartial()};
+}
 
 /// Builds the loops of a `linear.finish` in front of the op, which stays.
 void emitLinearFinish(LinearFinishOp op, const IsaLevel &isa);

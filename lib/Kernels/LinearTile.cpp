@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace heddle;
 
-/// f32 of a cache line.
+/// Columns of a cache line: a group has four bytes.
 static constexpr int64_t kLine = 16;
 /// Multiply-adds of an iteration, at least.
 static constexpr int64_t kUnrolledOps = 32;
@@ -29,10 +29,13 @@ public:
   /// Of a linear.tile or linear.sums, in front of which code is built.
   template <typename Op>
   TileSums(Op op, OpBuilder &builder, const IsaLevel &isa)
-      : loops(builder, op.getLoc(), isa), product(loops, builder.getF32Type()),
-        input(op.getInput()), weight(op.getWeight()), row(op.getRow()),
-        column(op.getColumn()), rows(op.getRows()), columns(op.getColumns()),
-        depth(cast<MemRefType>(input.getType()).getDimSize(1)),
+      : loops(builder, op.getLoc(), isa),
+        product(loops, op.getWeight().getType().getElementType()),
+        input(op.getInput()), weight(product.flatten(op.getWeight())),
+        row(op.getRow()), column(op.getColumn()), rows(op.getRows()),
+        columns(op.getColumns()), shift(op.getShift().value_or(0)),
+        groups(llvm::divideCeil(op.getInput().getType().getDimSize(1),
+                                product.group())),
         lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
 
   /// The sums of each row, vector by vector. While they run, the columns from
@@ -52,13 +55,15 @@ private:
     Value panel, column;
   };
   PanelColumn toPanel(Value column);
-  SmallVector<Value> panelAt(PanelColumn first, Value k, int64_t offset);
-  Value weightsAt(Value k, int64_t offset);
-  SmallVector<Value> multiplyAdd(Value k, ValueRange sums);
-  void fetchNext(Value k);
+  PanelColumn plus(PanelColumn first, int64_t offset);
+  SmallVector<Value> multiplyAdd(Value g, ValueRange sums);
+  void fetchNext(Value g);
 
   Value input, weight, row, column;
-  int64_t rows, columns, depth, lanes, vectors;
+  int64_t rows, columns, shift;
+  /// Of the depth: an element of f32, four of i8.
+  int64_t groups;
+  int64_t lanes, vectors;
   /// The columns of the tile, and those that come next.
   PanelColumn current, next;
 };
@@ -70,34 +75,31 @@ TileSums::PanelColumn TileSums::toPanel(Value column) {
           arith::RemUIOp::create(loops.builder, loops.loc, column, width)};
 }
 
-/// Where W[k, first + offset] stands.
-SmallVector<Value> TileSums::panelAt(PanelColumn first, Value k,
-                                     int64_t offset) {
-  return {loops.plus(first.panel, offset / kPanelColumns), k,
+TileSums::PanelColumn TileSums::plus(PanelColumn first, int64_t offset) {
+  return {loops.plus(first.panel, offset / kPanelColumns),
           loops.plus(first.column, offset % kPanelColumns)};
 }
 
-/// Row k of the columns that come next, into the L2 cache: the L1 is too small
-/// for two panels.
-void TileSums::fetchNext(Value k) {
-  for (int64_t c = 0; c < columns; c += kLine)
-    memref::PrefetchOp::create(loops.builder, loops.loc, weight,
-                               panelAt(next, k, c), /*isWrite=*/false,
-                               /*localityHint=*/2, /*isDataCache=*/true);
+/// Group g of the columns that come next, into the L2 cache: the L1 is too
+/// small for two panels.
+void TileSums::fetchNext(Value g) {
+  for (int64_t c = 0; c < columns; c += kLine) {
+    PanelColumn place = plus(next, c);
+    product.prefetchWeights(weight, place.panel, g, place.column);
+  }
 }
 
-Value TileSums::weightsAt(Value k, int64_t offset) {
-  SmallVector<Value> at = panelAt(current, k, offset);
-  return product.loadWeights(weight, at[0], at[1], at[2], lanes);
-}
-
-/// sums[r, v] + x[row + r, k] * W[k, column + v].
-SmallVector<Value> TileSums::multiplyAdd(Value k, ValueRange sums) {
+/// sums[r, v] + x[row + r, group g] * W[group g, column + v].
+SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums) {
   if (next.panel)
-    fetchNext(k);
+    fetchNext(g);
   SmallVector<Value> weights, added;
-  for (int64_t v = 0; v < vectors; ++v)
-    weights.push_back(weightsAt(k, v * lanes));
+  for (int64_t v = 0; v < vectors; ++v) {
+    PanelColumn place = plus(current, v * lanes);
+    weights.push_back(
+        product.loadWeights(weight, place.panel, g, place.column, lanes));
+  }
+  Value k = loops.times(g, product.group());
   for (int64_t r = 0; r < rows; ++r) {
     Value x = product.broadcast(input, {loops.plus(row, r), k}, lanes);
     for (int64_t v = 0; v < vectors; ++v)
@@ -110,22 +112,28 @@ SmallVector<Value> TileSums::multiplyAdd(Value k, ValueRange sums) {
 SmallVector<Value> TileSums::build(Value fetched) {
   int64_t unroll = std::min<int64_t>(
       8, std::max<int64_t>(1, kUnrolledOps / (rows * vectors)));
-  int64_t whole = depth / unroll * unroll;
+  int64_t whole = groups / unroll * unroll;
   current = toPanel(column);
-  SmallVector<Value> sums(rows * vectors, product.start(weight, current.panel,
-                                                        current.column, lanes));
+  SmallVector<Value> starts, sums;
+  for (int64_t v = 0; v < vectors; ++v) {
+    PanelColumn place = plus(current, v * lanes);
+    starts.push_back(
+        product.start(weight, place.panel, place.column, lanes, shift));
+  }
+  for (int64_t r = 0; r < rows; ++r)
+    sums.append(starts);
   if (fetched)
     next = toPanel(fetched);
   if (whole > 0)
     sums = loops.carry(loops.index(0), loops.index(whole), unroll, sums,
-                       [&](Value k, ValueRange carried) {
+                       [&](Value g, ValueRange carried) {
                          SmallVector<Value> added(carried);
                          for (int64_t step = 0; step < unroll; ++step)
-                           added = multiplyAdd(loops.plus(k, step), added);
+                           added = multiplyAdd(loops.plus(g, step), added);
                          return added;
                        });
-  for (int64_t k = whole; k < depth; ++k)
-    sums = multiplyAdd(loops.index(k), sums);
+  for (int64_t g = whole; g < groups; ++g)
+    sums = multiplyAdd(loops.index(g), sums);
   return sums;
 }
 
@@ -139,8 +147,7 @@ void TileSums::forEachVector(ValueRange sums,
 void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   TileSums tile(op, builder, isa);
-  LinearEpilogue epilogue{op.getBias(), op.getResidual(), op.getActivation(),
-                          op.getDestination(), op.getPartial()};
+  LinearEpilogue epilogue = epilogueOf(op);
   VectorLoops &loops = tile.loops;
   tile.forEachVector(tile.build(op.getNext()),
                      [&](int64_t r, int64_t c, Value sum) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/QuantizeKernel.h"
+#include "lib/Kernels/InnerProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -95,6 +96,8 @@ void heddle::emitKernel(QuantizeOp op, RowKernel &kernel) {
   Value scales;
   if (op.getScales())
     scales = kernel.flatten(op.getScales());
+  VectorLoops vectors(loops.builder, loops.loc, kernel.isa);
+  InnerProduct product(vectors, loops.builder.getI8Type());
   OpFoldResult width = kernel.widthOf(input);
   int64_t work = 4 * *getConstantIntValue(width);
   kernel.forEachRow(loops.size(input, 0), work, [&](Value row) {
@@ -106,7 +109,8 @@ void heddle::emitKernel(QuantizeOp op, RowKernel &kernel) {
       x = scale ? loops.div(x, kernel.splat(scale, slice))
                 : loops.mul(x, kernel.math.constant(
                                    op.getMultiplier()->convertToDouble(), x));
-      kernel.store(roundToIntegers(x, kernel.math), integers, row, slice);
+      kernel.store(product.encode(roundToIntegers(x, kernel.math)), integers,
+                   row, slice);
     });
   });
 }
