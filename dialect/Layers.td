@@ -214,8 +214,8 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
       residual, norm and quantize do not stand with it.
     - (C7) x and W have one element type. With i8 W has scales [out], those of x
       have its leading dimensions; neither scales nor `shift` stand with f32.
-    - (C8) `shift` is at least 0 and at most 128; the multiplier of `quantize` is
-      positive and finite and does not stand with a norm.
+    - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` is positive and
+      finite and does not stand with a norm.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Optional<Transformer_Values>:$input_scales,

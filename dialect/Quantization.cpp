@@ -31,11 +31,10 @@ LogicalResult heddle::verifyFactors(Operation *op, const Factors &factors) {
   if (isOfIntegers && !factors.weightScales)
     return op->emitOpError("multiplies integers and expects scales of its "
                            "weight");
-  constexpr int64_t mostShift = 128;
   if (IntegerAttr shift = factors.shift;
-      shift && (shift.getInt() < 0 || shift.getInt() > mostShift))
-    return op->emitOpError("expects a shift of 0 to ")
-           << mostShift << ", found " << shift.getInt();
+      shift && !llvm::is_contained({0, 127, 128}, shift.getInt()))
+    return op->emitOpError("expects a shift of 0, 127 or 128, found ")
+           << shift.getInt();
   if (!factors.inputScales || succeeded(verifyCompatibleShape(
                                   shapedType(factors.inputScales).getShape(),
                                   input.getShape().drop_back())))

@@ -87,7 +87,7 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case([&](CandidateLogitsOp candidates) {
-          if (!hasRows(candidates) || candidates.getRowScales())
+          if (!hasRows(candidates))
             return failure();
           emitCandidateLogits(candidates, isa);
           return success();

@@ -27,6 +27,12 @@ static constexpr IsaRow kRows[] = {
      [] { return __builtin_cpu_supports("x86-64-v3") != 0; }},
     {"x86-64-v4", /*hasAvx512=*/true,
      [] { return __builtin_cpu_supports("x86-64-v4") != 0; }},
+    {"avx512-bf16", /*hasAvx512=*/true,
+     [] {
+       return __builtin_cpu_supports("x86-64-v4") &&
+              __builtin_cpu_supports("avx512vnni") &&
+              __builtin_cpu_supports("avx512bf16");
+     }},
 };
 
 static const IsaRow *find(std::string_view name) {

@@ -116,7 +116,7 @@ compileForLevel(ModuleOp module, const CompileOptions &options,
   if (llvm::Error error = runPasses(module, options, dumped, buildLLVMPipeline))
     return std::move(error);
   FirstDiagnostic diagnostic(*module.getContext());
-  auto code = buildLLVMModule(module, llvmContext, level.name);
+  auto code = buildLLVMModule(module, llvmContext, level);
   if (!code)
     return diagnostic.take(llvm::toString(code.takeError()));
   return code;
@@ -137,6 +137,13 @@ static std::vector<FusionTotal> listFusions(const CompileOptions &options) {
   return fusions;
 }
 
+/// Whether products multiply less than f32.
+static bool hasShortTypes(ModuleOp module) {
+  return llvm::any_of(module.getOps<ParameterOp>(), [](ParameterOp parameter) {
+    return parameter.getTensorType().getElementTypeBitWidth() < 32;
+  });
+}
+
 /// Compiles an imported model and writes what was asked for.
 static llvm::Error compileModel(const CompileOptions &options,
                                 llvm::ArrayRef<FusionTotal> fusions,
@@ -149,10 +156,9 @@ static llvm::Error compileModel(const CompileOptions &options,
   if (FirstDiagnostic diagnostic(*module.getContext());
       failed(checkDimAgreement(module)))
     return diagnostic.take("dimensions that meet have different names");
-  llvm::Expected<llvm::SmallVector<IsaLevel>> levels =
-      getTarget(options.target);
-  if (!levels)
-    return levels.takeError();
+  // A target that nobody knows is said before anything takes time.
+  if (auto target = getTarget(options.target, /*hasShortTypes=*/true); !target)
+    return target.takeError();
   ManifestContext context;
   context.compilerVersion = HEDDLE_VERSION;
   context.options = llvm::json::Object{
@@ -165,8 +171,6 @@ static llvm::Error compileModel(const CompileOptions &options,
   if (options.gemm == "onednn")
     context.libraries = {kOneDnnLibrary};
   context.tokenizer = std::move(model.tokenizer);
-  for (const IsaLevel &level : *levels)
-    context.isas.push_back(level.name.str());
 
   unsigned dumped = 0;
   bool oneDnn = options.gemm == "onednn";
@@ -181,6 +185,12 @@ static llvm::Error compileModel(const CompileOptions &options,
             buildModelPipeline(manager, modelOptions);
           }))
     return error;
+  llvm::Expected<llvm::SmallVector<IsaLevel>> levels =
+      getTarget(options.target, hasShortTypes(module));
+  if (!levels)
+    return levels.takeError();
+  for (const IsaLevel &level : *levels)
+    context.isas.push_back(level.name.str());
   auto tensors = collectPlacedTensors(module, model.weights);
   if (!tensors)
     return tensors.takeError();

@@ -5,6 +5,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -28,7 +29,7 @@ static llvm::Error failure(const char *format, Arguments... arguments) {
 }
 
 static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(llvm::StringRef isa) {
+createTargetMachine(llvm::StringRef cpu, llvm::StringRef features) {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
@@ -46,8 +47,16 @@ createTargetMachine(llvm::StringRef isa) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, isa, /*Features=*/"", options, llvm::Reloc::PIC_,
+      triple, cpu, features, options, llvm::Reloc::PIC_,
       /*CM=*/std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+/// As LLVM takes them: "+avx2,+fma".
+static std::string featuresOf(const IsaLevel &isa) {
+  std::string features;
+  for (llvm::StringRef feature : llvm::split(isa.features, ','))
+    features += (features.empty() ? "+" : ",+") + feature.str();
+  return features;
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -68,8 +77,10 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
 llvm::Expected<std::unique_ptr<llvm::Module>>
 heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
-                        llvm::StringRef isa) {
-  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(isa);
+                        const IsaLevel &isa) {
+  std::string features = featuresOf(isa);
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createTargetMachine(isa.cpu, features);
   if (!machine)
     return failure("this build of LLVM has no x86-64 target");
   mlir::registerBuiltinDialectTranslation(*module.getContext());
@@ -89,19 +100,24 @@ heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
   translated->setTargetTriple(machine->getTargetTriple());
   translated->setDataLayout(machine->createDataLayout());
   for (llvm::Function &function : *translated)
-    if (!function.isDeclaration())
-      function.addFnAttr("target-cpu", isa);
+    if (!function.isDeclaration()) {
+      function.addFnAttr("target-cpu", isa.cpu);
+      function.addFnAttr("target-features", features);
+    }
   optimize(*translated, *machine);
   return translated;
 }
 
 llvm::Expected<llvm::SmallVector<char, 0>>
 heddle::emitObjectCode(llvm::Module &module, ObjectForm form) {
-  llvm::StringRef isa;
+  llvm::StringRef cpu, features;
   for (llvm::Function &function : module)
-    if (!function.isDeclaration())
-      isa = function.getFnAttribute("target-cpu").getValueAsString();
-  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(isa);
+    if (!function.isDeclaration()) {
+      cpu = function.getFnAttribute("target-cpu").getValueAsString();
+      features = function.getFnAttribute("target-features").getValueAsString();
+    }
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createTargetMachine(cpu, features);
   llvm::SmallVector<char, 0> code;
   llvm::raw_svector_ostream stream(code);
   llvm::legacy::PassManager passes;

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_LIB_CODEGEN_OBJECTCODE_H
 #define HEDDLE_LIB_CODEGEN_OBJECTCODE_H
 
+#include "lib/CodeGen/Target.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -18,12 +19,11 @@
 
 namespace heddle {
 
-/// Translates a module in the LLVM dialect and optimises it for ISA level `isa`
-/// (a CPU name of LLVM's, e.g. "x86-64-v3"). Ops that describe the model
-/// (parameters) have no code and are left out.
+/// Translates a module in the LLVM dialect and optimises it for an ISA level.
+/// Ops that describe the model (parameters) have no code and are left out.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
-                llvm::StringRef isa);
+                const IsaLevel &isa);
 
 enum class ObjectForm { Assembly, Object };
 

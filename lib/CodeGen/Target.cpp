@@ -23,6 +23,9 @@ static constexpr IsaLevel kLevels[] = {
      /*features=*/"avx512f,avx512bw,avx512dq,avx512vl",
      /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
      Int8Dot::TwoSteps},
+    {"avx512-bf16", /*cpu=*/"x86-64-v4", /*features=*/"avx512vnni,avx512bf16",
+     /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
+     Int8Dot::Vnni, /*isForShortTypes=*/true},
 };
 
 /// The levels that this machine has, lowest first.
@@ -55,21 +58,25 @@ llvm::Expected<IsaLevel> heddle::getIsaLevel(llvm::StringRef name) {
   for (const IsaLevel &level : kLevels)
     if (level.name == name)
       return level;
-  if (name == "amx" || name == "avx512-bf16")
-    return failure("ISA level '", name,
-                   "' is not supported yet: it serves bf16 and int8, and this "
-                   "version computes in f32 (supported: ",
+  if (name == "amx")
+    return failure("ISA level 'amx' is not supported yet (supported: ",
                    supportedLevels(), ")");
   return failure("unknown target '", name, "' (supported: native, portable, ",
                  supportedLevels(), ")");
 }
 
 llvm::Expected<llvm::SmallVector<IsaLevel>>
-heddle::getTarget(llvm::StringRef target) {
+heddle::getTarget(llvm::StringRef target, bool hasShortTypes) {
+  auto serving = [&](llvm::ArrayRef<IsaLevel> levels) {
+    return llvm::to_vector(
+        llvm::make_filter_range(levels, [&](const IsaLevel &level) {
+          return hasShortTypes || !level.isForShortTypes;
+        }));
+  };
   if (target == "portable")
-    return llvm::SmallVector<IsaLevel>(llvm::ArrayRef(kLevels));
+    return serving(kLevels);
   if (target == "native") {
-    llvm::ArrayRef<IsaLevel> levels = hostLevels();
+    llvm::SmallVector<IsaLevel> levels = serving(hostLevels());
     if (levels.empty())
       return failure("target 'native' needs a machine with at least ",
                      kLevels[0].name);

@@ -32,14 +32,18 @@ struct IsaLevel {
   /// more.
   bool hasReduceAndScale;
   Int8Dot int8Dot;
+  /// Whether it differs from the level below only for types shorter than f32.
+  bool isForShortTypes = false;
 };
 
 /// The level of that name; an error lists the supported ones.
 llvm::Expected<IsaLevel> getIsaLevel(llvm::StringRef name);
 
 /// The levels of a `--target`: `native` is the best one that this machine has,
-/// `portable` all of them, lowest first, anything else one level.
-llvm::Expected<llvm::SmallVector<IsaLevel>> getTarget(llvm::StringRef target);
+/// `portable` all of them, lowest first, anything else one level. Of the first
+/// two those that serve a model, which may have types shorter than f32.
+llvm::Expected<llvm::SmallVector<IsaLevel>> getTarget(llvm::StringRef target,
+                                                      bool hasShortTypes);
 
 } // namespace heddle
 

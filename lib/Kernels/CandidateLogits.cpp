@@ -15,6 +15,7 @@
 #include "lib/Kernels/CandidateLogits.h"
 #include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/RowKernel.h"
+#include "lib/Kernels/RowProduct.h"
 #include "lib/Kernels/VectorTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -31,11 +32,11 @@ public:
   CandidateLogitsBuilder(CandidateLogitsOp op, OpBuilder &builder,
                          const IsaLevel &isa)
       : kernel(builder, op.getLoc(), isa), loops(builder, op.getLoc(), isa),
-        product(loops, builder.getF32Type()),
         width(cast<MemRefType>(op.getInput().getType()).getShape().back()),
         isa(isa), op(op), input(kernel.rowsOf(op.getInput())),
-        rows(op.getRows()), bias(op.getBias()),
-        output(kernel.rowsOf(op.getDestination())) {}
+        scales(op.getInputScales() ? kernel.flatten(op.getInputScales())
+                                   : Value()),
+        rows(op.getRows()), output(kernel.rowsOf(op.getDestination())) {}
 
   void build();
 
@@ -45,36 +46,40 @@ private:
   void chunk(Value row, Value begin, Value end);
   void logits(Value row, Value sentence, Value first, int64_t count,
               ValueRange upcoming = {});
+  SmallVector<Value> floatLogits(Value row, ArrayRef<SmallVector<Value>> places,
+                                 ValueRange upcoming);
+  SmallVector<Value> integerLogits(Value row,
+                                   ArrayRef<SmallVector<Value>> places,
+                                   ValueRange upcoming);
+  void fetch(ValueRange upcoming, Value d);
   SmallVector<Value> upcomingRows(Value sentence, Value first, Value end);
   Value sentenceOf(Value row);
 
   RowKernel kernel;
   VectorLoops loops;
-  InnerProduct product;
   int64_t width;
   IsaLevel isa;
   CandidateLogitsOp op;
-  Value input, rows, bias, output;
+  /// x [rows, d] and its scales [rows], null without.
+  Value input, scales;
+  Value rows, output;
 };
 } // namespace
 
-/// y[row, first + c] for c < count, while the rows `upcoming` of the table are
-/// fetched.
-void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
-                                    int64_t count, ValueRange upcoming) {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
-  SmallVector<Value> candidates, totals;
-  SmallVector<SmallVector<Value>> places;
-  for (int64_t c = 0; c < count; ++c) {
-    candidates.push_back(
-        builder.createOrFold<arith::AddIOp>(loc, first, loops.index(c)));
-    SmallVector<Value> place = {sentence, candidates.back()};
-    if (Value ids = op.getCandidates())
-      place = {loops.toIndex(loops.load(ids, place))};
-    totals.push_back(loops.load(bias, place));
-    places.push_back(std::move(place));
-  }
+void CandidateLogitsBuilder::fetch(ValueRange upcoming, Value d) {
+  for (Value next : upcoming)
+    memref::PrefetchOp::create(loops.builder, loops.loc, rows,
+                               ValueRange{next, d}, /*isWrite=*/false,
+                               /*localityHint=*/3, /*isDataCache=*/true);
+}
+
+/// x . w + b of f32.
+SmallVector<Value> CandidateLogitsBuilder::floatLogits(
+    Value row, ArrayRef<SmallVector<Value>> places, ValueRange upcoming) {
+  InnerProduct product(loops, loops.builder.getF32Type());
+  SmallVector<Value> totals;
+  for (const SmallVector<Value> &place : places)
+    totals.push_back(loops.load(op.getBias(), place));
   auto multiplyAdd = [&](ValueRange sums, Value d, int64_t lanes) {
     SmallVector<Value> next;
     Value x = loops.loadVector(input, {row, d}, lanes);
@@ -84,34 +89,92 @@ void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
     return next;
   };
   auto zeros = [&](int64_t lanes) {
-    return SmallVector<Value>(count, loops.splat(0, lanes));
+    return SmallVector<Value>(places.size(), loops.splat(0, lanes));
   };
   auto addToTotals = [&](ValueRange sums) {
     for (auto [total, sum] : llvm::zip(totals, sums))
-      total = vector::ReductionOp::create(builder, loc,
+      total = vector::ReductionOp::create(loops.builder, loops.loc,
                                           vector::CombiningKind::ADD, sum,
                                           total, arith::FastMathFlags::reassoc);
   };
 
   int64_t whole = width / isa.lanes * isa.lanes;
   if (whole > 0)
-    addToTotals(scf::ForOp::create(
-                    builder, loc, loops.index(0), loops.index(whole),
-                    loops.index(isa.lanes), zeros(isa.lanes),
-                    [&](OpBuilder &, Location, Value d, ValueRange sums) {
-                      for (Value next : upcoming)
-                        memref::PrefetchOp::create(
-                            builder, loc, rows, ValueRange{next, d},
-                            /*isWrite=*/false, /*localityHint=*/3,
-                            /*isDataCache=*/true);
-                      scf::YieldOp::create(builder, loc,
-                                           multiplyAdd(sums, d, isa.lanes));
-                    })
-                    .getResults());
+    addToTotals(loops.carry(loops.index(0), loops.index(whole), isa.lanes,
+                            zeros(isa.lanes), [&](Value d, ValueRange sums) {
+                              fetch(upcoming, d);
+                              return multiplyAdd(sums, d, isa.lanes);
+                            }));
   for (int64_t lanes : vectorWidths(width - whole, isa.lanes)) {
     addToTotals(multiplyAdd(zeros(lanes), loops.index(whole), lanes));
     whole += lanes;
   }
+  return totals;
+}
+
+/// The same of integers, as LinearOp says.
+SmallVector<Value> CandidateLogitsBuilder::integerLogits(
+    Value row, ArrayRef<SmallVector<Value>> places, ValueRange upcoming) {
+  RowProduct product(loops, op.getShift().value_or(0));
+  int64_t step = product.elements(), whole = width / step * step;
+  // The last sum, where there is one, is what all others have too much.
+  SmallVector<Value> sums(places.size() + product.hasCorrection(),
+                          product.zeros());
+  auto multiplyAdd = [&](ValueRange sums, Value d, int64_t count) {
+    SmallVector<Value> next;
+    Value x = product.loadX(input, {row, d}, count);
+    for (auto [sum, place] : llvm::zip(sums, places))
+      next.push_back(product.multiplyAdd(
+          x, product.loadW(rows, append(place, d), count), sum));
+    if (product.hasCorrection())
+      next.push_back(product.correctionOf(x, sums.back()));
+    return next;
+  };
+  if (whole > 0)
+    sums = loops.carry(loops.index(0), loops.index(whole), step, sums,
+                       [&](Value d, ValueRange carried) {
+                         fetch(upcoming, d);
+                         return multiplyAdd(carried, d, step);
+                       });
+  if (whole < width)
+    sums = multiplyAdd(sums, loops.index(whole), width - whole);
+
+  SmallVector<Value> totals;
+  Value rowScale;
+  if (scales)
+    rowScale = loops.load(scales, row);
+  for (auto [sum, place] : llvm::zip(sums, places)) {
+    if (product.hasCorrection())
+      sum = arith::SubIOp::create(loops.builder, loops.loc, sum, sums.back());
+    Value total = arith::SIToFPOp::create(
+        loops.builder, loops.loc, loops.builder.getF32Type(),
+        vector::ReductionOp::create(loops.builder, loops.loc,
+                                    vector::CombiningKind::ADD, sum));
+    Value scale = loops.load(op.getRowScales(), place);
+    if (rowScale)
+      scale = loops.mul(rowScale, scale);
+    totals.push_back(
+        loops.add(loops.mul(total, scale), loops.load(op.getBias(), place)));
+  }
+  return totals;
+}
+
+/// y[row, first + c] for c < count, while the rows `upcoming` of the table are
+/// fetched.
+void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
+                                    int64_t count, ValueRange upcoming) {
+  SmallVector<Value> candidates;
+  SmallVector<SmallVector<Value>> places;
+  for (int64_t c = 0; c < count; ++c) {
+    candidates.push_back(loops.plus(first, c));
+    SmallVector<Value> place = {sentence, candidates.back()};
+    if (Value ids = op.getCandidates())
+      place = {loops.toIndex(loops.load(ids, place))};
+    places.push_back(std::move(place));
+  }
+  SmallVector<Value> totals = op.getRowScales()
+                                  ? integerLogits(row, places, upcoming)
+                                  : floatLogits(row, places, upcoming);
   for (auto [candidate, total] : llvm::zip(candidates, totals))
     loops.store(total, output, {row, candidate});
 }

@@ -82,20 +82,13 @@ static VectorCode multiplyCode(const IsaLevel &isa, int64_t lanes,
 }
 
 namespace {
-/// Levels by name; "vnni" is x86-64-v4 with it, on machines that have it.
+/// Levels by name.
 class InnerProductTest : public testing::TestWithParam<const char *> {
 protected:
   void SetUp() override {
-    bool isVnni = std::string(GetParam()) == "vnni";
-    const char *level = isVnni ? "x86-64-v4" : GetParam();
-    isa = llvm::cantFail(getIsaLevel(level));
-    if (!machineHas(level) ||
-        (isVnni && !llvm::sys::getHostCPUFeatures().lookup("avx512vnni")))
+    isa = llvm::cantFail(getIsaLevel(GetParam()));
+    if (!machineHas(GetParam()))
       GTEST_SKIP() << "this machine does not run " << GetParam();
-    if (isVnni) {
-      isa.features = "avx512vnni";
-      isa.int8Dot = Int8Dot::Vnni;
-    }
   }
 
   /// Expects exact sums of these values, by vectors of any length.
@@ -181,8 +174,9 @@ TEST_P(InnerProductTest, ProductsOfOneSignAndTheLargestSize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, InnerProductTest,
-                         testing::Values("x86-64-v3", "x86-64-v4", "vnni"),
+                         testing::Values("x86-64-v3", "x86-64-v4",
+                                         "avx512-bf16"),
                          [](const auto &info) {
                            std::string name = info.param;
-                           return name == "vnni" ? name : name.substr(7);
+                           return name.substr(name.rfind('-') + 1);
                          });

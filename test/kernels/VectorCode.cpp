@@ -18,14 +18,6 @@ using namespace heddle;
 using namespace heddle::test;
 using namespace mlir;
 
-/// "+avx512f,+avx512bw".
-static std::string featuresOf(const IsaLevel &isa) {
-  std::string features;
-  for (llvm::StringRef feature : llvm::split(isa.features, ','))
-    features += (features.empty() ? "+" : ",+") + feature.str();
-  return features;
-}
-
 VectorCode::VectorCode(
     const IsaLevel &isa,
     llvm::function_ref<SmallVector<Type>(OpBuilder &)> arguments,
@@ -52,10 +44,7 @@ VectorCode::VectorCode(
   if (failed(manager.run(*module)))
     return;
   llvm::LLVMContext llvmContext;
-  auto code = llvm::cantFail(buildLLVMModule(*module, llvmContext, isa.cpu));
-  for (llvm::Function &each : *code)
-    if (!each.isDeclaration())
-      each.addFnAttr("target-features", featuresOf(isa));
+  auto code = llvm::cantFail(buildLLVMModule(*module, llvmContext, isa));
   auto object = llvm::cantFail(emitObjectCode(*code, ObjectForm::Object));
   load(llvm::cantFail(linkSharedObject(object)));
 }
