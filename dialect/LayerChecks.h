@@ -55,10 +55,6 @@ struct Factors {
 /// the caller's to check.
 llvm::LogicalResult verifyFactors(mlir::Operation *op, const Factors &factors);
 
-/// What quantises is positive and finite.
-llvm::LogicalResult verifyMultiplier(mlir::Operation *op,
-                                     const llvm::APFloat &multiplier);
-
 } // namespace heddle
 
 #endif // HEDDLE_DIALECT_LAYERCHECKS_H

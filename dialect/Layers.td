@@ -185,7 +185,7 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     the rounding of f32; its bias takes that back.
 
     With `quantize`, which fuse-quantize adds, the result is quantised by a
-    multiplier and has type i8, see the op.
+    multiplier [1] and has type i8, see the op.
 
     With `split`, a linear that stands for several with one input: the columns
     [0, n0), [n0, n0 + n1), ... of x W + b are results of their own, each dense.
@@ -214,8 +214,8 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
       residual, norm and quantize do not stand with it.
     - (C7) x and W have one element type. With i8 W has scales [out], those of x
       have its leading dimensions; neither scales nor `shift` stand with f32.
-    - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` is positive and
-      finite and does not stand with a norm.
+    - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value
+      and does not stand with a norm.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Optional<Transformer_Values>:$input_scales,
@@ -225,12 +225,12 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
                        Optional<Transformer_Vectors>:$residual,
                        Optional<Transformer_Vectors>:$gamma,
                        Optional<Transformer_Vectors>:$beta,
+                       Optional<Transformer_Vectors>:$multiplier,
                        Variadic<Transformer_Entries>:$destinations,
                        OptionalAttr<I64Attr>:$shift,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        OptionalAttr<Transformer_NormKind>:$norm,
                        OptionalAttr<F32Attr>:$epsilon,
-                       OptionalAttr<F32Attr>:$multiplier,
                        OptionalAttr<DenseI64ArrayAttr>:$split);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{

@@ -127,9 +127,9 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
                      Value bias, IntegerAttr shift, DenseI64ArrayAttr split) {
   build(builder, state, input, inputScales, weight, weightScales, bias,
         /*residual=*/Value(), /*gamma=*/Value(), /*beta=*/Value(),
-        /*destinations=*/ValueRange(), shift,
+        /*multiplier=*/Value(), /*destinations=*/ValueRange(), shift,
         /*activation=*/ActivationKindAttr(), /*norm=*/NormKindAttr(),
-        /*epsilon=*/FloatAttr(), /*multiplier=*/FloatAttr(), split);
+        /*epsilon=*/FloatAttr(), split);
 }
 
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
@@ -190,8 +190,9 @@ LogicalResult LinearOp::verify() {
   // linear_c8
   if (getMultiplier() && getNorm())
     return emitOpError("has a norm and expects no quantize");
-  return getMultiplier() ? verifyMultiplier(*this, *getMultiplier())
-                         : success();
+  return getMultiplier()
+             ? verifyVector(*this, "the multiplier", getMultiplier(), 1)
+             : success();
 }
 
 FailureOr<int64_t> LinearOp::timeAxis(TimeAxes axes) {

@@ -11,14 +11,6 @@
 using namespace mlir;
 using namespace heddle;
 
-LogicalResult heddle::verifyMultiplier(Operation *op,
-                                       const APFloat &multiplier) {
-  if (multiplier.isFiniteNonZero() && !multiplier.isNegative())
-    return success();
-  return op->emitOpError("expects a positive, finite multiplier, found ")
-         << multiplier.convertToFloat();
-}
-
 LogicalResult heddle::verifyFactors(Operation *op, const Factors &factors) {
   auto input = shapedType(factors.input), weight = shapedType(factors.weight);
   if (input.getElementType() != weight.getElementType())
@@ -59,7 +51,8 @@ LogicalResult QuantizeOp::inferReturnTypes(MLIRContext *context,
 
 LogicalResult QuantizeOp::verify() {
   // quantize_c1
-  if (getMultiplier() && failed(verifyMultiplier(*this, *getMultiplier())))
+  if (getMultiplier() &&
+      failed(verifyVector(*this, "the multiplier", getMultiplier(), 1)))
     return failure();
   // quantize_c2
   auto type = shapedType(getInput());

@@ -11,7 +11,7 @@
 
 include "dialect/Base.td"
 
-def QuantizeOp : Transformer_LayerOp<"quantize"> {
+def QuantizeOp : Transformer_LayerOp<"quantize", [AttrSizedOperandSegments]> {
   let summary = "vectors as 8-bit integers";
   let description = [{
     x [..., d] -> q [..., d] of i8 and, without `multiplier`, scales s [...]:
@@ -19,7 +19,7 @@ def QuantizeOp : Transformer_LayerOp<"quantize"> {
         s = max |x[..., :]| / 127, of zeros 1
         q = clip(rint(x / s), -127, 127)
 
-    With a multiplier a, one for all vectors:
+    With a multiplier a [1], one for all vectors:
 
         q = clip(rint(x * a), -127, 127)
 
@@ -30,20 +30,20 @@ def QuantizeOp : Transformer_LayerOp<"quantize"> {
     ```mlir
     %q, %s = transformer.quantize %x
       : (tensor<?x?x256xf32>) -> (tensor<?x?x256xi8>, tensor<?x?xf32>)
-    %r = transformer.quantize %x multiplier 1.250000e+01
-      : (tensor<?x?x256xf32>) -> tensor<?x?x256xi8>
+    %r = transformer.quantize %x multiplier(%a)
+      : (tensor<?x?x256xf32>, tensor<1xf32>) -> tensor<?x?x256xi8>
     ```
 
     Constraints:
-    - (C1) the multiplier is positive and finite.
+    - (C1) the multiplier has one value.
     - (C2) scales have the leading dimensions of x; x has rank 2 or more.
   }];
   let arguments = (ins Transformer_Vectors:$input,
-                       Variadic<Transformer_Entries>:$destinations,
-                       OptionalAttr<F32Attr>:$multiplier);
+                       Optional<Transformer_Vectors>:$multiplier,
+                       Variadic<Transformer_Entries>:$destinations);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
-    $input (`multiplier` $multiplier^)? (`into` $destinations^)? attr-dict
+    $input (`multiplier` `(` $multiplier^ `)`)? (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{

@@ -51,13 +51,13 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
                        Optional<Transformer_TileVector>:$weight_scales,
                        Optional<Transformer_TileVector>:$bias,
                        Optional<MemRefRankOf<[F32], [2]>>:$residual,
+                       Optional<Transformer_TileVector>:$multiplier,
                        Transformer_TileValues:$destination,
                        Index:$row, Index:$column, Optional<Index>:$next,
                        Transformer_Count:$rows,
                        Transformer_Count:$columns,
                        OptionalAttr<I64Attr>:$shift,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
-                       OptionalAttr<F32Attr>:$multiplier,
                        UnitAttr:$partial);
   let assemblyFormat = [{
     $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
@@ -136,11 +136,11 @@ def LinearFinishOp : Transformer_Op<"linear.finish", [
                        Optional<Transformer_TileVector>:$weight_scales,
                        Optional<Transformer_TileVector>:$bias,
                        Optional<MemRefRankOf<[F32], [2]>>:$residual,
+                       Optional<Transformer_TileVector>:$multiplier,
                        Transformer_TileValues:$destination,
                        Index:$row, Index:$column, Index:$rows,
                        Transformer_Count:$columns,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
-                       OptionalAttr<F32Attr>:$multiplier,
                        UnitAttr:$partial);
   let assemblyFormat = [{
     $sums (`scales` `(` $input_scales^ `)`)?

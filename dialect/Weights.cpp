@@ -70,9 +70,9 @@ LogicalResult ParameterOp::verify() {
     if (!room)
       return emitOpError("expects panels ")
              << layout.describe() << ", found " << getTensorType();
-    if (getDepth() && (getDepthAttr().getInt() < 1 ||
-                       layout.rows(getDepthAttr().getInt()) !=
-                           layout.rows(*room)))
+    if (getDepth() &&
+        (getDepthAttr().getInt() < 1 ||
+         layout.rows(getDepthAttr().getInt()) != layout.rows(*room)))
       return emitOpError("of type ")
              << getTensorType() << " cannot have a depth of "
              << getDepthAttr().getInt();
@@ -128,6 +128,7 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   ParameterOp matrix = parts.back();
   RankedTensorType type = matrix.getTensorType();
   bool isOfIntegers = isBias || derivation == Derivation::Multiplier ||
+                      derivation == Derivation::InputMultiplier ||
                       derivation == Derivation::ProductScales;
   if (type.getRank() != 2 || (isOfIntegers ? !matrix.isStoredAsIntegers()
                                            : !type.getElementType().isF32()))
@@ -148,6 +149,10 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
     return vectorOf(type.getDimSize(0));
   case Derivation::Multiplier:
     return vectorOf(1);
+  case Derivation::InputMultiplier:
+    return matrix.getSource() && matrix.getSource()->getInputMultiplier()
+               ? vectorOf(1)
+               : nullptr;
   case Derivation::ProductScales:
     return vectorOf(length);
   case Derivation::ColumnShiftedBias:
@@ -190,8 +195,8 @@ SmallVector<int64_t> ParameterOp::getLogicalShape() {
   ArrayRef<int64_t> shape = getTensorType().getShape();
   if (std::optional<ArrayRef<int64_t>> parts = getPacked()) {
     PanelLayout layout(getTensorType().getElementType(), *parts);
-    int64_t depth = getDepth() ? getDepthAttr().getInt()
-                               : *layout.depthOf(shape);
+    int64_t depth =
+        getDepth() ? getDepthAttr().getInt() : *layout.depthOf(shape);
     return {depth, llvm::sum_of(*parts)};
   }
   return SmallVector<int64_t>(shape);

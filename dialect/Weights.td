@@ -42,9 +42,10 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"RowIntegers", 3, "row_integers">,
     I32EnumAttrCase<"RowScales", 4, "row_scales">,
     I32EnumAttrCase<"Multiplier", 5, "multiplier">,
-    I32EnumAttrCase<"ProductScales", 6, "product_scales">,
-    I32EnumAttrCase<"ColumnShiftedBias", 7, "column_shifted_bias">,
-    I32EnumAttrCase<"RowShiftedBias", 8, "row_shifted_bias">
+    I32EnumAttrCase<"InputMultiplier", 6, "input_multiplier">,
+    I32EnumAttrCase<"ProductScales", 7, "product_scales">,
+    I32EnumAttrCase<"ColumnShiftedBias", 8, "column_shifted_bias">,
+    I32EnumAttrCase<"RowShiftedBias", 9, "row_shifted_bias">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -70,7 +71,7 @@ def ParameterOp : Transformer_Op<"parameter",
     | `column_integers of [w]` | i8, as w | clip(rint(w / s_n), -127, 127), s the column scales |
     | `column_scales of [w]` | f32 [columns] | max \|w[:, n]\| / 127; of zeros 1 |
     | `row_integers`, `row_scales of [w]` | i8, f32 [rows] | the same along rows |
-    | `multiplier of [q]` | f32 [1] | m |
+    | `multiplier`, `input_multiplier of [q]` | f32 [1] | m; a |
     | `product_scales of [q]` | f32 [n] | 1 / (a m), n times; without a 1 / m |
     | `column_shifted_bias of [b, q]` | f32, as b | b - ((127 / a) (127 / m) / 127) sum_k q[k, n] |
     | `row_shifted_bias of [b, q]` | f32, as b | the same with sum_k q[n, k] |

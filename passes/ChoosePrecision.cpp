@@ -39,8 +39,8 @@ struct IntegerWeight {
   ParameterOp integers, scales;
   /// Stands for the bias.
   ParameterOp bias;
-  /// Of the vectors on the left; none where each has a scale of its own.
-  FloatAttr inputMultiplier;
+  /// Of the vectors on the left, [1]; null where each has a scale of its own.
+  ParameterOp inputMultiplier;
   IntegerAttr shift;
 };
 
@@ -58,7 +58,7 @@ private:
   StringRef reasonAgainst(ParameterOp weight, Value bias);
   IntegerWeight quantizeWeight(ParameterOp weight, ParameterOp bias,
                                Outputs outputs);
-  Quantized quantize(Value vectors, FloatAttr multiplier);
+  Quantized quantize(Value vectors, ParameterOp multiplier);
   Value read(OpBuilder &builder, ParameterOp parameter) {
     return parameter ? MadeParameters::read(builder, parameter) : Value();
   }
@@ -107,7 +107,7 @@ IntegerWeight ChoosePrecision::quantizeWeight(ParameterOp weight,
             parameters->derive(byColumns ? Derivation::ColumnScales
                                          : Derivation::RowScales,
                                weight),
-            bias, FloatAttr(), IntegerAttr()};
+            bias, ParameterOp(), IntegerAttr()};
   int64_t length = weight.getTensorType().getDimSize(byColumns ? 1 : 0);
   ParameterOp integers = parameters->integers(weight);
   IntegerWeight result{
@@ -124,16 +124,21 @@ IntegerWeight ChoosePrecision::quantizeWeight(ParameterOp weight,
   return result;
 }
 
-Quantized ChoosePrecision::quantize(Value vectors, FloatAttr multiplier) {
-  Attribute key = multiplier ? Attribute(multiplier)
-                             : Attribute(UnitAttr::get(&getContext()));
+Quantized ChoosePrecision::quantize(Value vectors, ParameterOp multiplier) {
+  // Weights of one layer often have equal multipliers.
+  Attribute key = UnitAttr::get(&getContext());
+  if (multiplier) {
+    ParameterOp integers = multiplier.getPartOps().front();
+    key = integers.getSource()->getInputMultiplier();
+  }
   Quantized &result = quantized[{vectors, key}];
   if (result.integers)
     return result;
   OpBuilder builder(&getContext());
   builder.setInsertionPointAfterValue(vectors);
   auto op = QuantizeOp::create(builder, vectors.getLoc(), vectors,
-                               /*destinations=*/ValueRange(), multiplier);
+                               read(builder, multiplier),
+                               /*destinations=*/ValueRange());
   result.integers = op.getOutputs().front();
   if (!multiplier)
     result.scales = op.getOutputs().back();

@@ -45,10 +45,10 @@ struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
                             "the row of " + nameOf(linear) +
                                 " is quantised by an op of its own, since " +
                                 reason);
-    OpBuilder builder(linear);
+    OpBuilder builder(quantize);
     auto fused = cast<LinearOp>(builder.clone(*linear));
     fused->setLoc(fuseLocations({linear, quantize}));
-    fused.setMultiplier(quantize.getMultiplier());
+    fused.getMultiplierMutable().assign(quantize.getMultiplier());
     fused.getOutputs().front().setType(quantize.getOutputs().front().getType());
     quantize.getOutputs().front().replaceAllUsesWith(fused.getOutput());
     quantize.erase();

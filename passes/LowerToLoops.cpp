@@ -166,9 +166,7 @@ static void lowerToLoops(LinearOp op, Loops loops) {
       Value y = loops.load(row, d);
       if (op.getResidual())
         y = loops.add(loops.load(op.getResidual(), append(at, d)), y);
-      loops.store(quantizeValue(y,
-                                loops.f32(op.getMultiplier()->convertToFloat()),
-                                loops),
+      loops.store(quantizeValue(y, op.getMultiplier(), loops),
                   op.getDestination(), append(at, d));
     });
   });

@@ -59,10 +59,10 @@ static int64_t weightBytes(Value weight) {
 namespace {
 /// x W + b with what follows it element by element; null where it has none.
 struct LinearBlock {
-  Value input, inputScales, weight, weightScales, bias, residual, destination;
+  Value input, inputScales, weight, weightScales, bias, residual, multiplier,
+      destination;
   IntegerAttr shift;
   ActivationKindAttr activation;
-  FloatAttr multiplier;
   /// Whether tiles ask for the panels that come next.
   bool isFetched = false;
   /// Scratch memory for sums of fewer rows than a tile's; null where nothing
@@ -315,9 +315,9 @@ void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
                      Value next) {
   LinearTileOp::create(builder, loc, block.input, block.inputScales,
                        block.weight, block.weightScales, block.bias,
-                       block.residual, block.destination, place.row,
-                       place.column, next, rows, place.columns, block.shift,
-                       block.activation, block.multiplier, place.isPartial);
+                       block.residual, block.multiplier, block.destination,
+                       place.row, place.column, next, rows, place.columns,
+                       block.shift, block.activation, place.isPartial);
 }
 
 /// The sums of a number of rows. What follows them would make each number much
@@ -335,8 +335,8 @@ void TileLoops::finish(const LinearBlock &block, TilePlace place, Value rows) {
   if (block.sums)
     LinearFinishOp::create(builder, loc, block.sums, block.inputScales,
                            block.weightScales, block.bias, block.residual,
-                           block.destination, place.row, place.column, rows,
-                           place.columns, block.activation, block.multiplier,
+                           block.multiplier, block.destination, place.row,
+                           place.column, rows, place.columns, block.activation,
                            place.isPartial);
 }
 
@@ -394,7 +394,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           part.shift = op.getShiftAttr();
           part.residual = residual;
           part.activation = op.getActivationAttr();
-          part.multiplier = op.getMultiplierAttr();
+          part.multiplier = op.getMultiplier();
           part.isFetched = work.weightBytes > kL3Bytes;
           auto inside = [&](Value panel) {
             return loops.least(

@@ -146,7 +146,8 @@ static Value roundToInteger(Value x, Loops &loops) {
 }
 
 Value heddle::quantizeValue(Value x, Value multiplier, Loops &loops) {
-  return roundToInteger(loops.mul(x, multiplier), loops);
+  return roundToInteger(loops.mul(x, loops.load(multiplier, loops.index(0))),
+                        loops);
 }
 
 /// max |x| / 127, of zeros 1.
@@ -165,17 +166,15 @@ static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
 }
 
 void heddle::quantizeRow(QuantizeOp op, ValueRange at, Loops &loops) {
-  Value scale, multiplier;
-  if (op.getMultiplier())
-    multiplier = loops.f32(op.getMultiplier()->convertToFloat());
-  else
+  Value scale;
+  if (op.getScales())
     loops.store(scale = scaleOfRow(op.getInput(), at, loops), op.getScales(),
                 at);
   loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
     SmallVector<Value> place = append(at, d);
     Value x = loops.load(op.getInput(), place);
     loops.store(scale ? roundToInteger(loops.div(x, scale), loops)
-                      : quantizeValue(x, multiplier, loops),
+                      : quantizeValue(x, op.getMultiplier(), loops),
                 op.getDestinations().front(), place);
   });
 }

@@ -41,7 +41,7 @@ mlir::Value multiplyRows(const ProductInput &input, const ProductWeight &rows,
 /// The row of `input` at `at` as integers, and its scale; see QuantizeOp.
 void quantizeRow(QuantizeOp op, mlir::ValueRange at, Loops &loops);
 
-/// clip(rint(x * multiplier), -127, 127) as i8; of what is no number 0.
+/// clip(rint(x * multiplier[0]), -127, 127) as i8; of what is no number 0.
 mlir::Value quantizeValue(mlir::Value x, mlir::Value multiplier, Loops &loops);
 
 } // namespace heddle

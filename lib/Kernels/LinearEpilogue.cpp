@@ -47,7 +47,8 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
   if (residual)
     y = loops.add(load(residual, {row, column}), y);
   if (multiplier) {
-    y = loops.mul(y, loops.splat(multiplier->convertToDouble(), lanes));
+    Value factor = loops.load(multiplier, loops.index(0));
+    y = loops.mul(y, loops.spread(factor, lanes));
     y = InnerProduct(loops, builder.getI8Type())
             .encode(roundToIntegers(y, math));
   }

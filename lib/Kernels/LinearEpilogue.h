@@ -14,9 +14,8 @@ namespace heddle {
 /// LinearOp says.
 struct LinearEpilogue {
   /// Null where there is none.
-  mlir::Value inputScales, weightScales, bias, residual;
+  mlir::Value inputScales, weightScales, bias, residual, multiplier;
   std::optional<ActivationKind> activation;
-  std::optional<llvm::APFloat> multiplier;
   /// [rows, columns].
   mlir::Value destination;
   /// Whether vectors may reach behind the last column: no memory is touched
@@ -31,7 +30,7 @@ struct LinearEpilogue {
 /// That of a linear.tile or linear.finish.
 template <typename Op> LinearEpilogue epilogueOf(Op op) {
   return {op.getInputScales(), op.getWeightScales(), op.getBias(),
-          op.getResidual(),    op.getActivation(),   op.getMultiplier(),
+          op.getResidual(),    op.getMultiplier(),   op.getActivation(),
           op.getDestination(), op.getPartial()};
 }
 

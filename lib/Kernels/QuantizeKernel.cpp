@@ -101,14 +101,15 @@ void heddle::emitKernel(QuantizeOp op, RowKernel &kernel) {
   OpFoldResult width = kernel.widthOf(input);
   int64_t work = 4 * *getConstantIntValue(width);
   kernel.forEachRow(loops.size(input, 0), work, [&](Value row) {
-    Value scale;
+    Value scale, multiplier;
     if (scales)
       loops.store(scale = scaleOfRow(kernel, input, row), scales, row);
+    else
+      multiplier = loops.load(op.getMultiplier(), loops.index(0));
     kernel.forEachSlice(width, [&](const Slice &slice) {
       Value x = kernel.load(input, row, slice);
       x = scale ? loops.div(x, kernel.splat(scale, slice))
-                : loops.mul(x, kernel.math.constant(
-                                   op.getMultiplier()->convertToDouble(), x));
+                : loops.mul(x, kernel.splat(multiplier, slice));
       kernel.store(product.encode(roundToIntegers(x, kernel.math)), integers,
                    row, slice);
     });

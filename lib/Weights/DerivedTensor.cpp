@@ -88,6 +88,8 @@ StoredTensor deriveTensor(ParameterOp parameter,
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Rows));
   case Derivation::Multiplier:
     return StoredTensor::fromValues({matrix.getMultiplier()});
+  case Derivation::InputMultiplier:
+    return StoredTensor::fromValues({inputMultiplierOf(declared.back())});
   case Derivation::ProductScales: {
     float scale =
         1.0f / (inputMultiplierOf(declared.back()) * matrix.getMultiplier());

@@ -1,17 +1,17 @@
 // Every constraint of quantised ops and of the parameters that they read.
 // RUN: heddle-opt %s -verify-diagnostics -split-input-file
 
-func.func @quantize_c1(%x: tensor<?x8xf32>) {
-  // expected-error @below {{expects a positive, finite multiplier, found 0.0}}
-  %q = transformer.quantize %x multiplier 0.0 : (tensor<?x8xf32>) -> tensor<?x8xi8>
+func.func @quantize_c1(%x: tensor<?x8xf32>, %m: tensor<2xf32>) {
+  // expected-error @below {{the multiplier has type 'tensor<2xf32>', expected 1 values}}
+  %q = transformer.quantize %x multiplier(%m) : (tensor<?x8xf32>, tensor<2xf32>) -> tensor<?x8xi8>
   return
 }
 
 // -----
 
-func.func @quantize_c2_rank(%x: tensor<8xf32>) {
+func.func @quantize_c2_rank(%x: tensor<8xf32>, %m: tensor<1xf32>) {
   // expected-error @below {{expects vectors of rank 2 or more, found 'tensor<8xf32>'}}
-  %q = transformer.quantize %x multiplier 1.0 : (tensor<8xf32>) -> tensor<8xi8>
+  %q = transformer.quantize %x multiplier(%m) : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xi8>
   return
 }
 
@@ -89,17 +89,17 @@ func.func @linear_c8_shift(%x: tensor<?x8xi8>, %w: tensor<8x4xi8>, %s: tensor<4x
 
 // -----
 
-func.func @linear_c8_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tensor<4xf32>) {
+func.func @linear_c8_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tensor<4xf32>, %m: tensor<1xf32>) {
   // expected-error @below {{has a norm and expects no quantize}}
-  %y = transformer.linear %x, %w norm(rms, %g, 1.0e-6) quantize(2.0) : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x4xi8>
+  %y = transformer.linear %x, %w norm(rms, %g, 1.0e-6) quantize(%m) : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<4xf32>, tensor<1xf32>) -> tensor<?x4xi8>
   return
 }
 
 // -----
 
-func.func @linear_c8_multiplier(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
-  // expected-error @below {{expects a positive, finite multiplier, found -2.0}}
-  %y = transformer.linear %x, %w quantize(-2.0) : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xi8>
+func.func @linear_c8_multiplier(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %m: tensor<2xf32>) {
+  // expected-error @below {{the multiplier has type 'tensor<2xf32>', expected 1 values}}
+  %y = transformer.linear %x, %w quantize(%m) : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<2xf32>) -> tensor<?x4xi8>
   return
 }
 

@@ -20,6 +20,8 @@ transformer.parameter @ri : tensor<8x4xi8> row_integers of [@w]
 transformer.parameter @rs : tensor<8xf32> row_scales of [@w]
 // CHECK: @m : tensor<1xf32> multiplier of [@q]
 transformer.parameter @m : tensor<1xf32> multiplier of [@q]
+// CHECK: @im : tensor<1xf32> input_multiplier of [@q]
+transformer.parameter @im : tensor<1xf32> input_multiplier of [@q]
 // CHECK: @ps : tensor<7xf32> product_scales of [@q]
 transformer.parameter @ps : tensor<7xf32> product_scales of [@q]
 // CHECK: @cb : tensor<4xf32> column_shifted_bias of [@b, @q]
@@ -30,16 +32,16 @@ transformer.parameter @rb : tensor<8xf32> row_shifted_bias of [@c, @q]
 transformer.parameter @wide : tensor<8x8xi8> columns of [@wi, @q]
 
 // CHECK-LABEL: @products
-func.func @products(%x: tensor<?x?x8xf32>, %w: tensor<8x4xi8>, %s: tensor<4xf32>, %rows: tensor<?x?x8xi8>, %scales: tensor<?x?xf32>, %counts: tensor<?xi32>) {
+func.func @products(%x: tensor<?x?x8xf32>, %w: tensor<8x4xi8>, %s: tensor<4xf32>, %rows: tensor<?x?x8xi8>, %scales: tensor<?x?xf32>, %counts: tensor<?xi32>, %a: tensor<1xf32>) {
   // CHECK: %[[Q:.*]]:2 = transformer.quantize %arg0 : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?xf32>)
   %q, %t = transformer.quantize %x : (tensor<?x?x8xf32>) -> (tensor<?x?x8xi8>, tensor<?x?xf32>)
-  // CHECK: %[[R:.*]] = transformer.quantize %arg0 multiplier 1.250000e+01 : (tensor<?x?x8xf32>) -> tensor<?x?x8xi8>
-  %r = transformer.quantize %x multiplier 12.5 : (tensor<?x?x8xf32>) -> tensor<?x?x8xi8>
+  // CHECK: %[[R:.*]] = transformer.quantize %arg0 multiplier(%arg6) : (tensor<?x?x8xf32>, tensor<1xf32>) -> tensor<?x?x8xi8>
+  %r = transformer.quantize %x multiplier(%a) : (tensor<?x?x8xf32>, tensor<1xf32>) -> tensor<?x?x8xi8>
   // CHECK: transformer.linear %[[Q]]#0 scales(%[[Q]]#1), %arg1 scales(%arg2), %arg2 :
   %y = transformer.linear %q scales(%t), %w scales(%s), %s : (tensor<?x?x8xi8>, tensor<?x?xf32>, tensor<8x4xi8>, tensor<4xf32>, tensor<4xf32>) -> tensor<?x?x4xf32>
-  // CHECK: transformer.linear %[[R]] shift 127, %arg1 scales(%arg2) activation(relu) quantize(2.000000e+00) :
+  // CHECK: transformer.linear %[[R]] shift 127, %arg1 scales(%arg2) activation(relu) quantize(%arg6) :
   // CHECK-SAME: -> tensor<?x?x4xi8>
-  %z = transformer.linear %r shift 127, %w scales(%s) activation(relu) quantize(2.0) : (tensor<?x?x8xi8>, tensor<8x4xi8>, tensor<4xf32>) -> tensor<?x?x4xi8>
+  %z = transformer.linear %r shift 127, %w scales(%s) activation(relu) quantize(%a) : (tensor<?x?x8xi8>, tensor<8x4xi8>, tensor<4xf32>, tensor<1xf32>) -> tensor<?x?x4xi8>
   // CHECK: transformer.candidate_logits %[[Q]]#0 scales(%[[Q]]#1), %arg3 scales(%arg4), %arg4, %arg5 :
   %l = transformer.candidate_logits %q scales(%t), %rows scales(%scales), %scales, %counts : (tensor<?x?x8xi8>, tensor<?x?xf32>, tensor<?x?x8xi8>, tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x?x?xf32>
   return

@@ -41,7 +41,8 @@ func.func @linears(%x: tensor<?x?x8xf32>) -> (tensor<?x?x4xf32>, tensor<?x?x4xf3
 // Integers and multipliers that are stored are kept; a bias takes back the shift
 // where there was none, too.
 // CHECK-LABEL: func.func @stored(
-// CHECK: %[[Q:.*]] = transformer.quantize %arg0 multiplier 1.250000e+01
+// CHECK: %[[A:.*]] = transformer.weight @q.integers.input_multiplier : tensor<1xf32>
+// CHECK: %[[Q:.*]] = transformer.quantize %arg0 multiplier(%[[A]])
 // CHECK: %[[W:.*]] = transformer.weight @q.integers : tensor<8x4xi8>
 // CHECK: %[[S:.*]] = transformer.weight @q.integers.product_scales : tensor<4xf32>
 // CHECK: %[[B:.*]] = transformer.weight @zeros.4.column_shifted_bias : tensor<4xf32>
@@ -80,7 +81,8 @@ func.func @tables(%ids: tensor<?x?xi32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xf32
 
 // Candidates' rows, scales and biases are looked up together.
 // CHECK-LABEL: func.func @candidates(
-// CHECK: %[[Q:.*]] = transformer.quantize %arg0 multiplier 8.0
+// CHECK: %[[A:.*]] = transformer.weight @u.integers.input_multiplier
+// CHECK: %[[Q:.*]] = transformer.quantize %arg0 multiplier(%[[A]])
 // CHECK: %[[R:.*]] = transformer.embedding %arg1, %{{.*}} : (tensor<?x?xi32>, tensor<9x8xi8>) -> tensor<?x?x8xi8>
 // CHECK: %[[S:.*]] = transformer.embedding %arg1, %{{.*}} : (tensor<?x?xi32>, tensor<9xf32>) -> tensor<?x?xf32>
 // CHECK: %[[BIAS:.*]] = transformer.weight @c.row_shifted_bias

@@ -4,12 +4,12 @@
 
 // REMARK: "first writes int8 itself"
 // CHECK-LABEL: func.func @fused(
-// CHECK-NEXT: %[[H:.*]] = transformer.linear %arg0 shift 127, %arg1 scales(%arg2), %arg2 activation(relu) quantize(2.500000e+00) :
+// CHECK-NEXT: %[[H:.*]] = transformer.linear %arg0 shift 127, %arg1 scales(%arg2), %arg2 activation(relu) quantize(%arg3) :
 // CHECK-SAME: -> tensor<?x4xi8>
 // CHECK-NEXT: return %[[H]]
-func.func @fused(%x: tensor<?x8xi8>, %w: tensor<8x4xi8>, %s: tensor<4xf32>) -> tensor<?x4xi8> {
+func.func @fused(%x: tensor<?x8xi8>, %w: tensor<8x4xi8>, %s: tensor<4xf32>, %m: tensor<1xf32>) -> tensor<?x4xi8> {
   %h = transformer.linear %x shift 127, %w scales(%s), %s activation(relu) : (tensor<?x8xi8>, tensor<8x4xi8>, tensor<4xf32>, tensor<4xf32>) -> tensor<?x4xf32> loc("first")
-  %q = transformer.quantize %h multiplier 2.5 : (tensor<?x4xf32>) -> tensor<?x4xi8>
+  %q = transformer.quantize %h multiplier(%m) : (tensor<?x4xf32>, tensor<1xf32>) -> tensor<?x4xi8>
   return %q : tensor<?x4xi8>
 }
 
@@ -25,17 +25,17 @@ func.func @scales(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) -> (tensor<?x4xi8>, 
 // REMARK: since the row is read elsewhere, too
 // CHECK-LABEL: func.func @read_twice(
 // CHECK: transformer.quantize
-func.func @read_twice(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) -> (tensor<?x4xi8>, tensor<?x4xf32>) {
+func.func @read_twice(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %m: tensor<1xf32>) -> (tensor<?x4xi8>, tensor<?x4xf32>) {
   %h = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
-  %q = transformer.quantize %h multiplier 2.5 : (tensor<?x4xf32>) -> tensor<?x4xi8>
+  %q = transformer.quantize %h multiplier(%m) : (tensor<?x4xf32>, tensor<1xf32>) -> tensor<?x4xi8>
   return %q, %h : tensor<?x4xi8>, tensor<?x4xf32>
 }
 
 // REMARK: since it ends in a norm
 // CHECK-LABEL: func.func @norm(
 // CHECK: transformer.quantize
-func.func @norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tensor<4xf32>) -> tensor<?x4xi8> {
+func.func @norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tensor<4xf32>, %m: tensor<1xf32>) -> tensor<?x4xi8> {
   %h = transformer.linear %x, %w norm(rms, %g, 1.0e-6) : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
-  %q = transformer.quantize %h multiplier 2.5 : (tensor<?x4xf32>) -> tensor<?x4xi8>
+  %q = transformer.quantize %h multiplier(%m) : (tensor<?x4xf32>, tensor<1xf32>) -> tensor<?x4xi8>
   return %q : tensor<?x4xi8>
 }
