@@ -526,4 +526,21 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
   ];
 }
 
+def LowerToLLVMPass : Pass<"transformer-lower-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Lower entry points and kernels to the LLVM dialect";
+  let description = [{
+    Comes in: functions of loops, vectors and scalars on memrefs. Behind it they are
+    LLVM's, one to one, and parameters are all that is left beside them. Functions of
+    `math` that LLVM has no intrinsic for become calls of libm. What has no form in
+    LLVM is an error.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
 #endif // HEDDLE_PASSES_PASSES

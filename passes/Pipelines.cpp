@@ -133,22 +133,7 @@ void heddle::buildCodePipeline(OpPassManager &manager,
 }
 
 void heddle::buildLLVMPipeline(OpPassManager &manager) {
-  manager.addPass(createSCFToControlFlowPass());
-  manager.addPass(memref::createExpandStridedMetadataPass());
-  manager.addPass(createLowerAffinePass());
-  // What LLVM has as an intrinsic first, libm for the rest.
-  manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createConvertMathToLibmPass());
-  manager.addPass(createConvertVectorToLLVMPass());
-  manager.addPass(createFinalizeMemRefToLLVMConversionPass());
-  manager.addPass(createConvertControlFlowToLLVMPass());
-  manager.addPass(createArithToLLVMConversionPass());
-  manager.addPass(createConvertIndexToLLVMPass());
-  // Vectors are taken apart and put together from poison.
-  manager.addPass(createUBToLLVMConversionPass());
-  manager.addPass(createConvertFuncToLLVMPass());
-  addCleanup(manager);
-  manager.addPass(createReconcileUnrealizedCastsPass());
+  manager.addPass(createLowerToLLVMPass());
 }
 
 namespace {

@@ -1,0 +1,84 @@
+// Ops that no pass of ours builds, but regions and canonicalisation may.
+// RUN: heddle-opt %s -transformer-lower-to-llvm | FileCheck %s
+
+// CHECK-LABEL: llvm.func @poison(
+// CHECK: llvm.mlir.poison : f32
+func.func @poison() -> f32 {
+  %p = ub.poison : f32
+  return %p : f32
+}
+
+// Taking a vector apart starts from poison.
+
+// CHECK-LABEL: llvm.func @transposed_vector(
+// CHECK-NOT: ub.poison
+// CHECK: llvm.return
+func.func @transposed_vector(%v: vector<8xf32>) -> vector<8xf32> {
+  %a = vector.shape_cast %v : vector<8xf32> to vector<2x4xf32>
+  %b = vector.transpose %a, [1, 0] : vector<2x4xf32> to vector<4x2xf32>
+  %c = vector.shape_cast %b : vector<4x2xf32> to vector<8xf32>
+  return %c : vector<8xf32>
+}
+
+// CHECK-LABEL: llvm.func @index_arithmetic(
+// CHECK: llvm.add
+func.func @index_arithmetic(%i: index) -> index {
+  %j = index.add %i, %i
+  return %j : index
+}
+
+// What reaches LLVM through other ops of its dialect.
+
+// CHECK-LABEL: llvm.func @vectors_of_rows(
+// CHECK-COUNT-2: llvm.fmul
+// CHECK: llvm.return
+func.func @vectors_of_rows(%a: vector<2xf32>, %b: vector<8xf32>) -> vector<2x8xf32> {
+  %c = vector.outerproduct %a, %b : vector<2xf32>, vector<8xf32>
+  return %c : vector<2x8xf32>
+}
+
+// CHECK-LABEL: llvm.func @parallel_loop(
+// CHECK: llvm.cond_br
+// CHECK: llvm.store
+// CHECK: llvm.return
+func.func @parallel_loop(%x: memref<?xf32>, %size: index, %value: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.parallel (%i) = (%c0) to (%size) step (%c1) {
+    memref.store %value, %x[%i] : memref<?xf32>
+  }
+  return
+}
+
+// CHECK-LABEL: llvm.func @row_of_a_tile(
+// CHECK-NOT: unrealized_conversion_cast
+// CHECK: llvm.load {{.*}} -> vector<16xf32>
+func.func @row_of_a_tile(%x: memref<?x32xf32>, %row: index, %rows: index) -> vector<16xf32> {
+  %c16 = arith.constant 16 : index
+  %c0 = arith.constant 0 : index
+  %tile = memref.subview %x[%row, 0] [%rows, 32] [1, 1] : memref<?x32xf32> to memref<?x32xf32, strided<[32, 1], offset: ?>>
+  %v = vector.load %tile[%c0, %c16] : memref<?x32xf32, strided<[32, 1], offset: ?>>, vector<16xf32>
+  return %v : vector<16xf32>
+}
+
+// What LLVM has no intrinsic for is libm's.
+
+// CHECK-LABEL: llvm.func @exp_and_erf(
+// CHECK: llvm.intr.exp
+// CHECK: llvm.call @erff(
+func.func @exp_and_erf(%x: f32) -> f32 {
+  %y = math.exp %x : f32
+  %z = math.erf %y : f32
+  return %z : f32
+}
+
+// A value that crosses a call of the runtime keeps its form in LLVM.
+
+// CHECK-LABEL: llvm.func @casts(
+// CHECK-NOT: unrealized_conversion_cast
+// CHECK: llvm.store {{.*}} : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
+func.func @casts(%x: memref<?xf32>, %context: !llvm.ptr) {
+  %form = builtin.unrealized_conversion_cast %x : memref<?xf32> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+  llvm.store %form, %context : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
+  return
+}
