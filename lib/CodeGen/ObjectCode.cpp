@@ -1,5 +1,6 @@
 #include "lib/CodeGen/ObjectCode.h"
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/SimplifyCode.h"
 #include "lld/Common/Driver.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -8,7 +9,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -59,22 +59,6 @@ static std::string featuresOf(const IsaLevel &isa) {
   return features;
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PipelineTuningOptions tuning;
-  llvm::PassBuilder builder(&machine, tuning);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(module, modules);
-}
-
 llvm::Expected<std::unique_ptr<llvm::Module>>
 heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
                         const IsaLevel &isa) {
@@ -88,11 +72,6 @@ heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
   mlir::OwningOpRef<mlir::ModuleOp> code(module.clone());
   for (auto parameter : llvm::make_early_inc_range(code->getOps<ParameterOp>()))
     parameter.erase();
-  // Inlined, hundreds of kernels would be one function, and LLVM's passes take
-  // the square of the loops of a function.
-  for (auto function : code->getOps<mlir::LLVM::LLVMFuncOp>())
-    if (function->hasAttr(kKernelAttr))
-      function.setNoInline(true);
   std::unique_ptr<llvm::Module> translated =
       mlir::translateModuleToLLVMIR(*code, context);
   if (!translated)
@@ -104,7 +83,7 @@ heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
       function.addFnAttr("target-cpu", isa.cpu);
       function.addFnAttr("target-features", features);
     }
-  optimize(*translated, *machine);
+  simplifyCode(*translated, *machine);
   return translated;
 }
 

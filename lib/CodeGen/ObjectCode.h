@@ -19,7 +19,7 @@
 
 namespace heddle {
 
-/// Translates a module in the LLVM dialect and optimises it for an ISA level.
+/// Translates a module in the LLVM dialect and simplifies it for an ISA level.
 /// Ops that describe the model (parameters) have no code and are left out.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
