@@ -8,6 +8,7 @@
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
@@ -42,6 +43,9 @@ static void eraseUnused(Block &block) {
 static void countWork(func::FuncOp kernel, SymbolTable &symbols) {
   func::FuncOp work = kernel.clone();
   work.setSymName((kernel.getSymName() + ".work").str());
+  work->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(work.getContext(), LLVM::Linkage::Internal));
   symbols.insert(work, std::next(kernel->getIterator()));
   kernel->setAttr(kWorkAttr, FlatSymbolRefAttr::get(work));
 

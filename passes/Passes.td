@@ -417,7 +417,8 @@ def CountWorkPass : Pass<"transformer-count-work", "::mlir::ModuleOp"> {
     Comes in: kernels that are one layer op each, with copies of its masks. Each
     gets a function of the same arguments that returns the floating-point
     operations and the bytes of a call, as the op's WorkOpInterface counts them.
-    A kernel's later forms no longer say it. Called by profiles only.
+    A kernel's later forms no longer say it. Called by profiles only, and by its
+    kernel alone: its linkage is internal.
 
     ```mlir
     func.func private @linear_256(%x: memref<?x256xf32>, %w, %y)
@@ -428,14 +429,14 @@ def CountWorkPass : Pass<"transformer-count-work", "::mlir::ModuleOp"> {
         attributes {transformer.kernel, transformer.work = @linear_256.work}
       transformer.linear %x, %w into %y
     func.func private @linear_256.work(%x: memref<?x256xf32>, %w, %y)
-        -> (index, index) attributes {transformer.kernel}
+        -> (index, index) attributes {llvm.linkage = ..., transformer.kernel}
       %flops = ...  // 2 * rows * 256 * 256
       return %flops, %bytes
     ```
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect"
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
   ];
 }
 

@@ -43,6 +43,8 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --no-fuse NAME[,NAME...]      leave fusion passes out, by the names that
                                 --explain prints; all leaves out every one
   --dump-passes DIR             write the module after each pass to DIR
+  --jobs N                      compile on at most N threads (default: one for
+                                each core); the artifact is the same
   --load-dialect-plugin FILE    load a shared object with a dialect
   --help                        print this
   --version                     print the version
@@ -74,6 +76,16 @@ static Error addFusions(CompileOptions &options, StringRef names) {
   return Error::success();
 }
 
+static constexpr unsigned kMostJobs = 1024;
+
+static Error setJobs(CompileOptions &options, StringRef value) {
+  if (value.getAsInteger(10, options.jobs) || options.jobs == 0 ||
+      options.jobs > kMostJobs)
+    return makeError("--jobs has the value '" + value +
+                     "', expected a number from 1 to " + Twine(kMostJobs));
+  return Error::success();
+}
+
 static Error setValue(CompileOptions &options, StringRef flag,
                       StringRef value) {
   if (flag == "--emit") {
@@ -91,6 +103,8 @@ static Error setValue(CompileOptions &options, StringRef flag,
   }
   if (flag == "--no-fuse")
     return addFusions(options, value);
+  if (flag == "--jobs")
+    return setJobs(options, value);
   if (value.empty())
     return makeError(flag + " has an empty value, expected a file");
   if (flag == "--load-dialect-plugin") {
@@ -181,7 +195,8 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
     } else if (argument == "--explain") {
       options.explain = true;
     } else if (findText(options, flag) || flag == "--emit" ||
-               flag == "--no-fuse" || flag == "--load-dialect-plugin") {
+               flag == "--no-fuse" || flag == "--jobs" ||
+               flag == "--load-dialect-plugin") {
       if (!argument.contains('=') && ++i == arguments.size())
         return makeError(flag + " needs a value");
       if (Error error = setValue(options, flag,

@@ -41,6 +41,8 @@ struct CompileOptions {
   /// auto, f32 or int8.
   std::string dtype;
   Emit emit = Emit::Artifact;
+  /// Threads that compile; 0 for one on each core that this process may use.
+  unsigned jobs = 0;
   bool help = false;
   bool version = false;
 };

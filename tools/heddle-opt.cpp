@@ -1,6 +1,7 @@
 //===- heddle-opt.cpp - Runs passes on a module, for inspection and tests -===//
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/LargeStack.h"
 #include "lib/Import/Nesting.h"
 #include "lib/Weights/Error.h"
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -11,7 +12,6 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
-#include "tools/LargeStack.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -67,7 +67,8 @@ int main(int argc, char **argv) {
   registerHeddlePasses();
   registerPipelines();
   llvm::Error error = llvm::Error::success();
-  runOnLargeStack([&] { error = optimize(argc, argv, registry); });
+  runOnLargeStacks(/*threads=*/1,
+                   [&] { error = optimize(argc, argv, registry); });
   if (!error)
     return EXIT_SUCCESS;
   std::string sentence = llvm::toString(std::move(error));

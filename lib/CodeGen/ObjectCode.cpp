@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -28,12 +29,18 @@ static llvm::Error failure(const char *format, Arguments... arguments) {
                                  arguments...);
 }
 
-static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(llvm::StringRef cpu, llvm::StringRef features) {
+/// LLVM registers a target once in a process, without a lock.
+static bool registerTarget() {
   LLVMInitializeX86TargetInfo();
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
   LLVMInitializeX86AsmPrinter();
+  return true;
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(llvm::StringRef cpu, llvm::StringRef features) {
+  [[maybe_unused]] static bool isRegistered = registerTarget();
   llvm::Triple triple(kTriple);
   std::string error;
   const llvm::Target *target =
@@ -69,11 +76,16 @@ heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
     return failure("this build of LLVM has no x86-64 target");
   mlir::registerBuiltinDialectTranslation(*module.getContext());
   mlir::registerLLVMDialectTranslation(*module.getContext());
-  mlir::OwningOpRef<mlir::ModuleOp> code(module.clone());
-  for (auto parameter : llvm::make_early_inc_range(code->getOps<ParameterOp>()))
+  for (auto parameter :
+       llvm::make_early_inc_range(module.getOps<ParameterOp>()))
     parameter.erase();
+  // What is linked together calls kernels, nobody else does.
+  for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (function->hasAttr(kKernelAttr) &&
+        function.getLinkage() == mlir::LLVM::Linkage::External)
+      function.setVisibility_(mlir::LLVM::Visibility::Hidden);
   std::unique_ptr<llvm::Module> translated =
-      mlir::translateModuleToLLVMIR(*code, context);
+      mlir::translateModuleToLLVMIR(module, context);
   if (!translated)
     return failure("the module does not translate to LLVM IR");
   translated->setTargetTriple(machine->getTargetTriple());
@@ -87,8 +99,8 @@ heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
   return translated;
 }
 
-llvm::Expected<llvm::SmallVector<char, 0>>
-heddle::emitObjectCode(llvm::Module &module, ObjectForm form) {
+llvm::Expected<ObjectBytes> heddle::emitObjectCode(llvm::Module &module,
+                                                   ObjectForm form) {
   llvm::StringRef cpu, features;
   for (llvm::Function &function : module)
     if (!function.isDeclaration()) {
@@ -97,7 +109,7 @@ heddle::emitObjectCode(llvm::Module &module, ObjectForm form) {
     }
   std::unique_ptr<llvm::TargetMachine> machine =
       createTargetMachine(cpu, features);
-  llvm::SmallVector<char, 0> code;
+  ObjectBytes code;
   llvm::raw_svector_ostream stream(code);
   llvm::legacy::PassManager passes;
   if (!machine ||
@@ -110,23 +122,38 @@ heddle::emitObjectCode(llvm::Module &module, ObjectForm form) {
   return code;
 }
 
-llvm::Expected<llvm::SmallVector<char, 0>>
-heddle::linkSharedObject(llvm::ArrayRef<char> object) {
+/// An archive: one file for lld to read, however many objects there are.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+packObjects(llvm::ArrayRef<ObjectBytes> objects) {
+  std::vector<llvm::NewArchiveMember> members;
+  for (const ObjectBytes &object : objects)
+    members.emplace_back(llvm::MemoryBufferRef(
+        llvm::StringRef(object.data(), object.size()), "unit.o"));
+  return llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NoSymtab,
+                                    llvm::object::Archive::K_GNU,
+                                    /*Deterministic=*/true, /*Thin=*/false);
+}
+
+llvm::Expected<ObjectBytes>
+heddle::linkSharedObject(llvm::ArrayRef<ObjectBytes> objects) {
+  auto archive = packObjects(objects);
+  if (!archive)
+    return archive.takeError();
   llvm::SmallString<128> input, output;
   int descriptor;
   if (std::error_code error =
-          llvm::sys::fs::createTemporaryFile("heddle", "o", descriptor, input))
-    return failure("cannot create a temporary object file: %s",
+          llvm::sys::fs::createTemporaryFile("heddle", "a", descriptor, input))
+    return failure("cannot create a temporary archive: %s",
                    error.message().c_str());
   llvm::FileRemover removeInput(input);
   {
     llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream.write(object.data(), object.size());
+    stream << (*archive)->getBuffer();
     stream.flush();
     if (stream.has_error()) {
       std::error_code error = stream.error();
       stream.clear_error();
-      return failure("cannot write the temporary object file '%s': %s",
+      return failure("cannot write the temporary archive '%s': %s",
                      input.c_str(), error.message().c_str());
     }
   }
@@ -136,9 +163,10 @@ heddle::linkSharedObject(llvm::ArrayRef<char> object) {
                    error.message().c_str());
   llvm::FileRemover removeOutput(output);
 
-  const char *arguments[] = {"ld.lld",          "-shared", "-Bsymbolic",
-                             "--build-id=none", "-z",      "now",
-                             input.c_str(),     "-o",      output.c_str()};
+  const char *arguments[] = {"ld.lld",          "-shared",     "-Bsymbolic",
+                             "--build-id=none", "-z",          "now",
+                             "--whole-archive", input.c_str(), "-o",
+                             output.c_str()};
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   lld::Result result =
@@ -152,5 +180,5 @@ heddle::linkSharedObject(llvm::ArrayRef<char> object) {
     return failure("cannot read the shared object '%s': %s", output.c_str(),
                    linked.getError().message().c_str());
   llvm::StringRef bytes = (*linked)->getBuffer();
-  return llvm::SmallVector<char, 0>(bytes.begin(), bytes.end());
+  return ObjectBytes(bytes.begin(), bytes.end());
 }

@@ -19,22 +19,27 @@
 
 namespace heddle {
 
-/// Translates a module in the LLVM dialect and simplifies it for an ISA level.
-/// Ops that describe the model (parameters) have no code and are left out.
+/// Translates a module in the LLVM dialect, which is consumed, and simplifies
+/// it for an ISA level. Ops that describe the model (parameters) have no code
+/// and are left out. Functions that the runtime does not call are seen by what
+/// is linked with it at most.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
                 const IsaLevel &isa);
 
+using ObjectBytes = llvm::SmallVector<char, 0>;
+
 enum class ObjectForm { Assembly, Object };
 
 /// Machine code for a module of `buildLLVMModule`, which is consumed.
-llvm::Expected<llvm::SmallVector<char, 0>> emitObjectCode(llvm::Module &module,
-                                                          ObjectForm form);
+llvm::Expected<ObjectBytes> emitObjectCode(llvm::Module &module,
+                                           ObjectForm form);
 
-/// Links one object into a shared object without dependencies: what it does not
-/// define (libm, memcpy) the process that loads it does.
-llvm::Expected<llvm::SmallVector<char, 0>>
-linkSharedObject(llvm::ArrayRef<char> object);
+/// Links objects into a shared object without dependencies: what they do not
+/// define (libm, memcpy) the process that loads it does. One thread at a time:
+/// lld has global state.
+llvm::Expected<ObjectBytes>
+linkSharedObject(llvm::ArrayRef<ObjectBytes> objects);
 
 } // namespace heddle
 

@@ -46,7 +46,7 @@ VectorCode::VectorCode(
   llvm::LLVMContext llvmContext;
   auto code = llvm::cantFail(buildLLVMModule(*module, llvmContext, isa));
   auto object = llvm::cantFail(emitObjectCode(*code, ObjectForm::Object));
-  load(llvm::cantFail(linkSharedObject(object)));
+  load(llvm::cantFail(linkSharedObject({object})));
 }
 
 VectorCode::~VectorCode() {

@@ -8,7 +8,7 @@
 // CHECK-SAME: attributes {transformer.kernel, transformer.work = @linear.work}
 // CHECK: transformer.linear
 // CHECK-LABEL: func.func private @linear.work(
-// CHECK-SAME: -> (index, index) attributes {transformer.kernel}
+// CHECK-SAME: -> (index, index) attributes {llvm.linkage = #llvm.linkage<internal>, transformer.kernel}
 // CHECK-NOT: transformer.linear
 // CHECK: return
 

@@ -1,4 +1,5 @@
-#include "tools/LargeStack.h"
+#include "lib/CodeGen/LargeStack.h"
+#include "llvm/ADT/SmallVector.h"
 #include <pthread.h>
 
 static constexpr size_t kStackBytes = size_t(1) << 30;
@@ -10,15 +11,18 @@ static void *call(void *body) {
   return nullptr;
 }
 
-void heddle::runOnLargeStack(Body body) {
+void heddle::runOnLargeStacks(unsigned threads, Body body) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
+  llvm::SmallVector<pthread_t> started;
   pthread_t thread;
-  bool isStarted = pthread_create(&thread, &attributes, call, &body) == 0;
+  while (started.size() < threads &&
+         pthread_create(&thread, &attributes, call, &body) == 0)
+    started.push_back(thread);
   pthread_attr_destroy(&attributes);
-  if (isStarted)
-    pthread_join(thread, nullptr);
-  else
+  if (started.empty())
     body();
+  for (pthread_t each : started)
+    pthread_join(each, nullptr);
 }

@@ -1,0 +1,164 @@
+//===- CompileLevels.cpp - Machine code for several ISA levels ------------===//
+//
+// Each thread has a context of MLIR's of its own, so that none waits for the
+// locks of another and errors stay apart; modules travel between them as
+// bytecode. A level is one job, which adds its units as others. Results have
+// their places before the jobs run: it does not show which thread came first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/CodeGen/CompileLevels.h"
+#include "lib/CodeGen/CodeUnits.h"
+#include "lib/CodeGen/JobQueue.h"
+#include "lib/CodeGen/LargeStack.h"
+#include "lib/CodeGen/ObjectCode.h"
+#include "lib/Import/FirstDiagnostic.h"
+#include "lib/Weights/Error.h"
+#include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include <limits>
+#include <optional>
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+struct Unit {
+  std::string bytecode;
+  ObjectBytes object;
+  /// Why there is none; empty where there is one.
+  std::string failure;
+};
+
+struct Level {
+  const IsaLevel &isa;
+  std::string manifest;
+  std::vector<Unit> units;
+  /// Why there are none.
+  std::string failure;
+};
+
+/// What a thread compiles with, one job after the other.
+class Worker {
+public:
+  Worker(const DialectRegistry &registry, const LevelSteps &steps)
+      : steps(steps), context(registry, MLIRContext::Threading::DISABLED),
+        toLLVM(&context) {
+    steps.buildLLVM(toLLVM);
+  }
+
+  llvm::Error lower(Level &level, llvm::StringRef bytecode);
+  llvm::Error compile(Unit &unit, const IsaLevel &isa);
+
+private:
+  OwningOpRef<ModuleOp> read(llvm::StringRef bytecode) {
+    return parseSourceString<ModuleOp>(
+        bytecode, ParserConfig(&context, /*verifyAfterParse=*/false));
+  }
+
+  const LevelSteps &steps;
+  MLIRContext context;
+  PassManager toLLVM;
+};
+} // namespace
+
+static std::string writeBytecode(ModuleOp module) {
+  std::string bytecode;
+  llvm::raw_string_ostream stream(bytecode);
+  // Fails for versions of the format that are asked for alone.
+  (void)writeBytecodeToFile(module, stream);
+  return bytecode;
+}
+
+/// To entry points and kernels, as units.
+llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
+  FirstDiagnostic diagnostic(context);
+  OwningOpRef<ModuleOp> module = read(bytecode);
+  PassManager manager(&context);
+  steps.buildCode(manager, level.isa);
+  if (!module || failed(manager.run(*module)) || diagnostic.isReported())
+    return diagnostic.take("the passes failed");
+  llvm::Expected<std::string> manifest = steps.describe(*module);
+  if (!manifest)
+    return manifest.takeError();
+  level.manifest = std::move(*manifest);
+  for (const OwningOpRef<ModuleOp> &unit : splitIntoUnits(*module))
+    level.units.emplace_back().bytecode = writeBytecode(*unit);
+  return llvm::Error::success();
+}
+
+llvm::Error Worker::compile(Unit &unit, const IsaLevel &isa) {
+  FirstDiagnostic diagnostic(context);
+  OwningOpRef<ModuleOp> module = read(unit.bytecode);
+  if (!module || failed(toLLVM.run(*module)) || diagnostic.isReported())
+    return diagnostic.take("the passes failed");
+  llvm::LLVMContext llvmContext;
+  auto code = buildLLVMModule(*module, llvmContext, isa);
+  if (!code)
+    return diagnostic.take(llvm::toString(code.takeError()));
+  llvm::Expected<ObjectBytes> object =
+      emitObjectCode(**code, ObjectForm::Object);
+  if (!object)
+    return object.takeError();
+  unit.object = std::move(*object);
+  return llvm::Error::success();
+}
+
+/// Runs all jobs of all levels.
+static void runJobs(ModuleOp module, std::vector<Level> &levels,
+                    const LevelSteps &steps, unsigned jobs) {
+  std::string bytecode = writeBytecode(module);
+  JobQueue<std::function<void(Worker &)>> queue;
+  for (Level &level : levels)
+    queue.add(std::numeric_limits<uint64_t>::max(), [&](Worker &worker) {
+      level.failure = llvm::toString(worker.lower(level, bytecode));
+      for (Unit &unit : level.units)
+        queue.add(unit.bytecode.size(), [&](Worker &worker) {
+          unit.failure = llvm::toString(worker.compile(unit, level.isa));
+        });
+    });
+  const DialectRegistry &registry = module.getContext()->getDialectRegistry();
+  runOnLargeStacks(jobs, [&] {
+    // Where threads are many and jobs few, most threads never get one.
+    std::optional<Worker> worker;
+    queue.work([&](auto &job) {
+      if (!worker)
+        worker.emplace(registry, steps);
+      job(*worker);
+    });
+  });
+}
+
+static llvm::Expected<CompiledLevel> link(Level &level) {
+  if (!level.failure.empty())
+    return makeError(level.failure);
+  std::vector<ObjectBytes> objects;
+  for (Unit &unit : level.units) {
+    if (!unit.failure.empty())
+      return makeError(unit.failure);
+    objects.push_back(std::move(unit.object));
+  }
+  llvm::Expected<ObjectBytes> code = linkSharedObject(objects);
+  if (!code)
+    return code.takeError();
+  return CompiledLevel{std::move(level.manifest),
+                       std::string(code->begin(), code->end())};
+}
+
+llvm::Expected<std::vector<CompiledLevel>>
+heddle::compileLevels(ModuleOp module, llvm::ArrayRef<IsaLevel> isas,
+                      const LevelSteps &steps, unsigned jobs) {
+  std::vector<Level> levels;
+  for (const IsaLevel &isa : isas)
+    levels.push_back({isa, {}, {}, {}});
+  runJobs(module, levels, steps, jobs);
+  std::vector<CompiledLevel> compiled;
+  for (Level &level : levels) {
+    llvm::Expected<CompiledLevel> linked = link(level);
+    if (!linked)
+      return linked.takeError();
+    compiled.push_back(std::move(*linked));
+  }
+  return compiled;
+}

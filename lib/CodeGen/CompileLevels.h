@@ -1,0 +1,52 @@
+//===- CompileLevels.h - Machine code for several ISA levels ----*- C++ -*-===//
+//
+// From layer ops on planned memory to shared objects. A level, once its kernels
+// are built, falls apart into units that compile alone, and all units of all
+// levels are shared among threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_CODEGEN_COMPILELEVELS_H
+#define HEDDLE_LIB_CODEGEN_COMPILELEVELS_H
+
+#include "lib/CodeGen/Target.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace heddle {
+
+/// What levels go through, on several threads at the same time.
+struct LevelSteps {
+  /// Adds the passes from the module of all levels to entry points and kernels.
+  std::function<void(mlir::OpPassManager &, const IsaLevel &)> buildCode;
+  /// Adds the passes from there to the LLVM dialect.
+  std::function<void(mlir::OpPassManager &)> buildLLVM;
+  /// Says what a module of entry points offers: the text of a manifest.
+  std::function<llvm::Expected<std::string>(mlir::ModuleOp)> describe;
+};
+
+struct CompiledLevel {
+  /// What `describe` says.
+  std::string manifest;
+  /// A shared object.
+  std::string code;
+};
+
+/// Compiles `module` for each level, on at most `jobs` threads. Neither the
+/// bytes nor the error depends on their number: of several errors it is that of
+/// the first level, and there of the first unit.
+llvm::Expected<std::vector<CompiledLevel>>
+compileLevels(mlir::ModuleOp module, llvm::ArrayRef<IsaLevel> levels,
+              const LevelSteps &steps, unsigned jobs);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CODEGEN_COMPILELEVELS_H

@@ -1,0 +1,227 @@
+//===- CompileModel.cpp - From a model to what is written -----------------===//
+//
+// What people look at is the best level as a whole: its passes and its code in
+// one text. What runs is compiled level by level and unit by unit; the two do
+// not meet.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/CompileModel.h"
+#include "lib/Artifact/ArtifactWriter.h"
+#include "lib/Artifact/Manifest.h"
+#include "lib/Artifact/TableBounds.h"
+#include "lib/CodeGen/CallLayout.h"
+#include "lib/CodeGen/CompileLevels.h"
+#include "lib/CodeGen/DimAgreement.h"
+#include "lib/CodeGen/ObjectCode.h"
+#include "lib/CodeGen/PassDump.h"
+#include "lib/CodeGen/Target.h"
+#include "lib/Import/FirstDiagnostic.h"
+#include "lib/Weights/Error.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Pipelines.h"
+#include "runtime/EntryContract.h"
+#include "tools/CompileOutput.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include <thread>
+
+using namespace mlir;
+using namespace heddle;
+
+/// Runs the passes that `build` adds; `dumped` counts the files of a dump.
+static llvm::Error runPasses(ModuleOp module, const CompileOptions &options,
+                             unsigned &dumped,
+                             llvm::function_ref<void(OpPassManager &)> build) {
+  PassManager manager(module.getContext());
+  if (!options.dumpPasses.empty()) {
+    if (std::error_code error = llvm::sys::fs::create_directories(
+            options.dumpPasses, /*IgnoreExisting=*/true,
+            llvm::sys::fs::perms::all_all))
+      return makeError("cannot create the folder '" + options.dumpPasses +
+                       "': " + error.message());
+    manager.addInstrumentation(
+        std::make_unique<PassDump>(options.dumpPasses, dumped));
+  }
+  build(manager);
+  FirstDiagnostic diagnostic(*module.getContext());
+  if (failed(manager.run(module)) || diagnostic.isReported())
+    return diagnostic.take("the passes failed");
+  return llvm::Error::success();
+}
+
+static llvm::Error emitText(const CompileOptions &options,
+                            llvm::Module &module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (options.emit == Emit::LLVM) {
+    stream << module;
+    return writeText(options.output, text);
+  }
+  auto assembly = emitObjectCode(module, ObjectForm::Assembly);
+  if (!assembly)
+    return assembly.takeError();
+  return writeText(options.output,
+                   llvm::StringRef(assembly->data(), assembly->size()));
+}
+
+/// Whether heddle-run takes the manifest: it is the judge here, too.
+static llvm::Error checkManifest(const std::string &text) {
+  Result<Manifest> manifest = parseManifest(text);
+  Status status = manifest.ok() ? checkEntries(*manifest) : manifest.status();
+  return status.ok() ? llvm::Error::success() : makeError(status.message());
+}
+
+/// What the levels of an artifact go through.
+static LevelSteps getSteps(const CompileOptions &options,
+                           const ManifestContext &context) {
+  LevelSteps steps;
+  steps.buildCode = [&](OpPassManager &manager, const IsaLevel &level) {
+    buildCodePipeline(manager, {level.name.str(), !options.reference,
+                                options.gemm == "onednn"});
+  };
+  steps.buildLLVM = buildLLVMPipeline;
+  steps.describe = [&](ModuleOp module) -> llvm::Expected<std::string> {
+    llvm::Expected<std::string> manifest = buildManifest(module, context);
+    if (!manifest)
+      return manifest;
+    // Single layers can be looked at, too, but not run.
+    if (options.emit == Emit::Artifact)
+      if (llvm::Error error = checkManifest(*manifest))
+        return std::move(error);
+    return manifest;
+  };
+  return steps;
+}
+
+/// Lowers a module to LLVM's dialect as a whole, for people to look at: passes
+/// are dumped where that is asked for, and the code is written as text.
+static llvm::Error showLevel(ModuleOp module, const CompileOptions &options,
+                             const IsaLevel &level, const LevelSteps &steps,
+                             unsigned &dumped) {
+  if (llvm::Error error =
+          runPasses(module, options, dumped, [&](OpPassManager &manager) {
+            steps.buildCode(manager, level);
+          }))
+    return error;
+  llvm::Expected<std::string> manifest = steps.describe(module);
+  if (!manifest)
+    return manifest.takeError();
+  if (llvm::Error error = runPasses(module, options, dumped, steps.buildLLVM))
+    return error;
+  if (options.emit == Emit::Artifact)
+    return llvm::Error::success();
+  FirstDiagnostic diagnostic(*module.getContext());
+  llvm::LLVMContext llvmContext;
+  auto code = buildLLVMModule(module, llvmContext, level);
+  if (!code)
+    return diagnostic.take(llvm::toString(code.takeError()));
+  return emitText(options, **code);
+}
+
+static ManifestContext getManifestContext(const CompileOptions &options,
+                                          llvm::ArrayRef<IsaLevel> levels) {
+  ManifestContext context;
+  context.compilerVersion = HEDDLE_VERSION;
+  context.options = llvm::json::Object{
+      {"kernels", options.reference ? "reference" : "generated"},
+      {"target", options.target},
+      {"gemm", options.gemm},
+      {"dtype", options.dtype}};
+  if (!options.withoutFusions.empty())
+    context.options["no-fuse"] = llvm::join(options.withoutFusions, ",");
+  if (options.gemm == "onednn")
+    context.libraries = {kOneDnnLibrary};
+  for (const IsaLevel &level : levels)
+    context.isas.push_back(level.name.str());
+  return context;
+}
+
+/// What is wrong with a model before any pass.
+static llvm::Error checkModel(ModuleOp module) {
+  if (llvm::Error error = checkModelAttributes(module))
+    return error;
+  if (llvm::Error error = checkTableBounds(module))
+    return error;
+  FirstDiagnostic diagnostic(*module.getContext());
+  if (failed(checkDimAgreement(module)))
+    return diagnostic.take("dimensions that meet have different names");
+  return llvm::Error::success();
+}
+
+/// Whether products multiply less than f32.
+static bool hasShortTypes(ModuleOp module) {
+  return llvm::any_of(module.getOps<ParameterOp>(), [](ParameterOp parameter) {
+    return parameter.getTensorType().getElementTypeBitWidth() < 32;
+  });
+}
+
+static llvm::Error compileArtifact(ModuleOp module,
+                                   const CompileOptions &options,
+                                   llvm::ArrayRef<IsaLevel> levels,
+                                   const LevelSteps &steps,
+                                   ArtifactContents contents) {
+  unsigned jobs =
+      options.jobs ? options.jobs : std::thread::hardware_concurrency();
+  auto compiled = compileLevels(module, levels, steps, jobs);
+  if (!compiled)
+    return compiled.takeError();
+  // Levels differ in their code alone.
+  contents.manifest = compiled->front().manifest;
+  for (auto [level, result] : llvm::zip(levels, *compiled))
+    contents.code.push_back(
+        {("code." + level.name).str(), std::move(result.code)});
+  auto nonFinite = writeArtifact(options.output, contents);
+  if (!nonFinite)
+    return nonFinite.takeError();
+  warnOfNonFinite(*nonFinite);
+  return llvm::Error::success();
+}
+
+llvm::Error heddle::compileModel(const CompileOptions &options,
+                                 llvm::ArrayRef<FusionTotal> fusions,
+                                 ImportedModel &model) {
+  ModuleOp module = *model.module;
+  if (llvm::Error error = checkModel(module))
+    return error;
+  // A target that nobody knows is said before anything takes time.
+  if (auto target = getTarget(options.target, /*hasShortTypes=*/true); !target)
+    return target.takeError();
+
+  unsigned dumped = 0;
+  bool oneDnn = options.gemm == "onednn";
+  ModelOptions modelOptions;
+  modelOptions.dtype = options.dtype;
+  modelOptions.packWeights = !options.reference && !oneDnn;
+  for (const FusionTotal &fusion : fusions)
+    if (!fusion.leftOut.empty())
+      modelOptions.withoutFusions.push_back(fusion.pass);
+  if (llvm::Error error =
+          runPasses(module, options, dumped, [&](OpPassManager &manager) {
+            buildModelPipeline(manager, modelOptions);
+          }))
+    return error;
+  llvm::Expected<llvm::SmallVector<IsaLevel>> levels =
+      getTarget(options.target, hasShortTypes(module));
+  if (!levels)
+    return levels.takeError();
+  ManifestContext context = getManifestContext(options, *levels);
+  context.tokenizer = std::move(model.tokenizer);
+  auto tensors = collectPlacedTensors(module, model.weights);
+  if (!tensors)
+    return tensors.takeError();
+
+  LevelSteps steps = getSteps(options, context);
+  if (options.emit != Emit::Artifact || !options.dumpPasses.empty()) {
+    // The code of the best level.
+    OwningOpRef<ModuleOp> copy(module.clone());
+    llvm::Error error =
+        showLevel(*copy, options, levels->back(), steps, dumped);
+    if (error || options.emit != Emit::Artifact)
+      return error;
+  }
+  ArtifactContents contents;
+  contents.tensors = *tensors;
+  contents.imported = model.sections;
+  return compileArtifact(module, options, *levels, steps, std::move(contents));
+}

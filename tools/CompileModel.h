@@ -1,0 +1,21 @@
+//===- CompileModel.h - From a model to what is written ---------*- C++ -*-===//
+
+#ifndef HEDDLE_TOOLS_COMPILEMODEL_H
+#define HEDDLE_TOOLS_COMPILEMODEL_H
+
+#include "lib/Fusion/FusionReport.h"
+#include "lib/Import/ImportModel.h"
+#include "tools/CompileOptions.h"
+
+namespace heddle {
+
+/// Runs the passes on an imported model, without the fusions that are left out,
+/// and writes what the options ask for: an artifact or the text of its code,
+/// and the module after each pass. Takes the model's tokenizer.
+llvm::Error compileModel(const CompileOptions &options,
+                         llvm::ArrayRef<FusionTotal> fusions,
+                         ImportedModel &model);
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_COMPILEMODEL_H
