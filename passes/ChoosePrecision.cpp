@@ -112,9 +112,11 @@ IntegerWeight ChoosePrecision::quantizeWeight(ParameterOp weight,
   ParameterOp integers = parameters->integers(weight);
   IntegerWeight result{
       integers, parameters->derive(Derivation::ProductScales, integers, length),
-      bias, weight.getSource()->getInputMultiplier(), IntegerAttr()};
-  if (!result.inputMultiplier)
+      bias, ParameterOp(), IntegerAttr()};
+  if (!weight.getSource()->getInputMultiplier())
     return result;
+  result.inputMultiplier =
+      parameters->derive(Derivation::InputMultiplier, integers);
   if (!bias)
     bias = parameters->zeros(length);
   result.bias = parameters->derive(byColumns ? Derivation::ColumnShiftedBias

@@ -44,6 +44,10 @@ static SmallVector<OpOperand *> rowOperandsOf(Operation *op) {
         if (auto linear = dyn_cast<LinearOp>(op))
           add(linear.getInputScalesMutable());
       })
+      .Case([&](QuantizeOp quantize) {
+        operands.push_back(&quantize.getInputMutable());
+        add(quantize.getDestinationsMutable());
+      })
       .Case([&](EmbeddingOp embedding) {
         // Positions count along the second dimension.
         if (embedding.hasPositions())
@@ -51,11 +55,10 @@ static SmallVector<OpOperand *> rowOperandsOf(Operation *op) {
         operands.push_back(&embedding.getIdsMutable());
         add(embedding.getDestinationMutable());
       })
-      .Case<ActivationOp, AddOp, FillOp, QuantizeOp>(
-          [&](Operation *elementwise) {
-            for (OpOperand &operand : elementwise->getOpOperands())
-              operands.push_back(&operand);
-          });
+      .Case<ActivationOp, AddOp, FillOp>([&](Operation *elementwise) {
+        for (OpOperand &operand : elementwise->getOpOperands())
+          operands.push_back(&operand);
+      });
   return operands;
 }
 

@@ -151,8 +151,9 @@ protected:
   }
 
   llvm::Expected<std::vector<CompiledLevel>> compile(unsigned jobs) {
-    return compileLevels(*module, llvm::cantFail(getTarget("portable")), steps,
-                         jobs);
+    return compileLevels(
+        *module, llvm::cantFail(getTarget("portable", /*hasShortTypes=*/false)),
+        steps, jobs);
   }
   std::string failure(unsigned jobs) {
     auto compiled = compile(jobs);

@@ -1,0 +1,387 @@
+// Products of integers, bit for bit on every ISA level: what they add up to is
+// exact, and the order of what follows is part of the type.
+
+#include "test/kernels/LayerTest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+class QuantizedTest : public LayerTest {};
+} // namespace
+
+static std::vector<CodeChoice> everyCodeOfIntegers() {
+  std::vector<CodeChoice> codes = everyCode();
+  codes.push_back({"avx512-bf16", /*reference=*/false, ""});
+  return codes;
+}
+INSTANTIATE_TEST_SUITE_P(, QuantizedTest,
+                         testing::ValuesIn(everyCodeOfIntegers()),
+                         testing::PrintToStringParamName());
+
+//===----------------------------------------------------------------------===//
+// The formulas, each operation in f32
+//===----------------------------------------------------------------------===//
+
+static int8_t round(float x) {
+  return std::isnan(x) ? 0 : std::clamp(std::nearbyint(x), -127.0f, 127.0f);
+}
+
+/// max |x| / 127 of `count` values, `stride` apart.
+static float scaleOf(const float *x, int64_t count, int64_t stride = 1) {
+  float most = 0;
+  for (int64_t i = 0; i < count; ++i)
+    if (!(std::abs(x[i * stride]) <= most) && !std::isnan(most))
+      most = std::abs(x[i * stride]);
+  return most == 0 ? 1 : most / 127;
+}
+
+namespace {
+/// Vectors, or the columns of a weight, as integers.
+struct Integers {
+  std::vector<int8_t> values;
+  std::vector<float> scales;
+};
+} // namespace
+
+static Integers quantizeRows(const std::vector<float> &x, int64_t width) {
+  Integers result;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (i % width == 0)
+      result.scales.push_back(scaleOf(&x[i], width));
+    result.values.push_back(round(x[i] / result.scales.back()));
+  }
+  return result;
+}
+
+static Integers quantizeColumns(const std::vector<float> &w, int64_t columns) {
+  Integers result;
+  for (int64_t c = 0; c < columns; ++c)
+    result.scales.push_back(scaleOf(&w[c], w.size() / columns, columns));
+  for (size_t i = 0; i < w.size(); ++i)
+    result.values.push_back(round(w[i] / result.scales[i % columns]));
+  return result;
+}
+
+static std::vector<int8_t> quantizeAll(const std::vector<float> &x,
+                                       float multiplier) {
+  std::vector<int8_t> result;
+  for (float each : x)
+    result.push_back(round(each * multiplier));
+  return result;
+}
+
+/// f32(sum of (x + shift) w) * (s * w_n) + b; without s where there is none.
+static std::vector<float> multiply(const std::vector<int8_t> &x,
+                                   const std::vector<float> &s, int64_t shift,
+                                   const Integers &w,
+                                   const std::vector<float> &b) {
+  int64_t columns = w.scales.size(), depth = w.values.size() / columns;
+  std::vector<float> y;
+  for (size_t row = 0; row < x.size() / depth; ++row)
+    for (int64_t c = 0; c < columns; ++c) {
+      int64_t sum = 0;
+      for (int64_t k = 0; k < depth; ++k)
+        sum += (x[row * depth + k] + shift) * w.values[k * columns + c];
+      float scale = s.empty() ? w.scales[c] : s[row] * w.scales[c];
+      float product = float(sum) * scale;
+      y.push_back(product + b[c]);
+    }
+  return y;
+}
+
+/// All NaNs count as one.
+static void expectSame(const std::vector<float> &found,
+                       const std::vector<float> &expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    if (!std::isnan(found[i]) || !std::isnan(expected[i]))
+      ASSERT_EQ(found[i], expected[i]) << "at " << i;
+}
+
+//===----------------------------------------------------------------------===//
+// Tests
+//===----------------------------------------------------------------------===//
+
+/// All sizes of tiles, whole and below.
+static constexpr int64_t kRows = 29;
+
+/// Depths around groups of four and what is unrolled, columns around panels.
+static const std::pair<int64_t, int64_t> kShapes[] = {
+    {1, 1}, {3, 33}, {4, 32}, {6, 8}, {64, 40}, {37, 100}, {130, 64}};
+
+static std::string shapeOf(int64_t depth, int64_t columns) {
+  return std::to_string(depth) + "x" + std::to_string(columns);
+}
+
+TEST_P(QuantizedTest, LinearWithScalesOfVectors) {
+  std::string module;
+  Weights weights;
+  for (auto [depth, columns] : kShapes) {
+    std::string shape = shapeOf(depth, columns);
+    module += fill(R"(
+transformer.parameter @w_SHAPE : tensor<SHAPExf32>
+transformer.parameter @b_SHAPE : tensor<OUTxf32>
+transformer.parameter @i_SHAPE : tensor<SHAPExi8> column_integers of [@w_SHAPE]
+transformer.parameter @s_SHAPE : tensor<OUTxf32> column_scales of [@w_SHAPE]
+func.func @linear_SHAPE(
+    %x: tensor<?xINxf32> {transformer.name = "x",
+                          transformer.dims = ["rows"]})
+    -> (tensor<?xOUTxf32> {transformer.name = "y"}) {
+  %i = transformer.weight @i_SHAPE : tensor<SHAPExi8>
+  %s = transformer.weight @s_SHAPE : tensor<OUTxf32>
+  %b = transformer.weight @b_SHAPE : tensor<OUTxf32>
+  %q, %t = transformer.quantize %x
+    : (tensor<?xINxf32>) -> (tensor<?xINxi8>, tensor<?xf32>)
+  %y = transformer.linear %q scales(%t), %i scales(%s), %b
+    : (tensor<?xINxi8>, tensor<?xf32>, tensor<SHAPExi8>, tensor<OUTxf32>,
+       tensor<OUTxf32>) -> tensor<?xOUTxf32>
+  return %y : tensor<?xOUTxf32>
+}
+)",
+                   {{"SHAPE", shape},
+                    {"IN", std::to_string(depth)},
+                    {"OUT", std::to_string(columns)}});
+    weights["w_" + shape] = {{depth, columns},
+                             randomValues(depth * columns, 1)};
+    weights["b_" + shape] = {{columns}, randomValues(columns, 2)};
+  }
+  withCode(module, weights, [&](const EntryRunner &code) {
+    for (auto [depth, columns] : kShapes) {
+      std::string shape = shapeOf(depth, columns);
+      std::vector<float> x = randomValues(kRows * depth, 3);
+      // Neighbours of ordinary rows: zeros, an infinity, what is no number, and
+      // one value that leaves all others at zero.
+      std::fill_n(x.begin() + 2 * depth, depth, 0.0f);
+      x[5 * depth] = std::numeric_limits<float>::infinity();
+      x[9 * depth] = std::numeric_limits<float>::quiet_NaN();
+      x[12 * depth] = 1e30f;
+      Integers q = quantizeRows(x, depth);
+      Integers w = quantizeColumns(weights["w_" + shape].values, columns);
+      expectSame(runInBatches(code, "linear_" + shape, kRows, {{"x", x}}),
+                 multiply(q.values, q.scales, /*shift=*/0, w,
+                          weights["b_" + shape].values));
+    }
+  });
+}
+
+TEST_P(QuantizedTest, LinearsWithMultipliers) {
+  std::string module;
+  Weights weights;
+  for (auto [depth, columns] : kShapes) {
+    std::string shape = shapeOf(depth, columns);
+    module += fill(R"(
+transformer.parameter @w_SHAPE : tensor<SHAPExf32>
+transformer.parameter @v_SHAPE : tensor<OUTx24xf32>
+transformer.parameter @b_SHAPE : tensor<OUTxf32>
+transformer.parameter @c_SHAPE : tensor<24xf32>
+transformer.parameter @m_SHAPE : tensor<1xf32>
+transformer.parameter @n_SHAPE : tensor<1xf32>
+transformer.parameter @wi_SHAPE : tensor<SHAPExi8> column_integers of [@w_SHAPE]
+transformer.parameter @ws_SHAPE : tensor<OUTxf32> column_scales of [@w_SHAPE]
+transformer.parameter @vi_SHAPE : tensor<OUTx24xi8> column_integers of [@v_SHAPE]
+transformer.parameter @vs_SHAPE : tensor<24xf32> column_scales of [@v_SHAPE]
+func.func @linears_SHAPE(
+    %x: tensor<?xINxf32> {transformer.name = "x",
+                          transformer.dims = ["rows"]})
+    -> (tensor<?x24xf32> {transformer.name = "y"}) {
+  %wi = transformer.weight @wi_SHAPE : tensor<SHAPExi8>
+  %ws = transformer.weight @ws_SHAPE : tensor<OUTxf32>
+  %vi = transformer.weight @vi_SHAPE : tensor<OUTx24xi8>
+  %vs = transformer.weight @vs_SHAPE : tensor<24xf32>
+  %b = transformer.weight @b_SHAPE : tensor<OUTxf32>
+  %c = transformer.weight @c_SHAPE : tensor<24xf32>
+  %m = transformer.weight @m_SHAPE : tensor<1xf32>
+  %n = transformer.weight @n_SHAPE : tensor<1xf32>
+  %q = transformer.quantize %x multiplier(%m)
+    : (tensor<?xINxf32>, tensor<1xf32>) -> tensor<?xINxi8>
+  %h = transformer.linear %q shift 127, %wi scales(%ws), %b activation(relu)
+         quantize(%n)
+    : (tensor<?xINxi8>, tensor<SHAPExi8>, tensor<OUTxf32>, tensor<OUTxf32>,
+       tensor<1xf32>) -> tensor<?xOUTxi8>
+  %y = transformer.linear %h, %vi scales(%vs), %c
+    : (tensor<?xOUTxi8>, tensor<OUTx24xi8>, tensor<24xf32>, tensor<24xf32>)
+      -> tensor<?x24xf32>
+  return %y : tensor<?x24xf32>
+}
+)",
+                   {{"SHAPE", shape},
+                    {"IN", std::to_string(depth)},
+                    {"OUT", std::to_string(columns)}});
+    weights["w_" + shape] = {{depth, columns},
+                             randomValues(depth * columns, 1)};
+    weights["v_" + shape] = {{columns, 24}, randomValues(columns * 24, 2)};
+    weights["b_" + shape] = {{columns}, randomValues(columns, 3)};
+    weights["c_" + shape] = {{24}, randomValues(24, 4)};
+    weights["m_" + shape] = {{1}, {150.0f}};
+    weights["n_" + shape] = {{1}, {0.37f}};
+  }
+  withCode(module, weights, [&](const EntryRunner &code) {
+    for (auto [depth, columns] : kShapes) {
+      std::string shape = shapeOf(depth, columns);
+      // Some values are clipped.
+      std::vector<float> x = randomValues(kRows * depth, 5);
+      std::vector<float> h =
+          multiply(quantizeAll(x, 150.0f), {}, /*shift=*/127,
+                   quantizeColumns(weights["w_" + shape].values, columns),
+                   weights["b_" + shape].values);
+      for (float &each : h)
+        each = std::max(each, 0.0f);
+      expectSame(runInBatches(code, "linears_" + shape, kRows, {{"x", x}}),
+                 multiply(quantizeAll(h, 0.37f), {}, /*shift=*/0,
+                          quantizeColumns(weights["v_" + shape].values, 24),
+                          weights["c_" + shape].values));
+    }
+  });
+}
+
+TEST_P(QuantizedTest, Tables) {
+  const char *module = R"(
+transformer.parameter @t : tensor<9x21xf32>
+transformer.parameter @m : tensor<1xf32>
+transformer.parameter @i : tensor<9x21xi8> row_integers of [@t]
+transformer.parameter @s : tensor<9xf32> row_scales of [@t]
+func.func @times(%ids: tensor<?xi32> {transformer.name = "ids",
+                                      transformer.dims = ["rows"]})
+    -> (tensor<?x21xf32> {transformer.name = "y"}) {
+  %i = transformer.weight @i : tensor<9x21xi8>
+  %s = transformer.weight @s : tensor<9xf32>
+  %y = transformer.embedding %ids, %i scales(%s) {scale = 3.0 : f32}
+    : (tensor<?xi32>, tensor<9x21xi8>, tensor<9xf32>) -> tensor<?x21xf32>
+  return %y : tensor<?x21xf32>
+}
+func.func @over(%ids: tensor<?xi32> {transformer.name = "ids",
+                                     transformer.dims = ["rows"]})
+    -> (tensor<?x21xf32> {transformer.name = "y"}) {
+  %i = transformer.weight @i : tensor<9x21xi8>
+  %m = transformer.weight @m : tensor<1xf32>
+  %y = transformer.embedding %ids, %i scales(%m) divides
+    : (tensor<?xi32>, tensor<9x21xi8>, tensor<1xf32>) -> tensor<?x21xf32>
+  return %y : tensor<?x21xf32>
+}
+)";
+  Weights weights = {{"t", {{9, 21}, randomValues(9 * 21, 1)}},
+                     {"m", {{1}, {7.3f}}}};
+  Integers table = quantizeRows(weights["t"].values, 21);
+  std::vector<int32_t> ids = {0, 8, -1, 3, 3, 1, 7};
+  std::vector<float> times, over;
+  for (int32_t id : ids)
+    for (int64_t d = 0; d < 21; ++d) {
+      float entry = id < 0 ? 0 : table.values[id * 21 + d];
+      times.push_back(id < 0 ? 0 : entry * table.scales[id] * 3.0f);
+      over.push_back(entry / 7.3f);
+    }
+  withCode(module, weights, [&](const EntryRunner &code) {
+    int64_t rows = ids.size();
+    expectSame(runInBatches(code, "times", rows, {}, {{"ids", ids}}), times);
+    expectSame(runInBatches(code, "over", rows, {}, {{"ids", ids}}), over);
+  });
+}
+
+TEST_P(QuantizedTest, CandidateLogits) {
+  constexpr int64_t vocabulary = 40, most = 11, batch = 3;
+  const int64_t widths[] = {3, 21, 64, 96};
+  std::string module = R"(
+transformer.parameter @b : tensor<40xf32>
+transformer.parameter @m : tensor<1xf32>
+)";
+  Weights weights = {{"b", {{vocabulary}, randomValues(vocabulary, 1)}},
+                     {"m", {{1}, {130.0f}}}};
+  for (int64_t width : widths) {
+    module += fill(R"(
+transformer.parameter @t_WIDTH : tensor<40xWIDTHxf32>
+transformer.parameter @i_WIDTH : tensor<40xWIDTHxi8> row_integers of [@t_WIDTH]
+transformer.parameter @s_WIDTH : tensor<40xf32> row_scales of [@t_WIDTH]
+)",
+                   {{"WIDTH", std::to_string(width)}});
+    weights["t_" + std::to_string(width)] = {
+        {vocabulary, width}, randomValues(vocabulary * width, 2)};
+    for (bool isShifted : {false, true})
+      module += fill(R"(
+func.func @NAME(
+    %x: tensor<?xWIDTHxf32> {transformer.name = "x",
+                             transformer.dims = ["rows"]},
+    %ids: tensor<?x?xi32> {transformer.name = "candidates",
+                           transformer.dims = ["batch", "shortlist"]},
+    %counts: tensor<?xi32> {transformer.name = "counts",
+                            transformer.dims = ["batch"]},
+    %of: tensor<?xi32> {transformer.name = "sentences",
+                        transformer.dims = ["rows"]})
+    -> (tensor<?x?xf32> {transformer.name = "y"}) {
+  %i = transformer.weight @i_WIDTH : tensor<40xWIDTHxi8>
+  %s = transformer.weight @s_WIDTH : tensor<40xf32>
+  %b = transformer.weight @b : tensor<40xf32>
+  %m = transformer.weight @m : tensor<1xf32>
+  QUANTIZE
+  return %y : tensor<?x?xf32>
+}
+)",
+                     {{"NAME", (isShifted ? "shifted_" : "scaled_") +
+                                   std::to_string(width)},
+                      {"QUANTIZE", isShifted ? R"(
+  %q = transformer.quantize %x multiplier(%m)
+    : (tensor<?xWIDTHxf32>, tensor<1xf32>) -> tensor<?xWIDTHxi8>
+  %y = transformer.candidate_logits %q shift 127, %i scales(%s), %b, %counts
+         gather(%ids) of %of
+    : (tensor<?xWIDTHxi8>, tensor<40xWIDTHxi8>, tensor<40xf32>, tensor<40xf32>,
+       tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>) -> tensor<?x?xf32>)"
+                                             : R"(
+  %q, %t = transformer.quantize %x
+    : (tensor<?xWIDTHxf32>) -> (tensor<?xWIDTHxi8>, tensor<?xf32>)
+  %y = transformer.candidate_logits %q scales(%t), %i scales(%s), %b, %counts
+         gather(%ids) of %of
+    : (tensor<?xWIDTHxi8>, tensor<?xf32>, tensor<40xWIDTHxi8>, tensor<40xf32>,
+       tensor<40xf32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>)
+      -> tensor<?x?xf32>)"},
+                      {"WIDTH", std::to_string(width)}});
+  }
+  std::vector<int32_t> counts = {0, 6, 11}, sentences = {2, 0, 1, 2, 2};
+  std::vector<int32_t> ids;
+  for (int64_t i = 0; i < batch * most; ++i)
+    ids.push_back(i * 7 % vocabulary);
+  withCode(module, weights, [&](const EntryRunner &code) {
+    for (int64_t width : widths)
+      for (bool isShifted : {false, true}) {
+        std::vector<float> x = randomValues(sentences.size() * width, 3);
+        Integers q = quantizeRows(x, width);
+        if (isShifted)
+          q = {quantizeAll(x, 130.0f), {}};
+        Integers table =
+            quantizeRows(weights["t_" + std::to_string(width)].values, width);
+        std::vector<float> expected;
+        for (size_t row = 0; row < sentences.size(); ++row)
+          for (int64_t c = 0; c < most; ++c) {
+            int32_t id = ids[sentences[row] * most + c];
+            auto entry = table.values.begin() + id * width;
+            Integers column = {{entry, entry + width}, {table.scales[id]}};
+            auto vector = q.values.begin() + row * width;
+            std::vector<float> scale;
+            if (!isShifted)
+              scale = {q.scales[row]};
+            expected.push_back(c < counts[sentences[row]]
+                                   ? multiply({vector, vector + width}, scale,
+                                              isShifted ? 127 : 0, column,
+                                              {weights["b"].values[id]})
+                                         .front()
+                                   : -std::numeric_limits<float>::infinity());
+          }
+        EntryCall call = prepare(
+            code, (isShifted ? "shifted_" : "scaled_") + std::to_string(width),
+            {{Dim::Rows, int64_t(sentences.size())},
+             {Dim::Batch, batch},
+             {Dim::Shortlist, most}});
+        call.set("x", x);
+        call.set("candidates", ids);
+        call.set("counts", counts);
+        call.set("sentences", sentences);
+        call();
+        EXPECT_TRUE(call.checkGuards().ok()) << call.checkGuards().message();
+        expectSame(call.get("y"), expected);
+      }
+  });
+}
