@@ -35,7 +35,7 @@ func.func @linear_c5_epsilon(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tenso
 
 func.func @linear_c5_without_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
   // expected-error @below {{has gamma, beta or epsilon and expects a norm}}
-  %y = "transformer.linear"(%x, %w) <{epsilon = 1.0 : f32, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  %y = "transformer.linear"(%x, %w) <{epsilon = 1.0 : f32, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
   return
 }
 
@@ -43,7 +43,7 @@ func.func @linear_c5_without_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
 
 func.func @linear_c5_without_gamma(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
   // expected-error @below {{has a norm and expects gamma and epsilon}}
-  %y = "transformer.linear"(%x, %w) <{epsilon = 1.0 : f32, norm = #transformer<norm_kind rms>, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  %y = "transformer.linear"(%x, %w) <{epsilon = 1.0 : f32, norm = #transformer<norm_kind rms>, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
   return
 }
 
