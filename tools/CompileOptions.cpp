@@ -29,9 +29,9 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
                                 the machines to make code for: this one, any
                                 (default: one code for each level in the file),
                                 or one ISA level
-  --dtype f32|int8|auto         what products multiply: f32 (default), 8-bit
-                                integers, or these where the weights are stored
-                                so, as in Marian's int8 models
+  --dtype auto|f32|int8         what products multiply: 8-bit integers where the
+                                weights are stored so, as in Marian's int8 models,
+                                otherwise f32 (default), or all one of these
   --gemm generated|onednn       who computes linear layers: kernels of our own
                                 (default), or oneDNN, whose results depend on
                                 what runs together, in the last bits; heddle-run
@@ -215,7 +215,7 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
   if (options.gemm.empty())
     options.gemm = "generated";
   if (options.dtype.empty())
-    options.dtype = "f32";
+    options.dtype = options.gemm == "onednn" ? "f32" : "auto";
   if (Error error = checkTogether(options))
     return std::move(error);
   return options;

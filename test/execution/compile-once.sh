@@ -4,6 +4,7 @@
 # compiler compiles again.
 #
 # usage: compile-once.sh MODEL ARTIFACT
+#        (an ARTIFACT that ends in .f32.heddle multiplies f32)
 
 set -euo pipefail
 model=$1 artifact=$2
@@ -13,5 +14,7 @@ flock $lock
 for input in "$(command -v heddle-compile)" "$model"/*; do
   [ "$artifact" -nt "$input" ] || rm -f "$artifact"
 done
-[ -e "$artifact" ] || heddle-compile "$model" -o "$artifact"
+flags=()
+[[ $artifact != *.f32.heddle ]] || flags=(--dtype f32)
+[ -e "$artifact" ] || heddle-compile "$model" -o "$artifact" "${flags[@]}"
 echo "$artifact"

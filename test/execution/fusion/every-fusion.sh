@@ -13,8 +13,8 @@ for model in "$@"; do
     >"$name.txt"
   grep -E '^(fold|fuse)-[a-z-]+: [0-9]+ fused, [0-9]+ declined$' "$name.txt"
 done >totals
-for fusion in fold-scales fuse-positions fuse-candidates fuse-epilogues fuse-ffn \
-  fuse-shared-inputs fuse-add-norm fuse-masks; do
+for fusion in fold-scales fuse-positions fuse-candidates fuse-epilogues \
+  fuse-quantize fuse-ffn fuse-shared-inputs fuse-add-norm fuse-masks; do
   [ "$(grep -c "^$fusion: " totals)" = $# ]
   grep -qE "^$fusion: [1-9]" totals
 done
