@@ -54,6 +54,7 @@ def Transformer_Dialect : Dialect {
     | `transformer.kernel` | function | called by entry points, unknown outside |
     | `transformer.work` | function | the function that counts a kernel's work |
     | `transformer.kernels` | module | names of the kernels that a profile counts |
+    | `transformer.kernel_types` | module | what each of them multiplies: `"f32"`, `"i8"` |
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

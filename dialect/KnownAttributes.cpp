@@ -34,6 +34,7 @@ static constexpr KnownAttribute kKnownAttributes[] = {
     {kVocabularyAttr, Module, Holds::Dictionary},
     {kGenerationAttr, Module, Holds::Dictionary},
     {kKernelsAttr, Module, Holds::Texts},
+    {kKernelTypesAttr, Module, Holds::Texts},
     {kFormsAttr, Function, Holds::Texts},
     {kDimsAttr, Function | Argument | Result, Holds::Texts},
     {kArenaAttr, Function, Holds::Symbol},

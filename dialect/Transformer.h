@@ -50,6 +50,8 @@ inline constexpr llvm::StringLiteral kEntryAttr = "transformer.entry";
 inline constexpr llvm::StringLiteral kKernelAttr = "transformer.kernel";
 inline constexpr llvm::StringLiteral kWorkAttr = "transformer.work";
 inline constexpr llvm::StringLiteral kKernelsAttr = "transformer.kernels";
+inline constexpr llvm::StringLiteral kKernelTypesAttr =
+    "transformer.kernel_types";
 
 /// Rows of the state of online ops: what a query remembers of its keys.
 inline constexpr int64_t kOnlineStateRows = 4;

@@ -99,6 +99,15 @@ void KernelProfiler::wrap(int64_t number, func::FuncOp work) {
   LLVM::CallOp::create(builder, loc, type, arguments);
 }
 
+/// What a kernel multiplies, in the manifest's words: the elements of its first
+/// operand.
+static StringRef factorsOf(func::FuncOp kernel) {
+  auto memref = kernel.getNumArguments() == 0
+                    ? MemRefType()
+                    : dyn_cast<MemRefType>(kernel.getArgumentTypes().front());
+  return memref && memref.getElementType().isInteger(8) ? "i8" : "f32";
+}
+
 namespace {
 struct ProfileKernels : heddle::impl::ProfileKernelsPassBase<ProfileKernels> {
   void runOnOperation() override {
@@ -115,8 +124,9 @@ struct ProfileKernels : heddle::impl::ProfileKernelsPassBase<ProfileKernels> {
         call.getOperandsMutable().append(entry.getArgument(0));
       });
     }
-    SmallVector<Attribute> names;
+    SmallVector<StringRef> names, types;
     for (func::FuncOp kernel : kernels) {
+      types.push_back(factorsOf(kernel));
       if (failed(
               kernel.insertArgument(kernel.getNumArguments(),
                                     LLVM::LLVMPointerType::get(&getContext()),
@@ -126,11 +136,13 @@ struct ProfileKernels : heddle::impl::ProfileKernelsPassBase<ProfileKernels> {
       KernelProfiler(kernel).wrap(
           names.size(),
           work ? symbols.lookup<func::FuncOp>(work.getAttr()) : nullptr);
-      names.push_back(kernel.getSymNameAttr());
+      names.push_back(kernel.getSymName());
     }
-    if (!names.empty())
-      getOperation()->setAttr(kKernelsAttr,
-                              ArrayAttr::get(&getContext(), names));
+    if (names.empty())
+      return;
+    Builder builder(&getContext());
+    getOperation()->setAttr(kKernelsAttr, builder.getStrArrayAttr(names));
+    getOperation()->setAttr(kKernelTypesAttr, builder.getStrArrayAttr(types));
   }
 };
 } // namespace

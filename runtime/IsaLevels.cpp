@@ -15,7 +15,7 @@ using namespace heddle;
 namespace {
 struct IsaRow {
   std::string_view name;
-  bool hasAvx512;
+  bool hasAvx512, hasVnni;
   /// cpuid; also whether the operating system saves the wide registers.
   bool (*isThere)();
 };
@@ -23,11 +23,11 @@ struct IsaRow {
 
 /// Lowest first.
 static constexpr IsaRow kRows[] = {
-    {"x86-64-v3", /*hasAvx512=*/false,
+    {"x86-64-v3", /*hasAvx512=*/false, /*hasVnni=*/false,
      [] { return __builtin_cpu_supports("x86-64-v3") != 0; }},
-    {"x86-64-v4", /*hasAvx512=*/true,
+    {"x86-64-v4", /*hasAvx512=*/true, /*hasVnni=*/false,
      [] { return __builtin_cpu_supports("x86-64-v4") != 0; }},
-    {"avx512-bf16", /*hasAvx512=*/true,
+    {"avx512-bf16", /*hasAvx512=*/true, /*hasVnni=*/true,
      [] {
        return __builtin_cpu_supports("x86-64-v4") &&
               __builtin_cpu_supports("avx512vnni") &&
@@ -51,4 +51,9 @@ int heddle::rankOfIsa(std::string_view name) {
 bool heddle::isaHasAvx512(std::string_view name) {
   const IsaRow *row = find(name);
   return row != std::end(kRows) && row->hasAvx512;
+}
+
+bool heddle::isaHasVnni(std::string_view name) {
+  const IsaRow *row = find(name);
+  return row != std::end(kRows) && row->hasVnni;
 }

@@ -16,6 +16,10 @@ int rankOfIsa(std::string_view name);
 /// this runtime does not know.
 bool isaHasAvx512(std::string_view name);
 
+/// Whether code of that level multiplies bytes by VNNI's instruction; false for
+/// a name that this runtime does not know.
+bool isaHasVnni(std::string_view name);
+
 } // namespace heddle
 
 #endif // HEDDLE_RUNTIME_ISALEVELS_H

@@ -1,8 +1,8 @@
 //===- MachinePeaks.cpp - What this machine can do ------------------------===//
 //
 // Each thread runs a loop that does nothing else until its time is over, first
-// of multiply-adds on registers, enough of them to hide their latency, then of
-// loads from a buffer of its own.
+// of multiply-adds on registers, enough of them to hide their latency, then the
+// same of bytes, then of loads from a buffer of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +50,48 @@ __attribute__((target("avx512f"))) static float multiplyAdd16() {
   for (__m512 &sum : sums)
     result += _mm512_cvtss_f32(sum);
   return result;
+}
+
+/// Bytes without VNNI: pairs of products, pairs of these, sums.
+__attribute__((target("avx2"))) static float multiplyBytes32() {
+  __m256i sums[kSums] = {}, factor = _mm256_set1_epi8(1),
+          ones = _mm256_set1_epi16(1);
+  for (int i = 0; i < kRepeats; ++i)
+    for (__m256i &sum : sums) {
+      asm("" : "+x"(factor)); // Another factor, as far as compilers know.
+      __m256i pairs = _mm256_maddubs_epi16(factor, ones);
+      sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, ones));
+    }
+  int result = 0;
+  for (__m256i &sum : sums)
+    result += _mm256_cvtsi256_si32(sum);
+  return float(result);
+}
+
+__attribute__((target("avx512f,avx512bw"))) static float multiplyBytes64() {
+  __m512i sums[kSums] = {}, factor = _mm512_set1_epi8(1),
+          ones = _mm512_set1_epi16(1);
+  for (int i = 0; i < kRepeats; ++i)
+    for (__m512i &sum : sums) {
+      asm("" : "+v"(factor));
+      __m512i pairs = _mm512_maddubs_epi16(factor, ones);
+      sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, ones));
+    }
+  int result = 0;
+  for (__m512i &sum : sums)
+    result += _mm512_cvtsi512_si32(sum);
+  return float(result);
+}
+
+__attribute__((target("avx512f,avx512vnni"))) static float dotBytes64() {
+  __m512i sums[kSums] = {}, factor = _mm512_set1_epi8(1);
+  for (int i = 0; i < kRepeats; ++i)
+    for (__m512i &sum : sums)
+      sum = _mm512_dpbusd_epi32(sum, factor, factor);
+  int result = 0;
+  for (__m512i &sum : sums)
+    result += _mm512_cvtsi512_si32(sum);
+  return float(result);
 }
 
 /// The sum of `count` values, a multiple of 32.
@@ -107,6 +149,14 @@ Result<MachinePeaks> heddle::measurePeaks(const std::string &isa,
   });
   if (!loops.ok())
     return loops.status();
+  bool hasVnni = isaHasVnni(isa);
+  Result<double> byteLoops = rate(threads, [&](int64_t) {
+    return hasVnni ? dotBytes64()
+           : wide  ? multiplyBytes64()
+                   : multiplyBytes32();
+  });
+  if (!byteLoops.ok())
+    return byteLoops.status();
 
   size_t count = kBytes / sizeof(float) / size_t(threads) / 32 * 32;
   std::unique_ptr<float[]> values(
@@ -120,6 +170,6 @@ Result<MachinePeaks> heddle::measurePeaks(const std::string &isa,
   if (!reads.ok())
     return reads.status();
   double flops = 2.0 * kSums * kRepeats * (wide ? 16 : 8);
-  return MachinePeaks{*loops * flops / 1e9,
+  return MachinePeaks{*loops * flops / 1e9, *byteLoops * 4 * flops / 1e9,
                       *reads * double(count * sizeof(float)) / 1e9};
 }

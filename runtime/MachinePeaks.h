@@ -17,8 +17,8 @@
 namespace heddle {
 
 struct MachinePeaks {
-  /// 10^9 multiplications and additions a second, f32.
-  double gigaflops;
+  /// 10^9 multiplications and additions a second, of f32 and of bytes.
+  double gigaflops, int8Gigaops;
   /// 10^9 bytes a second, read from memory that no cache holds.
   double gigabytes;
 };

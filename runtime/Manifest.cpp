@@ -308,6 +308,19 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
                   "' (supported: ", kOneDnnLibrary, ")");
   if (reader.find("kernels"))
     manifest.kernels = reader.strings("kernels");
+  if (!reader.find("kernel_types"))
+    manifest.kernelTypes.resize(manifest.kernels.size(), ElementType::F32);
+  else
+    for (const std::string &name : reader.strings("kernel_types")) {
+      std::optional<ElementType> type = named<ElementType>(kTypeNames, name);
+      if (!type)
+        reader.fail("has the kernel type '", name,
+                    "' (supported: f32, i32, i8)");
+      manifest.kernelTypes.push_back(type.value_or(ElementType::F32));
+    }
+  if (manifest.kernelTypes.size() != manifest.kernels.size())
+    reader.fail("has ", manifest.kernelTypes.size(), " types of ",
+                manifest.kernels.size(), " kernels");
   if (!status.ok())
     return Status::error("manifest: ", status.message());
   return manifest;

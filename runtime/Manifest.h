@@ -145,8 +145,9 @@ struct Manifest {
   std::vector<Entry> entries;
   /// Shared libraries that the code calls, by name.
   std::vector<std::string> libraries;
-  /// Names of what a profile counts.
+  /// Names of what a profile counts, and what each of them multiplies.
   std::vector<std::string> kernels;
+  std::vector<ElementType> kernelTypes;
 
   const Entry *entry(std::string_view name) const;
 };

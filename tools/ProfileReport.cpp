@@ -50,24 +50,26 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
   double total = double(std::max<int64_t>(profile.entries().nanoseconds, 1));
   MachinePeaks peaks = setting.peaksEach();
   std::string text;
-  auto addRow = [&](const std::string &name, const KernelCount &count) {
+  auto addRow = [&](const std::string &name, const KernelCount &count,
+                    ElementType type) {
+    double peak = type == ElementType::I8 ? peaks.int8Gigaops : peaks.gigaflops;
     char columns[96];
     snprintf(columns, sizeof(columns), "%10lld %10.1f %5.1f %%",
              static_cast<long long>(count.calls),
              double(count.nanoseconds) / 1e6,
              100 * double(count.nanoseconds) / total);
     text += name + std::string(width - name.size(), ' ') + columns +
-            rate(count.flops, count.nanoseconds, peaks.gigaflops) +
+            rate(count.flops, count.nanoseconds, peak) +
             rate(count.bytes, count.nanoseconds, peaks.gigabytes) + "\n";
   };
   text += "kernel" + std::string(width - 6, ' ') +
           "     calls         ms    time GFLOP/s   peak    GB/s   peak\n";
   KernelCount rest = profile.entries();
   for (size_t i : order) {
-    addRow(names[i], profile.kernels()[i]);
+    addRow(names[i], profile.kernels()[i], model.manifest().kernelTypes[i]);
     rest.nanoseconds -= profile.kernels()[i].nanoseconds;
   }
-  addRow("between them", rest);
+  addRow("between them", rest, ElementType::F32);
   if (names.empty())
     text += "the reference lowering has no kernels: its loops are not told "
             "apart\n";
@@ -76,11 +78,11 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
     shared = ", a worker's share of " + std::to_string(setting.workers);
   char last[192];
   snprintf(last, sizeof(last),
-           "peaks of %lld thread%s, %s%s: %.1f GFLOP/s, %.1f GB/s from "
-           "memory\n",
+           "peaks of %lld thread%s, %s%s: %.1f GFLOP/s, %.1f in int8, %.1f "
+           "GB/s from memory\n",
            static_cast<long long>(setting.threads),
            setting.threads == 1 ? "" : "s", model.isa().c_str(), shared.c_str(),
-           peaks.gigaflops, peaks.gigabytes);
+           peaks.gigaflops, peaks.int8Gigaops, peaks.gigabytes);
   return text + last;
 }
 
@@ -93,6 +95,7 @@ std::string heddle::profileAsJson(const Model &model, const Profile &profile,
   for (size_t i : byTime(profile)) {
     const KernelCount &count = profile.kernels()[i];
     kernels.push_back({{"name", model.manifest().kernels[i]},
+                       {"type", nameOf(model.manifest().kernelTypes[i])},
                        {"calls", count.calls},
                        {"seconds", seconds(count)},
                        {"flops", count.flops},
@@ -104,6 +107,7 @@ std::string heddle::profileAsJson(const Model &model, const Profile &profile,
                            {"threads", setting.threads},
                            {"peak_each_worker",
                             {{"flops_per_second", peaks.gigaflops * 1e9},
+                             {"int8_ops_per_second", peaks.int8Gigaops * 1e9},
                              {"bytes_per_second", peaks.gigabytes * 1e9}}},
                            {"entries",
                             {{"calls", profile.entries().calls},

@@ -229,6 +229,8 @@ Expected<std::string> buildManifest(ModuleOp module, ManifestContext context) {
     manifest["libraries"] = json::Array(context.libraries);
   if (Attribute kernels = module->getAttr(kKernelsAttr))
     manifest["kernels"] = *toJson(kernels);
+  if (Attribute types = module->getAttr(kKernelTypesAttr))
+    manifest["kernel_types"] = *toJson(types);
   return formatv("{0:2}\n", json::Value(std::move(manifest))).str();
 }
 

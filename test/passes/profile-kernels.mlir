@@ -2,7 +2,7 @@
 // RUN: heddle-opt %s -transformer-profile-kernels -split-input-file | FileCheck %s
 // RUN: heddle-opt %s -transformer-profile-kernels -heddle-llvm -split-input-file | FileCheck %s --check-prefix=LLVM
 
-// CHECK: module attributes {transformer.kernels = ["known", "unknown"]}
+// CHECK: module attributes {transformer.kernel_types = ["f32", "f32"], transformer.kernels = ["known", "unknown"]}
 
 // Entry points stay lists of calls.
 
@@ -66,7 +66,7 @@ func.func private @unknown(%x: memref<4xf32>) attributes {transformer.kernel} {
 
 // -----
 
-// CHECK-NOT: transformer.kernels
+// CHECK-NOT: transformer.kernel
 // CHECK-LABEL: func.func @heddle.no_calls(
 // CHECK-NEXT: return
 func.func @heddle.no_calls(%call: !llvm.ptr) attributes {transformer.entry = {}} {
