@@ -64,6 +64,8 @@ static llvm::FunctionPassManager buildUnrolling() {
 static llvm::FunctionPassManager buildCleanup() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::InstCombinePass());
+  // The rows of a tile have one base again, which leaves registers to the sums.
+  passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
