@@ -117,10 +117,12 @@ class Transformer_VectorsOf<list<Type> elements, string elementNames>
                          "vectors of a static width">;
 def Transformer_Values : Transformer_ValuesOf<[F32], "f32">;
 def Transformer_Vectors : Transformer_VectorsOf<[F32], "f32">;
-/// What a product multiplies; i8 are quantised, see `quantize`.
-def Transformer_Factors : Transformer_VectorsOf<[F32, I8], "f32 or i8">;
+/// What a product multiplies; bf16 and i8 come from `round` and `quantize`.
+def Transformer_Factors : Transformer_VectorsOf<[F32, BF16, I8],
+                                                "f32, bf16 or i8">;
 /// What a table holds, or what is looked up in one.
-def Transformer_Entries : Transformer_ValuesOf<[F32, I8], "f32 or i8">;
+def Transformer_Entries : Transformer_ValuesOf<[F32, BF16, I8],
+                                               "f32, bf16 or i8">;
 def Transformer_Count : ConfinedAttr<I64Attr, [IntPositive]>;
 def Transformer_Ids
     : AnyTypeOf<[RankedTensorOf<[I32]>, MemRefOf<[I32]>],

@@ -168,8 +168,9 @@ static void attach(MLIRContext *context) {
 void heddle::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
     attach<LayerModel, EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
-           LinearOp, FfnOp, QuantizeOp, CandidateLogitsOp, ActivationOp, NormOp,
-           AddOp, FillOp, AttentionOp, RecurrenceOp, CacheAppendOp>(context);
+           LinearOp, FfnOp, QuantizeOp, RoundOp, CandidateLogitsOp,
+           ActivationOp, NormOp, AddOp, FillOp, AttentionOp, RecurrenceOp,
+           CacheAppendOp>(context);
     attach<ReaderModel, MaskPaddingOp, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

@@ -67,27 +67,31 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
   auto table = shapedType(adaptor.getTable());
   SmallVector<int64_t> shape(ids.getShape());
   llvm::append_range(shape, table.getShape().drop_front());
-  Type element = adaptor.getScales() ? Float32Type::get(ids.getContext())
-                                     : table.getElementType();
+  Type element = adaptor.getScales() || adaptor.getWiden()
+                     ? Float32Type::get(ids.getContext())
+                     : table.getElementType();
   results.push_back(RankedTensorType::get(shape, element));
   return success();
 }
 
-/// What makes f32 of a table of integers.
-static LogicalResult verifyTableScales(EmbeddingOp op) {
+/// What makes f32 of a table of fewer bits.
+static LogicalResult verifyTableType(EmbeddingOp op) {
   auto table = shapedType(op.getTable());
-  bool isOfIntegers = table.getElementType().isInteger(8);
+  Type element = table.getElementType();
   Value scales = op.getScales();
   if (op.getDivides() && !scales)
     return op.emitOpError("divides and expects scales");
+  if (op.getWiden() && (!element.isBF16() || table.getRank() != 2))
+    return op.emitOpError("widens and expects a table of bf16, found ")
+           << table;
   if (!scales) {
-    if (isOfIntegers &&
+    if (!element.isF32() && !op.getWiden() &&
         (op.hasPositions() || !op.getScale().isExactlyValue(1.0)))
-      return op.emitOpError(
-          "looks integers up as they are and expects no scale or positions");
+      return op.emitOpError("looks ")
+             << element << " up as it is and expects no scale or positions";
     return success();
   }
-  if (!isOfIntegers || table.getRank() != 2)
+  if (!element.isInteger(8) || table.getRank() != 2)
     return op.emitOpError("has scales and expects a table of i8, found ")
            << table;
   if (shapedType(scales).getRank() == 1 && width(scales) == 1)
@@ -129,7 +133,7 @@ LogicalResult EmbeddingOp::verify() {
                                  getOffsetAttr())))
     return failure();
   // embedding_c5
-  if (failed(verifyTableScales(*this)))
+  if (failed(verifyTableType(*this)))
     return failure();
   SmallVector<int64_t> shape(ids.getShape());
   llvm::append_range(shape, table.getShape().drop_front());
@@ -140,7 +144,8 @@ void EmbeddingOp::build(OpBuilder &builder, OperationState &state, Value ids,
                         Value table, Value destination, FloatAttr scale) {
   build(builder, state, ids, table, /*scales=*/Value(),
         /*position_table=*/Value(), /*positions=*/Value(), destination, scale,
-        /*divides=*/UnitAttr(), /*timescales=*/IntegerAttr(),
+        /*divides=*/UnitAttr(), /*widen=*/UnitAttr(),
+        /*timescales=*/IntegerAttr(),
         /*layout=*/PositionLayoutAttr(), /*offset=*/IntegerAttr());
 }
 

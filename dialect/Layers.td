@@ -25,7 +25,8 @@ def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
 
     A table of i8 is looked up as it is, or with `scales` [vocabulary] or [1]
     that make f32 of it: table[id, :] * scales[id] stands for table[id, :], with
-    `divides` table[id, :] / scales[id]; each operation rounds.
+    `divides` table[id, :] / scales[id]; each operation rounds. One of bf16 is
+    looked up as it is, too, or with `widen` as f32.
 
     `positions`, which fuse-positions adds, are those of the ops
     `positions.sinusoidal` (timescales, layout) and `positions.learned` (table,
@@ -50,8 +51,9 @@ def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
     - (C3) sinusoidal positions: d is even and timescales > 0.
     - (C4) learned positions: a table [positions, d] of static shape, with
       0 <= offset < positions.
-    - (C5) scales stand with a table of i8 and rank 2 only; without them such a
-      table has neither scale nor positions. `divides` stands with scales.
+    - (C5) scales stand with a table of i8 and rank 2 only, `widen` with one of
+      bf16 and rank 2; without them such a table has neither scale nor positions.
+      `divides` stands with scales.
   }];
   let arguments = (ins Transformer_Ids:$ids, Transformer_Entries:$table,
                        Optional<Transformer_Vectors>:$scales,
@@ -59,12 +61,13 @@ def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
                        Optional<Transformer_PerRow>:$positions,
                        Optional<Transformer_Entries>:$destination,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scale,
-                       UnitAttr:$divides,
+                       UnitAttr:$divides, UnitAttr:$widen,
                        OptionalAttr<I64Attr>:$timescales,
                        OptionalAttr<Transformer_PositionLayout>:$layout,
                        OptionalAttr<I64Attr>:$offset);
   let assemblyFormat = [{
     $ids `,` $table (`scales` `(` $scales^ `)`)? (`divides` $divides^)?
+        (`widen` $widen^)?
         `` custom<Positions>($position_table, $timescales, $layout, $offset)
         (`at` $positions^)? (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
@@ -184,8 +187,14 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     is part of w. Marian shifts x by 127 to bytes without a sign, which shows in
     the rounding of f32; its bias takes that back.
 
+    x and W of bf16 are multiplied exactly and summed in f32, without scales. How
+    a dot of two bf16 rounds is the instruction's: ISA levels agree within a
+    tolerance, not bit for bit. On each level the order of a sum depends on `in`
+    alone. Denormals count as zeros.
+
     With `quantize`, which fuse-quantize adds, the result is quantised by a
-    multiplier [1] and has type i8, see the op.
+    multiplier [1] and has type i8, see the op; with `round` it is rounded and has
+    type bf16, see there.
 
     With `split`, a linear that stands for several with one input: the columns
     [0, n0), [n0, n0 + n1), ... of x W + b are results of their own, each dense.
@@ -211,11 +220,13 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     - (C5) gamma, beta and epsilon stand with `norm` only, which needs gamma
       and epsilon; gamma and beta are [out], epsilon >= 0.
     - (C6) the widths of `split` are positive and add up to out; activation,
-      residual, norm and quantize do not stand with it.
+      residual, norm, quantize and round do not stand with it.
     - (C7) x and W have one element type. With i8 W has scales [out], those of x
-      have its leading dimensions; neither scales nor `shift` stand with f32.
-    - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value
-      and does not stand with a norm.
+      have its leading dimensions; neither scales nor `shift` stand with f32 or
+      bf16.
+    - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value.
+      Of norm, `quantize` and `round` at most one is given; a destination is of
+      the result's type.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Optional<Transformer_Values>:$input_scales,
@@ -231,6 +242,7 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        OptionalAttr<Transformer_NormKind>:$norm,
                        OptionalAttr<F32Attr>:$epsilon,
+                       UnitAttr:$rounds,
                        OptionalAttr<DenseI64ArrayAttr>:$split);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
@@ -238,8 +250,8 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
         `,` $weight (`scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
         `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
                             $epsilon)
-        (`quantize` `(` $multiplier^ `)`)? (`split` $split^)?
-        (`into` $destinations^)? attr-dict
+        (`quantize` `(` $multiplier^ `)`)? (`round` $rounds^)?
+        (`split` $split^)? (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let builders = [
@@ -258,8 +270,10 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     /// x W + b and nothing else.
     bool isPlain() {
       return !getActivation() && !getResidual() && !getNorm() &&
-             !getMultiplier() && !getSplit();
+             !getMultiplier() && !getRounds() && !getSplit();
     }
+    /// That of the results: i8 with `quantize`, bf16 with `round`, or f32.
+    ::mlir::Type getResultElementType();
     /// The widths of the results: those of `split`, or out.
     ::llvm::SmallVector<int64_t> getWidths();
   }];
@@ -332,8 +346,8 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
     pick from them: rows[s, c] is rows[ids[s, c]]. Sentences then share what they
     read.
 
-    Of i8 the product x . rows is that of `linear`, with scales of x and of rows,
-    the latter shaped like the bias.
+    Of i8 and bf16 the product x . rows is that of `linear`; integers have scales
+    of x and of rows, the latter shaped like the bias.
 
     Constraints:
     - (C1) x has rank 3, or rank 2 with `of`.

@@ -129,7 +129,18 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
         /*residual=*/Value(), /*gamma=*/Value(), /*beta=*/Value(),
         /*multiplier=*/Value(), /*destinations=*/ValueRange(), shift,
         /*activation=*/ActivationKindAttr(), /*norm=*/NormKindAttr(),
-        /*epsilon=*/FloatAttr(), split);
+        /*epsilon=*/FloatAttr(), /*rounds=*/UnitAttr(), split);
+}
+
+/// What the results of a linear are made of.
+static Type elementTypeOf(MLIRContext *context, Value multiplier, bool rounds) {
+  if (multiplier)
+    return IntegerType::get(context, 8);
+  return rounds ? Type(BFloat16Type::get(context)) : Float32Type::get(context);
+}
+
+Type LinearOp::getResultElementType() {
+  return elementTypeOf(getContext(), getMultiplier(), getRounds());
 }
 
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
@@ -139,10 +150,9 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   for (int64_t each : adaptor.getSplit().value_or(ArrayRef(out)))
     if (failed(inferWithWidth(adaptor.getInput(), each, results)))
       return failure();
-  if (adaptor.getMultiplier())
-    for (Type &type : results)
-      type = cast<RankedTensorType>(type).clone(
-          IntegerType::get(type.getContext(), 8));
+  for (Type &type : results)
+    type = cast<RankedTensorType>(type).clone(elementTypeOf(
+        type.getContext(), adaptor.getMultiplier(), adaptor.getRounds()));
   return success();
 }
 
@@ -169,10 +179,10 @@ LogicalResult LinearOp::verify() {
       sum != out)
     return emitOpError("expects widths that add up to ")
            << out << " to split into, found " << sum;
-  if (getSplit() &&
-      (getActivation() || getResidual() || getNorm() || getMultiplier()))
+  if (getSplit() && (getActivation() || getResidual() || getNorm() ||
+                     getMultiplier() || getRounds()))
     return emitOpError("splits its result and expects no activation, residual, "
-                       "norm or quantize");
+                       "norm, quantize or round");
   size_t destinations = getDestinations().size();
   if (destinations != 0 && destinations != widths.size())
     return emitOpError("expects ")
@@ -188,8 +198,12 @@ LogicalResult LinearOp::verify() {
                                                 getWeightScales(), out))))
     return failure();
   // linear_c8
-  if (getMultiplier() && getNorm())
-    return emitOpError("has a norm and expects no quantize");
+  if (bool(getNorm()) + bool(getMultiplier()) + getRounds() > 1)
+    return emitOpError("expects one of norm, quantize and round");
+  for (Value destination : getDestinations())
+    if (getElementTypeOrSelf(destination.getType()) != getResultElementType())
+      return emitOpError("expects destinations of ")
+             << getResultElementType() << ", found " << destination.getType();
   return getMultiplier()
              ? verifyVector(*this, "the multiplier", getMultiplier(), 1)
              : success();

@@ -1,4 +1,4 @@
-//===- Quantization.cpp - quantize, and the two sides of a product --------===//
+//===- Quantization.cpp - quantize, round, the two sides of a product -----===//
 //
 // Verifiers check the numbered constraints of Quantization.td, and those of
 // products that Layers.td states.
@@ -19,7 +19,8 @@ LogicalResult heddle::verifyFactors(Operation *op, const Factors &factors) {
   bool isOfIntegers = input.getElementType().isInteger(8);
   bool hasScales = factors.inputScales || factors.weightScales || factors.shift;
   if (!isOfIntegers && hasScales)
-    return op->emitOpError("multiplies f32 and expects no scales or shift");
+    return op->emitOpError("multiplies ")
+           << input.getElementType() << " and expects no scales or shift";
   if (isOfIntegers && !factors.weightScales)
     return op->emitOpError("multiplies integers and expects scales of its "
                            "weight");
@@ -79,4 +80,27 @@ LogicalResult QuantizeOp::verify() {
 FailureOr<int64_t> QuantizeOp::timeAxis(TimeAxes axes) {
   return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
                     /*contracted=*/1);
+}
+
+LogicalResult RoundOp::inferReturnTypes(MLIRContext *context,
+                                        std::optional<Location>,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &results) {
+  if (auto type = dyn_cast<RankedTensorType>(adaptor.getInput().getType()))
+    results.push_back(type.clone(BFloat16Type::get(context)));
+  return success();
+}
+
+LogicalResult RoundOp::verify() {
+  // round_c1
+  if (Value destination = getDestination();
+      destination && !getElementTypeOrSelf(destination.getType()).isBF16())
+    return emitOpError("expects a destination of bf16, found ")
+           << destination.getType();
+  return verifyDestination(*this, shapedType(getInput()).getShape());
+}
+
+FailureOr<int64_t> RoundOp::timeAxis(TimeAxes axes) {
+  return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
+                    /*contracted=*/0);
 }

@@ -1,8 +1,8 @@
 //===- Quantization.td - From f32 to fewer bits ---------------*- tablegen -*-===//
 //
-// Where choose-precision gives a product integers to multiply, its left side is
-// quantised by an op of its own, which later passes fuse into what computes it.
-// The product says what its sums are worth: see `linear`.
+// Where choose-precision gives a product integers or bf16 to multiply, its left
+// side is quantised or rounded by an op of its own, which later passes fuse into
+// what computes it. The product says what its sums are worth: see `linear`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,6 +54,30 @@ def QuantizeOp : Transformer_LayerOp<"quantize", [AttrSizedOperandSegments]> {
       return getDestinations().size() > 1 ? getDestinations()[1]
                                           : ::mlir::Value();
     }
+  }];
+}
+
+def RoundOp : Transformer_LayerOp<"round"> {
+  let summary = "vectors as bf16";
+  let description = [{
+    x [..., d] -> the nearest bf16, of two the even one. What is above the largest
+    by half a step or more becomes infinite. What is no number stays none: the
+    upper half of its bits, made quiet. Denormals become zeros of their sign, as
+    everywhere in kernels, whose bf16 have none: their exponents are those of f32.
+    All ISA levels and the reference agree bit for bit.
+
+    ```mlir
+    %r = transformer.round %x : (tensor<?x?x256xf32>) -> tensor<?x?x256xbf16>
+    ```
+
+    Constraints:
+    - (C1) a destination is of bf16.
+  }];
+  let arguments = (ins Transformer_Values:$input,
+                       Optional<Transformer_Entries>:$destination);
+  let assemblyFormat = [{
+    $input (`into` $destination^)? attr-dict
+        `:` functional-type(operands, results)
   }];
 }
 

@@ -84,6 +84,9 @@ LogicalResult ParameterOp::verify() {
       getSource()->getEncoding() != Encoding::IntGemm8)
     return emitOpError("of type ")
            << getTensorType() << " expects a source of encoding 'intgemm8'";
+  if (getTensorType().getElementType().isBF16() && !getDerivation())
+    return emitOpError("of type ")
+           << getTensorType() << " expects a derivation";
   return success();
 }
 
@@ -143,6 +146,8 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
   case Derivation::ColumnIntegers:
   case Derivation::RowIntegers:
     return type.clone(builder.getI8Type());
+  case Derivation::Rounded:
+    return type.clone(builder.getBF16Type());
   case Derivation::ColumnScales:
     return vectorOf(type.getDimSize(1));
   case Derivation::RowScales:

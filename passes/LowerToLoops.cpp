@@ -8,6 +8,7 @@
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/AttentionLoops.h"
 #include "lib/CodeGen/ProductLoops.h"
+#include "lib/CodeGen/RoundToBf16.h"
 #include "lib/CodeGen/RowLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -41,7 +42,7 @@ static Value positionOf(Value positions, ValueRange at, Loops &loops) {
 }
 
 /// The entry of the table at `at`, in its row `id`, times the scale; integers
-/// without scales as they are.
+/// and bf16 without more as they are.
 static Value loadEntry(EmbeddingOp op, Value id, ValueRange at, Loops &loops) {
   Value entry = loops.load(op.getTable(), at);
   if (Value scales = op.getScales()) {
@@ -51,6 +52,9 @@ static Value loadEntry(EmbeddingOp op, Value id, ValueRange at, Loops &loops) {
                                     entry);
     entry = op.getDivides() ? loops.div(entry, scale) : loops.mul(entry, scale);
   }
+  if (op.getWiden())
+    entry = arith::ExtFOp::create(loops.builder, loops.loc,
+                                  loops.builder.getF32Type(), entry);
   if (!entry.getType().isF32())
     return entry;
   return loops.mul(entry, loops.f32(op.getScale().convertToFloat()));
@@ -106,7 +110,7 @@ static void lowerToLoops(LearnedPositionsOp op, Loops loops) {
 }
 
 //===----------------------------------------------------------------------===//
-// linear, ffn, candidate_logits, quantize
+// linear, ffn, candidate_logits, quantize, round
 //===----------------------------------------------------------------------===//
 
 /// The activation, in place.
@@ -136,9 +140,9 @@ template <typename Op> static ProductInput inputOf(Op op, ValueRange at) {
 }
 
 static void lowerToLoops(LinearOp op, Loops loops) {
-  // What is quantised in the end is a row of f32 before.
+  // What is quantised or rounded in the end is a row of f32 before.
   Value row;
-  if (op.getMultiplier())
+  if (!op.getResultElementType().isF32())
     row = memref::AllocaOp::create(
         loops.builder, loops.loc,
         MemRefType::get(op.getWidths(), loops.builder.getF32Type()));
@@ -166,8 +170,9 @@ static void lowerToLoops(LinearOp op, Loops loops) {
       Value y = loops.load(row, d);
       if (op.getResidual())
         y = loops.add(loops.load(op.getResidual(), append(at, d)), y);
-      loops.store(quantizeValue(y, op.getMultiplier(), loops),
-                  op.getDestination(), append(at, d));
+      y = op.getMultiplier() ? quantizeValue(y, op.getMultiplier(), loops)
+                             : roundToBf16(loops.builder, loops.loc, y);
+      loops.store(y, op.getDestination(), append(at, d));
     });
   });
 }
@@ -220,6 +225,14 @@ static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
 static void lowerToLoops(QuantizeOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1,
              [&](ValueRange at) { quantizeRow(op, at, loops); });
+}
+
+static void lowerToLoops(RoundOp op, Loops loops) {
+  loops.nest(op.getInput(), rankOf(op.getInput()), [&](ValueRange at) {
+    loops.store(
+        roundToBf16(loops.builder, loops.loc, loops.load(op.getInput(), at)),
+        op.getDestination(), at);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -364,9 +377,9 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
   void runOnOperation() override {
     auto lowerAll = [&](Operation *op) {
       return lower<EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
-                   LinearOp, FfnOp, CandidateLogitsOp, QuantizeOp, ActivationOp,
-                   NormOp, AddOp, FillOp, AttentionOp, RecurrenceOp,
-                   CacheAppendOp, memref::CopyOp>(op);
+                   LinearOp, FfnOp, CandidateLogitsOp, QuantizeOp, RoundOp,
+                   ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
+                   RecurrenceOp, CacheAppendOp, memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

@@ -55,7 +55,7 @@ static SmallVector<OpOperand *> rowOperandsOf(Operation *op) {
         operands.push_back(&embedding.getIdsMutable());
         add(embedding.getDestinationMutable());
       })
-      .Case<ActivationOp, AddOp, FillOp>([&](Operation *elementwise) {
+      .Case<ActivationOp, AddOp, FillOp, RoundOp>([&](Operation *elementwise) {
         for (OpOperand &operand : elementwise->getOpOperands())
           operands.push_back(&operand);
       });

@@ -47,7 +47,7 @@
 //     "kernels": ["linear_256x1536", ...],       what a profile counts
 //     "kernel_types": ["i8", ...] }              and what each multiplies
 // "libraries", "kernels" and with them "kernel_types" may miss, and every key
-// of "generation" except "eos". dtype is "f32", "i32" or "i8". A shape's
+// of "generation" except "eos". dtype is "f32", "i32", "i8" or "bf16". A shape's
 // elements are numbers or names of dims; "capacity<=7" is the capacity, but
 // never more than 7.
 //

@@ -19,7 +19,7 @@ static constexpr std::array<std::string_view, kNumDims> kDimNames = {
     "batch", "source", "target", "rows", "capacity", "shortlist"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
-static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8"};
+static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16"};
 static constexpr std::string_view kTokenizerNames[] = {"none", "sentencepiece",
                                                        "characters"};
 
@@ -61,7 +61,16 @@ static std::optional<Enum> named(const Names &names, std::string_view name) {
 }
 
 int64_t heddle::elementSize(ElementType type) {
-  return type == ElementType::I8 ? 1 : 4;
+  switch (type) {
+  case ElementType::F32:
+  case ElementType::I32:
+    return 4;
+  case ElementType::BF16:
+    return 2;
+  case ElementType::I8:
+    return 1;
+  }
+  return 0;
 }
 
 std::optional<int64_t> Argument::byteSize(const DimValues &dims) const {
@@ -207,7 +216,7 @@ static Argument parseArgument(const json &value, const Entry &entry,
   argument.kind = knownKind.value_or(ArgumentKind::Input);
   std::optional<ElementType> knownType = named<ElementType>(kTypeNames, type);
   if (!knownType)
-    reader.fail("has the dtype '", type, "' (supported: f32, i32, i8)");
+    reader.fail("has the dtype '", type, "' (supported: f32, i32, i8, bf16)");
   argument.type = knownType.value_or(ElementType::F32);
   const json &shape = reader.array("shape");
   if (shape.size() > kMaxRank)

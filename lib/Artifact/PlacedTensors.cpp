@@ -127,20 +127,23 @@ static uint64_t countNonFinite(ArrayRef<float> values) {
   return count_if(values, [](float value) { return !std::isfinite(value); });
 }
 
-/// Values as f32, or as integers where an element has one byte.
-static void writeElements(ArrayRef<float> values, unsigned elementBytes,
-                          ChunkHasher &hasher) {
-  if (elementBytes == sizeof(float))
-    return hasher.write({reinterpret_cast<const char *>(values.data()),
-                         values.size() * sizeof(float)});
-  assert(elementBytes == 1 && "parameters are f32 or i8");
-  std::vector<char> integers(values.begin(), values.end());
-  hasher.write(integers);
+/// Values as the elements that stand for them: f32, integers of 8 bits, or
+/// uint16_t for bf16, the upper half of f32 that is rounded to them.
+template <typename Element>
+static std::vector<Element> toElements(ArrayRef<float> values) {
+  std::vector<Element> elements(values.size());
+  llvm::transform(values, elements.begin(), [](float value) -> Element {
+    if constexpr (std::is_same_v<Element, uint16_t>)
+      return bit_cast<uint32_t>(value) >> 16;
+    else
+      return value;
+  });
+  return elements;
 }
 
 /// Rows of a matrix, in blocks. Returns how many elements are not finite.
-static uint64_t writeRows(const StoredTensor &tensor, unsigned elementBytes,
-                          ChunkHasher &hasher) {
+template <typename Element>
+static uint64_t writeRows(const StoredTensor &tensor, ChunkHasher &hasher) {
   uint64_t nonFinite = 0;
   std::vector<float> block;
   uint64_t columns = tensor.getColumns(), rows = tensor.getRows();
@@ -150,7 +153,9 @@ static uint64_t writeRows(const StoredTensor &tensor, unsigned elementBytes,
     block.resize(count * columns);
     tensor.decodeRows(row, count, block);
     nonFinite += countNonFinite(block);
-    writeElements(block, elementBytes, hasher);
+    std::vector<Element> elements = toElements<Element>(block);
+    hasher.write({reinterpret_cast<const char *>(elements.data()),
+                  elements.size() * sizeof(Element)});
   }
   return nonFinite;
 }
@@ -164,7 +169,7 @@ static uint64_t writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
   int64_t rows = tensor.getRows(), columns = tensor.getColumns();
   std::vector<float> matrix(rows * columns);
   tensor.decodeRows(0, rows, matrix);
-  std::vector<Element> elements(matrix.begin(), matrix.end());
+  std::vector<Element> elements = toElements<Element>(matrix);
   int64_t first = 0;
   for (int64_t part : parts) {
     for (int64_t column = 0; column < part; column += kPanelColumns)
@@ -175,6 +180,14 @@ static uint64_t writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
   return countNonFinite(matrix);
 }
 
+/// Returns how many elements are not finite.
+template <typename Element>
+static uint64_t writeTensor(const PlacedTensor &placed, ChunkHasher &hasher) {
+  return placed.packed.empty()
+             ? writeRows<Element>(placed.tensor, hasher)
+             : writePanels<Element>(placed.tensor, placed.packed, hasher);
+}
+
 std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
                                    raw_ostream &stream,
                                    std::vector<NonFiniteWeights> &nonFinite) {
@@ -182,12 +195,12 @@ std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
   for (const PlacedTensor &placed : tensors) {
     hasher.padTo(placed.offset);
     uint64_t count;
-    if (placed.packed.empty())
-      count = writeRows(placed.tensor, placed.elementBytes, hasher);
-    else if (placed.elementBytes == 1)
-      count = writePanels<int8_t>(placed.tensor, placed.packed, hasher);
+    if (placed.elementBytes == 1)
+      count = writeTensor<int8_t>(placed, hasher);
+    else if (placed.elementBytes == 2)
+      count = writeTensor<uint16_t>(placed, hasher);
     else
-      count = writePanels<float>(placed.tensor, placed.packed, hasher);
+      count = writeTensor<float>(placed, hasher);
     if (count != 0)
       nonFinite.push_back({placed.name, count});
   }

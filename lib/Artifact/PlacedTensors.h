@@ -22,7 +22,7 @@ struct PlacedTensor {
   StoredTensor tensor;
   /// The parts of a weight that is written in panels; empty where it is not.
   std::vector<int64_t> packed;
-  /// 4 of f32, 1 of i8.
+  /// 4 of f32, 2 of bf16, 1 of i8.
   unsigned elementBytes;
 };
 

@@ -55,6 +55,15 @@ static Value dequantize(Value sum, const ProductInput &input,
   return weight.bias ? loops.add(y, loops.load(weight.bias, weightAt)) : y;
 }
 
+/// The f32 or bf16 at these coordinates, as f32.
+static Value loadFloat(Value memref, ValueRange at, Loops &loops) {
+  Value value = loops.load(memref, at);
+  if (value.getType().isF32())
+    return value;
+  return arith::ExtFOp::create(loops.builder, loops.loc,
+                               loops.builder.getF32Type(), value);
+}
+
 static void multiplyFloats(const ProductInput &input,
                            const ProductWeight &weight, int64_t column,
                            Value result, ValueRange at, Loops &loops) {
@@ -66,10 +75,10 @@ static void multiplyFloats(const ProductInput &input,
                 result, append(at, j));
   });
   loops.loop(loops.size(weight.memref, 0), [&](Value k) {
-    Value x = loops.load(input.memref, append(input.at, k));
+    Value x = loadFloat(input.memref, append(input.at, k), loops);
     loops.loop(columns, [&](Value j) {
       Value term = loops.mul(
-          x, loops.load(weight.memref, {k, shifted(j, column, loops)}));
+          x, loadFloat(weight.memref, {k, shifted(j, column, loops)}, loops));
       SmallVector<Value> place = append(at, j);
       loops.store(loops.add(loops.load(result, place), term), result, place);
     });
@@ -120,12 +129,12 @@ Value heddle::multiplyRows(const ProductInput &input, const ProductWeight &rows,
         });
     return dequantize(sum, input, rows, rowAt, loops);
   }
-  return loops.fold(begin, end, loops.load(rows.bias, rowAt),
-                    [&](Value d, Value sum) {
-                      Value x = loops.load(input.memref, append(input.at, d));
-                      Value w = loops.load(rows.memref, append(rowAt, d));
-                      return loops.add(sum, loops.mul(x, w));
-                    });
+  return loops.fold(
+      begin, end, loops.load(rows.bias, rowAt), [&](Value d, Value sum) {
+        Value x = loadFloat(input.memref, append(input.at, d), loops);
+        Value w = loadFloat(rows.memref, append(rowAt, d), loops);
+        return loops.add(sum, loops.mul(x, w));
+      });
 }
 
 /// clip(rint(x), -127, 127) as i8; of what is no number 0.

@@ -1,8 +1,9 @@
 //===- ProductLoops.h - Products with weights, as loops ---------*- C++ -*-===//
 //
-// x W + b of one row, and the row as integers: the reference of linear, ffn,
-// candidate_logits and quantize, in the order that Layers.td and
-// Quantization.td state.
+// x W + b of one row, and the row in fewer bits: the reference of linear, ffn,
+// candidate_logits, quantize and round, in the order that Layers.td and
+// Quantization.td state; bf16 are widened, multiplied and added in f32,
+// ascending.
 //
 //===----------------------------------------------------------------------===//
 

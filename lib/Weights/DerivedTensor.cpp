@@ -82,6 +82,8 @@ StoredTensor deriveTensor(ParameterOp parameter,
     return quantize(matrix, Axis::Columns);
   case Derivation::RowIntegers:
     return quantize(matrix, Axis::Rows);
+  case Derivation::Rounded:
+    return matrix.rounded();
   case Derivation::ColumnScales:
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Columns));
   case Derivation::RowScales:

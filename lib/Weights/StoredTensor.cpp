@@ -34,6 +34,19 @@ static float widenHalf(uint16_t half) {
   return bit_cast<float>(sign | biased << 23 | fraction << 13);
 }
 
+/// The nearest bf16, of two the even one; see RoundOp.
+static float roundToBf16(float value) {
+  uint32_t bits = bit_cast<uint32_t>(value);
+  constexpr uint32_t upperHalf = 0xffff0000;
+  if (std::isnan(value))
+    bits |= 0x00400000;
+  else if (std::fpclassify(value) == FP_SUBNORMAL)
+    bits &= 0x80000000;
+  else
+    bits += 0x7fff + (bits >> 16 & 1);
+  return bit_cast<float>(bits & upperHalf);
+}
+
 Expected<StoredTensor>
 StoredTensor::create(StringRef name, ArrayRef<int64_t> shape, Encoding encoding,
                      bool transposed, const TensorFile &file, uint64_t offset) {
@@ -112,6 +125,12 @@ StoredTensor StoredTensor::quantizedBy(std::vector<float> scales,
   return tensor;
 }
 
+StoredTensor StoredTensor::rounded() const {
+  StoredTensor tensor = concatenate({*this});
+  tensor.isRounded = true;
+  return tensor;
+}
+
 StoredTensor StoredTensor::asIntegers() const {
   StoredTensor tensor = *this;
   tensor.isDivided = false;
@@ -166,6 +185,19 @@ void StoredTensor::quantize(uint64_t first, uint64_t count, float *values,
     }
 }
 
+void StoredTensor::finish(uint64_t count, float *values,
+                          uint64_t stride) const {
+  if (factor == 1.0f && !isRounded)
+    return;
+  for (uint64_t r = 0; r < count; ++r)
+    for (uint64_t c = 0; c < columns; ++c) {
+      float &value = values[r * stride + c];
+      value *= factor;
+      if (isRounded)
+        value = roundToBf16(value);
+    }
+}
+
 void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
                             uint64_t stride) const {
   if (!bytes.empty()) {
@@ -184,11 +216,7 @@ void StoredTensor::decodeTo(uint64_t first, uint64_t count, float *values,
     if (computed)
       quantize(first, count, values, stride);
   }
-  if (factor == 1.0f)
-    return;
-  for (uint64_t r = 0; r < count; ++r)
-    for (uint64_t c = 0; c < columns; ++c)
-      values[r * stride + c] *= factor;
+  finish(count, values, stride);
 }
 
 void StoredTensor::decodeRows(uint64_t first, uint64_t count,

@@ -46,6 +46,9 @@ public:
   enum class Axis { Columns, Rows };
   StoredTensor quantizedBy(std::vector<float> scales, Axis axis) const;
 
+  /// Each element as the nearest bf16, as RoundOp has it.
+  StoredTensor rounded() const;
+
   /// An `intgemm8` tensor as it is stored, not divided by its multiplier.
   StoredTensor asIntegers() const;
   float getMultiplier() const { return multiplier; }
@@ -69,6 +72,8 @@ private:
 
   void quantize(uint64_t first, uint64_t count, float *values,
                 uint64_t stride) const;
+  /// Multiplies by the factor and rounds, where that is to be done.
+  void finish(uint64_t count, float *values, uint64_t stride) const;
 
   /// Where the bytes stand in a file; empty for zeros and for what is made.
   llvm::StringRef bytes;
@@ -82,6 +87,7 @@ private:
   float multiplier = 1.0f;
   bool isDivided = true;
   float factor = 1.0f;
+  bool isRounded = false;
 };
 
 } // namespace heddle

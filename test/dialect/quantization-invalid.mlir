@@ -58,7 +58,7 @@ func.func @linear_c7_no_scales(%x: tensor<?x8xi8>, %w: tensor<8x4xi8>) {
 // -----
 
 func.func @linear_c7_f32(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
-  // expected-error @below {{multiplies f32 and expects no scales or shift}}
+  // expected-error @below {{multiplies 'f32' and expects no scales or shift}}
   %y = transformer.linear %x shift 3, %w : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
   return
 }
@@ -90,7 +90,7 @@ func.func @linear_c8_shift(%x: tensor<?x8xi8>, %w: tensor<8x4xi8>, %s: tensor<4x
 // -----
 
 func.func @linear_c8_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tensor<4xf32>, %m: tensor<1xf32>) {
-  // expected-error @below {{has a norm and expects no quantize}}
+  // expected-error @below {{expects one of norm, quantize and round}}
   %y = transformer.linear %x, %w norm(rms, %g, 1.0e-6) quantize(%m) : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<4xf32>, tensor<1xf32>) -> tensor<?x4xi8>
   return
 }
@@ -114,7 +114,7 @@ func.func @candidate_logits_c3(%x: tensor<?x?x8xi8>, %rows: tensor<?x?x8xi8>, %s
 // -----
 
 func.func @embedding_c5_scale(%ids: tensor<?x?xi32>, %t: tensor<9x8xi8>) {
-  // expected-error @below {{looks integers up as they are and expects no scale or positions}}
+  // expected-error @below {{looks 'i8' up as it is and expects no scale or positions}}
   %a = transformer.embedding %ids, %t {scale = 2.0 : f32} : (tensor<?x?xi32>, tensor<9x8xi8>) -> tensor<?x?x8xi8>
   return
 }
@@ -197,3 +197,86 @@ func.func @weight_c1() {
   %w = transformer.weight @w : tensor<8x4xf32>
   return
 }
+
+// -----
+
+func.func @round_c1(%x: memref<?x8xf32>) {
+  // expected-error @below {{expects a destination of bf16, found 'memref<?x8xf32>'}}
+  transformer.round %x into %x : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @round_shape(%x: memref<?x8xf32>, %r: memref<?x9xbf16>) {
+  // expected-error @below {{writes a result of shape [?, 8] into a destination of type 'memref<?x9xbf16>'}}
+  transformer.round %x into %r : (memref<?x8xf32>, memref<?x9xbf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_c7_bf16(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>, %s: tensor<4xf32>) {
+  // expected-error @below {{multiplies 'bf16' and expects no scales or shift}}
+  %y = transformer.linear %x, %w scales(%s) : (tensor<?x8xbf16>, tensor<8x4xbf16>, tensor<4xf32>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c7_mixed(%x: tensor<?x8xf32>, %w: tensor<8x4xbf16>) {
+  // expected-error @below {{multiplies 'tensor<?x8xf32>' by 'tensor<8x4xbf16>', expected one element type}}
+  %y = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<8x4xbf16>) -> tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c8_round(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %m: tensor<1xf32>) {
+  // expected-error @below {{expects one of norm, quantize and round}}
+  %y = transformer.linear %x, %w quantize(%m) round : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<1xf32>) -> tensor<?x4xi8>
+  return
+}
+
+// -----
+
+func.func @linear_c8_destination(%x: memref<?x8xbf16>, %w: memref<8x4xbf16>, %y: memref<?x4xbf16>) {
+  // expected-error @below {{expects destinations of 'f32', found 'memref<?x4xbf16>'}}
+  transformer.linear %x, %w into %y : (memref<?x8xbf16>, memref<8x4xbf16>, memref<?x4xbf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_c6_round(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) {
+  // expected-error @below {{splits its result and expects no activation, residual, norm, quantize or round}}
+  %y, %z = transformer.linear %x, %w round split [2, 2] : (tensor<?x8xbf16>, tensor<8x4xbf16>) -> (tensor<?x2xbf16>, tensor<?x2xbf16>)
+  return
+}
+
+// -----
+
+func.func @embedding_c5_bf16(%ids: tensor<?x?xi32>, %t: tensor<9x8xbf16>) {
+  // expected-error @below {{looks 'bf16' up as it is and expects no scale or positions}}
+  %a = transformer.embedding %ids, %t {scale = 2.0 : f32} : (tensor<?x?xi32>, tensor<9x8xbf16>) -> tensor<?x?x8xbf16>
+  return
+}
+
+// -----
+
+func.func @embedding_c5_widen(%ids: tensor<?x?xi32>, %t: tensor<9x8xf32>) {
+  // expected-error @below {{widens and expects a table of bf16, found 'tensor<9x8xf32>'}}
+  %a = transformer.embedding %ids, %t widen : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32>
+// expected-error @below {{of type 'tensor<4x8xbf16>' cannot be the rounded of its parts}}
+transformer.parameter @parameter_c5_rounded : tensor<4x8xbf16> rounded of [@w]
+
+// -----
+
+// expected-error @below {{of type 'tensor<8x4xbf16>' expects a derivation}}
+transformer.parameter @parameter_c8_bf16 : tensor<8x4xbf16> from <"m.bin", offset = 0, encoding = bf16>

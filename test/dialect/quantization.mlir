@@ -30,6 +30,13 @@ transformer.parameter @cb : tensor<4xf32> column_shifted_bias of [@b, @q]
 transformer.parameter @rb : tensor<8xf32> row_shifted_bias of [@c, @q]
 // CHECK: @wide : tensor<8x8xi8> columns of [@wi, @q]
 transformer.parameter @wide : tensor<8x8xi8> columns of [@wi, @q]
+// CHECK: @wr : tensor<8x4xbf16> rounded of [@w]
+transformer.parameter @wr : tensor<8x4xbf16> rounded of [@w]
+// CHECK: @wwr : tensor<8x8xbf16> columns of [@wr, @wr]
+transformer.parameter @wwr : tensor<8x8xbf16> columns of [@wr, @wr]
+// CHECK: @odd : tensor<1x2x32x2xbf16> rounded of [@w3] packed [5] depth 3
+transformer.parameter @w3 : tensor<3x5xf32>
+transformer.parameter @odd : tensor<1x2x32x2xbf16> rounded of [@w3] packed [5] depth 3
 
 // CHECK-LABEL: @products
 func.func @products(%x: tensor<?x?x8xf32>, %w: tensor<8x4xi8>, %s: tensor<4xf32>, %rows: tensor<?x?x8xi8>, %scales: tensor<?x?xf32>, %counts: tensor<?xi32>, %a: tensor<1xf32>) {
@@ -47,10 +54,41 @@ func.func @products(%x: tensor<?x?x8xf32>, %w: tensor<8x4xi8>, %s: tensor<4xf32>
   return
 }
 
+// CHECK-LABEL: @products_of_bf16
+func.func @products_of_bf16(%x: tensor<?x?x8xf32>, %w: tensor<8x4xbf16>, %rows: tensor<?x?x8xbf16>, %b: tensor<?x?xf32>, %counts: tensor<?xi32>) {
+  // CHECK: %[[R:.*]] = transformer.round %arg0 : (tensor<?x?x8xf32>) -> tensor<?x?x8xbf16>
+  %r = transformer.round %x : (tensor<?x?x8xf32>) -> tensor<?x?x8xbf16>
+  // CHECK: transformer.linear %[[R]], %arg1 : {{.*}} -> tensor<?x?x4xf32>
+  %y = transformer.linear %r, %w : (tensor<?x?x8xbf16>, tensor<8x4xbf16>) -> tensor<?x?x4xf32>
+  // CHECK: transformer.linear %[[R]], %arg1 activation(relu) round : {{.*}} -> tensor<?x?x4xbf16>
+  %z = transformer.linear %r, %w activation(relu) round : (tensor<?x?x8xbf16>, tensor<8x4xbf16>) -> tensor<?x?x4xbf16>
+  // CHECK: transformer.candidate_logits %[[R]], %arg2, %arg3, %arg4 :
+  %l = transformer.candidate_logits %r, %rows, %b, %counts : (tensor<?x?x8xbf16>, tensor<?x?x8xbf16>, tensor<?x?xf32>, tensor<?xi32>) -> tensor<?x?x?xf32>
+  return
+}
+
+// CHECK-LABEL: @memrefs_of_bf16
+func.func @memrefs_of_bf16(%x: memref<?x8xf32>, %r: memref<?x8xbf16>, %w: memref<1x4x32x2xbf16>, %y: memref<?x4xbf16>) {
+  // CHECK: transformer.round %arg0 into %arg1 :
+  transformer.round %x into %r : (memref<?x8xf32>, memref<?x8xbf16>) -> ()
+  // CHECK: transformer.linear %arg1, %arg2 round into %arg3 :
+  transformer.linear %r, %w round into %y : (memref<?x8xbf16>, memref<1x4x32x2xbf16>, memref<?x4xbf16>) -> ()
+  return
+}
+
 // CHECK-LABEL: @memrefs
 func.func @memrefs(%x: memref<?x8xf32>, %q: memref<?x8xi8>, %s: memref<?xf32>) {
   // CHECK: transformer.quantize %arg0 into %arg1, %arg2 :
   transformer.quantize %x into %q, %s : (memref<?x8xf32>, memref<?x8xi8>, memref<?xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: @tables_of_bf16
+func.func @tables_of_bf16(%ids: tensor<?x?xi32>, %t: tensor<9x8xbf16>) {
+  // CHECK: transformer.embedding %arg0, %arg1 : {{.*}} -> tensor<?x?x8xbf16>
+  %a = transformer.embedding %ids, %t : (tensor<?x?xi32>, tensor<9x8xbf16>) -> tensor<?x?x8xbf16>
+  // CHECK: transformer.embedding %arg0, %arg1 widen positions(sinusoidal, 4, halves) {scale = 4.000000e+00 : f32} : {{.*}} -> tensor<?x?x8xf32>
+  %b = transformer.embedding %ids, %t widen positions(sinusoidal, 4, halves) {scale = 4.0 : f32} : (tensor<?x?xi32>, tensor<9x8xbf16>) -> tensor<?x?x8xf32>
   return
 }
 

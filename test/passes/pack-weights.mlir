@@ -68,3 +68,22 @@ func.func private @leaves_arguments(%x: memref<?x8xf32>, %w: memref<8x8xf32>,
     : (memref<?x8xf32>, memref<8x8xf32>, memref<?x8xf32>) -> ()
   return
 }
+
+// -----
+
+// bf16 stand in pairs of inputs; an odd depth is kept beside them.
+// CHECK-LABEL: module @pairs
+// CHECK: @r.packed : tensor<2x4x32x2xbf16> rounded of [@w] packed [33] depth 7
+module @pairs {
+  transformer.parameter @w : tensor<7x33xf32>
+  transformer.parameter @r : tensor<7x33xbf16> rounded of [@w]
+  // CHECK-LABEL: @f
+  func.func private @f(%x: memref<?x7xbf16>, %y: memref<?x33xf32>) {
+    // CHECK: %[[W:.*]] = transformer.weight @r.packed : memref<2x4x32x2xbf16>
+    // CHECK: transformer.linear %arg0, %[[W]] into %arg1
+    %w = transformer.weight @r : memref<7x33xbf16>
+    transformer.linear %x, %w into %y
+      : (memref<?x7xbf16>, memref<7x33xbf16>, memref<?x33xf32>) -> ()
+    return
+  }
+}

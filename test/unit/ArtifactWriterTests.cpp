@@ -115,6 +115,35 @@ TEST_F(ArtifactWriter, StreamsTensorsMadeOfOthers) {
   EXPECT_EQ(row[3], 2.0f * (3 * kRows + 7));
 }
 
+TEST_F(ArtifactWriter, StreamsBfloat16) {
+  // Columns of a rounded transposed matrix, in rows.
+  context.loadDialect<TransformerDialect>();
+  module = mlir::parseSourceString<mlir::ModuleOp>(
+      "transformer.parameter @m : tensor<200x150xf32>"
+      "  from <\"w.safetensors\", offset = " +
+          std::to_string(dataOffset + 12) +
+          ", encoding = f32> transposed"
+          "\ntransformer.parameter @r : tensor<200x150xbf16> rounded of [@m]"
+          "\ntransformer.parameter @rr : tensor<200x300xbf16>"
+          "  columns of [@r, @r] placed at 0",
+      &context);
+  ASSERT_TRUE(module);
+  auto tensors = collectPlacedTensors(*module, weights);
+  ASSERT_TRUE(bool(tensors)) << llvm::toString(tensors.takeError());
+  std::string bytes, expected;
+  llvm::raw_string_ostream stream(bytes);
+  std::vector<NonFiniteWeights> nonFinite;
+  writeTensors(*tensors, stream, nonFinite);
+  for (int64_t r = 0; r < kRows; ++r)
+    for (int64_t c = 0; c < 2 * kColumns; ++c) {
+      // Ties go to the even one; whole numbers have no denormals.
+      float value = float(c % kColumns * kRows + r);
+      auto bits = llvm::bit_cast<uint32_t>(value);
+      expected += bytesOf(uint16_t((bits + 0x7fff + (bits >> 16) % 2) >> 16));
+    }
+  EXPECT_TRUE(bytes == expected);
+}
+
 TEST_F(ArtifactWriter, RefusesPlacesThatOverlap) {
   EXPECT_EQ(sentenceOf(place(120000, 64)),
             "parameter 'v' is placed at byte 120000, expected a multiple of 64 "

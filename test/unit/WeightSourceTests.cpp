@@ -57,6 +57,21 @@ TEST(StoredTensor, WidensBfloat16Exactly) {
       (std::vector<float>{1.0f, -3.140625f, 9.183549615799121e-41f}));
 }
 
+TEST(StoredTensor, RoundsToBfloat16) {
+  // Ties to even, a denormal to a zero of its sign, the largest to infinity.
+  std::string data = bytesOf<uint32_t>(
+      {0x3f808000, 0x3f818000, 0x3f808001, 0x80012345, 0x7f7fffff, 0x7f800001});
+  auto file = TensorFile::create(makeBuffer(data), {});
+  ASSERT_TRUE(bool(file));
+  auto tensor = StoredTensor::create("t", {6}, Encoding::F32, false, *file, 0);
+  ASSERT_TRUE(bool(tensor));
+  std::vector<float> values(6);
+  tensor->rounded().decodeRows(0, 1, values);
+  EXPECT_EQ(bytesOf(values),
+            bytesOf<uint32_t>({0x3f800000, 0x3f820000, 0x3f810000, 0x80000000,
+                               0x7f800000, 0x7fc00000}));
+}
+
 TEST(StoredTensor, DividesIntegersByTheMultiplier) {
   std::string data = {char(127), char(-127), 1, 0};
   EXPECT_EQ(decode(data + bytesOf(3.0f), Encoding::IntGemm8, {2, 2}),

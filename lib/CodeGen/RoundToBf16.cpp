@@ -1,0 +1,47 @@
+#include "lib/CodeGen/RoundToBf16.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+/// `element`, or a vector of it as `like` is one.
+static Type typeLike(Type like, Type element) {
+  auto vector = dyn_cast<VectorType>(like);
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+Value heddle::roundToBf16(OpBuilder &builder, Location loc, Value x) {
+  Type words = typeLike(x.getType(), builder.getI32Type());
+  Type halves = typeLike(x.getType(), builder.getI16Type());
+  auto constant = [&](uint32_t value) -> Value {
+    Attribute number = builder.getI32IntegerAttr(int32_t(value));
+    if (auto vector = dyn_cast<VectorType>(words))
+      number = DenseElementsAttr::get(vector, number);
+    return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(number));
+  };
+  auto shift = [&](Value bits) -> Value {
+    return arith::ShRUIOp::create(builder, loc, bits, constant(16));
+  };
+  auto all = [&](Value bits, uint32_t mask) -> Value {
+    return arith::AndIOp::create(builder, loc, bits, constant(mask));
+  };
+  auto choose = [&](Value condition, Value then, Value otherwise) -> Value {
+    return arith::SelectOp::create(builder, loc, condition, then, otherwise);
+  };
+  Value bits = arith::BitcastOp::create(builder, loc, words, x);
+  // Half a step is added, a little less where the upper half is even.
+  Value odd = all(shift(bits), 1);
+  Value half = arith::AddIOp::create(builder, loc, odd, constant(0x7fff));
+  Value nearest = arith::AddIOp::create(builder, loc, bits, half);
+  Value isDenormal =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                            all(bits, 0x7f800000), constant(0));
+  Value isNumber =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, x, x);
+  Value quiet = arith::OrIOp::create(builder, loc, bits, constant(0x00400000));
+  Value result = choose(isNumber, nearest, quiet);
+  result = choose(isDenormal, all(bits, 0x80000000), result);
+  return arith::BitcastOp::create(
+      builder, loc, typeLike(x.getType(), builder.getBF16Type()),
+      arith::TruncIOp::create(builder, loc, halves, shift(result)));
+}
