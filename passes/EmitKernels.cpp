@@ -18,6 +18,7 @@
 #include "lib/Kernels/PositionKernels.h"
 #include "lib/Kernels/QuantizeKernel.h"
 #include "lib/Kernels/RecurrenceKernel.h"
+#include "lib/Kernels/RoundKernel.h"
 #include "lib/Kernels/TileRuns.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -93,7 +94,7 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case<ActivationOp, AddOp, CacheAppendOp, EmbeddingOp, FillOp,
-              LearnedPositionsOp, NormOp, QuantizeOp, RecurrenceOp,
+              LearnedPositionsOp, NormOp, QuantizeOp, RecurrenceOp, RoundOp,
               SinusoidalPositionsOp, memref::CopyOp>([&](auto layer) {
           if (!hasRows(layer))
             return failure();

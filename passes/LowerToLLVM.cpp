@@ -108,6 +108,41 @@ static void addPatterns(const LLVMTypeConverter &types,
   populateMathToLibmConversionPatterns(patterns, /*benefit=*/1);
 }
 
+/// Makes masked loads and stores of bf16 those of their bits. Where a level has
+/// no such instruction, LLVM takes them apart into elements, which it rounds to
+/// what they are by a call of a library.
+static void maskBitsOfBf16(ModuleOp module) {
+  auto bitsOf = [](Value vector) {
+    auto type = cast<VectorType>(vector.getType());
+    return type.getElementType().isBF16()
+               ? type.clone(IntegerType::get(type.getContext(), 16))
+               : VectorType();
+  };
+  module.walk([&](LLVM::MaskedStoreOp op) {
+    VectorType bits = bitsOf(op.getValue());
+    if (!bits)
+      return;
+    OpBuilder builder(op);
+    op.getValueMutable().assign(
+        LLVM::BitcastOp::create(builder, op.getLoc(), bits, op.getValue()));
+  });
+  module.walk([&](LLVM::MaskedLoadOp op) {
+    Value loaded = op.getRes();
+    VectorType bits = bitsOf(loaded);
+    if (!bits)
+      return;
+    OpBuilder builder(op);
+    for (OpOperand &behindMask : op.getPassThruMutable())
+      behindMask.set(LLVM::BitcastOp::create(builder, op.getLoc(), bits,
+                                             behindMask.get()));
+    builder.setInsertionPointAfter(op);
+    Type halves = loaded.getType();
+    loaded.setType(bits);
+    auto result = LLVM::BitcastOp::create(builder, op.getLoc(), halves, loaded);
+    loaded.replaceAllUsesExcept(result, result);
+  });
+}
+
 namespace {
 /// What is the same for all modules that one pass lowers.
 struct Conversion {
@@ -157,6 +192,7 @@ struct LowerToLLVM : heddle::impl::LowerToLLVMPassBase<LowerToLLVM> {
     getOperation().walk(
         [&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
     reconcileUnrealizedCasts(casts);
+    maskBitsOfBf16(getOperation());
   }
 };
 } // namespace

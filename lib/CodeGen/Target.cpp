@@ -18,14 +18,14 @@ using namespace heddle;
 static constexpr IsaLevel kLevels[] = {
     {"x86-64-v3", /*cpu=*/"x86-64-v3", /*features=*/"avx2,fma,bmi2",
      /*lanes=*/8, /*vectorRegisters=*/16, /*hasReduceAndScale=*/false,
-     Int8Dot::TwoSteps},
+     Int8Dot::TwoSteps, /*hasBf16=*/false},
     {"x86-64-v4", /*cpu=*/"x86-64-v4",
      /*features=*/"avx512f,avx512bw,avx512dq,avx512vl",
      /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
-     Int8Dot::TwoSteps},
+     Int8Dot::TwoSteps, /*hasBf16=*/false},
     {"avx512-bf16", /*cpu=*/"x86-64-v4", /*features=*/"avx512vnni,avx512bf16",
      /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
-     Int8Dot::Vnni, /*isForShortTypes=*/true},
+     Int8Dot::Vnni, /*hasBf16=*/true, /*isForShortTypes=*/true},
 };
 
 /// The levels that this machine has, lowest first.

@@ -32,6 +32,9 @@ struct IsaLevel {
   /// more.
   bool hasReduceAndScale;
   Int8Dot int8Dot;
+  /// Whether pairs of bf16 are multiplied and summed in one instruction, and
+  /// f32 rounded to bf16 in another; otherwise bf16 are emulated.
+  bool hasBf16;
   /// Whether it differs from the level below only for types shorter than f32.
   bool isForShortTypes = false;
 };

@@ -48,6 +48,8 @@ private:
               ValueRange upcoming = {});
   SmallVector<Value> floatLogits(Value row, ArrayRef<SmallVector<Value>> places,
                                  ValueRange upcoming);
+  SmallVector<Value> bf16Logits(Value row, ArrayRef<SmallVector<Value>> places,
+                                ValueRange upcoming);
   SmallVector<Value> integerLogits(Value row,
                                    ArrayRef<SmallVector<Value>> places,
                                    ValueRange upcoming);
@@ -112,6 +114,36 @@ SmallVector<Value> CandidateLogitsBuilder::floatLogits(
   return totals;
 }
 
+/// The same of bf16, a pair a lane; behind the width there are zeros.
+SmallVector<Value> CandidateLogitsBuilder::bf16Logits(
+    Value row, ArrayRef<SmallVector<Value>> places, ValueRange upcoming) {
+  InnerProduct product(loops, loops.builder.getBF16Type());
+  int64_t step = product.group() * isa.lanes, whole = width / step * step;
+  SmallVector<Value> sums(places.size(), loops.splat(0, isa.lanes));
+  auto multiplyAdd = [&](ValueRange sums, Value d, int64_t count) {
+    SmallVector<Value> next;
+    Value x = loops.loadFirst(input, {row, d}, count, step);
+    for (auto [sum, place] : llvm::zip(sums, places))
+      next.push_back(product.multiplyAdd(
+          x, loops.loadFirst(rows, append(place, d), count, step), sum));
+    return next;
+  };
+  if (whole > 0)
+    sums = loops.carry(loops.index(0), loops.index(whole), step, sums,
+                       [&](Value d, ValueRange carried) {
+                         fetch(upcoming, d);
+                         return multiplyAdd(carried, d, step);
+                       });
+  if (whole < width)
+    sums = multiplyAdd(sums, loops.index(whole), width - whole);
+  SmallVector<Value> totals;
+  for (auto [sum, place] : llvm::zip(sums, places))
+    totals.push_back(vector::ReductionOp::create(
+        loops.builder, loops.loc, vector::CombiningKind::ADD, sum,
+        loops.load(op.getBias(), place), arith::FastMathFlags::reassoc));
+  return totals;
+}
+
 /// The same of integers, as LinearOp says.
 SmallVector<Value> CandidateLogitsBuilder::integerLogits(
     Value row, ArrayRef<SmallVector<Value>> places, ValueRange upcoming) {
@@ -172,9 +204,11 @@ void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
       place = {loops.toIndex(loops.load(ids, place))};
     places.push_back(std::move(place));
   }
-  SmallVector<Value> totals = op.getRowScales()
-                                  ? integerLogits(row, places, upcoming)
-                                  : floatLogits(row, places, upcoming);
+  Type element = cast<MemRefType>(rows.getType()).getElementType();
+  auto multiply = element.isF32()    ? &CandidateLogitsBuilder::floatLogits
+                  : element.isBF16() ? &CandidateLogitsBuilder::bf16Logits
+                                     : &CandidateLogitsBuilder::integerLogits;
+  SmallVector<Value> totals = (this->*multiply)(row, places, upcoming);
   for (auto [candidate, total] : llvm::zip(candidates, totals))
     loops.store(total, output, {row, candidate});
 }

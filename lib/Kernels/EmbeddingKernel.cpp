@@ -19,7 +19,7 @@ class TableRow {
 public:
   TableRow(RowKernel &kernel, EmbeddingOp op, Value id)
       : kernel(kernel), table(op.getTable()), divides(op.getDivides()),
-        scale(op.getScale().convertToDouble()) {
+        widens(op.getWiden()), scale(op.getScale().convertToDouble()) {
     OpBuilder &builder = kernel.loops.builder;
     Location loc = kernel.loops.loc;
     Value none = arith::ConstantIntOp::create(builder, loc, 0, 32);
@@ -38,6 +38,9 @@ public:
     Value x = kernel.load(table, row, slice);
     if (rowScale)
       x = dequantize(x, slice);
+    if (widens)
+      x = arith::ExtFOp::create(
+          builder, loc, VectorType::get(slice.lanes, builder.getF32Type()), x);
     if (scale != 1)
       x = kernel.loops.mul(x, kernel.math.constant(scale, x));
     Value zero = arith::ConstantOp::create(builder, loc,
@@ -55,7 +58,7 @@ private:
 
   RowKernel &kernel;
   Value table, row, isNone, rowScale;
-  bool divides;
+  bool divides, widens;
   double scale;
 };
 } // namespace

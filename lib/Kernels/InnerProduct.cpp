@@ -20,8 +20,8 @@ int64_t InnerProduct::group() const { return layoutOf(element).group(); }
 
 VectorType InnerProduct::accumulatorType(int64_t lanes) const {
   OpBuilder &builder = loops.builder;
-  return VectorType::get(lanes, isF32() ? Type(builder.getF32Type())
-                                        : Type(builder.getI32Type()));
+  return VectorType::get(lanes, isOfIntegers() ? Type(builder.getI32Type())
+                                               : Type(builder.getF32Type()));
 }
 
 VectorType InnerProduct::operandType(int64_t lanes) const {
@@ -29,7 +29,7 @@ VectorType InnerProduct::operandType(int64_t lanes) const {
 }
 
 bool InnerProduct::takesUnsignedX() const {
-  return !isF32() && loops.isa.int8Dot == Int8Dot::Vnni;
+  return isOfIntegers() && loops.isa.int8Dot == Int8Dot::Vnni;
 }
 
 Value InnerProduct::constant(Type type, int64_t value) const {
@@ -109,12 +109,20 @@ void InnerProduct::prefetchWeights(Value panels, Value panel, Value groupNumber,
                              /*isDataCache=*/true);
 }
 
-Value InnerProduct::broadcast(Value x, ValueRange at, int64_t lanes) const {
+Value InnerProduct::broadcast(Value x, ValueRange at, int64_t lanes,
+                              bool isWhole) const {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
   if (group() == 1)
     return loops.spread(loops.load(x, at), lanes);
   Type word = builder.getI32Type();
+  if (element.isBF16() && !isWhole) {
+    Value half = arith::BitcastOp::create(builder, loc, builder.getI16Type(),
+                                          loops.load(x, at));
+    Value bits = arith::ExtUIOp::create(builder, loc, word, half);
+    return vector::BitCastOp::create(builder, loc, operandType(lanes),
+                                     loops.spread(bits, lanes));
+  }
   Value elements = vector::LoadOp::create(builder, loc, operandType(1), x, at);
   Value bits = vector::BitCastOp::create(builder, loc, VectorType::get(1, word),
                                          elements);
@@ -122,6 +130,34 @@ Value InnerProduct::broadcast(Value x, ValueRange at, int64_t lanes) const {
       vector::ExtractOp::create(builder, loc, bits, ArrayRef<int64_t>{0});
   return vector::BitCastOp::create(builder, loc, operandType(lanes),
                                    loops.spread(scalar, lanes));
+}
+
+/// The odd or the even ones of pairs of bf16, as f32: the halves of words.
+Value InnerProduct::widen(Value pairs, bool isOdd) const {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  int64_t lanes = cast<VectorType>(pairs.getType()).getNumElements() / group();
+  auto words = VectorType::get(lanes, builder.getI32Type());
+  Value bits = vector::BitCastOp::create(builder, loc, words, pairs);
+  constexpr int32_t upperHalf = 0xffff0000;
+  bits = isOdd ? arith::AndIOp::create(builder, loc, bits,
+                                       constant(words, upperHalf))
+                     .getResult()
+               : arith::ShLIOp::create(builder, loc, bits, constant(words, 16))
+                     .getResult();
+  return arith::BitcastOp::create(builder, loc, accumulatorType(lanes), bits);
+}
+
+/// sums + x w, a pair of bf16 a lane.
+Value InnerProduct::addPairs(Value x, Value w, Value sums) const {
+  auto type = cast<VectorType>(sums.getType());
+  if (loops.isa.hasBf16)
+    return x86(
+        ("avx512bf16.dpbf16ps." + Twine(32 * type.getNumElements())).str(),
+        type, {sums, x, w});
+  for (bool isOdd : {true, false})
+    sums = loops.multiplyAdd(widen(x, isOdd), widen(w, isOdd), sums);
+  return sums;
 }
 
 /// x, negative where w is, and anything where w is 0: per byte.
@@ -159,10 +195,12 @@ Value InnerProduct::signedProducts(Value x, Value w) const {
 }
 
 Value InnerProduct::multiplyAdd(Value x, Value w, Value sums) const {
-  if (isF32())
+  if (element.isF32())
     return sums ? loops.multiplyAdd(x, w, sums) : loops.mul(x, w);
   int64_t lanes = cast<VectorType>(w.getType()).getNumElements() / group();
   VectorType type = accumulatorType(lanes);
+  if (element.isBF16())
+    return addPairs(x, w, sums ? sums : constant(type, 0));
   if (takesUnsignedX())
     return x86(("avx512.vpdpbusd." + Twine(32 * lanes)).str(), type,
                {sums ? sums : constant(type, 0), x, w});

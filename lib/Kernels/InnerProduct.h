@@ -6,6 +6,10 @@
 //
 //   x, w   level       group  accumulators  step
 //   f32    all             1  f32           one fused multiply-add
+//   bf16   with bf16       2  f32           vdpbf16ps
+//   bf16   others          2  f32           two fused multiply-adds of what is
+//                                           widened: the odd ones, the even
+//                                           ones
 //   i8     VNNI            4  i32           vpdpbusd, of x + 128 as u8
 //   i8     others          4  i32           vpmaddubsw of |w| and x with the
 //                                           sign of w, then vpmaddwd with ones
@@ -13,6 +17,9 @@
 // Sums of i8 are exact for x of at least -127 and any w, up to a depth of
 // 130,000: the first instruction of the last row adds two products in 16 bits,
 // where 2 * 128 * 127 has room and 2 * 128 * 128 has not.
+//
+// Products of bf16 are exact in f32, and the manual has vdpbf16ps add the odd
+// one first, too. Levels are only promised to agree within a tolerance.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +31,10 @@
 namespace heddle {
 
 /// Builds steps with `loops`, which has to live as long. Widths are in lanes of
-/// the accumulators; of i8 4, 8 or 16, as far as the level has them.
+/// the accumulators; of bf16 and i8 4, 8 or 16, as far as the level has them.
 class InnerProduct {
 public:
-  /// x and w are both of that type: f32 or i8.
+  /// x and w are both of that type: f32, bf16 or i8.
   InnerProduct(VectorLoops &loops, mlir::Type element)
       : loops(loops), element(element) {}
 
@@ -42,7 +49,7 @@ public:
   mlir::Value encode(mlir::Value x) const;
   /// Accumulators to which products with the columns of a packed weight are
   /// added: in the end they are the sums of (x + shift) W. `panels` is the
-  /// weight as `flatten` gives it; shift is 0 of f32, and 0 to 128 of i8.
+  /// weight as `flatten` gives it; shift is 0 to 128 of i8, and 0 of others.
   mlir::Value start(mlir::Value panels, mlir::Value panel, mlir::Value column,
                     int64_t lanes, int64_t shift = 0) const;
   /// A packed weight (PanelLayout.h) with the group of a column beside it:
@@ -56,16 +63,18 @@ public:
   /// Asks for these weights, a cache line of them, to the L2 cache.
   void prefetchWeights(mlir::Value panels, mlir::Value panel,
                        mlir::Value groupNumber, mlir::Value column) const;
-  /// The group of encoded x that starts at `at`, in every lane. All of it is
-  /// read, behind the depth, too: what stands there does not matter, since
-  /// panels are filled up with zeros.
-  mlir::Value broadcast(mlir::Value x, mlir::ValueRange at,
-                        int64_t lanes) const;
+  /// The group of encoded x that starts at `at`, in every lane. Where the depth
+  /// ends in it, it is not whole. Of i8 all is read even so: what stands behind
+  /// the depth does not matter, since panels are filled up with zeros. Of bf16
+  /// it could be no number, whose product with 0 is none: a zero takes its
+  /// place.
+  mlir::Value broadcast(mlir::Value x, mlir::ValueRange at, int64_t lanes,
+                        bool isWhole = true) const;
   /// sums + x w; x w where there are no sums.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value w, mlir::Value sums) const;
 
 private:
-  bool isF32() const { return element.isF32(); }
+  bool isOfIntegers() const { return element.isInteger(8); }
   bool takesUnsignedX() const;
   llvm::SmallVector<mlir::Value> weightsAt(mlir::Value panel,
                                            mlir::Value groupNumber,
@@ -73,6 +82,8 @@ private:
   mlir::Value constant(mlir::Type type, int64_t value) const;
   mlir::Value x86(llvm::StringRef intrinsic, mlir::Type result,
                   mlir::ValueRange operands) const;
+  mlir::Value widen(mlir::Value pairs, bool isOdd) const;
+  mlir::Value addPairs(mlir::Value x, mlir::Value w, mlir::Value sums) const;
   mlir::Value withSignOf(mlir::Value w, mlir::Value x) const;
   mlir::Value signedProducts(mlir::Value x, mlir::Value w) const;
 

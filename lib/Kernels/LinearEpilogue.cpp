@@ -2,6 +2,7 @@
 #include "lib/Kernels/ActivationKernel.h"
 #include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/QuantizeKernel.h"
+#include "lib/Kernels/RoundKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -51,6 +52,10 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
     y = loops.mul(y, loops.spread(factor, lanes));
     y = InnerProduct(loops, builder.getI8Type())
             .encode(roundToIntegers(y, math));
+  } else if (cast<MemRefType>(destination.getType())
+                 .getElementType()
+                 .isBF16()) {
+    y = roundToBf16(y, math);
   }
   if (mask)
     vector::MaskedStoreOp::create(builder, loops.loc, destination,

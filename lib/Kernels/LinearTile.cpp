@@ -34,8 +34,7 @@ public:
         input(op.getInput()), weight(product.flatten(op.getWeight())),
         row(op.getRow()), column(op.getColumn()), rows(op.getRows()),
         columns(op.getColumns()), shift(op.getShift().value_or(0)),
-        groups(llvm::divideCeil(op.getInput().getType().getDimSize(1),
-                                product.group())),
+        depth(op.getInput().getType().getDimSize(1)),
         lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
 
   /// The sums of each row, vector by vector. While they run, the columns from
@@ -56,13 +55,11 @@ private:
   };
   PanelColumn toPanel(Value column);
   PanelColumn plus(PanelColumn first, int64_t offset);
-  SmallVector<Value> multiplyAdd(Value g, ValueRange sums);
+  SmallVector<Value> multiplyAdd(Value g, ValueRange sums, bool isWhole = true);
   void fetchNext(Value g);
 
   Value input, weight, row, column;
-  int64_t rows, columns, shift;
-  /// Of the depth: an element of f32, four of i8.
-  int64_t groups;
+  int64_t rows, columns, shift, depth;
   int64_t lanes, vectors;
   /// The columns of the tile, and those that come next.
   PanelColumn current, next;
@@ -89,8 +86,10 @@ void TileSums::fetchNext(Value g) {
   }
 }
 
-/// sums[r, v] + x[row + r, group g] * W[group g, column + v].
-SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums) {
+/// sums[r, v] + x[row + r, group g] * W[group g, column + v]; the depth ends in
+/// a group that is not whole.
+SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
+                                         bool isWhole) {
   if (next.panel)
     fetchNext(g);
   SmallVector<Value> weights, added;
@@ -101,7 +100,7 @@ SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums) {
   }
   Value k = loops.times(g, product.group());
   for (int64_t r = 0; r < rows; ++r) {
-    Value x = product.broadcast(input, {loops.plus(row, r), k}, lanes);
+    Value x = product.broadcast(input, {loops.plus(row, r), k}, lanes, isWhole);
     for (int64_t v = 0; v < vectors; ++v)
       added.push_back(
           product.multiplyAdd(x, weights[v], sums[r * vectors + v]));
@@ -112,7 +111,8 @@ SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums) {
 SmallVector<Value> TileSums::build(Value fetched) {
   int64_t unroll = std::min<int64_t>(
       8, std::max<int64_t>(1, kUnrolledOps / (rows * vectors)));
-  int64_t whole = groups / unroll * unroll;
+  int64_t group = product.group();
+  int64_t whole = depth / group / unroll * unroll;
   current = toPanel(column);
   SmallVector<Value> starts, sums;
   for (int64_t v = 0; v < vectors; ++v) {
@@ -132,8 +132,8 @@ SmallVector<Value> TileSums::build(Value fetched) {
                            added = multiplyAdd(loops.plus(g, step), added);
                          return added;
                        });
-  for (int64_t g = whole; g < groups; ++g)
-    sums = multiplyAdd(loops.index(g), sums);
+  for (int64_t k = whole * group; k < depth; k += group)
+    sums = multiplyAdd(loops.index(k / group), sums, k + group <= depth);
   return sums;
 }
 

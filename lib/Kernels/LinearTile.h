@@ -8,9 +8,9 @@
 
 namespace heddle {
 
-/// Builds the code of a tile, f32, in front of the op, which stays. Each
-/// element is the sum over the depth, ascending, of one fused multiply-add
-/// each, and then the bias: the size of the tile changes no bit.
+/// Builds the code of a tile in front of the op, which stays. Each element is
+/// the sum over the depth, ascending, of one step of InnerProduct.h each, and
+/// then the bias: the size of the tile changes no bit.
 void emitLinearTile(LinearTileOp op, const IsaLevel &isa);
 
 /// The same sums, of a `linear.sums`.

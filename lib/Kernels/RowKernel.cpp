@@ -25,7 +25,8 @@ static SmallVector<ReassociationIndices> leadingAndLast(MemRefType type) {
 bool heddle::isRows(Value memref) {
   auto type = dyn_cast<MemRefType>(memref.getType());
   if (!type || type.getRank() == 0 || !type.isLastDimUnitStride() ||
-      !(type.getElementType().isF32() || type.getElementType().isInteger(8)))
+      !(isa<Float32Type, BFloat16Type>(type.getElementType()) ||
+        type.getElementType().isInteger(8)))
     return false;
   return type.getRank() <= 2 ||
          memref::CollapseShapeOp::isGuaranteedCollapsible(type,

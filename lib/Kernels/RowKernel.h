@@ -27,7 +27,7 @@ struct Slice {
   int64_t number = -1;
 };
 
-/// Whether a memref of f32 or i8 is made of rows: its last dimension is
+/// Whether a memref of f32, bf16 or i8 is made of rows: its last dimension is
 /// contiguous, the others are one dimension as far as their strides go.
 bool isRows(mlir::Value memref);
 

@@ -56,8 +56,14 @@ Value VectorLoops::either(Value lhs, Value rhs) {
 VectorType VectorLoops::vectorType(int64_t width) {
   return VectorType::get(width, builder.getF32Type());
 }
+/// A vector of what a memref holds.
+static VectorType vectorOf(Value memref, int64_t width) {
+  return VectorType::get(width,
+                         cast<MemRefType>(memref.getType()).getElementType());
+}
 Value VectorLoops::loadVector(Value memref, ValueRange at, int64_t width) {
-  return vector::LoadOp::create(builder, loc, vectorType(width), memref, at);
+  return vector::LoadOp::create(builder, loc, vectorOf(memref, width), memref,
+                                at);
 }
 void VectorLoops::storeVector(Value value, Value memref, ValueRange at) {
   vector::StoreOp::create(builder, loc, value, memref, at);
@@ -75,9 +81,11 @@ Value VectorLoops::loadFirst(Value memref, ValueRange at, int64_t count,
                              int64_t width) {
   if (count == width)
     return loadVector(memref, at, width);
-  return vector::MaskedLoadOp::create(builder, loc, vectorType(width), memref,
-                                      at, firstLanes(*this, count, width),
-                                      splat(0, width));
+  VectorType type = vectorOf(memref, width);
+  Value zeros =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(builder, loc, type, memref, at,
+                                      firstLanes(*this, count, width), zeros);
 }
 void VectorLoops::storeFirst(Value value, Value memref, ValueRange at,
                              int64_t count) {

@@ -11,6 +11,7 @@
 #include "runtime/IsaLevels.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -31,16 +32,32 @@ bool test::machineHas(std::string_view target) {
 // EntryCall
 //===----------------------------------------------------------------------===//
 
-EntryCall::Buffer::Buffer(std::string name, int64_t count, bool isWritten)
-    : name(std::move(name)), count(count), words(nullptr, std::free) {
+EntryCall::Buffer::Buffer(std::string name, int64_t count, int64_t elementBytes,
+                          bool isWritten)
+    : name(std::move(name)), count(count), bytes(count * elementBytes),
+      words(nullptr, std::free) {
   // A whole number of cache lines: KernelAbi.h promises their alignment.
-  int64_t total = (count + 2 * kGuard + 15) / 16 * 16;
+  int64_t total = ((bytes + 3) / 4 + 2 * kGuard + 15) / 16 * 16;
   words.reset(static_cast<uint32_t *>(std::aligned_alloc(64, 4 * total)));
   if (!words)
     std::abort();
   std::fill_n(words.get(), total, kGuardWord);
   if (!isWritten)
-    std::fill_n(words.get() + kGuard, count, 0);
+    std::memset(elements(), 0, bytes);
+}
+
+bool EntryCall::Buffer::hasIntactGuards() const {
+  auto *all = reinterpret_cast<const unsigned char *>(words.get());
+  auto *guard = reinterpret_cast<const unsigned char *>(&kGuardWord);
+  auto isIntact = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      if (all[i] != guard[i % sizeof kGuardWord])
+        return false;
+    return true;
+  };
+  constexpr int64_t guardBytes = kGuard * sizeof kGuardWord;
+  return isIntact(0, guardBytes) &&
+         isIntact(guardBytes + bytes, 2 * guardBytes + bytes);
 }
 
 EntryCall::Buffer &EntryCall::find(std::string_view name) {
@@ -65,19 +82,9 @@ void EntryCall::operator()(ThreadPool *pool) {
 }
 
 Status EntryCall::checkGuards() const {
-  auto isIntact = [](const Buffer &buffer) {
-    auto intact = [](const uint32_t *begin, const uint32_t *end) {
-      return std::all_of(begin, end,
-                         [](uint32_t word) { return word == kGuardWord; });
-    };
-    const uint32_t *begin = buffer.words.get();
-    const uint32_t *end = begin + Buffer::kGuard + buffer.count;
-    return intact(begin, begin + Buffer::kGuard) &&
-           intact(end, end + Buffer::kGuard);
-  };
   for (const std::vector<Buffer> *each : {&buffers, &arena})
     for (const Buffer &buffer : *each)
-      if (!isIntact(buffer))
+      if (!buffer.hasIntactGuards())
         return Status::error("memory around '", buffer.name, "' was written");
   return Status::success();
 }
@@ -201,16 +208,18 @@ EntryRunner::prepare(std::string_view name,
     values[dim] = value;
   EntryCall call;
   call.function = *function;
-  for (const Argument &argument : entry->arguments)
+  for (const Argument &argument : entry->arguments) {
+    int64_t size = elementSize(argument.type);
     call.buffers.emplace_back(argument.name,
-                              argument.byteSize(values).value_or(0) / 4,
-                              argument.kind == ArgumentKind::Output);
+                              argument.byteSize(values).value_or(0) / size,
+                              size, argument.kind == ArgumentKind::Output);
+  }
   for (EntryCall::Buffer &buffer : call.buffers)
     call.addresses.push_back(buffer.elements());
   for (const Extent &dim : entry->dims)
     call.dims.push_back(dim.in(values));
-  call.arena.emplace_back("the arena", ((*arenaSize)(call.dims.data()) + 3) / 4,
-                          /*isWritten=*/true);
+  call.arena.emplace_back("the arena", (*arenaSize)(call.dims.data()),
+                          /*elementBytes=*/1, /*isWritten=*/true);
   call.weights = artifact.section("weights").value_or("").data();
   return call;
 }

@@ -52,8 +52,9 @@ bool machineHas(std::string_view target);
 /// each between guards of NaNs, and for its arena.
 class EntryCall {
 public:
-  /// The elements of an argument of four-byte elements; states and inputs hold
-  /// zeros until they are written here, outputs NaNs. `name` has to be one.
+  /// The elements of an argument; states and inputs hold zeros until they are
+  /// written here, outputs NaNs. `name` has to be one, and Number as long as
+  /// its elements: uint16_t for bf16.
   template <typename Number> Number *data(std::string_view name) {
     return static_cast<Number *>(find(name).elements());
   }
@@ -82,12 +83,14 @@ private:
 
   /// Elements of an argument, or of the arena, with the guards around them.
   struct Buffer {
-    Buffer(std::string name, int64_t count, bool isWritten);
+    Buffer(std::string name, int64_t count, int64_t elementBytes,
+           bool isWritten);
     void *elements() const { return words.get() + kGuard; }
+    bool hasIntactGuards() const;
 
     static constexpr int64_t kGuard = 64;
     std::string name;
-    int64_t count;
+    int64_t count, bytes;
     std::unique_ptr<uint32_t[], void (*)(void *)> words;
   };
 

@@ -1,5 +1,6 @@
 // RUN: heddle-opt %s -transformer-emit-kernels=isa=x86-64-v3 -split-input-file | FileCheck %s --check-prefixes=CHECK,V3
 // RUN: heddle-opt %s -transformer-emit-kernels=isa=x86-64-v4 -split-input-file | FileCheck %s --check-prefixes=CHECK,V4
+// RUN: heddle-opt %s -transformer-emit-kernels=isa=avx512-bf16 -split-input-file | FileCheck %s --check-prefix=BF16
 
 // Accumulators stay in registers; one fused multiply-add an element.
 // CHECK-LABEL: @accumulates
@@ -196,5 +197,27 @@ func.func private @leaves_the_rest_alone(%x: memref<?x8xf32>,
   // CHECK: transformer.linear
   transformer.linear %x, %w into %y
     : (memref<?x8xf32>, memref<8x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// A pair of bf16 is one step, or two where the level has no instruction for it;
+// the odd end of the depth is read alone, and y is rounded.
+// CHECK-LABEL: @multiplies_bf16
+// CHECK-COUNT-2: math.fma
+// CHECK-NOT: llvm.x86
+// CHECK: return
+// BF16-LABEL: @multiplies_bf16
+// BF16: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+// BF16: memref.load %arg0{{.*}} : memref<?x5xbf16>
+// BF16: llvm.call_intrinsic "llvm.x86.avx512bf16.dpbf16ps.512"
+// BF16-NOT: math.fma
+// BF16: llvm.call_intrinsic "llvm.x86.avx512bf16.cvtneps2bf16.512"
+// BF16: return
+func.func private @multiplies_bf16(%x: memref<?x5xbf16>, %w: memref<1x3x32x2xbf16>,
+    %y: memref<?x32xbf16>, %row: index, %column: index) {
+  transformer.linear.tile %x, %w into %y at [%row, %column] rows 1 columns 32
+    : (memref<?x5xbf16>, memref<1x3x32x2xbf16>, memref<?x32xbf16>, index, index) -> ()
   return
 }

@@ -82,3 +82,17 @@ func.func @casts(%x: memref<?xf32>, %context: !llvm.ptr) {
   llvm.store %form, %context : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>, !llvm.ptr
   return
 }
+
+// Masked bf16 are moved as bits, which need no instruction for what they are.
+
+// CHECK-LABEL: llvm.func @masked_bf16(
+// CHECK: %[[LOADED:.*]] = llvm.intr.masked.load {{.*}} -> vector<16xi16>
+// CHECK: %[[VALUES:.*]] = llvm.bitcast %[[LOADED]] : vector<16xi16> to vector<16xbf16>
+// CHECK: %[[BITS:.*]] = llvm.bitcast %{{.*}} : vector<16xbf16> to vector<16xi16>
+// CHECK: llvm.intr.masked.store %[[BITS]], {{.*}} : vector<16xi16>
+// CHECK: llvm.return %[[VALUES]]
+func.func @masked_bf16(%x: memref<16xbf16>, %mask: vector<16xi1>, %zeros: vector<16xbf16>, %at: index) -> vector<16xbf16> {
+  %v = vector.maskedload %x[%at], %mask, %zeros : memref<16xbf16>, vector<16xi1>, vector<16xbf16> into vector<16xbf16>
+  vector.maskedstore %x[%at], %mask, %zeros : memref<16xbf16>, vector<16xi1>, vector<16xbf16>
+  return %v : vector<16xbf16>
+}

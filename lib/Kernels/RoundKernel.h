@@ -1,0 +1,20 @@
+//===- RoundKernel.h - Kernels of round -------------------------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_KERNELS_ROUNDKERNEL_H
+#define HEDDLE_LIB_KERNELS_ROUNDKERNEL_H
+
+#include "dialect/Transformer.h"
+#include "lib/Kernels/RowKernel.h"
+
+namespace heddle {
+
+/// A vector of f32 as one of bf16 with as many lanes. The formula is that of
+/// RoundOp, bit for bit on every ISA level.
+mlir::Value roundToBf16(mlir::Value x, const VectorMath &math);
+
+/// Builds what the op computes, at the kernel's insertion point.
+void emitKernel(RoundOp op, RowKernel &kernel);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_ROUNDKERNEL_H
