@@ -1,9 +1,9 @@
 //===- ChoosePrecision.cpp - The element types of products ----------------===//
 //
 // Each product is asked by itself: what its weight is stored as, and what was
-// ordered, decide. What it multiplies becomes integers, and so does the table
-// of an embedding; everything between stays f32. Vectors that several products
-// read are quantised once.
+// ordered, decide. What it multiplies becomes integers or bf16, and so does the
+// table of an embedding; everything between stays f32. Vectors that several
+// products read are quantised or rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,19 +27,22 @@ static constexpr StringLiteral kPass = "choose-precision";
 static constexpr int64_t kMarianShift = 127;
 
 namespace {
-/// A vector as integers, and what they are worth.
-struct Quantized {
-  Value integers;
-  /// Null where all vectors have one multiplier.
+/// A vector in fewer bits, and what its integers are worth.
+struct ShortVector {
+  Value elements;
+  /// Null of bf16, and where all vectors have one multiplier.
   Value scales;
 };
 
-/// How a matrix of weights is multiplied as integers.
-struct IntegerWeight {
-  ParameterOp integers, scales;
-  /// Stands for the bias.
+/// How a matrix of weights is multiplied in fewer bits.
+struct ShortWeight {
+  ParameterOp elements;
+  /// Null of bf16.
+  ParameterOp scales;
+  /// Stands for the bias; null of bf16, which has the bias as it is.
   ParameterOp bias;
-  /// Of the vectors on the left, [1]; null where each has a scale of its own.
+  /// Of the vectors on the left, [1]; null of bf16, and where each vector has a
+  /// scale of its own.
   ParameterOp inputMultiplier;
   IntegerAttr shift;
 };
@@ -54,11 +57,12 @@ private:
   /// Which dimension of a matrix the outputs of a product are.
   enum class Outputs { Columns, Rows };
 
-  bool isQuantised(ParameterOp parameter) const;
+  bool isRounded() const { return dtype == "bf16"; }
+  bool isShortened(ParameterOp parameter) const;
   StringRef reasonAgainst(ParameterOp weight, Value bias);
-  IntegerWeight quantizeWeight(ParameterOp weight, ParameterOp bias,
-                               Outputs outputs);
-  Quantized quantize(Value vectors, ParameterOp multiplier);
+  ShortWeight shorten(ParameterOp weight, ParameterOp bias, Outputs outputs);
+  ShortVector shorten(Value vectors, ParameterOp multiplier);
+  void buildShort(ShortVector &result, Value vectors, ParameterOp multiplier);
   Value read(OpBuilder &builder, ParameterOp parameter) {
     return parameter ? MadeParameters::read(builder, parameter) : Value();
   }
@@ -66,14 +70,14 @@ private:
   void visit(LinearOp op);
   void visit(CandidateLogitsOp op);
   void visit(EmbeddingOp op);
-  void report(Operation *op, const IntegerWeight &weight);
+  void report(Operation *op, const ShortWeight &weight);
 
   /// Says why a product stays f32, where there was something to choose.
   void decline(Operation *op, StringRef reason);
 
   std::optional<MadeParameters> parameters;
   bool hasChoice = false;
-  DenseMap<std::pair<Value, Attribute>, Quantized> quantized;
+  DenseMap<std::pair<Value, Attribute>, ShortVector> shortened;
 };
 } // namespace
 
@@ -84,21 +88,24 @@ static bool isStoredQuantised(ParameterOp parameter) {
          !parameter.getFactor();
 }
 
-bool ChoosePrecision::isQuantised(ParameterOp parameter) const {
-  return dtype == "int8" || (dtype == "auto" && isStoredQuantised(parameter));
+bool ChoosePrecision::isShortened(ParameterOp parameter) const {
+  return dtype == "int8" || isRounded() ||
+         (dtype == "auto" && isStoredQuantised(parameter));
 }
 
 /// Why a product stays f32; empty where it need not.
 StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
   if (!weight || weight.getTensorType().getRank() != 2 ||
-      (bias && !parameters->find(bias)))
+      (bias && !isRounded() && !parameters->find(bias)))
     return "its weight is no parameter";
-  return isQuantised(weight) ? "" : "its weight is not stored as integers";
+  return isShortened(weight) ? "" : "its weight is not stored as integers";
 }
 
-IntegerWeight ChoosePrecision::quantizeWeight(ParameterOp weight,
-                                              ParameterOp bias,
-                                              Outputs outputs) {
+ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
+                                     Outputs outputs) {
+  if (isRounded())
+    return {parameters->derive(Derivation::Rounded, weight), ParameterOp(),
+            ParameterOp(), ParameterOp(), IntegerAttr()};
   bool byColumns = outputs == Outputs::Columns;
   if (!isStoredQuantised(weight))
     return {parameters->derive(byColumns ? Derivation::ColumnIntegers
@@ -110,7 +117,7 @@ IntegerWeight ChoosePrecision::quantizeWeight(ParameterOp weight,
             bias, ParameterOp(), IntegerAttr()};
   int64_t length = weight.getTensorType().getDimSize(byColumns ? 1 : 0);
   ParameterOp integers = parameters->integers(weight);
-  IntegerWeight result{
+  ShortWeight result{
       integers, parameters->derive(Derivation::ProductScales, integers, length),
       bias, ParameterOp(), IntegerAttr()};
   if (!weight.getSource()->getInputMultiplier())
@@ -126,28 +133,40 @@ IntegerWeight ChoosePrecision::quantizeWeight(ParameterOp weight,
   return result;
 }
 
-Quantized ChoosePrecision::quantize(Value vectors, ParameterOp multiplier) {
+ShortVector ChoosePrecision::shorten(Value vectors, ParameterOp multiplier) {
   // Weights of one layer often have equal multipliers.
   Attribute key = UnitAttr::get(&getContext());
   if (multiplier) {
     ParameterOp integers = multiplier.getPartOps().front();
     key = integers.getSource()->getInputMultiplier();
   }
-  Quantized &result = quantized[{vectors, key}];
-  if (result.integers)
-    return result;
-  OpBuilder builder(&getContext());
-  builder.setInsertionPointAfterValue(vectors);
-  auto op = QuantizeOp::create(builder, vectors.getLoc(), vectors,
-                               read(builder, multiplier),
-                               /*destinations=*/ValueRange());
-  result.integers = op.getOutputs().front();
-  if (!multiplier)
-    result.scales = op.getOutputs().back();
+  ShortVector &result = shortened[{vectors, key}];
+  if (!result.elements)
+    buildShort(result, vectors, multiplier);
   return result;
 }
 
-void ChoosePrecision::report(Operation *op, const IntegerWeight &weight) {
+void ChoosePrecision::buildShort(ShortVector &result, Value vectors,
+                                 ParameterOp multiplier) {
+  OpBuilder builder(&getContext());
+  builder.setInsertionPointAfterValue(vectors);
+  if (isRounded()) {
+    result.elements = RoundOp::create(builder, vectors.getLoc(), vectors,
+                                      /*destination=*/Value())
+                          .getOutput();
+    return;
+  }
+  auto op = QuantizeOp::create(builder, vectors.getLoc(), vectors,
+                               read(builder, multiplier),
+                               /*destinations=*/ValueRange());
+  result.elements = op.getOutputs().front();
+  if (!multiplier)
+    result.scales = op.getOutputs().back();
+}
+
+void ChoosePrecision::report(Operation *op, const ShortWeight &weight) {
+  if (isRounded())
+    return reportFused(kPass, op, nameOf(op) + " multiplies bf16");
   std::string how = weight.inputMultiplier
                         ? "with the integers and multipliers of its file"
                         : "each vector and each output with a scale of its own";
@@ -163,14 +182,16 @@ void ChoosePrecision::visit(LinearOp op) {
   ParameterOp weight = parameters->find(op.getWeight());
   if (StringRef reason = reasonAgainst(weight, op.getBias()); !reason.empty())
     return decline(op, reason);
-  IntegerWeight factors =
-      quantizeWeight(weight, parameters->find(op.getBias()), Outputs::Columns);
-  Quantized input = quantize(op.getInput(), factors.inputMultiplier);
+  ShortWeight factors =
+      shorten(weight, parameters->find(op.getBias()), Outputs::Columns);
+  ShortVector input = shorten(op.getInput(), factors.inputMultiplier);
   OpBuilder builder(op);
-  auto product = LinearOp::create(builder, op.getLoc(), input.integers,
-                                  input.scales, read(builder, factors.integers),
-                                  read(builder, factors.scales),
-                                  read(builder, factors.bias), factors.shift);
+  Value elements = read(builder, factors.elements);
+  Value scales = read(builder, factors.scales);
+  Value bias = isRounded() ? op.getBias() : read(builder, factors.bias);
+  auto product =
+      LinearOp::create(builder, op.getLoc(), input.elements, input.scales,
+                       elements, scales, bias, factors.shift);
   op.getOutput().replaceAllUsesWith(product.getOutput());
   op.erase();
   report(product, factors);
@@ -181,7 +202,7 @@ void ChoosePrecision::visit(LinearOp op) {
 static EmbeddingOp plainLookup(Value rows) {
   auto lookup = rows.getDefiningOp<EmbeddingOp>();
   bool isPlain = lookup && !lookup.hasPositions() && !lookup.getScales() &&
-                 lookup.getScale().isExactlyValue(1.0);
+                 !lookup.getWiden() && lookup.getScale().isExactlyValue(1.0);
   return isPlain ? lookup : EmbeddingOp();
 }
 
@@ -192,9 +213,9 @@ void ChoosePrecision::visit(CandidateLogitsOp op) {
   Value biasTable = bias ? bias.getTable() : op.getBias();
   if (StringRef reason = reasonAgainst(weight, biasTable); !reason.empty())
     return decline(op, reason);
-  IntegerWeight factors =
-      quantizeWeight(weight, parameters->find(biasTable), Outputs::Rows);
-  Quantized input = quantize(op.getInput(), factors.inputMultiplier);
+  ShortWeight factors =
+      shorten(weight, parameters->find(biasTable), Outputs::Rows);
+  ShortVector input = shorten(op.getInput(), factors.inputMultiplier);
   OpBuilder builder(op);
   auto lookUp = [&](ParameterOp table) {
     return EmbeddingOp::create(builder, op.getLoc(), rows.getIds(),
@@ -202,12 +223,14 @@ void ChoosePrecision::visit(CandidateLogitsOp op) {
                                builder.getF32FloatAttr(1))
         .getOutput();
   };
-  op.getInputMutable().assign(input.integers);
+  op.getInputMutable().assign(input.elements);
   if (input.scales)
     op.getInputScalesMutable().assign(input.scales);
-  op.getRowsMutable().assign(lookUp(factors.integers));
-  op.getRowScalesMutable().assign(lookUp(factors.scales));
-  op.getBiasMutable().assign(lookUp(factors.bias));
+  op.getRowsMutable().assign(lookUp(factors.elements));
+  if (factors.scales)
+    op.getRowScalesMutable().assign(lookUp(factors.scales));
+  if (factors.bias)
+    op.getBiasMutable().assign(lookUp(factors.bias));
   if (factors.shift)
     op.setShift(factors.shift.getInt());
   for (EmbeddingOp lookup : {rows, bias})
@@ -219,9 +242,16 @@ void ChoosePrecision::visit(CandidateLogitsOp op) {
 void ChoosePrecision::visit(EmbeddingOp op) {
   ParameterOp table = parameters->find(op.getTable());
   if (!table || table.getTensorType().getRank() != 2 ||
-      !table.getTensorType().getElementType().isF32() || !isQuantised(table))
+      !table.getTensorType().getElementType().isF32() || !isShortened(table))
     return;
   OpBuilder builder(op);
+  if (isRounded()) {
+    ParameterOp rounded = parameters->derive(Derivation::Rounded, table);
+    op.getTableMutable().assign(read(builder, rounded));
+    op.setWiden(true);
+    return reportFused(kPass, op,
+                       "the rows of " + nameOf(op) + " are stored as bf16");
+  }
   bool isStored = isStoredQuantised(table);
   ParameterOp integers =
       isStored ? parameters->integers(table)
@@ -239,12 +269,12 @@ void ChoosePrecision::visit(EmbeddingOp op) {
 
 void ChoosePrecision::runOnOperation() {
   parameters.emplace(getOperation());
-  quantized.clear();
+  shortened.clear();
   if (dtype == "f32")
     return;
   hasChoice = llvm::any_of(
       getOperation().getOps<ParameterOp>(),
-      [&](ParameterOp parameter) { return isQuantised(parameter); });
+      [&](ParameterOp parameter) { return isShortened(parameter); });
   auto visitAll = [&](auto type) {
     SmallVector<decltype(type)> ops;
     getOperation().walk([&](decltype(type) op) { ops.push_back(op); });

@@ -84,6 +84,8 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
       return decline("the table is no parameter");
     if (op.getScales())
       return decline("the table holds integers");
+    if (op.getWiden())
+      return decline("the table holds bf16");
     if (!agreed.lookup(table.getSymNameAttr()))
       return decline(othersThan(factor, table) +
                      " the table without that scale and it would be stored "

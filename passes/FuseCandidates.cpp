@@ -26,9 +26,10 @@ struct FuseCandidates : heddle::impl::FuseCandidatesPassBase<FuseCandidates> {
   /// The lookup that gives `rows`, unscaled; null where there is none.
   static EmbeddingOp gatherOf(Value rows) {
     auto embedding = rows.getDefiningOp<EmbeddingOp>();
-    bool isPlain =
-        embedding && !embedding.hasPositions() && !embedding.getScales() &&
-        embedding.getScale().isExactlyValue(1.0) && !embedding.getDestination();
+    bool isPlain = embedding && !embedding.hasPositions() &&
+                   !embedding.getScales() && !embedding.getWiden() &&
+                   embedding.getScale().isExactlyValue(1.0) &&
+                   !embedding.getDestination();
     return isPlain ? embedding : EmbeddingOp();
   }
 

@@ -3,6 +3,7 @@
 #include "dialect/Transformer.h"
 #include "lib/Fusion/FusionRemarks.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/Passes.h"
 
 namespace heddle {
@@ -17,6 +18,10 @@ static constexpr StringLiteral kPass = "fuse-ffn";
 
 namespace {
 struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
+  static bool multipliesF32(LinearOp linear) {
+    return getElementTypeOrSelf(linear.getWeight().getType()).isF32();
+  }
+
   void fuse(LinearOp second) {
     // An activation stands between, unless the first linear applies it.
     auto between = second.getInput().getDefiningOp<ActivationOp>();
@@ -39,7 +44,7 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
       return decline("more than one activation stands between them");
     if (second.getActivation())
       return decline("an ffn has no activation behind its second linear");
-    if (first.getWeightScales() || second.getWeightScales())
+    if (!multipliesF32(first) || !multipliesF32(second))
       return decline("an ffn multiplies f32");
     if (bool(first.getBias()) != bool(second.getBias()))
       return decline("only one of them has a bias");

@@ -1,8 +1,8 @@
-//===- FuseQuantize.cpp - Write integers where a product has its sums -----===//
+//===- FuseQuantize.cpp - Write short elements where sums are -------------===//
 //
-// With one multiplier for all vectors a value is quantised by itself: the
-// linear that computes it can do so before it stores it. A scale of a vector
-// needs all of it first.
+// With one multiplier for all vectors a value is quantised by itself, and
+// always rounded to bf16 so: the linear that computes it can do so before it
+// stores it. A scale of a vector needs all of it first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,12 +22,18 @@ using namespace heddle;
 static constexpr StringLiteral kPass = "fuse-quantize";
 
 namespace {
+/// Of what is done to a row, and of what it becomes: for people.
+struct Names {
+  StringRef done, type;
+};
+
 struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
-  /// Why `linear` cannot quantise its result; empty where it can.
-  static StringRef reasonAgainst(LinearOp linear, QuantizeOp quantize) {
-    if (!quantize.getMultiplier())
+  /// Why `linear` cannot do what `op` does to its result; empty where it can.
+  template <typename Op>
+  static StringRef reasonAgainst(LinearOp linear, Op op) {
+    if (op->getNumResults() > 1)
       return "each vector has a scale of its own";
-    if (!quantize.getInput().hasOneUse())
+    if (!op.getInput().hasOneUse())
       return "the row is read elsewhere, too";
     if (linear.getNorm())
       return "it ends in a norm";
@@ -36,31 +42,45 @@ struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
     return "";
   }
 
-  static void visit(QuantizeOp quantize) {
-    auto linear = quantize.getInput().getDefiningOp<LinearOp>();
+  static void take(LinearOp linear, QuantizeOp quantize) {
+    linear.getMultiplierMutable().assign(quantize.getMultiplier());
+  }
+  static void take(LinearOp linear, RoundOp) { linear.setRounds(true); }
+
+  template <typename Op> static void visit(Op op, const Names &names) {
+    auto linear = op.getInput().template getDefiningOp<LinearOp>();
     if (!linear)
       return;
-    if (StringRef reason = reasonAgainst(linear, quantize); !reason.empty())
+    if (StringRef reason = reasonAgainst(linear, op); !reason.empty())
       return reportDeclined(kPass, linear,
-                            "the row of " + nameOf(linear) +
-                                " is quantised by an op of its own, since " +
+                            "the row of " + nameOf(linear) + " is " +
+                                names.done + " by an op of its own, since " +
                                 reason);
-    OpBuilder builder(quantize);
+    OpBuilder builder(op);
     auto fused = cast<LinearOp>(builder.clone(*linear));
-    fused->setLoc(fuseLocations({linear, quantize}));
-    fused.getMultiplierMutable().assign(quantize.getMultiplier());
-    fused.getOutputs().front().setType(quantize.getOutputs().front().getType());
-    quantize.getOutputs().front().replaceAllUsesWith(fused.getOutput());
-    quantize.erase();
+    fused->setLoc(fuseLocations({linear, op}));
+    take(fused, op);
+    Value result = op->getResult(0);
+    fused.getOutput().setType(result.getType());
+    result.replaceAllUsesWith(fused.getOutput());
+    op.erase();
     linear.erase();
-    reportFused(kPass, fused, nameOf(fused) + " writes int8 itself");
+    reportFused(kPass, fused,
+                nameOf(fused) + " writes " + names.type + " itself");
   }
 
   void runOnOperation() override {
-    SmallVector<QuantizeOp> ops;
-    getOperation().walk([&](QuantizeOp op) { ops.push_back(op); });
-    for (QuantizeOp op : ops)
-      visit(op);
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) {
+      if (isa<QuantizeOp, RoundOp>(op))
+        ops.push_back(op);
+    });
+    for (Operation *op : ops) {
+      if (auto quantize = dyn_cast<QuantizeOp>(op))
+        visit(quantize, {"quantised", "int8"});
+      else
+        visit(cast<RoundOp>(op), {"rounded", "bf16"});
+    }
   }
 };
 } // namespace

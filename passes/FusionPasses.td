@@ -97,10 +97,11 @@ def FuseEpiloguesPass : Pass<"transformer-fuse-epilogues", "::mlir::ModuleOp"> {
 }
 
 def FuseQuantizePass : Pass<"transformer-fuse-quantize", "::mlir::ModuleOp"> {
-  let summary = "Write integers where a product has its sums";
+  let summary = "Write integers or bf16 where a product has its sums";
   let description = [{
     Comes in: functions on tensors. A linear whose result is only quantised, with
-    one multiplier for all vectors, writes the integers itself.
+    one multiplier for all vectors, writes the integers itself; one whose result
+    is only rounded writes bf16.
 
     ```mlir
     %h = transformer.linear %q, %w scales(%s), %b activation(relu)

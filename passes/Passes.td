@@ -40,9 +40,14 @@ def ChoosePrecisionPass
   let description = [{
     Comes in: functions on tensors, all f32. `dtype` says which products become
     products of integers: `f32` none, `int8` all whose weight is a parameter,
-    `auto` those whose weight the checkpoint stores as integers.
+    `auto` those whose weight the checkpoint stores as integers. With `bf16` all
+    whose weight is a parameter become products of bf16.
 
-    Such a product gets its left side from a `quantize`, its weight from a
+    A product of bf16 gets its left side from a `round`, its weight from a
+    parameter that is `rounded`; tables of embeddings are, too. Norms, softmax and
+    residuals stay f32, and so does attention.
+
+    A product of integers gets its left side from a `quantize`, its weight from a
     parameter of i8. Where the checkpoint has integers and multipliers, as
     Marian's int8 models do, these are kept; otherwise each vector and each
     output has a scale of its own. Tables of embeddings become integers by the
@@ -62,7 +67,7 @@ def ChoosePrecisionPass
   }];
   let options = [
     Option<"dtype", "dtype", "std::string", /*default=*/[{"auto"}],
-           "auto, f32 or int8">
+           "auto, f32, bf16 or int8">
   ];
 }
 

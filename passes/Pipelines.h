@@ -24,7 +24,7 @@ namespace heddle {
 llvm::ArrayRef<llvm::StringLiteral> getFusionNames();
 
 struct ModelOptions {
-  /// What products multiply: auto, f32 or int8; see ChoosePrecisionPass.
+  /// What products multiply: auto, f32, bf16 or int8; see ChoosePrecisionPass.
   std::string dtype = "auto";
   /// False leaves weights as the reference lowering reads them fastest.
   bool packWeights = true;

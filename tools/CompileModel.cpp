@@ -119,6 +119,15 @@ static llvm::Error showLevel(ModuleOp module, const CompileOptions &options,
   return emitText(options, **code);
 }
 
+/// The levels without instructions for bf16, with commas between.
+static std::string levelsWithoutBf16(llvm::ArrayRef<IsaLevel> levels) {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const IsaLevel &level : levels)
+    if (!level.hasBf16)
+      names.push_back(level.name);
+  return llvm::join(names, ", ");
+}
+
 static ManifestContext getManifestContext(const CompileOptions &options,
                                           llvm::ArrayRef<IsaLevel> levels) {
   ManifestContext context;
@@ -130,6 +139,9 @@ static ManifestContext getManifestContext(const CompileOptions &options,
       {"dtype", options.dtype}};
   if (!options.withoutFusions.empty())
     context.options["no-fuse"] = llvm::join(options.withoutFusions, ",");
+  std::string emulated = levelsWithoutBf16(levels);
+  if (options.dtype == "bf16" && !options.reference && !emulated.empty())
+    context.options["bf16-emulated"] = emulated;
   if (options.gemm == "onednn")
     context.libraries = {kOneDnnLibrary};
   for (const IsaLevel &level : levels)

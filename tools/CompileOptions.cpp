@@ -29,9 +29,10 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
                                 the machines to make code for: this one, any
                                 (default: one code for each level in the file),
                                 or one ISA level
-  --dtype auto|f32|int8         what products multiply: 8-bit integers where the
+  --dtype auto|f32|bf16|int8    what products multiply: 8-bit integers where the
                                 weights are stored so, as in Marian's int8 models,
-                                otherwise f32 (default), or all one of these
+                                otherwise f32 (default), or all one of these;
+                                bf16 is fast on avx512-bf16, and emulated below
   --gemm generated|onednn       who computes linear layers: kernels of our own
                                 (default), or oneDNN, whose results depend on
                                 what runs together, in the last bits; heddle-run
@@ -160,9 +161,9 @@ static Error checkTogether(const CompileOptions &options) {
   if (options.gemm == "onednn" && options.reference)
     return makeError("--gemm=onednn replaces generated kernels, but "
                      "--reference has none");
-  if (!is_contained({"auto", "f32", "int8"}, options.dtype))
+  if (!is_contained({"auto", "f32", "bf16", "int8"}, options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
-                     "', expected auto, f32 or int8");
+                     "', expected auto, f32, bf16 or int8");
   if (options.output.empty())
     return makeError("no output is given, expected -o FILE");
   if (options.explain && options.output == "-")

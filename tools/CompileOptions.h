@@ -38,7 +38,7 @@ struct CompileOptions {
   bool explain = false;
   /// generated (the default), or onednn for linear layers.
   std::string gemm;
-  /// auto, f32 or int8.
+  /// auto, f32, bf16 or int8.
   std::string dtype;
   Emit emit = Emit::Artifact;
   /// Threads that compile; 0 for one on each core that this process may use.

@@ -1,10 +1,15 @@
-// Products become products of integers: all, or those whose weight is stored so.
+// Products become products of integers: all, or those whose weight is stored so;
+// or all of them products of bf16.
 // RUN: heddle-opt %s -transformer-choose-precision=dtype=int8 -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s --check-prefixes=CHECK,INT8
 // RUN: FileCheck %s --check-prefix=REMARK <%t
 // RUN: heddle-opt %s -transformer-choose-precision=dtype=auto | FileCheck %s --check-prefixes=CHECK,AUTO
 // RUN: heddle-opt %s -transformer-choose-precision=dtype=f32 | FileCheck %s --check-prefix=F32
 
+// RUN: heddle-opt %s -transformer-choose-precision=dtype=bf16 -remarks-filter=.* -remark-format=emitRemark 2>%t.bf16 | FileCheck %s --check-prefix=BF16
+// RUN: FileCheck %s --check-prefix=BF16-REMARK <%t.bf16
+
 // F32-NOT: i8
+// F32-NOT: bf16
 
 transformer.parameter @w : tensor<8x4xf32>
 transformer.parameter @v : tensor<8x4xf32>
@@ -19,6 +24,16 @@ transformer.parameter @c : tensor<9xf32>
 // INT8-DAG: transformer.parameter @w.column_integers : tensor<8x4xi8> column_integers of [@w]
 // INT8-DAG: transformer.parameter @w.column_scales : tensor<4xf32> column_scales of [@w]
 // REMARK: w multiplies int8, each vector and each output with a scale of its own
+// BF16-DAG: transformer.parameter @w.rounded : tensor<8x4xbf16> rounded of [@w]
+// BF16-REMARK: w multiplies bf16
+// BF16-LABEL: func.func @linears(
+// BF16-NEXT: %[[R:.*]] = transformer.round %arg0 :
+// BF16: %[[B:.*]] = transformer.weight @b
+// BF16: %[[W:.*]] = transformer.weight @w.rounded
+// BF16: transformer.linear %[[R]], %[[W]], %[[B]] :
+// BF16-NOT: transformer.round
+// BF16: transformer.linear %[[R]], %{{[^,]*}} :
+// BF16: return
 // CHECK-LABEL: func.func @linears(
 // INT8-NEXT: %[[Q:.*]]:2 = transformer.quantize %arg0 :
 // INT8: %[[W:.*]] = transformer.weight @w.column_integers
@@ -40,6 +55,8 @@ func.func @linears(%x: tensor<?x?x8xf32>) -> (tensor<?x?x4xf32>, tensor<?x?x4xf3
 
 // Integers and multipliers that are stored are kept; a bias takes back the shift
 // where there was none, too.
+// BF16-LABEL: func.func @stored(
+// BF16: transformer.weight @q.rounded : tensor<8x4xbf16>
 // CHECK-LABEL: func.func @stored(
 // CHECK: %[[A:.*]] = transformer.weight @q.integers.input_multiplier : tensor<1xf32>
 // CHECK: %[[Q:.*]] = transformer.quantize %arg0 multiplier(%[[A]])
@@ -65,6 +82,8 @@ func.func @stored_weight_only(%x: tensor<?x?x8xf32>) -> tensor<?x?x4xf32> {
 }
 
 // Tables have a scale a row, or the divisor of their file.
+// BF16-LABEL: func.func @tables(
+// BF16: transformer.embedding %arg0, %{{.*}} widen {scale = 2.000000e+00 : f32} : (tensor<?x?xi32>, tensor<9x8xbf16>) -> tensor<?x?x8xf32>
 // CHECK-LABEL: func.func @tables(
 // INT8: transformer.embedding %arg0, %{{.*}} scales(%{{.*}}) {scale = 2.000000e+00 : f32} : (tensor<?x?xi32>, tensor<9x8xi8>, tensor<9xf32>)
 // AUTO: transformer.embedding %arg0, %{{.*}} {scale = 2.000000e+00 : f32} : (tensor<?x?xi32>, tensor<9x8xf32>)
@@ -80,6 +99,11 @@ func.func @tables(%ids: tensor<?x?xi32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xf32
 }
 
 // Candidates' rows, scales and biases are looked up together.
+// BF16-LABEL: func.func @candidates(
+// BF16: %[[R:.*]] = transformer.round %arg0
+// BF16: %[[B:.*]] = transformer.embedding %arg1, %{{.*}} : (tensor<?x?xi32>, tensor<9xf32>)
+// BF16: %[[ROWS:.*]] = transformer.embedding %arg1, %{{.*}} : (tensor<?x?xi32>, tensor<9x8xbf16>) -> tensor<?x?x8xbf16>
+// BF16: transformer.candidate_logits %[[R]], %[[ROWS]], %[[B]], %arg2 :
 // CHECK-LABEL: func.func @candidates(
 // CHECK: %[[A:.*]] = transformer.weight @u.integers.input_multiplier
 // CHECK: %[[Q:.*]] = transformer.quantize %arg0 multiplier(%[[A]])
@@ -98,6 +122,9 @@ func.func @candidates(%x: tensor<?x?x8xf32>, %ids: tensor<?x?xi32>, %counts: ten
 }
 
 // REMARK: linear multiplies f32, since its weight is no parameter
+// BF16-REMARK: linear multiplies f32, since its weight is no parameter
+// BF16-LABEL: func.func @no_parameter(
+// BF16-NOT: transformer.round
 // CHECK-LABEL: func.func @no_parameter(
 // CHECK-NOT: quantize
 func.func @no_parameter(%x: tensor<?x?x8xf32>, %w: tensor<8x4xf32>) -> tensor<?x?x4xf32> {

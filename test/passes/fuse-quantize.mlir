@@ -1,4 +1,4 @@
-// A linear writes the integers that the next one multiplies.
+// A linear writes the integers or bf16 that the next one multiplies.
 // RUN: heddle-opt %s -transformer-fuse-quantize -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK <%t
 
@@ -38,4 +38,24 @@ func.func @norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tensor<4xf32>, %m:
   %h = transformer.linear %x, %w norm(rms, %g, 1.0e-6) : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<4xf32>) -> tensor<?x4xf32>
   %q = transformer.quantize %h multiplier(%m) : (tensor<?x4xf32>, tensor<1xf32>) -> tensor<?x4xi8>
   return %q : tensor<?x4xi8>
+}
+
+// REMARK: "first writes bf16 itself"
+// CHECK-LABEL: func.func @rounded(
+// CHECK-NEXT: %[[H:.*]] = transformer.linear %arg0, %arg1 activation(relu) round :
+// CHECK-SAME: -> tensor<?x4xbf16>
+// CHECK-NEXT: return %[[H]]
+func.func @rounded(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<?x4xbf16> {
+  %h = transformer.linear %x, %w activation(relu) : (tensor<?x8xbf16>, tensor<8x4xbf16>) -> tensor<?x4xf32> loc("first")
+  %r = transformer.round %h : (tensor<?x4xf32>) -> tensor<?x4xbf16>
+  return %r : tensor<?x4xbf16>
+}
+
+// REMARK: the row of first is rounded by an op of its own, since the row is read elsewhere, too
+// CHECK-LABEL: func.func @rounded_and_read(
+// CHECK: transformer.round
+func.func @rounded_and_read(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) -> (tensor<?x4xbf16>, tensor<?x4xf32>) {
+  %h = transformer.linear %x, %w : (tensor<?x8xbf16>, tensor<8x4xbf16>) -> tensor<?x4xf32> loc("first")
+  %r = transformer.round %h : (tensor<?x4xf32>) -> tensor<?x4xbf16>
+  return %r, %h : tensor<?x4xbf16>, tensor<?x4xf32>
 }
