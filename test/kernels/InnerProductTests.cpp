@@ -1,8 +1,9 @@
-//===- InnerProductTests.cpp - Sums of products of bytes ------------------===//
+//===- InnerProductTests.cpp - Sums of products of short elements ---------===//
 //
 // Every way to multiply bytes, at every number of lanes, against sums in 64
-// bits: they are exact. Panels come from the packing of artifacts; behind the
-// depth of x stands what must not matter.
+// bits: they are exact. So are those of bf16 that are small whole numbers.
+// Panels come from the packing of artifacts; behind the depth of x stand bytes
+// that must not matter, and the zeros that bf16 want.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,24 +25,46 @@ using namespace mlir;
 
 static constexpr int64_t kColumns = 45, kRows = 3;
 
+namespace {
+/// What elements of type Number stand for: int8_t for i8, uint16_t for bf16.
+template <typename Number> struct ElementOf;
+template <> struct ElementOf<int8_t> {
+  using Sum = int32_t;
+  static constexpr int8_t kBehind = 77;
+  static Type type(OpBuilder &builder) { return builder.getI8Type(); }
+  static int64_t value(int8_t number) { return number; }
+};
+template <> struct ElementOf<uint16_t> {
+  using Sum = float;
+  static constexpr uint16_t kBehind = 0;
+  static Type type(OpBuilder &builder) { return builder.getBF16Type(); }
+  static int64_t value(uint16_t bits) {
+    return int64_t(llvm::bit_cast<float>(uint32_t(bits) << 16));
+  }
+};
+} // namespace
+
 /// y [rows, 32 * panels] = x W, of x [rows, a whole number of groups].
+template <typename Number>
 static VectorCode multiplyCode(const IsaLevel &isa, int64_t lanes,
                                int64_t depth) {
   auto layoutOf = [](Type element) { return PanelLayout(element, kColumns); };
   return VectorCode(
       isa,
       [&](OpBuilder &builder) {
-        Type i8 = builder.getI8Type();
-        int64_t width = llvm::alignTo(depth, layoutOf(i8).group());
+        Type element = ElementOf<Number>::type(builder);
+        Type sum = element.isBF16() ? Type(builder.getF32Type())
+                                    : builder.getI32Type();
+        PanelLayout layout = layoutOf(element);
+        int64_t width = llvm::alignTo(depth, layout.group());
         return SmallVector<Type>{
-            MemRefType::get({kRows, width}, i8),
-            MemRefType::get(layoutOf(i8).shape(depth), i8),
-            MemRefType::get({kRows, layoutOf(i8).panels() * kPanelColumns},
-                            builder.getI32Type())};
+            MemRefType::get({kRows, width}, element),
+            MemRefType::get(layout.shape(depth), element),
+            MemRefType::get({kRows, layout.panels() * kPanelColumns}, sum)};
       },
       [&](OpBuilder &builder, ValueRange memrefs) {
         VectorLoops loops(builder, builder.getUnknownLoc(), isa);
-        InnerProduct product(loops, builder.getI8Type());
+        InnerProduct product(loops, ElementOf<Number>::type(builder));
         Value x = memrefs[0], y = memrefs[2];
         Value panels = product.flatten(memrefs[1]);
         Type group = product.operandType(1);
@@ -92,8 +115,9 @@ protected:
   }
 
   /// Expects exact sums of these values, by vectors of any length.
-  void expectExact(int64_t depth, const std::vector<int8_t> &x,
-                   const std::vector<int8_t> &w) {
+  template <typename Number>
+  void expectExact(int64_t depth, const std::vector<Number> &x,
+                   const std::vector<Number> &w) {
     for (int64_t lanes = isa.lanes; lanes >= 4; lanes /= 2)
       expectExact(depth, x, w, lanes);
   }
@@ -101,37 +125,43 @@ protected:
   IsaLevel isa;
 
 private:
-  void expectExact(int64_t depth, const std::vector<int8_t> &x,
-                   const std::vector<int8_t> &w, int64_t lanes);
+  template <typename Number>
+  void expectExact(int64_t depth, const std::vector<Number> &x,
+                   const std::vector<Number> &w, int64_t lanes);
 };
 } // namespace
 
-void InnerProductTest::expectExact(int64_t depth, const std::vector<int8_t> &x,
-                                   const std::vector<int8_t> &w,
+template <typename Number>
+void InnerProductTest::expectExact(int64_t depth, const std::vector<Number> &x,
+                                   const std::vector<Number> &w,
                                    int64_t lanes) {
-  const PanelLayout layout(1, kColumns);
+  using Element = ElementOf<Number>;
+  using Sum = typename Element::Sum;
+  const PanelLayout layout(sizeof(Number), kColumns);
   int64_t width = llvm::alignTo(depth, layout.group());
-  std::vector<int8_t> rows(kRows * width, 77), panels;
+  std::vector<Number> rows(kRows * width, Element::kBehind);
+  std::vector<char> panels;
   for (int64_t row = 0; row < kRows; ++row)
     std::copy_n(&x[row * depth], depth, &rows[row * width]);
   for (int64_t first = 0; first < kColumns; first += kPanelColumns) {
-    llvm::SmallVector<char, 0> panel = packPanel<int8_t>(
+    llvm::SmallVector<char, 0> panel = packPanel<Number>(
         {w, depth, kColumns}, first, std::min(kPanelColumns, kColumns - first));
     panels.insert(panels.end(), panel.begin(), panel.end());
   }
   int64_t columns = layout.panels() * kPanelColumns;
-  std::vector<int32_t> y(kRows * columns, -1);
-  multiplyCode(isa, lanes, depth)(memRefOf(rows.data(), kRows, width),
-                                  memRefOf(panels.data(), layout.panels(),
-                                           layout.rows(depth), kPanelColumns,
-                                           layout.group()),
-                                  memRefOf(y.data(), kRows, columns));
+  std::vector<Sum> y(kRows * columns, Sum(-1));
+  multiplyCode<Number>(isa, lanes, depth)(
+      memRefOf(rows.data(), kRows, width),
+      memRefOf(panels.data(), layout.panels(), layout.rows(depth),
+               kPanelColumns, layout.group()),
+      memRefOf(y.data(), kRows, columns));
   for (int64_t row = 0; row < kRows; ++row)
     for (int64_t column = 0; column < columns; ++column) {
       int64_t sum = 0;
       for (int64_t k = 0; column < kColumns && k < depth; ++k)
-        sum += int64_t(x[row * depth + k]) * w[k * kColumns + column];
-      ASSERT_EQ(y[row * columns + column], sum)
+        sum += Element::value(x[row * depth + k]) *
+               Element::value(w[k * kColumns + column]);
+      ASSERT_EQ(y[row * columns + column], Sum(sum))
           << "depth " << depth << ", " << lanes << " lanes, row " << row
           << ", column " << column;
     }
@@ -151,6 +181,21 @@ TEST_P(InnerProductTest, RandomBytesOfAnyDepth) {
   for (int64_t depth : {1, 2, 3, 4, 5, 37, 64, 1601})
     expectExact(depth, randomBytes(kRows * depth, 1, -127, 127),
                 randomBytes(depth * kColumns, 2, -128, 127));
+}
+
+/// The same as bf16.
+static std::vector<uint16_t> randomBf16(int64_t count, unsigned seed) {
+  std::vector<uint16_t> values;
+  for (int8_t number : randomBytes(count, seed, -128, 127))
+    values.push_back(llvm::bit_cast<uint32_t>(float(number)) >> 16);
+  return values;
+}
+
+TEST_P(InnerProductTest, WholeNumbersOfBf16) {
+  // 600 products of at most 2^14 stay below 2^24.
+  for (int64_t depth : {1, 2, 3, 4, 5, 37, 64, 600})
+    expectExact(depth, randomBf16(kRows * depth, 1),
+                randomBf16(depth * kColumns, 2));
 }
 
 TEST_P(InnerProductTest, ExtremesInEveryCombination) {

@@ -44,6 +44,21 @@ module @disagreement {
 
 // -----
 
+// REMARK: the rows of table are multiplied by 2 as they are looked up, since the table holds bf16
+// CHECK-LABEL: module @rounded
+// CHECK-NOT: scaled by
+module @rounded {
+  transformer.parameter @table : tensor<9x8xf32>
+  transformer.parameter @rounded : tensor<9x8xbf16> rounded of [@table]
+  func.func @f(%ids: tensor<?x?xi32>) -> tensor<?x?x8xf32> {
+    %t = transformer.weight @rounded : tensor<9x8xbf16>
+    %y = transformer.embedding %ids, %t widen {scale = 2.0 : f32} : (tensor<?x?xi32>, tensor<9x8xbf16>) -> tensor<?x?x8xf32> loc("table")
+    return %y : tensor<?x?x8xf32>
+  }
+}
+
+// -----
+
 // The scale of scores is part of the factor of their exponents.
 
 // CHECK-LABEL: module @attention

@@ -80,6 +80,15 @@ func.func @too_wide(%x: !x, %w1: tensor<8x32769xf32>, %w2: tensor<32769x8xf32>)
   return %y : !x
 }
 
+// REMARK: since an ffn multiplies f32
+// CHECK-LABEL: func.func @bf16(
+// CHECK-NOT: transformer.ffn
+func.func @bf16(%x: tensor<?x8xbf16>, %w1: tensor<8x16xbf16>, %w2: tensor<16x8xbf16>) -> !x {
+  %h = transformer.linear %x, %w1 activation(relu) round : (tensor<?x8xbf16>, tensor<8x16xbf16>) -> tensor<?x16xbf16>
+  %y = transformer.linear %h, %w2 : (tensor<?x16xbf16>, tensor<16x8xbf16>) -> !x
+  return %y : !x
+}
+
 // What ends in a norm is a sublayer of its own, and no hidden vector.
 
 // REMARK-NOT: remark:
