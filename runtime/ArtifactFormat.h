@@ -47,9 +47,9 @@
 //     "kernels": ["linear_256x1536", ...],       what a profile counts
 //     "kernel_types": ["i8", ...] }              and what each multiplies
 // "libraries", "kernels" and with them "kernel_types" may miss, and every key
-// of "generation" except "eos". dtype is "f32", "i32", "i8" or "bf16". A shape's
-// elements are numbers or names of dims; "capacity<=7" is the capacity, but
-// never more than 7.
+// of "generation" except "eos". dtype is "f32", "i32", "i8" or "bf16". A
+// shape's elements are numbers or names of dims; "capacity<=7" is the capacity,
+// but never more than 7.
 //
 // Entries of an encoder-decoder, with the arguments the runtime knows by name:
 //   encode          ids [batch, source], lengths [batch] -> memory
