@@ -1,9 +1,10 @@
 //===- ChoosePrecision.cpp - The element types of products ----------------===//
 //
-// Each product is asked by itself: what its weight is stored as, and what was
-// ordered, decide. What it multiplies becomes integers or bf16, and so does the
-// table of an embedding; everything between stays f32. Vectors that several
-// products read are quantised or rounded once.
+// Each product is asked by itself: what its weight is stored as, what was
+// ordered, and what was ordered of its weight by name decide. What it
+// multiplies becomes integers or bf16, and so does the table of an embedding;
+// everything between stays f32. Vectors that several products read are
+// quantised or rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,8 @@
 #include "lib/Fusion/FusionRemarks.h"
 #include "lib/Fusion/MadeParameters.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/GlobPattern.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_CHOOSEPRECISIONPASS
@@ -27,6 +30,18 @@ static constexpr StringLiteral kPass = "choose-precision";
 static constexpr int64_t kMarianShift = 127;
 
 namespace {
+/// What a product multiplies, the shortest type first.
+enum class Precision { Int8, BF16, F32 };
+
+/// Weights with names like `names` are multiplied in that type at least.
+struct KeepRule {
+  StringRef text;
+  Precision precision;
+  llvm::GlobPattern names;
+  /// Of a product's weight or of a table.
+  bool isMatched = false;
+};
+
 /// A vector in fewer bits, and what its integers are worth.
 struct ShortVector {
   Value elements;
@@ -36,15 +51,16 @@ struct ShortVector {
 
 /// How a matrix of weights is multiplied in fewer bits.
 struct ShortWeight {
+  Precision precision;
   ParameterOp elements;
   /// Null of bf16.
-  ParameterOp scales;
+  ParameterOp scales = {};
   /// Stands for the bias; null of bf16, which has the bias as it is.
-  ParameterOp bias;
+  ParameterOp bias = {};
   /// Of the vectors on the left, [1]; null of bf16, and where each vector has a
   /// scale of its own.
-  ParameterOp inputMultiplier;
-  IntegerAttr shift;
+  ParameterOp inputMultiplier = {};
+  IntegerAttr shift = {};
 };
 
 struct ChoosePrecision
@@ -57,12 +73,13 @@ private:
   /// Which dimension of a matrix the outputs of a product are.
   enum class Outputs { Columns, Rows };
 
-  bool isRounded() const { return dtype == "bf16"; }
-  bool isShortened(ParameterOp parameter) const;
+  LogicalResult parseRules();
+  LogicalResult checkRules();
+  Precision precisionOf(ParameterOp parameter);
   StringRef reasonAgainst(ParameterOp weight, Value bias);
   ShortWeight shorten(ParameterOp weight, ParameterOp bias, Outputs outputs);
-  ShortVector shorten(Value vectors, ParameterOp multiplier);
-  void buildShort(ShortVector &result, Value vectors, ParameterOp multiplier);
+  ShortVector shorten(Value vectors, ShortWeight weight);
+  void buildShort(ShortVector &result, Value vectors, ShortWeight weight);
   Value read(OpBuilder &builder, ParameterOp parameter) {
     return parameter ? MadeParameters::read(builder, parameter) : Value();
   }
@@ -70,12 +87,13 @@ private:
   void visit(LinearOp op);
   void visit(CandidateLogitsOp op);
   void visit(EmbeddingOp op);
-  void report(Operation *op, const ShortWeight &weight);
+  void report(Operation *op, ShortWeight weight);
 
   /// Says why a product stays f32, where there was something to choose.
   void decline(Operation *op, StringRef reason);
 
   std::optional<MadeParameters> parameters;
+  SmallVector<KeepRule> rules;
   bool hasChoice = false;
   DenseMap<std::pair<Value, Attribute>, ShortVector> shortened;
 };
@@ -88,38 +106,90 @@ static bool isStoredQuantised(ParameterOp parameter) {
          !parameter.getFactor();
 }
 
-bool ChoosePrecision::isShortened(ParameterOp parameter) const {
-  return dtype == "int8" || isRounded() ||
-         (dtype == "auto" && isStoredQuantised(parameter));
+static std::optional<Precision> parsePrecision(StringRef name) {
+  return llvm::StringSwitch<std::optional<Precision>>(name)
+      .Case("int8", Precision::Int8)
+      .Case("bf16", Precision::BF16)
+      .Case("f32", Precision::F32)
+      .Default(std::nullopt);
+}
+
+LogicalResult ChoosePrecision::parseRules() {
+  rules.clear();
+  for (StringRef text : keep) {
+    auto [type, names] = text.split(':');
+    std::optional<Precision> precision = parsePrecision(type);
+    llvm::Expected<llvm::GlobPattern> pattern =
+        llvm::GlobPattern::create(names);
+    if (!pattern || !precision || names.empty()) {
+      llvm::consumeError(pattern.takeError());
+      return getOperation().emitError(
+                 "expected a type and a pattern of names "
+                 "to keep, such as bf16:encoder_*, found '")
+             << text << "'";
+    }
+    rules.push_back({text, *precision, std::move(*pattern)});
+  }
+  return success();
+}
+
+LogicalResult ChoosePrecision::checkRules() {
+  for (const KeepRule &rule : rules)
+    if (!rule.isMatched)
+      return getOperation().emitError("no weight of a product and no table has "
+                                      "a name like '")
+             << rule.text.split(':').second << "', which is to be kept";
+  return success();
+}
+
+/// By the first rule that has its name.
+Precision ChoosePrecision::precisionOf(ParameterOp parameter) {
+  Precision ordered = parsePrecision(dtype).value_or(
+      isStoredQuantised(parameter) ? Precision::Int8 : Precision::F32);
+  std::optional<Precision> kept;
+  for (KeepRule &rule : rules)
+    if (rule.names.match(parameter.getSymName())) {
+      rule.isMatched = true;
+      kept = kept.value_or(rule.precision);
+    }
+  return std::max(ordered, kept.value_or(ordered));
 }
 
 /// Why a product stays f32; empty where it need not.
 StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
-  if (!weight || weight.getTensorType().getRank() != 2 ||
-      (bias && !isRounded() && !parameters->find(bias)))
+  if (!weight || weight.getTensorType().getRank() != 2)
     return "its weight is no parameter";
-  return isShortened(weight) ? "" : "its weight is not stored as integers";
+  switch (precisionOf(weight)) {
+  case Precision::Int8:
+    return bias && !parameters->find(bias) ? "its bias is no parameter" : "";
+  case Precision::BF16:
+    return "";
+  case Precision::F32:
+    return dtype == "auto" && !isStoredQuantised(weight)
+               ? "its weight is not stored as integers"
+               : "its weight is to be kept so";
+  }
 }
 
 ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
                                      Outputs outputs) {
-  if (isRounded())
-    return {parameters->derive(Derivation::Rounded, weight), ParameterOp(),
-            ParameterOp(), ParameterOp(), IntegerAttr()};
+  if (precisionOf(weight) == Precision::BF16)
+    return {Precision::BF16, parameters->derive(Derivation::Rounded, weight)};
   bool byColumns = outputs == Outputs::Columns;
   if (!isStoredQuantised(weight))
-    return {parameters->derive(byColumns ? Derivation::ColumnIntegers
+    return {Precision::Int8,
+            parameters->derive(byColumns ? Derivation::ColumnIntegers
                                          : Derivation::RowIntegers,
                                weight),
             parameters->derive(byColumns ? Derivation::ColumnScales
                                          : Derivation::RowScales,
                                weight),
-            bias, ParameterOp(), IntegerAttr()};
+            bias};
   int64_t length = weight.getTensorType().getDimSize(byColumns ? 1 : 0);
   ParameterOp integers = parameters->integers(weight);
   ShortWeight result{
-      integers, parameters->derive(Derivation::ProductScales, integers, length),
-      bias, ParameterOp(), IntegerAttr()};
+      Precision::Int8, integers,
+      parameters->derive(Derivation::ProductScales, integers, length), bias};
   if (!weight.getSource()->getInputMultiplier())
     return result;
   result.inputMultiplier =
@@ -133,39 +203,40 @@ ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
   return result;
 }
 
-ShortVector ChoosePrecision::shorten(Value vectors, ParameterOp multiplier) {
+ShortVector ChoosePrecision::shorten(Value vectors, ShortWeight weight) {
   // Weights of one layer often have equal multipliers.
-  Attribute key = UnitAttr::get(&getContext());
-  if (multiplier) {
-    ParameterOp integers = multiplier.getPartOps().front();
+  Attribute key =
+      TypeAttr::get(weight.elements.getTensorType().getElementType());
+  if (weight.inputMultiplier) {
+    ParameterOp integers = weight.inputMultiplier.getPartOps().front();
     key = integers.getSource()->getInputMultiplier();
   }
   ShortVector &result = shortened[{vectors, key}];
   if (!result.elements)
-    buildShort(result, vectors, multiplier);
+    buildShort(result, vectors, weight);
   return result;
 }
 
 void ChoosePrecision::buildShort(ShortVector &result, Value vectors,
-                                 ParameterOp multiplier) {
+                                 ShortWeight weight) {
   OpBuilder builder(&getContext());
   builder.setInsertionPointAfterValue(vectors);
-  if (isRounded()) {
+  if (weight.precision == Precision::BF16) {
     result.elements = RoundOp::create(builder, vectors.getLoc(), vectors,
                                       /*destination=*/Value())
                           .getOutput();
     return;
   }
   auto op = QuantizeOp::create(builder, vectors.getLoc(), vectors,
-                               read(builder, multiplier),
+                               read(builder, weight.inputMultiplier),
                                /*destinations=*/ValueRange());
   result.elements = op.getOutputs().front();
-  if (!multiplier)
+  if (!weight.inputMultiplier)
     result.scales = op.getOutputs().back();
 }
 
-void ChoosePrecision::report(Operation *op, const ShortWeight &weight) {
-  if (isRounded())
+void ChoosePrecision::report(Operation *op, ShortWeight weight) {
+  if (weight.precision == Precision::BF16)
     return reportFused(kPass, op, nameOf(op) + " multiplies bf16");
   std::string how = weight.inputMultiplier
                         ? "with the integers and multipliers of its file"
@@ -184,11 +255,13 @@ void ChoosePrecision::visit(LinearOp op) {
     return decline(op, reason);
   ShortWeight factors =
       shorten(weight, parameters->find(op.getBias()), Outputs::Columns);
-  ShortVector input = shorten(op.getInput(), factors.inputMultiplier);
+  ShortVector input = shorten(op.getInput(), factors);
   OpBuilder builder(op);
   Value elements = read(builder, factors.elements);
   Value scales = read(builder, factors.scales);
-  Value bias = isRounded() ? op.getBias() : read(builder, factors.bias);
+  Value bias = factors.precision == Precision::BF16
+                   ? op.getBias()
+                   : read(builder, factors.bias);
   auto product =
       LinearOp::create(builder, op.getLoc(), input.elements, input.scales,
                        elements, scales, bias, factors.shift);
@@ -215,7 +288,7 @@ void ChoosePrecision::visit(CandidateLogitsOp op) {
     return decline(op, reason);
   ShortWeight factors =
       shorten(weight, parameters->find(biasTable), Outputs::Rows);
-  ShortVector input = shorten(op.getInput(), factors.inputMultiplier);
+  ShortVector input = shorten(op.getInput(), factors);
   OpBuilder builder(op);
   auto lookUp = [&](ParameterOp table) {
     return EmbeddingOp::create(builder, op.getLoc(), rows.getIds(),
@@ -242,10 +315,13 @@ void ChoosePrecision::visit(CandidateLogitsOp op) {
 void ChoosePrecision::visit(EmbeddingOp op) {
   ParameterOp table = parameters->find(op.getTable());
   if (!table || table.getTensorType().getRank() != 2 ||
-      !table.getTensorType().getElementType().isF32() || !isShortened(table))
+      !table.getTensorType().getElementType().isF32())
+    return;
+  Precision precision = precisionOf(table);
+  if (precision == Precision::F32)
     return;
   OpBuilder builder(op);
-  if (isRounded()) {
+  if (precision == Precision::BF16) {
     ParameterOp rounded = parameters->derive(Derivation::Rounded, table);
     op.getTableMutable().assign(read(builder, rounded));
     op.setWiden(true);
@@ -270,11 +346,13 @@ void ChoosePrecision::visit(EmbeddingOp op) {
 void ChoosePrecision::runOnOperation() {
   parameters.emplace(getOperation());
   shortened.clear();
+  if (failed(parseRules()))
+    return signalPassFailure();
   if (dtype == "f32")
     return;
-  hasChoice = llvm::any_of(
-      getOperation().getOps<ParameterOp>(),
-      [&](ParameterOp parameter) { return isShortened(parameter); });
+  hasChoice =
+      dtype != "auto" ||
+      llvm::any_of(getOperation().getOps<ParameterOp>(), isStoredQuantised);
   auto visitAll = [&](auto type) {
     SmallVector<decltype(type)> ops;
     getOperation().walk([&](decltype(type) op) { ops.push_back(op); });
@@ -285,6 +363,8 @@ void ChoosePrecision::runOnOperation() {
   visitAll(CandidateLogitsOp());
   visitAll(LinearOp());
   visitAll(EmbeddingOp());
+  if (failed(checkRules()))
+    return signalPassFailure();
   getOperation().walk([](WeightOp weight) {
     if (weight->use_empty())
       weight.erase();

@@ -63,11 +63,17 @@ def ChoosePrecisionPass
     %y = transformer.linear %q scales(%s), %i scales(%t), %b
     ```
 
+    `keep` has rules such as `bf16:encoder_l1_*`: a weight is multiplied in the
+    type of the first rule that has its name, where that is wider. A rule that
+    has no name of a product's weight or a table is an error.
+
     What is multiplied as f32 says in a remark why.
   }];
   let options = [
     Option<"dtype", "dtype", "std::string", /*default=*/[{"auto"}],
-           "auto, f32, bf16 or int8">
+           "auto, f32, bf16 or int8">,
+    ListOption<"keep", "keep", "std::string",
+               "int8:GLOB, bf16:GLOB or f32:GLOB: at least so wide">
   ];
 }
 

@@ -85,7 +85,8 @@ void heddle::buildModelPipeline(OpPassManager &manager,
   manager.addPass(createExpandRegionsPass());
   // Masks fold first: the reach of what is left decides how large caches are.
   addCleanup(manager);
-  manager.addPass(createChoosePrecisionPass({options.dtype}));
+  manager.addPass(createChoosePrecisionPass(
+      {options.dtype, llvm::to_vector(options.keep)}));
   addFusions(manager, kFusions, options);
   manager.addPass(createSplitPhasesPass());
   addFusions(manager, kStepFusions, options);

@@ -26,6 +26,8 @@ llvm::ArrayRef<llvm::StringLiteral> getFusionNames();
 struct ModelOptions {
   /// What products multiply: auto, f32, bf16 or int8; see ChoosePrecisionPass.
   std::string dtype = "auto";
+  /// What is multiplied in wider types, by name; see there, too.
+  std::vector<std::string> keep;
   /// False leaves weights as the reference lowering reads them fastest.
   bool packWeights = true;
   /// Names of fusion passes to leave out.

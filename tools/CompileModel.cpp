@@ -139,6 +139,8 @@ static ManifestContext getManifestContext(const CompileOptions &options,
       {"dtype", options.dtype}};
   if (!options.withoutFusions.empty())
     context.options["no-fuse"] = llvm::join(options.withoutFusions, ",");
+  if (!options.keep.empty())
+    context.options["keep"] = llvm::join(options.keep, ",");
   std::string emulated = levelsWithoutBf16(levels);
   if (options.dtype == "bf16" && !options.reference && !emulated.empty())
     context.options["bf16-emulated"] = emulated;
@@ -204,6 +206,7 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
   bool oneDnn = options.gemm == "onednn";
   ModelOptions modelOptions;
   modelOptions.dtype = options.dtype;
+  modelOptions.keep = options.keep;
   modelOptions.packWeights = !options.reference && !oneDnn;
   for (const FusionTotal &fusion : fusions)
     if (!fusion.leftOut.empty())

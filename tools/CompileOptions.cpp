@@ -10,6 +10,7 @@
 #include "passes/Pipelines.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/GlobPattern.h"
 
 using namespace llvm;
 
@@ -33,6 +34,9 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
                                 weights are stored so, as in Marian's int8 models,
                                 otherwise f32 (default), or all one of these;
                                 bf16 is fast on avx512-bf16, and emulated below
+  --keep bf16:GLOB, f32:GLOB    but multiply weights whose names in the checkpoint
+                                are like GLOB in this wider type; may be given
+                                more than once, the first that has a name counts
   --gemm generated|onednn       who computes linear layers: kernels of our own
                                 (default), or oneDNN, whose results depend on
                                 what runs together, in the last bits; heddle-run
@@ -77,6 +81,28 @@ static Error addFusions(CompileOptions &options, StringRef names) {
   return Error::success();
 }
 
+static Error addKept(CompileOptions &options, StringRef rule) {
+  auto [type, names] = rule.split(':');
+  Expected<GlobPattern> pattern = GlobPattern::create(names);
+  bool isPattern = bool(pattern) && !names.empty();
+  consumeError(pattern.takeError());
+  if (!isPattern || (type != "bf16" && type != "f32"))
+    return makeError("--keep has the value '" + rule +
+                     "', expected bf16:GLOB or f32:GLOB over names of weights");
+  options.keep.push_back(rule.str());
+  return Error::success();
+}
+
+/// A rule narrows nothing: one that could not widen is a mistake.
+static Error checkKept(const CompileOptions &options) {
+  for (StringRef rule : options.keep)
+    if (options.dtype == "f32" || rule.split(':').first == options.dtype)
+      return makeError("--keep has the value '" + rule +
+                       "', which is no wider than --dtype, '" + options.dtype +
+                       "'");
+  return Error::success();
+}
+
 static constexpr unsigned kMostJobs = 1024;
 
 static Error setJobs(CompileOptions &options, StringRef value) {
@@ -104,6 +130,8 @@ static Error setValue(CompileOptions &options, StringRef flag,
   }
   if (flag == "--no-fuse")
     return addFusions(options, value);
+  if (flag == "--keep")
+    return addKept(options, value);
   if (flag == "--jobs")
     return setJobs(options, value);
   if (value.empty())
@@ -136,6 +164,7 @@ static StringRef findPassFlag(const CompileOptions &options) {
       {"--target", !options.target.empty()},
       {"--gemm", !options.gemm.empty()},
       {"--dtype", !options.dtype.empty()},
+      {"--keep", !options.keep.empty()},
       {"--reference", options.reference},
       {"--explain", options.explain},
       {"--no-fuse", !options.withoutFusions.empty()},
@@ -164,6 +193,8 @@ static Error checkTogether(const CompileOptions &options) {
   if (!is_contained({"auto", "f32", "bf16", "int8"}, options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
                      "', expected auto, f32, bf16 or int8");
+  if (Error error = checkKept(options))
+    return error;
   if (options.output.empty())
     return makeError("no output is given, expected -o FILE");
   if (options.explain && options.output == "-")
@@ -196,7 +227,7 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
     } else if (argument == "--explain") {
       options.explain = true;
     } else if (findText(options, flag) || flag == "--emit" ||
-               flag == "--no-fuse" || flag == "--jobs" ||
+               flag == "--no-fuse" || flag == "--jobs" || flag == "--keep" ||
                flag == "--load-dialect-plugin") {
       if (!argument.contains('=') && ++i == arguments.size())
         return makeError(flag + " needs a value");

@@ -40,6 +40,9 @@ struct CompileOptions {
   std::string gemm;
   /// auto, f32, bf16 or int8.
   std::string dtype;
+  /// Weights that are multiplied in a wider type: bf16:GLOB or f32:GLOB over
+  /// the names of the checkpoint.
+  std::vector<std::string> keep;
   Emit emit = Emit::Artifact;
   /// Threads that compile; 0 for one on each core that this process may use.
   unsigned jobs = 0;
