@@ -37,6 +37,9 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --keep bf16:GLOB, f32:GLOB    but multiply weights whose names in the checkpoint
                                 are like GLOB in this wider type; may be given
                                 more than once, the first that has a name counts
+  --calibrate FILE              print how far logits are from f32's, for each layer
+                                by itself, over the lines of FILE (ids where the
+                                model has no tokenizer): which ones to keep
   --gemm generated|onednn       who computes linear layers: kernels of our own
                                 (default), or oneDNN, whose results depend on
                                 what runs together, in the last bits; heddle-run
@@ -64,6 +67,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("--target", &options.target)
       .Case("--gemm", &options.gemm)
       .Case("--dtype", &options.dtype)
+      .Case("--calibrate", &options.calibrate)
       .Default(nullptr);
 }
 
@@ -165,6 +169,7 @@ static StringRef findPassFlag(const CompileOptions &options) {
       {"--gemm", !options.gemm.empty()},
       {"--dtype", !options.dtype.empty()},
       {"--keep", !options.keep.empty()},
+      {"--calibrate", !options.calibrate.empty()},
       {"--reference", options.reference},
       {"--explain", options.explain},
       {"--no-fuse", !options.withoutFusions.empty()},
@@ -197,6 +202,10 @@ static Error checkTogether(const CompileOptions &options) {
     return error;
   if (options.output.empty())
     return makeError("no output is given, expected -o FILE");
+  if (!options.calibrate.empty() && options.dtype == "f32")
+    return makeError("--calibrate compares with f32, which --dtype is");
+  if (!options.calibrate.empty() && options.emit != Emit::Artifact)
+    return makeError("--calibrate runs artifacts, expected --emit artifact");
   if (options.explain && options.output == "-")
     return makeError("--explain prints on standard output, expected -o FILE");
   if (options.output == "-" && options.emit == Emit::Artifact)

@@ -43,6 +43,11 @@ struct CompileOptions {
   /// Weights that are multiplied in a wider type: bf16:GLOB or f32:GLOB over
   /// the names of the checkpoint.
   std::vector<std::string> keep;
+  /// Lines of text to measure what fewer bits cost; empty for none.
+  std::string calibrate;
+  /// Whether this is one of the artifacts that --calibrate measures, of which
+  /// nothing is said.
+  bool isTrial = false;
   Emit emit = Emit::Artifact;
   /// Threads that compile; 0 for one on each core that this process may use.
   unsigned jobs = 0;

@@ -15,6 +15,7 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "passes/Pipelines.h"
+#include "tools/Calibrate.h"
 #include "tools/CompileModel.h"
 #include "tools/CompileOptions.h"
 #include "tools/CompileOutput.h"
@@ -51,6 +52,16 @@ static std::vector<FusionTotal> listFusions(const CompileOptions &options) {
   return fusions;
 }
 
+static llvm::Error compile(const CompileOptions &options);
+
+/// The table of --calibrate; empty without it.
+static llvm::Expected<std::string> calibrateModel(const CompileOptions &options,
+                                                  ModuleOp module) {
+  if (options.calibrate.empty() || options.isTrial)
+    return "";
+  return calibrate(options, listLayers(module), compile);
+}
+
 static llvm::Error compile(const CompileOptions &options) {
   if (llvm::Error error = checkOutput(options))
     return error;
@@ -64,7 +75,7 @@ static llvm::Error compile(const CompileOptions &options) {
   FusionReport report;
   // Models are small for MLIR: threads would cost more than they save.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  if (options.explain)
+  if (options.explain && !options.isTrial)
     report.listenTo(context);
   ImportOptions importOptions;
   importOptions.weights = options.weights;
@@ -77,16 +88,21 @@ static llvm::Error compile(const CompileOptions &options) {
     llvm::raw_string_ostream(text) << *model->module;
     return writeText(options.output, text + "\n");
   }
+  llvm::Expected<std::string> table = calibrateModel(options, *model->module);
+  if (!table)
+    return table.takeError();
   report.readModule(*model->module);
   std::vector<FusionTotal> fusions = listFusions(options);
   if (llvm::Error error = compileModel(options, fusions, *model))
     return error;
-  if (!options.explain)
+  if (options.isTrial)
     return llvm::Error::success();
+  if (!options.explain)
+    return printText(*table);
   std::string text;
   llvm::raw_string_ostream stream(text);
   report.print(stream, fusions);
-  return printText(text);
+  return printText(text + *table);
 }
 
 static llvm::Error run(llvm::ArrayRef<const char *> arguments) {

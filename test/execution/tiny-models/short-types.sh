@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Compiles models of test/goldens with --dtype TYPE and compares their logits with
+# those that transformers computed in float64, in the full form and step by step.
+#
+# usage: short-types.sh TYPE GOLDENS TEMPORARY FLAG...
+
+set -euo pipefail
+type=$1 goldens=$2 temporary=$3
+shift 3
+case $type in
+  # A chain of at most 19 products, whose factors are both rounded, by up to 2^-9
+  # of their size: errors of chance add up to sqrt(38) 2^-9 = 1.2 % of the largest
+  # logit (1.0 and 1.3 % measured). Three times that for the worst one.
+  bf16) within=0.036 ;;
+  # Factors are rounded to steps of max / 127, by 1 / sqrt(12) of one on average;
+  # of vectors of 20 to 60 normal numbers the largest is about 2.4 deviations, so
+  # that a factor is off by 2.4 / 127 / sqrt(12) = 0.55 %. That adds up to
+  # sqrt(38) 0.55 % = 3.4 % of the largest logit, where errors are spread as logits
+  # are (3.0 and 3.9 % measured). Three times that for the worst one.
+  int8) within=0.102 ;;
+esac
+rm -rf "$temporary"
+mkdir -p "$temporary"
+
+# score NAME GOLDEN FORM BATCH: writes the logits of all rows to NAME.npy.
+score() {
+  heddle-run "$temporary/model.heddle" --ids --form "$3" --batch "$4" \
+    --teacher "$2/teacher.ids" --logits "$temporary/$1.npy" <"$2/inputs.ids"
+}
+
+for golden in "$goldens"/bart-pre-norm "$goldens"/marian-opus; do
+  heddle-compile "$golden" -o "$temporary/model.heddle" --dtype "$type" "$@"
+  for form in full step; do
+    score $form "$golden" $form 8
+    compare-npy "$temporary/$form.npy" "$golden/logits.npy" --within $within
+    # It is not f32, which would be a thousand times closer.
+    if compare-npy "$temporary/$form.npy" "$golden/logits.npy" --within 0.001; then
+      exit 1
+    fi
+    # Bits depend neither on the neighbours in a batch nor on its padding.
+    for batch in 1 3; do
+      score $form.$batch "$golden" $form $batch
+      cmp "$temporary/$form.$batch.npy" "$temporary/$form.npy"
+    done
+  done
+done
