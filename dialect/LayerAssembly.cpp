@@ -138,26 +138,48 @@ void heddle::printPositions(OpAsmPrinter &printer, Operation *, Value table,
 // weights of ffn
 //===----------------------------------------------------------------------===//
 
+/// A weight, perhaps with scales.
+static ParseResult parseWeight(OpAsmParser &parser, ParsedOperand &weight,
+                               std::optional<ParsedOperand> &scales) {
+  if (parser.parseOperand(weight))
+    return failure();
+  if (failed(parser.parseOptionalKeyword("scales")))
+    return success();
+  return failure(parser.parseLParen() || parseOperand(parser, scales) ||
+                 parser.parseRParen());
+}
+
 ParseResult heddle::parseFfnWeights(OpAsmParser &parser, ParsedOperand &weight1,
+                                    std::optional<ParsedOperand> &scales1,
                                     std::optional<ParsedOperand> &bias1,
                                     ParsedOperand &weight2,
+                                    std::optional<ParsedOperand> &scales2,
                                     std::optional<ParsedOperand> &bias2) {
-  if (parser.parseOperand(weight1) || parser.parseComma() ||
-      parser.parseOperand(weight2))
+  if (parseWeight(parser, weight1, scales1) || parser.parseComma() ||
+      parseWeight(parser, weight2, scales2))
     return failure();
-  if (failed(parser.parseOptionalComma()))
+  // A second comma says that what was read is the first bias, which has no
+  // scales.
+  if (scales2 || failed(parser.parseOptionalComma()))
     return success();
   bias1 = weight2;
-  return failure(parser.parseOperand(weight2) || parser.parseComma() ||
+  return failure(parseWeight(parser, weight2, scales2) || parser.parseComma() ||
                  parseOperand(parser, bias2));
 }
 
 void heddle::printFfnWeights(OpAsmPrinter &printer, Operation *, Value weight1,
-                             Value bias1, Value weight2, Value bias2) {
-  printer << weight1 << ", ";
+                             Value scales1, Value bias1, Value weight2,
+                             Value scales2, Value bias2) {
+  auto print = [&](Value weight, Value scales) {
+    printer << weight;
+    if (scales)
+      printer << " scales(" << scales << ")";
+  };
+  print(weight1, scales1);
+  printer << ", ";
   if (bias1)
     printer << bias1 << ", ";
-  printer << weight2;
+  print(weight2, scales2);
   if (bias2)
     printer << ", " << bias2;
 }

@@ -41,12 +41,15 @@ void printPositions(mlir::OpAsmPrinter &printer, mlir::Operation *op,
 
 mlir::ParseResult parseFfnWeights(mlir::OpAsmParser &parser,
                                   ParsedOperand &weight1,
+                                  std::optional<ParsedOperand> &scales1,
                                   std::optional<ParsedOperand> &bias1,
                                   ParsedOperand &weight2,
+                                  std::optional<ParsedOperand> &scales2,
                                   std::optional<ParsedOperand> &bias2);
 void printFfnWeights(mlir::OpAsmPrinter &printer, mlir::Operation *op,
-                     mlir::Value weight1, mlir::Value bias1,
-                     mlir::Value weight2, mlir::Value bias2);
+                     mlir::Value weight1, mlir::Value scales1,
+                     mlir::Value bias1, mlir::Value weight2,
+                     mlir::Value scales2, mlir::Value bias2);
 
 mlir::ParseResult parseDerivation(mlir::OpAsmParser &parser,
                                   DerivationAttr &derivation,

@@ -288,9 +288,16 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
     [..., out]. The biases come together; activation, residual and norm are
     optional. Made by fuse-ffn.
 
+    x, W1 and W2 of i8 or bf16 are multiplied as in `linear`, with one `shift`. The
+    hidden vector becomes what the second product multiplies: of bf16 it is
+    rounded as by `round`, of i8 quantised as by `quantize`, with a scale of its
+    own or, with `quantize`, by that multiplier [1].
+
     ```mlir
     %y = transformer.ffn %x, %w1, %b1, %w2, %b2 activation(gelu) residual(%x)
            norm(layer, %gamma, %beta, 1.0e-05) : ...
+    %z = transformer.ffn %q scales(%s), %w1 scales(%t1), %w2 scales(%t2)
+           activation(relu) : ...
     ```
 
     Constraints:
@@ -300,20 +307,31 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
     - (C3) as linear's (C4) and (C5).
     - (C4) hidden is at most 32,768: the hidden vectors of a tile of rows, 1 MB
       then, lie on the stack. Wider ones are two linears.
+    - (C5) both products are as in linear's (C7) and `shift` as in (C8); the
+      multiplier has one value and stands with i8 only. The result is f32.
   }];
-  let arguments = (ins Transformer_Vectors:$input, Transformer_Vectors:$weight1,
+  let arguments = (ins Transformer_Factors:$input,
+                       Optional<Transformer_Values>:$input_scales,
+                       Transformer_Factors:$weight1,
+                       Optional<Transformer_Vectors>:$weight1_scales,
                        Optional<Transformer_Vectors>:$bias1,
-                       Transformer_Vectors:$weight2,
+                       Transformer_Factors:$weight2,
+                       Optional<Transformer_Vectors>:$weight2_scales,
                        Optional<Transformer_Vectors>:$bias2,
+                       Optional<Transformer_Vectors>:$multiplier,
                        Optional<Transformer_Vectors>:$residual,
                        Optional<Transformer_Vectors>:$gamma,
                        Optional<Transformer_Vectors>:$beta,
                        Optional<Transformer_Values>:$destination,
+                       OptionalAttr<I64Attr>:$shift,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        OptionalAttr<Transformer_NormKind>:$norm,
                        OptionalAttr<F32Attr>:$epsilon);
   let assemblyFormat = [{
-    $input `,` custom<FfnWeights>($weight1, $bias1, $weight2, $bias2)
+    $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
+        `,` custom<FfnWeights>($weight1, $weight1_scales, $bias1,
+                               $weight2, $weight2_scales, $bias2)
+        (`quantize` `(` $multiplier^ `)`)?
         `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
                             $epsilon)
         (`into` $destination^)? attr-dict
@@ -323,6 +341,8 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
     static constexpr int64_t kMostHiddenWidth = 32768;
     /// The width of the hidden vector.
     int64_t getHiddenWidth();
+    /// Whether a scale of the hidden vector is computed from it.
+    bool scalesHidden();
   }];
 }
 

@@ -261,11 +261,32 @@ LogicalResult FfnOp::verify() {
   if (hidden > kMostHiddenWidth)
     return emitOpError("has a hidden width of ")
            << hidden << ", expected at most " << kMostHiddenWidth;
+  // ffn_c5
+  if (failed(verifyFactors(*this, {getInput(), getInputScales(), getShiftAttr(),
+                                   getWeight1(), getWeight1Scales()})) ||
+      failed(verifyFactors(*this, {getInput(), getInputScales(), getShiftAttr(),
+                                   getWeight2(), getWeight2Scales()})))
+    return failure();
+  if (getWeight1Scales() &&
+      (failed(verifyVector(*this, "the first weight's scale",
+                           getWeight1Scales(), hidden)) ||
+       failed(verifyVector(*this, "the second weight's scale",
+                           getWeight2Scales(), out))))
+    return failure();
+  if (getMultiplier() && !getWeight1Scales())
+    return emitOpError("quantises hidden vectors and expects products of "
+                       "integers");
+  if (getMultiplier() &&
+      failed(verifyVector(*this, "the multiplier", getMultiplier(), 1)))
+    return failure();
   return verifyDestination(*this, shape);
 }
 
+bool FfnOp::scalesHidden() { return getWeight1Scales() && !getMultiplier(); }
+
 FailureOr<int64_t> FfnOp::timeAxis(TimeAxes axes) {
-  return timeAxisOfVectors(*this, axes, getResidualMutable());
+  return timeAxisOfVectors(*this, axes,
+                           {getInputScalesMutable(), getResidualMutable()});
 }
 
 int64_t FfnOp::getHiddenWidth() {

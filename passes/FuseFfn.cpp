@@ -17,18 +17,66 @@ using namespace heddle;
 static constexpr StringLiteral kPass = "fuse-ffn";
 
 namespace {
+/// What stands between two linears, where the first does not do it itself.
+struct Between {
+  /// A quantize or round; null where there is none.
+  Operation *conversion = nullptr;
+  ActivationOp activation;
+  /// What the first linear computes, if it is one.
+  Value hidden;
+
+  bool hasDestination() {
+    auto writes = [](Operation *op) {
+      return !cast<DestinationOpInterface>(op).getDestinations().empty();
+    };
+    return (conversion && writes(conversion)) ||
+           (activation && writes(activation));
+  }
+  /// Whether nothing else reads what the ops between compute.
+  bool isReadOnce() {
+    auto haveOneUse = [](Operation *op) {
+      return llvm::all_of(op->getResults(),
+                          [](Value result) { return result.hasOneUse(); });
+    };
+    return (!conversion || haveOneUse(conversion)) &&
+           (!activation || haveOneUse(activation));
+  }
+  /// Of the hidden vectors; null where each has a scale, or they stay floats.
+  Value multiplier(LinearOp first) {
+    auto quantize = dyn_cast_or_null<QuantizeOp>(conversion);
+    return quantize ? quantize.getMultiplier() : first.getMultiplier();
+  }
+  void erase() {
+    for (Operation *op : {conversion, activation.getOperation()})
+      if (op)
+        op->erase();
+  }
+};
+
 struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
-  static bool multipliesF32(LinearOp linear) {
-    return getElementTypeOrSelf(linear.getWeight().getType()).isF32();
+  static Between findBetween(LinearOp second) {
+    Between between;
+    between.hidden = second.getInput();
+    Operation *op = between.hidden.getDefiningOp();
+    if (isa_and_nonnull<QuantizeOp, RoundOp>(op)) {
+      between.conversion = op;
+      between.hidden = op->getOperand(0);
+    }
+    between.activation = between.hidden.getDefiningOp<ActivationOp>();
+    if (between.activation)
+      between.hidden = between.activation.getInput();
+    return between;
+  }
+
+  static Type factorType(LinearOp linear) {
+    return getElementTypeOrSelf(linear.getWeight().getType());
   }
 
   void fuse(LinearOp second) {
-    // An activation stands between, unless the first linear applies it.
-    auto between = second.getInput().getDefiningOp<ActivationOp>();
-    Value hidden = between ? between.getInput() : second.getInput();
-    auto first = hidden.getDefiningOp<LinearOp>();
+    Between between = findBetween(second);
+    auto first = between.hidden.getDefiningOp<LinearOp>();
     if (!first || !first.getOutput() || !second.getOutput() ||
-        second.getDestination() || (between && between.getDestination()))
+        second.getDestination() || between.hasDestination())
       return;
     // What ends in a residual or a norm is a sublayer of its own.
     if (first.getResidual() || first.getNorm())
@@ -38,14 +86,18 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
                      nameOf(first) + " and " + nameOf(second) +
                          " stay two linears, since " + reason);
     };
-    if (!first.getOutput().hasOneUse() || !second.getInput().hasOneUse())
+    if (!first.getOutput().hasOneUse() || !between.isReadOnce())
       return decline("the hidden vector is read elsewhere, too");
-    if (between && first.getActivation())
+    if (between.activation && first.getActivation())
       return decline("more than one activation stands between them");
     if (second.getActivation())
       return decline("an ffn has no activation behind its second linear");
-    if (!multipliesF32(first) || !multipliesF32(second))
-      return decline("an ffn multiplies f32");
+    if (factorType(first) != factorType(second))
+      return decline("they multiply different types");
+    if (first.getShift() != second.getShift())
+      return decline("they shift their vectors differently");
+    if (!second.getResultElementType().isF32())
+      return decline("an ffn writes f32");
     if (bool(first.getBias()) != bool(second.getBias()))
       return decline("only one of them has a bias");
     int64_t hiddenWidth =
@@ -58,10 +110,13 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
     OpBuilder builder(second);
     auto ffn = FfnOp::create(
         builder, fuseLocations(parts), second.getOutput().getType(),
-        first.getInput(), first.getWeight(), first.getBias(),
-        second.getWeight(), second.getBias(), second.getResidual(),
-        second.getGamma(), second.getBeta(), /*destination=*/Value(),
-        between ? between.getKindAttr() : first.getActivationAttr(),
+        first.getInput(), first.getInputScales(), first.getWeight(),
+        first.getWeightScales(), first.getBias(), second.getWeight(),
+        second.getWeightScales(), second.getBias(), between.multiplier(first),
+        second.getResidual(), second.getGamma(), second.getBeta(),
+        /*destination=*/Value(), first.getShiftAttr(),
+        between.activation ? between.activation.getKindAttr()
+                           : first.getActivationAttr(),
         second.getNormAttr(), second.getEpsilonAttr());
     reportFused(kPass, ffn,
                 nameOf(first) + " and " + nameOf(second) +
@@ -69,8 +124,7 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
                     " hidden values of a row are never stored");
     second.getOutput().replaceAllUsesWith(ffn.getOutput());
     second.erase();
-    if (between)
-      between.erase();
+    between.erase();
     first.erase();
   }
 

@@ -119,7 +119,8 @@ def FuseFfnPass : Pass<"transformer-fuse-ffn", "::mlir::ModuleOp"> {
   let summary = "Keep the hidden vector of two linears in the caches";
   let description = [{
     Comes in: functions on tensors. Two linears with at most an activation between
-    them become one op, together with the residual and norm of the second.
+    them become one op, together with the residual and norm of the second. So do
+    two of bf16 or i8, and what rounds or quantises the hidden vector.
 
     ```mlir
     %h = transformer.linear %x, %w1, %b1 activation(relu)
@@ -129,8 +130,8 @@ def FuseFfnPass : Pass<"transformer-fuse-ffn", "::mlir::ModuleOp"> {
     ```
 
     Not where the hidden vector is read elsewhere or too wide for caches, where one
-    of the two linears has a bias and the other has none, or where more stands
-    between them.
+    of the two linears has a bias and the other has none, where their types or
+    shifts differ, or where more stands between them.
   }];
 }
 

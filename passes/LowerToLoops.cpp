@@ -178,18 +178,33 @@ static void lowerToLoops(LinearOp op, Loops loops) {
 }
 
 static void lowerToLoops(FfnOp op, Loops loops) {
-  auto weight = cast<MemRefType>(op.getWeight1().getType());
-  Value hidden = memref::AllocaOp::create(
-      loops.builder, loops.loc,
-      MemRefType::get(weight.getDimSize(1), weight.getElementType()));
+  OpBuilder &builder = loops.builder;
+  auto rowOf = [&](ArrayRef<int64_t> shape, Type element) -> Value {
+    return memref::AllocaOp::create(builder, loops.loc,
+                                    MemRefType::get(shape, element));
+  };
+  int64_t width = op.getHiddenWidth();
+  Value hidden = rowOf(width, builder.getF32Type());
+  // What the second product multiplies.
+  Type factor = cast<MemRefType>(op.getWeight2().getType()).getElementType();
+  Value factors = factor.isF32() ? hidden : rowOf(width, factor);
+  Value scale = op.scalesHidden() ? rowOf({}, builder.getF32Type()) : Value();
+  int64_t shift = int64_t(op.getShift().value_or(0));
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    multiplyRow({op.getInput(), llvm::to_vector(at)},
-                {op.getWeight1(), /*scales=*/Value(), op.getBias1()},
+    multiplyRow(inputOf(op, at),
+                {op.getWeight1(), op.getWeight1Scales(), op.getBias1()},
                 /*column=*/0, hidden, {}, loops);
     if (op.getActivation())
       activateRow(*op.getActivation(), hidden, {}, loops);
-    multiplyRow({hidden, {}},
-                {op.getWeight2(), /*scales=*/Value(), op.getBias2()},
+    if (factor.isBF16())
+      loops.loop(loops.index(width), [&](Value d) {
+        loops.store(roundToBf16(builder, loops.loc, loops.load(hidden, d)),
+                    factors, d);
+      });
+    else if (!factor.isF32())
+      quantizeRow({hidden, op.getMultiplier(), factors, scale}, {}, loops);
+    multiplyRow({factors, {}, scale, shift},
+                {op.getWeight2(), op.getWeight2Scales(), op.getBias2()},
                 /*column=*/0, op.getDestination(), at, loops);
     finishRow(op, at, loops);
   });
@@ -223,8 +238,11 @@ static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
 }
 
 static void lowerToLoops(QuantizeOp op, Loops loops) {
-  loops.nest(op.getInput(), rankOf(op.getInput()) - 1,
-             [&](ValueRange at) { quantizeRow(op, at, loops); });
+  loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
+    quantizeRow({op.getInput(), op.getMultiplier(),
+                 op.getDestinations().front(), op.getScales()},
+                at, loops);
+  });
 }
 
 static void lowerToLoops(RoundOp op, Loops loops) {

@@ -37,12 +37,16 @@ static SmallVector<OpOperand *> rowOperandsOf(Operation *op) {
       operands.push_back(&operand);
   };
   llvm::TypeSwitch<Operation *>(op)
-      .Case<LinearOp, FfnOp, NormOp>([&](auto layer) {
-        operands.push_back(&layer.getInputMutable());
-        add(layer.getResidualMutable());
+      .Case<LinearOp, FfnOp>([&](auto product) {
+        operands.push_back(&product.getInputMutable());
+        add(product.getInputScalesMutable());
+        add(product.getResidualMutable());
         add(cast<DestinationOpInterface>(op).getDestinationsMutable());
-        if (auto linear = dyn_cast<LinearOp>(op))
-          add(linear.getInputScalesMutable());
+      })
+      .Case([&](NormOp norm) {
+        operands.push_back(&norm.getInputMutable());
+        add(norm.getResidualMutable());
+        add(norm.getDestinationMutable());
       })
       .Case([&](QuantizeOp quantize) {
         operands.push_back(&quantize.getInputMutable());

@@ -425,39 +425,95 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
       });
 }
 
-/// A task keeps the hidden vectors of its rows on its stack.
+namespace {
+/// The hidden vectors of a task of an ffn, on its stack.
+struct HiddenRows {
+  /// What the first product writes and the second multiplies: the same where
+  /// vectors need no scale.
+  Value written, factors;
+  /// [rows]; null where the factors are floats or have one multiplier.
+  Value scales;
+
+  static int64_t bytesOfRow(FfnOp op) {
+    int64_t width = op.getHiddenWidth();
+    int64_t factors =
+        width * int64_t(
+                    getElementTypeOrSelf(op.getWeight2().getType())
+                        .getIntOrFloatBitWidth() /
+                    8);
+    return op.scalesHidden() ? factors + (width + 1) * int64_t(sizeof(float))
+                             : factors;
+  }
+};
+} // namespace
+
+static HiddenRows allocateHidden(FfnOp op, int64_t rows, TileLoops &loops) {
+  OpBuilder &builder = loops.builder;
+  auto allocate = [&](ArrayRef<int64_t> shape, Type element) -> Value {
+    return memref::AllocaOp::create(builder, loops.loc,
+                                    MemRefType::get(shape, element),
+                                    builder.getI64IntegerAttr(64));
+  };
+  int64_t width = op.getHiddenWidth();
+  Type factor = cast<MemRefType>(op.getWeight2().getType()).getElementType();
+  HiddenRows hidden;
+  // Bytes are read by fours: the last row may end in the row behind it.
+  bool isCut = factor.isInteger(8) && width % 4 != 0;
+  hidden.factors = hidden.written = allocate({rows + isCut, width}, factor);
+  if (op.scalesHidden()) {
+    hidden.written = allocate({rows, width}, builder.getF32Type());
+    hidden.scales = allocate(rows, builder.getF32Type());
+  }
+  return hidden;
+}
+
 static void tileFfn(FfnOp op, TileLoops &loops) {
-  int64_t hidden = op.getHiddenWidth();
+  OpBuilder &builder = loops.builder;
   RowWork work{flopsPerRow(op.getWeight1()) + flopsPerRow(op.getWeight2()),
                weightBytes(op.getWeight1()) + weightBytes(op.getWeight2()),
                /*mostRows=*/0, /*panels=*/1, /*hasWholeRows=*/true};
   bool isFetched = work.weightBytes > kL3Bytes;
   int64_t bytes = isFetched ? kMostHiddenBytes : kHiddenBytes;
-  work.mostRows = std::clamp(bytes / int64_t(sizeof(float)) / hidden /
+  work.mostRows = std::clamp(bytes / HiddenRows::bytesOfRow(op) /
                                  loops.mostRows() * loops.mostRows(),
                              loops.mostRows(), kMostRows);
-  auto type =
-      MemRefType::get({work.mostRows, hidden}, loops.builder.getF32Type());
   loops.forEachTask(
       loops.size(op.getInput(), 0), work,
       [&](Value firstRow, Value rows, Value, Value) {
-        auto scratch =
-            memref::AllocaOp::create(loops.builder, loops.loc, type,
-                                     loops.builder.getI64IntegerAttr(64));
+        auto task = [&](Value memref) {
+          return loops.rowsOf(memref, firstRow, rows);
+        };
+        auto used = [&](Value memref) {
+          return loops.rowsOf(memref, loops.index(0), rows);
+        };
+        HiddenRows hidden = allocateHidden(op, work.mostRows, loops);
         LinearBlock first, second;
-        first.input = loops.rowsOf(op.getInput(), firstRow, rows);
+        first.input = task(op.getInput());
+        first.inputScales = task(op.getInputScales());
         first.weight = op.getWeight1();
+        first.weightScales = op.getWeight1Scales();
         first.bias = op.getBias1();
+        first.multiplier = op.getMultiplier();
         first.activation = op.getActivationAttr();
-        first.destination = loops.rowsOf(scratch, loops.index(0), rows);
-        second.input = first.destination;
+        first.destination = used(hidden.written);
+        second.input = used(hidden.factors);
+        second.inputScales = used(hidden.scales);
         second.weight = op.getWeight2();
+        second.weightScales = op.getWeight2Scales();
         second.bias = op.getBias2();
-        second.residual = loops.rowsOf(op.getResidual(), firstRow, rows);
-        second.destination = loops.rowsOf(op.getDestination(), firstRow, rows);
-        first.isFetched = second.isFetched = isFetched;
-        for (const LinearBlock &block : {first, second})
+        second.residual = task(op.getResidual());
+        second.destination = task(op.getDestination());
+        auto tileAll = [&](LinearBlock &block) {
+          block.shift = op.getShiftAttr();
+          block.isFetched = isFetched;
           loops.tileBlock(block, loops.index(0), loops.index(block.panels()));
+        };
+        tileAll(first);
+        if (hidden.scales)
+          QuantizeOp::create(builder, loops.loc, TypeRange(), first.destination,
+                             /*multiplier=*/Value(),
+                             ValueRange{second.input, second.inputScales});
+        tileAll(second);
         tileNorm(op, second.destination, loops);
       });
 }

@@ -174,16 +174,15 @@ static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
                                  loops.div(most, loops.f32(QuantizeOp::kMost)));
 }
 
-void heddle::quantizeRow(QuantizeOp op, ValueRange at, Loops &loops) {
+void heddle::quantizeRow(const Quantization &op, ValueRange at, Loops &loops) {
   Value scale;
-  if (op.getScales())
-    loops.store(scale = scaleOfRow(op.getInput(), at, loops), op.getScales(),
-                at);
-  loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
+  if (op.scales)
+    loops.store(scale = scaleOfRow(op.input, at, loops), op.scales, at);
+  loops.loop(loops.lastSize(op.input), [&](Value d) {
     SmallVector<Value> place = append(at, d);
-    Value x = loops.load(op.getInput(), place);
+    Value x = loops.load(op.input, place);
     loops.store(scale ? roundToInteger(loops.div(x, scale), loops)
-                      : quantizeValue(x, op.getMultiplier(), loops),
-                op.getDestinations().front(), place);
+                      : quantizeValue(x, op.multiplier, loops),
+                op.integers, place);
   });
 }

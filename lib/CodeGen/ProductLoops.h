@@ -39,8 +39,14 @@ void multiplyRow(const ProductInput &input, const ProductWeight &weight,
 mlir::Value multiplyRows(const ProductInput &input, const ProductWeight &rows,
                          mlir::ValueRange rowAt, Loops &loops);
 
-/// The row of `input` at `at` as integers, and its scale; see QuantizeOp.
-void quantizeRow(QuantizeOp op, mlir::ValueRange at, Loops &loops);
+/// What QuantizeOp names: f32, a multiplier [1] or null, i8, and scales or
+/// null.
+struct Quantization {
+  mlir::Value input, multiplier, integers, scales;
+};
+
+/// The row of the input at `at` as integers, and its scale.
+void quantizeRow(const Quantization &op, mlir::ValueRange at, Loops &loops);
 
 /// clip(rint(x * multiplier[0]), -127, 127) as i8; of what is no number 0.
 mlir::Value quantizeValue(mlir::Value x, mlir::Value multiplier, Loops &loops);

@@ -123,7 +123,7 @@ func.func @ffn_c2_length(%x: tensor<?x8xf32>, %w1: tensor<8x16xf32>, %b: tensor<
 
 func.func @ffn_c2_together(%x: tensor<?x8xf32>, %w1: tensor<8x16xf32>, %b: tensor<16xf32>, %w2: tensor<16x8xf32>) {
   // expected-error @below {{expects both biases or none}}
-  %y = "transformer.ffn"(%x, %w1, %b, %w2) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x16xf32>, tensor<16xf32>, tensor<16x8xf32>) -> tensor<?x8xf32>
+  %y = "transformer.ffn"(%x, %w1, %b, %w2) <{operandSegmentSizes = array<i32: 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x16xf32>, tensor<16xf32>, tensor<16x8xf32>) -> tensor<?x8xf32>
   return
 }
 
@@ -132,6 +132,30 @@ func.func @ffn_c2_together(%x: tensor<?x8xf32>, %w1: tensor<8x16xf32>, %b: tenso
 func.func @ffn_c4(%x: tensor<?x8xf32>, %w1: tensor<8x32769xf32>, %w2: tensor<32769x8xf32>) {
   // expected-error @below {{has a hidden width of 32769, expected at most 32768}}
   %y = transformer.ffn %x, %w1, %w2 : (tensor<?x8xf32>, tensor<8x32769xf32>, tensor<32769x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c5_types(%x: tensor<?x8xbf16>, %w1: tensor<8x16xbf16>, %w2: tensor<16x8xf32>) {
+  // expected-error @below {{expected one element type}}
+  %y = transformer.ffn %x, %w1, %w2 : (tensor<?x8xbf16>, tensor<8x16xbf16>, tensor<16x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c5_scales(%x: tensor<?x8xi8>, %w1: tensor<8x16xi8>, %s: tensor<8xf32>, %w2: tensor<16x8xi8>) {
+  // expected-error @below {{the first weight's scale has type 'tensor<8xf32>', expected 16 values}}
+  %y = transformer.ffn %x, %w1 scales(%s), %w2 scales(%s) : (tensor<?x8xi8>, tensor<8x16xi8>, tensor<8xf32>, tensor<16x8xi8>, tensor<8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c5_multiplier(%x: tensor<?x8xf32>, %w1: tensor<8x16xf32>, %w2: tensor<16x8xf32>, %m: tensor<1xf32>) {
+  // expected-error @below {{quantises hidden vectors and expects products of integers}}
+  %y = transformer.ffn %x, %w1, %w2 quantize(%m) : (tensor<?x8xf32>, tensor<8x16xf32>, tensor<16x8xf32>, tensor<1xf32>) -> tensor<?x8xf32>
   return
 }
 

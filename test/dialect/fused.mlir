@@ -30,6 +30,19 @@ func.func @ffns(%x: tensor<?x8xf32>, %w1: tensor<8x16xf32>, %b1: tensor<16xf32>,
   return
 }
 
+// CHECK-LABEL: @short_ffns
+func.func @short_ffns(%x: tensor<?x8xi8>, %s: tensor<?xf32>, %w1: tensor<8x16xi8>, %s1: tensor<16xf32>,
+                      %w2: tensor<16x8xi8>, %s2: tensor<8xf32>, %m: tensor<1xf32>,
+                      %y: tensor<?x8xbf16>, %v1: tensor<8x16xbf16>, %v2: tensor<16x8xbf16>) {
+  // CHECK: transformer.ffn %{{.*}} scales(%{{.*}}), %{{.*}} scales(%{{.*}}), %{{.*}}, %{{.*}} scales(%{{.*}}), %{{.*}} activation(relu) : (
+  %a = transformer.ffn %x scales(%s), %w1 scales(%s1), %s1, %w2 scales(%s2), %s2 activation(relu) : (tensor<?x8xi8>, tensor<?xf32>, tensor<8x16xi8>, tensor<16xf32>, tensor<16xf32>, tensor<16x8xi8>, tensor<8xf32>, tensor<8xf32>) -> tensor<?x8xf32>
+  // CHECK: transformer.ffn %{{.*}} shift 127, %{{.*}} scales(%{{.*}}), %{{.*}} scales(%{{.*}}) quantize(%{{.*}}) : (
+  %b = transformer.ffn %x shift 127, %w1 scales(%s1), %w2 scales(%s2) quantize(%m) : (tensor<?x8xi8>, tensor<8x16xi8>, tensor<16xf32>, tensor<16x8xi8>, tensor<8xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  // CHECK: transformer.ffn %{{.*}}, %{{.*}}, %{{.*}} : (tensor<?x8xbf16>, tensor<8x16xbf16>, tensor<16x8xbf16>) -> tensor<?x8xf32>
+  %c = transformer.ffn %y, %v1, %v2 : (tensor<?x8xbf16>, tensor<8x16xbf16>, tensor<16x8xbf16>) -> tensor<?x8xf32>
+  return
+}
+
 // CHECK-LABEL: @norms
 func.func @norms(%x: tensor<?x8xf32>, %g: tensor<8xf32>) {
   // CHECK: transformer.norm layer %{{.*}}, %{{.*}}, %{{.*}} residual(%{{.*}}) {epsilon

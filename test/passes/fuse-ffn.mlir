@@ -80,13 +80,56 @@ func.func @too_wide(%x: !x, %w1: tensor<8x32769xf32>, %w2: tensor<32769x8xf32>)
   return %y : !x
 }
 
-// REMARK: since an ffn multiplies f32
-// CHECK-LABEL: func.func @bf16(
-// CHECK-NOT: transformer.ffn
-func.func @bf16(%x: tensor<?x8xbf16>, %w1: tensor<8x16xbf16>, %w2: tensor<16x8xbf16>) -> !x {
+// Hidden vectors are rounded by the first linear, or by an op between.
+
+// CHECK-LABEL: func.func @rounded(
+// CHECK-COUNT-2: transformer.ffn %arg0, %arg1, %arg2 activation(relu) : (tensor<?x8xbf16>, tensor<8x16xbf16>, tensor<16x8xbf16>)
+// CHECK-NOT: transformer
+func.func @rounded(%x: tensor<?x8xbf16>, %w1: tensor<8x16xbf16>, %w2: tensor<16x8xbf16>) -> (!x, !x) {
   %h = transformer.linear %x, %w1 activation(relu) round : (tensor<?x8xbf16>, tensor<8x16xbf16>) -> tensor<?x16xbf16>
   %y = transformer.linear %h, %w2 : (tensor<?x16xbf16>, tensor<16x8xbf16>) -> !x
-  return %y : !x
+  %f = transformer.linear %x, %w1 : (tensor<?x8xbf16>, tensor<8x16xbf16>) -> !h
+  %a = transformer.activation relu %f : (!h) -> !h
+  %r = transformer.round %a : (!h) -> tensor<?x16xbf16>
+  %z = transformer.linear %r, %w2 : (tensor<?x16xbf16>, tensor<16x8xbf16>) -> !x
+  return %y, %z : !x, !x
+}
+
+// Integers with a scale a vector, and with one multiplier.
+
+// CHECK-LABEL: func.func @quantised(
+// CHECK: transformer.ffn %arg0 scales(%arg1), %arg2 scales(%arg3), %arg4 scales(%arg5) : (
+// CHECK: transformer.ffn %arg0 shift 127, %arg2 scales(%arg3), %arg4 scales(%arg5) quantize(%arg6) : (
+// CHECK-NOT: transformer
+func.func @quantised(%x: tensor<?x8xi8>, %s: tensor<?xf32>, %w1: tensor<8x16xi8>, %s1: tensor<16xf32>,
+                     %w2: tensor<16x8xi8>, %s2: tensor<8xf32>, %m: tensor<1xf32>) -> (!x, !x) {
+  %h = transformer.linear %x scales(%s), %w1 scales(%s1)
+    : (tensor<?x8xi8>, tensor<?xf32>, tensor<8x16xi8>, tensor<16xf32>) -> !h
+  %q, %t = transformer.quantize %h : (!h) -> (tensor<?x16xi8>, tensor<?xf32>)
+  %y = transformer.linear %q scales(%t), %w2 scales(%s2)
+    : (tensor<?x16xi8>, tensor<?xf32>, tensor<16x8xi8>, tensor<8xf32>) -> !x
+  %g = transformer.linear %x shift 127, %w1 scales(%s1) quantize(%m)
+    : (tensor<?x8xi8>, tensor<8x16xi8>, tensor<16xf32>, tensor<1xf32>) -> tensor<?x16xi8>
+  %z = transformer.linear %g shift 127, %w2 scales(%s2)
+    : (tensor<?x16xi8>, tensor<16x8xi8>, tensor<8xf32>) -> !x
+  return %y, %z : !x, !x
+}
+
+// REMARK: since they shift their vectors differently
+// REMARK: since the hidden vector is read elsewhere, too
+// CHECK-LABEL: func.func @shifts(
+// CHECK-NOT: transformer.ffn
+func.func @shifts(%x: tensor<?x8xi8>, %w1: tensor<8x16xi8>, %s1: tensor<16xf32>, %w2: tensor<16x8xi8>,
+                  %s2: tensor<8xf32>, %m: tensor<1xf32>) -> (!x, !x, tensor<?xf32>) {
+  %g = transformer.linear %x shift 127, %w1 scales(%s1) quantize(%m)
+    : (tensor<?x8xi8>, tensor<8x16xi8>, tensor<16xf32>, tensor<1xf32>) -> tensor<?x16xi8>
+  %y = transformer.linear %g, %w2 scales(%s2)
+    : (tensor<?x16xi8>, tensor<16x8xi8>, tensor<8xf32>) -> !x
+  %h = transformer.linear %x, %w1 scales(%s1) : (tensor<?x8xi8>, tensor<8x16xi8>, tensor<16xf32>) -> !h
+  %q, %t = transformer.quantize %h : (!h) -> (tensor<?x16xi8>, tensor<?xf32>)
+  %z = transformer.linear %q scales(%t), %w2 scales(%s2)
+    : (tensor<?x16xi8>, tensor<?xf32>, tensor<16x8xi8>, tensor<8xf32>) -> !x
+  return %y, %z, %t : !x, !x, tensor<?xf32>
 }
 
 // What ends in a norm is a sublayer of its own, and no hidden vector.
