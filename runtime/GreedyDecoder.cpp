@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 using namespace heddle;
 
@@ -25,14 +26,16 @@ Result<std::vector<TokenIds>>
 heddle::decodeGreedy(const Model &model, Session &session,
                      const std::vector<TokenIds> &sources,
                      const DecodeOptions &options) {
-  const Generation &generation = model.manifest().generation;
+  Generation generation = model.manifest().generation;
   if (!generation.start)
     return Status::error("'", model.artifact().path(),
                          "' has no start token to generate from");
-  if (options.maxLength &&
-      (*options.maxLength < 1 || *options.maxLength > kMaxLength))
-    return Status::error("the maximal length is ", *options.maxLength,
-                         ", expected a number from 1 to ", kMaxLength);
+  for (auto [name, length] : {std::pair("maximal", options.maxLength),
+                              std::pair("minimal", options.minLength)})
+    if (length && (*length < 1 || *length > kMaxLength))
+      return Status::error("the ", name, " length is ", *length,
+                           ", expected a number from 1 to ", kMaxLength);
+  generation.minLength = options.minLength.value_or(generation.minLength);
 
   std::vector<int64_t> limits;
   std::vector<TokenIds> generated(sources.size());

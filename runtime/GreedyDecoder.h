@@ -21,6 +21,9 @@ struct DecodeOptions {
   /// Generated tokens, eos included, in place of the model's own limits: from
   /// 1 to the largest int32_t.
   std::optional<int64_t> maxLength;
+  /// The same for the fewest: eos is no choice before. A limit that comes
+  /// earlier ends the sentence nevertheless.
+  std::optional<int64_t> minLength;
   /// Where the model has a shortlist.
   bool useShortlist = true;
 };

@@ -84,6 +84,7 @@ static BatchPipeline::Answers translate(const Model &model, Session &session,
                                         const std::vector<TokenIds> &sources,
                                         const RunOptions &options) {
   DecodeOptions decodeOptions;
+  decodeOptions.minLength = options.minLength;
   decodeOptions.maxLength = options.maxLength;
   decodeOptions.useShortlist = options.useShortlist;
   Result<std::vector<TokenIds>> targets =

@@ -9,6 +9,7 @@
 
 #include <charconv>
 #include <map>
+#include <utility>
 
 using namespace heddle;
 
@@ -22,6 +23,8 @@ heddle-compile wrote to FILE, and prints a line for each.
   --threads N        threads that share the work of a batch (default 1)
   --workers N        batches that run at the same time, each on threads of its
                      own (default 1)
+  --min-length N     generate at least N tokens a sentence, the end included,
+                     unless a limit comes before
   --max-length N     generate at most N tokens a sentence, the end included
   --max-source N     refuse lines of more than N tokens, the end included; time
                      grows with their square (default: what FILE says)
@@ -81,8 +84,9 @@ static bool *findSwitch(RunOptions &options, const std::string &flag) {
 
 static bool takesValue(const std::string &flag) {
   return flag == "--batch" || flag == "--threads" || flag == "--workers" ||
-         flag == "--max-length" || flag == "--max-source" ||
-         flag == "--teacher" || flag == "--logits" || flag == "--form";
+         flag == "--min-length" || flag == "--max-length" ||
+         flag == "--max-source" || flag == "--teacher" || flag == "--logits" ||
+         flag == "--form";
 }
 
 static Status setValue(RunOptions &options, const std::string &flag,
@@ -93,6 +97,8 @@ static Status setValue(RunOptions &options, const std::string &flag,
     return parseNumber(flag, value, kMaxThreads, options.threads);
   if (flag == "--workers")
     return parseNumber(flag, value, kMaxThreads, options.workers);
+  if (flag == "--min-length")
+    return parseNumber(flag, value, kMaxMaxLength, options.minLength);
   if (flag == "--max-length")
     return parseNumber(flag, value, kMaxMaxLength, options.maxLength);
   if (flag == "--max-source")
@@ -114,6 +120,18 @@ static Status giveOnce(const std::string &flag, const std::string &value,
                                "' and as '", value, "'");
 }
 
+/// What only translations read, where something else is to be done.
+static Status checkTranslates(const RunOptions &options) {
+  for (auto [flag, given] :
+       {std::pair("--workers", options.workers.has_value()),
+        std::pair("--min-length", options.minLength.has_value()),
+        std::pair("--max-length", options.maxLength.has_value()),
+        std::pair("--no-shortlist", !options.useShortlist)})
+    if (given && !options.teacher.empty())
+      return Status::error(flag, " is for translations, but --teacher scores");
+  return Status::success();
+}
+
 static Status checkTogether(const RunOptions &options, bool hasForm) {
   if (options.file.empty())
     return Status::error("no model file is given, expected heddle-run FILE");
@@ -126,9 +144,11 @@ static Status checkTogether(const RunOptions &options, bool hasForm) {
                : Status::error("--logits needs --teacher FILE");
   if (hasForm && options.teacher.empty())
     return Status::error("--form needs --teacher FILE");
-  if (options.workers && !options.teacher.empty())
-    return Status::error("--workers is for translations, but --teacher scores");
-  return Status::success();
+  if (options.minLength && options.maxLength &&
+      *options.minLength > *options.maxLength)
+    return Status::error("--min-length is ", *options.minLength,
+                         " but --max-length is ", *options.maxLength);
+  return checkTranslates(options);
 }
 
 Result<RunOptions>

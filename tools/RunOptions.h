@@ -25,6 +25,7 @@ struct RunOptions {
   std::optional<int64_t> batch;
   std::optional<int64_t> workers;
   std::optional<int64_t> threads;
+  std::optional<int64_t> minLength;
   std::optional<int64_t> maxLength;
   std::optional<int64_t> maxSource;
   /// Where to write a profile as JSON, empty where only the table is wanted.

@@ -63,12 +63,16 @@ protected:
   }
 
   /// Compares 60 sentences with the oracle: with and without shortlist, in
-  /// batches of several sizes.
+  /// batches of several sizes. `requested` and `atLeast` are what a caller says
+  /// of the length.
   static void expectOracle(const json &added, int64_t limit,
-                           std::optional<int64_t> requested = std::nullopt) {
+                           std::optional<int64_t> requested = std::nullopt,
+                           std::optional<int64_t> atLeast = std::nullopt) {
     Model model = load(added);
     json generation = toyManifest()["generation"];
     generation.update(added);
+    if (atLeast)
+      generation["min_length"] = *atLeast;
     std::vector<Ids> sources = toySources(60);
     for (bool shortlist : {false, true}) {
       std::vector<Ids> expected;
@@ -80,6 +84,7 @@ protected:
         DecodeOptions options;
         options.useShortlist = shortlist;
         options.maxLength = requested;
+        options.minLength = atLeast;
         EXPECT_EQ(decode(model, sources, batch, options), expected)
             << added << " shortlist " << shortlist << " batch " << batch;
       }
@@ -167,6 +172,14 @@ TEST_F(DecodingTest, bad_words) {
 
 TEST_F(DecodingTest, minimal_length) { expectOracle({{"min_length", 7}}, 12); }
 
+TEST_F(DecodingTest, minimal_length_of_the_caller) {
+  expectOracle(kNothing, 12, std::nullopt, /*atLeast=*/7);
+  // In place of the model's own, and no further than any limit.
+  expectOracle({{"min_length", 9}}, 12, std::nullopt, /*atLeast=*/2);
+  expectOracle(kNothing, 5, /*requested=*/5, /*atLeast=*/5);
+  expectOracle({{"max_target", 4}}, 4, std::nullopt, /*atLeast=*/9);
+}
+
 TEST_F(DecodingTest, several_end_tokens) {
   expectOracle({{"eos", {0, 6}}}, 12);
 }
@@ -232,6 +245,11 @@ TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
     options.maxLength = length;
     EXPECT_EQ(message({{1}}, options),
               "the maximal length is " + std::to_string(length) +
+                  ", expected a number from 1 to 2147483647");
+    options.maxLength.reset();
+    options.minLength = length;
+    EXPECT_EQ(message({{1}}, options),
+              "the minimal length is " + std::to_string(length) +
                   ", expected a number from 1 to 2147483647");
   }
   // A failure leaves the session usable.

@@ -7,6 +7,7 @@
 
 #include "RunToolTest.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
@@ -35,6 +36,9 @@ TEST_F(RunToolTest, lines_of_all_kinds) {
   EXPECT_EQ(run("toy --ids '1 2' ''").output, one + "\n");
   EXPECT_EQ(run("toy --ids -- '1 2'").output, one);
   EXPECT_EQ(run("toy --ids --max-length 1 '1 2'").output.size(), 2u);
+  // Twelve ids and no end before the last.
+  std::string longest = run("toy --ids --min-length=12 '1 2'").output;
+  EXPECT_EQ(std::count(longest.begin(), longest.end(), ' '), 11);
 }
 
 TEST_F(RunToolTest, text_in_text_out) {
@@ -106,6 +110,10 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
                 "--batch has the value " + shown +
                     ", expected a number from 1 to 4096");
   }
+  expectError("toy --min-length 0", "--min-length has the value '0', expected "
+                                    "a number from 1 to 1000000");
+  expectError("toy --min-length 4 --max-length 3",
+              "--min-length is 4 but --max-length is 3");
   expectError("toy --max-source 0", "--max-source has the value '0', expected "
                                     "a number from 1 to 1000000");
   expectError("toy --max-length=1000001",
@@ -124,6 +132,12 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
               "--profile is given twice, as '' and as 'y'");
   expectError("toy --workers 2 --teacher x --logits y",
               "--workers is for translations, but --teacher scores");
+  for (const char *flag :
+       {"--min-length 3", "--max-length 3", "--no-shortlist"}) {
+    std::string name = std::string(flag).substr(0, std::string(flag).find(' '));
+    expectError(std::string("toy --teacher x --logits y ") + flag,
+                name + " is for translations, but --teacher scores");
+  }
   expectError("toy --form half",
               "--form has the value 'half', expected full or step");
   expectError("toy --form step", "--form needs --teacher FILE");
