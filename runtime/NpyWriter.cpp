@@ -1,4 +1,4 @@
-//===- NpyWriter.cpp - Logits as a NumPy file -----------------------------===//
+//===- NpyWriter.cpp - Vectors as a NumPy file ----------------------------===//
 //
 // The format (numpy.lib.format): the magic "\x93NUMPY", the version's two
 // bytes, the u16 length of the header, the header as a Python dictionary padded
@@ -90,10 +90,12 @@ Status NpyWriter::writeAt(int64_t offset, const void *bytes, size_t size) {
   return Status::success();
 }
 
-Status NpyWriter::write(int64_t row, int64_t column, const float *values) {
+Status NpyWriter::write(int64_t row, int64_t column, const float *values,
+                        int64_t count) {
   int64_t cell = row * shape[1] + column;
-  return writeAt(dataOffset + cell * shape[2] * int64_t(sizeof(float)), values,
-                 static_cast<size_t>(shape[2]) * sizeof(float));
+  int64_t cellBytes = shape[2] * int64_t(sizeof(float));
+  return writeAt(dataOffset + cell * cellBytes, values,
+                 static_cast<size_t>(count * cellBytes));
 }
 
 Status NpyWriter::writeMissing(int64_t row, int64_t column) {

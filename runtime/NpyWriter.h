@@ -1,4 +1,4 @@
-//===- NpyWriter.h - Logits as a NumPy file ---------------------*- C++ -*-===//
+//===- NpyWriter.h - Vectors as a NumPy file --------------------*- C++ -*-===//
 //
 // Writes a three-dimensional array of float32 in NumPy's format, version 1.0,
 // cell by cell in any order, and gives the file its name only when all of it
@@ -18,7 +18,8 @@
 
 namespace heddle {
 
-/// Owns the temporary file until commit. Move-only, not thread-safe.
+/// Owns the temporary file until commit. Move-only; several threads may write
+/// cells at the same time.
 class NpyWriter {
 public:
   /// Creates a temporary file beside `path` for an array of `shape`, C order.
@@ -33,8 +34,9 @@ public:
   /// Where the file stands until commit.
   const std::string &temporaryPath() const { return temporary; }
 
-  /// Writes the cell array[row, column, :].
-  Status write(int64_t row, int64_t column, const float *values);
+  /// Writes the cells array[row, column : column + count, :].
+  Status write(int64_t row, int64_t column, const float *values,
+               int64_t count = 1);
   /// Fills the cells array[row, column:, :] with NaN.
   Status writeMissing(int64_t row, int64_t column);
   /// Renames the file to its path. Every cell has been written.

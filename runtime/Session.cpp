@@ -60,20 +60,31 @@ Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
   return Status::success();
 }
 
+/// The names of a decoder's entries `prepare` and `decode`; null where a form
+/// has none.
+static std::pair<const char *, const char *> decoderEntries(DecoderForm form) {
+  switch (form) {
+  case DecoderForm::None:
+    return {nullptr, nullptr};
+  case DecoderForm::Full:
+    return {nullptr, "decode"};
+  case DecoderForm::Step:
+    return {"decode.prepare", "decode.step"};
+  case DecoderForm::ShortlistStep:
+    return {"shortlist.prepare", "shortlist.step"};
+  }
+  __builtin_unreachable();
+}
+
 Status Session::findEntries(DecoderForm form) {
-  const char *decodeName = form == DecoderForm::Full   ? "decode"
-                           : form == DecoderForm::Step ? "decode.step"
-                                                       : "shortlist.step";
-  const char *prepareName =
-      form == DecoderForm::Step ? "decode.prepare" : "shortlist.prepare";
+  auto [prepareName, decodeName] = decoderEntries(form);
   encode.entry = model.entryPoint("encode");
-  decode.entry = model.entryPoint(decodeName);
   // What a decoder has nothing to prepare from, it has no entry for.
-  prepare.entry =
-      form == DecoderForm::Full ? nullptr : model.entryPoint(prepareName);
+  prepare.entry = prepareName ? model.entryPoint(prepareName) : nullptr;
+  decode.entry = decodeName ? model.entryPoint(decodeName) : nullptr;
   for (auto [binding, name] :
        {std::pair(&encode, "encode"), std::pair(&decode, decodeName)})
-    if (!binding->entry)
+    if (name && !binding->entry)
       return Status::error("'", model.artifact().path(), "' has no entry '",
                            name, "'");
   return Status::success();
@@ -118,8 +129,9 @@ Status Session::layOut(DecoderForm form, int64_t length) {
     shareOutputs(prepare, ArgumentKind::Prepared, shared);
   }
   shared[key("ids")] = decoderPlace;
-  if (Status status = bind(decode, shared); !status.ok())
-    return status;
+  if (decode.entry)
+    if (Status status = bind(decode, shared); !status.ok())
+      return status;
   int64_t arenaPlace = workspace.place(arenaBytes);
   if (Status status = workspace.take(); !status.ok())
     return status;
@@ -135,10 +147,9 @@ Status Session::layOut(DecoderForm form, int64_t length) {
   sentences = integers(shared[key("sentences")]);
   candidateIds = integers(shared[key("candidates")]);
   counts = integers(shared[key("counts")]);
-  connect(encode);
-  if (prepare.entry)
-    connect(prepare);
-  connect(decode);
+  for (Binding *binding : {&encode, &prepare, &decode})
+    if (binding->entry)
+      connect(*binding);
   return Status::success();
 }
 
@@ -194,6 +205,9 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
 /// Finds the decoder's one output and its states, which start with zeros.
 void Session::findDecoderResults() {
   states.clear();
+  decoderLogits = nullptr;
+  if (!decode.entry)
+    return;
   const std::vector<Argument> &arguments = decode.entry->description->arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].kind == ArgumentKind::Output) {

@@ -30,8 +30,9 @@ namespace heddle {
 using TokenIds = std::vector<int32_t>;
 
 /// The forms of a decoder: the whole target at once, or token by token over
-/// the vocabulary or over each sentence's candidates.
-enum class DecoderForm { Full, Step, ShortlistStep };
+/// the vocabulary or over each sentence's candidates; or none, where the
+/// encoder is all that runs.
+enum class DecoderForm { None, Full, Step, ShortlistStep };
 
 /// What a session may use beside its own thread: threads to share its work
 /// with, and a profile of the model to count it in. Borrowed, and of one
@@ -56,6 +57,12 @@ public:
   /// does not have and where memory is short.
   Status begin(const std::vector<TokenIds> &sources, DecoderForm form,
                int64_t length, const std::vector<TokenIds> &candidates = {});
+
+  /// An argument of the entry `encode`, by its index there: an output is valid
+  /// until the next begin.
+  const void *encoderArgument(size_t index) const {
+    return encode.buffers[index];
+  }
 
   /// The decoder's input, for the caller to fill: [sentences, length] for the
   /// full form, [rows] for a step.

@@ -1,14 +1,15 @@
 //===- RunLines.cpp - What heddle-run does with lines ---------------------===//
 //
-// Read lines, run them, write the answers, until the input ends. Translations
-// run in batches of similar length, by several workers over one model, each
-// with a session and threads of its own.
+// Read lines, run them, write the answers, until the input ends. What is
+// translated or encoded runs in batches of similar length, by several workers
+// over one model, each with a session and threads of its own.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/RunLines.h"
 
 #include "runtime/GreedyDecoder.h"
+#include "runtime/HiddenStates.h"
 #include "runtime/NpyWriter.h"
 #include "runtime/TeacherForcing.h"
 #include "tools/BatchPipeline.h"
@@ -19,6 +20,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <limits>
 #include <unistd.h>
 
 using namespace heddle;
@@ -124,6 +127,20 @@ static Result<std::vector<Equipment>> equipWorkers(const Model &model,
   return workers;
 }
 
+/// Runs all batches, each worker with a session of its own.
+static Status runBatches(const Model &model,
+                         const std::vector<Equipment> &workers,
+                         BatchPipeline::Ends ends,
+                         const std::function<BatchPipeline::Answers(
+                             Session &session, const Batch &batch)> &answer) {
+  BatchPipeline pipeline(std::move(ends), int64_t(workers.size()));
+  return pipeline.run([&](int64_t worker) {
+    Session session(model, workers[static_cast<size_t>(worker)].options());
+    while (std::optional<BatchPipeline::Task> task = pipeline.take())
+      pipeline.put(*task, answer(session, task->batch));
+  });
+}
+
 /// Ends a run that went well.
 static Status report(const Model &model, const RunOptions &options,
                      const std::vector<Equipment> &workers) {
@@ -165,13 +182,11 @@ Status heddle::translateLines(const Model &model, const RunOptions &options,
     return status;
   };
   ends.interrupt = [&] { reader->interrupt(); };
-  BatchPipeline pipeline(std::move(ends), options.workers.value_or(1));
-  Status status = pipeline.run([&](int64_t worker) {
-    Session session(model, (*workers)[static_cast<size_t>(worker)].options());
-    while (std::optional<BatchPipeline::Task> task = pipeline.take())
-      pipeline.put(*task,
-                   translate(model, session, task->batch.sources, options));
-  });
+  Status status =
+      runBatches(model, *workers, std::move(ends),
+                 [&](Session &session, const Batch &batch) {
+                   return translate(model, session, batch.sources, options);
+                 });
   return status.ok() ? report(model, options, *workers) : status;
 }
 
@@ -234,5 +249,92 @@ Status heddle::scoreLines(const Model &model, const RunOptions &options) {
     progress.add(count);
   }
   Status status = writer->commit();
+  return status.ok() ? report(model, options, *workers) : status;
+}
+
+/// All lines: the file's header says how many there are, and the longest.
+static Result<std::vector<TokenIds>> readAll(SourceReader &reader) {
+  constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
+  std::vector<TokenIds> sources;
+  for (;;) {
+    SourceReader::Lines lines = reader.next(kAll, kAll);
+    if (!lines.failure.ok())
+      return lines.failure;
+    std::move(lines.sources.begin(), lines.sources.end(),
+              std::back_inserter(sources));
+    if (lines.last)
+      return sources;
+  }
+}
+
+/// A file for the states of these lines, without any so far.
+static Result<NpyWriter> createHidden(const std::string &path,
+                                      const std::vector<TokenIds> &sources,
+                                      int64_t width) {
+  size_t longest = 0;
+  for (const TokenIds &source : sources)
+    longest = std::max(longest, source.size());
+  return NpyWriter::create(path,
+                           {int64_t(sources.size()), int64_t(longest), width});
+}
+
+static BatchPipeline::Answers encode(Session &session,
+                                     const HiddenOutput &hidden,
+                                     const Batch &batch, NpyWriter &writer) {
+  auto sink = [&](int64_t sentence, int64_t tokens, const float *states) {
+    int64_t line = int64_t(batch.lines[size_t(sentence)]);
+    return writer.write(line, 0, states, tokens);
+  };
+  Status status = encodeSources(session, hidden, batch.sources, sink);
+  if (!status.ok())
+    return status;
+  // Nothing is printed.
+  return std::vector<std::string>(batch.lines.size());
+}
+
+Status heddle::encodeLines(const Model &model, const RunOptions &options) {
+  Result<HiddenOutput> hidden = findHiddenOutput(model);
+  if (!hidden.ok())
+    return hidden.status();
+  Result<SourceReader> reader = openSources(model, options);
+  if (!reader.ok())
+    return reader.status();
+  Result<std::vector<TokenIds>> sources = readAll(*reader);
+  if (!sources.ok())
+    return sources.status();
+  size_t count = sources->size();
+  SignalCleanup cleanup;
+  Result<NpyWriter> writer =
+      createHidden(options.hidden, *sources, hidden->width);
+  if (!writer.ok())
+    return writer.status();
+  cleanup.watch(writer->temporaryPath());
+  for (size_t line = 0; line < count; ++line)
+    if (Status status = writer->writeMissing(int64_t(line),
+                                             int64_t((*sources)[line].size()));
+        !status.ok())
+      return status;
+
+  auto workers = equipWorkers(model, options);
+  if (!workers.ok())
+    return workers.status();
+  Progress progress(options);
+  BatchPipeline::Ends ends;
+  ends.read = [&] {
+    return Window{count,
+                  divideByLength(std::move(*sources), batchLimits(options)),
+                  /*last=*/true, Status::success()};
+  };
+  ends.write = [&](const std::vector<std::string> &lines) {
+    progress.add(lines.size());
+    return Status::success();
+  };
+  ends.interrupt = [] {};
+  Status status = runBatches(model, *workers, std::move(ends),
+                             [&](Session &session, const Batch &batch) {
+                               return encode(session, *hidden, batch, *writer);
+                             });
+  if (status.ok())
+    status = writer->commit();
   return status.ok() ? report(model, options, *workers) : status;
 }

@@ -1,6 +1,7 @@
 //===- RunLines.h - What heddle-run does with lines -------------*- C++ -*-===//
 //
-// The two jobs of heddle-run: translate lines, or score given targets.
+// The three jobs of heddle-run: translate lines, score given targets, or write
+// what the encoder makes of lines.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +23,10 @@ Status translateLines(const Model &model, const RunOptions &options,
 
 /// Writes the logits of the teacher's targets; prints nothing.
 Status scoreLines(const Model &model, const RunOptions &options);
+
+/// Writes the hidden states of all lines, which it keeps as ids until the last
+/// one is read; prints nothing.
+Status encodeLines(const Model &model, const RunOptions &options);
 
 } // namespace heddle
 

@@ -33,6 +33,8 @@ heddle-compile wrote to FILE, and prints a line for each.
   --teacher FILE     score the target ids in FILE, one line an input, and
   --logits FILE.npy  write the logits, float32 [lines, longest, vocabulary]
   --form full|step   with --teacher: the decoder's form (default full)
+  --hidden FILE.npy  write what the encoder makes of each line instead of
+                     translating it, float32 [lines, longest, width]
   --profile[=FILE]   say at the end, on standard error, how long each kernel took
                      and how close it came to this machine's peaks, which takes
                      a second to measure; FILE gets the same as JSON
@@ -86,7 +88,7 @@ static bool takesValue(const std::string &flag) {
   return flag == "--batch" || flag == "--threads" || flag == "--workers" ||
          flag == "--min-length" || flag == "--max-length" ||
          flag == "--max-source" || flag == "--teacher" || flag == "--logits" ||
-         flag == "--form";
+         flag == "--form" || flag == "--hidden";
 }
 
 static Status setValue(RunOptions &options, const std::string &flag,
@@ -107,7 +109,9 @@ static Status setValue(RunOptions &options, const std::string &flag,
     return parseForm(value, options.form);
   if (value.empty())
     return Status::error(flag, " has an empty value, expected a file");
-  (flag == "--teacher" ? options.teacher : options.logits) = value;
+  (flag == "--teacher"  ? options.teacher
+   : flag == "--logits" ? options.logits
+                        : options.hidden) = value;
   return Status::success();
 }
 
@@ -122,13 +126,18 @@ static Status giveOnce(const std::string &flag, const std::string &value,
 
 /// What only translations read, where something else is to be done.
 static Status checkTranslates(const RunOptions &options) {
+  const char *job = !options.teacher.empty()  ? "--teacher scores"
+                    : !options.hidden.empty() ? "--hidden encodes"
+                                              : nullptr;
+  // Scoring is the one job that several workers do not share.
+  bool shared = options.teacher.empty();
   for (auto [flag, given] :
-       {std::pair("--workers", options.workers.has_value()),
+       {std::pair("--workers", options.workers && !shared),
         std::pair("--min-length", options.minLength.has_value()),
         std::pair("--max-length", options.maxLength.has_value()),
         std::pair("--no-shortlist", !options.useShortlist)})
-    if (given && !options.teacher.empty())
-      return Status::error(flag, " is for translations, but --teacher scores");
+    if (job && given)
+      return Status::error(flag, " is for translations, but ", job);
   return Status::success();
 }
 
@@ -144,6 +153,8 @@ static Status checkTogether(const RunOptions &options, bool hasForm) {
                : Status::error("--logits needs --teacher FILE");
   if (hasForm && options.teacher.empty())
     return Status::error("--form needs --teacher FILE");
+  if (!options.hidden.empty() && !options.teacher.empty())
+    return Status::error("--hidden encodes, but --teacher scores");
   if (options.minLength && options.maxLength &&
       *options.minLength > *options.maxLength)
     return Status::error("--min-length is ", *options.minLength,

@@ -41,6 +41,8 @@ struct RunOptions {
   std::string teacher;
   std::string logits;
   DecoderForm form = DecoderForm::Full;
+  /// Where to write the encoder's output; empty where it is not asked for.
+  std::string hidden;
 };
 
 /// The text of --help.

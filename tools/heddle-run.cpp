@@ -51,8 +51,11 @@ static Status run(const std::vector<std::string> &arguments,
   Result<Model> model = Model::load(options->file, loadOptions);
   if (!model.ok())
     return model.status();
-  return options->teacher.empty() ? translateLines(*model, *options, output)
-                                  : scoreLines(*model, *options);
+  if (!options->teacher.empty())
+    return scoreLines(*model, *options);
+  if (!options->hidden.empty())
+    return encodeLines(*model, *options);
+  return translateLines(*model, *options, output);
 }
 
 /// Occupies the standard descriptors that the caller closed, in a way that

@@ -313,6 +313,17 @@ def teacher_forced(model, sources, targets):
     return logits
 
 
+def encoded(model, sources):
+    """hidden[r, k] is what the encoder makes of token k of a source."""
+    shape = (len(sources), max(map(len, sources)), model.config.d_model)
+    hidden = np.full(shape, np.nan, np.float32)
+    with torch.no_grad():
+        for row, source in zip(hidden, sources):
+            result = model.get_encoder()(torch.tensor([source]))
+            row[: len(source)] = result.last_hidden_state[0].float().numpy()
+    return hidden
+
+
 def words_to_ban(model, sources, lengths, eos):
     """For each length the most frequent word of greedy output so far."""
     words = []
@@ -403,6 +414,7 @@ def make(folder, spec, seed):
     write_ids(folder / "teacher.ids", targets)
     write_ids(folder / "greedy.ids", rows)
     np.save(folder / "logits.npy", logits)
+    np.save(folder / "hidden.npy", encoded(model, sources))
     print(f"{folder.name}: seed {seed}, smallest greedy margin {margin:.4f}")
     return True
 

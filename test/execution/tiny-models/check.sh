@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Compiles a model of test/goldens and compares what it computes with what
-# transformers computed in float64: teacher-forced logits in the full form and
-# step by step, then greedy output; with the kernels of an ISA level, fused and
-# unfused, and beside those of the lowest level with the reference lowering.
+# transformers computed in float64: the encoder's output, teacher-forced logits
+# in the full form and step by step, then greedy output; with the kernels of an
+# ISA level, fused and unfused, and beside those of the lowest level with the
+# reference lowering.
 #
 # usage: check.sh GOLDEN TEMPORARY [LEVEL]
 
@@ -23,6 +24,14 @@ score() {
     <"$golden/inputs.ids"
 }
 
+# encode NAME FLAG...: writes what the encoder makes of all rows to NAME.npy.
+encode() {
+  local name=$1
+  shift
+  heddle-run "$artifact" --ids --hidden "$temporary/$name.npy" "$@" \
+    <"$golden/inputs.ids"
+}
+
 # check FLAG...: compiles with these flags and compares.
 check() {
   heddle-compile "$golden" -o "$artifact" "$@"
@@ -37,6 +46,14 @@ check() {
       score $form.$batch $form $batch
       cmp "$temporary/$form.$batch.npy" "$temporary/$form.npy"
     done
+  done
+  encode hidden
+  # As of logits, above.
+  compare-npy "$temporary/hidden.npy" "$golden/hidden.npy" --within 1e-5
+  for flags in '--batch 1' '--batch 3 --workers 2 --threads 2'; do
+    # shellcheck disable=SC2086
+    encode again $flags
+    cmp "$temporary/again.npy" "$temporary/hidden.npy"
   done
   for batch in 1 3 8; do
     heddle-run "$artifact" --ids --batch $batch "${limit[@]}" \
