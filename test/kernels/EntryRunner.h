@@ -17,6 +17,7 @@
 #include "runtime/Result.h"
 #include "runtime/ThreadPool.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -44,12 +45,13 @@ struct CodeChoice {
   std::string flags;
 };
 
-/// Whether this machine runs code for an ISA level ("x86-64-v3" or "-v4"), or
-/// would if it had no better level than HEDDLE_ISA.
+/// Whether this machine runs code for a --target with one ISA level, or would
+/// if it had no better level than HEDDLE_ISA.
 bool machineHas(std::string_view target);
 
 /// One call of an entry point, which may be repeated: memory for its arguments,
-/// each between guards of NaNs, and for its arena.
+/// each between guards of NaNs, and for its arena. Where a cache line ends
+/// behind the last element, so does memory: what reads there is a fault.
 class EntryCall {
 public:
   /// The elements of an argument; states and inputs hold zeros until they are
@@ -85,13 +87,20 @@ private:
   struct Buffer {
     Buffer(std::string name, int64_t count, int64_t elementBytes,
            bool isWritten);
-    void *elements() const { return words.get() + kGuard; }
+    void *elements() const { return words + kGuard; }
     bool hasIntactGuards() const;
 
+    /// Words before the elements; behind them a part of a cache line.
     static constexpr int64_t kGuard = 64;
     std::string name;
     int64_t count, bytes;
-    std::unique_ptr<uint32_t[], void (*)(void *)> words;
+    /// The pages, of which the last one cannot be touched.
+    struct Unmap {
+      size_t size;
+      void operator()(std::byte *pages) const;
+    };
+    std::unique_ptr<std::byte, Unmap> pages;
+    uint32_t *words;
   };
 
   Buffer &find(std::string_view name);
