@@ -145,7 +145,10 @@ def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
     number, and each number has code of its own for the sums alone: bias,
     activation and residual follow once for all of them, from scratch memory. A
     panel of weights stays in the L1 cache while all rows of the block pass; less
-    than half a tile of rows takes several panels at once. A norm follows the rows
+    than half a tile of rows takes several panels at once. Where the level has
+    tiles for the type (`amx`), sums are those of 32 rows by a panel, or of 16 where
+    no more are left, and always pass through scratch memory: rows below that are
+    copied to where as many may be read. A norm follows the rows
     of a block; the hidden vectors of an ffn stay on the stack of its task.
 
     ```mlir
@@ -168,8 +171,10 @@ def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
     Option<"isa", "isa", "std::string", "\"x86-64-v3\"",
            "ISA level to tile for">
   ];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::scf::SCFDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
+  ];
 }
 
 def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
@@ -198,9 +203,10 @@ def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
            "ISA level to generate code for">
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
-    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+    "::mlir::amx::AMXDialect", "::mlir::arith::ArithDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 
@@ -329,6 +335,37 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
   ];
 }
 
+def EmulateTilesPass : Pass<"transformer-emulate-tiles", "::mlir::ModuleOp"> {
+  let summary = "Make loops of tiles, for tests";
+  let description = [{
+    Comes in: code with tiles of `amx`. They become memrefs on the stack of their
+    function, one for each op that makes a tile, and a product the call of a
+    function of loops, one for each type: code for machines without tiles, slow,
+    that has the bits of those which have them. Sums of integers are exact; those
+    of bf16 take the order of the instruction's description: products of even and
+    of odd inputs apart from each other, from zero, then both together, then what
+    was before; denormals are zeros where the caller's environment makes them.
+
+    A tile that a loop carries may become another's by accumulation alone: a
+    product writes where its own last result stands, which may be what it adds
+    to.
+
+    ```mlir
+    %s = amx.tile_muli %x zext, %w, %sum
+      : !amx.tile<16x64xi8>, !amx.tile<16x64xi8>, !amx.tile<16x16xi32>
+    // becomes
+    func.call @heddle.tile_muli(%x, %w, %sum, %s)
+      : (memref<16x64xi8>, memref<16x64xi8>, memref<16x16xi32>,
+         memref<16x16xi32>) -> ()
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def LowerToLLVMPass : Pass<"transformer-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Lower entry points and kernels to the LLVM dialect";
   let description = [{
@@ -338,8 +375,8 @@ def LowerToLLVMPass : Pass<"transformer-lower-to-llvm", "::mlir::ModuleOp"> {
     LLVM is an error.
   }];
   let dependentDialects = [
-    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-    "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+    "::mlir::affine::AffineDialect", "::mlir::amx::AMXDialect",
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"

@@ -20,6 +20,8 @@
 #include "lib/Kernels/RecurrenceKernel.h"
 #include "lib/Kernels/RoundKernel.h"
 #include "lib/Kernels/TileRuns.h"
+#include "lib/Kernels/TileSums.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -80,7 +82,11 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case([&](LinearSumsOp sums) {
-          emitLinearSums(sums, isa);
+          if (sums.getRows() % kTileRows == 0 &&
+              multipliesTiles(sums.getInput(), isa))
+            emitTileSums(sums, isa);
+          else
+            emitLinearSums(sums, isa);
           return success();
         })
         .Case([&](LinearFinishOp finish) {

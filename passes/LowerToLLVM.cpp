@@ -22,6 +22,8 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/AMX/AMXDialect.h"
+#include "mlir/Dialect/AMX/Transforms.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -152,12 +154,14 @@ struct Conversion {
     populateSCFToControlFlowConversionPatterns(before);
     beforePatterns = std::move(before);
     addPatterns(types, all);
+    populateAMXLegalizeForLLVMExportPatterns(types, all);
     patterns = std::move(all);
     target.addIllegalDialect<affine::AffineDialect, arith::ArithDialect,
                              cf::ControlFlowDialect, func::FuncDialect,
                              index::IndexDialect, math::MathDialect,
                              memref::MemRefDialect, scf::SCFDialect,
                              ub::UBDialect, vector::VectorDialect>();
+    configureAMXLegalizeForExportTarget(target);
     target.addLegalOp<ModuleOp, UnrealizedConversionCastOp>();
   }
 

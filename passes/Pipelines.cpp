@@ -1,4 +1,5 @@
 #include "passes/Pipelines.h"
+#include "lib/CodeGen/Target.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -122,6 +123,11 @@ static void addEntries(OpPassManager &manager, const CodeOptions &options) {
   manager.addPass(createProfileKernelsPass());
   manager.addPass(createLowerParallelPass());
   manager.addPass(createCanonicalizerPass());
+  llvm::Expected<IsaLevel> level = getIsaLevel(options.isa);
+  if (!level) // What passes of kernels say; the reference has no level.
+    llvm::consumeError(level.takeError());
+  else if (level->emulatesTiles)
+    manager.addPass(createEmulateTilesPass());
 }
 
 void heddle::buildCodePipeline(OpPassManager &manager,

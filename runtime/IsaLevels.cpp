@@ -8,31 +8,58 @@
 #include "runtime/IsaLevels.h"
 
 #include <algorithm>
+#include <asm/prctl.h>
+#include <cpuid.h>
 #include <iterator>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Absent from the headers of Linux before 5.16.
+#ifndef ARCH_REQ_XCOMP_PERM
+#define ARCH_REQ_XCOMP_PERM 0x1023
+#endif
 
 using namespace heddle;
 
 namespace {
 struct IsaRow {
   std::string_view name;
-  bool hasAvx512, hasVnni;
+  bool hasAvx512, hasVnni, hasTiles;
   /// cpuid; also whether the operating system saves the wide registers.
   bool (*isThere)();
 };
 } // namespace
 
+static bool hasAvx512Bf16() {
+  return __builtin_cpu_supports("x86-64-v4") &&
+         __builtin_cpu_supports("avx512vnni") &&
+         __builtin_cpu_supports("avx512bf16");
+}
+
+/// Tiles, of bytes and of bf16. Their 8 KB are part of what is saved for a
+/// thread only once its process has asked for them; an operating system that
+/// does not know of them, or a hypervisor that hides them, refuses.
+static bool hasTiles() {
+  unsigned eax, ebx, ecx, edx;
+  constexpr unsigned bits = bit_AMXTILE | bit_AMXINT8 | bit_AMXBF16;
+  if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || (edx & bits) != bits)
+    return false;
+  constexpr long tileData = 18; // The number of that part.
+  static const bool isPermitted =
+      syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, tileData) == 0;
+  return isPermitted;
+}
+
 /// Lowest first.
 static constexpr IsaRow kRows[] = {
-    {"x86-64-v3", /*hasAvx512=*/false, /*hasVnni=*/false,
+    {"x86-64-v3", /*hasAvx512=*/false, /*hasVnni=*/false, /*hasTiles=*/false,
      [] { return __builtin_cpu_supports("x86-64-v3") != 0; }},
-    {"x86-64-v4", /*hasAvx512=*/true, /*hasVnni=*/false,
+    {"x86-64-v4", /*hasAvx512=*/true, /*hasVnni=*/false, /*hasTiles=*/false,
      [] { return __builtin_cpu_supports("x86-64-v4") != 0; }},
-    {"avx512-bf16", /*hasAvx512=*/true, /*hasVnni=*/true,
-     [] {
-       return __builtin_cpu_supports("x86-64-v4") &&
-              __builtin_cpu_supports("avx512vnni") &&
-              __builtin_cpu_supports("avx512bf16");
-     }},
+    {"avx512-bf16", /*hasAvx512=*/true, /*hasVnni=*/true, /*hasTiles=*/false,
+     hasAvx512Bf16},
+    {"amx", /*hasAvx512=*/true, /*hasVnni=*/true, /*hasTiles=*/true,
+     [] { return hasAvx512Bf16() && hasTiles(); }},
 };
 
 static const IsaRow *find(std::string_view name) {
@@ -56,4 +83,9 @@ bool heddle::isaHasAvx512(std::string_view name) {
 bool heddle::isaHasVnni(std::string_view name) {
   const IsaRow *row = find(name);
   return row != std::end(kRows) && row->hasVnni;
+}
+
+bool heddle::isaHasTiles(std::string_view name) {
+  const IsaRow *row = find(name);
+  return row != std::end(kRows) && row->hasTiles;
 }

@@ -94,6 +94,57 @@ __attribute__((target("avx512f,avx512vnni"))) static float dotBytes64() {
   return float(result);
 }
 
+/// What tiles are configured with: rows and bytes of each.
+struct alignas(64) TileShapes {
+  uint8_t palette = 1, startRow = 0, reserved[14] = {};
+  uint16_t bytes[16] = {};
+  uint8_t rows[16] = {};
+};
+
+/// Four sums of tiles: as many as kernels have, and the unit takes one product
+/// after the other.
+static constexpr int kTileSums = 4;
+__attribute__((target("amx-tile,amx-int8"))) static float multiplyTiles() {
+  TileShapes shapes;
+  for (int tile = 0; tile < kTileSums + 2; ++tile) {
+    shapes.bytes[tile] = 64;
+    shapes.rows[tile] = 16;
+  }
+  _tile_loadconfig(&shapes);
+  _tile_zero(4);
+  _tile_zero(5);
+  for (int i = 0; i < kRepeats; ++i) {
+    _tile_dpbusd(0, 4, 5);
+    _tile_dpbusd(1, 4, 5);
+    _tile_dpbusd(2, 4, 5);
+    _tile_dpbusd(3, 4, 5);
+  }
+  int32_t sums[16][16];
+  _tile_stored(0, sums, sizeof *sums);
+  _tile_release();
+  return float(sums[0][0]);
+}
+
+namespace {
+/// A loop over bytes, and its multiplications and additions.
+struct ByteLoop {
+  float (*run)();
+  double operations;
+};
+} // namespace
+
+/// That of the instruction which a level has for them.
+static ByteLoop byteLoopOf(const std::string &isa) {
+  constexpr double vectors = 2.0 * kSums * kRepeats;
+  if (isaHasTiles(isa))
+    return {multiplyTiles, 2.0 * kTileSums * kRepeats * 16 * 16 * 64};
+  if (isaHasVnni(isa))
+    return {dotBytes64, vectors * 64};
+  if (isaHasAvx512(isa))
+    return {multiplyBytes64, vectors * 64};
+  return {multiplyBytes32, vectors * 32};
+}
+
 /// The sum of `count` values, a multiple of 32.
 __attribute__((target("avx2"))) static float readAll(const float *values,
                                                      size_t count) {
@@ -149,12 +200,9 @@ Result<MachinePeaks> heddle::measurePeaks(const std::string &isa,
   });
   if (!loops.ok())
     return loops.status();
-  bool hasVnni = isaHasVnni(isa);
-  Result<double> byteLoops = rate(threads, [&](int64_t) {
-    return hasVnni ? dotBytes64()
-           : wide  ? multiplyBytes64()
-                   : multiplyBytes32();
-  });
+  ByteLoop bytes = byteLoopOf(isa);
+  Result<double> byteLoops =
+      rate(threads, [&](int64_t) { return bytes.run(); });
   if (!byteLoops.ok())
     return byteLoops.status();
 
@@ -170,6 +218,6 @@ Result<MachinePeaks> heddle::measurePeaks(const std::string &isa,
   if (!reads.ok())
     return reads.status();
   double flops = 2.0 * kSums * kRepeats * (wide ? 16 : 8);
-  return MachinePeaks{*loops * flops / 1e9, *byteLoops * 4 * flops / 1e9,
+  return MachinePeaks{*loops * flops / 1e9, *byteLoops * bytes.operations / 1e9,
                       *reads * double(count * sizeof(float)) / 1e9};
 }

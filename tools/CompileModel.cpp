@@ -77,7 +77,7 @@ static LevelSteps getSteps(const CompileOptions &options,
                            const ManifestContext &context) {
   LevelSteps steps;
   steps.buildCode = [&](OpPassManager &manager, const IsaLevel &level) {
-    buildCodePipeline(manager, {level.name.str(), !options.reference,
+    buildCodePipeline(manager, {level.option(), !options.reference,
                                 options.gemm == "onednn"});
   };
   steps.buildLLVM = buildLLVMPipeline;

@@ -26,14 +26,14 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --weights FILE                tensors of a .mlir module: safetensors or .bin
   --emit artifact|mlir|llvm|asm what to write: the artifact (default), the
                                 module as imported, LLVM IR or assembly
-  --target native|portable|x86-64-v3|x86-64-v4|avx512-bf16
+  --target native|portable|x86-64-v3|x86-64-v4|avx512-bf16|amx
                                 the machines to make code for: this one, any
                                 (default: one code for each level in the file),
                                 or one ISA level
   --dtype auto|f32|bf16|int8    what products multiply: 8-bit integers where the
                                 weights are stored so, as in Marian's int8 models,
                                 otherwise f32 (default), or all one of these;
-                                bf16 is fast on avx512-bf16, and emulated below
+                                bf16 is fast from avx512-bf16 on, emulated below
   --keep bf16:GLOB, f32:GLOB    but multiply weights whose names in the checkpoint
                                 are like GLOB in this wider type; may be given
                                 more than once, the first that has a name counts

@@ -18,15 +18,24 @@ using namespace heddle;
 static constexpr IsaLevel kLevels[] = {
     {"x86-64-v3", /*cpu=*/"x86-64-v3", /*features=*/"avx2,fma,bmi2",
      /*lanes=*/8, /*vectorRegisters=*/16, /*hasReduceAndScale=*/false,
-     Int8Dot::TwoSteps, /*hasBf16=*/false},
+     Int8Dot::TwoSteps, /*hasBf16=*/false, /*hasTiles=*/false},
     {"x86-64-v4", /*cpu=*/"x86-64-v4",
      /*features=*/"avx512f,avx512bw,avx512dq,avx512vl",
      /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
-     Int8Dot::TwoSteps, /*hasBf16=*/false},
+     Int8Dot::TwoSteps, /*hasBf16=*/false, /*hasTiles=*/false},
     {"avx512-bf16", /*cpu=*/"x86-64-v4", /*features=*/"avx512vnni,avx512bf16",
      /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
-     Int8Dot::Vnni, /*hasBf16=*/true, /*isForShortTypes=*/true},
+     Int8Dot::Vnni, /*hasBf16=*/true, /*hasTiles=*/false,
+     /*isForShortTypes=*/true},
+    {"amx", /*cpu=*/"x86-64-v4",
+     /*features=*/"avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16",
+     /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
+     Int8Dot::Vnni, /*hasBf16=*/true, /*hasTiles=*/true,
+     /*isForShortTypes=*/true},
 };
+
+/// Behind the name of a level whose tiles are loops.
+static constexpr llvm::StringLiteral kEmulated = "+tiles";
 
 /// The levels that this machine has, lowest first.
 static llvm::ArrayRef<IsaLevel> hostLevels() {
@@ -54,13 +63,19 @@ template <typename... Text> static llvm::Error failure(const Text &...text) {
                                              llvm::inconvertibleErrorCode());
 }
 
+std::string IsaLevel::option() const {
+  return (emulatesTiles ? name + kEmulated : llvm::Twine(name)).str();
+}
+
 llvm::Expected<IsaLevel> heddle::getIsaLevel(llvm::StringRef name) {
-  for (const IsaLevel &level : kLevels)
-    if (level.name == name)
+  llvm::StringRef wanted = name;
+  bool emulatesTiles = wanted.consume_back(kEmulated);
+  for (IsaLevel level : kLevels)
+    if (level.name == wanted && !(emulatesTiles && level.hasTiles)) {
+      level.hasTiles |= emulatesTiles;
+      level.emulatesTiles = emulatesTiles;
       return level;
-  if (name == "amx")
-    return failure("ISA level 'amx' is not supported yet (supported: ",
-                   supportedLevels(), ")");
+    }
   return failure("unknown target '", name, "' (supported: native, portable, ",
                  supportedLevels(), ")");
 }

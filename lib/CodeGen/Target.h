@@ -6,6 +6,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <string>
 
 namespace heddle {
 
@@ -35,11 +36,21 @@ struct IsaLevel {
   /// Whether pairs of bf16 are multiplied and summed in one instruction, and
   /// f32 rounded to bf16 in another; otherwise bf16 are emulated.
   bool hasBf16;
+  /// Whether there are tiles of 16 rows by 64 bytes, of bytes and of bf16,
+  /// which one instruction multiplies.
+  bool hasTiles;
   /// Whether it differs from the level below only for types shorter than f32.
   bool isForShortTypes = false;
+  /// Whether loops stand in for tiles, which machines of the level lack.
+  bool emulatesTiles = false;
+
+  /// What `getIsaLevel` finds it by.
+  std::string option() const;
 };
 
-/// The level of that name; an error lists the supported ones.
+/// The level of that name; an error lists the supported ones. Behind a name
+/// `+tiles` may stand, for tests: code of that level with tiles, which
+/// emulate-tiles makes loops.
 llvm::Expected<IsaLevel> getIsaLevel(llvm::StringRef name);
 
 /// The levels of a `--target`: `native` is the best one that this machine has,

@@ -88,7 +88,6 @@ Value InnerProduct::flatten(Value weight) const {
       SmallVector<ReassociationIndices>{{0}, {1}, {2, 3}});
 }
 
-/// Where a group of a column stands in flattened panels.
 SmallVector<Value> InnerProduct::weightsAt(Value panel, Value groupNumber,
                                            Value column) const {
   return {panel, loops.plus(groupNumber, layoutOf(element).firstRow()),

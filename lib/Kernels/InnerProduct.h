@@ -73,12 +73,15 @@ public:
   /// sums + x w; x w where there are no sums.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value w, mlir::Value sums) const;
 
-private:
   bool isOfIntegers() const { return element.isInteger(8); }
+  /// Whether what `encode` makes is u8.
   bool takesUnsignedX() const;
+  /// Where the group of a column stands in flattened panels.
   llvm::SmallVector<mlir::Value> weightsAt(mlir::Value panel,
                                            mlir::Value groupNumber,
                                            mlir::Value column) const;
+
+private:
   mlir::Value constant(mlir::Type type, int64_t value) const;
   mlir::Value x86(llvm::StringRef intrinsic, mlir::Type result,
                   mlir::ValueRange operands) const;

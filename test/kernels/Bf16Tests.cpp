@@ -15,12 +15,7 @@ namespace {
 class Bf16Test : public LayerTest {};
 } // namespace
 
-static std::vector<CodeChoice> everyCodeOfBf16() {
-  std::vector<CodeChoice> codes = everyCode();
-  codes.push_back({"avx512-bf16", /*reference=*/false, ""});
-  return codes;
-}
-INSTANTIATE_TEST_SUITE_P(, Bf16Test, testing::ValuesIn(everyCodeOfBf16()),
+INSTANTIATE_TEST_SUITE_P(, Bf16Test, testing::ValuesIn(everyCodeOfShortTypes()),
                          testing::PrintToStringParamName());
 
 //===----------------------------------------------------------------------===//
@@ -101,11 +96,12 @@ static std::vector<float> wholeNumbers(int64_t count, unsigned seed,
 //===----------------------------------------------------------------------===//
 
 /// All sizes of tiles, whole and below.
-static constexpr int64_t kRows = 29;
+static constexpr int64_t kRows = 75;
 
-/// Depths around pairs and what is unrolled, columns around panels.
+/// Depths around pairs, what is unrolled and the 32 of a tile, columns around
+/// panels.
 static const std::pair<int64_t, int64_t> kShapes[] = {
-    {1, 1}, {2, 8}, {3, 33}, {4, 32}, {64, 40}, {37, 100}, {131, 64}};
+    {1, 1}, {2, 8}, {3, 33}, {4, 32}, {37, 100}, {131, 64}, {96, 40}, {34, 33}};
 
 static std::string shapeOf(int64_t depth, int64_t columns) {
   return std::to_string(depth) + "x" + std::to_string(columns);
@@ -251,7 +247,7 @@ func.func @linear_SHAPE(
   }
   withCode(module, weights, [&](const EntryRunner &code) {
     for (auto [depth, columns] : kShapes)
-      for (int64_t rows : {1, 3, 8, 29}) {
+      for (int64_t rows : {1, 3, 8, 29, 48}) {
         std::string shape = shapeOf(depth, columns);
         std::vector<float> x = wholeNumbers(rows * depth, 3, 20);
         std::vector<float> residual = wholeNumbers(rows * columns, 4, 2000);
@@ -269,6 +265,84 @@ func.func @linear_SHAPE(
               << shape << " at " << i;
       }
   });
+}
+
+/// y = x W without a bias, of x that is bf16 already.
+static const char *const kPlainLinears = R"(
+transformer.parameter @v : tensor<160x40xf32>
+transformer.parameter @w : tensor<34x40xf32>
+transformer.parameter @rv : tensor<160x40xbf16> rounded of [@v]
+transformer.parameter @rw : tensor<34x40xbf16> rounded of [@w]
+func.func @deep(%x: tensor<?x160xbf16> {transformer.name = "x",
+                                        transformer.dims = ["rows"]})
+    -> (tensor<?x40xf32> {transformer.name = "y"}) {
+  %w = transformer.weight @rv : tensor<160x40xbf16>
+  %y = transformer.linear %x, %w
+    : (tensor<?x160xbf16>, tensor<160x40xbf16>) -> tensor<?x40xf32>
+  return %y : tensor<?x40xf32>
+}
+func.func @shallow(%x: tensor<?x34xbf16> {transformer.name = "x",
+                                          transformer.dims = ["rows"]})
+    -> (tensor<?x40xf32> {transformer.name = "y"}) {
+  %w = transformer.weight @rw : tensor<34x40xbf16>
+  %y = transformer.linear %x, %w
+    : (tensor<?x34xbf16>, tensor<34x40xbf16>) -> tensor<?x40xf32>
+  return %y : tensor<?x40xf32>
+}
+)";
+
+/// Numbers of all sizes, denormals, infinities and none among them.
+static std::vector<uint16_t> anyBf16(int64_t count, unsigned seed) {
+  std::vector<uint16_t> values;
+  for (float value : randomValues(count, seed))
+    values.push_back(bitsOf(value) >> 16);
+  for (int64_t i = 0; i < count; i += 3) // From 2^-127 on.
+    values[i] = (values[i] & 0x807f) | uint16_t(i * 7 % 200) << 7;
+  values[count / 2] = 0x7f80;
+  values[count / 3] = 0x7fc0;
+  return values;
+}
+
+TEST_P(Bf16Test, ReadsNothingBehindTheLastRow) {
+  Weights weights = {{"v", {{160, 40}, randomValues(160 * 40, 1)}},
+                     {"w", {{34, 40}, randomValues(34 * 40, 2)}}};
+  withCode(kPlainLinears, weights, [&](const EntryRunner &code) {
+    for (const char *entry : {"deep", "shallow"})
+      for (int64_t rows = 1; rows <= 34; ++rows) {
+        // Behind x memory ends, at the latest with its cache line.
+        EntryCall call = prepare(code, entry, {{Dim::Rows, rows}});
+        call();
+        EXPECT_TRUE(call.checkGuards().ok()) << call.checkGuards().message();
+        EXPECT_EQ(call.get("y"), std::vector<float>(rows * 40));
+      }
+  });
+}
+
+TEST(Bf16Tiles, LoopsHaveTheBitsOfTheMachine) {
+  if (!machineHas("amx"))
+    GTEST_SKIP() << "this machine does not run amx";
+  Weights weights = {{"v", {{160, 40}, randomValues(160 * 40, 1)}},
+                     {"w", {{34, 40}, randomValues(34 * 40, 2, 1e-20f)}}};
+  constexpr int64_t rows = 75;
+  for (const char *entry : {"deep", "shallow"}) {
+    std::vector<float> results[2];
+    for (auto [target, result] :
+         {std::pair{"amx", &results[0]}, {"avx512-bf16+tiles", &results[1]}}) {
+      Result<EntryRunner> code = EntryRunner::compile(
+          kPlainLinears, weights, {target, /*reference=*/false, ""});
+      ASSERT_TRUE(code.ok()) << code.message();
+      Result<EntryCall> call = code->prepare(entry, {{Dim::Rows, rows}});
+      ASSERT_TRUE(call.ok()) << call.message();
+      call->set("x", anyBf16(call->size("x"), 3));
+      (*call)();
+      *result = call->get("y");
+    }
+    for (size_t i = 0; i < results[0].size(); ++i)
+      ASSERT_TRUE(bitsOf(results[0][i]) == bitsOf(results[1][i]) ||
+                  (std::isnan(results[0][i]) && std::isnan(results[1][i])))
+          << entry << " at " << i << ": " << results[0][i] << ", "
+          << results[1][i];
+  }
 }
 
 TEST_P(Bf16Test, JoinedLinears) {

@@ -7,6 +7,7 @@
 
 #include "test/kernels/LayerTest.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -22,9 +23,18 @@ std::vector<CodeChoice> test::everyCode() {
           {"x86-64-v4", /*reference=*/false, ""}};
 }
 
+std::vector<CodeChoice> test::everyCodeOfShortTypes() {
+  std::vector<CodeChoice> codes = everyCode();
+  for (const char *target :
+       {"avx512-bf16", "amx", "x86-64-v3+tiles", "avx512-bf16+tiles"})
+    codes.push_back({target, /*reference=*/false, ""});
+  return codes;
+}
+
 void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
-  *stream << (choice.reference ? "reference"
-                               : choice.target.substr(strlen("x86-64-")));
+  std::string name = choice.target.substr(choice.target.rfind('-') + 1);
+  std::replace(name.begin(), name.end(), '+', '_');
+  *stream << (choice.reference ? "reference" : name);
 }
 
 void LayerTest::SetUp() {
@@ -80,7 +90,7 @@ std::vector<float> LayerTest::runInBatches(const EntryRunner &code,
                                            const Ids &ids) {
   SCOPED_TRACE(entry);
   std::vector<float> together = runRows(code, entry, 0, rows, values, ids);
-  for (int64_t batch : {1, 3, 7})
+  for (int64_t batch : {1, 3, 7, 16, 20})
     for (int64_t first = 0; first + batch <= rows; first += 2 * batch) {
       std::vector<float> some = runRows(code, entry, first, batch, values, ids);
       int64_t width = some.size() / batch;

@@ -52,11 +52,14 @@ protected:
                                          const Ids &ids = {});
 };
 
-/// The instances of a suite: tests end in "/reference", "/v3" and "/v4".
+/// The instances of a suite: tests end in "/reference", "/v3" and "/v4", those
+/// of `everyCodeOfShortTypes` in the names of more levels, too, and in "_tiles"
+/// where loops stand in for tiles.
 #define HEDDLE_FOR_EVERY_CODE(SUITE)                                           \
   INSTANTIATE_TEST_SUITE_P(, SUITE, testing::ValuesIn(everyCode()),            \
                            testing::PrintToStringParamName())
 std::vector<CodeChoice> everyCode();
+std::vector<CodeChoice> everyCodeOfShortTypes();
 void PrintTo(const CodeChoice &choice, std::ostream *stream);
 
 /// `text` with each key of `words`, in capitals by custom, replaced.

@@ -15,13 +15,8 @@ namespace {
 class QuantizedTest : public LayerTest {};
 } // namespace
 
-static std::vector<CodeChoice> everyCodeOfIntegers() {
-  std::vector<CodeChoice> codes = everyCode();
-  codes.push_back({"avx512-bf16", /*reference=*/false, ""});
-  return codes;
-}
 INSTANTIATE_TEST_SUITE_P(, QuantizedTest,
-                         testing::ValuesIn(everyCodeOfIntegers()),
+                         testing::ValuesIn(everyCodeOfShortTypes()),
                          testing::PrintToStringParamName());
 
 //===----------------------------------------------------------------------===//
@@ -109,11 +104,13 @@ static void expectSame(const std::vector<float> &found,
 //===----------------------------------------------------------------------===//
 
 /// All sizes of tiles, whole and below.
-static constexpr int64_t kRows = 29;
+static constexpr int64_t kRows = 75;
 
-/// Depths around groups of four and what is unrolled, columns around panels.
+/// Depths around groups of four, what is unrolled and the 64 bytes of a tile,
+/// columns around panels.
 static const std::pair<int64_t, int64_t> kShapes[] = {
-    {1, 1}, {3, 33}, {4, 32}, {6, 8}, {64, 40}, {37, 100}, {130, 64}};
+    {1, 1},    {3, 33},   {4, 32},   {6, 8},
+    {37, 100}, {130, 64}, {192, 40}, {68, 33}};
 
 static std::string shapeOf(int64_t depth, int64_t columns) {
   return std::to_string(depth) + "x" + std::to_string(columns);

@@ -1,6 +1,8 @@
 // RUN: heddle-opt %s -transformer-emit-kernels=isa=x86-64-v3 -split-input-file | FileCheck %s --check-prefixes=CHECK,V3
 // RUN: heddle-opt %s -transformer-emit-kernels=isa=x86-64-v4 -split-input-file | FileCheck %s --check-prefixes=CHECK,V4
 // RUN: heddle-opt %s -transformer-emit-kernels=isa=avx512-bf16 -split-input-file | FileCheck %s --check-prefix=BF16
+// RUN: heddle-opt %s -transformer-emit-kernels=isa=amx -split-input-file | FileCheck %s --check-prefix=AMX
+// RUN: heddle-opt %s -transformer-emit-kernels=isa=x86-64-v3+tiles -split-input-file | FileCheck %s --check-prefix=SIGNED
 
 // Accumulators stay in registers; one fused multiply-add an element.
 // CHECK-LABEL: @accumulates
@@ -219,5 +221,55 @@ func.func private @multiplies_bf16(%x: memref<?x5xbf16>, %w: memref<1x3x32x2xbf1
     %y: memref<?x32xbf16>, %row: index, %column: index) {
   transformer.linear.tile %x, %w into %y at [%row, %column] rows 1 columns 32
     : (memref<?x5xbf16>, memref<1x3x32x2xbf16>, memref<?x32xbf16>, index, index) -> ()
+  return
+}
+
+// -----
+
+// Two tiles of x by both halves of a panel, whose sums start with those of its
+// columns, in every row. Without VNNI x has a sign, and sums start at 0.
+// AMX-LABEL: @multiplies_tiles
+// SIGNED-LABEL: @multiplies_tiles
+func.func private @multiplies_tiles(%x: memref<?x256xi8>,
+    %w: memref<2x65x32x4xi8>, %sums: memref<32x32xi32>, %row: index,
+    %column: index) {
+  // AMX-COUNT-2: vector.store {{.*}} : memref<32x32xi32>, vector<16xi32>
+  // AMX-COUNT-4: amx.tile_load %arg2[%{{.*}}, %{{.*}}], %c0{{.*}} into !amx.tile<16x16xi32>
+  // SIGNED-COUNT-4: amx.tile_zero
+  // AMX: scf.for {{.*}} step %c64
+  // AMX-COUNT-2: amx.tile_load %arg0[{{.*}}] : memref<?x256xi8> into !amx.tile<16x64xi8>
+  // AMX-COUNT-2: amx.tile_load %{{.*}} : memref<2x65x128xi8> into !amx.tile<16x64xi8>
+  // AMX-COUNT-4: amx.tile_muli %{{.*}} zext, %{{.*}},
+  // SIGNED-COUNT-4: amx.tile_muli %{{.*}}, %{{.*}}, %{{.*}} :
+  // AMX-NOT: amx.tile_muli
+  // AMX: scf.yield
+  // AMX-COUNT-4: amx.tile_store %arg2
+  // AMX: return
+  transformer.linear.sums %x, %w into %sums at [%row, %column] rows 32 columns 32
+    : (memref<?x256xi8>, memref<2x65x32x4xi8>, memref<32x32xi32>, index, index)
+      -> ()
+  return
+}
+
+// -----
+
+// What is left of a depth has tiles of its own, which nothing behind a row of x
+// enters: 34 is a step of 32 and one pair. 16 rows at a time leave registers.
+// AMX-LABEL: @ends_within_a_tile
+func.func private @ends_within_a_tile(%x: memref<?x34xbf16>,
+    %w: memref<1x17x32x2xbf16>, %sums: memref<32x32xf32>, %row: index,
+    %column: index) {
+  // AMX-COUNT-2: amx.tile_zero
+  // AMX: scf.for
+  // AMX-COUNT-2: amx.tile_mulf {{.*}} !amx.tile<16x32xbf16>, !amx.tile<16x32xbf16>, !amx.tile<16x16xf32>
+  // AMX: amx.tile_load %arg0{{.*}} into !amx.tile<16x2xbf16>
+  // AMX-COUNT-2: amx.tile_load {{.*}} into !amx.tile<1x32xbf16>
+  // AMX-COUNT-2: amx.tile_mulf {{.*}} !amx.tile<16x2xbf16>, !amx.tile<1x32xbf16>, !amx.tile<16x16xf32>
+  // AMX-COUNT-2: amx.tile_store
+  // AMX-COUNT-2: amx.tile_zero
+  // AMX: return
+  transformer.linear.sums %x, %w into %sums at [%row, %column] rows 32 columns 32
+    : (memref<?x34xbf16>, memref<1x17x32x2xbf16>, memref<32x32xf32>, index,
+       index) -> ()
   return
 }

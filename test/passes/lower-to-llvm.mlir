@@ -96,3 +96,27 @@ func.func @masked_bf16(%x: memref<16xbf16>, %mask: vector<16xi1>, %zeros: vector
   vector.maskedstore %x[%at], %mask, %zeros : memref<16xbf16>, vector<16xi1>, vector<16xbf16>
   return %v : vector<16xbf16>
 }
+
+// Tiles become intrinsics, also where loops carry them.
+// CHECK-LABEL: llvm.func @multiplies_tiles
+func.func @multiplies_tiles(%x: memref<16x128xi8>, %w: memref<32x128xi8>,
+    %y: memref<16x16xi32>) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  // CHECK: llvm.call_intrinsic "llvm.x86.tilezero.internal"({{.*}}) : (i16, i16) -> !llvm.x86_amx
+  %zero = amx.tile_zero : !amx.tile<16x16xi32>
+  // CHECK: llvm.br ^{{.*}} : i64, !llvm.x86_amx
+  %sum = scf.for %k = %c0 to %c128 step %c64 iter_args(%added = %zero)
+      -> (!amx.tile<16x16xi32>) {
+    %a = amx.tile_load %x[%c0, %k] : memref<16x128xi8> into !amx.tile<16x64xi8>
+    %b = amx.tile_load %w[%c0, %c0] : memref<32x128xi8> into !amx.tile<16x64xi8>
+    // CHECK: "llvm.x86.tdpbusd.internal"
+    %next = amx.tile_muli %a zext, %b, %added
+      : !amx.tile<16x64xi8>, !amx.tile<16x64xi8>, !amx.tile<16x16xi32>
+    scf.yield %next : !amx.tile<16x16xi32>
+  }
+  // CHECK: "llvm.x86.tilestored64.internal"
+  amx.tile_store %y[%c0, %c0], %sum : memref<16x16xi32>, !amx.tile<16x16xi32>
+  return
+}

@@ -1,8 +1,6 @@
 // RUN: heddle-opt %s -transformer-tile-linear=isa=x86-64-v3 -split-input-file | FileCheck %s --check-prefixes=CHECK,V3
 // RUN: heddle-opt %s -transformer-tile-linear=isa=x86-64-v4 -split-input-file | FileCheck %s --check-prefixes=CHECK,V4
-// RUN: not heddle-opt %s -transformer-tile-linear=isa=amx 2>&1 | FileCheck %s --check-prefix=AMX
-
-// AMX: error: ISA level 'amx' is not supported yet
+// RUN: heddle-opt %s -transformer-tile-linear=isa=amx -split-input-file | FileCheck %s --check-prefix=AMX
 
 // Few rows take several panels at once. Otherwise whole tiles fill the
 // registers, and below them stand the sums of the rows that are left: what
@@ -214,5 +212,50 @@ func.func private @shares_large_weights(%x: memref<?x1024xf32>,
   transformer.ffn %x, %w1, %w2 into %y
     : (memref<?x1024xf32>, memref<128x1024x32xf32>, memref<32x4096x32xf32>,
        memref<?x1024xf32>) -> ()
+  return
+}
+
+// -----
+
+// Tiles of the machine take 32 rows, or 16 where no more are left; what follows
+// stands there once. Rows below that are read from a copy, 16 as they are.
+// AMX-LABEL: @multiplies_tiles
+func.func private @multiplies_tiles(%x: memref<?x256xi8>,
+    %w: memref<2x65x32x4xi8>, %s: memref<33xf32>, %y: memref<?x33xf32>) {
+  // AMX: %[[COPY:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x256xi8>
+  // AMX: scf.if %[[IS_TILE:.*]] {
+  // AMX-NEXT: } else {
+  // AMX: memref.copy
+  // AMX: %[[LAST:.*]] = arith.select %[[IS_TILE]], %[[ROWS:.*]], %{{.*}} : memref<?x256xi8
+  // AMX: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x32xi32>
+  // AMX-COUNT-2: scf.for {{.*}} step %c32
+  // AMX: %[[X:.*]] = arith.select %{{.*}}, %[[LAST]], %[[ROWS]]
+  // AMX: linear.sums %[[X]], %arg1 into %[[SUMS]] at{{.*}} rows 16 columns 32
+  // AMX: linear.sums %[[X]], %arg1 into %[[SUMS]] at{{.*}} rows 32 columns 32
+  // AMX: linear.finish %[[SUMS]] {{.*}} columns 32 :
+  // AMX-COUNT-2: linear.sums
+  // AMX: linear.finish %[[SUMS]] {{.*}} columns 32 partial
+  // AMX-NOT: transformer.linear
+  // AMX: return
+  transformer.linear %x, %w scales(%s) into %y
+    : (memref<?x256xi8>, memref<2x65x32x4xi8>, memref<33xf32>, memref<?x33xf32>)
+      -> ()
+  return
+}
+
+// -----
+
+// Rows that are no whole words long, and f32, keep tiles of vectors.
+// AMX-LABEL: @keeps_vectors
+func.func private @keeps_vectors(%x: memref<?x37xi8>,
+    %w: memref<1x11x32x4xi8>, %s: memref<32xf32>, %y: memref<?x32xf32>,
+    %v: memref<1x32x32xf32>, %z: memref<?x32xf32>) {
+  // AMX: linear.tile {{.*}} rows 8 columns 32
+  transformer.linear %x, %w scales(%s) into %y
+    : (memref<?x37xi8>, memref<1x11x32x4xi8>, memref<32xf32>, memref<?x32xf32>)
+      -> ()
+  // AMX: linear.tile {{.*}} rows 8 columns 32
+  transformer.linear %y, %v into %z
+    : (memref<?x32xf32>, memref<1x32x32xf32>, memref<?x32xf32>) -> ()
   return
 }

@@ -26,6 +26,12 @@ TEST(Target, LevelsAreAsWideInBothTables) {
         << level.name.str();
 }
 
+TEST(Target, LevelsMultiplyTilesInBothTables) {
+  for (const IsaLevel &level : levelsOf("portable"))
+    EXPECT_EQ(isaHasTiles(level.name.str()), level.hasTiles)
+        << level.name.str();
+}
+
 TEST(Target, ALevelIsATargetOfItsOwn) {
   for (const IsaLevel &level : levelsOf("portable")) {
     ASSERT_EQ(levelsOf(level.name).size(), 1u);
@@ -40,8 +46,19 @@ TEST(Target, SaysWhichAreSupported) {
   };
   EXPECT_EQ(message("x86-64-v5"), "unknown target 'x86-64-v5' (supported: "
                                   "native, portable, x86-64-v3, x86-64-v4, "
-                                  "avx512-bf16)");
-  EXPECT_EQ(message("amx"),
-            "ISA level 'amx' is not supported yet (supported: x86-64-v3, "
-            "x86-64-v4, avx512-bf16)");
+                                  "avx512-bf16, amx)");
+}
+
+TEST(Target, TilesAreEmulatedOnRequest) {
+  IsaLevel level = levelsOf("avx512-bf16+tiles").front();
+  EXPECT_EQ(level.name.str(), "avx512-bf16");
+  EXPECT_EQ(level.option(), "avx512-bf16+tiles");
+  EXPECT_TRUE(level.hasTiles && level.emulatesTiles);
+  EXPECT_EQ(levelsOf("avx512-bf16").front().option(), "avx512-bf16");
+  for (const IsaLevel &each : levelsOf("portable"))
+    EXPECT_FALSE(each.emulatesTiles) << each.name.str();
+  for (const char *wrong : {"amx+tiles", "+tiles", "x86-64-v3+tiles+tiles"})
+    EXPECT_FALSE(bool(
+        llvm::expectedToOptional(getTarget(wrong, /*hasShortTypes=*/true))))
+        << wrong;
 }

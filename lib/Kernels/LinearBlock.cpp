@@ -1,0 +1,251 @@
+//===- LinearBlock.cpp - Loops over the tiles of a block of linear --------===//
+//
+// All rows of a block pass over one panel after the other: the panel stays in
+// the L1 cache, the rows in the L2. Few rows, as in a step, take several panels
+// at once, since a tile with few accumulators would wait for each of its
+// additions.
+//
+// Where a level multiplies tiles of 16 rows, a block has any number of them,
+// two by two, and the rows that are left are copied to where a tile may
+// read 16.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/LinearBlock.h"
+#include "lib/Kernels/TileSums.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// The most rows of a tile of vectors: two vectors of accumulators each, two of
+/// the panel and one of x fit into the registers. More than eight rows of x, 4
+/// KB apart, would not fit into the L1 cache.
+int64_t TileLoops::mostRows() const {
+  return std::min<int64_t>(8, (isa.vectorRegisters - 3) / 2);
+}
+
+int64_t TileLoops::rowsOfTile(Value input) const {
+  return multipliesTiles(input, isa) ? kMostTileRows : mostRows();
+}
+
+Value TileLoops::multiply(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
+}
+Value TileLoops::divide(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::DivUIOp>(loc, lhs, rhs);
+}
+Value TileLoops::remainder(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::RemUIOp>(loc, lhs, rhs);
+}
+Value TileLoops::ceilDivide(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CeilDivUIOp>(loc, lhs, rhs);
+}
+
+Value TileLoops::slice(Value memref, Value first, int64_t count) {
+  if (!memref || count == cast<MemRefType>(memref.getType()).getDimSize(0))
+    return memref;
+  return viewOf(memref, getAsOpFoldResult(first), builder.getIndexAttr(count));
+}
+
+Value TileLoops::viewOf(Value memref, OpFoldResult first, OpFoldResult count) {
+  SmallVector<OpFoldResult> offsets = {first}, sizes = {count};
+  for (int64_t size :
+       cast<MemRefType>(memref.getType()).getShape().drop_front()) {
+    offsets.push_back(builder.getIndexAttr(0));
+    sizes.push_back(builder.getIndexAttr(size));
+  }
+  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
+  return memref::SubViewOp::create(builder, loc, memref, offsets, sizes,
+                                   strides);
+}
+
+Value TileLoops::scratch(MemRefType type) {
+  return memref::AllocaOp::create(builder, loc, type,
+                                  builder.getI64IntegerAttr(64));
+}
+
+/// Columns of a tile that has no other below it: as many vectors as hide the
+/// latency of an addition, eight on every machine of these levels.
+int64_t TileLoops::wideColumns(int64_t rows) const {
+  int64_t vectors = rows == 1 ? 8 : isa.vectorRegisters / 4;
+  return std::max(wholeColumns(), vectors * isa.lanes);
+}
+
+/// Columns of a tile among others, two vectors: a panel, or half of one.
+int64_t TileLoops::wholeColumns() const { return 2 * isa.lanes; }
+
+/// What sums of products with a weight are.
+static Type sumType(Value weight) {
+  Builder builder(weight.getContext());
+  return cast<MemRefType>(weight.getType()).getElementType().isInteger(8)
+             ? Type(builder.getI32Type())
+             : builder.getF32Type();
+}
+
+void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
+  int64_t columns = block.columns();
+  // The last panel is cut where columns are no multiple of it.
+  int64_t wholePanels = columns / kPanelColumns * kPanelColumns;
+  Value begin = times(firstPanel, kPanelColumns);
+  Value end = times(endPanel, kPanelColumns);
+  if (block.lastRows.memref)
+    block.sums = scratch(
+        MemRefType::get({kMostTileRows, kPanelColumns}, sumType(block.weight)));
+  else if (block.hasEpilogue())
+    block.sums = scratch(MemRefType::get({mostRows() - 1, wideColumns(1)},
+                                         sumType(block.weight)));
+  if (wholePanels > 0) {
+    Value wholeEnd = most(least(end, index(wholePanels)), begin);
+    if (!block.lastRows.memref)
+      begin = wideLoop(block, begin, wholeEnd);
+    columnLoop(block, begin, wholeEnd, /*isPartial=*/false);
+  }
+  if (wholePanels < columns)
+    columnLoop(block, most(begin, index(wholePanels)),
+               least(end, index(columns)), /*isPartial=*/true);
+}
+
+/// Less than half a tile of rows takes several panels at once; returns the
+/// first column that is left.
+Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
+  SmallVector<int64_t> cases =
+      llvm::to_vector(llvm::seq<int64_t>(1, mostRows() / 2));
+  auto byRows = scf::IndexSwitchOp::create(builder, loc, builder.getIndexType(),
+                                           size(block.destination, 0), cases,
+                                           cases.size());
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [region, rows] : llvm::zip(byRows.getCaseRegions(), cases)) {
+    builder.createBlock(&region);
+    int64_t width = wideColumns(rows);
+    Value left = remainder(minus(end, begin), index(width));
+    Value wideEnd = minus(end, left);
+    each(begin, wideEnd, width, [&, rows = rows](Value column) {
+      TilePlace place{index(0), column, width, /*isPartial=*/false};
+      fewRows(block, place, rows);
+      finish(block, place, index(rows));
+    });
+    scf::YieldOp::create(builder, loc, wideEnd);
+  }
+  builder.createBlock(&byRows.getDefaultRegion());
+  scf::YieldOp::create(builder, loc, begin);
+  return byRows.getResult(0);
+}
+
+/// Whole tiles, and below them one of the rows that are left. Where weights
+/// come from memory whole tiles ask for the next panel, the last one for its
+/// own.
+void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
+                           bool isPartial) {
+  if (block.lastRows.memref)
+    return panelLoop(block, begin, end, isPartial);
+  Value rows = size(block.destination, 0);
+  Value left = remainder(rows, index(mostRows()));
+  Value whole = minus(rows, left);
+  int64_t width = wholeColumns();
+  SmallVector<int64_t> cases =
+      llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
+  each(begin, end, width, [&](Value column) {
+    Value next;
+    if (block.isFetched && !isPartial)
+      next = least(plus(column, width), plus(end, -width));
+    each(index(0), whole, mostRows(), [&](Value row) {
+      tile(block, {row, column, width, isPartial}, mostRows(), next);
+    });
+    TilePlace below{whole, column, width, isPartial};
+    auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
+                                             cases, cases.size());
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.createBlock(&byRows.getDefaultRegion());
+      scf::YieldOp::create(builder, loc);
+      for (auto [region, count] : llvm::zip(byRows.getCaseRegions(), cases)) {
+        builder.createBlock(&region);
+        fewRows(block, below, count);
+        scf::YieldOp::create(builder, loc);
+      }
+    }
+    finish(block, below, left);
+  });
+}
+
+void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
+                     Value next) {
+  LinearTileOp::create(builder, loc, block.input, block.inputScales,
+                       block.weight, block.weightScales, block.bias,
+                       block.residual, block.multiplier, block.destination,
+                       place.row, place.column, next, rows, place.columns,
+                       block.shift, block.activation, place.isPartial);
+}
+
+void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
+                     int64_t rows, int64_t columns) {
+  LinearSumsOp::create(builder, loc, x.memref, block.weight, block.sums,
+                       x.first, column, rows, columns, block.shift);
+}
+
+/// The sums of a number of rows. What follows them would make each number much
+/// longer code: it stands once, in `finish`.
+void TileLoops::fewRows(const LinearBlock &block, TilePlace place,
+                        int64_t rows) {
+  if (!block.sums)
+    return tile(block, place, rows, /*next=*/Value());
+  sums(block, {block.input, place.row}, place.column, rows, place.columns);
+}
+
+/// 16 rows are left as they are. Others move to where 32 may be read: the
+/// memory behind them is nobody's sum.
+TileRows TileLoops::separateLastRows(Value input) {
+  if (!multipliesTiles(input, isa))
+    return TileRows();
+  auto type = cast<MemRefType>(input.getType());
+  Value rows = size(input, 0), whole = floorTo(rows, kMostTileRows);
+  Value left = minus(rows, whole);
+  Value copy = scratch(MemRefType::get({kMostTileRows, type.getDimSize(1)},
+                                       type.getElementType()));
+  Value isTile = same(left, index(kTileRows));
+  whenElse(
+      isTile, [] {},
+      [&] {
+        memref::CopyOp::create(builder, loc, rowsOf(input, whole, left),
+                               rowsOf(copy, index(0), left));
+      });
+  return {
+      arith::SelectOp::create(builder, loc, isTile, input,
+                              memref::CastOp::create(builder, loc, type, copy)),
+      arith::SelectOp::create(builder, loc, isTile, whole, index(0))};
+}
+
+/// Sums of 32 rows, or of 16 where no more are left, pass through scratch
+/// memory, which stays in the L1 cache.
+void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
+                          bool isPartial) {
+  Value rows = size(block.destination, 0);
+  each(begin, end, kPanelColumns, [&](Value column) {
+    each(index(0), rows, kMostTileRows, [&](Value row) {
+      Value left = minus(rows, row);
+      Value isLast = less(left, index(kMostTileRows));
+      TileRows x = {arith::SelectOp::create(builder, loc, isLast,
+                                            block.lastRows.memref, block.input),
+                    arith::SelectOp::create(builder, loc, isLast,
+                                            block.lastRows.first, row)};
+      whenElse(
+          lessOrEqual(left, index(kTileRows)),
+          [&] { sums(block, x, column, kTileRows, kPanelColumns); },
+          [&] { sums(block, x, column, kMostTileRows, kPanelColumns); });
+      finish(block, {row, column, kPanelColumns, isPartial},
+             least(left, index(kMostTileRows)));
+    });
+  });
+}
+
+void TileLoops::finish(const LinearBlock &block, TilePlace place, Value rows) {
+  if (block.sums)
+    LinearFinishOp::create(builder, loc, block.sums, block.inputScales,
+                           block.weightScales, block.bias, block.residual,
+                           block.multiplier, block.destination, place.row,
+                           place.column, rows, place.columns, block.activation,
+                           place.isPartial);
+}

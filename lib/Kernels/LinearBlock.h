@@ -1,0 +1,109 @@
+//===- LinearBlock.h - Loops over the tiles of a block of linear *- C++ -*-===//
+//
+// What a task of linear does with its rows: linear.tile, linear.sums and
+// linear.finish in loops over panels and rows. Tiles differ in size between ISA
+// levels; no bit depends on it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_LINEARBLOCK_H
+#define HEDDLE_LIB_KERNELS_LINEARBLOCK_H
+
+#include "dialect/Transformer.h"
+#include "lib/Kernels/VectorLoops.h"
+
+namespace heddle {
+
+/// Rows of x where tiles of 16 rows may read them.
+struct TileRows {
+  mlir::Value memref, first;
+};
+
+/// x W + b with what follows it element by element; null where it has none.
+struct LinearBlock {
+  mlir::Value input, inputScales, weight, weightScales, bias, residual,
+      multiplier, destination;
+  mlir::IntegerAttr shift;
+  ActivationKindAttr activation;
+  /// Whether tiles ask for the panels that come next.
+  bool isFetched = false;
+  /// From `TileLoops::separateLastRows`; null where x is not multiplied so.
+  TileRows lastRows;
+  /// Scratch memory for sums that `linear.finish` reads; null where there are
+  /// none.
+  mlir::Value sums;
+
+  bool hasEpilogue() const {
+    return weightScales || bias || activation || residual || multiplier;
+  }
+  int64_t panels() const {
+    return mlir::cast<mlir::MemRefType>(weight.getType()).getDimSize(0);
+  }
+  int64_t columns() const {
+    return mlir::cast<mlir::MemRefType>(destination.getType()).getDimSize(1);
+  }
+};
+
+/// Index arithmetic and loops around tiles.
+class TileLoops : public VectorLoops {
+public:
+  using VectorLoops::VectorLoops;
+
+  /// The most rows of a tile of x: blocks are multiples of them.
+  int64_t rowsOfTile(mlir::Value input) const;
+
+  /// The rows behind the last whole tile of x [rows, in]; null where a tile
+  /// is one of vectors. For `LinearBlock::lastRows` of all blocks of these
+  /// rows.
+  TileRows separateLastRows(mlir::Value input);
+  /// All rows of a block, for the panels [firstPanel, endPanel) of its weight;
+  /// none where the range is empty.
+  void tileBlock(LinearBlock block, mlir::Value firstPanel,
+                 mlir::Value endPanel);
+  /// `rows` rows of a memref [rows, width] or [rows], from `first`; null of
+  /// null.
+  mlir::Value rowsOf(mlir::Value memref, mlir::Value first, mlir::Value rows) {
+    return memref ? viewOf(memref, first, rows) : memref;
+  }
+
+  /// [first, first + count) of the first dimension of a memref: all of it where
+  /// it has no more; null of null.
+  mlir::Value slice(mlir::Value memref, mlir::Value first, int64_t count);
+
+  mlir::Value multiply(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value divide(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value remainder(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value ceilDivide(mlir::Value lhs, mlir::Value rhs);
+  /// Memory on the stack of a task, in whole cache lines.
+  mlir::Value scratch(mlir::MemRefType type);
+
+private:
+  /// The first row and the columns of a tile, which may be cut.
+  struct TilePlace {
+    mlir::Value row, column;
+    int64_t columns;
+    bool isPartial;
+  };
+
+  mlir::Value viewOf(mlir::Value memref, mlir::OpFoldResult first,
+                     mlir::OpFoldResult count);
+  int64_t mostRows() const;
+  int64_t wideColumns(int64_t rows) const;
+  int64_t wholeColumns() const;
+  mlir::Value wideLoop(const LinearBlock &block, mlir::Value begin,
+                       mlir::Value end);
+  void columnLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
+                  bool isPartial);
+  void panelLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
+                 bool isPartial);
+  void tile(const LinearBlock &block, TilePlace place, int64_t rows,
+            mlir::Value next);
+  void sums(const LinearBlock &block, const TileRows &x, mlir::Value column,
+            int64_t rows, int64_t columns);
+  void fewRows(const LinearBlock &block, TilePlace place, int64_t rows);
+  void finish(const LinearBlock &block, TilePlace place, mlir::Value rows);
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_LINEARBLOCK_H
