@@ -74,8 +74,11 @@ static void addVectorPatterns(RewritePatternSet &patterns) {
 }
 
 /// Vectors of several dimensions and parallel loops: no kernel of ours has
-/// them, a module may.
+/// them, a module may. And views of views: of those on a stack the conversion
+/// makes casts in a circle.
 static bool isRewrittenBefore(Operation *op) {
+  if (auto view = dyn_cast<memref::SubViewOp>(op))
+    return view.getSource().getDefiningOp<memref::SubViewOp>();
   auto isOfRows = [](Type type) {
     auto vector = dyn_cast<VectorType>(type);
     return vector && vector.getRank() > 1;
@@ -110,6 +113,27 @@ static void addPatterns(const LLVMTypeConverter &types,
   populateMathToLibmConversionPatterns(patterns, /*benefit=*/1);
 }
 
+/// Keeps a masked store of short elements apart from what shortened them. LLVM
+/// would join the two, and then, where the mask is found to be one lane, store
+/// all bits of the long element over the next ones. A fence of f32 is no code.
+static void fenceShortElements(LLVM::MaskedStoreOp op) {
+  auto type = cast<VectorType>(op.getValue().getType());
+  Type f32 = Float32Type::get(op.getContext());
+  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+  if (type.getElementTypeBitWidth() >= 32 || bits % 32 != 0)
+    return;
+  OpBuilder builder(op);
+  auto words = VectorType::get(bits / 32, f32);
+  Value value =
+      LLVM::BitcastOp::create(builder, op.getLoc(), words, op.getValue());
+  value = LLVM::CallIntrinsicOp::create(
+              builder, op.getLoc(), words,
+              builder.getStringAttr("llvm.arithmetic.fence"), value)
+              .getResult(0);
+  op.getValueMutable().assign(
+      LLVM::BitcastOp::create(builder, op.getLoc(), type, value));
+}
+
 /// Makes masked loads and stores of bf16 those of their bits. Where a level has
 /// no such instruction, LLVM takes them apart into elements, which it rounds to
 /// what they are by a call of a library.
@@ -128,6 +152,7 @@ static void maskBitsOfBf16(ModuleOp module) {
     op.getValueMutable().assign(
         LLVM::BitcastOp::create(builder, op.getLoc(), bits, op.getValue()));
   });
+  module.walk([](LLVM::MaskedStoreOp op) { fenceShortElements(op); });
   module.walk([&](LLVM::MaskedLoadOp op) {
     Value loaded = op.getRes();
     VectorType bits = bitsOf(loaded);
@@ -151,6 +176,7 @@ struct Conversion {
   explicit Conversion(MLIRContext *context) : types(context), target(*context) {
     RewritePatternSet before(context), all(context);
     addVectorPatterns(before);
+    memref::populateExpandStridedMetadataPatterns(before);
     populateSCFToControlFlowConversionPatterns(before);
     beforePatterns = std::move(before);
     addPatterns(types, all);
