@@ -292,6 +292,10 @@ FailureOr<int64_t> FfnOp::timeAxis(TimeAxes axes) {
 int64_t FfnOp::getHiddenWidth() {
   if (!isPacked(getWeight1()))
     return width(getWeight1());
+  for (Value each : {getBias1(), getWeight1Scales()})
+    if (each)
+      return width(each);
+  // Panels are filled up to whole groups: hidden values that are 0, times 0.
   ShapedType type = shapedType(getWeight2());
   int64_t out = type.getDimSize(0) * kPanelColumns;
   return panelsOf(getWeight2(), out).depthOf(type.getShape()).value_or(0);

@@ -13,6 +13,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/Kernels/LinearBlock.h"
+#include "lib/Kernels/TileSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -217,8 +218,8 @@ struct HiddenRows {
   static int64_t bytesOfRow(FfnOp op) {
     int64_t width = op.getHiddenWidth();
     int64_t factors =
-        width * int64_t(getElementTypeOrSelf(op.getWeight2().getType())
-                            .getIntOrFloatBitWidth() /
+        width * int64_t(cast<MemRefType>(op.getWeight2().getType())
+                            .getElementTypeBitWidth() /
                         8);
     return op.scalesHidden() ? factors + (width + 1) * int64_t(sizeof(float))
                              : factors;
@@ -244,6 +245,17 @@ static HiddenRows allocateHidden(FfnOp op, int64_t rows, TileLoops &loops) {
     hidden.scales = allocate(rows, builder.getF32Type());
   }
   return hidden;
+}
+
+/// Whether a product ends in a part of a tile. LLVM configures the tiles of a
+/// function once, eight of them: two products find no place for such parts
+/// beside their whole ones.
+static bool hasPartsOfTiles(FfnOp op) {
+  auto type = cast<MemRefType>(op.getInput().getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  return llvm::any_of(
+      ArrayRef{type.getDimSize(1), op.getHiddenWidth()},
+      [&](int64_t depth) { return depth * bytes % kTileBytes != 0; });
 }
 
 static void tileFfn(FfnOp op, TileLoops &loops) {
@@ -318,7 +330,10 @@ struct TileLinear : heddle::impl::TileLinearPassBase<TileLinear> {
     };
     getOperation().walk([&](Operation *op) {
       OpBuilder builder(op);
-      TileLoops loops(builder, op->getLoc(), *level);
+      IsaLevel isa = *level;
+      if (auto ffn = dyn_cast<FfnOp>(op))
+        isa.hasTiles &= !hasPartsOfTiles(ffn);
+      TileLoops loops(builder, op->getLoc(), isa);
       if (auto linear = dyn_cast<LinearOp>(op);
           linear && isTiled(linear.getInput(), linear.getWeight()))
         tileLinear(linear, loops);

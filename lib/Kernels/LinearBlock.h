@@ -63,7 +63,7 @@ public:
   /// `rows` rows of a memref [rows, width] or [rows], from `first`; null of
   /// null.
   mlir::Value rowsOf(mlir::Value memref, mlir::Value first, mlir::Value rows) {
-    return memref ? viewOf(memref, first, rows) : memref;
+    return memref ? viewOf(memref, getAsOpFoldResult(first), rows) : memref;
   }
 
   /// [first, first + count) of the first dimension of a memref: all of it where

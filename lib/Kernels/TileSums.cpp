@@ -16,7 +16,6 @@
 using namespace mlir;
 using namespace heddle;
 
-static constexpr int64_t kTileBytes = 64;
 /// Bytes of a row of x, at most: the last rows of a block are copied to the
 /// stack of its task.
 static constexpr int64_t kMostRowBytes = 1 << 15;

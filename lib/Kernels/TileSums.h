@@ -19,6 +19,8 @@ namespace heddle {
 
 /// Rows of a tile of the machine, and of sums that are built of two by two.
 inline constexpr int64_t kTileRows = 16, kMostTileRows = 2 * kTileRows;
+/// Of a row of a tile.
+inline constexpr int64_t kTileBytes = 64;
 
 /// Whether a level multiplies rows of x, a memref [rows, in], in tiles: those
 /// of i8 and bf16 that are whole words long, of at most 32 KB.

@@ -20,18 +20,13 @@ struct Shape {
 };
 } // namespace
 
-static std::vector<CodeChoice> everyCodeOfShortTypes() {
-  std::vector<CodeChoice> codes = everyCode();
-  codes.push_back({"avx512-bf16", /*reference=*/false, ""});
-  return codes;
-}
 INSTANTIATE_TEST_SUITE_P(, ShortFfnTest,
                          testing::ValuesIn(everyCodeOfShortTypes()),
                          testing::PrintToStringParamName());
 
-/// Hidden vectors that end in a group; the last one leaves a task fewer rows
-/// than a block has.
-static const Shape kShapes[] = {{8, 40}, {33, 65}, {64, 102}, {16, 20500}};
+/// Whole tiles, vectors that end in a group, and hidden vectors that leave a
+/// task fewer rows than a block has.
+static const Shape kShapes[] = {{32, 64}, {33, 65}, {64, 96}, {32, 20480}};
 static constexpr int64_t kRows = 29;
 
 static std::string nameOf(const char *form, const Shape &shape) {
