@@ -27,6 +27,7 @@ void add(const std::string &name, const std::string &engine, Work work,
                                      Counter(work.flops, rate);
                                  state.counters["bytes"] =
                                      Counter(work.bytes, rate);
+                                 state.counters["f32"] = work.isOfF32;
                                })
       ->UseRealTime();
 }
@@ -40,7 +41,8 @@ void Comparison::ReportRuns(const std::vector<Run> &runs) {
     const std::string &label = run.run_name.function_name;
     size_t slash = label.rfind('/');
     rates[label.substr(0, slash)][label.substr(slash + 1)] = {
-        run.counters.at("flops").value, run.counters.at("bytes").value};
+        run.counters.at("flops").value, run.counters.at("bytes").value,
+        run.counters.at("f32").value != 0};
   }
 }
 
@@ -72,8 +74,10 @@ void Comparison::Finalize() {
     const Rates &own = ours->second;
     bool hasFlops = own.flops > 0;
     printf("%-36s", name.c_str());
-    if (hasFlops)
+    if (hasFlops && own.isOfF32)
       printf(" %9.1f %6.0f%%", own.flops / 1e9, 100 * own.flops / peak);
+    else if (hasFlops)
+      printf(" %9.1f %7s", own.flops / 1e9, "-");
     else
       printf(" %9s %7s", "-", "-");
     printf(" %7.1f %6.0f%% ", own.bytes / 1e9, 100 * own.bytes / bandwidth);

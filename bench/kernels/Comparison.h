@@ -24,6 +24,8 @@ namespace heddle::bench {
 /// memory is the work, and bytes that have to be read or written at least once.
 struct Work {
   double flops, bytes;
+  /// Whether the peak of f32 is that of the operations.
+  bool isOfF32 = true;
 };
 
 /// Registers an engine's way to run a case, on one thread. The engines of a
@@ -44,6 +46,7 @@ public:
 private:
   struct Rates {
     double flops, bytes;
+    bool isOfF32;
   };
   std::string target;
   /// By case and engine.

@@ -15,6 +15,7 @@ namespace heddle::bench {
 /// y = x W + b for many shapes, beside oneDNN's f32 matmul with weights in the
 /// order that it likes best.
 std::string addGemms(const std::string &target);
+std::string addShortGemms(const std::string &target);
 
 /// Linears with activation, residual and norm, and ffn, beside the primitives
 /// of oneDNN that together do the same.

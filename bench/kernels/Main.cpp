@@ -35,8 +35,8 @@ int main(int argc, char **argv) {
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data()))
     return 1;
   using namespace heddle::bench;
-  for (auto addLayers :
-       {addGemms, addFused, addAttention, addRows, addLookups, addStates})
+  for (auto addLayers : {addGemms, addShortGemms, addFused, addAttention,
+                         addRows, addLookups, addStates})
     if (std::string error = addLayers(target); !error.empty()) {
       fprintf(stderr, "bench-kernels: error: %s\n", error.c_str());
       return 1;

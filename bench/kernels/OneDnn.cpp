@@ -77,12 +77,34 @@ void OneDnn::linear(const Memory &x, const Memory &weight, const Memory &bias,
   dnnl::matmul::primitive_desc description(
       dnnl::matmul::desc(x.get_desc(), any, bias.get_desc(), y.get_desc()),
       attributes, engine);
-  Memory reordered(description.weights_desc(), engine);
-  Memory plain = weight;
-  dnnl::reorder(plain, reordered).execute(stream, plain, reordered);
-  stream.wait();
-  arguments[DNNL_ARG_WEIGHTS] = reordered;
+  arguments[DNNL_ARG_WEIGHTS] = converted(weight, description.weights_desc());
   steps.push_back({dnnl::matmul(description), std::move(arguments)});
+}
+
+OneDnn::Memory OneDnn::converted(const Memory &from, const Memory::desc &to) {
+  Memory result(to, engine);
+  Memory plain = from;
+  dnnl::reorder(plain, result).execute(stream, plain, result);
+  stream.wait();
+  return result;
+}
+
+void OneDnn::product(Memory::data_type type, const Memory &x,
+                     const Memory &weight, const std::vector<float> &scales,
+                     const Memory &y) {
+  Dims xDims = x.get_desc().dims();
+  Memory::desc shortX(xDims, type, stridesOf(xDims));
+  Memory::desc any(weight.get_desc().dims(), type, Memory::format_tag::any);
+  dnnl::primitive_attr attributes;
+  if (!scales.empty()) // One for each column, the last dim of y.
+    attributes.set_output_scales(/*mask=*/1 << 1, scales);
+  dnnl::matmul::primitive_desc description(
+      dnnl::matmul::desc(shortX, any, y.get_desc()), attributes, engine);
+  steps.push_back(
+      {dnnl::matmul(description),
+       {{DNNL_ARG_SRC, converted(x, shortX)},
+        {DNNL_ARG_WEIGHTS, converted(weight, description.weights_desc())},
+        {DNNL_ARG_DST, y}}});
 }
 
 void OneDnn::layerNorm(const Memory &x, const Memory &gamma, const Memory &beta,

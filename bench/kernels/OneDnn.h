@@ -36,6 +36,11 @@ public:
               const Memory &y,
               dnnl::algorithm activation = dnnl::algorithm::undef,
               const Memory &residual = Memory());
+  /// y = x W * scales, x and W of `type` and y of f32; W may be reordered. All
+  /// memory is of f32 and converted before; scales, one a column, may be
+  /// missing.
+  void product(Memory::data_type type, const Memory &x, const Memory &weight,
+               const std::vector<float> &scales, const Memory &y);
   void layerNorm(const Memory &x, const Memory &gamma, const Memory &beta,
                  float epsilon, const Memory &y);
   void softmax(const Memory &x, const Memory &y);
@@ -47,6 +52,8 @@ public:
   static Peer peer(std::shared_ptr<OneDnn> primitives, const Memory &y);
 
 private:
+  Memory converted(const Memory &from, const Memory::desc &to);
+
   using Arguments = std::unordered_map<int, dnnl::memory>;
 
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
