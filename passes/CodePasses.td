@@ -148,7 +148,8 @@ def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
     than half a tile of rows takes several panels at once. Where the level has
     tiles for the type (`amx`), sums are those of 32 rows by a panel, or of 16 where
     no more are left, and always pass through scratch memory: rows below that are
-    copied to where as many may be read. A norm follows the rows
+    copied to where as many may be read. Rows of integers that are fewer than four
+    keep vectors, whose sums are the same. A norm follows the rows
     of a block; the hidden vectors of an ffn stay on the stack of its task.
 
     ```mlir

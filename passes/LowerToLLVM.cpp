@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/TileSums.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -170,6 +171,16 @@ static void maskBitsOfBf16(ModuleOp module) {
   });
 }
 
+/// Loads of tiles that need not stay in the L1 cache have an instruction, which
+/// `amx` does not know.
+static void loadNontemporal(ModuleOp module) {
+  module.walk([](LLVM::CallIntrinsicOp op) {
+    if (op.getIntrin() == "llvm.x86.tileloadd64.internal" &&
+        op->removeDiscardableAttr(heddle::kNontemporalAttr))
+      op.setIntrin("llvm.x86.tileloaddt164.internal");
+  });
+}
+
 namespace {
 /// What is the same for all modules that one pass lowers.
 struct Conversion {
@@ -223,6 +234,7 @@ struct LowerToLLVM : heddle::impl::LowerToLLVMPassBase<LowerToLLVM> {
         [&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
     reconcileUnrealizedCasts(casts);
     maskBitsOfBf16(getOperation());
+    loadNontemporal(getOperation());
   }
 };
 } // namespace

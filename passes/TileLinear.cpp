@@ -30,6 +30,9 @@ using namespace heddle;
 
 /// Operations of a task: 20 us at 120 GFLOP/s, what it costs to wake a thread.
 static constexpr int64_t kTaskFlops = 2400000;
+/// The same where the machine multiplies tiles, at 500 G/s; and the bytes of
+/// weights that few rows read in that time, or more.
+static constexpr int64_t kTileTaskFlops = 10000000, kTileTaskBytes = 1 << 20;
 /// Enough tasks for threads to finish together.
 static constexpr int64_t kMostTasks = 16;
 /// Rows of a task: their activations stay in the L2 cache.
@@ -63,11 +66,32 @@ struct RowWork {
   int64_t flopsPerRow, weightBytes;
   /// Rows of a tile and of a task.
   int64_t tileRows, mostRows;
+  /// What is worth a task: operations, or where that is the less bytes of
+  /// weights; 0 where it never is.
+  int64_t taskFlops, taskBytes;
   int64_t panels;
   /// Whether rows have to stay whole: then there is one range of panels.
   bool hasWholeRows;
 };
 } // namespace
+
+/// That of rows of x by some weights, in tasks of a tile of whole rows.
+static RowWork workOf(Value input, ValueRange weights, TileLoops &loops) {
+  int64_t flops = 0, bytes = 0, rows = loops.rowsOfTile(input);
+  for (Value weight : weights) {
+    flops += flopsPerRow(weight);
+    bytes += weightBytes(weight);
+  }
+  bool hasTiles = multipliesTiles(input, loops.isa);
+  return {flops,
+          bytes,
+          rows,
+          /*mostRows=*/rows,
+          hasTiles ? kTileTaskFlops : kTaskFlops,
+          hasTiles ? kTileTaskBytes : 0,
+          /*panels=*/1,
+          /*hasWholeRows=*/true};
+}
 
 /// A forall over blocks of `count` rows by ranges of panels; `body` gets the
 /// first row, the rows, the first panel and where panels end.
@@ -77,7 +101,7 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
   // More where each block of rows would read large weights again: all that a
   // task may have, if panels make enough tasks.
   int64_t worthRows = llvm::alignTo(
-      llvm::divideCeil(kTaskFlops, work.flopsPerRow), work.tileRows);
+      llvm::divideCeil(work.taskFlops, work.flopsPerRow), work.tileRows);
   if (!work.hasWholeRows && work.panels >= kMostTasks &&
       work.weightBytes > kL2Bytes)
     worthRows = work.mostRows;
@@ -94,9 +118,11 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
   Value tasks = rowTasks, panelTasks = loops.index(1),
         range = loops.index(work.panels);
   if (!work.hasWholeRows) {
-    Value worth = loops.least(loops.divide(loops.times(count, work.flopsPerRow),
-                                           loops.index(kTaskFlops)),
-                              loops.index(std::min(kMostTasks, work.panels)));
+    Value flops = loops.times(count, work.flopsPerRow);
+    Value worth = loops.divide(flops, loops.index(work.taskFlops));
+    if (work.taskBytes > 0)
+      worth = loops.most(worth, loops.index(work.weightBytes / work.taskBytes));
+    worth = loops.least(worth, loops.index(std::min(kMostTasks, work.panels)));
     range = loops.ceilDivide(
         loops.index(work.panels),
         loops.most(loops.divide(worth, rowTasks), loops.index(1)));
@@ -151,12 +177,10 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
   SmallVector<int64_t> widths = op.getWidths();
   bool hasEqualParts = widths.size() > 1 && llvm::all_equal(widths);
   int64_t panels = cast<MemRefType>(op.getWeight().getType()).getDimSize(0);
-  RowWork work{flopsPerRow(op.getWeight()),
-               weightBytes(op.getWeight()),
-               loops.rowsOfTile(op.getInput()),
-               kMostRows,
-               panels,
-               /*hasWholeRows=*/bool(op.getNorm())};
+  RowWork work = workOf(op.getInput(), {op.getWeight()}, loops);
+  work.mostRows = kMostRows;
+  work.panels = panels;
+  work.hasWholeRows = bool(op.getNorm());
   forEachTask(
       loops, loops.size(op.getInput(), 0), work,
       [&](Value firstRow, Value rows, Value firstPanel, Value endPanel) {
@@ -260,12 +284,8 @@ static bool hasPartsOfTiles(FfnOp op) {
 
 static void tileFfn(FfnOp op, TileLoops &loops) {
   OpBuilder &builder = loops.builder;
-  RowWork work{flopsPerRow(op.getWeight1()) + flopsPerRow(op.getWeight2()),
-               weightBytes(op.getWeight1()) + weightBytes(op.getWeight2()),
-               loops.rowsOfTile(op.getInput()),
-               /*mostRows=*/0,
-               /*panels=*/1,
-               /*hasWholeRows=*/true};
+  RowWork work =
+      workOf(op.getInput(), {op.getWeight1(), op.getWeight2()}, loops);
   bool isFetched = work.weightBytes > kL3Bytes;
   int64_t bytes = isFetched ? kMostHiddenBytes : kHiddenBytes;
   work.mostRows = std::clamp(bytes / HiddenRows::bytesOfRow(op) /

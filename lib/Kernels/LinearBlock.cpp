@@ -5,9 +5,9 @@
 // at once, since a tile with few accumulators would wait for each of its
 // additions.
 //
-// Where a level multiplies tiles of 16 rows, a block has any number of them,
-// two by two, and the rows that are left are copied to where a tile may
-// read 16.
+// Where a level multiplies tiles of 16 rows, 32 of them, in the L1 cache, pass
+// over panels that stay in the L2: a tile takes a panel faster than the L1
+// could hold it. Rows that are left are copied to where tiles may read them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +19,9 @@
 
 using namespace mlir;
 using namespace heddle;
+
+/// Bytes of panels that stay in the L2 cache, beside x and y, while rows pass.
+static constexpr int64_t kGroupBytes = 1 << 19;
 
 /// The most rows of a tile of vectors: two vectors of accumulators each, two of
 /// the panel and one of x fit into the registers. More than eight rows of x, 4
@@ -77,12 +80,15 @@ int64_t TileLoops::wideColumns(int64_t rows) const {
 /// Columns of a tile among others, two vectors: a panel, or half of one.
 int64_t TileLoops::wholeColumns() const { return 2 * isa.lanes; }
 
+static bool isOfIntegers(Value weight) {
+  return cast<MemRefType>(weight.getType()).getElementType().isInteger(8);
+}
+
 /// What sums of products with a weight are.
 static Type sumType(Value weight) {
   Builder builder(weight.getContext());
-  return cast<MemRefType>(weight.getType()).getElementType().isInteger(8)
-             ? Type(builder.getI32Type())
-             : builder.getF32Type();
+  return isOfIntegers(weight) ? Type(builder.getI32Type())
+                              : builder.getF32Type();
 }
 
 void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
@@ -91,16 +97,21 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   int64_t wholePanels = columns / kPanelColumns * kPanelColumns;
   Value begin = times(firstPanel, kPanelColumns);
   Value end = times(endPanel, kPanelColumns);
-  if (block.lastRows.memref)
-    block.sums = scratch(
-        MemRefType::get({kMostTileRows, kPanelColumns}, sumType(block.weight)));
-  else if (block.hasEpilogue())
-    block.sums = scratch(MemRefType::get({mostRows() - 1, wideColumns(1)},
-                                         sumType(block.weight)));
+  auto sumsOf = [&](int64_t rows, int64_t columns) {
+    return scratch(MemRefType::get({rows, columns}, sumType(block.weight)));
+  };
+  // A few rows of integers are faster in vectors, which wait for no tile; the
+  // bits are the same. Those of bf16 are not.
+  LinearBlock few = block;
+  bool hasFewRows = !block.lastRows.memref || isOfIntegers(block.weight);
+  if (hasFewRows && block.hasEpilogue())
+    few.sums = sumsOf(mostRows() - 1, wideColumns(1));
+  block.sums =
+      block.lastRows.memref ? sumsOf(kMostTileRows, kPanelColumns) : few.sums;
   if (wholePanels > 0) {
     Value wholeEnd = most(least(end, index(wholePanels)), begin);
-    if (!block.lastRows.memref)
-      begin = wideLoop(block, begin, wholeEnd);
+    if (hasFewRows)
+      begin = wideLoop(few, begin, wholeEnd);
     columnLoop(block, begin, wholeEnd, /*isPartial=*/false);
   }
   if (wholePanels < columns)
@@ -218,26 +229,39 @@ TileRows TileLoops::separateLastRows(Value input) {
       arith::SelectOp::create(builder, loc, isTile, whole, index(0))};
 }
 
-/// Sums of 32 rows, or of 16 where no more are left, pass through scratch
-/// memory, which stays in the L1 cache.
+/// Rows pass over a group of panels together, 32 at a time: those stay in the
+/// L1 cache, the group in the L2, and y is written in the order of memory.
 void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
                           bool isPartial) {
-  Value rows = size(block.destination, 0);
+  auto type = cast<MemRefType>(block.weight.getType());
+  int64_t panelBytes = type.getNumElements() / type.getDimSize(0) *
+                       type.getElementTypeBitWidth() / 8;
+  int64_t width =
+      std::max<int64_t>(1, kGroupBytes / panelBytes) * kPanelColumns;
+  each(begin, end, width, [&](Value group) {
+    Value groupEnd = least(plus(group, width), end);
+    each(index(0), size(block.destination, 0), kMostTileRows,
+         [&](Value row) { tileRow(block, row, group, groupEnd, isPartial); });
+  });
+}
+
+/// Sums of 32 rows, or of 16 where no more are left, pass through scratch
+/// memory, which stays in the L1 cache, too.
+void TileLoops::tileRow(const LinearBlock &block, Value row, Value begin,
+                        Value end, bool isPartial) {
+  Value left = minus(size(block.destination, 0), row);
+  Value isLast = less(left, index(kMostTileRows));
+  TileRows x = {
+      arith::SelectOp::create(builder, loc, isLast, block.lastRows.memref,
+                              block.input),
+      arith::SelectOp::create(builder, loc, isLast, block.lastRows.first, row)};
   each(begin, end, kPanelColumns, [&](Value column) {
-    each(index(0), rows, kMostTileRows, [&](Value row) {
-      Value left = minus(rows, row);
-      Value isLast = less(left, index(kMostTileRows));
-      TileRows x = {arith::SelectOp::create(builder, loc, isLast,
-                                            block.lastRows.memref, block.input),
-                    arith::SelectOp::create(builder, loc, isLast,
-                                            block.lastRows.first, row)};
-      whenElse(
-          lessOrEqual(left, index(kTileRows)),
-          [&] { sums(block, x, column, kTileRows, kPanelColumns); },
-          [&] { sums(block, x, column, kMostTileRows, kPanelColumns); });
-      finish(block, {row, column, kPanelColumns, isPartial},
-             least(left, index(kMostTileRows)));
-    });
+    whenElse(
+        lessOrEqual(left, index(kTileRows)),
+        [&] { sums(block, x, column, kTileRows, kPanelColumns); },
+        [&] { sums(block, x, column, kMostTileRows, kPanelColumns); });
+    finish(block, {row, column, kPanelColumns, isPartial},
+           least(left, index(kMostTileRows)));
   });
 }
 

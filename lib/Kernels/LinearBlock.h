@@ -96,6 +96,8 @@ private:
                   bool isPartial);
   void panelLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
                  bool isPartial);
+  void tileRow(const LinearBlock &block, mlir::Value row, mlir::Value begin,
+               mlir::Value end, bool isPartial);
   void tile(const LinearBlock &block, TilePlace place, int64_t rows,
             mlir::Value next);
   void sums(const LinearBlock &block, const TileRows &x, mlir::Value column,

@@ -67,7 +67,7 @@ private:
   Value multiply(Value x, Value w, Value sum);
   SmallVector<Value> multiplyAdd(Value k, int64_t inputs, int64_t first,
                                  ValueRange added);
-  Value load(Type tile, Value memref, ValueRange at) {
+  amx::TileLoadOp load(Type tile, Value memref, ValueRange at) {
     return amx::TileLoadOp::create(loops.builder, loops.loc, tile, memref, at);
   }
 
@@ -130,10 +130,14 @@ SmallVector<Value> TileSums::multiplyAdd(Value k, int64_t inputs, int64_t first,
   for (size_t tile = 0; tile < added.size() / kHalves; ++tile)
     x.push_back(
         load(xType, input, {loops.plus(row, first + tile * kTileRows), k}));
-  for (int64_t half = 0; half < kHalves; ++half)
-    w.push_back(load(wType, panels,
-                     product.weightsAt(panel, groupNumber,
-                                       loops.index(half * kTileColumns))));
+  // Other panels come before the same one: x stays in the L1 cache instead.
+  for (int64_t half = 0; half < kHalves; ++half) {
+    auto loaded = load(wType, panels,
+                       product.weightsAt(panel, groupNumber,
+                                         loops.index(half * kTileColumns)));
+    loaded->setDiscardableAttr(kNontemporalAttr, loops.builder.getUnitAttr());
+    w.push_back(loaded);
+  }
   for (auto [i, sum] : llvm::enumerate(added))
     result.push_back(multiply(x[i / kHalves], w[i % kHalves], sum));
   return result;

@@ -22,6 +22,9 @@ inline constexpr int64_t kTileRows = 16, kMostTileRows = 2 * kTileRows;
 /// Of a row of a tile.
 inline constexpr int64_t kTileBytes = 64;
 
+/// Of an amx.tile_load whose memory need not stay in the L1 cache.
+inline constexpr llvm::StringLiteral kNontemporalAttr = "nontemporal";
+
 /// Whether a level multiplies rows of x, a memref [rows, in], in tiles: those
 /// of i8 and bf16 that are whole words long, of at most 32 KB.
 bool multipliesTiles(mlir::Value input, const IsaLevel &isa);

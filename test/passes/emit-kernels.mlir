@@ -238,7 +238,7 @@ func.func private @multiplies_tiles(%x: memref<?x256xi8>,
   // SIGNED-COUNT-4: amx.tile_zero
   // AMX: scf.for {{.*}} step %c64
   // AMX-COUNT-2: amx.tile_load %arg0[{{.*}}] : memref<?x256xi8> into !amx.tile<16x64xi8>
-  // AMX-COUNT-2: amx.tile_load %{{.*}} : memref<2x65x128xi8> into !amx.tile<16x64xi8>
+  // AMX-COUNT-2: amx.tile_load %{{.*}} {nontemporal} : memref<2x65x128xi8> into !amx.tile<16x64xi8>
   // AMX-COUNT-4: amx.tile_muli %{{.*}} zext, %{{.*}},
   // SIGNED-COUNT-4: amx.tile_muli %{{.*}}, %{{.*}}, %{{.*}} :
   // AMX-NOT: amx.tile_muli

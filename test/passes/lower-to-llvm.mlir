@@ -110,7 +110,10 @@ func.func @multiplies_tiles(%x: memref<16x128xi8>, %w: memref<32x128xi8>,
   %sum = scf.for %k = %c0 to %c128 step %c64 iter_args(%added = %zero)
       -> (!amx.tile<16x16xi32>) {
     %a = amx.tile_load %x[%c0, %k] : memref<16x128xi8> into !amx.tile<16x64xi8>
-    %b = amx.tile_load %w[%c0, %c0] : memref<32x128xi8> into !amx.tile<16x64xi8>
+    // CHECK: "llvm.x86.tileloadd64.internal"
+    // CHECK: "llvm.x86.tileloaddt164.internal"
+    %b = amx.tile_load %w[%c0, %c0] {nontemporal}
+      : memref<32x128xi8> into !amx.tile<16x64xi8>
     // CHECK: "llvm.x86.tdpbusd.internal"
     %next = amx.tile_muli %a zext, %b, %added
       : !amx.tile<16x64xi8>, !amx.tile<16x64xi8>, !amx.tile<16x16xi32>

@@ -218,7 +218,8 @@ func.func private @shares_large_weights(%x: memref<?x1024xf32>,
 // -----
 
 // Tiles of the machine take 32 rows, or 16 where no more are left; what follows
-// stands there once. Rows below that are read from a copy, 16 as they are.
+// stands there once. Rows below that are read from a copy, 16 as they are. A few
+// rows of integers take vectors. Rows pass over groups of panels of 512 KB.
 // AMX-LABEL: @multiplies_tiles
 func.func private @multiplies_tiles(%x: memref<?x256xi8>,
     %w: memref<2x65x32x4xi8>, %s: memref<33xf32>, %y: memref<?x33xf32>) {
@@ -227,9 +228,14 @@ func.func private @multiplies_tiles(%x: memref<?x256xi8>,
   // AMX-NEXT: } else {
   // AMX: memref.copy
   // AMX: %[[LAST:.*]] = arith.select %[[IS_TILE]], %[[ROWS:.*]], %{{.*}} : memref<?x256xi8
+  // AMX: %[[FEW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<7x128xi32>
   // AMX: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x32xi32>
-  // AMX-COUNT-2: scf.for {{.*}} step %c32
+  // AMX: case 3
+  // AMX: linear.sums %[[ROWS]], %arg1 into %[[FEW]] {{.*}} rows 3 columns 128
+  // AMX: scf.for {{.*}} step %c2016
+  // AMX: scf.for {{.*}} step %c32
   // AMX: %[[X:.*]] = arith.select %{{.*}}, %[[LAST]], %[[ROWS]]
+  // AMX: scf.for {{.*}} step %c32
   // AMX: linear.sums %[[X]], %arg1 into %[[SUMS]] at{{.*}} rows 16 columns 32
   // AMX: linear.sums %[[X]], %arg1 into %[[SUMS]] at{{.*}} rows 32 columns 32
   // AMX: linear.finish %[[SUMS]] {{.*}} columns 32 :
@@ -240,6 +246,23 @@ func.func private @multiplies_tiles(%x: memref<?x256xi8>,
   transformer.linear %x, %w scales(%s) into %y
     : (memref<?x256xi8>, memref<2x65x32x4xi8>, memref<33xf32>, memref<?x33xf32>)
       -> ()
+  return
+}
+
+// -----
+
+// Sums of bf16 have one order for any number of rows: tiles, also for one.
+// AMX-LABEL: @multiplies_tiles_of_bf16
+func.func private @multiplies_tiles_of_bf16(%x: memref<?x64xbf16>,
+    %w: memref<2x32x32x2xbf16>, %y: memref<?x64xf32>) {
+  // AMX-NOT: scf.index_switch
+  // AMX: linear.sums {{.*}} rows 16 columns 32
+  // AMX: linear.sums {{.*}} rows 32 columns 32
+  // AMX: linear.finish
+  // AMX-NOT: transformer.linear
+  // AMX: return
+  transformer.linear %x, %w into %y
+    : (memref<?x64xbf16>, memref<2x32x32x2xbf16>, memref<?x64xf32>) -> ()
   return
 }
 
