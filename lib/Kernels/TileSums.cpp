@@ -2,8 +2,10 @@
 //
 // Two tiles of x by the two halves of a panel: four accumulators and four
 // operands fill the eight registers. All of them have one shape, so that a
-// function configures tiles once. Where a depth ends within 64 bytes, two more
-// shapes take the rest: then one tile of x at a time leaves registers for them.
+// function configures tiles once, and loads of tiles keep up with products if x
+// or the panel comes from the L1 cache. Where a depth ends within 64 bytes, two
+// more shapes take the rest: then one tile of x at a time leaves registers for
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +38,9 @@ bool heddle::multipliesTiles(Value input, const IsaLevel &isa) {
          rowBytes(input) <= kMostRowBytes;
 }
 
+/// Bytes of x that the L1 cache holds beside weights and sums.
+static constexpr int64_t kHeldBytes = 1 << 15;
+
 namespace {
 /// The tiles of a `linear.sums`.
 class TileSums {
@@ -65,6 +70,7 @@ private:
   }
   SmallVector<Value> start(int64_t first, int64_t tiles);
   Value multiply(Value x, Value w, Value sum);
+  Value turned(Value k, int64_t whole);
   SmallVector<Value> multiplyAdd(Value k, int64_t inputs, int64_t first,
                                  ValueRange added);
   amx::TileLoadOp load(Type tile, Value memref, ValueRange at) {
@@ -143,13 +149,28 @@ SmallVector<Value> TileSums::multiplyAdd(Value k, int64_t inputs, int64_t first,
   return result;
 }
 
+/// Of rows that the L1 cache cannot hold every second panel begins where the
+/// one before ends, with what is still there. Sums of integers have any order.
+Value TileSums::turned(Value k, int64_t whole) {
+  if (!product.isOfIntegers() || whole * kMostTileRows < kHeldBytes)
+    return k;
+  OpBuilder &builder = loops.builder;
+  Value isOdd = arith::TruncIOp::create(
+      builder, loops.loc, builder.getI1Type(),
+      arith::IndexCastOp::create(builder, loops.loc, builder.getI64Type(),
+                                 panel));
+  return arith::SelectOp::create(builder, loops.loc, isOdd,
+                                 loops.minus(loops.index(whole - step), k), k);
+}
+
 void TileSums::build(int64_t first, int64_t rows) {
   int64_t whole = depth / step * step;
   SmallVector<Value> added = start(first, rows / kTileRows);
   if (whole > 0)
     added = loops.carry(loops.index(0), loops.index(whole), step, added,
                         [&](Value k, ValueRange carried) {
-                          return multiplyAdd(k, step, first, carried);
+                          return multiplyAdd(turned(k, whole), step, first,
+                                             carried);
                         });
   if (whole < depth)
     added = multiplyAdd(loops.index(whole), depth - whole, first, added);

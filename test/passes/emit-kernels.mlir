@@ -273,3 +273,23 @@ func.func private @ends_within_a_tile(%x: memref<?x34xbf16>,
        index) -> ()
   return
 }
+
+// -----
+
+// 32 rows of 1,024 bytes do not stay in the L1 cache beside all else: every
+// second panel takes the depth from its end.
+// AMX-LABEL: @turns_in_deep_rows
+func.func private @turns_in_deep_rows(%x: memref<?x1024xi8>,
+    %w: memref<2x257x32x4xi8>, %sums: memref<32x32xi32>, %row: index,
+    %column: index) {
+  // AMX: %[[PANEL:.*]] = arith.divui %arg4
+  // AMX: scf.for %[[K:.*]] = %c0{{.*}} to %c1024{{.*}} step %c64
+  // AMX: arith.index_cast %[[PANEL]]
+  // AMX: %[[IS_ODD:.*]] = arith.trunci
+  // AMX: %[[BACK:.*]] = arith.subi %c960{{.*}}, %[[K]]
+  // AMX: arith.select %[[IS_ODD]], %[[BACK]], %[[K]]
+  transformer.linear.sums %x, %w into %sums at [%row, %column] rows 16 columns 32
+    : (memref<?x1024xi8>, memref<2x257x32x4xi8>, memref<32x32xi32>, index,
+       index) -> ()
+  return
+}
