@@ -145,12 +145,14 @@ def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
     number, and each number has code of its own for the sums alone: bias,
     activation and residual follow once for all of them, from scratch memory. A
     panel of weights stays in the L1 cache while all rows of the block pass; less
-    than half a tile of rows takes several panels at once. Where the level has
-    tiles for the type (`amx`), sums are those of 32 rows by a panel, or of 16 where
-    no more are left, and always pass through scratch memory: rows below that are
-    copied to where as many may be read. Rows of integers that are fewer than four
-    keep vectors, whose sums are the same. A norm follows the rows
+    than half a tile of rows takes several panels at once. A norm follows the rows
     of a block; the hidden vectors of an ffn stay on the stack of its task.
+
+    Where the level has tiles for the type (`amx`), sums are those of 32 rows by a
+    panel, or of 16 where no more are left, and always pass through scratch memory;
+    these rows pass over panels that stay in the L2 cache together. Rows below that
+    are copied to where as many may be read. Rows of integers that are fewer than
+    four keep vectors, whose sums are the same.
 
     ```mlir
     transformer.linear %x, %w, %b into %y
@@ -182,7 +184,7 @@ def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
   let summary = "Turn tiles and layer ops into vector code";
   let description = [{
     Comes in: tiles and layer ops on memrefs. Those with an emitter in lib/Kernels
-    become code in vectors of the ISA level; what has none is left to the
+    become code in vectors, or tiles, of the ISA level; what has none is left to the
     reference lowering. Layers that treat rows alike become a parallel loop over
     ranges of rows and one over the vectors of each.
 
