@@ -1,17 +1,15 @@
-"""Seconds of native Bergamot (the package bergamot 0.4.5; Marian, intgemm) on
-a folder of Marian's files: all lines of a file together, or each of the first
-sixty alone. usage: PYTHON THIS FOLDER all|alone LINES"""
+"""Native Bergamot (the package bergamot 0.4.5; Marian, intgemm) on lines of text
+and a folder of Marian's files. usage: PYTHON THIS FOLDER WORKERS"""
 
 import glob
 import importlib.util
 import os
 import site
 import sys
-import time
 
-folder, mode, path = sys.argv[1:]
-folder = os.path.abspath(folder)
-lines = open(path, encoding="utf-8").read().splitlines()
+import answer
+
+folder, workers = os.path.abspath(sys.argv[1]), int(sys.argv[2])
 # The package's own start wants the network; its extension does not.
 extension = next(
     file
@@ -44,18 +42,16 @@ gemm-precision: int8shiftAlphaAll
 skip-cost: true
 quiet: true
 """
-service = bergamot.Service(bergamot.ServiceConfig(numWorkers=1, logLevel="off"))
+service = bergamot.Service(
+    bergamot.ServiceConfig(numWorkers=workers, logLevel="off")
+)
 loaded = service.modelFromConfig(config)
 
 
-def seconds(texts):
-    start = time.perf_counter()
-    service.translate(
-        loaded, bergamot.VectorString(texts), bergamot.ResponseOptions()
-    )
-    return time.perf_counter() - start
+def translate(lines):
+    texts, options = bergamot.VectorString(lines), bergamot.ResponseOptions()
+    responses = service.translate(loaded, texts, options)
+    return [response.target.text.replace("\n", " ") for response in responses]
 
 
-seconds(lines[:1])  # Warm-up.
-for texts in [lines] if mode == "all" else [[line] for line in lines[:60]]:
-    print(seconds(texts))
+answer.serve(translate)
