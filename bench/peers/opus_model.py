@@ -1,0 +1,63 @@
+"""Writes to FOLDER a MarianMT model with the configuration in CONFIG and seeded
+random weights, what CTranslate2 makes of it in float32 and in int8, and lines of
+ids: `source.ids`, and `target.ids` to score. Does what is not there yet.
+usage: PYTHON THIS CONFIG FOLDER"""
+
+import json
+import pathlib
+import shutil
+import sys
+
+import sentencepiece
+import torch
+from ctranslate2.converters import TransformersConverter
+from transformers import MarianConfig, MarianMTModel
+
+SENTENCES = [
+    "The quick brown fox jumps over the lazy dog near the bank of the river.",
+    "This package contains the shared libraries needed by programs that use the "
+    "graphics toolkit.",
+    "He said that the government would publish the new report next week.",
+    "A small tool.",
+    "You can configure the server by editing the file in the configuration "
+    "directory and restarting the service, which takes only a few seconds on "
+    "most machines.",
+    "We present a new method for machine translation that does not need any "
+    "parallel data.",
+    "It was raining.",
+    "The committee decided to postpone the vote until all of its members had "
+    "been able to read the amended proposal in full.",
+]
+TARGET_LENGTH = 25
+
+
+def write_ids(path, rows):
+    path.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
+
+
+config, folder = map(pathlib.Path, sys.argv[1:])
+model = folder / "model"
+if not model.exists():
+    torch.manual_seed(0)
+    unfinished = folder / "unfinished"
+    MarianMTModel(MarianConfig.from_pretrained(config)).save_pretrained(unfinished)
+    for name in ("source.spm", "target.spm", "vocab.json", "tokenizer_config.json"):
+        shutil.copy(config / name, unfinished)
+    unfinished.rename(model)
+for kind in ("float32", "int8"):
+    if not (folder / kind).exists():
+        TransformersConverter(str(model)).convert(folder / kind, quantization=kind)
+
+vocabulary = json.loads((model / "vocab.json").read_text())
+pieces = sentencepiece.SentencePieceProcessor(str(model / "source.spm"))
+unknown, end = vocabulary["<unk>"], vocabulary["</s>"]
+sources = [
+    [vocabulary.get(piece, unknown) for piece in pieces.encode(text, out_type=str)]
+    + [end]
+    for text in SENTENCES
+]
+write_ids(folder / "source.ids", sources)
+draws = torch.Generator().manual_seed(1)
+shape = (len(sources), TARGET_LENGTH)
+targets = torch.randint(2, len(vocabulary) - 1, shape, generator=draws)
+write_ids(folder / "target.ids", targets.tolist())
