@@ -31,6 +31,18 @@ int64_t AttentionOp::getValueWidth() {
   return shapedType(getValue()).getShape().back() / getKeyValueHeads();
 }
 
+bool AttentionOp::isOfBf16() {
+  return shapedType(getQuery()).getElementType().isBF16();
+}
+
+static Type resultElementType(MLIRContext *context, bool rounds) {
+  return rounds ? Type(BFloat16Type::get(context)) : Float32Type::get(context);
+}
+
+Type AttentionOp::getResultElementType() {
+  return resultElementType(getContext(), getRounds());
+}
+
 float AttentionOp::getEffectiveScale() {
   if (std::optional<APFloat> scale = getScale())
     return scale->convertToFloat();
@@ -42,7 +54,7 @@ MaskOpInterface AttentionOp::getMaskOp() {
                    : MaskOpInterface();
 }
 
-LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
                                             std::optional<Location>,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &results) {
@@ -57,7 +69,8 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
   int64_t width = value.getShape().back();
   bool divides = shape.back() % heads == 0 && width % kvHeads == 0;
   shape.back() = divides ? width / kvHeads * heads : width;
-  results.push_back(RankedTensorType::get(shape, query.getElementType()));
+  results.push_back(RankedTensorType::get(
+      shape, resultElementType(context, adaptor.getRounds())));
   return success();
 }
 
@@ -141,6 +154,18 @@ LogicalResult AttentionOp::verify() {
   // attention_c8
   if (failed(verifyHeadsOfMask(*this)))
     return failure();
+  // attention_c12
+  Type element = shapedType(getQuery()).getElementType();
+  for (Value each : {getKey(), getValue()})
+    if (shapedType(each).getElementType() != element)
+      return emitOpError("expects queries, keys and values of one element "
+                         "type, found ")
+             << getQuery().getType() << " and " << each.getType();
+  if (Value destination = getDestination();
+      destination &&
+      shapedType(destination).getElementType() != getResultElementType())
+    return emitOpError("expects a destination of ")
+           << getResultElementType() << ", found " << destination.getType();
   SmallVector<int64_t> shape(shapedType(getQuery()).getShape());
   shape.back() = heads * getValueWidth();
   return verifyDestination(*this, shape);
@@ -312,7 +337,8 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
       builder, getLoc(), step.lookup(getQuery()), key, value,
       step.lookup(getMask()), step.positions, step.sentences,
       /*destination=*/Value(), getHeadsAttr(), getKvHeadsAttr(), getScaleAttr(),
-      shared ? builder.getUnitAttr() : UnitAttr(), getNormalizerAttr());
+      shared ? builder.getUnitAttr() : UnitAttr(), getRoundsAttr(),
+      getNormalizerAttr());
   for (auto [from, to] :
        llvm::zip(getOperation()->getRegions(), attention->getRegions()))
     from.cloneInto(&to, step.mapping);
@@ -330,6 +356,8 @@ struct FillUnderEmptyMask : OpRewritePattern<AttentionOp> {
       return rewriter.notifyMatchFailure(op, "expected an empty mask");
     if (!op.getOutput())
       return rewriter.notifyMatchFailure(op, "expected the tensor form");
+    if (op.isOfBf16() || op.getRounds())
+      return rewriter.notifyMatchFailure(op, "expected f32");
     int64_t width =
         cast<RankedTensorType>(op.getOutput().getType()).getShape().back();
     rewriter.replaceOpWithNewOp<FillOp>(op, op.getQuery(), op.getDestination(),

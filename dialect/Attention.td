@@ -56,6 +56,21 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     [batch, m, kvHeads d_v] -> [batch, n, heads d_v]. Heads stay inside the width:
     their layout in memory is the tiler's choice.
 
+    Queries, keys and values of bf16, as choose-precision makes them, are
+    multiplied exactly and summed in f32, as `linear` does; a similarity region
+    sees them as f32. Scores are f32; the scale multiplies them, not queries. A
+    weight is rounded to the nearest bf16, of two the even one, before it
+    multiplies its value and before it is added to what divides the sum. That of
+    softmax counts from an integer n, one for all keys of a query:
+
+        w_j = bf16(2^(s_j log2 e - n))
+
+    What it rounds to does not depend on n, which only keeps w_j in range. (Where
+    s_j log2 e is 2^23 or more n is any number.) Denormals count as zeros.
+
+    With `round`, which fuse-quantize adds, the result is rounded and has type
+    bf16, see the op.
+
     The step form, derived by split-phases, has one query a row: query
     [rows, heads d_k], with its position behind `at` and the mask's b behind
     `of`. Row r reads the keys of row r, or of `of`[r] under `shared`
@@ -85,16 +100,20 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     - (C10) their values are f16, bf16, f32, f64, index, i1, i8, i16, i32 or i64,
       or vectors of these in similarity regions.
     - (C11) the scale is a finite number.
+    - (C12) query, key and value have one element type; a destination is of the
+      result's type.
   }];
-  let arguments = (ins Transformer_Vectors:$query, Transformer_Vectors:$key,
-                       Transformer_Vectors:$value,
+  let arguments = (ins Transformer_FloatVectors:$query,
+                       Transformer_FloatVectors:$key,
+                       Transformer_FloatVectors:$value,
                        Optional<Transformer_Mask>:$mask,
                        Optional<Transformer_PerRow>:$positions,
                        Optional<Transformer_PerRow>:$sentences,
-                       Optional<Transformer_Values>:$destination,
+                       Optional<Transformer_Floats>:$destination,
                        Transformer_Count:$heads,
                        OptionalAttr<Transformer_Count>:$kv_heads,
                        OptionalAttr<F32Attr>:$scale, UnitAttr:$shared,
+                       UnitAttr:$rounds,
                        DefaultValuedAttr<Transformer_Normalizer,
                                   "::heddle::Normalizer::Softmax">:$normalizer);
   let regions = (region MaxSizedRegion<1>:$similarity,
@@ -103,7 +122,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
         (`at` $positions^ `of` $sentences)? (`shared` $shared^)?
-        (`into` $destination^)? attr-dict
+        (`round` $rounds^)? (`into` $destination^)? attr-dict
         (`similarity` $similarity^)? (`score` $score^)?
         `` custom<Normalizer>($normalizer, $weighting)
         `:` functional-type(operands, results)
@@ -119,6 +138,10 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     /// The factor of the default similarity.
     float getEffectiveScale();
     bool isStep() { return bool(getPositions()); }
+    /// Whether it multiplies bf16, not f32.
+    bool isOfBf16();
+    /// That of the result: bf16 with `round`, or f32.
+    ::mlir::Type getResultElementType();
     /// The op that builds the mask, or null.
     ::heddle::MaskOpInterface getMaskOp();
   }];

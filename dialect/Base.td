@@ -54,7 +54,7 @@ def Transformer_Dialect : Dialect {
     | `transformer.kernel` | function | called by entry points, unknown outside |
     | `transformer.work` | function | the function that counts a kernel's work |
     | `transformer.kernels` | module | names of the kernels that a profile counts |
-    | `transformer.kernel_types` | module | what each of them multiplies: `"f32"`, `"i8"` |
+    | `transformer.kernel_types` | module | what each of them multiplies: `"f32"`, `"bf16"`, `"i8"` |
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
@@ -117,6 +117,9 @@ class Transformer_VectorsOf<list<Type> elements, string elementNames>
                          "vectors of a static width">;
 def Transformer_Values : Transformer_ValuesOf<[F32], "f32">;
 def Transformer_Vectors : Transformer_VectorsOf<[F32], "f32">;
+/// What attention multiplies and keeps; bf16 come from `round`.
+def Transformer_FloatVectors : Transformer_VectorsOf<[F32, BF16], "f32 or bf16">;
+def Transformer_Floats : Transformer_ValuesOf<[F32, BF16], "f32 or bf16">;
 /// What a product multiplies; bf16 and i8 come from `round` and `quantize`.
 def Transformer_Factors : Transformer_VectorsOf<[F32, BF16, I8],
                                                 "f32, bf16 or i8">;

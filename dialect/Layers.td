@@ -220,7 +220,7 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     - (C5) gamma, beta and epsilon stand with `norm` only, which needs gamma
       and epsilon; gamma and beta are [out], epsilon >= 0.
     - (C6) the widths of `split` are positive and add up to out; activation,
-      residual, norm, quantize and round do not stand with it.
+      residual, norm and quantize do not stand with it.
     - (C7) x and W have one element type. With i8 W has scales [out], those of x
       have its leading dimensions; neither scales nor `shift` stand with f32 or
       bf16.
@@ -268,9 +268,10 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     ::mlir::Value getOutput();
     ::mlir::Value getDestination();
     /// x W + b and nothing else.
-    bool isPlain() {
+    bool isPlain() { return isPlainOrRounded() && !getRounds(); }
+    bool isPlainOrRounded() {
       return !getActivation() && !getResidual() && !getNorm() &&
-             !getMultiplier() && !getRounds() && !getSplit();
+             !getMultiplier() && !getSplit();
     }
     /// That of the results: i8 with `quantize`, bf16 with `round`, or f32.
     ::mlir::Type getResultElementType();

@@ -179,10 +179,10 @@ LogicalResult LinearOp::verify() {
       sum != out)
     return emitOpError("expects widths that add up to ")
            << out << " to split into, found " << sum;
-  if (getSplit() && (getActivation() || getResidual() || getNorm() ||
-                     getMultiplier() || getRounds()))
+  if (getSplit() &&
+      (getActivation() || getResidual() || getNorm() || getMultiplier()))
     return emitOpError("splits its result and expects no activation, residual, "
-                       "norm, quantize or round");
+                       "norm or quantize");
   size_t destinations = getDestinations().size();
   if (destinations != 0 && destinations != widths.size())
     return emitOpError("expects ")

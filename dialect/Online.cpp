@@ -16,10 +16,35 @@ static MemRefType memrefType(Value value) {
 static int64_t widthOf(Value rows) {
   return memrefType(rows).getShape().back();
 }
-/// The number of columns of [size, columns]; 0 for [size], one query.
+/// The number of columns of [size, columns] or of pairs [size / 2, columns, 2];
+/// 0 for [size], one query.
 static int64_t columnsOf(Value columns) {
   MemRefType type = memrefType(columns);
   return type.getRank() == 1 ? 0 : type.getDimSize(1);
+}
+
+static bool isOfBf16(Value memref) {
+  return memrefType(memref).getElementType().isBF16();
+}
+
+/// A block of bf16 stands in pairs, nothing else does.
+static LogicalResult verifyPairs(Operation *op, Value columns) {
+  MemRefType type = memrefType(columns);
+  bool isPaired = type.getRank() == 3;
+  if (isPaired ? isOfBf16(columns) && type.getDimSize(2) == 2
+               : !isOfBf16(columns) || type.getRank() == 1)
+    return success();
+  return op->emitOpError("expects [size / 2, queries, 2] for a block of bf16 "
+                         "and no third dimension otherwise, found ")
+         << type;
+}
+
+static LogicalResult verifyElements(Operation *op, Value first, Value second) {
+  if (isOfBf16(first) == isOfBf16(second))
+    return success();
+  return op->emitOpError("multiplies ")
+         << first.getType() << " and " << second.getType()
+         << ", expected one element type";
 }
 
 static LogicalResult verifyAgree(Operation *op, StringRef what, int64_t first,
@@ -28,6 +53,15 @@ static LogicalResult verifyAgree(Operation *op, StringRef what, int64_t first,
     return success();
   return op->emitOpError("expects one static ")
          << what << ", found " << first << " and " << second;
+}
+
+/// `queries` are the columns of a width, of pairs with the odd end filled up.
+static LogicalResult verifyWidth(Operation *op, StringRef what, int64_t width,
+                                 Value queries) {
+  MemRefType type = memrefType(queries);
+  if (type.getRank() < 3)
+    return verifyAgree(op, what, width, type.getDimSize(0));
+  return verifyAgree(op, what, llvm::alignTo(width, 2), 2 * type.getDimSize(0));
 }
 
 /// The state holds a few values a column.
@@ -60,9 +94,16 @@ LogicalResult OnlineInitOp::verify() {
   // online_init_c1
   if (failed(verifyAgree(*this, "number of columns", columnsOf(getQueries()),
                          columnsOf(getSums()))) ||
-      failed(verifyAgree(*this, "width of queries", widthOf(getRows()),
-                         memrefType(getQueries()).getDimSize(0))))
+      failed(verifyWidth(*this, "width of queries", widthOf(getRows()),
+                         getQueries())))
     return failure();
+  // online_init_c2
+  if (failed(verifyElements(*this, getRows(), getQueries())) ||
+      failed(verifyPairs(*this, getQueries())))
+    return failure();
+  if (isOfBf16(getRows()) && !getScale().isExactlyValue(1))
+    return emitOpError("expects a scale of 1 for bf16, found ")
+           << getScale().convertToFloat();
   return verifyState(*this, getState(), getQueries());
 }
 
@@ -77,16 +118,44 @@ LogicalResult OnlineWeightsOp::verify() {
     if (failed(verifyAgree(*this, "number of columns", columnsOf(getQueries()),
                            columnsOf(columns))))
       return failure();
-  if (failed(verifyAgree(*this, "width of keys", widthOf(getKeys()),
-                         memrefType(getQueries()).getDimSize(0))))
+  if (failed(verifyWidth(*this, "width of keys", widthOf(getKeys()),
+                         getQueries())))
     return failure();
   // online_weights_c2
   if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
     return emitOpError("expects a normalizer region exactly where the "
                        "normalizer is 'region'");
+  // online_weights_c3
+  for (Value columns : {getQueries(), getWeights()})
+    if (failed(verifyElements(*this, getKeys(), columns)) ||
+        failed(verifyPairs(*this, columns)))
+      return failure();
+  bool isOfOneQuery = columnsOf(getQueries()) == 0;
+  if (isOfBf16(getKeys()) && getTile() % 2 != 0)
+    return emitOpError("expects tiles of an even number of keys, found ")
+           << getTile();
+  if (bool(getScores()) != (isOfBf16(getKeys()) && isOfOneQuery))
+    return emitOpError("expects scores exactly with one query of bf16");
+  if (getScores() &&
+      failed(verifyAgree(*this, "number of scores",
+                         memrefType(getScores()).getDimSize(0),
+                         memrefType(getWeights()).getDimSize(0))))
+    return failure();
   if (failed(verifyState(*this, getState(), getQueries())))
     return failure();
   return verifyMaskOperands(*this);
+}
+
+LogicalResult OnlinePairsOp::verify() {
+  // online_pairs_c1
+  MemRefType pairs = memrefType(getPairs());
+  if (!isOfBf16(getValues()) || !isOfBf16(getPairs()) || pairs.getRank() != 3 ||
+      pairs.getDimSize(2) != 2)
+    return emitOpError("expects values of bf16 and pairs [keys / 2, width, 2] "
+                       "of it, found ")
+           << getValues().getType() << " and " << pairs;
+  return verifyAgree(*this, "width of values", widthOf(getValues()),
+                     pairs.getDimSize(1));
 }
 
 LogicalResult OnlineUpdateOp::verify() {
@@ -94,7 +163,17 @@ LogicalResult OnlineUpdateOp::verify() {
   if (failed(verifyAgree(*this, "number of columns", columnsOf(getWeights()),
                          columnsOf(getSums()))))
     return failure();
-  return verifyAgree(*this, "width of values", widthOf(getValues()),
+  // online_update_c2
+  if (failed(verifyElements(*this, getWeights(), getValues())) ||
+      failed(verifyPairs(*this, getWeights())))
+    return failure();
+  MemRefType values = memrefType(getValues());
+  bool isPaired = memrefType(getWeights()).getRank() == 3;
+  if ((values.getRank() == 3) != isPaired ||
+      (isPaired && values.getDimSize(2) != 2))
+    return emitOpError("expects values in pairs where weights are, found ")
+           << getWeights().getType() << " and " << values;
+  return verifyAgree(*this, "width of values", values.getDimSize(1),
                      memrefType(getSums()).getDimSize(0));
 }
 

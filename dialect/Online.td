@@ -4,6 +4,11 @@
 // vector code. Queries come in blocks or one by one; keys in tiles, each used
 // once, whatever their number: no matrix of scores exists.
 //
+// What is multiplied is f32 or bf16; scores, sums and totals are f32. A block of
+// bf16 stands in pairs of the axis that is summed over, as InnerProduct
+// (lib/Kernels) takes them: queries [ceil(width / 2), queries, 2], of which zeros
+// fill an odd end, and weights [keys / 2, queries, 2].
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_DIALECT_ONLINE
@@ -11,12 +16,15 @@
 
 include "dialect/Attention.td"
 
-class Transformer_Scratch<list<int> ranks>
-    : MemRefRankOf<[F32], ranks>;
 /// Rows of one head; the last dimension is its width.
-def Transformer_HeadRows : Transformer_Scratch<[2]>;
-/// [width, queries] for a block of queries, [width] for one query.
-def Transformer_Columns : Transformer_Scratch<[1, 2]>;
+def Transformer_HeadRows : MemRefRankOf<[F32, BF16], [2]>;
+/// Rows of one head, or pairs of them.
+def Transformer_PairedRows : MemRefRankOf<[F32, BF16], [2, 3]>;
+/// [size, queries] for a block of queries, [size] for one query.
+def Transformer_QuerySums : MemRefRankOf<[F32], [1, 2]>;
+/// The same, or a block of bf16 in pairs.
+def Transformer_Columns : MemRefRankOf<[F32, BF16], [1, 2, 3]>;
+def Transformer_State : MemRefRankOf<[F32], [2]>;
 /// Bounds of runs: begin, end, begin and end of the full part.
 def Transformer_Runs : MemRefRankOf<[Index], [2]>;
 
@@ -65,7 +73,8 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
     `state`, become 0. Columns beyond the last row repeat it, so that they never
     hold anything that a query does not.
 
-    With queries of rank 1 there is one, rows[first], in lanes of its width.
+    With queries of rank 1 there is one, rows[first], in lanes of its width. One of
+    bf16 is a view of that row: nothing is copied.
 
     ```mlir
     transformer.online.init %rows[%i] into %queries, %sums, %state
@@ -76,10 +85,11 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
     Constraints:
     - (C1) queries and sums have one number of columns, and queries the width of
       rows; state is [4, columns], or [4, lanes] for one query.
+    - (C2) queries have the element type of rows; the scale of bf16 is 1.
   }];
   let arguments = (ins Transformer_HeadRows:$rows, Index:$first,
-                       Transformer_Columns:$queries, Transformer_Columns:$sums,
-                       Transformer_HeadRows:$state, F32Attr:$scale);
+                       Transformer_Columns:$queries, Transformer_QuerySums:$sums,
+                       Transformer_State:$state, F32Attr:$scale);
   let assemblyFormat = [{
     $rows `[` $first `]` `into` $queries `,` $sums `,` $state attr-dict
         `:` type($rows) `,` type($queries) `,` type($sums) `,` type($state)
@@ -94,7 +104,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
   let description = [{
     For the keys j in [begin, end) of a tile and the queries of the block:
 
-        s_j = score(k_j . q),  w_j = 2^((s_j - offset) factor - shift)
+        s_j = score(scale k_j . q),  w_j = 2^((s_j - offset) factor - shift)
 
     where factor offset + shift, which the op keeps in `state` with the total of
     the weights, is about the largest factor s so far: common to all keys of a
@@ -104,6 +114,11 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     Each query decides for itself, at tiles of `tile` keys counted from key 0: no
     other query's values change its bits. Other normalizers than softmax have no
     maximum: w_j = s_j, or what the normalizer's region makes of it.
+
+    Weights of bf16 are rounded, and so added to the total. Their shifts are
+    whole numbers: a weight has the same digits whatever its shift, and shrinks
+    without rounding again. The scores of one query wait in `scores` until the
+    largest of them is known.
 
     weights[j - begin'] holds w_j, and -0.0 where (b, h, query, j) is not in the
     mask; keys in [full begin, full end) are known to be. begin' is begin rounded
@@ -123,21 +138,28 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     - (C1) queries, weights and sums have one number of columns, and queries the
       width of keys; weights has a row for each key of a tile.
     - (C2) a normalizer region is given exactly where the normalizer is one.
+    - (C3) queries, keys and weights have one element type. Tiles of bf16 have an
+      even number of keys; with one query of bf16 stand scores [keys of a tile],
+      and with nothing else.
   }];
   let arguments = (ins Transformer_Columns:$queries, Transformer_HeadRows:$keys,
                        Index:$begin, Index:$end, Index:$fullBegin,
                        Index:$fullEnd, Optional<Transformer_Mask>:$mask,
                        Index:$batch, Index:$head, Index:$first,
-                       Optional<Index>:$origin, Transformer_Columns:$weights,
-                       Transformer_Columns:$sums, Transformer_HeadRows:$state,
-                       F32Attr:$factor, Transformer_Count:$tile,
+                       Optional<Index>:$origin,
+                       Optional<Transformer_QuerySums>:$scores,
+                       Transformer_Columns:$weights, Transformer_QuerySums:$sums,
+                       Transformer_State:$state, F32Attr:$factor,
+                       DefaultValuedAttr<F32Attr, "1.0f">:$scale,
+                       Transformer_Count:$tile,
                        DefaultValuedAttr<Transformer_Normalizer,
                                   "::heddle::Normalizer::Softmax">:$normalizer);
   let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$weighting);
   let assemblyFormat = [{
     $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
         (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
-        (`ring` $origin^)? `into` $weights `,` $sums `,` $state attr-dict
+        (`ring` $origin^)? (`scores` `(` $scores^ `:` type($scores) `)`)?
+        `into` $weights `,` $sums `,` $state attr-dict
         (`score` $score^)? `` custom<Normalizer>($normalizer, $weighting)
         `:` type($queries) `,` type($keys) `,` type($weights) `,` type($sums)
         `,` type($state)
@@ -149,13 +171,40 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
   }];
 }
 
+def OnlinePairsOp : Transformer_Op<"online.pairs"> {
+  let summary = "the values of two keys side by side";
+  let description = [{
+        pairs[(j - begin) / 2, d, (j - begin) mod 2] = values[j, d]
+
+    for the keys j in [begin, end), up to a whole pair; zeros stand for the rows
+    behind the last one. What a block of queries adds to its sums of bf16, made
+    once a tile.
+
+    ```mlir
+    transformer.online.pairs %values[%j to %end] into %pairs
+        : memref<?x64xbf16>, memref<128x64x2xbf16>
+    ```
+
+    Constraints:
+    - (C1) both are bf16; pairs is [keys / 2, width of values, 2].
+  }];
+  let arguments = (ins Transformer_HeadRows:$values, Index:$begin, Index:$end,
+                       Transformer_PairedRows:$pairs);
+  let assemblyFormat = [{
+    $values `[` $begin `to` $end `]` `into` $pairs attr-dict
+        `:` type($values) `,` type($pairs)
+  }];
+  let hasVerifier = 1;
+}
+
 def OnlineUpdateOp : Transformer_Op<"online.update"> {
   let summary = "adds the weighted values of one tile of keys";
   let description = [{
         sums[d, query] += weights[j - begin', query] values[j, d]
 
     for the keys j in [begin, end), ascending. Where a weight is -0.0 nothing is
-    added, whatever the value. Rows as in `transformer.online.weights`.
+    added, whatever the value. Rows as in `transformer.online.weights`; a block of
+    bf16 takes those of the tile in pairs, from `online.pairs`.
 
     ```mlir
     transformer.online.update %weights, %values[%j to %end] full %from to %to
@@ -165,11 +214,13 @@ def OnlineUpdateOp : Transformer_Op<"online.update"> {
 
     Constraints:
     - (C1) weights and sums have one number of columns, sums the width of values.
+    - (C2) weights and values have one element type; a block of bf16 has values
+      [keys / 2, width, 2].
   }];
   let arguments = (ins Transformer_Columns:$weights,
-                       Transformer_HeadRows:$values, Index:$begin, Index:$end,
+                       Transformer_PairedRows:$values, Index:$begin, Index:$end,
                        Index:$fullBegin, Index:$fullEnd,
-                       Optional<Index>:$origin, Transformer_Columns:$sums,
+                       Optional<Index>:$origin, Transformer_QuerySums:$sums,
                        Transformer_Count:$tile);
   let assemblyFormat = [{
     $weights `,` $values `[` $begin `to` $end `]`
@@ -184,6 +235,7 @@ def OnlineFinishOp : Transformer_Op<"online.finish"> {
   let description = [{
     rows[first + l, d] = sums[d, l] / total[l], or 0 where the total is 0, for the
     columns l that are rows. Without a normalizer (`none`) sums are the result.
+    Rows of bf16 are rounded to it.
 
     ```mlir
     transformer.online.finish %sums, %state into %rows[%i]
@@ -194,7 +246,7 @@ def OnlineFinishOp : Transformer_Op<"online.finish"> {
     - (C1) sums has the width of rows; state is [4, columns], or [4, lanes] for
       one query.
   }];
-  let arguments = (ins Transformer_Columns:$sums, Transformer_HeadRows:$state,
+  let arguments = (ins Transformer_QuerySums:$sums, Transformer_State:$state,
                        Transformer_HeadRows:$rows, Index:$first,
                        DefaultValuedAttr<Transformer_Normalizer,
                                   "::heddle::Normalizer::Softmax">:$normalizer);

@@ -66,6 +66,10 @@ LogicalResult CacheAppendOp::verify() {
     return emitOpError("expects an input [rows, d] and a cache [rows, slots, "
                        "d] of at least one slot, found ")
            << input << " and " << cache;
+  // cache_append_c2
+  if (input.getElementType() != cache.getElementType())
+    return emitOpError("appends ") << input << " to a cache of type " << cache
+                                   << ", expected one element type";
   return success();
 }
 

@@ -58,10 +58,11 @@ def CacheAppendOp : Transformer_Op<"cache.append", [
 
     Constraints:
     - (C1) x is [rows, d], the cache [rows, slots, d] with slots > 0.
+    - (C2) both have one element type.
   }];
-  let arguments = (ins Transformer_Vectors:$input,
+  let arguments = (ins Transformer_FloatVectors:$input,
                        Transformer_PerRow:$positions,
-                       Transformer_Vectors:$destination);
+                       Transformer_FloatVectors:$destination);
   let results = (outs Optional<AnyRankedTensor>:$output);
   let assemblyFormat = [{
     $input `at` $positions `into` $destination attr-dict

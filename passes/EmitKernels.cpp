@@ -113,6 +113,10 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           emitTileRuns(runs, isa);
           return success();
         })
+        .Case([&](OnlinePairsOp pairs) {
+          emitPairs(pairs, isa);
+          return success();
+        })
         .Case<OnlineInitOp, OnlineWeightsOp, OnlineUpdateOp, OnlineFinishOp>(
             [&](auto tile) {
               auto sums = cast<MemRefType>(tile.getSums().getType());

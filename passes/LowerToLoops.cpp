@@ -139,41 +139,42 @@ template <typename Op> static ProductInput inputOf(Op op, ValueRange at) {
           int64_t(op.getShift().value_or(0))};
 }
 
+/// What is quantised or rounded in the end, of a row of f32.
+static Value shorten(LinearOp op, Value y, Loops &loops) {
+  return op.getMultiplier() ? quantizeValue(y, op.getMultiplier(), loops)
+                            : roundToBf16(loops.builder, loops.loc, y);
+}
+
 static void lowerToLoops(LinearOp op, Loops loops) {
-  // What is quantised or rounded in the end is a row of f32 before.
-  Value row;
+  // Results in fewer bits are rows of f32 before.
+  SmallVector<Value> rows;
   if (!op.getResultElementType().isF32())
-    row = memref::AllocaOp::create(
-        loops.builder, loops.loc,
-        MemRefType::get(op.getWidths(), loops.builder.getF32Type()));
+    for (int64_t width : op.getWidths())
+      rows.push_back(memref::AllocaOp::create(
+          loops.builder, loops.loc,
+          MemRefType::get(width, loops.builder.getF32Type())));
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     int64_t column = 0;
     ProductWeight weight{op.getWeight(), op.getWeightScales(), op.getBias()};
-    if (op.getSplit()) {
-      for (auto [destination, width] :
-           llvm::zip_equal(op.getDestinations(), op.getWidths())) {
-        multiplyRow(inputOf(op, at), weight, column, destination, at, loops);
-        column += width;
-      }
-      return;
+    for (auto [part, destination] : llvm::enumerate(op.getDestinations())) {
+      Value result = rows.empty() ? destination : rows[part];
+      ValueRange resultAt = rows.empty() ? at : ValueRange();
+      multiplyRow(inputOf(op, at), weight, column, result, resultAt, loops);
+      column += op.getWidths()[part];
+      if (op.getActivation())
+        activateRow(*op.getActivation(), result, resultAt, loops);
+      if (rows.empty())
+        continue;
+      loops.loop(
+          loops.lastSize(result), [&, destination = destination](Value d) {
+            Value y = loops.load(result, d);
+            if (op.getResidual())
+              y = loops.add(loops.load(op.getResidual(), append(at, d)), y);
+            loops.store(shorten(op, y, loops), destination, append(at, d));
+          });
     }
-    Value result = row ? row : op.getDestination();
-    SmallVector<Value> resultAt;
-    if (!row)
-      resultAt.assign(at.begin(), at.end());
-    multiplyRow(inputOf(op, at), weight, column, result, resultAt, loops);
-    if (op.getActivation())
-      activateRow(*op.getActivation(), result, resultAt, loops);
-    if (!row)
-      return finishRow(op, at, loops);
-    loops.loop(loops.lastSize(row), [&](Value d) {
-      Value y = loops.load(row, d);
-      if (op.getResidual())
-        y = loops.add(loops.load(op.getResidual(), append(at, d)), y);
-      y = op.getMultiplier() ? quantizeValue(y, op.getMultiplier(), loops)
-                             : roundToBf16(loops.builder, loops.loc, y);
-      loops.store(y, op.getDestination(), append(at, d));
-    });
+    if (rows.empty() && !op.getSplit())
+      finishRow(op, at, loops);
   });
 }
 

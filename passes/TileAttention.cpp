@@ -15,6 +15,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Passes.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 
 namespace heddle {
@@ -44,6 +45,9 @@ struct TileSizes {
 /// Scratch memory of a block of queries, or of one query.
 struct BlockScratch {
   Value queries, weights, sums, state;
+  /// Of bf16: the values of a tile of keys in pairs, for a block; the scores of
+  /// one query.
+  Value pairs, scores;
 };
 
 class AttentionTiler {
@@ -57,7 +61,9 @@ public:
 
 private:
   Value scratch(ArrayRef<int64_t> shape, Type element);
+  Value factors(int64_t size, int64_t count);
   Value headRows(Value memref, Value batch, Value head, int64_t width);
+  Value rowView(Value rows, Value row);
   Value keyHead(Value head);
   void forEachTask(Value units, Value unitWork,
                    function_ref<void()> takeScratch,
@@ -70,6 +76,7 @@ private:
                    function_ref<void(Value, Value, ArrayRef<Value>)> tile);
   bool scalesExponents();
   float queryScale();
+  float scoreScale();
   float exponentFactor();
   void createUpdate(Value values, Value begin, Value end, ArrayRef<Value> run,
                     Value origin);
@@ -89,6 +96,14 @@ Value AttentionTiler::scratch(ArrayRef<int64_t> shape, Type element) {
   return memref::AllocaOp::create(loops.builder, loops.loc,
                                   MemRefType::get(shape, element), ValueRange(),
                                   loops.builder.getI64IntegerAttr(64));
+}
+
+/// Scratch memory for what is multiplied, [size, count]: of bf16 in pairs.
+Value AttentionTiler::factors(int64_t size, int64_t count) {
+  if (!op.isOfBf16())
+    return scratch({size, count}, loops.builder.getF32Type());
+  int64_t pairs = llvm::divideCeil(size, 2);
+  return scratch({pairs, count, 2}, loops.builder.getBF16Type());
 }
 
 /// The rows of one head, [n, width], of [n, widths] or [batch, n, widths].
@@ -111,6 +126,21 @@ Value AttentionTiler::headRows(Value memref, Value batch, Value head,
   MemRefType rows = memref::SubViewOp::inferRankReducedResultType(
       {type.getDimSize(rank - 2), width}, type, offsets, counts, strides);
   return memref::SubViewOp::create(builder, loops.loc, rows, memref, offsets,
+                                   counts, strides);
+}
+
+/// One row, [width], of [n, width].
+Value AttentionTiler::rowView(Value rows, Value row) {
+  OpBuilder &builder = loops.builder;
+  auto type = cast<MemRefType>(rows.getType());
+  OpFoldResult one = builder.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets = {row, builder.getIndexAttr(0)};
+  SmallVector<OpFoldResult> counts = {one,
+                                      builder.getIndexAttr(type.getDimSize(1))};
+  SmallVector<OpFoldResult> strides = {one, one};
+  MemRefType view = memref::SubViewOp::inferRankReducedResultType(
+      type.getDimSize(1), type, offsets, counts, strides);
+  return memref::SubViewOp::create(builder, loops.loc, view, rows, offsets,
                                    counts, strides);
 }
 
@@ -150,14 +180,18 @@ void AttentionTiler::forEachTask(Value units, Value unitWork,
 
 /// Whether the scale is part of the factor that makes exponents of scores: its
 /// rounding then changes differences of scores alone. Where others read scores,
-/// and where no ordinary number is left of the factor, queries carry it.
+/// and where no ordinary number is left of the factor, queries carry it, or
+/// scores where queries are bf16.
 bool AttentionTiler::scalesExponents() {
   double scale = op.getEffectiveScale();
   return op.getNormalizer() == Normalizer::Softmax && op.getScore().empty() &&
          scale > 0x1p-64 && scale < 0x1p64;
 }
 float AttentionTiler::queryScale() {
-  return scalesExponents() ? 1 : op.getEffectiveScale();
+  return scalesExponents() || op.isOfBf16() ? 1 : op.getEffectiveScale();
+}
+float AttentionTiler::scoreScale() {
+  return scalesExponents() || !op.isOfBf16() ? 1 : op.getEffectiveScale();
 }
 float AttentionTiler::exponentFactor() {
   return scalesExponents() ? op.getEffectiveScale() * M_LOG2E : M_LOG2E;
@@ -169,8 +203,9 @@ void AttentionTiler::createWeights(Value keys, Value begin, Value end,
   OpBuilder &builder = loops.builder;
   auto tile = OnlineWeightsOp::create(
       builder, loops.loc, block.queries, keys, begin, end, run[2], run[3],
-      op.getMask(), batch, head, first, origin, block.weights, block.sums,
-      block.state, builder.getF32FloatAttr(exponentFactor()),
+      op.getMask(), batch, head, first, origin, block.scores, block.weights,
+      block.sums, block.state, builder.getF32FloatAttr(exponentFactor()),
+      builder.getF32FloatAttr(scoreScale()),
       builder.getI64IntegerAttr(sizes.scores), op.getNormalizerAttr());
   IRMapping mapping;
   op.getScore().cloneInto(&tile.getScore(), mapping);
@@ -179,6 +214,11 @@ void AttentionTiler::createWeights(Value keys, Value begin, Value end,
 
 void AttentionTiler::createUpdate(Value values, Value begin, Value end,
                                   ArrayRef<Value> run, Value origin) {
+  if (block.pairs) {
+    OnlinePairsOp::create(loops.builder, loops.loc, values, begin, end,
+                          block.pairs);
+    values = block.pairs;
+  }
   OnlineUpdateOp::create(loops.builder, loops.loc, block.weights, values, begin,
                          end, run[2], run[3], origin, block.sums,
                          loops.builder.getI64IntegerAttr(sizes.scores));
@@ -206,10 +246,12 @@ void AttentionTiler::forEachTile(
 /// Scratch memory for `count` queries, a column each.
 BlockScratch AttentionTiler::blockScratch(int64_t count) {
   Type f32 = loops.builder.getF32Type();
-  return {scratch({op.getKeyWidth(), count}, f32),
-          scratch({sizes.weights, count}, f32),
+  return {factors(op.getKeyWidth(), count),
+          factors(sizes.weights, count),
           scratch({op.getValueWidth(), count}, f32),
-          scratch({kOnlineStateRows, count}, f32)};
+          scratch({kOnlineStateRows, count}, f32),
+          /*pairs=*/Value(),
+          /*scores=*/Value()};
 }
 
 /// As many queries of one head, from `first` on, as `scratch` has columns.
@@ -262,6 +304,8 @@ void AttentionTiler::tileFull() {
     wide = blockScratch(sizes.queries);
     if (hasNarrow)
       narrow = blockScratch(loops.isa.lanes);
+    if (op.isOfBf16())
+      wide.pairs = narrow.pairs = factors(sizes.weights, op.getValueWidth());
     runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                    builder.getIndexType());
   };
@@ -309,6 +353,8 @@ void AttentionTiler::queryRow(Value row, Value head) {
   Value values = headRows(op.getValue(), keyRow, keysOf, op.getValueWidth());
   Value result =
       headRows(op.getDestination(), Value(), head, op.getValueWidth());
+  if (op.isOfBf16())
+    block.queries = rowView(rows, row);
   OnlineInitOp::create(builder, loc, rows, row, block.queries, block.sums,
                        block.state, builder.getF32FloatAttr(queryScale()));
   auto count = TileRunsOp::create(builder, loc, op.getMask(), sentence, head,
@@ -338,9 +384,13 @@ void AttentionTiler::tileStep() {
   Value unitWork = loops.times(loops.size(op.getKey(), 1), kReadCost * widths);
   auto takeScratch = [&] {
     Type f32 = builder.getF32Type();
-    block = {scratch({op.getKeyWidth()}, f32), scratch({sizes.weights}, f32),
+    Type element = op.isOfBf16() ? Type(builder.getBF16Type()) : f32;
+    block = {op.isOfBf16() ? Value() : scratch({op.getKeyWidth()}, f32),
+             scratch({sizes.weights}, element),
              scratch({op.getValueWidth()}, f32),
-             scratch({kOnlineStateRows, loops.isa.lanes}, f32)};
+             scratch({kOnlineStateRows, loops.isa.lanes}, f32),
+             /*pairs=*/Value(),
+             op.isOfBf16() ? scratch({sizes.weights}, f32) : Value()};
     runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                    builder.getIndexType());
   };

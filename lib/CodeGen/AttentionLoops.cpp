@@ -1,8 +1,12 @@
 #include "lib/CodeGen/AttentionLoops.h"
 #include "lib/CodeGen/Loops.h"
+#include "lib/CodeGen/RoundToBf16.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -23,8 +27,10 @@ namespace {
 /// The loops for one query of one head.
 class QueryLoops {
 public:
-  QueryLoops(AttentionOp op, OpBuilder &builder, ValueRange row, Value head)
-      : op(op), loops(builder, op.getLoc()), row(row), head(head) {
+  /// `sums` [value width] is null where the result holds them.
+  QueryLoops(AttentionOp op, OpBuilder &builder, ValueRange row, Value head,
+             Value sums)
+      : op(op), loops(builder, op.getLoc()), row(row), head(head), sums(sums) {
     locate();
   }
 
@@ -34,7 +40,10 @@ private:
   void locate();
   Value slotOf(Value j);
   Value isAllowed(Value j);
+  Value widen(Value element);
+  Value vectorAt(Value memref, ValueRange at, int64_t width);
   Value score(Value j);
+  Value exponential(Value score, Value maximum);
   Value weight(Value j, Value maximum);
   Value rowMaximum();
 
@@ -42,7 +51,7 @@ private:
   Loops loops;
   /// Coordinates of the query and of the result: [b, i] or, in a step, [row].
   ValueRange row;
-  Value head;
+  Value head, sums;
   /// Where the query stands: its key row, sentence and position.
   Value keyRow, sentence, position;
   /// Keys [firstKey, keyCount) exist; the mask decides among them.
@@ -102,6 +111,22 @@ Value QueryLoops::isAllowed(Value j) {
                                   loops.toI32(position), loops.toI32(j)});
 }
 
+/// An element, or a vector of them, as f32.
+Value QueryLoops::widen(Value element) {
+  if (!op.isOfBf16())
+    return element;
+  Type f32 = loops.builder.getF32Type();
+  if (auto vector = dyn_cast<VectorType>(element.getType()))
+    f32 = vector.clone(f32);
+  return arith::ExtFOp::create(loops.builder, loops.loc, f32, element);
+}
+
+Value QueryLoops::vectorAt(Value memref, ValueRange at, int64_t width) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  return widen(vector::LoadOp::create(
+      loops.builder, loops.loc, VectorType::get(width, element), memref, at));
+}
+
 Value QueryLoops::score(Value j) {
   OpBuilder &builder = loops.builder;
   Value slot = slotOf(j);
@@ -112,21 +137,16 @@ Value QueryLoops::score(Value j) {
         [&](Value d, Value sum) {
           Value qd = arith::AddIOp::create(builder, loops.loc, queryOffset, d);
           Value kd = arith::AddIOp::create(builder, loops.loc, keyOffset, d);
-          Value q = loops.load(op.getQuery(), append(row, qd));
-          Value k = loops.load(op.getKey(), {keyRow, slot, kd});
+          Value q = widen(loops.load(op.getQuery(), append(row, qd)));
+          Value k = widen(loops.load(op.getKey(), {keyRow, slot, kd}));
           return loops.add(sum, loops.mul(q, k));
         });
     result = loops.mul(dot, loops.f32(op.getEffectiveScale()));
   } else {
-    auto vector = [&](int64_t width) {
-      return VectorType::get(width, builder.getF32Type());
-    };
     Value q =
-        vector::LoadOp::create(builder, loops.loc, vector(op.getQueryWidth()),
-                               op.getQuery(), append(row, queryOffset));
-    Value k = vector::LoadOp::create(builder, loops.loc,
-                                     vector(op.getKeyWidth()), op.getKey(),
-                                     ValueRange{keyRow, slot, keyOffset});
+        vectorAt(op.getQuery(), append(row, queryOffset), op.getQueryWidth());
+    Value k =
+        vectorAt(op.getKey(), {keyRow, slot, keyOffset}, op.getKeyWidth());
     result = inlineRegion(op.getSimilarity(), builder, {q, k});
   }
   if (op.getScore().empty())
@@ -151,39 +171,62 @@ Value QueryLoops::rowMaximum() {
                                  maximum);
 }
 
+/// e^(score - maximum), of bf16 2^(score log2 e - n) with n the integer next to
+/// maximum log2 e.
+Value QueryLoops::exponential(Value score, Value maximum) {
+  Value difference = loops.sub(score, maximum);
+  if (!op.isOfBf16())
+    return loops.exp(difference);
+  OpBuilder &builder = loops.builder;
+  Value exponent = loops.mul(maximum, loops.f32(M_LOG2E));
+  Value fraction = loops.sub(
+      exponent, math::RoundEvenOp::create(builder, loops.loc, exponent));
+  // From here on there are no digits behind the point, or the product is
+  // infinite.
+  Value isWhole = arith::CmpFOp::create(
+      builder, loops.loc, arith::CmpFPredicate::OGE,
+      math::AbsFOp::create(builder, loops.loc, exponent), loops.f32(0x1p23));
+  fraction = arith::SelectOp::create(builder, loops.loc, isWhole, loops.f32(0),
+                                     fraction);
+  return math::Exp2Op::create(
+      builder, loops.loc,
+      loops.add(loops.mul(difference, loops.f32(M_LOG2E)), fraction));
+}
+
 /// The weight of key j before it is divided by the sum.
 Value QueryLoops::weight(Value j, Value maximum) {
-  Value s = score(j);
-  switch (op.getNormalizer()) {
-  case Normalizer::Softmax:
-    return loops.exp(loops.sub(s, maximum));
-  case Normalizer::Sum:
-  case Normalizer::None:
-    return s;
-  case Normalizer::Region:
-    return inlineRegion(op.getWeighting(), loops.builder, s);
-  }
-  llvm_unreachable("all normalizers are listed");
+  Value result = score(j);
+  if (op.getNormalizer() == Normalizer::Softmax)
+    result = exponential(result, maximum);
+  else if (op.getNormalizer() == Normalizer::Region)
+    result = inlineRegion(op.getWeighting(), loops.builder, result);
+  return op.isOfBf16() ? widen(roundToBf16(loops.builder, loops.loc, result))
+                       : result;
 }
 
 void QueryLoops::build() {
   OpBuilder &builder = loops.builder;
   Value width = loops.index(op.getValueWidth());
-  Value result = op.getDestination();
   Value resultOffset = arith::MulIOp::create(builder, loops.loc, head, width);
   auto at = [&](Value offset, Value d) -> Value {
     return arith::AddIOp::create(builder, loops.loc, offset, d);
   };
+  auto placeOf = [&](Value d) { return append(row, at(resultOffset, d)); };
+  // What is rounded in the end is a row of f32 before.
+  bool isApart = bool(sums);
+  auto sumAt = [&](Value d) {
+    return isApart ? SmallVector<Value>{d} : placeOf(d);
+  };
+  Value result = isApart ? sums : op.getDestination();
   auto forEachResult = [&](function_ref<Value(Value, Value)> update) {
     loops.loop(width, [&](Value d) {
-      SmallVector<Value> place = append(row, at(resultOffset, d));
+      SmallVector<Value> place = sumAt(d);
       loops.store(update(loops.load(result, place), d), result, place);
     });
   };
 
-  loops.loop(width, [&](Value d) {
-    loops.store(loops.f32(0), result, append(row, at(resultOffset, d)));
-  });
+  loops.loop(width,
+             [&](Value d) { loops.store(loops.f32(0), result, sumAt(d)); });
   Value maximum =
       op.getNormalizer() == Normalizer::Softmax ? rowMaximum() : Value();
   Value total =
@@ -193,29 +236,41 @@ void QueryLoops::build() {
             [&] {
               Value w = weight(j, maximum), slot = slotOf(j);
               forEachResult([&](Value y, Value d) {
-                Value v = loops.load(op.getValue(),
-                                     {keyRow, slot, at(valueOffset, d)});
+                Value v = widen(loops.load(op.getValue(),
+                                           {keyRow, slot, at(valueOffset, d)}));
                 return loops.add(y, loops.mul(w, v));
               });
               return loops.add(sum, w);
             },
             sum);
       });
-  if (op.getNormalizer() == Normalizer::None)
+  if (op.getNormalizer() != Normalizer::None) {
+    Value empty = arith::CmpFOp::create(
+        builder, loops.loc, arith::CmpFPredicate::OEQ, total, loops.f32(0));
+    forEachResult([&](Value y, Value) -> Value {
+      return arith::SelectOp::create(builder, loops.loc, empty, loops.f32(0),
+                                     loops.div(y, total));
+    });
+  }
+  if (!isApart)
     return;
-  Value empty = arith::CmpFOp::create(
-      builder, loops.loc, arith::CmpFPredicate::OEQ, total, loops.f32(0));
-  forEachResult([&](Value y, Value) -> Value {
-    return arith::SelectOp::create(builder, loops.loc, empty, loops.f32(0),
-                                   loops.div(y, total));
+  loops.loop(width, [&](Value d) {
+    loops.store(roundToBf16(builder, loops.loc, loops.load(sums, d)),
+                op.getDestination(), placeOf(d));
   });
 }
 
 void heddle::buildAttentionLoops(AttentionOp op, OpBuilder &builder) {
   Loops loops(builder, op.getLoc());
+  Value sums;
+  if (op.getRounds())
+    sums = memref::AllocaOp::create(
+        builder, op.getLoc(),
+        MemRefType::get(op.getValueWidth(), builder.getF32Type()));
   int64_t leading = cast<MemRefType>(op.getQuery().getType()).getRank() - 1;
   loops.nest(op.getQuery(), leading, [&](ValueRange row) {
-    loops.loop(loops.index(op.getHeads()),
-               [&](Value head) { QueryLoops(op, builder, row, head).build(); });
+    loops.loop(loops.index(op.getHeads()), [&](Value head) {
+      QueryLoops(op, builder, row, head, sums).build();
+    });
   });
 }

@@ -12,7 +12,8 @@ namespace heddle {
 /// front of the builder's insertion point: for each query and head, over the
 /// keys of the mask in ascending order, first the maximum (softmax only), then
 /// the weighted sum of values. Keys outside the mask are not read. No memory
-/// beyond the result; the order of summation depends on the row alone.
+/// beyond the result and, where that is rounded, the sums of one head; the
+/// order of summation depends on the row alone.
 void buildAttentionLoops(AttentionOp op, mlir::OpBuilder &builder);
 
 } // namespace heddle

@@ -200,7 +200,7 @@ Value LayerBuilder::attention(StringRef name, Value query, Value key,
              /*positions=*/Value(), /*sentences=*/Value(),
              /*destination=*/Value(), builder.getI64IntegerAttr(heads),
              /*kv_heads=*/IntegerAttr(), builder.getF32FloatAttr(scale),
-             /*shared=*/UnitAttr(),
+             /*shared=*/UnitAttr(), /*rounds=*/UnitAttr(),
              NormalizerAttr::get(builder.getContext(), Normalizer::Softmax))
       .getOutput();
 }

@@ -80,12 +80,16 @@ Value InnerProduct::start(Value panels, Value panel, Value column,
                                constant(type, added - shift));
 }
 
-Value InnerProduct::flatten(Value weight) const {
+Value InnerProduct::flatten(Value groups) const {
   if (group() == 1)
-    return weight;
-  return memref::CollapseShapeOp::create(
-      loops.builder, loops.loc, weight,
-      SmallVector<ReassociationIndices>{{0}, {1}, {2, 3}});
+    return groups;
+  int64_t column = cast<MemRefType>(groups.getType()).getRank() - 2;
+  SmallVector<ReassociationIndices> axes;
+  for (int64_t axis = 0; axis < column; ++axis)
+    axes.push_back({axis});
+  axes.push_back({column, column + 1});
+  return memref::CollapseShapeOp::create(loops.builder, loops.loc, groups,
+                                         axes);
 }
 
 SmallVector<Value> InnerProduct::weightsAt(Value panel, Value groupNumber,
@@ -131,7 +135,7 @@ Value InnerProduct::broadcast(Value x, ValueRange at, int64_t lanes,
                                    loops.spread(scalar, lanes));
 }
 
-/// The odd or the even ones of pairs of bf16, as f32: the halves of words.
+/// The halves of words.
 Value InnerProduct::widen(Value pairs, bool isOdd) const {
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
@@ -207,4 +211,20 @@ Value InnerProduct::multiplyAdd(Value x, Value w, Value sums) const {
   if (!sums)
     return products;
   return arith::AddIOp::create(loops.builder, loops.loc, products, sums);
+}
+
+Value InnerProduct::multiplyAddInside(Value x, Value w, Value sums,
+                                      Value inside) const {
+  if (group() == 1)
+    return loops.choose(inside, multiplyAdd(x, w, sums), sums);
+  // A lane is inside with one element and outside with the other.
+  Value bits = loops.bitcast(x, loops.builder.getI16Type());
+  Value chosen = loops.choose(inside, bits, constant(bits.getType(), 0));
+  return multiplyAdd(loops.bitcast(chosen, element), w, sums);
+}
+
+Value InnerProduct::addElements(Value x, Value sums) const {
+  if (group() == 1)
+    return loops.add(sums, x);
+  return multiplyAdd(x, constant(x.getType(), 1), sums);
 }

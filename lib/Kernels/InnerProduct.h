@@ -52,9 +52,9 @@ public:
   /// weight as `flatten` gives it; shift is 0 to 128 of i8, and 0 of others.
   mlir::Value start(mlir::Value panels, mlir::Value panel, mlir::Value column,
                     int64_t lanes, int64_t shift = 0) const;
-  /// A packed weight (PanelLayout.h) with the group of a column beside it:
-  /// [panels, rows, 32 * group].
-  mlir::Value flatten(mlir::Value weight) const;
+  /// A packed weight (PanelLayout.h), or other groups, with the group of a
+  /// column beside it: [panels, rows, 32 * group] of [panels, rows, 32, group].
+  mlir::Value flatten(mlir::Value groups) const;
   /// W[k, column] and right of it, for the group of inputs that is number
   /// `groupNumber`; `panels` from `flatten`.
   mlir::Value loadWeights(mlir::Value panels, mlir::Value panel,
@@ -72,6 +72,14 @@ public:
                         bool isWhole = true) const;
   /// sums + x w; x w where there are no sums.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value w, mlir::Value sums) const;
+  /// The same, but nothing is added where an element is not `inside`, whatever
+  /// x is there; w is a number. Of f32 and bf16.
+  mlir::Value multiplyAddInside(mlir::Value x, mlir::Value w, mlir::Value sums,
+                                mlir::Value inside) const;
+  /// The sum of the elements of x in each lane, added to sums. Of f32 and bf16.
+  mlir::Value addElements(mlir::Value x, mlir::Value sums) const;
+  /// The odd or the even ones of pairs of bf16, as f32.
+  mlir::Value widen(mlir::Value pairs, bool isOdd) const;
 
   bool isOfIntegers() const { return element.isInteger(8); }
   /// Whether what `encode` makes is u8.
@@ -85,7 +93,6 @@ private:
   mlir::Value constant(mlir::Type type, int64_t value) const;
   mlir::Value x86(llvm::StringRef intrinsic, mlir::Type result,
                   mlir::ValueRange operands) const;
-  mlir::Value widen(mlir::Value pairs, bool isOdd) const;
   mlir::Value addPairs(mlir::Value x, mlir::Value w, mlir::Value sums) const;
   mlir::Value withSignOf(mlir::Value w, mlir::Value x) const;
   mlir::Value signedProducts(mlir::Value x, mlir::Value w) const;

@@ -2,14 +2,16 @@
 //
 // Queries come in as rows and leave as rows: both ends transpose small squares
 // in registers. Between them, the sums of P V: a tile of widths by queries in
-// registers while keys pass in ascending order, one fused multiply-add each, so
-// that a row's sum is the same whatever the tiles are.
+// registers while keys pass in ascending order, one step of InnerProduct each,
+// so that a row's sum is the same whatever the tiles are. A step of bf16 takes
+// two keys, the first of which is even.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/OnlineBlock.h"
 #include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/OnlineState.h"
+#include "lib/Kernels/RoundKernel.h"
 #include "lib/Kernels/VectorTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,6 +21,9 @@ using namespace heddle;
 
 static ArrayRef<int64_t> shapeOf(Value memref) {
   return cast<MemRefType>(memref.getType()).getShape();
+}
+static Type elementOf(Value memref) {
+  return cast<MemRefType>(memref.getType()).getElementType();
 }
 
 /// Calls `body` with the first column of squares that cover `width`, and their
@@ -35,28 +40,73 @@ static void forEachSquare(VectorLoops &loops, int64_t width,
   }
 }
 
-void heddle::emitBlock(OnlineInitOp op, const IsaLevel &isa) {
-  OpBuilder builder(op);
-  VectorLoops loops(builder, op.getLoc(), isa);
-  int64_t columns = shapeOf(op.getQueries())[1];
-  Value last = loops.plus(loops.size(op.getRows(), 0), -1);
+namespace {
+/// queries[d, column] = scale rows[first + column, d], in words of 32 bits:
+/// f32, or pairs of bf16.
+class BlockInit {
+public:
+  BlockInit(OnlineInitOp op, OpBuilder &builder, const IsaLevel &isa)
+      : op(op), loops(builder, op.getLoc(), isa),
+        element(elementOf(op.getRows())), product(loops, element),
+        group(product.group()), queries(product.flatten(op.getQueries())),
+        columns(shapeOf(op.getQueries())[1]) {}
+
+  void build();
+
+private:
+  Value words(Value row, Value word, int64_t count);
+  void square(Value word, int64_t side, function_ref<Value(Value)> wordsOfRow);
+
+  OnlineInitOp op;
+  VectorLoops loops;
+  Type element;
+  InnerProduct product;
+  int64_t group;
+  Value queries;
+  int64_t columns;
+};
+} // namespace
+
+Value BlockInit::words(Value row, Value word, int64_t count) {
+  Value elements = loops.loadVector(
+      op.getRows(), {row, loops.times(word, group)}, group * count);
+  if (group > 1)
+    return loops.bitcast(elements, loops.builder.getI32Type());
   float scale = op.getScale().convertToFloat();
-  forEachSquare(loops, shapeOf(op.getRows())[1], [&](Value d, int64_t side) {
-    for (int64_t column = 0; column < columns; column += side) {
-      SmallVector<Value> rows;
-      for (int64_t r = 0; r < side; ++r) {
-        Value row = loops.least(loops.plus(op.getFirst(), column + r), last);
-        rows.push_back(loops.mul(loops.loadVector(op.getRows(), {row, d}, side),
-                                 loops.splat(scale, side)));
-      }
-      for (auto [k, vector] : llvm::enumerate(loops.transpose(rows)))
-        loops.storeVector(vector, op.getQueries(),
-                          {loops.plus(d, k), loops.index(column)});
-    }
+  return loops.mul(elements, loops.splat(scale, count));
+}
+
+/// `side` words of all rows, from `word` on, become as many rows of columns.
+void BlockInit::square(Value word, int64_t side,
+                       function_ref<Value(Value)> wordsOfRow) {
+  Value last = loops.plus(loops.size(op.getRows(), 0), -1);
+  for (int64_t column = 0; column < columns; column += side) {
+    SmallVector<Value> rows;
+    for (int64_t r = 0; r < side; ++r)
+      rows.push_back(
+          wordsOfRow(loops.least(loops.plus(op.getFirst(), column + r), last)));
+    for (auto [k, vector] : llvm::enumerate(loops.transpose(rows)))
+      loops.storeVector(group == 1 ? vector : loops.bitcast(vector, element),
+                        queries,
+                        {loops.plus(word, k), loops.index(column * group)});
+  }
+}
+
+void BlockInit::build() {
+  int64_t width = shapeOf(op.getRows())[1], wholeWords = width / group;
+  forEachSquare(loops, wholeWords, [&](Value word, int64_t side) {
+    square(word, side, [&](Value row) { return words(row, word, side); });
   });
+  // The odd end, with a zero behind it.
+  if (wholeWords * group < width)
+    square(loops.index(wholeWords), 1, [&](Value row) {
+      Value end = product.broadcast(op.getRows(), {row, loops.index(width - 1)},
+                                    /*lanes=*/1, /*isWhole=*/false);
+      return loops.bitcast(end, loops.builder.getI32Type());
+    });
   auto fill = [&](Value memref, Value row, double value) {
-    for (int64_t column = 0; column < columns; column += isa.lanes)
-      loops.storeVector(loops.splat(value, isa.lanes), memref,
+    for (int64_t column = 0; column < columns; column += loops.isa.lanes)
+      loops.storeVector(loops.splat(value, loops.isa.lanes), memref,
                         {row, loops.index(column)});
   };
   loops.each(loops.index(0), loops.index(shapeOf(op.getSums())[0]), 1,
@@ -65,51 +115,112 @@ void heddle::emitBlock(OnlineInitOp op, const IsaLevel &isa) {
     fill(op.getState(), loops.index(row), value);
 }
 
+void heddle::emitBlock(OnlineInitOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  BlockInit(op, builder, isa).build();
+}
+
+void heddle::emitPairs(OnlinePairsOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  VectorLoops loops(builder, op.getLoc(), isa);
+  Value pairs =
+      InnerProduct(loops, builder.getBF16Type()).flatten(op.getPairs());
+  Value rowCount = loops.size(op.getValues(), 0);
+  auto load = [&](Value key, Value d, int64_t count, bool exists) {
+    Value row = exists ? key : loops.least(key, loops.plus(rowCount, -1));
+    Value values = loops.loadVector(op.getValues(), {row, d}, count);
+    if (exists)
+      return values;
+    Value bits = loops.bitcast(values, builder.getI16Type());
+    Value zeros = arith::ConstantOp::create(
+        builder, op.getLoc(), builder.getZeroAttr(bits.getType()));
+    return loops.bitcast(loops.choose(loops.less(key, rowCount), bits, zeros),
+                         builder.getBF16Type());
+  };
+  auto pass = [&](Value from, Value to, bool exists) {
+    loops.each(from, to, 2, [&](Value key) {
+      Value pair = loops.dividedBy(loops.minus(key, op.getBegin()), 2);
+      forEachSquare(loops, shapeOf(op.getValues())[1],
+                    [&](Value d, int64_t count) {
+                      Value first = load(key, d, count, exists);
+                      Value second = load(loops.plus(key, 1), d, count, exists);
+                      loops.storeVector(loops.interleave(first, second), pairs,
+                                        {pair, loops.times(d, 2)});
+                    });
+    });
+  };
+  Value count = loops.minus(loops.least(op.getEnd(), rowCount), op.getBegin());
+  Value middle = loops.plus(
+      op.getBegin(), loops.floorTo(loops.most(count, loops.index(0)), 2));
+  pass(op.getBegin(), middle, /*exists=*/true);
+  pass(middle, op.getEnd(), /*exists=*/false);
+}
+
 namespace {
 /// sums[d + r, column] += P V for some widths and all columns.
 class BlockUpdate {
 public:
   BlockUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        product(loops, builder.getF32Type()),
-        vectors(shapeOf(op.getSums())[1] / isa.lanes) {
-    end = loops.least(op.getEnd(), loops.size(op.getValues(), 0));
-    std::tie(fullBegin, fullEnd) =
-        fullPart(loops, op.getBegin(), end, op.getFullBegin(), op.getFullEnd());
+        product(loops, elementOf(op.getWeights())), group(product.group()),
+        vectors(shapeOf(op.getSums())[1] / isa.lanes),
+        weights(product.flatten(op.getWeights())),
+        values(product.flatten(op.getValues())) {
+    setBounds();
   }
 
   void build();
 
 private:
+  void setBounds();
   void widths(Value d, int64_t count);
-  SmallVector<Value> addKey(Value key, ArrayRef<Value> widths, ValueRange sums,
-                            bool isPartial);
+  SmallVector<Value> addKeys(Value key, ArrayRef<Value> widths, ValueRange sums,
+                             bool isPartial);
 
   OnlineUpdateOp op;
   VectorLoops loops;
   InnerProduct product;
+  /// Keys of a step.
+  int64_t group;
   int64_t vectors;
+  Value weights, values;
   Value end, fullBegin, fullEnd;
 };
 } // namespace
 
-SmallVector<Value> BlockUpdate::addKey(Value key, ArrayRef<Value> widths,
-                                       ValueRange sums, bool isPartial) {
-  int64_t lanes = loops.isa.lanes;
-  SmallVector<Value> weights, inside, result;
-  Value row = loops.minus(key, op.getBegin());
+void BlockUpdate::setBounds() {
+  // Pairs hold zeros behind the last row.
+  end = group == 1 ? loops.least(op.getEnd(), loops.size(op.getValues(), 0))
+                   : op.getEnd();
+  std::tie(fullBegin, fullEnd) =
+      fullPart(loops, op.getBegin(), end, op.getFullBegin(), op.getFullEnd());
+  if (group == 1)
+    return;
+  fullBegin = loops.floorTo(loops.plus(fullBegin, group - 1), group);
+  fullEnd = loops.most(fullBegin, loops.floorTo(fullEnd, group));
+}
+
+/// Adds the keys of a step, from `key` on.
+SmallVector<Value> BlockUpdate::addKeys(Value key, ArrayRef<Value> widths,
+                                        ValueRange sums, bool isPartial) {
+  int64_t lanes = loops.isa.lanes, elements = lanes * group;
+  SmallVector<Value> factors, inside, result;
+  Value row = loops.dividedBy(loops.minus(key, op.getBegin()), group);
+  Value valueRow = group == 1 ? key : row;
   for (int64_t v = 0; v < vectors; ++v) {
-    weights.push_back(loops.loadVector(op.getWeights(),
-                                       {row, loops.index(v * lanes)}, lanes));
+    factors.push_back(
+        loops.loadVector(weights, {row, loops.index(v * elements)}, elements));
     if (isPartial)
-      inside.push_back(insideMask(loops, weights.back()));
+      inside.push_back(insideMask(loops, factors.back()));
   }
   for (auto [r, d] : llvm::enumerate(widths)) {
-    Value value = product.broadcast(op.getValues(), {key, d}, lanes);
+    Value value =
+        product.broadcast(values, {valueRow, loops.times(d, group)}, lanes);
     for (int64_t v = 0; v < vectors; ++v) {
-      Value before = sums[r * vectors + v];
-      Value sum = product.multiplyAdd(value, weights[v], before);
-      result.push_back(isPartial ? loops.choose(inside[v], sum, before) : sum);
+      Value sum = sums[r * vectors + v];
+      result.push_back(isPartial ? product.multiplyAddInside(value, factors[v],
+                                                             sum, inside[v])
+                                 : product.multiplyAdd(value, factors[v], sum));
     }
   }
   return result;
@@ -126,17 +237,18 @@ void BlockUpdate::widths(Value d, int64_t count) {
   }
   auto pass = [&](Value from, Value to, int64_t together, bool isPartial) {
     sums = loops.carry(
-        from, to, together, sums, [&](Value key, ValueRange carried) {
+        from, to, together * group, sums, [&](Value key, ValueRange carried) {
           SmallVector<Value> next(carried);
           for (int64_t u = 0; u < together; ++u)
-            next = addKey(loops.plus(key, u), widths, next, isPartial);
+            next = addKeys(loops.plus(key, u * group), widths, next, isPartial);
           return next;
         });
   };
-  // Several keys an iteration where no mask has to be looked at.
+  // Several steps an iteration where no mask has to be looked at.
   constexpr int64_t kTogether = 4;
-  Value count4 = loops.floorTo(loops.minus(fullEnd, fullBegin), kTogether);
-  Value middle = loops.plus(fullBegin, count4);
+  Value whole =
+      loops.floorTo(loops.minus(fullEnd, fullBegin), kTogether * group);
+  Value middle = loops.plus(fullBegin, whole);
   pass(op.getBegin(), fullBegin, 1, /*isPartial=*/true);
   pass(fullBegin, middle, kTogether, /*isPartial=*/false);
   pass(middle, fullEnd, 1, /*isPartial=*/false);
@@ -178,6 +290,8 @@ void heddle::emitBlock(OnlineFinishOp op, const IsaLevel &isa) {
                       op.getState(), {totals, at});
   }
   Value rowCount = loops.size(op.getRows(), 0);
+  bool rounds = elementOf(op.getRows()).isBF16();
+  VectorMath math(builder, op.getLoc(), isa);
   forEachSquare(loops, shapeOf(op.getRows())[1], [&](Value d, int64_t side) {
     for (int64_t column = 0; column < columns; column += side) {
       Value at = loops.index(column);
@@ -190,7 +304,8 @@ void heddle::emitBlock(OnlineFinishOp op, const IsaLevel &isa) {
       for (auto [r, vector] : llvm::enumerate(loops.transpose(rows))) {
         Value row = loops.plus(op.getFirst(), column + r);
         loops.when(loops.less(row, rowCount), [&, vector = vector] {
-          loops.storeVector(vector, op.getRows(), {row, d});
+          loops.storeVector(rounds ? roundToBf16(vector, math) : vector,
+                            op.getRows(), {row, d});
         });
       }
     }

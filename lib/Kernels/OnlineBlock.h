@@ -21,6 +21,9 @@ void emitBlock(OnlineWeightsOp op, const IsaLevel &isa);
 void emitBlock(OnlineUpdateOp op, const IsaLevel &isa);
 void emitBlock(OnlineFinishOp op, const IsaLevel &isa);
 
+/// Builds the code of the op, which only blocks need, in front of it.
+void emitPairs(OnlinePairsOp op, const IsaLevel &isa);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_KERNELS_ONLINEBLOCK_H

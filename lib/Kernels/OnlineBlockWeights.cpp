@@ -13,6 +13,7 @@
 #include "lib/Kernels/LaneRegion.h"
 #include "lib/Kernels/OnlineBlock.h"
 #include "lib/Kernels/OnlineState.h"
+#include "lib/Kernels/RoundKernel.h"
 #include "lib/Kernels/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -29,9 +30,14 @@ class BlockWeights {
 public:
   BlockWeights(OnlineWeightsOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        product(loops, builder.getF32Type()), math(builder, op.getLoc(), isa),
+        product(loops,
+                cast<MemRefType>(op.getKeys().getType()).getElementType()),
+        group(product.group()), math(builder, op.getLoc(), isa),
         vectors(sizeOf(op.getQueries(), 1) / isa.lanes), tile(op.getTile()),
-        isSoftmax(op.getNormalizer() == Normalizer::Softmax) {}
+        isSoftmax(op.getNormalizer() == Normalizer::Softmax),
+        rule{op.getFactor().convertToDouble(), /*hasWholeShifts=*/group > 1},
+        queries(product.flatten(op.getQueries())),
+        weights(product.flatten(op.getWeights())) {}
 
   void build();
 
@@ -44,19 +50,28 @@ private:
 
   void bindRegions();
   SmallVector<Value> scores(Value key);
+  void addProducts(Value step, ArrayRef<Value> rows,
+                   MutableArrayRef<Value> sums, bool isWhole);
   SmallVector<Value> masks(Value key);
   void applyScoreRegion(Value key, SmallVectorImpl<Value> &scores);
   SmallVector<Value> exponents(Value key, ArrayRef<Value> scores);
   void shrink(Value key, ArrayRef<Value> factors);
+  Value pairOf(Value even, Value odd);
   void weigh(Value key, SmallVector<Value> scores, ArrayRef<Value> masks);
+  Value weightOf(Value score, Value mask);
 
   OnlineWeightsOp op;
   VectorLoops loops;
   InnerProduct product;
+  /// Elements that a step of the product takes, of a width or of keys.
+  int64_t group;
   VectorMath math;
   /// Vectors of queries, and keys whose scores stay in registers.
   int64_t vectors, tile;
   bool isSoftmax;
+  ExponentRule rule;
+  /// In words of the steps that read them.
+  Value queries, weights;
   Value keyCount, batch, head;
   /// Positions of the queries, a vector each.
   SmallVector<Value> positions;
@@ -65,13 +80,16 @@ private:
 };
 } // namespace
 
+/// A vector with a query a lane: of f32, or of pairs of bf16.
 Value BlockWeights::load(Value memref, Value row, int64_t vector) {
-  int64_t lanes = loops.isa.lanes;
-  return loops.loadVector(memref, {row, loops.index(vector * lanes)}, lanes);
+  bool isPaired = cast<MemRefType>(memref.getType()).getElementType().isBF16();
+  int64_t elements = isPaired ? group * loops.isa.lanes : loops.isa.lanes;
+  return loops.loadVector(memref, {row, loops.index(vector * elements)},
+                          elements);
 }
 void BlockWeights::store(Value value, Value memref, Value row, int64_t vector) {
-  loops.storeVector(value, memref,
-                    {row, loops.index(vector * loops.isa.lanes)});
+  int64_t elements = cast<VectorType>(value.getType()).getNumElements();
+  loops.storeVector(value, memref, {row, loops.index(vector * elements)});
 }
 Value BlockWeights::state(StateRow row, int64_t vector) {
   return load(op.getState(), loops.index(row), vector);
@@ -115,26 +133,40 @@ SmallVector<Value> BlockWeights::scores(Value key) {
     rows.push_back(loops.least(loops.plus(key, k), last));
   SmallVector<Value> sums(tile * vectors, loops.splat(0, lanes));
   // Narrow heads do little between the ends of a loop.
-  int64_t together = width <= 16 ? width : width % 4 == 0 ? 4 : 1;
-  return loops.carry(loops.index(0), loops.index(width), together, sums,
-                     [&](Value first, ValueRange carried) {
-                       SmallVector<Value> next(carried);
-                       for (int64_t u = 0; u < together; ++u) {
-                         Value d = loops.plus(first, u);
-                         SmallVector<Value> queries;
-                         for (int64_t v = 0; v < vectors; ++v)
-                           queries.push_back(load(op.getQueries(), d, v));
-                         for (int64_t k = 0; k < tile; ++k) {
-                           Value number = product.broadcast(
-                               op.getKeys(), {rows[k], d}, lanes);
-                           for (int64_t v = 0; v < vectors; ++v) {
-                             Value &sum = next[k * vectors + v];
-                             sum = product.multiplyAdd(number, queries[v], sum);
-                           }
-                         }
-                       }
-                       return next;
-                     });
+  int64_t steps = width / group;
+  int64_t together = width <= 16 ? steps : steps % 4 == 0 ? 4 : 1;
+  if (steps > 0)
+    sums = loops.carry(loops.index(0), loops.index(steps), together, sums,
+                       [&](Value first, ValueRange carried) {
+                         SmallVector<Value> next(carried);
+                         for (int64_t u = 0; u < together; ++u)
+                           addProducts(loops.plus(first, u), rows, next,
+                                       /*isWhole=*/true);
+                         return next;
+                       });
+  if (steps * group < width)
+    addProducts(loops.index(steps), rows, sums, /*isWhole=*/false);
+  if (float scale = op.getScale().convertToFloat(); scale != 1)
+    for (Value &sum : sums)
+      sum = loops.mul(sum, loops.splat(scale, lanes));
+  return sums;
+}
+
+/// One step along the width, for the keys in `rows` and all queries.
+void BlockWeights::addProducts(Value step, ArrayRef<Value> rows,
+                               MutableArrayRef<Value> sums, bool isWhole) {
+  SmallVector<Value> factors;
+  for (int64_t v = 0; v < vectors; ++v)
+    factors.push_back(load(queries, step, v));
+  for (int64_t k = 0; k < tile; ++k) {
+    Value number =
+        product.broadcast(op.getKeys(), {rows[k], loops.times(step, group)},
+                          loops.isa.lanes, isWhole);
+    for (int64_t v = 0; v < vectors; ++v) {
+      Value &sum = sums[k * vectors + v];
+      sum = product.multiplyAdd(number, factors[v], sum);
+    }
+  }
 }
 
 /// For each pair of the tile whether it is in the mask, and the key exists.
@@ -176,13 +208,29 @@ void BlockWeights::shrink(Value key, ArrayRef<Value> factors) {
   scale(op.getState(), loops.index(kTotal));
   loops.each(loops.index(0), loops.index(sizeOf(op.getSums(), 0)), 1,
              [&](Value d) { scale(op.getSums(), d); });
-  loops.each(loops.index(0), loops.minus(key, op.getBegin()), 1,
-             [&](Value row) { scale(op.getWeights(), row); });
+  Value rows = loops.dividedBy(loops.minus(key, op.getBegin()), group);
+  loops.each(loops.index(0), rows, 1, [&](Value row) {
+    if (group == 1)
+      return scale(weights, row);
+    for (int64_t v = 0; v < vectors; ++v) {
+      Value pair = load(weights, row, v);
+      auto shrunk = [&](bool isOdd) {
+        return loops.mul(product.widen(pair, isOdd), factors[v]);
+      };
+      store(pairOf(shrunk(/*isOdd=*/false), shrunk(/*isOdd=*/true)), weights,
+            row, v);
+    }
+  });
+}
+
+/// The weights of two keys, rounded.
+Value BlockWeights::pairOf(Value even, Value odd) {
+  return loops.interleave(roundToBf16(even, math), roundToBf16(odd, math));
 }
 
 /// The exponents of a tile, from reference points that move where they have to.
 SmallVector<Value> BlockWeights::exponents(Value key, ArrayRef<Value> scores) {
-  double factor = op.getFactor().convertToDouble();
+  double factor = rule.factor;
   SmallVector<Value> largest(scores.take_front(vectors)), exceeds, result;
   for (int64_t k = 1; k < tile; ++k)
     for (int64_t v = 0; v < vectors; ++v)
@@ -195,7 +243,7 @@ SmallVector<Value> BlockWeights::exponents(Value key, ArrayRef<Value> scores) {
     for (int64_t v = 0; v < vectors; ++v) {
       Value column = loops.index(v * loops.isa.lanes);
       moves.push_back(
-          followMaximum(loops, math, largest[v], factor,
+          followMaximum(loops, math, largest[v], rule,
                         ReferencePoint::load(loops, op.getState(), column)));
       moves[v].point.store(loops, op.getState(), column);
       shrinks.push_back(moves[v].shrinks);
@@ -220,14 +268,29 @@ SmallVector<Value> BlockWeights::exponents(Value key, ArrayRef<Value> scores) {
   return loops.pick(loops.anyOf(exceeds), look, multiply);
 }
 
+/// The weight of a score or an exponent, marked outside of `mask`, which may be
+/// null.
+Value BlockWeights::weightOf(Value score, Value mask) {
+  int64_t lanes = loops.isa.lanes;
+  Value weight = score;
+  if (op.getNormalizer() == Normalizer::Region) {
+    LaneRegion region(op.getWeighting(), lanes);
+    region.bind(loops, 0, weight);
+    weight = region.result(loops);
+  }
+  // 0 + -0.0 is 0: only pairs outside the mask are marked.
+  weight =
+      isSoftmax ? math.exp2(weight) : loops.add(weight, loops.splat(0, lanes));
+  return mask ? loops.choose(mask, weight, outsideMask(loops, lanes)) : weight;
+}
+
 /// Stores the weights of a tile and adds them to the totals; `masks` is empty
 /// where all of its pairs are in the mask.
 void BlockWeights::weigh(Value key, SmallVector<Value> scores,
                          ArrayRef<Value> masks) {
-  int64_t lanes = loops.isa.lanes;
   applyScoreRegion(key, scores);
   if (isSoftmax) {
-    Value lowest = loops.splat(-INFINITY, lanes);
+    Value lowest = loops.splat(-INFINITY, loops.isa.lanes);
     if (!masks.empty())
       forEachPair([&](int64_t, int64_t, int64_t at) {
         scores[at] = loops.choose(masks[at], scores[at], lowest);
@@ -237,22 +300,18 @@ void BlockWeights::weigh(Value key, SmallVector<Value> scores,
   SmallVector<Value> totals;
   for (int64_t v = 0; v < vectors; ++v)
     totals.push_back(state(kTotal, v));
-  Value outside = outsideMask(loops, lanes);
-  Value row = loops.minus(key, op.getBegin());
+  auto weightAt = [&](int64_t at) {
+    return weightOf(scores[at], masks.empty() ? Value() : masks[at]);
+  };
+  Value row = loops.dividedBy(loops.minus(key, op.getBegin()), group);
   forEachPair([&](int64_t k, int64_t v, int64_t at) {
-    Value weight = scores[at];
-    if (op.getNormalizer() == Normalizer::Region) {
-      LaneRegion region(op.getWeighting(), lanes);
-      region.bind(loops, 0, weight);
-      weight = region.result(loops);
-    }
-    // 0 + -0.0 is 0: only pairs outside the mask are marked.
-    weight = isSoftmax ? math.exp2(weight)
-                       : loops.add(weight, loops.splat(0, lanes));
-    if (!masks.empty())
-      weight = loops.choose(masks[at], weight, outside);
-    totals[v] = loops.add(totals[v], weight);
-    store(weight, op.getWeights(), loops.plus(row, k), v);
+    if (k % group != 0)
+      return;
+    Value factor = weightAt(at);
+    if (group > 1)
+      factor = pairOf(factor, weightAt(at + vectors));
+    totals[v] = product.addElements(factor, totals[v]);
+    store(factor, weights, loops.plus(row, k / group), v);
   });
   for (int64_t v = 0; v < vectors; ++v)
     setState(totals[v], kTotal, v);

@@ -34,9 +34,10 @@ Value heddle::exponent(VectorLoops &loops, Value score, double factor,
 }
 
 PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
-                                Value largest, double factor,
+                                Value largest, const ExponentRule &rule,
                                 const ReferencePoint &from) {
   int64_t lanes = loops.isa.lanes;
+  double factor = rule.factor;
   auto number = [&](double value) { return loops.splat(value, lanes); };
   Value zero = number(0), lowest = number(-INFINITY);
   Value wasFar = loops.differs(from.offset, zero);
@@ -44,6 +45,9 @@ PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
       loops.isAbove(largest, loops.choose(wasFar, from.offset, from.threshold));
 
   Value negatedShift = loops.mul(largest, number(-factor));
+  if (rule.hasWholeShifts)
+    negatedShift =
+        math::RoundEvenOp::create(loops.builder, loops.loc, negatedShift);
   Value isFar = arith::CmpFOp::create(
       loops.builder, loops.loc, arith::CmpFPredicate::OGE,
       math::AbsFOp::create(loops.builder, loops.loc, negatedShift),
@@ -71,15 +75,15 @@ Value heddle::outsideMask(VectorLoops &loops, int64_t width) {
 }
 
 Value heddle::insideMask(VectorLoops &loops, Value weights) {
-  int64_t width = cast<VectorType>(weights.getType()).getNumElements();
-  auto bits = VectorType::get(width, loops.builder.getI32Type());
+  unsigned width = cast<VectorType>(weights.getType()).getElementTypeBitWidth();
   // As numbers both zeros are equal.
-  auto toBits = [&](Value value) {
-    return arith::BitcastOp::create(loops.builder, loops.loc, bits, value);
-  };
+  Value bits = loops.bitcast(weights, loops.builder.getIntegerType(width));
+  Value mark = arith::ConstantOp::create(
+      loops.builder, loops.loc,
+      DenseElementsAttr::get(cast<VectorType>(bits.getType()),
+                             APInt::getSignMask(width)));
   return arith::CmpIOp::create(loops.builder, loops.loc,
-                               arith::CmpIPredicate::ne, toBits(weights),
-                               toBits(outsideMask(loops, width)));
+                               arith::CmpIPredicate::ne, bits, mark);
 }
 
 std::pair<Value, Value> heddle::fullPart(VectorLoops &loops, Value begin,

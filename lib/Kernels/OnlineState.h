@@ -45,6 +45,14 @@ struct ReferencePoint {
 mlir::Value exponent(VectorLoops &loops, mlir::Value score, double factor,
                      const ReferencePoint &point);
 
+/// How exponents are made of scores.
+struct ExponentRule {
+  double factor;
+  /// Whether shifts are whole numbers: weights that are rounded have the same
+  /// digits then, wherever their exponents count from.
+  bool hasWholeShifts;
+};
+
 /// How a reference point follows the largest of some new scores.
 struct PointMove {
   ReferencePoint point;
@@ -53,13 +61,13 @@ struct PointMove {
   mlir::Value shrinks, shrinkage;
 };
 PointMove followMaximum(VectorLoops &loops, const VectorMath &math,
-                        mlir::Value largest, double factor,
+                        mlir::Value largest, const ExponentRule &rule,
                         const ReferencePoint &from);
 
 /// -0.0, in place of a weight: this pair is not in the mask. Weights are
 /// never -0.0 otherwise.
 mlir::Value outsideMask(VectorLoops &loops, int64_t width);
-/// The lanes of `weights` that count.
+/// The elements of `weights`, f32 or bf16, that count.
 mlir::Value insideMask(VectorLoops &loops, mlir::Value weights);
 
 /// The full part of a tile [begin, end), inside of it; empty parts are brought

@@ -28,11 +28,13 @@ Value VectorLoops::most(Value lhs, Value rhs) {
 Value VectorLoops::clamp(Value value, Value low, Value high) {
   return most(low, least(value, high));
 }
-Value VectorLoops::floorTo(Value value, int64_t step) {
-  if (step == 1)
+Value VectorLoops::dividedBy(Value value, int64_t divisor) {
+  if (divisor == 1)
     return value;
-  Value steps = builder.createOrFold<arith::DivUIOp>(loc, value, index(step));
-  return times(steps, step);
+  return builder.createOrFold<arith::DivUIOp>(loc, value, index(divisor));
+}
+Value VectorLoops::floorTo(Value value, int64_t step) {
+  return step == 1 ? value : times(dividedBy(value, step), step);
 }
 Value VectorLoops::less(Value lhs, Value rhs) {
   return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
@@ -77,11 +79,84 @@ static Value firstLanes(VectorLoops &loops, int64_t count, int64_t width) {
   return arith::ConstantOp::create(loops.builder, loops.loc,
                                    DenseElementsAttr::get(type, lanes));
 }
+/// Not all levels have masks for these, and LLVM takes masked loads and
+/// shuffles of bf16 apart where it has no type for them: words of two are moved
+/// instead.
+static bool isOfBf16(Type vector) {
+  return cast<VectorType>(vector).getElementType().isBF16();
+}
+
+/// Calls `body` with the first lane and the size of each piece, powers of two,
+/// of `count` lanes.
+static void forEachPiece(int64_t count,
+                         function_ref<void(int64_t, int64_t)> body) {
+  for (int64_t first = 0, size; first < count; first += size) {
+    size = int64_t(llvm::bit_floor(uint64_t(count - first)));
+    body(first, size);
+  }
+}
+
+static SmallVector<Value> moved(VectorLoops &loops, ValueRange at,
+                                int64_t lanes) {
+  SmallVector<Value> place(at);
+  place.back() = loops.plus(place.back(), lanes);
+  return place;
+}
+
+static Value loadPieces(VectorLoops &loops, Value memref, ValueRange at,
+                        int64_t count, VectorType type) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Type word = builder.getI32Type();
+  Value words = arith::ConstantOp::create(
+      builder, loc,
+      builder.getZeroAttr(VectorType::get(type.getNumElements() / 2, word)));
+  forEachPiece(count, [&](int64_t first, int64_t size) {
+    SmallVector<Value> place = moved(loops, at, first);
+    if (size > 1) {
+      Value piece = loops.bitcast(loops.loadVector(memref, place, size), word);
+      words = vector::InsertStridedSliceOp::create(builder, loc, piece, words,
+                                                   ArrayRef<int64_t>(first / 2),
+                                                   ArrayRef<int64_t>(1));
+      return;
+    }
+    Value half = arith::BitcastOp::create(builder, loc, builder.getI16Type(),
+                                          loops.load(memref, place));
+    words = vector::InsertOp::create(
+        builder, loc, arith::ExtUIOp::create(builder, loc, word, half), words,
+        first / 2);
+  });
+  return loops.bitcast(words, type.getElementType());
+}
+
+static void storePieces(VectorLoops &loops, Value value, Value memref,
+                        ValueRange at, int64_t count) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Type element = cast<VectorType>(value.getType()).getElementType();
+  Value words = loops.bitcast(value, builder.getI32Type());
+  forEachPiece(count, [&](int64_t first, int64_t size) {
+    SmallVector<Value> place = moved(loops, at, first);
+    if (size > 1) {
+      Value piece = vector::ExtractStridedSliceOp::create(
+          builder, loc, words, first / 2, size / 2, 1);
+      return loops.storeVector(loops.bitcast(piece, element), memref, place);
+    }
+    Value half = arith::TruncIOp::create(
+        builder, loc, builder.getI16Type(),
+        vector::ExtractOp::create(builder, loc, words, first / 2));
+    loops.store(arith::BitcastOp::create(builder, loc, element, half), memref,
+                place);
+  });
+}
+
 Value VectorLoops::loadFirst(Value memref, ValueRange at, int64_t count,
                              int64_t width) {
   if (count == width)
     return loadVector(memref, at, width);
   VectorType type = vectorOf(memref, width);
+  if (isOfBf16(type))
+    return loadPieces(*this, memref, at, count, type);
   Value zeros =
       arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
   return vector::MaskedLoadOp::create(builder, loc, type, memref, at,
@@ -92,6 +167,8 @@ void VectorLoops::storeFirst(Value value, Value memref, ValueRange at,
   int64_t width = cast<VectorType>(value.getType()).getNumElements();
   if (count == width)
     return storeVector(value, memref, at);
+  if (isOfBf16(value.getType()))
+    return storePieces(*this, value, memref, at, count);
   vector::MaskedStoreOp::create(builder, loc, memref, at,
                                 firstLanes(*this, count, width), value);
 }
@@ -141,6 +218,27 @@ Value VectorLoops::anyOf(ValueRange masks) {
 }
 Value VectorLoops::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
   return vector::ShuffleOp::create(builder, loc, a, b, lanes);
+}
+
+Value VectorLoops::interleave(Value a, Value b) {
+  auto type = cast<VectorType>(a.getType());
+  VectorType words = type.clone(builder.getI32Type());
+  auto widen = [&](Value vector) -> Value {
+    return arith::ExtUIOp::create(builder, loc, words,
+                                  bitcast(vector, builder.getI16Type()));
+  };
+  Value shift = arith::ConstantOp::create(builder, loc,
+                                          DenseElementsAttr::get(words, 16));
+  Value upper = arith::ShLIOp::create(builder, loc, widen(b), shift);
+  return bitcast(arith::OrIOp::create(builder, loc, widen(a), upper),
+                 type.getElementType());
+}
+Value VectorLoops::bitcast(Value vector, Type element) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+  return vector::BitCastOp::create(
+      builder, loc,
+      VectorType::get(bits / element.getIntOrFloatBitWidth(), element), vector);
 }
 
 SmallVector<Value> VectorLoops::transpose(ValueRange rows) {

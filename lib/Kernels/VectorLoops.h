@@ -29,6 +29,8 @@ public:
   mlir::Value most(mlir::Value lhs, mlir::Value rhs);
   /// value limited to [low, high], low where high < low.
   mlir::Value clamp(mlir::Value value, mlir::Value low, mlir::Value high);
+  /// Rounded down; of a value of at least 0.
+  mlir::Value dividedBy(mlir::Value value, int64_t divisor);
   /// The largest multiple of `step` that is not above a value of at least 0.
   mlir::Value floorTo(mlir::Value value, int64_t step);
   mlir::Value less(mlir::Value lhs, mlir::Value rhs);
@@ -66,6 +68,10 @@ public:
   mlir::Value anyOf(mlir::ValueRange masks);
   mlir::Value shuffle(mlir::Value a, mlir::Value b,
                       llvm::ArrayRef<int64_t> lanes);
+  /// a[0], b[0], a[1], b[1], ... of bf16.
+  mlir::Value interleave(mlir::Value a, mlir::Value b);
+  /// The same bits as elements of another type.
+  mlir::Value bitcast(mlir::Value vector, mlir::Type element);
   /// The transpose of as many vectors as each has lanes, a power of two.
   llvm::SmallVector<mlir::Value> transpose(mlir::ValueRange rows);
 

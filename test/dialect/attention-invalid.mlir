@@ -325,6 +325,30 @@ func.func @attention_c11(%x: tensor<?x?x8xf32>) {
 
 // -----
 
+func.func @attention_c12_values(%x: tensor<?x?x8xbf16>, %v: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects queries, keys and values of one element type, found 'tensor<?x?x8xbf16>' and 'tensor<?x?x8xf32>'}}
+  %y = transformer.attention %x, %x, %v {heads = 2 : i64} : (tensor<?x?x8xbf16>, tensor<?x?x8xbf16>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c12_destination(%x: memref<?x?x8xbf16>) {
+  // expected-error @below {{expects a destination of 'f32', found 'memref<?x?x8xbf16>'}}
+  transformer.attention %x, %x, %x into %x {heads = 2 : i64} : (memref<?x?x8xbf16>, memref<?x?x8xbf16>, memref<?x?x8xbf16>, memref<?x?x8xbf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @attention_c12_round(%x: memref<?x?x8xf32>) {
+  // expected-error @below {{expects a destination of 'bf16', found 'memref<?x?x8xf32>'}}
+  transformer.attention %x, %x, %x round into %x {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
 func.func @normalizer_keyword(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expected softmax, sum, none or a region, found 'region'}}
   %y = transformer.attention %x, %x, %x {heads = 2 : i64} normalizer region : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>

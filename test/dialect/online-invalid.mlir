@@ -51,7 +51,7 @@ func.func @online_weights_c1_width(%i: index, %queries: memref<8x32xf32>, %keys:
 
 func.func @online_weights_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a normalizer region exactly where the normalizer is 'region'}}
-  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1>}> ({}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
+  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1>}> ({}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
   return
 }
 
@@ -68,5 +68,93 @@ func.func @online_update_c1_width(%i: index, %weights: memref<64x32xf32>, %value
 func.func @online_finish_c1(%i: index, %sums: memref<8x32xf32>, %state: memref<4x32xf32>, %rows: memref<?x4xf32>) {
   // expected-error @+1 {{expects one static width of rows, found 4 and 8}}
   transformer.online.finish %sums, %state into %rows[%i] : memref<8x32xf32>, memref<4x32xf32>, memref<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @online_init_c1_pairs(%i: index, %rows: memref<?x7xbf16>, %queries: memref<3x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects one static width of queries, found 8 and 6}}
+  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x7xbf16>, memref<3x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_init_c2_elements(%i: index, %rows: memref<?x8xf32>, %queries: memref<4x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{multiplies 'memref<?x8xf32>' and 'memref<4x32x2xbf16>', expected one element type}}
+  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xf32>, memref<4x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_init_c2_pairs(%i: index, %rows: memref<?x8xbf16>, %queries: memref<8x32xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects [size / 2, queries, 2] for a block of bf16 and no third dimension otherwise, found 'memref<8x32xbf16>'}}
+  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xbf16>, memref<8x32xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_init_c2_scale(%i: index, %rows: memref<?x8xbf16>, %queries: memref<4x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects a scale of 1 for bf16, found 5.000000e-01}}
+  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 0.5 : f32} : memref<?x8xbf16>, memref<4x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c3_tile(%i: index, %queries: memref<4x32x2xbf16>, %keys: memref<?x8xbf16>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects tiles of an even number of keys, found 7}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 7 : i64} : memref<4x32x2xbf16>, memref<?x8xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c3_scores(%i: index, %queries: memref<8xbf16>, %keys: memref<?x8xbf16>, %weights: memref<64xbf16>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+  // expected-error @+1 {{expects scores exactly with one query of bf16}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<8xbf16>, memref<?x8xbf16>, memref<64xbf16>, memref<8xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c3_number(%i: index, %queries: memref<8xbf16>, %keys: memref<?x8xbf16>, %scores: memref<32xf32>, %weights: memref<64xbf16>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+  // expected-error @+1 {{expects one static number of scores, found 32 and 64}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<8xbf16>, memref<?x8xbf16>, memref<64xbf16>, memref<8xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_pairs_c1_elements(%i: index, %values: memref<?x8xf32>, %pairs: memref<32x8x2xbf16>) {
+  // expected-error @+1 {{expects values of bf16 and pairs [keys / 2, width, 2] of it, found 'memref<?x8xf32>' and 'memref<32x8x2xbf16>'}}
+  transformer.online.pairs %values[%i to %i] into %pairs : memref<?x8xf32>, memref<32x8x2xbf16>
+  return
+}
+
+// -----
+
+func.func @online_pairs_c1_width(%i: index, %values: memref<?x8xbf16>, %pairs: memref<32x4x2xbf16>) {
+  // expected-error @+1 {{expects one static width of values, found 8 and 4}}
+  transformer.online.pairs %values[%i to %i] into %pairs : memref<?x8xbf16>, memref<32x4x2xbf16>
+  return
+}
+
+// -----
+
+func.func @online_update_c2_elements(%i: index, %weights: memref<32x32x2xbf16>, %values: memref<?x8xf32>, %sums: memref<8x32xf32>) {
+  // expected-error @+1 {{multiplies 'memref<32x32x2xbf16>' and 'memref<?x8xf32>', expected one element type}}
+  transformer.online.update %weights, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x8xf32>, memref<8x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_update_c2_pairs(%i: index, %weights: memref<32x32x2xbf16>, %values: memref<?x8xbf16>, %sums: memref<8x32xf32>) {
+  // expected-error @+1 {{expects values in pairs where weights are, found 'memref<32x32x2xbf16>' and 'memref<?x8xbf16>'}}
+  transformer.online.update %weights, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x8xbf16>, memref<8x32xf32>
   return
 }

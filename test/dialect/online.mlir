@@ -50,3 +50,33 @@ func.func @row(%queries: memref<64xf32>, %keys: memref<?x64xf32>,
   transformer.online.finish %sums, %state into %result[%i] {normalizer = #transformer<normalizer_kind none>} : memref<48xf32>, memref<4x16xf32>, memref<?x48xf32>
   return
 }
+
+// A block of bf16 stands in pairs, the values of a tile too.
+// CHECK-LABEL: @block_of_bf16
+func.func @block_of_bf16(%rows: memref<?x7xbf16>, %keys: memref<?x7xbf16>, %values: memref<?x48xbf16>, %result: memref<?x48xbf16>, %b: index, %i: index, %end: index) {
+  %queries = memref.alloca() : memref<4x32x2xbf16>
+  %weights = memref.alloca() : memref<128x32x2xbf16>
+  %pairs = memref.alloca() : memref<128x48x2xbf16>
+  %sums = memref.alloca() : memref<48x32xf32>
+  %state = memref.alloca() : memref<4x32xf32>
+  // CHECK: transformer.online.init {{.*}} : memref<?x7xbf16>, memref<4x32x2xbf16>, memref<48x32xf32>, memref<4x32xf32>
+  transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x7xbf16>, memref<4x32x2xbf16>, memref<48x32xf32>, memref<4x32xf32>
+  // CHECK: transformer.online.weights {{.*}} {factor = 1.000000e+00 : f32, scale = 5.000000e-01 : f32, tile = 8 : i64} : memref<4x32x2xbf16>
+  transformer.online.weights %queries, %keys[%i to %end] full %i to %end of %b, %b, %i into %weights, %sums, %state {factor = 1.0 : f32, scale = 0.5 : f32, tile = 8 : i64} : memref<4x32x2xbf16>, memref<?x7xbf16>, memref<128x32x2xbf16>, memref<48x32xf32>, memref<4x32xf32>
+  // CHECK: transformer.online.pairs %{{.*}}[%{{.*}} to %{{.*}}] into %{{.*}} : memref<?x48xbf16>, memref<128x48x2xbf16>
+  transformer.online.pairs %values[%i to %end] into %pairs : memref<?x48xbf16>, memref<128x48x2xbf16>
+  // CHECK: transformer.online.update {{.*}} : memref<128x32x2xbf16>, memref<128x48x2xbf16>, memref<48x32xf32>
+  transformer.online.update %weights, %pairs[%i to %end] full %i to %end into %sums {tile = 8 : i64} : memref<128x32x2xbf16>, memref<128x48x2xbf16>, memref<48x32xf32>
+  // CHECK: transformer.online.finish {{.*}} : memref<48x32xf32>, memref<4x32xf32>, memref<?x48xbf16>
+  transformer.online.finish %sums, %state into %result[%i] : memref<48x32xf32>, memref<4x32xf32>, memref<?x48xbf16>
+  return
+}
+
+// CHECK-LABEL: @row_of_bf16
+func.func @row_of_bf16(%queries: memref<64xbf16>, %keys: memref<?x64xbf16>, %scores: memref<256xf32>, %weights: memref<256xbf16>, %sums: memref<48xf32>, %state: memref<4x16xf32>, %values: memref<?x48xbf16>, %j: index, %end: index) {
+  // CHECK: transformer.online.weights {{.*}} ring %{{.*}} scores(%{{.*}} : memref<256xf32>) into
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end of %j, %j, %j ring %j scores(%scores : memref<256xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<64xbf16>, memref<?x64xbf16>, memref<256xbf16>, memref<48xf32>, memref<4x16xf32>
+  // CHECK: transformer.online.update {{.*}} : memref<256xbf16>, memref<?x48xbf16>, memref<48xf32>
+  transformer.online.update %weights, %values[%j to %end] full %j to %end ring %j into %sums {tile = 16 : i64} : memref<256xbf16>, memref<?x48xbf16>, memref<48xf32>
+  return
+}

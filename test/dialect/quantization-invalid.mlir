@@ -248,9 +248,9 @@ func.func @linear_c8_destination(%x: memref<?x8xbf16>, %w: memref<8x4xbf16>, %y:
 
 // -----
 
-func.func @linear_c6_round(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) {
-  // expected-error @below {{splits its result and expects no activation, residual, norm, quantize or round}}
-  %y, %z = transformer.linear %x, %w round split [2, 2] : (tensor<?x8xbf16>, tensor<8x4xbf16>) -> (tensor<?x2xbf16>, tensor<?x2xbf16>)
+func.func @linear_c8_split(%x: memref<?x8xbf16>, %w: memref<8x4xbf16>, %y: memref<?x2xbf16>, %z: memref<?x2xf32>) {
+  // expected-error @below {{expects destinations of 'bf16', found 'memref<?x2xf32>'}}
+  transformer.linear %x, %w round split [2, 2] into %y, %z : (memref<?x8xbf16>, memref<8x4xbf16>, memref<?x2xbf16>, memref<?x2xf32>) -> ()
   return
 }
 

@@ -67,6 +67,19 @@ func.func @products_of_bf16(%x: tensor<?x?x8xf32>, %w: tensor<8x4xbf16>, %rows: 
   return
 }
 
+// CHECK-LABEL: @attention_of_bf16
+func.func @attention_of_bf16(%x: tensor<?x8xbf16>, %w: tensor<8x16xbf16>, %q: tensor<?x8xbf16>, %k: tensor<?x?x8xbf16>, %at: tensor<?xi32>, %cache: tensor<?x4x8xbf16>) {
+  // CHECK: transformer.linear %{{.*}}, %{{.*}} round split [8, 8] : {{.*}} -> (tensor<?x8xbf16>, tensor<?x8xbf16>)
+  %a, %b = transformer.linear %x, %w round split [8, 8] : (tensor<?x8xbf16>, tensor<8x16xbf16>) -> (tensor<?x8xbf16>, tensor<?x8xbf16>)
+  // CHECK: transformer.cache.append %{{.*}} at %{{.*}} into %{{.*}} : (tensor<?x8xbf16>, tensor<?xi32>, tensor<?x4x8xbf16>) -> tensor<?x4x8xbf16>
+  %c = transformer.cache.append %a at %at into %cache : (tensor<?x8xbf16>, tensor<?xi32>, tensor<?x4x8xbf16>) -> tensor<?x4x8xbf16>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} {heads = 2 : i64} : {{.*}} -> tensor<?x?x8xf32>
+  %y = transformer.attention %k, %k, %k {heads = 2 : i64} : (tensor<?x?x8xbf16>, tensor<?x?x8xbf16>, tensor<?x?x8xbf16>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} at %{{.*}} of %{{.*}} shared round {heads = 2 : i64} : {{.*}} -> tensor<?x8xbf16>
+  %z = transformer.attention %q, %k, %k at %at of %at shared round {heads = 2 : i64} : (tensor<?x8xbf16>, tensor<?x?x8xbf16>, tensor<?x?x8xbf16>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xbf16>
+  return
+}
+
 // CHECK-LABEL: @memrefs_of_bf16
 func.func @memrefs_of_bf16(%x: memref<?x8xf32>, %r: memref<?x8xbf16>, %w: memref<1x4x32x2xbf16>, %y: memref<?x4xbf16>) {
   // CHECK: transformer.round %arg0 into %arg1 :

@@ -57,6 +57,14 @@ func.func @cache_append_c1_slots(%x: tensor<?x8xf32>, %at: tensor<?xi32>, %cache
 
 // -----
 
+func.func @cache_append_c2(%x: tensor<?x8xf32>, %at: tensor<?xi32>, %cache: tensor<?x?x8xbf16>) {
+  // expected-error @below {{appends 'tensor<?x8xf32>' to a cache of type 'tensor<?x?x8xbf16>', expected one element type}}
+  %k = transformer.cache.append %x at %at into %cache : (tensor<?x8xf32>, tensor<?xi32>, tensor<?x?x8xbf16>) -> tensor<?x?x8xbf16>
+  return
+}
+
+// -----
+
 func.func @cache_append_without_cache(%x: tensor<?x8xf32>, %at: tensor<?xi32>) {
   // expected-error @below {{expected 3 operands, but found 2}}
   %k = "transformer.cache.append"(%x, %at) : (tensor<?x8xf32>, tensor<?xi32>) -> tensor<?x?x8xf32>

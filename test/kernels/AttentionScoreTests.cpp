@@ -2,8 +2,8 @@
 //
 // Scores from 1e-30 to the largest float, of which the first tile lies far
 // below or above the rest, or each above the one before. Queries and keys are
-// chosen so that scores are exact in f32: what is left is the error of the
-// softmax.
+// chosen so that they are exact in bf16, and scores in f32: what is left is the
+// error of the softmax.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,14 +62,15 @@ static constexpr float kLargestSummand = 0x1.8p118f;
 static constexpr int64_t kWidth = 8;
 
 /// The full form, and one step of all queries as rows of one sentence.
-static std::string moduleOf(const Variant &variant) {
+static std::string moduleOf(const Variant &variant,
+                            const std::string &element) {
   return fill(R"(
 func.func @full_NAME(
-    %q: tensor<?x?x8xf32> {transformer.name = "q",
+    %q: tensor<?x?x8xELEMENT> {transformer.name = "q",
                            transformer.dims = ["batch", "target"]},
-    %k: tensor<?x?x8xf32> {transformer.name = "k",
+    %k: tensor<?x?x8xELEMENT> {transformer.name = "k",
                            transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?x8xf32> {transformer.name = "v",
+    %v: tensor<?x?x8xELEMENT> {transformer.name = "v",
                            transformer.dims = ["batch", "source"]},
     %hidden: tensor<?xi32> {transformer.name = "hidden",
                             transformer.dims = ["batch"]})
@@ -78,15 +79,15 @@ func.func @full_NAME(
   %mask = transformer.mask.MASK
   %y = transformer.attention %q, %k, %v mask(%mask)
     {heads = 1 : i64, ATTRIBUTES} REGION
-    : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>,
+    : (tensor<?x?x8xELEMENT>, tensor<?x?x8xELEMENT>, tensor<?x?x8xELEMENT>,
        !transformer.mask) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
 func.func @step_NAME(
-    %q: tensor<?x8xf32> {transformer.name = "q", transformer.dims = ["rows"]},
-    %k: tensor<?x?x8xf32> {transformer.name = "k",
+    %q: tensor<?x8xELEMENT> {transformer.name = "q", transformer.dims = ["rows"]},
+    %k: tensor<?x?x8xELEMENT> {transformer.name = "k",
                            transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?x8xf32> {transformer.name = "v",
+    %v: tensor<?x?x8xELEMENT> {transformer.name = "v",
                            transformer.dims = ["batch", "source"]},
     %hidden: tensor<?xi32> {transformer.name = "hidden",
                             transformer.dims = ["batch"]},
@@ -99,12 +100,13 @@ func.func @step_NAME(
   %mask = transformer.mask.MASK
   %y = transformer.attention %q, %k, %v mask(%mask) at %positions
     of %sentences shared {heads = 1 : i64, ATTRIBUTES} REGION
-    : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>,
+    : (tensor<?x8xELEMENT>, tensor<?x?x8xELEMENT>, tensor<?x?x8xELEMENT>,
        !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
   return %y : tensor<?x8xf32>
 }
 )",
               {{"NAME", variant.name},
+               {"ELEMENT", element},
                {"MASK", variant.mask},
                {"ATTRIBUTES", variant.attributes},
                {"REGION", variant.region}});
@@ -126,13 +128,14 @@ static const Level kLevels[] = {
     {"in opposite places", [](int64_t j) { return j < 8 ? 1.0f : -1.0f; }},
     {"rising", [](int64_t j) { return (j / 8) / 64.0f; }}};
 
-/// Few digits each, so that sums of some are exact.
-static std::vector<float> magnitudes() {
+/// Few digits each, so that sums of some are exact; the last is the largest of
+/// its type.
+static std::vector<float> magnitudes(bool isOfBf16) {
   std::vector<float> result;
   for (int exponent :
        {-100, 0, 5, 10, 13, 17, 20, 22, 23, 24, 27, 30, 33, 66, 99, 118, 126})
     result.push_back(std::ldexp(1.5f, exponent));
-  result.push_back(std::numeric_limits<float>::max());
+  result.push_back(isOfBf16 ? 0x1.fep127f : std::numeric_limits<float>::max());
   return result;
 }
 
@@ -193,24 +196,25 @@ static std::vector<double> formula(const Variant &variant,
 }
 
 class AttentionScoreTest : public LayerTest {};
-HEDDLE_FOR_EVERY_CODE(AttentionScoreTest);
+HEDDLE_FOR_EVERY_CODE_AND_TYPE(AttentionScoreTest);
 
 TEST_P(AttentionScoreTest, FullAndStepForm) {
   std::string module;
   for (const Variant &variant : kVariants)
-    module += moduleOf(variant);
+    module += moduleOf(variant, elementType());
   withCode(module, {}, [&](const EntryRunner &code) {
     for (const Variant &variant : kVariants)
       for (auto [queries, keys] :
            {std::pair<int64_t, int64_t>(1, 1), {7, 7}, {41, 41}, {3, 300}})
         for (const Level &level : kLevels)
-          for (float magnitude : magnitudes())
+          for (float magnitude : magnitudes(isOfBf16()))
             for (float sign : {1.0f, -1.0f}) {
               // Scores of one sign: sums do not cancel.
               if (variant.isSum && (&level != kLevels || magnitude < 0x1p10f ||
                                     magnitude > kLargestSummand))
                 continue;
               Inputs inputs(queries, keys, level, sign * magnitude);
+              inputs.v = inType(inputs.v);
               std::vector<double> expected = formula(variant, inputs);
               std::vector<int32_t> positions;
               for (int32_t i = 0; i < queries; ++i)
@@ -225,9 +229,9 @@ TEST_P(AttentionScoreTest, FullAndStepForm) {
                             {{Dim::Target, queries},
                              {Dim::Source, keys},
                              {Dim::Rows, queries}});
-                call.set("q", inputs.q);
-                call.set("k", inputs.k);
-                call.set("v", inputs.v);
+                setInType(call, "q", inputs.q);
+                setInType(call, "k", inputs.k);
+                setInType(call, "v", inputs.v);
                 call.set("hidden", std::vector<int32_t>{kHidden});
                 if (isStep)
                   call.set("positions", positions);
@@ -235,8 +239,10 @@ TEST_P(AttentionScoreTest, FullAndStepForm) {
                 Status status = call.checkGuards();
                 EXPECT_TRUE(status.ok()) << status.message();
                 // Weights of up to 300 keys within 4 ulp, sums of them, and a
-                // division.
-                expectNear(call.get("y"), expected, 3e-6);
+                // division. Those of bf16 are within 2^-8 of their size, and
+                // move means of values in [-1, 1] by twice that at most.
+                expectNear(call.get("y"), expected,
+                           3e-6 + (isOfBf16() ? 0x1p-7 : 0));
               }
             }
   });

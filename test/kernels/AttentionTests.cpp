@@ -72,14 +72,16 @@ static std::vector<Case> cases() {
     for (const Heads &heads : {Heads{2, 2, 32, 32}, Heads{4, 2, 24, 40}})
       result.push_back({heads, mask});
   // Widths of less than a vector, of many, and of no whole one.
-  for (const Heads &heads : {Heads{2, 1, 8, 8}, Heads{1, 1, 256, 256},
-                             Heads{2, 2, 12, 6}, Heads{2, 2, 64, 64}})
+  for (const Heads &heads :
+       {Heads{2, 1, 8, 8}, Heads{1, 1, 256, 256}, Heads{2, 2, 12, 6},
+        Heads{2, 2, 64, 64}, Heads{2, 1, 7, 9}, Heads{1, 1, 1, 33}})
     result.push_back({heads, kCausal});
   return result;
 }
 
 /// The text of a case with one form's types and operands.
-static std::string moduleOf(const Case &each, const std::string &text) {
+static std::string moduleOf(const Case &each, const std::string &text,
+                            const std::string &element) {
   auto number = [](int64_t value) { return std::to_string(value); };
   const Heads &heads = each.heads;
   return fill(text, {{"NAME", each.name()},
@@ -89,16 +91,17 @@ static std::string moduleOf(const Case &each, const std::string &text) {
                      {"QWIDTH", number(heads.count * heads.keyWidth)},
                      {"KWIDTH", number(heads.kvCount * heads.keyWidth)},
                      {"VWIDTH", number(heads.kvCount * heads.valueWidth)},
-                     {"YWIDTH", number(heads.count * heads.valueWidth)}});
+                     {"YWIDTH", number(heads.count * heads.valueWidth)},
+                     {"ELEMENT", element}});
 }
 
 static const char *const kFullForm = R"(
 func.func @NAME(
-    %q: tensor<?x?xQWIDTHxf32> {transformer.name = "q",
+    %q: tensor<?x?xQWIDTHxELEMENT> {transformer.name = "q",
                                 transformer.dims = ["batch", "target"]},
-    %k: tensor<?x?xKWIDTHxf32> {transformer.name = "k",
+    %k: tensor<?x?xKWIDTHxELEMENT> {transformer.name = "k",
                                 transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?xVWIDTHxf32> {transformer.name = "v",
+    %v: tensor<?x?xVWIDTHxELEMENT> {transformer.name = "v",
                                 transformer.dims = ["batch", "source"]},
     %lengths: tensor<?xi32> {transformer.name = "lengths",
                              transformer.dims = ["batch"]})
@@ -106,7 +109,7 @@ func.func @NAME(
   MASK
   %y = transformer.attention %q, %k, %v mask(%mask)
     {heads = HEADS : i64, kv_heads = KVHEADS : i64}
-    : (tensor<?x?xQWIDTHxf32>, tensor<?x?xKWIDTHxf32>, tensor<?x?xVWIDTHxf32>,
+    : (tensor<?x?xQWIDTHxELEMENT>, tensor<?x?xKWIDTHxELEMENT>, tensor<?x?xVWIDTHxELEMENT>,
        !transformer.mask) -> tensor<?x?xYWIDTHxf32>
   return %y : tensor<?x?xYWIDTHxf32>
 }
@@ -114,11 +117,11 @@ func.func @NAME(
 
 static const char *const kStepForm = R"(
 func.func @NAME(
-    %q: tensor<?xQWIDTHxf32> {transformer.name = "q",
+    %q: tensor<?xQWIDTHxELEMENT> {transformer.name = "q",
                               transformer.dims = ["rows"]},
-    %k: tensor<?x?xKWIDTHxf32> {transformer.name = "k",
+    %k: tensor<?x?xKWIDTHxELEMENT> {transformer.name = "k",
                                 transformer.dims = ["LEADING"]},
-    %v: tensor<?x?xVWIDTHxf32> {transformer.name = "v",
+    %v: tensor<?x?xVWIDTHxELEMENT> {transformer.name = "v",
                                 transformer.dims = ["LEADING"]},
     %lengths: tensor<?xi32> {transformer.name = "lengths",
                              transformer.dims = ["batch"]},
@@ -130,7 +133,7 @@ func.func @NAME(
   MASK
   %y = transformer.attention %q, %k, %v mask(%mask) at %positions
     of %sentences SHARED {heads = HEADS : i64, kv_heads = KVHEADS : i64}
-    : (tensor<?xQWIDTHxf32>, tensor<?x?xKWIDTHxf32>, tensor<?x?xVWIDTHxf32>,
+    : (tensor<?xQWIDTHxELEMENT>, tensor<?x?xKWIDTHxELEMENT>, tensor<?x?xVWIDTHxELEMENT>,
        !transformer.mask, tensor<?xi32>, tensor<?xi32>)
       -> tensor<?xYWIDTHxf32>
   return %y : tensor<?xYWIDTHxf32>
@@ -193,15 +196,21 @@ struct Inputs {
 
 class AttentionTest : public LayerTest {
 protected:
+  /// Scores of up to 30 from sums of up to 256 products, with an error of 256
+  /// half units of the last place at worst. Weights w_j of bf16 have one of up
+  /// to 2^-8 w_j, which moves the mean of the values v_j, all in [-1, 1], by at
+  /// most 2^-8 sum w_j |v_j - y| / sum w_j.
+  static double tolerance() { return 5e-5 + (isOfBf16() ? 0x1p-7 : 0); }
+
   static std::vector<float> run(const EntryRunner &code, const Case &each,
                                 const Sizes &sizes, const Inputs &inputs) {
     EntryCall call = prepare(code, each.name(),
                              {{Dim::Batch, sizes.batch},
                               {Dim::Target, sizes.queries},
                               {Dim::Source, sizes.keys}});
-    call.set("q", inputs.q);
-    call.set("k", inputs.k);
-    call.set("v", inputs.v);
+    setInType(call, "q", inputs.q);
+    setInType(call, "k", inputs.k);
+    setInType(call, "v", inputs.v);
     call.set("lengths", inputs.lengths);
     call();
     Status status = call.checkGuards();
@@ -211,12 +220,12 @@ protected:
 };
 } // namespace
 
-HEDDLE_FOR_EVERY_CODE(AttentionTest);
+HEDDLE_FOR_EVERY_CODE_AND_TYPE(AttentionTest);
 
 TEST_P(AttentionTest, FullForm) {
   std::string module;
   for (const Case &each : cases())
-    module += moduleOf(each, kFullForm);
+    module += moduleOf(each, kFullForm, elementType());
   withCode(module, {}, [&](const EntryRunner &code) {
     for (const Case &each : cases())
       for (const Sizes &sizes :
@@ -226,6 +235,8 @@ TEST_P(AttentionTest, FullForm) {
                      std::to_string(sizes.keys));
         const Heads &heads = each.heads;
         Inputs inputs(heads, sizes);
+        for (std::vector<float> *values : {&inputs.q, &inputs.k, &inputs.v})
+          *values = inType(*values);
         std::vector<double> expected;
         for (int64_t b = 0; b < sizes.batch; ++b)
           for (int64_t i = 0; i < sizes.queries; ++i)
@@ -240,9 +251,7 @@ TEST_P(AttentionTest, FullForm) {
                   return each.mask.contains(i, j, inputs.lengths[b]);
                 },
                 expected);
-        // Scores of up to 30 from sums of up to 256 products, with an error of
-        // 256 half units of the last place at worst.
-        expectNear(run(code, each, sizes, inputs), expected, 5e-5);
+        expectNear(run(code, each, sizes, inputs), expected, tolerance());
       }
   });
 }
@@ -251,7 +260,7 @@ TEST_P(AttentionTest, RowsKeepTheirBitsBesideHostileOnes) {
   std::vector<Case> all = cases();
   std::string module;
   for (const Case &each : all)
-    module += moduleOf(each, kFullForm);
+    module += moduleOf(each, kFullForm, elementType());
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   withCode(module, {}, [&](const EntryRunner &code) {
@@ -321,7 +330,7 @@ TEST_P(AttentionTest, PaddingChangesNoBits) {
   std::string module;
   for (const Mask &mask : masksOfSentences()) {
     all.push_back({{4, 4, 32, 24}, mask});
-    module += moduleOf(all.back(), kFullForm);
+    module += moduleOf(all.back(), kFullForm, elementType());
   }
   withCode(module, {}, [&](const EntryRunner &code) {
     for (const Case &each : all)
@@ -361,7 +370,7 @@ TEST_P(AttentionTest, StepForm) {
     std::string module;
     for (const Case &each : cases())
       module += fill(
-          moduleOf(each, kStepForm),
+          moduleOf(each, kStepForm, elementType()),
           {{"LEADING", shared ? "batch\", \"source" : "rows\", \"capacity"},
            {"SHARED", shared ? "shared" : ""}});
     withCode(module, {}, [&](const EntryRunner &code) {
@@ -388,9 +397,10 @@ TEST_P(AttentionTest, StepForm) {
           // All positions; a ring holds the latest ones.
           int64_t keyWidth = heads.kvCount * heads.keyWidth;
           int64_t valueWidth = heads.kvCount * heads.valueWidth;
-          auto q = randomValues(kRows * heads.count * heads.keyWidth, 1, 2);
-          auto k = randomValues(sets * positions * keyWidth, 2, 2);
-          auto v = randomValues(sets * positions * valueWidth, 3);
+          auto q =
+              inType(randomValues(kRows * heads.count * heads.keyWidth, 1, 2));
+          auto k = inType(randomValues(sets * positions * keyWidth, 2, 2));
+          auto v = inType(randomValues(sets * positions * valueWidth, 3));
           std::vector<int32_t> lengths = {int32_t(positions),
                                           int32_t(positions / 2), 0};
           std::vector<int32_t> at, of;
@@ -398,21 +408,22 @@ TEST_P(AttentionTest, StepForm) {
             at.push_back((positions - 1) * row / (kRows - 1));
             of.push_back(row % kBatch);
           }
-          auto fillRing = [&](const std::vector<float> &all, float *ring,
-                              int64_t width) {
-            std::fill_n(ring, sets * slots * width,
-                        std::numeric_limits<float>::quiet_NaN());
+          auto setRing = [&](const char *name, const std::vector<float> &all,
+                             int64_t width) {
+            std::vector<float> ring(sets * slots * width,
+                                    std::numeric_limits<float>::quiet_NaN());
             for (int64_t set = 0; set < sets; ++set) {
               int64_t last = shared ? positions - 1 : at[set];
               for (int64_t j = std::max<int64_t>(0, last + 1 - slots);
                    j <= last; ++j)
                 std::copy_n(&all[(set * positions + j) * width], width,
-                            ring + (set * slots + j % slots) * width);
+                            &ring[(set * slots + j % slots) * width]);
             }
+            setInType(call, name, ring);
           };
-          call.set("q", q);
-          fillRing(k, call.data<float>("k"), keyWidth);
-          fillRing(v, call.data<float>("v"), valueWidth);
+          setInType(call, "q", q);
+          setRing("k", k, keyWidth);
+          setRing("v", v, valueWidth);
           call.set("lengths", lengths);
           call.set("positions", at);
           call.set("sentences", of);
@@ -432,7 +443,7 @@ TEST_P(AttentionTest, StepForm) {
                 },
                 expected);
           }
-          expectNear(call.get("y"), expected, 5e-5);
+          expectNear(call.get("y"), expected, tolerance());
         }
     });
   }

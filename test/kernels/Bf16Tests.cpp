@@ -2,10 +2,10 @@
 // levels share bit for bit; of other numbers the order of a dot is the
 // instruction's, and they are compared with sums in double.
 
+#include "test/kernels/Bf16Numbers.h"
 #include "test/kernels/LayerTest.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 using namespace heddle;
@@ -21,50 +21,6 @@ INSTANTIATE_TEST_SUITE_P(, Bf16Test, testing::ValuesIn(everyCodeOfShortTypes()),
 //===----------------------------------------------------------------------===//
 // The formulas
 //===----------------------------------------------------------------------===//
-
-static uint32_t bitsOf(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-static float floatOf(uint32_t bits) {
-  float x;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
-
-/// The upper half of the bits of the nearest bf16: the candidates on both sides
-/// and their distances, in double.
-static uint16_t roundedBits(float x) {
-  uint32_t below = bitsOf(x) >> 16;
-  if (std::isnan(x))
-    return uint16_t(below | 0x40);
-  if (std::isinf(x))
-    return uint16_t(below);
-  if (std::fpclassify(x) == FP_SUBNORMAL)
-    return uint16_t(below & 0x8000);
-  uint32_t above = below + 1;
-  // Behind the largest comes what would be 2^128.
-  double magnitude = std::abs(double(x));
-  double low = std::abs(double(floatOf(below << 16)));
-  double high = (above & 0x7fff) == 0x7f80
-                    ? 0x1p128
-                    : std::abs(double(floatOf(above << 16)));
-  double toLow = magnitude - low, toHigh = high - magnitude;
-  bool takesHigh = toHigh < toLow || (toHigh == toLow && below % 2 == 1);
-  return uint16_t(takesHigh ? above : below);
-}
-
-static float rounded(float x) {
-  return floatOf(uint32_t(roundedBits(x)) << 16);
-}
-
-static std::vector<float> rounded(std::vector<float> values) {
-  for (float &value : values)
-    value = rounded(value);
-  return values;
-}
 
 /// x W + b in double, of x [rows, depth].
 static std::vector<double> multiply(const std::vector<float> &x,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/kernels/LayerTest.h"
+#include "test/kernels/Bf16Numbers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,10 +32,23 @@ std::vector<CodeChoice> test::everyCodeOfShortTypes() {
   return codes;
 }
 
+static const char *const kInBf16 = "--dtype bf16";
+
+std::vector<CodeChoice> test::everyCodeAndType() {
+  std::vector<CodeChoice> codes = everyCode(), inBf16 = everyCode();
+  inBf16.push_back({"avx512-bf16", /*reference=*/false, ""});
+  for (CodeChoice code : inBf16) {
+    code.flags = kInBf16;
+    codes.push_back(code);
+  }
+  return codes;
+}
+
 void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
   std::string name = choice.target.substr(choice.target.rfind('-') + 1);
   std::replace(name.begin(), name.end(), '+', '_');
-  *stream << (choice.reference ? "reference" : name);
+  *stream << (choice.reference ? "reference" : name)
+          << (choice.flags == kInBf16 ? "_of_bf16" : "");
 }
 
 void LayerTest::SetUp() {
@@ -54,6 +68,22 @@ EntryCall LayerTest::prepare(const EntryRunner &code, const std::string &entry,
   Result<EntryCall> call = code.prepare(entry, dims);
   EXPECT_TRUE(call.ok()) << call.message();
   return std::move(*call);
+}
+
+bool LayerTest::isOfBf16() { return GetParam().flags == kInBf16; }
+
+std::vector<float> LayerTest::inType(std::vector<float> values) {
+  return isOfBf16() ? rounded(std::move(values)) : values;
+}
+
+void LayerTest::setInType(EntryCall &call, const std::string &name,
+                          const std::vector<float> &values) {
+  if (!isOfBf16())
+    return call.set(name, values);
+  std::vector<uint16_t> halves;
+  for (float value : values)
+    halves.push_back(roundedBits(value));
+  call.set(name, halves);
 }
 
 std::vector<float> LayerTest::runRows(const EntryRunner &code,

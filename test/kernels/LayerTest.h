@@ -36,6 +36,16 @@ protected:
   static EntryCall prepare(const EntryRunner &code, const std::string &entry,
                            const std::vector<std::pair<Dim, int64_t>> &dims);
 
+  /// Whether the test runs in bf16; see HEDDLE_FOR_EVERY_CODE_AND_TYPE.
+  static bool isOfBf16();
+  /// The element type that the test's module has in its place.
+  static std::string elementType() { return isOfBf16() ? "bf16" : "f32"; }
+  /// The values that the element type has for these.
+  static std::vector<float> inType(std::vector<float> values);
+  /// Sets an argument of that type.
+  static void setInType(EntryCall &call, const std::string &name,
+                        const std::vector<float> &values);
+
   /// The output "y" of one run over `rows` rows; expects intact guards. Inputs
   /// hold one run of values a row, of which the call takes rows
   /// [first, first + rows).
@@ -60,6 +70,12 @@ protected:
                            testing::PrintToStringParamName())
 std::vector<CodeChoice> everyCode();
 std::vector<CodeChoice> everyCodeOfShortTypes();
+/// And those of a suite whose tests run in bf16, too: in "_of_bf16" behind
+/// that.
+#define HEDDLE_FOR_EVERY_CODE_AND_TYPE(SUITE)                                  \
+  INSTANTIATE_TEST_SUITE_P(, SUITE, testing::ValuesIn(everyCodeAndType()),     \
+                           testing::PrintToStringParamName())
+std::vector<CodeChoice> everyCodeAndType();
 void PrintTo(const CodeChoice &choice, std::ostream *stream);
 
 /// `text` with each key of `words`, in capitals by custom, replaced.

@@ -1,5 +1,6 @@
 // RUN: heddle-opt %s -transformer-emit-kernels=isa=x86-64-v4 -split-input-file | FileCheck %s --check-prefixes=CHECK,V4
 // RUN: heddle-opt %s -transformer-emit-kernels=isa=x86-64-v3 -split-input-file | FileCheck %s --check-prefixes=CHECK,V3
+// RUN: heddle-opt %s -transformer-emit-kernels=isa=avx512-bf16 -split-input-file | FileCheck %s --check-prefixes=CHECK,BF16
 
 // Four keys by 32 queries of scores stay in registers: a tile size is what the
 // dump says. Weights outside of the full part are marked; inside there is no
@@ -53,5 +54,23 @@ func.func private @inlines_a_score_region(%queries: memref<8x16xf32>,
     transformer.yield %t : f32
   } : memref<8x16xf32>, memref<?x8xf32>, memref<64x16xf32>, memref<8x16xf32>,
       memref<4x16xf32>
+  return
+}
+
+// -----
+
+// Pairs of bf16 are multiplied by the instruction for them or, widened, by two.
+// CHECK-LABEL: @multiplies_pairs
+func.func private @multiplies_pairs(%weights: memref<32x32x2xbf16>,
+    %pairs: memref<32x8x2xbf16>, %sums: memref<8x32xf32>, %j: index,
+    %end: index) {
+  // BF16: "llvm.x86.avx512bf16.dpbf16ps.512"
+  // BF16-NOT: math.fma
+  // V4: arith.shli
+  // V4: math.fma
+  // CHECK-NOT: transformer.online.update
+  transformer.online.update %weights, %pairs[%j to %end] full %j to %end
+    into %sums {tile = 8 : i64}
+    : memref<32x32x2xbf16>, memref<32x8x2xbf16>, memref<8x32xf32>
   return
 }

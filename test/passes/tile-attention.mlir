@@ -119,3 +119,47 @@ func.func private @leaves_the_rest_alone(%x: memref<?x?x16xf32>,
        memref<?x?x520xf32>) -> ()
   return
 }
+
+// -----
+
+// A block of bf16 works in pairs: of the width, and of keys. The scale of scores
+// that a region reads multiplies them, not queries.
+// CHECK-LABEL: @works_in_pairs
+func.func private @works_in_pairs(%q: memref<?x?x49xbf16>,
+    %y: memref<?x?x49xbf16>) {
+  // V4-DAG: memref.alloca() {{.*}} : memref<25x32x2xbf16>
+  // V4-DAG: memref.alloca() {{.*}} : memref<128x32x2xbf16>
+  // V4-DAG: memref.alloca() {{.*}} : memref<49x32xf32>
+  // V4-DAG: %[[PAIRS:.*]] = memref.alloca() {{.*}} : memref<128x49x2xbf16>
+  // CHECK: transformer.online.init {{.*}} {scale = 1.000000e+00 : f32}
+  // CHECK: transformer.online.weights {{.*}} {factor = 1.44269502 : f32, scale = 1.250000e-01 : f32, tile
+  // CHECK: transformer.online.pairs %{{.*}}[%[[J:.*]] to %[[END:.*]]] into %[[PAIRS:.*]] :
+  // CHECK: transformer.online.update %{{.*}}, %[[PAIRS]][%[[J]] to %[[END]]]
+  transformer.attention %q, %q, %q round into %y
+    {heads = 1 : i64, scale = 0.125 : f32} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %t = math.tanh %s : f32
+    transformer.yield %t : f32
+  } : (memref<?x?x49xbf16>, memref<?x?x49xbf16>, memref<?x?x49xbf16>,
+       memref<?x?x49xbf16>) -> ()
+  return
+}
+
+// -----
+
+// One query of bf16 is read where it stands; its scores are f32.
+// CHECK-LABEL: @reads_the_query_in_place
+func.func private @reads_the_query_in_place(%q: memref<?x64xbf16>,
+    %k: memref<?x?x64xbf16>, %y: memref<?x64xf32>, %positions: memref<?xi32>,
+    %sentences: memref<?xi32>) {
+  // CHECK-DAG: %[[WEIGHTS:.*]] = memref.alloca() {{.*}} : memref<256xbf16>
+  // CHECK-DAG: %[[SCORES:.*]] = memref.alloca() {{.*}} : memref<256xf32>
+  // CHECK: %[[ROW:.*]] = memref.subview {{.*}} to memref<32xbf16, strided<[1], offset: ?>>
+  // CHECK: transformer.online.weights %[[ROW]], {{.*}} scores(%[[SCORES]] : memref<256xf32>) into %[[WEIGHTS]],
+  // CHECK: transformer.online.update %[[WEIGHTS]],
+  transformer.attention %q, %k, %k at %positions of %sentences into %y
+    {heads = 2 : i64}
+    : (memref<?x64xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
+       memref<?xi32>, memref<?xi32>, memref<?x64xf32>) -> ()
+  return
+}

@@ -1,0 +1,36 @@
+//===- HeadRow.h - The row of one key or query, in vectors ------*- C++ -*-===//
+//
+// What the emitters of attention for one query share: how vectors cover a row,
+// and where the row of a position stands.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_HEADROW_H
+#define HEDDLE_LIB_KERNELS_HEADROW_H
+
+#include "lib/Kernels/VectorLoops.h"
+
+namespace heddle {
+
+/// The size of the last dimension, and the type of elements.
+int64_t widthOf(mlir::Value memref);
+mlir::Type elementOf(mlir::Value memref);
+
+/// Calls `body` with the begin and the size of each vector of `lanes` that
+/// covers `width`; the last one may be cut.
+void forEachPart(int64_t lanes, int64_t width,
+                 llvm::function_ref<void(int64_t, int64_t)> body);
+
+/// The row of position j in a memory or, where `origin` is not null, in a ring
+/// of keys.
+mlir::Value rowOf(VectorLoops &loops, mlir::Value j, mlir::Value rows,
+                  mlir::Value origin);
+
+/// Asks for the cache lines of a row that is needed soon, where rows are a page
+/// apart: the machine does not foresee them itself. In the second cache, since
+/// such rows share few sets of the first.
+void prefetchRow(VectorLoops &loops, mlir::Value rows, mlir::Value row);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_HEADROW_H

@@ -1,0 +1,292 @@
+//===- OnlineRowWeights.cpp - Weights for one query -----------------------===//
+//
+// Scores of as many keys as a vector has lanes are dot products that a tree of
+// shuffles and additions sums, all at once. With softmax they wait in scratch
+// memory until the largest of the tile is known.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/HeadRow.h"
+#include "lib/Kernels/InnerProduct.h"
+#include "lib/Kernels/LaneRegion.h"
+#include "lib/Kernels/OnlineRow.h"
+#include "lib/Kernels/OnlineState.h"
+#include "lib/Kernels/RoundKernel.h"
+#include "lib/Kernels/VectorMath.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// The largest lane, in every lane.
+static Value largestLane(VectorLoops &loops, Value vector) {
+  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
+  for (int64_t half = lanes / 2; half > 0; half /= 2) {
+    SmallVector<int64_t> other;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      other.push_back(lane ^ half);
+    vector = loops.greater(vector, loops.shuffle(vector, vector, other));
+  }
+  return vector;
+}
+
+/// A vector whose lane r is the sum of the lanes of vectors[r]. Pairs are
+/// folded first inside quarters of 128 bits, then across them: instructions
+/// that stay inside are the cheapest.
+static Value sumsOfLanes(VectorLoops &loops, SmallVector<Value> vectors) {
+  int64_t lanes = vectors.size(), quarters = lanes / 4;
+  auto foldPairs = [&](ArrayRef<int64_t> low, ArrayRef<int64_t> high) {
+    SmallVector<Value> folded;
+    for (size_t i = 0; i < vectors.size(); i += 2)
+      folded.push_back(
+          loops.add(loops.shuffle(vectors[i], vectors[i + 1], low),
+                    loops.shuffle(vectors[i], vectors[i + 1], high)));
+    vectors = std::move(folded);
+  };
+  // Lanes of each quarter: those at `places`, of the second vector from 4 on.
+  auto inQuarters = [&](ArrayRef<int64_t> places) {
+    SmallVector<int64_t> result;
+    for (int64_t quarter = 0; quarter < quarters; ++quarter)
+      for (int64_t place : places)
+        result.push_back(4 * quarter + place % 4 + (place < 4 ? 0 : lanes));
+    return result;
+  };
+  auto wholeQuarters = [&](int64_t begin, int64_t step, int64_t count) {
+    SmallVector<int64_t> result;
+    for (int64_t vector = 0; vector < 2; ++vector)
+      for (int64_t k = 0; k < count; ++k)
+        for (int64_t lane = 0; lane < 4; ++lane)
+          result.push_back(vector * lanes + 4 * (begin + k * step) + lane);
+    return result;
+  };
+  foldPairs(inQuarters({0, 4, 1, 5}), inQuarters({2, 6, 3, 7}));
+  foldPairs(inQuarters({0, 1, 4, 5}), inQuarters({2, 3, 6, 7}));
+  if (quarters == 4)
+    foldPairs(wholeQuarters(0, 1, 2), wholeQuarters(2, 1, 2));
+  foldPairs(wholeQuarters(0, 2, quarters / 2),
+            wholeQuarters(1, 2, quarters / 2));
+  return vectors.front();
+}
+
+namespace {
+class RowWeights {
+public:
+  RowWeights(OnlineWeightsOp op, OpBuilder &builder, const IsaLevel &isa)
+      : op(op), loops(builder, op.getLoc(), isa),
+        product(loops, elementOf(op.getKeys())),
+        math(builder, op.getLoc(), isa), lanes(isa.lanes),
+        elements(lanes * product.group()),
+        isSoftmax(op.getNormalizer() == Normalizer::Softmax),
+        rule{op.getFactor().convertToDouble(),
+             /*hasWholeShifts=*/product.group() > 1},
+        waiting(op.getScores() ? op.getScores() : op.getWeights()) {}
+
+  void build();
+
+private:
+  Value state(StateRow row);
+  void setState(Value value, StateRow row);
+  Value weightsAt(Value key);
+  void forEachTile(Value initial,
+                   function_ref<Value(Value key, Value carried)> body,
+                   function_ref<void(Value)> last);
+
+  Value scores(Value key);
+  Value mask(Value key, Value positions);
+  Value scoredTile(Value key);
+  Value weight(Value score);
+  Value storeWeights(Value weights, Value at);
+  ReferencePoint movePoint(Value largest);
+
+  OnlineWeightsOp op;
+  VectorLoops loops;
+  InnerProduct product;
+  VectorMath math;
+  /// Keys of a tile, and elements of a vector that is multiplied.
+  int64_t lanes, elements;
+  bool isSoftmax;
+  ExponentRule rule;
+  /// Where scores are until the largest one is known.
+  Value waiting;
+  Value batch, head, position;
+};
+} // namespace
+
+Value RowWeights::state(StateRow row) {
+  return loops.loadVector(op.getState(), {loops.index(row), loops.index(0)},
+                          lanes);
+}
+void RowWeights::setState(Value value, StateRow row) {
+  loops.storeVector(value, op.getState(), {loops.index(row), loops.index(0)});
+}
+Value RowWeights::weightsAt(Value key) {
+  return loops.minus(key, loops.floorTo(op.getBegin(), lanes));
+}
+
+/// The dot products of the query with the keys of a tile; keys outside of
+/// [begin, end) stand for their neighbours inside.
+Value RowWeights::scores(Value key) {
+  Value last = loops.plus(op.getEnd(), -1);
+  // The same for all tiles: LLVM takes these loads out of the loop, but for
+  // vectors of bf16 only together with what is made of them.
+  SmallVector<Value> query;
+  forEachPart(elements, widthOf(op.getKeys()), [&](int64_t d, int64_t count) {
+    query.push_back(
+        loops.loadFirst(op.getQueries(), loops.index(d), count, elements));
+  });
+  SmallVector<Value> products;
+  for (int64_t k = 0; k < lanes; ++k) {
+    Value j = loops.clamp(loops.plus(key, k), op.getBegin(), last);
+    Value row = rowOf(loops, j, op.getKeys(), op.getOrigin());
+    Value next = loops.least(loops.plus(j, lanes), last);
+    prefetchRow(loops, op.getKeys(),
+                rowOf(loops, next, op.getKeys(), op.getOrigin()));
+    Value sum;
+    forEachPart(elements, widthOf(op.getKeys()), [&](int64_t d, int64_t count) {
+      Value part =
+          loops.loadFirst(op.getKeys(), {row, loops.index(d)}, count, elements);
+      Value factor = query[d / elements];
+      sum = product.multiplyAdd(part, factor, sum);
+    });
+    products.push_back(sum);
+  }
+  Value sums = sumsOfLanes(loops, products);
+  float scale = op.getScale().convertToFloat();
+  return scale == 1 ? sums : loops.mul(sums, loops.splat(scale, lanes));
+}
+
+/// Which keys of a tile are in [begin, end) and in the mask.
+Value RowWeights::mask(Value key, Value positions) {
+  Lanes predicate(loops.builder, loops.loc);
+  Value allowed = predicate.both(
+      predicate.lessOrEqual(loops.toI32(op.getBegin()), positions),
+      predicate.less(positions, loops.toI32(op.getEnd())));
+  if (MaskOpInterface mask = op.getMaskOp())
+    allowed = predicate.both(
+        allowed, mask.contains(predicate, {batch, head, position, positions}));
+  return allowed;
+}
+
+Value RowWeights::weight(Value score) {
+  if (op.getNormalizer() == Normalizer::Region) {
+    LaneRegion region(op.getWeighting(), lanes);
+    region.bind(loops, 0, score);
+    score = region.result(loops);
+  }
+  // 0 + -0.0 is 0: only keys outside the mask are marked.
+  return loops.add(score, loops.splat(0, lanes));
+}
+
+/// Scores of a tile, -inf outside the mask; or weights, marked there, where
+/// there is no maximum to wait for.
+Value RowWeights::scoredTile(Value key) {
+  Value score = scores(key);
+  Value positions = arith::AddIOp::create(loops.builder, loops.loc,
+                                          loops.spread(loops.toI32(key), lanes),
+                                          loops.count(0, lanes));
+  if (!op.getScore().empty()) {
+    LaneRegion region(op.getScore(), lanes);
+    for (auto [argument, value] : llvm::enumerate(
+             ArrayRef<Value>{score, batch, head, position, positions}))
+      region.bind(loops, argument, value);
+    score = region.result(loops);
+  }
+  if (!isSoftmax)
+    score = weight(score);
+  auto [from, to] = fullPart(loops, op.getBegin(), op.getEnd(),
+                             op.getFullBegin(), op.getFullEnd());
+  Value isPartial = loops.either(loops.less(key, from),
+                                 loops.less(to, loops.plus(key, lanes)));
+  auto limit = [&] {
+    Value outside =
+        isSoftmax ? loops.splat(-INFINITY, lanes) : outsideMask(loops, lanes);
+    return SmallVector<Value>{
+        loops.choose(mask(key, positions), score, outside)};
+  };
+  auto all = [&] { return SmallVector<Value>{score}; };
+  return loops.pick(isPartial, limit, all).front();
+}
+
+/// Stores the weights of a tile, rounded where the product is; returns what the
+/// total gets.
+Value RowWeights::storeWeights(Value weights, Value at) {
+  if (product.group() == 1) {
+    loops.storeVector(weights, op.getWeights(), at);
+    return weights;
+  }
+  Value rounded = roundToBf16(weights, math);
+  loops.storeVector(rounded, op.getWeights(), at);
+  // As integers: levels without bf16 have no vectors of it either.
+  OpBuilder &builder = loops.builder;
+  auto words = VectorType::get(lanes, builder.getI32Type());
+  Value bits = arith::ExtUIOp::create(
+      builder, loops.loc, words, loops.bitcast(rounded, builder.getI16Type()));
+  Value shift = arith::ConstantOp::create(builder, loops.loc,
+                                          DenseElementsAttr::get(words, 16));
+  return loops.bitcast(arith::ShLIOp::create(builder, loops.loc, bits, shift),
+                       builder.getF32Type());
+}
+
+/// Where exponents count from once the largest score is known; shrinks what was
+/// gathered before.
+ReferencePoint RowWeights::movePoint(Value largest) {
+  Value column = loops.index(0);
+  PointMove move =
+      followMaximum(loops, math, largestLane(loops, largest), rule,
+                    ReferencePoint::load(loops, op.getState(), column));
+  move.point.store(loops, op.getState(), column);
+  loops.when(loops.any(move.shrinks), [&] {
+    setState(loops.mul(state(kTotal), move.shrinkage), kTotal);
+    forEachPart(lanes, widthOf(op.getSums()), [&](int64_t d, int64_t count) {
+      Value at = loops.index(d);
+      Value sum = loops.loadFirst(op.getSums(), at, count, lanes);
+      loops.storeFirst(loops.mul(sum, move.shrinkage), op.getSums(), at, count);
+    });
+  });
+  return move.point;
+}
+
+void RowWeights::build() {
+  batch = loops.toI32(op.getBatch());
+  head = loops.toI32(op.getHead());
+  position = loops.toI32(op.getFirst());
+  Value begin = loops.floorTo(op.getBegin(), lanes);
+  Value initial = isSoftmax ? loops.splat(-INFINITY, lanes) : state(kTotal);
+  Value carried =
+      loops
+          .carry(
+              begin, op.getEnd(), lanes, initial,
+              [&](Value key, ValueRange carried) {
+                Value tile = scoredTile(key), at = weightsAt(key);
+                if (!isSoftmax) {
+                  tile = storeWeights(tile, at);
+                  return SmallVector<Value>{loops.add(carried.front(), tile)};
+                }
+                loops.storeVector(tile, waiting, at);
+                return SmallVector<Value>{loops.greater(tile, carried.front())};
+              })
+          .front();
+  if (!isSoftmax)
+    return setState(carried, kTotal);
+  ReferencePoint point = movePoint(carried);
+  Value lowest = loops.splat(-INFINITY, lanes);
+  SmallVector<Value> total = loops.carry(
+      begin, op.getEnd(), lanes, state(kTotal),
+      [&](Value key, ValueRange carried) {
+        Value at = weightsAt(key);
+        Value score = loops.loadVector(waiting, at, lanes);
+        Value isOutside = arith::CmpFOp::create(
+            loops.builder, loops.loc, arith::CmpFPredicate::OEQ, score, lowest);
+        Value weight =
+            loops.choose(isOutside, outsideMask(loops, lanes),
+                         math.exp2(exponent(loops, score, rule.factor, point)));
+        weight = storeWeights(weight, at);
+        return SmallVector<Value>{loops.add(carried.front(), weight)};
+      });
+  setState(total.front(), kTotal);
+}
+
+void heddle::emitRow(OnlineWeightsOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  RowWeights(op, builder, isa).build();
+}
