@@ -3,8 +3,9 @@
 // Each product is asked by itself: what its weight is stored as, what was
 // ordered, and what was ordered of its weight by name decide. What it
 // multiplies becomes integers or bf16, and so does the table of an embedding;
-// everything between stays f32. Vectors that several products read are
-// quantised or rounded once.
+// attention multiplies bf16 where that was ordered, and no integers, since none
+// of its factors is a weight. Everything between stays f32. Vectors that
+// several products read are quantised or rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,6 +88,7 @@ private:
   void visit(LinearOp op);
   void visit(CandidateLogitsOp op);
   void visit(EmbeddingOp op);
+  void visit(AttentionOp op);
   void report(Operation *op, ShortWeight weight);
 
   /// Says why a product stays f32, where there was something to choose.
@@ -204,9 +206,10 @@ ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
 }
 
 ShortVector ChoosePrecision::shorten(Value vectors, ShortWeight weight) {
+  Attribute key = UnitAttr::get(&getContext());
+  if (weight.precision == Precision::BF16)
+    key = TypeAttr::get(BFloat16Type::get(&getContext()));
   // Weights of one layer often have equal multipliers.
-  Attribute key =
-      TypeAttr::get(weight.elements.getTensorType().getElementType());
   if (weight.inputMultiplier) {
     ParameterOp integers = weight.inputMultiplier.getPartOps().front();
     key = integers.getSource()->getInputMultiplier();
@@ -343,6 +346,18 @@ void ChoosePrecision::visit(EmbeddingOp op) {
                   (isStored ? "as in its file" : "each with a scale"));
 }
 
+void ChoosePrecision::visit(AttentionOp op) {
+  if (op.isOfBf16())
+    return;
+  if (dtype != "bf16")
+    return decline(op, "none of its factors is a weight");
+  ShortWeight none{Precision::BF16, ParameterOp()};
+  for (OpOperand *operand :
+       {&op.getQueryMutable(), &op.getKeyMutable(), &op.getValueMutable()})
+    operand->set(shorten(operand->get(), none).elements);
+  reportFused(kPass, op, nameOf(op) + " multiplies bf16");
+}
+
 void ChoosePrecision::runOnOperation() {
   parameters.emplace(getOperation());
   shortened.clear();
@@ -363,6 +378,7 @@ void ChoosePrecision::runOnOperation() {
   visitAll(CandidateLogitsOp());
   visitAll(LinearOp());
   visitAll(EmbeddingOp());
+  visitAll(AttentionOp());
   if (failed(checkRules()))
     return signalPassFailure();
   getOperation().walk([](WeightOp weight) {

@@ -1,8 +1,9 @@
 //===- FuseQuantize.cpp - Write short elements where sums are -------------===//
 //
 // With one multiplier for all vectors a value is quantised by itself, and
-// always rounded to bf16 so: the linear that computes it can do so before it
-// stores it. A scale of a vector needs all of it first.
+// always rounded to bf16 so: the linear or, of bf16, the attention that
+// computes it can do so before it stores it. A scale of a vector needs all of
+// it first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,45 +29,61 @@ struct Names {
 };
 
 struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
-  /// Why `linear` cannot do what `op` does to its result; empty where it can.
-  template <typename Op>
-  static StringRef reasonAgainst(LinearOp linear, Op op) {
-    if (op->getNumResults() > 1)
-      return "each vector has a scale of its own";
-    if (!op.getInput().hasOneUse())
-      return "the row is read elsewhere, too";
+  /// Why `linear` cannot write another type; empty where it can.
+  static StringRef reasonAgainst(LinearOp linear) {
     if (linear.getNorm())
       return "it ends in a norm";
     if (linear.getSplit() || !linear.getDestinations().empty())
       return "its result has a place of its own";
     return "";
   }
+  static StringRef reasonAgainst(AttentionOp attention) {
+    return attention.getDestination() ? "its result has a place of its own"
+                                      : "";
+  }
 
   static void take(LinearOp linear, QuantizeOp quantize) {
     linear.getMultiplierMutable().assign(quantize.getMultiplier());
   }
-  static void take(LinearOp linear, RoundOp) { linear.setRounds(true); }
+  template <typename Product> static void take(Product product, RoundOp) {
+    product.setRounds(true);
+  }
 
-  template <typename Op> static void visit(Op op, const Names &names) {
-    auto linear = op.getInput().template getDefiningOp<LinearOp>();
-    if (!linear)
-      return;
-    if (StringRef reason = reasonAgainst(linear, op); !reason.empty())
-      return reportDeclined(kPass, linear,
-                            "the row of " + nameOf(linear) + " is " +
+  /// Lets `product` do what `op` does to its result.
+  template <typename Product, typename Op>
+  static void fuse(Product product, Op op, const Names &names) {
+    StringRef reason =
+        op->getNumResults() > 1      ? "each vector has a scale of its own"
+        : !op.getInput().hasOneUse() ? "the row is read elsewhere, too"
+                                     : reasonAgainst(product);
+    if (!reason.empty())
+      return reportDeclined(kPass, product,
+                            "the row of " + nameOf(product) + " is " +
                                 names.done + " by an op of its own, since " +
                                 reason);
     OpBuilder builder(op);
-    auto fused = cast<LinearOp>(builder.clone(*linear));
-    fused->setLoc(fuseLocations({linear, op}));
+    auto fused = cast<Product>(builder.clone(*product));
+    fused->setLoc(fuseLocations({product, op}));
     take(fused, op);
     Value result = op->getResult(0);
-    fused.getOutput().setType(result.getType());
-    result.replaceAllUsesWith(fused.getOutput());
+    fused->getResult(0).setType(result.getType());
+    result.replaceAllUsesWith(fused->getResult(0));
     op.erase();
-    linear.erase();
+    product.erase();
     reportFused(kPass, fused,
                 nameOf(fused) + " writes " + names.type + " itself");
+  }
+
+  static void visit(QuantizeOp op) {
+    if (auto linear = op.getInput().getDefiningOp<LinearOp>())
+      fuse(linear, op, {"quantised", "int8"});
+  }
+  static void visit(RoundOp op) {
+    Names names{"rounded", "bf16"};
+    if (auto linear = op.getInput().getDefiningOp<LinearOp>())
+      fuse(linear, op, names);
+    else if (auto attention = op.getInput().getDefiningOp<AttentionOp>())
+      fuse(attention, op, names);
   }
 
   void runOnOperation() override {
@@ -77,9 +94,9 @@ struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
     });
     for (Operation *op : ops) {
       if (auto quantize = dyn_cast<QuantizeOp>(op))
-        visit(quantize, {"quantised", "int8"});
+        visit(quantize);
       else
-        visit(cast<RoundOp>(op), {"rounded", "bf16"});
+        visit(cast<RoundOp>(op));
     }
   }
 };

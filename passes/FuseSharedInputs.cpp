@@ -32,7 +32,7 @@ struct FuseSharedInputs
   static StringRef reasonAgainst(LinearOp linear, MadeParameters &parameters) {
     if (linear.getSplit() || !linear.getDestinations().empty())
       return "its result has a place of its own";
-    if (!linear.isPlain())
+    if (!linear.isPlainOrRounded())
       return "it does more than multiply";
     for (Value operand :
          {linear.getWeight(), linear.getWeightScales(), linear.getBias()})
@@ -74,6 +74,12 @@ struct FuseSharedInputs
         builder, loc, first.getInput(), first.getInputScales(), weight,
         concatenate(scales), concatenate(biases), first.getShiftAttr(),
         builder.getDenseI64ArrayAttr(widths));
+    if (first.getRounds()) {
+      fused.setRounds(true);
+      for (Value result : fused.getOutputs())
+        result.setType(cast<RankedTensorType>(result.getType())
+                           .clone(fused.getResultElementType()));
+    }
     for (auto [part, result] : llvm::zip_equal(parts, fused.getOutputs())) {
       part->getResult(0).replaceAllUsesWith(result);
       part->erase();
@@ -87,10 +93,13 @@ struct FuseSharedInputs
 
   void runOnOperation() override {
     MadeParameters parameters(getOperation());
-    // Linears of one block, by their input, in program order.
-    llvm::MapVector<std::pair<Block *, Value>, Group> groups;
+    // Linears of one block, by their input and by the type of their results, in
+    // program order.
+    llvm::MapVector<std::tuple<Block *, Value, Type>, Group> groups;
     getOperation().walk([&](LinearOp linear) {
-      groups[{linear->getBlock(), linear.getInput()}].push_back(linear);
+      Type element = linear.getResultElementType();
+      groups[{linear->getBlock(), linear.getInput(), element}].push_back(
+          linear);
     });
     for (auto &[key, group] : groups) {
       if (group.size() < 2)

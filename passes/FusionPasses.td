@@ -100,8 +100,8 @@ def FuseQuantizePass : Pass<"transformer-fuse-quantize", "::mlir::ModuleOp"> {
   let summary = "Write integers or bf16 where a product has its sums";
   let description = [{
     Comes in: functions on tensors. A linear whose result is only quantised, with
-    one multiplier for all vectors, writes the integers itself; one whose result
-    is only rounded writes bf16.
+    one multiplier for all vectors, writes the integers itself; a linear or an
+    attention whose result is only rounded writes bf16.
 
     ```mlir
     %h = transformer.linear %q, %w scales(%s), %b activation(relu)
@@ -152,7 +152,8 @@ def FuseSharedInputsPass
     %fv:2 = transformer.linear %x, %wfw, %bfw split [256, 256]
     ```
 
-    Linears that do more than multiply, or whose weights are computed, are left.
+    Linears that round their results to bf16 join those that do, too. Linears that
+    do more than that, or whose weights are computed, are left.
   }];
 }
 

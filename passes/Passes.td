@@ -41,11 +41,13 @@ def ChoosePrecisionPass
     Comes in: functions on tensors, all f32. `dtype` says which products become
     products of integers: `f32` none, `int8` all whose weight is a parameter,
     `auto` those whose weight the checkpoint stores as integers. With `bf16` all
-    whose weight is a parameter become products of bf16.
+    whose weight is a parameter become products of bf16, and attention multiplies
+    bf16.
 
     A product of bf16 gets its left side from a `round`, its weight from a
-    parameter that is `rounded`; tables of embeddings are, too. Norms, softmax and
-    residuals stay f32, and so does attention.
+    parameter that is `rounded`; tables of embeddings are, too. Queries, keys and
+    values come from a `round`, before split-phases makes caches of them. Norms,
+    softmax and residuals stay f32, and so does attention beside integers.
 
     A product of integers gets its left side from a `quantize`, its weight from a
     parameter of i8. Where the checkpoint has integers and multipliers, as

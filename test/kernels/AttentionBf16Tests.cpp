@@ -18,7 +18,7 @@ class AttentionBf16Test : public LayerTest {};
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(, AttentionBf16Test,
-                         testing::ValuesIn(everyCodeOfBf16()),
+                         testing::ValuesIn(everyCodeOfShortTypes()),
                          testing::PrintToStringParamName());
 
 /// One head of width 2 whose scale makes exponents of base 2 of q . k, in both

@@ -131,3 +131,19 @@ func.func @no_parameter(%x: tensor<?x?x8xf32>, %w: tensor<8x4xf32>) -> tensor<?x
   %y = transformer.linear %x, %w : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
   return %y : tensor<?x?x4xf32>
 }
+
+// Attention has no weights: it multiplies bf16 where that was ordered, and no
+// integers. Keys that are values, too, are rounded once.
+// REMARK: attention multiplies f32, since none of its factors is a weight
+// BF16-REMARK: attention multiplies bf16
+// BF16-LABEL: func.func @attention(
+// BF16-DAG: %[[Q:.*]] = transformer.round %arg0 :
+// BF16-DAG: %[[K:.*]] = transformer.round %arg1 :
+// BF16-NOT: transformer.round
+// BF16: transformer.attention %[[Q]], %[[K]], %[[K]] {heads = 2 : i64} : (tensor<?x?x8xbf16>, tensor<?x?x8xbf16>, tensor<?x?x8xbf16>) -> tensor<?x?x8xf32>
+// CHECK-LABEL: func.func @attention(
+// CHECK-NEXT: transformer.attention %arg0, %arg1, %arg1
+func.func @attention(%q: tensor<?x?x8xf32>, %k: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
+  %y = transformer.attention %q, %k, %k {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}

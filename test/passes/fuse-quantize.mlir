@@ -59,3 +59,14 @@ func.func @rounded_and_read(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) -> (tens
   %r = transformer.round %h : (tensor<?x4xf32>) -> tensor<?x4xbf16>
   return %r, %h : tensor<?x4xbf16>, tensor<?x4xf32>
 }
+
+// REMARK: "attention writes bf16 itself"
+// CHECK-LABEL: func.func @attention(
+// CHECK-NEXT: %[[Y:.*]] = transformer.attention %arg0, %arg0, %arg0 round {heads = 2 : i64} :
+// CHECK-SAME: -> tensor<?x?x8xbf16>
+// CHECK-NEXT: return %[[Y]]
+func.func @attention(%x: tensor<?x?x8xbf16>) -> tensor<?x?x8xbf16> {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} : (tensor<?x?x8xbf16>, tensor<?x?x8xbf16>, tensor<?x?x8xbf16>) -> tensor<?x?x8xf32>
+  %r = transformer.round %y : (tensor<?x?x8xf32>) -> tensor<?x?x8xbf16>
+  return %r : tensor<?x?x8xbf16>
+}

@@ -103,3 +103,30 @@ module @others {
     return %a, %b, %c : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
   }
 }
+
+// -----
+
+// Those that round make one that does; the other keeps its f32.
+
+// REMARK: "wk and wv read the same input and are one linear [8, 16]"
+// CHECK-LABEL: module @rounded
+// CHECK: %[[Q:.*]] = transformer.linear %arg0, %{{.*}} : {{.*}} -> tensor<?x?x8xf32>
+// CHECK: %[[KV:.*]]:2 = transformer.linear %arg0, %{{.*}} round split [8, 8] : {{.*}} -> (tensor<?x?x8xbf16>, tensor<?x?x8xbf16>)
+// CHECK: return %[[Q]], %[[KV]]#0, %[[KV]]#1
+module @rounded {
+  transformer.parameter @q : tensor<8x8xf32>
+  transformer.parameter @k : tensor<8x8xf32>
+  transformer.parameter @v : tensor<8x8xf32>
+  transformer.parameter @wq : tensor<8x8xbf16> rounded of [@q]
+  transformer.parameter @wk : tensor<8x8xbf16> rounded of [@k]
+  transformer.parameter @wv : tensor<8x8xbf16> rounded of [@v]
+  func.func @f(%x: tensor<?x?x8xbf16>) -> (tensor<?x?x8xf32>, tensor<?x?x8xbf16>, tensor<?x?x8xbf16>) {
+    %wq = transformer.weight @wq : tensor<8x8xbf16>
+    %q = transformer.linear %x, %wq : (tensor<?x?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x?x8xf32> loc("wq")
+    %wk = transformer.weight @wk : tensor<8x8xbf16>
+    %k = transformer.linear %x, %wk round : (tensor<?x?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x?x8xbf16> loc("wk")
+    %wv = transformer.weight @wv : tensor<8x8xbf16>
+    %v = transformer.linear %x, %wv round : (tensor<?x?x8xbf16>, tensor<8x8xbf16>) -> tensor<?x?x8xbf16> loc("wv")
+    return %q, %k, %v : tensor<?x?x8xf32>, tensor<?x?x8xbf16>, tensor<?x?x8xbf16>
+  }
+}
