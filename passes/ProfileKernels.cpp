@@ -13,6 +13,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -102,10 +103,10 @@ void KernelProfiler::wrap(int64_t number, func::FuncOp work) {
 /// What a kernel multiplies, in the manifest's words: the elements of its first
 /// operand.
 static StringRef factorsOf(func::FuncOp kernel) {
-  auto memref = kernel.getNumArguments() == 0
-                    ? MemRefType()
-                    : dyn_cast<MemRefType>(kernel.getArgumentTypes().front());
-  return memref && memref.getElementType().isInteger(8) ? "i8" : "f32";
+  if (kernel.getNumArguments() == 0)
+    return "f32";
+  Type element = getElementTypeOrSelf(kernel.getArgumentTypes().front());
+  return element.isInteger(8) ? "i8" : element.isBF16() ? "bf16" : "f32";
 }
 
 namespace {

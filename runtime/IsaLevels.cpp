@@ -24,7 +24,7 @@ using namespace heddle;
 namespace {
 struct IsaRow {
   std::string_view name;
-  bool hasAvx512, hasVnni, hasTiles;
+  bool hasAvx512, hasVnni, hasBf16, hasTiles;
   /// cpuid; also whether the operating system saves the wide registers.
   bool (*isThere)();
 };
@@ -52,14 +52,16 @@ static bool hasTiles() {
 
 /// Lowest first.
 static constexpr IsaRow kRows[] = {
-    {"x86-64-v3", /*hasAvx512=*/false, /*hasVnni=*/false, /*hasTiles=*/false,
+    {"x86-64-v3", /*hasAvx512=*/false, /*hasVnni=*/false, /*hasBf16=*/false,
+     /*hasTiles=*/false,
      [] { return __builtin_cpu_supports("x86-64-v3") != 0; }},
-    {"x86-64-v4", /*hasAvx512=*/true, /*hasVnni=*/false, /*hasTiles=*/false,
+    {"x86-64-v4", /*hasAvx512=*/true, /*hasVnni=*/false, /*hasBf16=*/false,
+     /*hasTiles=*/false,
      [] { return __builtin_cpu_supports("x86-64-v4") != 0; }},
-    {"avx512-bf16", /*hasAvx512=*/true, /*hasVnni=*/true, /*hasTiles=*/false,
-     hasAvx512Bf16},
-    {"amx", /*hasAvx512=*/true, /*hasVnni=*/true, /*hasTiles=*/true,
-     [] { return hasAvx512Bf16() && hasTiles(); }},
+    {"avx512-bf16", /*hasAvx512=*/true, /*hasVnni=*/true, /*hasBf16=*/true,
+     /*hasTiles=*/false, hasAvx512Bf16},
+    {"amx", /*hasAvx512=*/true, /*hasVnni=*/true, /*hasBf16=*/true,
+     /*hasTiles=*/true, [] { return hasAvx512Bf16() && hasTiles(); }},
 };
 
 static const IsaRow *find(std::string_view name) {
@@ -83,6 +85,11 @@ bool heddle::isaHasAvx512(std::string_view name) {
 bool heddle::isaHasVnni(std::string_view name) {
   const IsaRow *row = find(name);
   return row != std::end(kRows) && row->hasVnni;
+}
+
+bool heddle::isaHasBf16(std::string_view name) {
+  const IsaRow *row = find(name);
+  return row != std::end(kRows) && row->hasBf16;
 }
 
 bool heddle::isaHasTiles(std::string_view name) {

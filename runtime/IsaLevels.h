@@ -25,6 +25,9 @@ bool isaHasVnni(std::string_view name);
 /// got the permission of the operating system; false for a name that this
 /// runtime does not know.
 bool isaHasTiles(std::string_view name);
+/// Whether code of that level multiplies bf16 by an instruction for it; false
+/// for a name that this runtime does not know.
+bool isaHasBf16(std::string_view name);
 
 } // namespace heddle
 

@@ -94,6 +94,22 @@ __attribute__((target("avx512f,avx512vnni"))) static float dotBytes64() {
   return float(result);
 }
 
+__attribute__((target("avx512f,avx512bf16"))) static float dotPairs32() {
+  __m512 sums[kSums] = {};
+  __m512i ones = _mm512_set1_epi32(0x3f803f80);
+  for (int i = 0; i < kRepeats; ++i)
+    for (__m512 &sum : sums) {
+      // Volatile, or one call would do for all.
+      asm volatile("" : "+v"(ones));
+      __m512bh factor = reinterpret_cast<__m512bh>(ones);
+      sum = _mm512_dpbf16_ps(sum, factor, factor);
+    }
+  float result = 0;
+  for (__m512 &sum : sums)
+    result += _mm512_cvtss_f32(sum);
+  return result;
+}
+
 /// What tiles are configured with: rows and bytes of each.
 struct alignas(64) TileShapes {
   uint8_t palette = 1, startRow = 0, reserved[14] = {};
@@ -126,23 +142,33 @@ __attribute__((target("amx-tile,amx-int8"))) static float multiplyTiles() {
 }
 
 namespace {
-/// A loop over bytes, and its multiplications and additions.
-struct ByteLoop {
+/// A loop, and its multiplications and additions.
+struct Loop {
   float (*run)();
   double operations;
 };
+/// Those of the instructions which a level has for each type.
+struct LevelLoops {
+  Loop f32, bf16, int8;
+};
 } // namespace
 
-/// That of the instruction which a level has for them.
-static ByteLoop byteLoopOf(const std::string &isa) {
+static LevelLoops loopsOf(const std::string &isa) {
   constexpr double vectors = 2.0 * kSums * kRepeats;
-  if (isaHasTiles(isa))
-    return {multiplyTiles, 2.0 * kTileSums * kRepeats * 16 * 16 * 64};
-  if (isaHasVnni(isa))
-    return {dotBytes64, vectors * 64};
-  if (isaHasAvx512(isa))
-    return {multiplyBytes64, vectors * 64};
-  return {multiplyBytes32, vectors * 32};
+  constexpr double tiles = 2.0 * kTileSums * kRepeats * 16 * 16;
+  LevelLoops loops;
+  loops.f32 = isaHasAvx512(isa) ? Loop{multiplyAdd16, vectors * 16}
+                                : Loop{multiplyAdd8, vectors * 8};
+  loops.bf16 = isaHasBf16(isa) ? Loop{dotPairs32, vectors * 32} : loops.f32;
+  loops.int8 = isaHasVnni(isa)     ? Loop{dotBytes64, vectors * 64}
+               : isaHasAvx512(isa) ? Loop{multiplyBytes64, vectors * 64}
+                                   : Loop{multiplyBytes32, vectors * 32};
+  // A product of tiles of bf16 takes as long, of half as many elements.
+  if (isaHasTiles(isa)) {
+    loops.bf16 = {multiplyTiles, tiles * 32};
+    loops.int8 = {multiplyTiles, tiles * 64};
+  }
+  return loops;
 }
 
 /// The sum of `count` values, a multiple of 32.
@@ -194,17 +220,16 @@ static Result<double> rate(int64_t threads, Body body) {
 
 Result<MachinePeaks> heddle::measurePeaks(const std::string &isa,
                                           int64_t threads) {
-  bool wide = isaHasAvx512(isa);
-  Result<double> loops = rate(threads, [&](int64_t) {
-    return wide ? multiplyAdd16() : multiplyAdd8();
-  });
-  if (!loops.ok())
-    return loops.status();
-  ByteLoop bytes = byteLoopOf(isa);
-  Result<double> byteLoops =
-      rate(threads, [&](int64_t) { return bytes.run(); });
-  if (!byteLoops.ok())
-    return byteLoops.status();
+  LevelLoops loops = loopsOf(isa);
+  const Loop *loopOf[] = {&loops.f32, &loops.bf16, &loops.int8};
+  double peaks[std::size(loopOf)];
+  for (size_t type = 0; type < std::size(loopOf); ++type) {
+    const Loop &loop = *loopOf[type];
+    Result<double> times = rate(threads, [&](int64_t) { return loop.run(); });
+    if (!times.ok())
+      return times.status();
+    peaks[type] = *times * loop.operations / 1e9;
+  }
 
   size_t count = kBytes / sizeof(float) / size_t(threads) / 32 * 32;
   std::unique_ptr<float[]> values(
@@ -217,7 +242,6 @@ Result<MachinePeaks> heddle::measurePeaks(const std::string &isa,
   });
   if (!reads.ok())
     return reads.status();
-  double flops = 2.0 * kSums * kRepeats * (wide ? 16 : 8);
-  return MachinePeaks{*loops * flops / 1e9, *byteLoops * bytes.operations / 1e9,
+  return MachinePeaks{peaks[0], peaks[1], peaks[2],
                       *reads * double(count * sizeof(float)) / 1e9};
 }

@@ -17,8 +17,9 @@
 namespace heddle {
 
 struct MachinePeaks {
-  /// 10^9 multiplications and additions a second, of f32 and of bytes.
-  double gigaflops, int8Gigaops;
+  /// 10^9 multiplications and additions a second, of f32, bf16 and bytes.
+  /// Levels without instructions for bf16 emulate it: it has the peak of f32.
+  double gigaflops, bf16Gigaflops, int8Gigaops;
   /// 10^9 bytes a second, read from memory that no cache holds.
   double gigabytes;
 };

@@ -324,7 +324,7 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
       std::optional<ElementType> type = named<ElementType>(kTypeNames, name);
       if (!type)
         reader.fail("has the kernel type '", name,
-                    "' (supported: f32, i32, i8)");
+                    "' (supported: f32, i32, i8, bf16)");
       manifest.kernelTypes.push_back(type.value_or(ElementType::F32));
     }
   if (manifest.kernelTypes.size() != manifest.kernels.size())

@@ -40,6 +40,18 @@ static std::string rate(int64_t amount, int64_t nanoseconds, double peak) {
   return text;
 }
 
+/// 10^9 operations a second on elements of a type.
+static double peakOf(ElementType type, const MachinePeaks &peaks) {
+  switch (type) {
+  case ElementType::I8:
+    return peaks.int8Gigaops;
+  case ElementType::BF16:
+    return peaks.bf16Gigaflops;
+  default:
+    return peaks.gigaflops;
+  }
+}
+
 std::string heddle::describeProfile(const Model &model, const Profile &profile,
                                     const ProfileSetting &setting) {
   const std::vector<std::string> &names = model.manifest().kernels;
@@ -52,7 +64,7 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
   std::string text;
   auto addRow = [&](const std::string &name, const KernelCount &count,
                     ElementType type) {
-    double peak = type == ElementType::I8 ? peaks.int8Gigaops : peaks.gigaflops;
+    double peak = peakOf(type, peaks);
     char columns[96];
     snprintf(columns, sizeof(columns), "%10lld %10.1f %5.1f %%",
              static_cast<long long>(count.calls),
@@ -78,11 +90,12 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
     shared = ", a worker's share of " + std::to_string(setting.workers);
   char last[192];
   snprintf(last, sizeof(last),
-           "peaks of %lld thread%s, %s%s: %.1f GFLOP/s, %.1f in int8, %.1f "
-           "GB/s from memory\n",
+           "peaks of %lld thread%s, %s%s: %.1f GFLOP/s, %.1f in bf16, %.1f in "
+           "int8, %.1f GB/s from memory\n",
            static_cast<long long>(setting.threads),
            setting.threads == 1 ? "" : "s", model.isa().c_str(), shared.c_str(),
-           peaks.gigaflops, peaks.int8Gigaops, peaks.gigabytes);
+           peaks.gigaflops, peaks.bf16Gigaflops, peaks.int8Gigaops,
+           peaks.gigabytes);
   return text + last;
 }
 
@@ -102,17 +115,19 @@ std::string heddle::profileAsJson(const Model &model, const Profile &profile,
                        {"bytes", count.bytes}});
   }
   MachinePeaks peaks = setting.peaksEach();
-  nlohmann::json report = {{"isa", model.isa()},
-                           {"workers", setting.workers},
-                           {"threads", setting.threads},
-                           {"peak_each_worker",
-                            {{"flops_per_second", peaks.gigaflops * 1e9},
-                             {"int8_ops_per_second", peaks.int8Gigaops * 1e9},
-                             {"bytes_per_second", peaks.gigabytes * 1e9}}},
-                           {"entries",
-                            {{"calls", profile.entries().calls},
-                             {"seconds", seconds(profile.entries())}}},
-                           {"kernels", std::move(kernels)}};
+  nlohmann::json report = {
+      {"isa", model.isa()},
+      {"workers", setting.workers},
+      {"threads", setting.threads},
+      {"peak_each_worker",
+       {{"flops_per_second", peaks.gigaflops * 1e9},
+        {"bf16_flops_per_second", peaks.bf16Gigaflops * 1e9},
+        {"int8_ops_per_second", peaks.int8Gigaops * 1e9},
+        {"bytes_per_second", peaks.gigabytes * 1e9}}},
+      {"entries",
+       {{"calls", profile.entries().calls},
+        {"seconds", seconds(profile.entries())}}},
+      {"kernels", std::move(kernels)}};
   // Names come from a file and need not be UTF-8.
   return report.dump(2, ' ', /*ensure_ascii=*/false,
                      nlohmann::json::error_handler_t::replace) +

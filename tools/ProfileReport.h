@@ -24,6 +24,7 @@ struct ProfileSetting {
   /// What is left to each worker while all of them run.
   MachinePeaks peaksEach() const {
     return {peaks.gigaflops / double(workers),
+            peaks.bf16Gigaflops / double(workers),
             peaks.int8Gigaops / double(workers),
             peaks.gigabytes / double(workers)};
   }

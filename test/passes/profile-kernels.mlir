@@ -72,3 +72,21 @@ func.func private @unknown(%x: memref<4xf32>) attributes {transformer.kernel} {
 func.func @heddle.no_calls(%call: !llvm.ptr) attributes {transformer.entry = {}} {
   return
 }
+
+// -----
+
+// What a kernel multiplies is what its first operand holds.
+// CHECK: module attributes {transformer.kernel_types = ["bf16", "i8"], transformer.kernels = ["pairs", "bytes"]}
+func.func @heddle.entry(%call: !llvm.ptr) attributes {transformer.entry = {}} {
+  %x = memref.alloca() : memref<4xbf16>
+  %y = memref.alloca() : memref<4xi8>
+  call @pairs(%x) : (memref<4xbf16>) -> ()
+  call @bytes(%y) : (memref<4xi8>) -> ()
+  return
+}
+func.func private @pairs(%x: memref<4xbf16>) attributes {transformer.kernel} {
+  return
+}
+func.func private @bytes(%x: memref<4xi8>) attributes {transformer.kernel} {
+  return
+}

@@ -81,14 +81,15 @@ TEST_F(RunProfileTest, several_workers_share_the_peaks) {
     profile.add(&profile, 0, 1'000'000'000, 25'000'000'000, 4'000'000'000);
     profile.addEntry(1'000'000'000);
   }
-  ProfileSetting setting{/*workers=*/2, /*threads=*/4, {100, 400, 10}};
+  ProfileSetting setting{/*workers=*/2, /*threads=*/4, {100, 300, 400, 10}};
   std::string table = describeProfile(*model, profile, setting);
   EXPECT_NE(table.find("100.0 %    25.0   50 %     4.0   80 %\n"),
             std::string::npos)
       << table;
   EXPECT_NE(
-      table.find("\npeaks of 4 threads, x86-64-v3, a worker's share of 2: "
-                 "50.0 GFLOP/s, 200.0 in int8, 5.0 GB/s from memory\n"),
+      table.find(
+          "\npeaks of 4 threads, x86-64-v3, a worker's share of 2: "
+          "50.0 GFLOP/s, 150.0 in bf16, 200.0 in int8, 5.0 GB/s from memory\n"),
       std::string::npos)
       << table;
   EXPECT_EQ(table.find("reference"), std::string::npos);
@@ -97,23 +98,27 @@ TEST_F(RunProfileTest, several_workers_share_the_peaks) {
   EXPECT_EQ(report["workers"], 2);
   EXPECT_EQ(report["kernels"][0]["type"], "f32");
   EXPECT_EQ(report["peak_each_worker"]["flops_per_second"], 50e9);
+  EXPECT_EQ(report["peak_each_worker"]["bf16_flops_per_second"], 150e9);
   EXPECT_EQ(report["peak_each_worker"]["int8_ops_per_second"], 200e9);
   EXPECT_EQ(report["peak_each_worker"]["bytes_per_second"], 5e9);
 }
 
-TEST_F(RunProfileTest, bytes_have_a_peak_of_their_own) {
+TEST_F(RunProfileTest, short_types_have_peaks_of_their_own) {
   json manifest = toyManifest();
-  manifest["kernel_types"] = {"i8", "f32", "f32"};
-  write("bytes", toyArtifact(manifest).build());
-  Result<Model> model = Model::load(folder + "/bytes");
-  ASSERT_TRUE(model.ok()) << model.status().message();
-  Profile profile(model->manifest());
-  profile.add(&profile, 0, 1'000'000'000, 200'000'000'000, 4'000'000'000);
-  profile.addEntry(1'000'000'000);
-  std::string table = describeProfile(*model, profile, {1, 1, {100, 400, 10}});
-  EXPECT_NE(table.find("100.0 %   200.0   50 %     4.0   40 %\n"),
-            std::string::npos)
-      << table;
+  for (auto [type, row] :
+       {std::pair("i8", "100.0 %   200.0   50 %     4.0   40 %\n"),
+        {"bf16", "100.0 %   200.0   67 %     4.0   40 %\n"}}) {
+    manifest["kernel_types"] = {type, "f32", "f32"};
+    write(type, toyArtifact(manifest).build());
+    Result<Model> model = Model::load(folder + "/" + type);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    Profile profile(model->manifest());
+    profile.add(&profile, 0, 1'000'000'000, 200'000'000'000, 4'000'000'000);
+    profile.addEntry(1'000'000'000);
+    std::string table =
+        describeProfile(*model, profile, {1, 1, {100, 300, 400, 10}});
+    EXPECT_NE(table.find(row), std::string::npos) << table;
+  }
 
   manifest["kernel_types"] = {"i8"};
   write("few", toyArtifact(manifest).build());
@@ -133,7 +138,7 @@ TEST_F(RunProfileTest, without_kernels) {
   ASSERT_TRUE(model.ok()) << model.status().message();
   Profile profile(model->manifest());
   profile.addEntry(5'000'000);
-  EXPECT_NE(describeProfile(*model, profile, {1, 1, {100, 400, 10}})
+  EXPECT_NE(describeProfile(*model, profile, {1, 1, {100, 300, 400, 10}})
                 .find("the reference lowering has no kernels: its loops are "
                       "not told apart\npeaks of 1 thread, x86-64-v3: "),
             std::string::npos);
