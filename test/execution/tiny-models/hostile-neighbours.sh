@@ -4,10 +4,10 @@
 # the reference lowering, fused and unfused, on one thread and two. Rows that a
 # mask closes are in variants/strict-past.
 #
-# usage: hostile-neighbours.sh GOLDENS TEMPORARY LEVEL
+# usage: hostile-neighbours.sh GOLDENS TEMPORARY LEVEL [FLAG...]
 
 set -euo pipefail
-goldens=$1 level=$3
+goldens=$1 level=$3 flags=("${@:4}")
 rm -rf "$2"
 mkdir -p "$2"
 cd "$2"
@@ -47,7 +47,7 @@ score() {
 }
 
 check() {
-  heddle-compile model -o model.heddle "$@"
+  heddle-compile model -o model.heddle "${flags[@]}" "$@"
   for form in full step; do
     printf '%s\n' '30 31 32 33 34 35 36 2' '40 2' >sources
     printf '%s\n' '50 51 52 2' '41 42 43 44 45 46 47 48 49 2' >targets
