@@ -2,6 +2,7 @@
 #include "bench/kernels/OneDnn.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace heddle::bench {
 
@@ -12,13 +13,17 @@ struct Shape {
   std::string mask;
   int64_t batch, heads, width, length;
   bool isStep = false;
+  /// Of what is multiplied: f32 or bf16.
+  std::string element = "f32";
 
   int64_t columns() const { return heads * width; }
   int64_t queries() const { return isStep ? 1 : length; }
+  bool isOfBf16() const { return element == "bf16"; }
   std::string name() const {
     return (isStep ? "step " : "attention ") + mask + " d" +
            std::to_string(width) + " n" + std::to_string(length) + " " +
-           std::to_string(batch) + "x" + std::to_string(heads);
+           std::to_string(batch) + "x" + std::to_string(heads) +
+           (isOfBf16() ? " bf16" : "");
   }
   Work work() const {
     int64_t pairs = 0;
@@ -26,8 +31,11 @@ struct Shape {
       pairs += mask == "full"     ? length
                : mask == "causal" ? i + 1
                                   : std::min<int64_t>(i + 1, 256);
+    // Queries, keys and values are read, results of f32 written.
+    double bytes = isOfBf16() ? 2 : 4;
     return {4.0 * batch * heads * width * pairs,
-            8.0 * batch * columns() * (length + queries())};
+            batch * columns() *
+                (bytes * (2 * length + queries()) + 4.0 * queries())};
   }
 };
 } // namespace
@@ -58,7 +66,9 @@ static Module moduleOf(const Shape &shape) {
   }
   Module module;
   EntryText entry(module, "attention");
-  entry.input("q", query).input("k", memory).input("v", memory);
+  for (auto [name, sizes] :
+       {std::pair("q", query), {"k", memory}, {"v", memory}})
+    entry.input(name, sizes, shape.element);
   if (shape.isStep)
     entry.ids("positions", {"rows"}).ids("sentences", {"rows"});
   entry.mask(shape.mask == "window" ? "window [left = 255, right = 0]"
@@ -68,6 +78,21 @@ static Module moduleOf(const Shape &shape) {
                    " {heads = " + std::to_string(shape.heads) + " : i64}",
                query);
   return module;
+}
+
+/// Sets an argument of the shape's type. These values have few digits: the
+/// upper half of their bits is near enough.
+static void setValues(const Shape &shape, test::EntryCall &call,
+                      const char *name, const std::vector<float> &values) {
+  if (!shape.isOfBf16())
+    return call.set(name, values);
+  std::vector<uint16_t> halves;
+  for (float value : values) {
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    halves.push_back(uint16_t(bits >> 16));
+  }
+  call.set(name, halves);
 }
 
 static std::string addShape(const Shape &shape, const std::string &target) {
@@ -80,14 +105,15 @@ static std::string addShape(const Shape &shape, const std::string &target) {
                   shape.work(),
                   {}};
   layer.fill = [shape](test::EntryCall &call) {
-    call.set("q", values(call.size("q"), 1, 2));
-    call.set("k", values(call.size("k"), 2, 2));
-    call.set("v", values(call.size("v"), 3, 1));
+    setValues(shape, call, "q", values(call.size("q"), 1, 2));
+    setValues(shape, call, "k", values(call.size("k"), 2, 2));
+    setValues(shape, call, "v", values(call.size("v"), 3, 1));
     if (shape.isStep)
       call.set("positions",
                std::vector<int32_t>(shape.batch, int32_t(shape.length - 1)));
   };
-  if (shape.mask == "full" && shape.batch == 1 && shape.heads == 1)
+  if (shape.mask == "full" && shape.batch == 1 && shape.heads == 1 &&
+      !shape.isOfBf16())
     layer.peer = [shape](test::EntryCall &call) { return peerOf(shape, call); };
   return addCases(moduleOf(shape), {layer}, target);
 }
@@ -106,6 +132,18 @@ std::string addAttention(const std::string &target) {
     shapes.push_back({"causal", batch, 8, 32, 30, /*isStep=*/true});
   shapes.push_back({"causal", 4, 8, 64, 512, /*isStep=*/true});
   shapes.push_back({"causal", 1, 32, 64, 2048, /*isStep=*/true});
+  for (int64_t width : {64, 128})
+    for (int64_t length : {512, 2048})
+      for (const char *mask : {"full", "causal"})
+        for (const char *element : {"f32", "bf16"})
+          if (length != 2048 || element == std::string("bf16"))
+            shapes.push_back(
+                {mask, 1, 1, width, length, /*isStep=*/false, element});
+  for (int64_t length : {16, 60})
+    shapes.push_back({"full", 16, 8, 32, length, /*isStep=*/false, "bf16"});
+  shapes.push_back({"causal", 16, 8, 32, 30, /*isStep=*/true, "bf16"});
+  shapes.push_back({"causal", 4, 8, 64, 512, /*isStep=*/true, "bf16"});
+  shapes.push_back({"causal", 1, 32, 64, 2048, /*isStep=*/true, "bf16"});
   for (const Shape &shape : shapes) {
     std::string error = addShape(shape, target);
     if (!error.empty())

@@ -30,8 +30,9 @@ EntryText &EntryText::argument(const std::string &value, const Sizes &sizes,
   return *this;
 }
 
-EntryText &EntryText::input(const std::string &value, const Sizes &sizes) {
-  return argument(value, sizes, "f32");
+EntryText &EntryText::input(const std::string &value, const Sizes &sizes,
+                            const std::string &element) {
+  return argument(value, sizes, element);
 }
 EntryText &EntryText::ids(const std::string &value, const Sizes &sizes) {
   return argument(value, sizes, "i32");

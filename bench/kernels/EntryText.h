@@ -32,7 +32,8 @@ public:
   EntryText(Module &module, std::string name)
       : module(module), name(std::move(name)) {}
 
-  EntryText &input(const std::string &value, const Sizes &sizes);
+  EntryText &input(const std::string &value, const Sizes &sizes,
+                   const std::string &element = "f32");
   EntryText &ids(const std::string &value, const Sizes &sizes);
   EntryText &state(const std::string &value, const Sizes &sizes);
   EntryText &weight(const std::string &value, const std::vector<int64_t> &sizes,

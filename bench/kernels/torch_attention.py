@@ -18,15 +18,25 @@ torch.set_grad_enabled(False)
 print(f"torch {torch.__version__}")
 
 CASES = [
-    (mask, 1, 1, width, 2048)
+    (mask, 1, 1, width, 2048, torch.float32)
     for width in [8, 16, 32, 48, 64, 128]
     for mask in ["full", "causal"]
 ]
-CASES += [("full", 1, 1, 64, 8192)]
-CASES += [("full", 16, 8, 32, length) for length in [10, 16, 30, 60]]
+CASES += [("full", 1, 1, 64, 8192, torch.float32)]
+CASES += [("full", 16, 8, 32, length, torch.float32) for length in [10, 16, 30, 60]]
+CASES += [
+    (mask, 1, 1, width, length, dtype)
+    for width in [64, 128]
+    for length in [512, 2048]
+    for mask in ["full", "causal"]
+    for dtype in [torch.float32, torch.bfloat16]
+    if length != 2048 or dtype == torch.bfloat16
+]
 
-for mask, batch, heads, width, length in CASES:
-    q, k, v = (torch.randn(batch, heads, length, width) for _ in range(3))
+for mask, batch, heads, width, length, dtype in CASES:
+    q, k, v = (
+        torch.randn(batch, heads, length, width, dtype=dtype) for _ in range(3)
+    )
     seconds = []
     while len(seconds) < 5 or sum(seconds) < 0.5:
         start = time.perf_counter()
@@ -35,4 +45,5 @@ for mask, batch, heads, width, length in CASES:
     pairs = length * (length + 1) / 2 if mask == "causal" else length**2
     flops = 4 * batch * heads * width * pairs / statistics.median(seconds)
     name = f"attention {mask} d{width} n{length} {batch}x{heads}"
+    name += " bf16" if dtype == torch.bfloat16 else ""
     print(f"{name:36} {flops / 1e9:9.1f}")
