@@ -320,6 +320,17 @@ func.func @linear(%x: tensor<?x37xf32> {transformer.name = "x",
       -> (tensor<?x40xf32>, tensor<?x7xf32>)
   return %a, %y : tensor<?x40xf32>, tensor<?x7xf32>
 }
+func.func @rounded(%x: tensor<?x37xf32> {transformer.name = "x",
+                                         transformer.dims = ["rows"]})
+    -> (tensor<?x40xbf16> {transformer.name = "a"},
+        tensor<?x7xbf16> {transformer.name = "y"}) {
+  %w = transformer.weight @vw : tensor<37x47xbf16>
+  %r = transformer.round %x : (tensor<?x37xf32>) -> tensor<?x37xbf16>
+  %a, %y = transformer.linear %r, %w round split [40, 7]
+    : (tensor<?x37xbf16>, tensor<37x47xbf16>)
+      -> (tensor<?x40xbf16>, tensor<?x7xbf16>)
+  return %a, %y : tensor<?x40xbf16>, tensor<?x7xbf16>
+}
 )";
   Weights weights = {{"v", {{37, 40}, wholeNumbers(37 * 40, 1, 100)}},
                      {"w", {{37, 7}, wholeNumbers(37 * 7, 2, 100)}}};
@@ -328,6 +339,18 @@ func.func @linear(%x: tensor<?x37xf32> {transformer.name = "x",
     expectNear(runInBatches(code, "linear", kRows, {{"x", x}}),
                multiply(x, weights["w"].values, std::vector<float>(7)),
                /*tolerance=*/0);
+    EntryCall call = prepare(code, "rounded", {{Dim::Rows, kRows}});
+    call.set("x", x);
+    call();
+    EXPECT_TRUE(call.checkGuards().ok()) << call.checkGuards().message();
+    for (auto [name, part] : {std::pair("a", "v"), {"y", "w"}}) {
+      const Weight &weight = weights[part];
+      std::vector<uint16_t> expected;
+      for (double sum :
+           multiply(x, weight.values, std::vector<float>(weight.shape[1])))
+        expected.push_back(roundedBits(float(sum)));
+      EXPECT_EQ(call.get<uint16_t>(name), expected) << name;
+    }
   });
 }
 
