@@ -98,6 +98,9 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
     Tile sizes are those of scratch memory and steps: changing them here changes
     the code.
 
+    Queries and weights of bf16 stand in pairs, and `online.pairs` puts the values
+    of a tile in pairs before they are added; one query is read where it stands.
+
     ```mlir
     transformer.attention %q, %k, %v mask(%causal) into %y {heads = 8 : i64}
     // becomes
