@@ -91,6 +91,7 @@ private:
                    function_ref<Value(Value key, Value carried)> body,
                    function_ref<void(Value)> last);
 
+  SmallVector<Value> loadQuery();
   Value scores(Value key);
   Value mask(Value key, Value positions);
   Value scoredTile(Value key);
@@ -109,6 +110,9 @@ private:
   /// Where scores are until the largest one is known.
   Value waiting;
   Value batch, head, position;
+  /// Empty of bf16: levels without it have no vectors that live from tile to
+  /// tile, but LLVM takes the loads out of the loop with what is made of them.
+  SmallVector<Value> query;
 };
 } // namespace
 
@@ -123,17 +127,21 @@ Value RowWeights::weightsAt(Value key) {
   return loops.minus(key, loops.floorTo(op.getBegin(), lanes));
 }
 
+SmallVector<Value> RowWeights::loadQuery() {
+  SmallVector<Value> parts;
+  forEachPart(elements, widthOf(op.getQueries()),
+              [&](int64_t d, int64_t count) {
+                parts.push_back(loops.loadFirst(op.getQueries(), loops.index(d),
+                                                count, elements));
+              });
+  return parts;
+}
+
 /// The dot products of the query with the keys of a tile; keys outside of
 /// [begin, end) stand for their neighbours inside.
 Value RowWeights::scores(Value key) {
   Value last = loops.plus(op.getEnd(), -1);
-  // The same for all tiles: LLVM takes these loads out of the loop, but for
-  // vectors of bf16 only together with what is made of them.
-  SmallVector<Value> query;
-  forEachPart(elements, widthOf(op.getKeys()), [&](int64_t d, int64_t count) {
-    query.push_back(
-        loops.loadFirst(op.getQueries(), loops.index(d), count, elements));
-  });
+  SmallVector<Value> factors = query.empty() ? loadQuery() : query;
   SmallVector<Value> products;
   for (int64_t k = 0; k < lanes; ++k) {
     Value j = loops.clamp(loops.plus(key, k), op.getBegin(), last);
@@ -145,7 +153,7 @@ Value RowWeights::scores(Value key) {
     forEachPart(elements, widthOf(op.getKeys()), [&](int64_t d, int64_t count) {
       Value part =
           loops.loadFirst(op.getKeys(), {row, loops.index(d)}, count, elements);
-      Value factor = query[d / elements];
+      Value factor = factors[d / elements];
       sum = product.multiplyAdd(part, factor, sum);
     });
     products.push_back(sum);
@@ -250,6 +258,8 @@ void RowWeights::build() {
   batch = loops.toI32(op.getBatch());
   head = loops.toI32(op.getHead());
   position = loops.toI32(op.getFirst());
+  if (product.group() == 1)
+    query = loadQuery();
   Value begin = loops.floorTo(op.getBegin(), lanes);
   Value initial = isSoftmax ? loops.splat(-INFINITY, lanes) : state(kTotal);
   Value carried =
