@@ -131,7 +131,8 @@ def FuseFfnPass : Pass<"transformer-fuse-ffn", "::mlir::ModuleOp"> {
 
     Not where the hidden vector is read elsewhere or too wide for caches, where one
     of the two linears has a bias and the other has none, where their types or
-    shifts differ, or where more stands between them.
+    shifts differ, or where more stands between them. Of bf16 and i8 not where
+    weights are larger than 2 MB, either.
   }];
 }
 

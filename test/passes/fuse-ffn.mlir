@@ -132,6 +132,15 @@ func.func @shifts(%x: tensor<?x8xi8>, %w1: tensor<8x16xi8>, %s1: tensor<16xf32>,
   return %y, %z, %t : !x, !x, tensor<?xf32>
 }
 
+// REMARK: since reading their weights for each block of rows takes longer than multiplying
+// CHECK-LABEL: func.func @large(
+// CHECK-NOT: transformer.ffn
+func.func @large(%x: tensor<?x512xbf16>, %w1: tensor<512x2048xbf16>, %w2: tensor<2048x512xbf16>) -> tensor<?x512xf32> {
+  %h = transformer.linear %x, %w1 round : (tensor<?x512xbf16>, tensor<512x2048xbf16>) -> tensor<?x2048xbf16>
+  %y = transformer.linear %h, %w2 : (tensor<?x2048xbf16>, tensor<2048x512xbf16>) -> tensor<?x512xf32>
+  return %y : tensor<?x512xf32>
+}
+
 // What ends in a norm is a sublayer of its own, and no hidden vector.
 
 // REMARK-NOT: remark:

@@ -88,13 +88,47 @@ func.func @casts(%x: memref<?xf32>, %context: !llvm.ptr) {
 // CHECK-LABEL: llvm.func @masked_bf16(
 // CHECK: %[[LOADED:.*]] = llvm.intr.masked.load {{.*}} -> vector<16xi16>
 // CHECK: %[[VALUES:.*]] = llvm.bitcast %[[LOADED]] : vector<16xi16> to vector<16xbf16>
-// CHECK: %[[BITS:.*]] = llvm.bitcast %{{.*}} : vector<16xbf16> to vector<16xi16>
-// CHECK: llvm.intr.masked.store %[[BITS]], {{.*}} : vector<16xi16>
+// CHECK: llvm.bitcast %{{.*}} : vector<16xbf16> to vector<16xi16>
+// CHECK: llvm.intr.masked.store %{{.*}} : vector<16xi16>
 // CHECK: llvm.return %[[VALUES]]
 func.func @masked_bf16(%x: memref<16xbf16>, %mask: vector<16xi1>, %zeros: vector<16xbf16>, %at: index) -> vector<16xbf16> {
   %v = vector.maskedload %x[%at], %mask, %zeros : memref<16xbf16>, vector<16xi1>, vector<16xbf16> into vector<16xbf16>
   vector.maskedstore %x[%at], %mask, %zeros : memref<16xbf16>, vector<16xi1>, vector<16xbf16>
   return %v : vector<16xbf16>
+}
+
+// A fence keeps LLVM from joining a masked store with what shortened its
+// elements.
+
+// CHECK-LABEL: llvm.func @masked_bytes(
+// CHECK: %[[BYTES:.*]] = llvm.trunc
+// CHECK: %[[WORDS:.*]] = llvm.bitcast %[[BYTES]] : vector<16xi8> to vector<4xf32>
+// CHECK: %[[FENCED:.*]] = llvm.call_intrinsic "llvm.arithmetic.fence"(%[[WORDS]])
+// CHECK: %[[STORED:.*]] = llvm.bitcast %[[FENCED]] : vector<4xf32> to vector<16xi8>
+// CHECK: llvm.intr.masked.store %[[STORED]]
+func.func @masked_bytes(%x: memref<16xi8>, %mask: vector<16xi1>, %long: vector<16xi32>, %at: index) {
+  %v = arith.trunci %long : vector<16xi32> to vector<16xi8>
+  vector.maskedstore %x[%at], %mask, %v : memref<16xi8>, vector<16xi1>, vector<16xi8>
+  return
+}
+
+// A view of a view on the stack, one of two that are chosen from.
+
+// CHECK-LABEL: llvm.func @views_of_views(
+// CHECK-NOT: unrealized_conversion_cast
+// CHECK: llvm.return
+func.func @views_of_views(%which: i1, %rows: index) -> f32 {
+  %zero = arith.constant 0 : index
+  %a = memref.alloca() : memref<8x4xf32>
+  %b = memref.alloca() : memref<8x4xf32>
+  %all = memref.subview %a[0, 0] [%rows, 4] [1, 1] : memref<8x4xf32> to memref<?x4xf32, strided<[4, 1]>>
+  %some = memref.subview %all[%rows, 0] [%rows, 4] [1, 1] : memref<?x4xf32, strided<[4, 1]>> to memref<?x4xf32, strided<[4, 1], offset: ?>>
+  %other = memref.cast %b : memref<8x4xf32> to memref<?x4xf32, strided<[4, 1]>>
+  %chosen = arith.select %which, %all, %other : memref<?x4xf32, strided<[4, 1]>>
+  %x = memref.load %chosen[%zero, %zero] : memref<?x4xf32, strided<[4, 1]>>
+  %y = memref.load %some[%zero, %zero] : memref<?x4xf32, strided<[4, 1], offset: ?>>
+  %sum = arith.addf %x, %y : f32
+  return %sum : f32
 }
 
 // Tiles become intrinsics, also where loops carry them.
