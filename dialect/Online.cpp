@@ -112,6 +112,30 @@ MaskOpInterface OnlineWeightsOp::getMaskOp() {
                    : MaskOpInterface();
 }
 
+/// Scratch memory for scores by tiles.
+static LogicalResult verifyGroups(OnlineWeightsOp op) {
+  // online_weights_c4
+  if (!op.getScores() != !op.getLast())
+    return op.emitOpError("expects scores and last keys together");
+  if (!op.getScores())
+    return success();
+  ArrayRef<int64_t> scores = memrefType(op.getScores()).getShape();
+  int64_t width = widthOf(op.getKeys());
+  if (scores != ArrayRef<int64_t>{kKeyGroup, columnsOf(op.getQueries())} ||
+      memrefType(op.getLast()).getShape() !=
+          ArrayRef<int64_t>{kKeyGroup, width} ||
+      !isOfBf16(op.getLast()))
+    return op.emitOpError("expects scores [")
+           << kKeyGroup << ", queries] and last keys [" << kKeyGroup
+           << ", width] of bf16, found " << op.getScores().getType() << " and "
+           << op.getLast().getType();
+  if (width % kKeyGroup != 0 || kKeyGroup % op.getTile() != 0)
+    return op.emitOpError("expects a width in multiples of ")
+           << kKeyGroup << " and a tile that divides it, found " << width
+           << " and " << op.getTile();
+  return success();
+}
+
 LogicalResult OnlineWeightsOp::verify() {
   // online_weights_c1
   for (Value columns : {getWeights(), getSums()})
@@ -134,9 +158,12 @@ LogicalResult OnlineWeightsOp::verify() {
   if (isOfBf16(getKeys()) && getTile() % 2 != 0)
     return emitOpError("expects tiles of an even number of keys, found ")
            << getTile();
-  if (bool(getScores()) != (isOfBf16(getKeys()) && isOfOneQuery))
+  if (isOfOneQuery ? bool(getScores()) != isOfBf16(getKeys())
+                   : getScores() && !isOfBf16(getKeys()))
     return emitOpError("expects scores exactly with one query of bf16");
-  if (getScores() &&
+  if (!isOfOneQuery && failed(verifyGroups(*this)))
+    return failure();
+  if (isOfOneQuery && getScores() &&
       failed(verifyAgree(*this, "number of scores",
                          memrefType(getScores()).getDimSize(0),
                          memrefType(getWeights()).getDimSize(0))))
@@ -158,6 +185,26 @@ LogicalResult OnlinePairsOp::verify() {
                      pairs.getDimSize(1));
 }
 
+/// Groups of `values`, and what the slots hold.
+static LogicalResult verifyColumns(Operation *op, Value values, Value columns,
+                                   Value slots) {
+  ArrayRef<int64_t> groups = memrefType(columns).getShape();
+  int64_t width = widthOf(values);
+  if (isOfBf16(values) && width % kKeyGroup == 0 && groups[1] == width &&
+      groups[2] == kKeyGroup &&
+      memrefType(slots).getShape() == ArrayRef<int64_t>{groups[0], 2})
+    return success();
+  return op->emitOpError("expects values of bf16 in multiples of ")
+         << kKeyGroup << ", columns [slots, width, " << kKeyGroup
+         << "] and slots [slots, 2], found " << values.getType() << ", "
+         << columns.getType() << " and " << slots.getType();
+}
+
+LogicalResult OnlineColumnsOp::verify() {
+  // online_columns_c1
+  return verifyColumns(*this, getValues(), getColumns(), getSlots());
+}
+
 LogicalResult OnlineUpdateOp::verify() {
   // online_update_c1
   if (failed(verifyAgree(*this, "number of columns", columnsOf(getWeights()),
@@ -168,7 +215,13 @@ LogicalResult OnlineUpdateOp::verify() {
       failed(verifyPairs(*this, getWeights())))
     return failure();
   MemRefType values = memrefType(getValues());
-  bool isPaired = memrefType(getWeights()).getRank() == 3;
+  // online_update_c3
+  if (!getColumns() != !getSlots())
+    return emitOpError("expects columns and slots together");
+  if (getColumns() &&
+      failed(verifyColumns(*this, getValues(), getColumns(), getSlots())))
+    return failure();
+  bool isPaired = memrefType(getWeights()).getRank() == 3 && !getColumns();
   if ((values.getRank() == 3) != isPaired ||
       (isPaired && values.getDimSize(2) != 2))
     return emitOpError("expects values in pairs where weights are, found ")

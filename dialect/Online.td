@@ -7,7 +7,8 @@
 // What is multiplied is f32 or bf16; scores, sums and totals are f32. A block of
 // bf16 stands in pairs of the axis that is summed over, as InnerProduct
 // (lib/Kernels) takes them: queries [ceil(width / 2), queries, 2], of which zeros
-// fill an odd end, and weights [keys / 2, queries, 2].
+// fill an odd end, and weights [keys / 2, queries, 2]. Levels with tiles multiply
+// 32 keys at once: what is said of groups of keys below is for them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,9 @@ def Transformer_QuerySums : MemRefRankOf<[F32], [1, 2]>;
 /// The same, or a block of bf16 in pairs.
 def Transformer_Columns : MemRefRankOf<[F32, BF16], [1, 2, 3]>;
 def Transformer_State : MemRefRankOf<[F32], [2]>;
+/// [slots, width, keys of a group], and what each slot holds.
+def Transformer_KeyGroups : MemRefRankOf<[BF16], [3]>;
+def Transformer_Slots : MemRefRankOf<[Index], [2]>;
 /// Bounds of runs: begin, end, begin and end of the full part.
 def Transformer_Runs : MemRefRankOf<[Index], [2]>;
 
@@ -118,7 +122,9 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     Weights of bf16 are rounded, and so added to the total. Their shifts are
     whole numbers: a weight has the same digits whatever its shift, and shrinks
     without rounding again. The scores of one query wait in `scores` until the
-    largest of them is known.
+    largest of them is known. Those of a block on a level with tiles, 32 keys from
+    `begin` on at a time, pass through `scores`; keys that are fewer stand in
+    `last` then, where tiles may read behind them.
 
     weights[j - begin'] holds w_j, and -0.0 where (b, h, query, j) is not in the
     mask; keys in [full begin, full end) are known to be. begin' is begin rounded
@@ -139,8 +145,10 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
       width of keys; weights has a row for each key of a tile.
     - (C2) a normalizer region is given exactly where the normalizer is one.
     - (C3) queries, keys and weights have one element type. Tiles of bf16 have an
-      even number of keys; with one query of bf16 stand scores [keys of a tile],
-      and with nothing else.
+      even number of keys; with one query of bf16 stand scores [keys of a tile].
+    - (C4) with a block of bf16 may stand scores [32, queries] and last
+      [32, width of keys], both or none; then the width is a multiple of 32, and
+      32 one of the tile.
   }];
   let arguments = (ins Transformer_Columns:$queries, Transformer_HeadRows:$keys,
                        Index:$begin, Index:$end, Index:$fullBegin,
@@ -148,6 +156,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
                        Index:$batch, Index:$head, Index:$first,
                        Optional<Index>:$origin,
                        Optional<Transformer_QuerySums>:$scores,
+                       Optional<Transformer_HeadRows>:$last,
                        Transformer_Columns:$weights, Transformer_QuerySums:$sums,
                        Transformer_State:$state, F32Attr:$factor,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scale,
@@ -159,6 +168,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
         (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
         (`ring` $origin^)? (`scores` `(` $scores^ `:` type($scores) `)`)?
+        (`last` `(` $last^ `:` type($last) `)`)?
         `into` $weights `,` $sums `,` $state attr-dict
         (`score` $score^)? `` custom<Normalizer>($normalizer, $weighting)
         `:` type($queries) `,` type($keys) `,` type($weights) `,` type($sums)
@@ -197,14 +207,48 @@ def OnlinePairsOp : Transformer_Op<"online.pairs"> {
   let hasVerifier = 1;
 }
 
-def OnlineUpdateOp : Transformer_Op<"online.update"> {
+def OnlineColumnsOp : Transformer_Op<"online.columns"> {
+  let summary = "the values of groups of 32 keys, a width each";
+  let description = [{
+        columns[(j / 32) mod slots, d, j mod 32] = values[j, d]
+
+    for the groups of keys that [begin, end) touches. Zeros stand for the rows
+    behind the last one, and for values that are infinite or no numbers. What
+    tiles of a block add to its sums of bf16. `slots` says of each slot the number
+    of its group, head groups + j / 32 with the groups of a head, and whether such
+    a value was left out: a group that is there already stays. -1 is no group.
+
+    ```mlir
+    transformer.online.columns %values[%j to %end] of %head into %columns, %slots
+        : memref<?x64xbf16>, memref<64x64x32xbf16>, memref<64x2xindex>
+    ```
+
+    Constraints:
+    - (C1) values are bf16; columns is [slots, width of values, 32], slots
+      [slots, 2], and the width a multiple of 32.
+  }];
+  let arguments = (ins Transformer_HeadRows:$values, Index:$begin, Index:$end,
+                       Index:$head, Transformer_KeyGroups:$columns,
+                       Transformer_Slots:$slots);
+  let assemblyFormat = [{
+    $values `[` $begin `to` $end `]` `of` $head `into` $columns `,` $slots
+        attr-dict `:` type($values) `,` type($columns) `,` type($slots)
+  }];
+  let hasVerifier = 1;
+}
+
+def OnlineUpdateOp : Transformer_Op<"online.update", [
+      AttrSizedOperandSegments
+    ]> {
   let summary = "adds the weighted values of one tile of keys";
   let description = [{
         sums[d, query] += weights[j - begin', query] values[j, d]
 
     for the keys j in [begin, end), ascending. Where a weight is -0.0 nothing is
     added, whatever the value. Rows as in `transformer.online.weights`; a block of
-    bf16 takes those of the tile in pairs, from `online.pairs`.
+    bf16 takes those of the tile in pairs, from `online.pairs`, or in groups, from
+    `online.columns`: then a tile begins with a group, and groups are added whole,
+    with weights of -0.0 behind the last key.
 
     ```mlir
     transformer.online.update %weights, %values[%j to %end] full %from to %to
@@ -215,16 +259,21 @@ def OnlineUpdateOp : Transformer_Op<"online.update"> {
     Constraints:
     - (C1) weights and sums have one number of columns, sums the width of values.
     - (C2) weights and values have one element type; a block of bf16 has values
-      [keys / 2, width, 2].
+      [keys / 2, width, 2], or rows and groups of them.
+    - (C3) columns and slots stand together, as in `online.columns`.
   }];
   let arguments = (ins Transformer_Columns:$weights,
                        Transformer_PairedRows:$values, Index:$begin, Index:$end,
                        Index:$fullBegin, Index:$fullEnd,
-                       Optional<Index>:$origin, Transformer_QuerySums:$sums,
-                       Transformer_Count:$tile);
+                       Optional<Index>:$origin,
+                       Optional<Transformer_KeyGroups>:$columns,
+                       Optional<Transformer_Slots>:$slots,
+                       Transformer_QuerySums:$sums, Transformer_Count:$tile);
   let assemblyFormat = [{
     $weights `,` $values `[` $begin `to` $end `]`
-        `full` $fullBegin `to` $fullEnd (`ring` $origin^)? `into` $sums
+        `full` $fullBegin `to` $fullEnd (`ring` $origin^)?
+        (`columns` `(` $columns^ `:` type($columns) `)`)?
+        (`slots` `(` $slots^ `:` type($slots) `)`)? `into` $sums
         attr-dict `:` type($weights) `,` type($values) `,` type($sums)
   }];
   let hasVerifier = 1;

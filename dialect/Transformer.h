@@ -55,6 +55,8 @@ inline constexpr llvm::StringLiteral kKernelTypesAttr =
 
 /// Rows of the state of online ops: what a query remembers of its keys.
 inline constexpr int64_t kOnlineStateRows = 4;
+/// Keys that tiles take at once.
+inline constexpr int64_t kKeyGroup = 32;
 
 /// Whether a weight stands in panels, as `parameter` says: on memrefs only.
 inline bool isPacked(mlir::Value weight) {

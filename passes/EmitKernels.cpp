@@ -15,6 +15,7 @@
 #include "lib/Kernels/NormKernel.h"
 #include "lib/Kernels/OnlineBlock.h"
 #include "lib/Kernels/OnlineRow.h"
+#include "lib/Kernels/OnlineTiles.h"
 #include "lib/Kernels/PositionKernels.h"
 #include "lib/Kernels/QuantizeKernel.h"
 #include "lib/Kernels/RecurrenceKernel.h"
@@ -115,6 +116,10 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
         })
         .Case([&](OnlinePairsOp pairs) {
           emitPairs(pairs, isa);
+          return success();
+        })
+        .Case([&](OnlineColumnsOp columns) {
+          emitColumns(columns, isa);
           return success();
         })
         .Case<OnlineInitOp, OnlineWeightsOp, OnlineUpdateOp, OnlineFinishOp>(

@@ -31,6 +31,10 @@ static constexpr int64_t kTaskWork = 1200000;
 /// Scratch memory and code grow with the width of a head; the widest of the
 /// literature are 256.
 static constexpr int64_t kMostHeadWidth = 512;
+/// Columns of a tile: queries, where a level multiplies tiles.
+static constexpr int64_t kTileColumns = 16;
+/// Bytes of values in columns that a task keeps: in the L2 cache, beside keys.
+static constexpr int64_t kColumnBytes = 1 << 19;
 
 namespace {
 /// The sizes of tiles, as measured.
@@ -40,26 +44,39 @@ struct TileSizes {
   /// Keys whose scores stay in registers, and whose weights stay in scratch
   /// memory until their values are added.
   int64_t scores, weights;
+  /// Queries of a block where few are left.
+  int64_t fewQueries;
+  /// Keys that runs are multiples of.
+  int64_t run;
+};
+
+/// Values in columns, of the head that a task is at.
+struct ValueColumns {
+  Value memref, slots, head;
 };
 
 /// Scratch memory of a block of queries, or of one query.
 struct BlockScratch {
   Value queries, weights, sums, state;
   /// Of bf16: the values of a tile of keys in pairs, for a block; the scores of
-  /// one query.
-  Value pairs, scores;
+  /// one query, or of a group of keys, which has memory for the last ones.
+  Value pairs, scores, last;
 };
 
 class AttentionTiler {
 public:
   AttentionTiler(AttentionOp op, OpBuilder &builder, const IsaLevel &isa)
-      : op(op), loops(builder, op.getLoc(), isa),
-        sizes{2 * isa.lanes, isa.vectorRegisters / 4, 256} {}
+      : op(op), loops(builder, op.getLoc(), isa), usesTiles(multipliesTiles()),
+        sizes{usesTiles ? 2 * kTileColumns : 2 * isa.lanes,
+              isa.vectorRegisters / 4, /*weights=*/256,
+              usesTiles ? kTileColumns : isa.lanes,
+              usesTiles ? kKeyGroup : isa.vectorRegisters / 4} {}
 
   void tileFull();
   void tileStep();
 
 private:
+  bool multipliesTiles();
   Value scratch(ArrayRef<int64_t> shape, Type element);
   Value factors(int64_t size, int64_t count);
   Value headRows(Value memref, Value batch, Value head, int64_t width);
@@ -69,6 +86,7 @@ private:
                    function_ref<void()> takeScratch,
                    function_ref<void(Value)> unit);
   BlockScratch blockScratch(int64_t count);
+  ValueColumns takeColumns();
   void queryBlock(Value batch, Value head, Value first,
                   const BlockScratch &block);
   void queryRow(Value row, Value head);
@@ -85,12 +103,21 @@ private:
 
   AttentionOp op;
   VectorLoops loops;
+  bool usesTiles;
   TileSizes sizes;
   /// What the current block or query works in.
   BlockScratch block;
+  ValueColumns columns;
   Value runs;
 };
 } // namespace
+
+/// Whether blocks of queries are multiplied in tiles, of bf16 and whole widths.
+bool AttentionTiler::multipliesTiles() {
+  return loops.isa.hasTiles && op.isOfBf16() && !op.isStep() &&
+         op.getKeyWidth() % kKeyGroup == 0 &&
+         op.getValueWidth() % kKeyGroup == 0;
+}
 
 Value AttentionTiler::scratch(ArrayRef<int64_t> shape, Type element) {
   return memref::AllocaOp::create(loops.builder, loops.loc,
@@ -203,8 +230,9 @@ void AttentionTiler::createWeights(Value keys, Value begin, Value end,
   OpBuilder &builder = loops.builder;
   auto tile = OnlineWeightsOp::create(
       builder, loops.loc, block.queries, keys, begin, end, run[2], run[3],
-      op.getMask(), batch, head, first, origin, block.scores, block.weights,
-      block.sums, block.state, builder.getF32FloatAttr(exponentFactor()),
+      op.getMask(), batch, head, first, origin, block.scores, block.last,
+      block.weights, block.sums, block.state,
+      builder.getF32FloatAttr(exponentFactor()),
       builder.getF32FloatAttr(scoreScale()),
       builder.getI64IntegerAttr(sizes.scores), op.getNormalizerAttr());
   IRMapping mapping;
@@ -214,13 +242,17 @@ void AttentionTiler::createWeights(Value keys, Value begin, Value end,
 
 void AttentionTiler::createUpdate(Value values, Value begin, Value end,
                                   ArrayRef<Value> run, Value origin) {
+  if (columns.memref)
+    OnlineColumnsOp::create(loops.builder, loops.loc, values, begin, end,
+                            columns.head, columns.memref, columns.slots);
   if (block.pairs) {
     OnlinePairsOp::create(loops.builder, loops.loc, values, begin, end,
                           block.pairs);
     values = block.pairs;
   }
   OnlineUpdateOp::create(loops.builder, loops.loc, block.weights, values, begin,
-                         end, run[2], run[3], origin, block.sums,
+                         end, run[2], run[3], origin, columns.memref,
+                         columns.slots, block.sums,
                          loops.builder.getI64IntegerAttr(sizes.scores));
 }
 
@@ -251,7 +283,25 @@ BlockScratch AttentionTiler::blockScratch(int64_t count) {
           scratch({op.getValueWidth(), count}, f32),
           scratch({kOnlineStateRows, count}, f32),
           /*pairs=*/Value(),
-          /*scores=*/Value()};
+          usesTiles ? scratch({kKeyGroup, count}, f32) : Value(),
+          usesTiles ? scratch({kKeyGroup, op.getKeyWidth()},
+                              loops.builder.getBF16Type())
+                    : Value()};
+}
+
+/// Memory for as many groups of keys as a task keeps, none of which it has.
+ValueColumns AttentionTiler::takeColumns() {
+  int64_t width = op.getValueWidth();
+  int64_t groupBytes = kKeyGroup * width * sizeof(uint16_t);
+  int64_t count = llvm::bit_floor(uint64_t(kColumnBytes / groupBytes));
+  Type index = loops.builder.getIndexType();
+  ValueColumns taken = {
+      scratch({count, width, kKeyGroup}, loops.builder.getBF16Type()),
+      scratch({count, 2}, index), /*head=*/Value()};
+  loops.each(loops.index(0), loops.index(count), 1, [&](Value slot) {
+    loops.store(loops.index(-1), taken.slots, {slot, loops.index(0)});
+  });
+  return taken;
 }
 
 /// As many queries of one head, from `first` on, as `scratch` has columns.
@@ -267,14 +317,18 @@ void AttentionTiler::queryBlock(Value batch, Value head, Value first,
   Value result = headRows(op.getDestination(), batch, head, op.getValueWidth());
   OnlineInitOp::create(builder, loc, rows, first, block.queries, block.sums,
                        block.state, builder.getF32FloatAttr(queryScale()));
+  if (usesTiles) {
+    Value heads = loops.index(op.getKeyValueHeads());
+    columns.head =
+        loops.plus(arith::MulIOp::create(builder, loc, batch, heads), keysOf);
+  }
   // The runs of a whole block even where fewer queries are left, and whatever
   // scratch they take: what a tile is may not depend on how many there are, and
   // that depends on padding.
-  auto tiles =
-      TileRunsOp::create(builder, loc, op.getMask(), batch, head, first,
-                         loops.plus(first, sizes.queries), loops.index(0),
-                         loops.size(op.getKey(), 1), runs,
-                         builder.getI64IntegerAttr(sizes.scores));
+  auto tiles = TileRunsOp::create(builder, loc, op.getMask(), batch, head,
+                                  first, loops.plus(first, sizes.queries),
+                                  loops.index(0), loops.size(op.getKey(), 1),
+                                  runs, builder.getI64IntegerAttr(sizes.run));
   forEachTile(tiles.getCount(), /*isAligned=*/false,
               [&](Value begin, Value end, ArrayRef<Value> run) {
                 createWeights(keys, begin, end, run, batch, head, first,
@@ -299,13 +353,15 @@ void AttentionTiler::tileFull() {
       loops.times(loops.size(op.getKey(), 1), sizes.queries * widths);
   // Few queries, as at the end of a sentence, take one vector.
   BlockScratch wide, narrow;
-  bool hasNarrow = sizes.queries > loops.isa.lanes;
+  bool hasNarrow = sizes.queries > sizes.fewQueries;
   auto takeScratch = [&] {
     wide = blockScratch(sizes.queries);
     if (hasNarrow)
-      narrow = blockScratch(loops.isa.lanes);
-    if (op.isOfBf16())
+      narrow = blockScratch(sizes.fewQueries);
+    if (op.isOfBf16() && !usesTiles)
       wide.pairs = narrow.pairs = factors(sizes.weights, op.getValueWidth());
+    if (usesTiles)
+      columns = takeColumns();
     runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                    builder.getIndexType());
   };
@@ -323,7 +379,7 @@ void AttentionTiler::tileFull() {
       return queryBlock(batch, head, first, wide);
     Value left = loops.minus(loops.size(op.getQuery(), 1), first);
     loops.whenElse(
-        loops.lessOrEqual(left, loops.index(loops.isa.lanes)),
+        loops.lessOrEqual(left, loops.index(sizes.fewQueries)),
         [&] { queryBlock(batch, head, first, narrow); },
         [&] { queryBlock(batch, head, first, wide); });
   });
@@ -390,7 +446,8 @@ void AttentionTiler::tileStep() {
              scratch({op.getValueWidth()}, f32),
              scratch({kOnlineStateRows, loops.isa.lanes}, f32),
              /*pairs=*/Value(),
-             op.isOfBf16() ? scratch({sizes.weights}, f32) : Value()};
+             op.isOfBf16() ? scratch({sizes.weights}, f32) : Value(),
+             /*last=*/Value()};
     runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                    builder.getIndexType());
   };

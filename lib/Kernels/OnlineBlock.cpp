@@ -11,6 +11,7 @@
 #include "lib/Kernels/OnlineBlock.h"
 #include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/OnlineState.h"
+#include "lib/Kernels/OnlineTiles.h"
 #include "lib/Kernels/RoundKernel.h"
 #include "lib/Kernels/VectorTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -273,6 +274,8 @@ void BlockUpdate::build() {
 }
 
 void heddle::emitBlock(OnlineUpdateOp op, const IsaLevel &isa) {
+  if (op.getColumns())
+    return emitTileUpdate(op, isa);
   OpBuilder builder(op);
   BlockUpdate(op, builder, isa).build();
 }

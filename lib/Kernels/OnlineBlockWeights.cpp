@@ -13,6 +13,7 @@
 #include "lib/Kernels/LaneRegion.h"
 #include "lib/Kernels/OnlineBlock.h"
 #include "lib/Kernels/OnlineState.h"
+#include "lib/Kernels/OnlineTiles.h"
 #include "lib/Kernels/RoundKernel.h"
 #include "lib/Kernels/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,6 +51,8 @@ private:
 
   void bindRegions();
   SmallVector<Value> scores(Value key);
+  SmallVector<Value> storedScores(Value row);
+  void scale(MutableArrayRef<Value> scores);
   void addProducts(Value step, ArrayRef<Value> rows,
                    MutableArrayRef<Value> sums, bool isWhole);
   SmallVector<Value> masks(Value key);
@@ -59,6 +62,8 @@ private:
   Value pairOf(Value even, Value odd);
   void weigh(Value key, SmallVector<Value> scores, ArrayRef<Value> masks);
   Value weightOf(Value score, Value mask);
+  void takeKeys(Value key, SmallVector<Value> scores);
+  void byTiles();
 
   OnlineWeightsOp op;
   VectorLoops loops;
@@ -73,6 +78,8 @@ private:
   /// In words of the steps that read them.
   Value queries, weights;
   Value keyCount, batch, head;
+  /// The keys of the tile that belong to all queries.
+  Value fullBegin, fullEnd;
   /// Positions of the queries, a vector each.
   SmallVector<Value> positions;
   /// The regions for each vector of queries, as far as those alone decide.
@@ -146,10 +153,26 @@ SmallVector<Value> BlockWeights::scores(Value key) {
                        });
   if (steps * group < width)
     addProducts(loops.index(steps), rows, sums, /*isWhole=*/false);
-  if (float scale = op.getScale().convertToFloat(); scale != 1)
-    for (Value &sum : sums)
-      sum = loops.mul(sum, loops.splat(scale, lanes));
+  scale(sums);
   return sums;
+}
+
+/// The same from scratch memory, where tiles have left them.
+SmallVector<Value> BlockWeights::storedScores(Value row) {
+  SmallVector<Value> scores;
+  forEachPair([&](int64_t k, int64_t v, int64_t) {
+    scores.push_back(load(op.getScores(), loops.plus(row, k), v));
+  });
+  scale(scores);
+  return scores;
+}
+
+void BlockWeights::scale(MutableArrayRef<Value> scores) {
+  float scale = op.getScale().convertToFloat();
+  if (scale == 1)
+    return;
+  for (Value &score : scores)
+    score = loops.mul(score, loops.splat(scale, loops.isa.lanes));
 }
 
 /// One step along the width, for the keys in `rows` and all queries.
@@ -317,22 +340,45 @@ void BlockWeights::weigh(Value key, SmallVector<Value> scores,
     setState(totals[v], kTotal, v);
 }
 
+void BlockWeights::takeKeys(Value key, SmallVector<Value> scores) {
+  Value isFull = loops.both(loops.lessOrEqual(fullBegin, key),
+                            loops.lessOrEqual(loops.plus(key, tile), fullEnd));
+  loops.whenElse(
+      isFull, [&] { weigh(key, scores, {}); },
+      [&] { weigh(key, scores, masks(key)); });
+}
+
+/// A group of keys is scored at once, and its scores used before the next. Rows
+/// behind the last key are no work, but tiles read their weights.
+void BlockWeights::byTiles() {
+  Value used = loops.least(op.getEnd(),
+                           loops.floorTo(loops.plus(keyCount, tile - 1), tile));
+  loops.each(op.getBegin(), used, kKeyGroup, [&](Value group) {
+    emitTileScores(loops, op, queries, group);
+    Value end = loops.least(loops.plus(group, kKeyGroup), used);
+    loops.each(group, end, tile, [&](Value key) {
+      takeKeys(key, storedScores(loops.minus(key, group)));
+    });
+  });
+  int64_t lanes = loops.isa.lanes;
+  Value outside = outsideMask(loops, lanes), pair = pairOf(outside, outside);
+  loops.each(used, op.getEnd(), group, [&](Value key) {
+    Value row = loops.dividedBy(loops.minus(key, op.getBegin()), group);
+    for (int64_t v = 0; v < vectors; ++v)
+      store(pair, weights, row, v);
+  });
+}
+
 void BlockWeights::build() {
   keyCount = loops.size(op.getKeys(), 0);
   bindRegions();
-  auto [fullBegin, fullEnd] =
+  std::tie(fullBegin, fullEnd) =
       fullPart(loops, op.getBegin(), loops.least(op.getEnd(), keyCount),
                op.getFullBegin(), op.getFullEnd());
+  if (op.getScores())
+    return byTiles();
   loops.each(op.getBegin(), op.getEnd(), tile,
-             [&, from = fullBegin, to = fullEnd](Value key) {
-               SmallVector<Value> sums = scores(key);
-               Value isFull =
-                   loops.both(loops.lessOrEqual(from, key),
-                              loops.lessOrEqual(loops.plus(key, tile), to));
-               loops.whenElse(
-                   isFull, [&] { weigh(key, sums, {}); },
-                   [&] { weigh(key, sums, masks(key)); });
-             });
+             [&](Value key) { takeKeys(key, scores(key)); });
 }
 
 void heddle::emitBlock(OnlineWeightsOp op, const IsaLevel &isa) {

@@ -36,7 +36,8 @@ static const char *const kInBf16 = "--dtype bf16";
 
 std::vector<CodeChoice> test::everyCodeAndType() {
   std::vector<CodeChoice> codes = everyCode(), inBf16 = everyCode();
-  inBf16.push_back({"avx512-bf16", /*reference=*/false, ""});
+  for (const char *target : {"avx512-bf16", "amx", "avx512-bf16+tiles"})
+    inBf16.push_back({target, /*reference=*/false, ""});
   for (CodeChoice code : inBf16) {
     code.flags = kInBf16;
     codes.push_back(code);
