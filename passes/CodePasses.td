@@ -100,6 +100,9 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
 
     Queries and weights of bf16 stand in pairs, and `online.pairs` puts the values
     of a tile in pairs before they are added; one query is read where it stands.
+    Levels with tiles take 32 keys of bf16 at once where widths are multiples of 32;
+    runs are, too, and `online.columns` keeps values in columns for the blocks of
+    queries of a head, as far as they fit into the L2 cache.
 
     ```mlir
     transformer.attention %q, %k, %v mask(%causal) into %y {heads = 8 : i64}

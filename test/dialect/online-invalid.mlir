@@ -51,7 +51,7 @@ func.func @online_weights_c1_width(%i: index, %queries: memref<8x32xf32>, %keys:
 
 func.func @online_weights_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a normalizer region exactly where the normalizer is 'region'}}
-  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 1, 1>}> ({}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
+  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1>}> ({}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
   return
 }
 
@@ -124,6 +124,46 @@ func.func @online_weights_c3_scores(%i: index, %queries: memref<8xbf16>, %keys: 
 func.func @online_weights_c3_number(%i: index, %queries: memref<8xbf16>, %keys: memref<?x8xbf16>, %scores: memref<32xf32>, %weights: memref<64xbf16>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
   // expected-error @+1 {{expects one static number of scores, found 32 and 64}}
   transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<8xbf16>, memref<?x8xbf16>, memref<64xbf16>, memref<8xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c4_together(%i: index, %queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects scores and last keys together}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c4_shapes(%i: index, %queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>, %last: memref<32x32xbf16>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects scores [32, queries] and last keys [32, width] of bf16, found 'memref<32x32xf32>' and 'memref<32x32xbf16>'}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x32xbf16>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c4_width(%i: index, %queries: memref<24x32x2xbf16>, %keys: memref<?x48xbf16>, %scores: memref<32x32xf32>, %last: memref<32x48xbf16>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects a width in multiples of 32 and a tile that divides it, found 48 and 8}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x48xbf16>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<24x32x2xbf16>, memref<?x48xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_columns_c1(%i: index, %values: memref<?x32xbf16>, %columns: memref<64x64x32xbf16>, %slots: memref<64x2xindex>) {
+  // expected-error @+1 {{expects values of bf16 in multiples of 32, columns [slots, width, 32] and slots [slots, 2], found 'memref<?x32xbf16>', 'memref<64x64x32xbf16>' and 'memref<64x2xindex>'}}
+  transformer.online.columns %values[%i to %i] of %i into %columns, %slots : memref<?x32xbf16>, memref<64x64x32xbf16>, memref<64x2xindex>
+  return
+}
+
+// -----
+
+func.func @online_update_c3(%i: index, %weights: memref<32x32x2xbf16>, %values: memref<?x32xbf16>, %columns: memref<64x32x32xbf16>, %sums: memref<32x32xf32>) {
+  // expected-error @+1 {{expects columns and slots together}}
+  transformer.online.update %weights, %values[%i to %i] full %i to %i columns(%columns : memref<64x32x32xbf16>) into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x32xbf16>, memref<32x32xf32>
   return
 }
 

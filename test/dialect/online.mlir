@@ -80,3 +80,14 @@ func.func @row_of_bf16(%queries: memref<64xbf16>, %keys: memref<?x64xbf16>, %sco
   transformer.online.update %weights, %values[%j to %end] full %j to %end ring %j into %sums {tile = 16 : i64} : memref<256xbf16>, memref<?x48xbf16>, memref<48xf32>
   return
 }
+
+// CHECK-LABEL: @groups_of_keys
+func.func @groups_of_keys(%queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>, %last: memref<32x64xbf16>, %weights: memref<128x32x2xbf16>, %sums: memref<96x32xf32>, %state: memref<4x32xf32>, %values: memref<?x96xbf16>, %columns: memref<64x96x32xbf16>, %slots: memref<64x2xindex>, %j: index, %end: index) {
+  // CHECK: transformer.online.weights {{.*}} scores(%{{.*}} : memref<32x32xf32>) last(%{{.*}} : memref<32x64xbf16>) into
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end of %j, %j, %j scores(%scores : memref<32x32xf32>) last(%last : memref<32x64xbf16>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<128x32x2xbf16>, memref<96x32xf32>, memref<4x32xf32>
+  // CHECK: transformer.online.columns %{{.*}}[%{{.*}} to %{{.*}}] of %{{.*}} into %{{.*}}, %{{.*}} : memref<?x96xbf16>, memref<64x96x32xbf16>, memref<64x2xindex>
+  transformer.online.columns %values[%j to %end] of %j into %columns, %slots : memref<?x96xbf16>, memref<64x96x32xbf16>, memref<64x2xindex>
+  // CHECK: transformer.online.update {{.*}} columns(%{{.*}} : memref<64x96x32xbf16>) slots(%{{.*}} : memref<64x2xindex>) into
+  transformer.online.update %weights, %values[%j to %end] full %j to %end columns(%columns : memref<64x96x32xbf16>) slots(%slots : memref<64x2xindex>) into %sums {tile = 8 : i64} : memref<128x32x2xbf16>, memref<?x96xbf16>, memref<96x32xf32>
+  return
+}

@@ -11,7 +11,7 @@
 using namespace heddle;
 using namespace heddle::test;
 
-static constexpr int64_t kHeads = 2, kWidth = 24, kLongest = 70;
+static constexpr int64_t kHeads = 2, kWidth = 32, kLongest = 70;
 
 namespace {
 /// Regions as IR and as formulas.
@@ -88,40 +88,40 @@ static std::string moduleOf(const Variant &variant,
   return fill(R"(
 transformer.parameter @table_NAME : tensor<2x70xf32>
 func.func @full_NAME(
-    %q: tensor<?x?x48xELEMENT> {transformer.name = "q",
+    %q: tensor<?x?x64xELEMENT> {transformer.name = "q",
                             transformer.dims = ["batch", "source"]},
-    %k: tensor<?x?x48xELEMENT> {transformer.name = "k",
+    %k: tensor<?x?x64xELEMENT> {transformer.name = "k",
                             transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?x48xELEMENT> {transformer.name = "v",
+    %v: tensor<?x?x64xELEMENT> {transformer.name = "v",
                             transformer.dims = ["batch", "source"]})
-    -> (tensor<?x?x48xf32> {transformer.name = "y"}) {
+    -> (tensor<?x?x64xf32> {transformer.name = "y"}) {
   %table = transformer.weight @table_NAME : tensor<2x70xf32>
   %mask = transformer.mask.causal
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64} REGIONS
-    : (tensor<?x?x48xELEMENT>, tensor<?x?x48xELEMENT>,
-       tensor<?x?x48xELEMENT>,
-       !transformer.mask) -> tensor<?x?x48xf32>
-  return %y : tensor<?x?x48xf32>
+    : (tensor<?x?x64xELEMENT>, tensor<?x?x64xELEMENT>,
+       tensor<?x?x64xELEMENT>,
+       !transformer.mask) -> tensor<?x?x64xf32>
+  return %y : tensor<?x?x64xf32>
 }
 func.func @step_NAME(
-    %q: tensor<?x48xELEMENT> {transformer.name = "q",
+    %q: tensor<?x64xELEMENT> {transformer.name = "q",
                           transformer.dims = ["rows"]},
-    %k: tensor<?x?x48xELEMENT> {transformer.name = "k",
+    %k: tensor<?x?x64xELEMENT> {transformer.name = "k",
                             transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?x48xELEMENT> {transformer.name = "v",
+    %v: tensor<?x?x64xELEMENT> {transformer.name = "v",
                             transformer.dims = ["batch", "source"]},
     %positions: tensor<?xi32> {transformer.name = "positions",
                                transformer.dims = ["rows"]},
     %sentences: tensor<?xi32> {transformer.name = "sentences",
                                transformer.dims = ["rows"]})
-    -> (tensor<?x48xf32> {transformer.name = "y"}) {
+    -> (tensor<?x64xf32> {transformer.name = "y"}) {
   %table = transformer.weight @table_NAME : tensor<2x70xf32>
   %mask = transformer.mask.causal
   %y = transformer.attention %q, %k, %v mask(%mask) at %positions
     of %sentences shared {heads = 2 : i64} REGIONS
-    : (tensor<?x48xELEMENT>, tensor<?x?x48xELEMENT>, tensor<?x?x48xELEMENT>,
-       !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?x48xf32>
-  return %y : tensor<?x48xf32>
+    : (tensor<?x64xELEMENT>, tensor<?x?x64xELEMENT>, tensor<?x?x64xELEMENT>,
+       !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
 }
 )",
               {{"NAME", variant.name},

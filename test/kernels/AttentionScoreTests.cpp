@@ -59,35 +59,36 @@ static const Variant kVariants[] = {
 /// numbers.
 static constexpr float kLargestSummand = 0x1.8p118f;
 
-static constexpr int64_t kWidth = 8;
+/// What tiles multiply at once.
+static constexpr int64_t kWidth = 32;
 
 /// The full form, and one step of all queries as rows of one sentence.
 static std::string moduleOf(const Variant &variant,
                             const std::string &element) {
   return fill(R"(
 func.func @full_NAME(
-    %q: tensor<?x?x8xELEMENT> {transformer.name = "q",
+    %q: tensor<?x?x32xELEMENT> {transformer.name = "q",
                            transformer.dims = ["batch", "target"]},
-    %k: tensor<?x?x8xELEMENT> {transformer.name = "k",
+    %k: tensor<?x?x32xELEMENT> {transformer.name = "k",
                            transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?x8xELEMENT> {transformer.name = "v",
+    %v: tensor<?x?x32xELEMENT> {transformer.name = "v",
                            transformer.dims = ["batch", "source"]},
     %hidden: tensor<?xi32> {transformer.name = "hidden",
                             transformer.dims = ["batch"]})
-    -> (tensor<?x?x8xf32> {transformer.name = "y"}) {
+    -> (tensor<?x?x32xf32> {transformer.name = "y"}) {
   %padding = transformer.mask.padding %hidden : tensor<?xi32>
   %mask = transformer.mask.MASK
   %y = transformer.attention %q, %k, %v mask(%mask)
     {heads = 1 : i64, ATTRIBUTES} REGION
-    : (tensor<?x?x8xELEMENT>, tensor<?x?x8xELEMENT>, tensor<?x?x8xELEMENT>,
-       !transformer.mask) -> tensor<?x?x8xf32>
-  return %y : tensor<?x?x8xf32>
+    : (tensor<?x?x32xELEMENT>, tensor<?x?x32xELEMENT>, tensor<?x?x32xELEMENT>,
+       !transformer.mask) -> tensor<?x?x32xf32>
+  return %y : tensor<?x?x32xf32>
 }
 func.func @step_NAME(
-    %q: tensor<?x8xELEMENT> {transformer.name = "q", transformer.dims = ["rows"]},
-    %k: tensor<?x?x8xELEMENT> {transformer.name = "k",
+    %q: tensor<?x32xELEMENT> {transformer.name = "q", transformer.dims = ["rows"]},
+    %k: tensor<?x?x32xELEMENT> {transformer.name = "k",
                            transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?x8xELEMENT> {transformer.name = "v",
+    %v: tensor<?x?x32xELEMENT> {transformer.name = "v",
                            transformer.dims = ["batch", "source"]},
     %hidden: tensor<?xi32> {transformer.name = "hidden",
                             transformer.dims = ["batch"]},
@@ -95,14 +96,14 @@ func.func @step_NAME(
                                transformer.dims = ["rows"]},
     %sentences: tensor<?xi32> {transformer.name = "sentences",
                                transformer.dims = ["rows"]})
-    -> (tensor<?x8xf32> {transformer.name = "y"}) {
+    -> (tensor<?x32xf32> {transformer.name = "y"}) {
   %padding = transformer.mask.padding %hidden : tensor<?xi32>
   %mask = transformer.mask.MASK
   %y = transformer.attention %q, %k, %v mask(%mask) at %positions
     of %sentences shared {heads = 1 : i64, ATTRIBUTES} REGION
-    : (tensor<?x8xELEMENT>, tensor<?x?x8xELEMENT>, tensor<?x?x8xELEMENT>,
-       !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
-  return %y : tensor<?x8xf32>
+    : (tensor<?x32xELEMENT>, tensor<?x?x32xELEMENT>, tensor<?x?x32xELEMENT>,
+       !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?x32xf32>
+  return %y : tensor<?x32xf32>
 }
 )",
               {{"NAME", variant.name},

@@ -76,6 +76,8 @@ static std::vector<Case> cases() {
        {Heads{2, 1, 8, 8}, Heads{1, 1, 256, 256}, Heads{2, 2, 12, 6},
         Heads{2, 2, 64, 64}, Heads{2, 1, 7, 9}, Heads{1, 1, 1, 33}})
     result.push_back({heads, kCausal});
+  // More values than tiles keep for the next block of queries.
+  result.push_back({{2, 1, 32, 512}, kFull});
   return result;
 }
 
@@ -230,7 +232,7 @@ TEST_P(AttentionTest, FullForm) {
     for (const Case &each : cases())
       for (const Sizes &sizes :
            {Sizes{1, 1, 1}, Sizes{2, 7, 7}, Sizes{3, 33, 33}, Sizes{1, 40, 300},
-            Sizes{2, 65, 17}}) {
+            Sizes{2, 65, 17}, Sizes{2, 40, 600}}) {
         SCOPED_TRACE(each.name() + " " + std::to_string(sizes.queries) + " x " +
                      std::to_string(sizes.keys));
         const Heads &heads = each.heads;
@@ -328,10 +330,11 @@ static std::vector<Mask> masksOfSentences() {
 TEST_P(AttentionTest, PaddingChangesNoBits) {
   std::vector<Case> all;
   std::string module;
-  for (const Mask &mask : masksOfSentences()) {
-    all.push_back({{4, 4, 32, 24}, mask});
-    module += moduleOf(all.back(), kFullForm, elementType());
-  }
+  for (const Mask &mask : masksOfSentences())
+    for (const Heads &heads : {Heads{4, 4, 32, 24}, Heads{2, 1, 32, 64}}) {
+      all.push_back({heads, mask});
+      module += moduleOf(all.back(), kFullForm, elementType());
+    }
   withCode(module, {}, [&](const EntryRunner &code) {
     for (const Case &each : all)
       // The last block of queries has one, half of what a block takes, all.

@@ -1,5 +1,6 @@
 // RUN: heddle-opt %s -transformer-tile-attention=isa=x86-64-v4 -canonicalize -split-input-file | FileCheck %s --check-prefixes=CHECK,V4
 // RUN: heddle-opt %s -transformer-tile-attention=isa=x86-64-v3 -canonicalize -split-input-file | FileCheck %s --check-prefixes=CHECK,V3
+// RUN: heddle-opt %s -transformer-tile-attention=isa=amx -canonicalize -split-input-file | FileCheck %s --check-prefix=AMX
 
 // The example of the pass's description. Queries, weights and sums of a block
 // have a column a query; tiles end where their run does.
@@ -161,5 +162,32 @@ func.func private @reads_the_query_in_place(%q: memref<?x64xbf16>,
     {heads = 2 : i64}
     : (memref<?x64xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
        memref<?xi32>, memref<?xi32>, memref<?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Levels with tiles take 32 keys at once: runs are multiples of them, and values
+// in columns stay for the blocks of queries that follow.
+// AMX-LABEL: @takes_groups_of_keys
+// CHECK-LABEL: @takes_groups_of_keys
+func.func private @takes_groups_of_keys(%q: memref<?x?x128xbf16>,
+    %k: memref<?x?x64xbf16>, %y: memref<?x?x128xf32>) {
+  // AMX-DAG: %[[SCORES:.*]] = memref.alloca() {{.*}} : memref<32x32xf32>
+  // AMX-DAG: %[[FEW:.*]] = memref.alloca() {{.*}} : memref<32x16xf32>
+  // AMX-DAG: %[[COLUMNS:.*]] = memref.alloca() {{.*}} : memref<128x64x32xbf16>
+  // AMX-DAG: %[[SLOTS:.*]] = memref.alloca() {{.*}} : memref<128x2xindex>
+  // AMX-NOT: online.pairs
+  // AMX: transformer.mask.tile_runs {{.*}} {tile = 32 : i64}
+  // AMX: transformer.online.weights {{.*}} scores(%[[FEW]] : memref<32x16xf32>) last(%{{.*}} : memref<32x64xbf16>) into {{.*}} tile = 8 : i64
+  // AMX: transformer.online.columns %[[VALUES:.*]][%[[J:.*]] to %[[END:.*]]] of %{{.*}} into %[[COLUMNS]], %[[SLOTS]]
+  // AMX: transformer.online.update %{{.*}}, %[[VALUES]][%[[J]] to %[[END]]] {{.*}} columns(%[[COLUMNS]] : {{.*}}) slots(%[[SLOTS]] :
+  // AMX: scores(%[[SCORES]] : memref<32x32xf32>)
+  // CHECK-NOT: online.columns
+  // CHECK: return
+  transformer.attention %q, %k, %k into %y
+    {heads = 2 : i64, kv_heads = 1 : i64}
+    : (memref<?x?x128xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
+       memref<?x?x128xf32>) -> ()
   return
 }
