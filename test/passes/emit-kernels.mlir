@@ -293,3 +293,44 @@ func.func private @turns_in_deep_rows(%x: memref<?x1024xi8>,
        index) -> ()
   return
 }
+
+// -----
+
+// 32 keys by 32 queries are four tiles; their scores are used before those of
+// the next keys. Values that are not finite are added by vectors.
+// AMX-LABEL: @attends_by_tiles
+func.func private @attends_by_tiles(%queries: memref<32x32x2xbf16>,
+    %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>,
+    %last: memref<32x64xbf16>, %weights: memref<128x32x2xbf16>,
+    %sums: memref<64x32xf32>, %state: memref<4x32xf32>,
+    %values: memref<?x64xbf16>, %columns: memref<128x64x32xbf16>,
+    %slots: memref<128x2xindex>, %i: index, %j: index, %end: index) {
+  // AMX: scf.for {{.*}} step %c32
+  // AMX-COUNT-4: amx.tile_zero
+  // AMX-COUNT-8: amx.tile_mulf
+  // AMX-NOT: amx.tile_mulf
+  // AMX-COUNT-4: amx.tile_store %arg2
+  // AMX: scf.for {{.*}} step %c8
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
+      of %i, %i, %i scores(%scores : memref<32x32xf32>)
+      last(%last : memref<32x64xbf16>) into %weights, %sums, %state
+      {factor = 1.0 : f32, tile = 8 : i64}
+      : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<128x32x2xbf16>,
+        memref<64x32xf32>, memref<4x32xf32>
+  // AMX: scf.for {{.*}} = %c0{{.*}} to %c64{{.*}} step %c32
+  // AMX-COUNT-4: amx.tile_load %arg5
+  // AMX: scf.for {{.*}} step %c32
+  // AMX-COUNT-2: amx.tile_load %arg8
+  // AMX-COUNT-4: amx.tile_mulf
+  // AMX-NEXT: scf.yield
+  // AMX-COUNT-4: amx.tile_store %arg5
+  // AMX: scf.for {{.*}} step %c32
+  // AMX: memref.load %arg9
+  // AMX: math.fma
+  // AMX: return
+  transformer.online.update %weights, %values[%j to %end] full %j to %end
+      columns(%columns : memref<128x64x32xbf16>)
+      slots(%slots : memref<128x2xindex>) into %sums {tile = 8 : i64}
+      : memref<128x32x2xbf16>, memref<?x64xbf16>, memref<64x32xf32>
+  return
+}
