@@ -10,6 +10,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
+#include <sys/syscall.h>
+#include <unistd.h>
 
 using namespace heddle;
 
@@ -37,13 +39,21 @@ static constexpr IsaLevel kLevels[] = {
 /// Behind the name of a level whose tiles are loops.
 static constexpr llvm::StringLiteral kEmulated = "+tiles";
 
+/// Whether the operating system lets this process use tiles, as the runtime
+/// asks it.
+static bool permitsTiles() {
+  constexpr long requestPermission = 0x1023, tileData = 18;
+  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+}
+
 /// The levels that this machine has, lowest first.
 static llvm::ArrayRef<IsaLevel> hostLevels() {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   auto has = [&](const IsaLevel &level) {
     return llvm::all_of(
-        llvm::split(level.features, ','),
-        [&](llvm::StringRef feature) { return host.lookup(feature); });
+               llvm::split(level.features, ','),
+               [&](llvm::StringRef feature) { return host.lookup(feature); }) &&
+           (!level.hasTiles || permitsTiles());
   };
   llvm::ArrayRef<IsaLevel> levels(kLevels);
   return levels.take_while(has);
