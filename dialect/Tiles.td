@@ -29,8 +29,9 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     b [out], y and the residual [rows, out]. With `partial` columns behind the
     last one of y are left out; without it there are none. Sums run over `in`,
     ascending, one fused multiply-add each, and then the bias, whatever the tile:
-    its size changes no bit. With `next` the tile asks for as many columns of W
-    from there on, before another tile needs them.
+    its size changes no bit. With `next` the tile asks for rows of W that are
+    needed later: from row `next` on, counted through all panels, `fetched` rows
+    for every four groups of inputs that it multiplies.
 
     Of i8, x W, its scales and `quantize` are those of `linear`; a scale of x
     stands for each row. Of bf16 sums take a pair of inputs after the other, the
@@ -54,7 +55,8 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
                        Optional<MemRefRankOf<[F32], [2]>>:$residual,
                        Optional<Transformer_TileVector>:$multiplier,
                        Transformer_TileValues:$destination,
-                       Index:$row, Index:$column, Optional<Index>:$next,
+                       Index:$row, Index:$column,
+                       Optional<Index>:$next, Optional<Index>:$fetched,
                        Transformer_Count:$rows,
                        Transformer_Count:$columns,
                        OptionalAttr<I64Attr>:$shift,
@@ -65,7 +67,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
         `,` $weight (`scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
         (`activation` `` $activation^)? (`residual` `(` $residual^ `)`)?
         (`quantize` `(` $multiplier^ `)`)? `into` $destination
-        `at` `[` $row `,` $column `]` (`next` $next^)?
+        `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
         `rows` $rows `columns` $columns (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)
   }];

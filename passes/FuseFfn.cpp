@@ -16,11 +16,10 @@ using namespace heddle;
 
 static constexpr StringLiteral kPass = "fuse-ffn";
 
-/// Bytes of weights that are read again for each block of rows, at most, where
-/// products of short types leave no time for it. With 5 MB of int8 or 9 MB of
-/// bf16 a layer two linears were 5 to 19 % faster, at 128 to 4,096 rows on AMX;
-/// with 0.8 and 1.5 MB it made no difference.
-static constexpr int64_t kMostShortBytes = 1 << 21;
+/// Bytes of weights that are read again for each block of rows, at most. With 5
+/// MB of int8, 9 MB of bf16 or 19 MB of f32 a layer two linears were 5 to 19 %
+/// faster, at 128 to 4,096 rows; with 0.8 and 1.5 MB it made no difference.
+static constexpr int64_t kMostWeightBytes = 1 << 21;
 
 namespace {
 /// What stands between two linears, where the first does not do it itself.
@@ -116,8 +115,7 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
     if (hiddenWidth > FfnOp::kMostHiddenWidth)
       return decline("caches do not keep " + Twine(hiddenWidth) +
                      " hidden values a row");
-    if (!factorType(first).isF32() &&
-        weightBytes(first) + weightBytes(second) > kMostShortBytes)
+    if (weightBytes(first) + weightBytes(second) > kMostWeightBytes)
       return decline("reading their weights for each block of rows takes "
                      "longer than multiplying");
 

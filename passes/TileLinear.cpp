@@ -69,7 +69,8 @@ struct RowWork {
   /// What is worth a task: operations, or where that is the less bytes of
   /// weights; 0 where it never is.
   int64_t taskFlops, taskBytes;
-  int64_t panels;
+  /// Of the weight, and of a tile.
+  int64_t panels, tilePanels;
   /// Whether rows have to stay whole: then there is one range of panels.
   bool hasWholeRows;
 };
@@ -90,6 +91,7 @@ static RowWork workOf(Value input, ValueRange weights, TileLoops &loops) {
           hasTiles ? kTileTaskFlops : kTaskFlops,
           hasTiles ? kTileTaskBytes : 0,
           /*panels=*/1,
+          loops.panelsOfTile(input),
           /*hasWholeRows=*/true};
 }
 
@@ -126,6 +128,8 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
     range = loops.ceilDivide(
         loops.index(work.panels),
         loops.most(loops.divide(worth, rowTasks), loops.index(1)));
+    Value tilePanels = loops.index(work.tilePanels);
+    range = loops.multiply(loops.ceilDivide(range, tilePanels), tilePanels);
     panelTasks = loops.ceilDivide(loops.index(work.panels), range);
     tasks = loops.multiply(rowTasks, panelTasks);
   }
@@ -180,7 +184,9 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
   RowWork work = workOf(op.getInput(), {op.getWeight()}, loops);
   work.mostRows = kMostRows;
   work.panels = panels;
-  work.hasWholeRows = bool(op.getNorm());
+  // Blocks of whole rows would each read large weights: a norm waits for all.
+  bool normsLast = op.getNorm() && work.weightBytes > kL2Bytes;
+  work.hasWholeRows = op.getNorm() && !normsLast;
   forEachTask(
       loops, loops.size(op.getInput(), 0), work,
       [&](Value firstRow, Value rows, Value firstPanel, Value endPanel) {
@@ -200,14 +206,15 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           part.residual = residual;
           part.activation = op.getActivationAttr();
           part.multiplier = op.getMultiplier();
-          part.isFetched = work.weightBytes > kL3Bytes;
+          part.isFetched = work.weightBytes > kL2Bytes;
           auto inside = [&](Value panel) {
             return loops.least(
                 loops.most(loops.minus(panel, first), loops.index(0)),
                 loops.index(part.panels()));
           };
           loops.tileBlock(part, inside(firstPanel), inside(endPanel));
-          tileNorm(op, part.destination, loops);
+          if (!normsLast)
+            tileNorm(op, part.destination, loops);
         };
         if (hasEqualParts)
           return loops.loop(loops.index(widths.size()), [&](Value number) {
@@ -228,6 +235,8 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           column += width;
         }
       });
+  if (normsLast)
+    tileNorm(op, op.getDestinations().front(), loops);
 }
 
 namespace {
@@ -286,8 +295,7 @@ static void tileFfn(FfnOp op, TileLoops &loops) {
   OpBuilder &builder = loops.builder;
   RowWork work =
       workOf(op.getInput(), {op.getWeight1(), op.getWeight2()}, loops);
-  bool isFetched = work.weightBytes > kL3Bytes;
-  int64_t bytes = isFetched ? kMostHiddenBytes : kHiddenBytes;
+  int64_t bytes = work.weightBytes > kL3Bytes ? kMostHiddenBytes : kHiddenBytes;
   work.mostRows = std::clamp(bytes / HiddenRows::bytesOfRow(op) /
                                  work.tileRows * work.tileRows,
                              work.tileRows, kMostRows);
@@ -320,7 +328,7 @@ static void tileFfn(FfnOp op, TileLoops &loops) {
         auto tileAll = [&](LinearBlock &block) {
           block.lastRows = loops.separateLastRows(block.input);
           block.shift = op.getShiftAttr();
-          block.isFetched = isFetched;
+          block.isFetched = work.weightBytes > kL2Bytes;
           loops.tileBlock(block, loops.index(0), loops.index(block.panels()));
         };
         tileAll(first);

@@ -86,12 +86,17 @@ void ThreadPool::parallelFor(void *pool, int64_t count, HeddleTask task,
   self.waitForThreads();
 }
 
+/// Iterations that follow each other stay on one thread as long as there are
+/// many: they may ask for memory ahead.
 void ThreadPool::runTasks() {
-  for (;;) {
-    int64_t iteration = next.fetch_add(1, std::memory_order_relaxed);
-    if (iteration >= count)
-      return;
-    task(context, iteration, iteration + 1);
+  int64_t shares = 2 * (static_cast<int64_t>(threads.size()) + 1);
+  int64_t first = next.load(std::memory_order_relaxed);
+  while (first < count) {
+    int64_t end = first + std::max<int64_t>(1, (count - first) / shares);
+    if (!next.compare_exchange_weak(first, end, std::memory_order_relaxed))
+      continue;
+    task(context, first, end);
+    first = next.load(std::memory_order_relaxed);
   }
 }
 

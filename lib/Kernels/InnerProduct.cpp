@@ -15,6 +15,7 @@ static PanelLayout layoutOf(Type element) {
 
 /// From i8 to u8.
 static constexpr int64_t kUnsignedShift = 128;
+static constexpr int64_t kLineBytes = 64;
 
 int64_t InnerProduct::group() const { return layoutOf(element).group(); }
 
@@ -104,12 +105,18 @@ Value InnerProduct::loadWeights(Value panels, Value panel, Value groupNumber,
                                 panels, weightsAt(panel, groupNumber, column));
 }
 
-void InnerProduct::prefetchWeights(Value panels, Value panel, Value groupNumber,
-                                   Value column) const {
-  memref::PrefetchOp::create(loops.builder, loops.loc, panels,
-                             weightsAt(panel, groupNumber, column),
-                             /*isWrite=*/false, /*localityHint=*/2,
-                             /*isDataCache=*/true);
+void InnerProduct::fetchRows(Value panels, Value first, Value count) const {
+  OpBuilder &builder = loops.builder;
+  auto rows = memref::CollapseShapeOp::create(
+      builder, loops.loc, panels, ArrayRef<ReassociationIndices>{{0, 1}, {2}});
+  int64_t line = kLineBytes * 8 / element.getIntOrFloatBitWidth();
+  loops.each(loops.index(0), count, 1, [&](Value i) {
+    for (int64_t at = 0; at < rows.getType().getDimSize(1); at += line)
+      memref::PrefetchOp::create(
+          builder, loops.loc, rows,
+          ValueRange{loops.plus(first, i), loops.index(at)},
+          /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+  });
 }
 
 Value InnerProduct::broadcast(Value x, ValueRange at, int64_t lanes,

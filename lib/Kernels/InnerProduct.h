@@ -60,9 +60,10 @@ public:
   mlir::Value loadWeights(mlir::Value panels, mlir::Value panel,
                           mlir::Value groupNumber, mlir::Value column,
                           int64_t lanes) const;
-  /// Asks for these weights, a cache line of them, to the L2 cache.
-  void prefetchWeights(mlir::Value panels, mlir::Value panel,
-                       mlir::Value groupNumber, mlir::Value column) const;
+  /// Asks for `count` rows of `panels` from `flatten`, to the L2 cache; `first`
+  /// is counted through all panels, and may be behind them.
+  void fetchRows(mlir::Value panels, mlir::Value first,
+                 mlir::Value count) const;
   /// The group of encoded x that starts at `at`, in every lane. Where the depth
   /// ends in it, it is not whole. Of i8 all is read even so: what stands behind
   /// the depth does not matter, since panels are filled up with zeros. Of bf16

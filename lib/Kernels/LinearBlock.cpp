@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/LinearBlock.h"
+#include "lib/Kernels/LinearTile.h"
 #include "lib/Kernels/TileSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -23,15 +24,29 @@ using namespace heddle;
 /// Bytes of panels that stay in the L2 cache, beside x and y, while rows pass.
 static constexpr int64_t kGroupBytes = 1 << 19;
 
-/// The most rows of a tile of vectors: two vectors of accumulators each, two of
-/// the panel and one of x fit into the registers. More than eight rows of x, 4
-/// KB apart, would not fit into the L1 cache.
+/// Vectors of a row of a tile among others: as many as load the least for each
+/// multiply-add. 6 rows by 4 vectors load 10 for 24, and 8 by 2 load 10 for 16,
+/// which is where machines with two loads and two products a cycle wait.
+int64_t TileLoops::wholeVectors() const { return isa.vectorRegisters / 8; }
+
+/// Bytes of the panels of a tile, at most, that leave the L2 cache room for as
+/// many that come next.
+static constexpr int64_t kFetchedBytes = 1 << 18;
+
+/// The most rows of a tile of vectors: their accumulators, the vectors of the
+/// panels and one of x fit into the registers.
 int64_t TileLoops::mostRows() const {
-  return std::min<int64_t>(8, (isa.vectorRegisters - 3) / 2);
+  return (isa.vectorRegisters - wholeVectors() - 1) / wholeVectors();
 }
 
 int64_t TileLoops::rowsOfTile(Value input) const {
   return multipliesTiles(input, isa) ? kMostTileRows : mostRows();
+}
+
+int64_t TileLoops::panelsOfTile(Value input) const {
+  return multipliesTiles(input, isa)
+             ? 1
+             : llvm::divideCeil(wholeColumns(), kPanelColumns);
 }
 
 Value TileLoops::multiply(Value lhs, Value rhs) {
@@ -77,8 +92,8 @@ int64_t TileLoops::wideColumns(int64_t rows) const {
   return std::max(wholeColumns(), vectors * isa.lanes);
 }
 
-/// Columns of a tile among others, two vectors: a panel, or half of one.
-int64_t TileLoops::wholeColumns() const { return 2 * isa.lanes; }
+/// Columns of a tile among others: two panels, or half of one.
+int64_t TileLoops::wholeColumns() const { return wholeVectors() * isa.lanes; }
 
 static bool isOfIntegers(Value weight) {
   return cast<MemRefType>(weight.getType()).getElementType().isInteger(8);
@@ -93,10 +108,17 @@ static Type sumType(Value weight) {
 
 void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   int64_t columns = block.columns();
-  // The last panel is cut where columns are no multiple of it.
-  int64_t wholePanels = columns / kPanelColumns * kPanelColumns;
+  // Whole tiles take several panels where they can. What they leave is a panel
+  // and the last one, which is cut where columns are no multiple of it.
+  int64_t width = block.lastRows.memref ? kPanelColumns : wholeColumns();
+  int64_t narrow = std::min(width, kPanelColumns);
+  bool hasRest = columns % std::max(width, kPanelColumns) != 0;
   Value begin = times(firstPanel, kPanelColumns);
   Value end = times(endPanel, kPanelColumns);
+  if (!hasRest) {
+    begin = floorTo(begin, width);
+    end = floorTo(end, width);
+  }
   auto sumsOf = [&](int64_t rows, int64_t columns) {
     return scratch(MemRefType::get({rows, columns}, sumType(block.weight)));
   };
@@ -108,15 +130,18 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
     few.sums = sumsOf(mostRows() - 1, wideColumns(1));
   block.sums =
       block.lastRows.memref ? sumsOf(kMostTileRows, kPanelColumns) : few.sums;
-  if (wholePanels > 0) {
-    Value wholeEnd = most(least(end, index(wholePanels)), begin);
-    if (hasFewRows)
-      begin = wideLoop(few, begin, wholeEnd);
-    columnLoop(block, begin, wholeEnd, /*isPartial=*/false);
+  Value wholeEnd = begin;
+  if (columns >= width) {
+    wholeEnd =
+        most(least(end, index(columns / kPanelColumns * kPanelColumns)), begin);
+    if (hasRest)
+      wholeEnd = plus(begin, floorTo(minus(wholeEnd, begin), width));
+    Value first = hasFewRows ? wideLoop(few, begin, wholeEnd) : begin;
+    columnLoop(block, first, wholeEnd, width, /*isPartial=*/false);
   }
-  if (wholePanels < columns)
-    columnLoop(block, most(begin, index(wholePanels)),
-               least(end, index(columns)), /*isPartial=*/true);
+  if (hasRest)
+    columnLoop(block, wholeEnd, least(end, index(columns)), narrow,
+               /*isPartial=*/columns % kPanelColumns != 0);
 }
 
 /// Less than half a tile of rows takes several panels at once; returns the
@@ -145,25 +170,32 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
   return byRows.getResult(0);
 }
 
-/// Whole tiles, and below them one of the rows that are left. Where weights
-/// come from memory whole tiles ask for the next panel, the last one for its
-/// own.
+/// Whether the panels of a tile and those that come next fit into the L2 cache
+/// beside x.
+static bool fetchesNext(const LinearBlock &block, int64_t width) {
+  auto type = cast<MemRefType>(block.weight.getType());
+  int64_t panelBytes = type.getNumElements() / type.getDimSize(0) *
+                       type.getElementTypeBitWidth() / 8;
+  return block.isFetched &&
+         llvm::divideCeil(width, kPanelColumns) * panelBytes <= kFetchedBytes;
+}
+
+/// Whole tiles, and below them one of the rows that are left.
 void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
-                           bool isPartial) {
+                           int64_t width, bool isPartial) {
   if (block.lastRows.memref)
     return panelLoop(block, begin, end, isPartial);
   Value rows = size(block.destination, 0);
   Value left = remainder(rows, index(mostRows()));
   Value whole = minus(rows, left);
-  int64_t width = wholeColumns();
   SmallVector<int64_t> cases =
       llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
   each(begin, end, width, [&](Value column) {
-    Value next;
-    if (block.isFetched && !isPartial)
-      next = least(plus(column, width), plus(end, -width));
+    FetchedRows fetched;
+    if (!isPartial && fetchesNext(block, width))
+      fetched = fetchedRows(block, dividedBy(whole, mostRows()), column, width);
     each(index(0), whole, mostRows(), [&](Value row) {
-      tile(block, {row, column, width, isPartial}, mostRows(), next);
+      tile(block, {row, column, width, isPartial}, mostRows(), fetched);
     });
     TilePlace below{whole, column, width, isPartial};
     auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
@@ -182,13 +214,41 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
   });
 }
 
+/// What `tiles` tiles of rows ask for: the panels behind their own, in
+/// whichever task; behind the last ones the first, which other rows may come
+/// to. Few tiles ask for more at once.
+TileLoops::FetchedRows TileLoops::fetchedRows(const LinearBlock &block,
+                                              Value tiles, Value column,
+                                              int64_t width) {
+  auto type = cast<MemRefType>(block.weight.getType());
+  int64_t rowsOfPanel = type.getDimSize(1);
+  int64_t panels = llvm::divideCeil(width, kPanelColumns);
+  Value behind = plus(dividedBy(column, kPanelColumns), panels);
+  Value isInside = lessOrEqual(behind, index(block.panels() - panels));
+  FetchedRows rows;
+  rows.first = times(choose(isInside, behind, index(0)), rowsOfPanel);
+  rows.end = plus(rows.first, panels * rowsOfPanel);
+  int64_t turns = std::max<int64_t>(1, rowsOfPanel / kFetchingGroups);
+  rows.atOnce = ceilDivide(index(panels * rowsOfPanel),
+                           multiply(most(tiles, index(1)), index(turns)));
+  rows.ofTile = multiply(rows.atOnce, index(turns));
+  return rows;
+}
+
 void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
-                     Value next) {
-  LinearTileOp::create(builder, loc, block.input, block.inputScales,
-                       block.weight, block.weightScales, block.bias,
-                       block.residual, block.multiplier, block.destination,
-                       place.row, place.column, next, rows, place.columns,
-                       block.shift, block.activation, place.isPartial);
+                     FetchedRows fetched) {
+  // The first tiles have asked for all.
+  Value next, count;
+  if (fetched.first) {
+    next = plus(fetched.first,
+                multiply(dividedBy(place.row, mostRows()), fetched.ofTile));
+    count = choose(less(next, fetched.end), fetched.atOnce, index(0));
+  }
+  LinearTileOp::create(
+      builder, loc, block.input, block.inputScales, block.weight,
+      block.weightScales, block.bias, block.residual, block.multiplier,
+      block.destination, place.row, place.column, next, count, rows,
+      place.columns, block.shift, block.activation, place.isPartial);
 }
 
 void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
@@ -202,7 +262,7 @@ void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
 void TileLoops::fewRows(const LinearBlock &block, TilePlace place,
                         int64_t rows) {
   if (!block.sums)
-    return tile(block, place, rows, /*next=*/Value());
+    return tile(block, place, rows);
   sums(block, {block.input, place.row}, place.column, rows, place.columns);
 }
 

@@ -25,7 +25,8 @@ struct LinearBlock {
       multiplier, destination;
   mlir::IntegerAttr shift;
   ActivationKindAttr activation;
-  /// Whether tiles ask for the panels that come next.
+  /// Whether weights come from behind the L2 cache: then tiles ask for those
+  /// that come next.
   bool isFetched = false;
   /// From `TileLoops::separateLastRows`; null where x is not multiplied so.
   TileRows lastRows;
@@ -51,6 +52,9 @@ public:
 
   /// The most rows of a tile of x: blocks are multiples of them.
   int64_t rowsOfTile(mlir::Value input) const;
+  /// The panels of a tile: ranges that are multiples of them leave no part of
+  /// one.
+  int64_t panelsOfTile(mlir::Value input) const;
 
   /// The rows behind the last whole tile of x [rows, in]; null where a tile
   /// is one of vectors. For `LinearBlock::lastRows` of all blocks of these
@@ -85,21 +89,31 @@ private:
     bool isPartial;
   };
 
+  /// Rows of W, counted through all panels, that tiles of rows ask for
+  /// together: the first and the end, those of a tile, and how many at once.
+  /// Null for none.
+  struct FetchedRows {
+    mlir::Value first, end, ofTile, atOnce;
+  };
+
   mlir::Value viewOf(mlir::Value memref, mlir::OpFoldResult first,
                      mlir::OpFoldResult count);
+  int64_t wholeVectors() const;
   int64_t mostRows() const;
   int64_t wideColumns(int64_t rows) const;
   int64_t wholeColumns() const;
   mlir::Value wideLoop(const LinearBlock &block, mlir::Value begin,
                        mlir::Value end);
   void columnLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
-                  bool isPartial);
+                  int64_t width, bool isPartial);
   void panelLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
                  bool isPartial);
   void tileRow(const LinearBlock &block, mlir::Value row, mlir::Value begin,
                mlir::Value end, bool isPartial);
+  FetchedRows fetchedRows(const LinearBlock &block, mlir::Value rows,
+                          mlir::Value column, int64_t width);
   void tile(const LinearBlock &block, TilePlace place, int64_t rows,
-            mlir::Value next);
+            FetchedRows fetched = {});
   void sums(const LinearBlock &block, const TileRows &x, mlir::Value column,
             int64_t rows, int64_t columns);
   void fewRows(const LinearBlock &block, TilePlace place, int64_t rows);

@@ -3,8 +3,8 @@
 // The tile of y stays in registers while k runs: per k one load a vector of the
 // panel, one broadcast a row of x, and one fused multiply-add an element. Loads
 // and broadcasts share a port, so that few instructions besides them may stand
-// in the loop: it is unrolled, and all strides are constants. A tile that
-// names the columns after it has them fetched meanwhile.
+// in the loop: it is unrolled, and all strides are constants. A tile may have
+// rows of W fetched meanwhile that others will need.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +17,9 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Columns of a cache line: a group has four bytes.
-static constexpr int64_t kLine = 16;
-/// Multiply-adds of an iteration, at least.
-static constexpr int64_t kUnrolledOps = 32;
+/// Groups of inputs of an iteration: enough for what the loop itself takes not
+/// to show, and twice as many of few multiply-adds each.
+static constexpr int64_t kUnrolledGroups = kFetchingGroups, kFewOps = 4;
 
 namespace {
 /// Sums x W for a tile of rows and columns.
@@ -37,9 +36,9 @@ public:
         depth(op.getInput().getType().getDimSize(1)),
         lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
 
-  /// The sums of each row, vector by vector. While they run, the columns from
-  /// `fetched` on come to the L2 cache; null for none.
-  SmallVector<Value> build(Value fetched = Value());
+  /// The sums of each row, vector by vector. While they run, `fetched` rows of
+  /// W from `next` on come to the L2 cache; null for none.
+  SmallVector<Value> build(Value next = Value(), Value fetched = Value());
   /// Calls `body` with a row and a column of the tile, and the sums from there
   /// on; first all rows of a column.
   void forEachVector(ValueRange sums,
@@ -56,13 +55,13 @@ private:
   PanelColumn toPanel(Value column);
   PanelColumn plus(PanelColumn first, int64_t offset);
   SmallVector<Value> multiplyAdd(Value g, ValueRange sums, bool isWhole = true);
-  void fetchNext(Value g);
+  void fetch(Value g, Value next, Value fetched);
 
   Value input, weight, row, column;
   int64_t rows, columns, shift, depth;
   int64_t lanes, vectors;
-  /// The columns of the tile, and those that come next.
-  PanelColumn current, next;
+  /// The first column of the tile.
+  PanelColumn current;
 };
 } // namespace
 
@@ -77,21 +76,10 @@ TileSums::PanelColumn TileSums::plus(PanelColumn first, int64_t offset) {
           loops.plus(first.column, offset % kPanelColumns)};
 }
 
-/// Group g of the columns that come next, into the L2 cache: the L1 is too
-/// small for two panels.
-void TileSums::fetchNext(Value g) {
-  for (int64_t c = 0; c < columns; c += kLine) {
-    PanelColumn place = plus(next, c);
-    product.prefetchWeights(weight, place.panel, g, place.column);
-  }
-}
-
 /// sums[r, v] + x[row + r, group g] * W[group g, column + v]; the depth ends in
 /// a group that is not whole.
 SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
                                          bool isWhole) {
-  if (next.panel)
-    fetchNext(g);
   SmallVector<Value> weights, added;
   for (int64_t v = 0; v < vectors; ++v) {
     PanelColumn place = plus(current, v * lanes);
@@ -108,9 +96,16 @@ SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
   return added;
 }
 
-SmallVector<Value> TileSums::build(Value fetched) {
-  int64_t unroll = std::min<int64_t>(
-      8, std::max<int64_t>(1, kUnrolledOps / (rows * vectors)));
+/// What a tile asks for at group g.
+void TileSums::fetch(Value g, Value next, Value fetched) {
+  Value before = arith::MulIOp::create(
+      loops.builder, loops.loc, loops.dividedBy(g, kFetchingGroups), fetched);
+  product.fetchRows(weight, loops.plus(next, before), fetched);
+}
+
+SmallVector<Value> TileSums::build(Value next, Value fetched) {
+  int64_t unroll =
+      rows * vectors > kFewOps ? kUnrolledGroups : 2 * kUnrolledGroups;
   int64_t group = product.group();
   int64_t whole = depth / group / unroll * unroll;
   current = toPanel(column);
@@ -122,14 +117,15 @@ SmallVector<Value> TileSums::build(Value fetched) {
   }
   for (int64_t r = 0; r < rows; ++r)
     sums.append(starts);
-  if (fetched)
-    next = toPanel(fetched);
   if (whole > 0)
     sums = loops.carry(loops.index(0), loops.index(whole), unroll, sums,
                        [&](Value g, ValueRange carried) {
                          SmallVector<Value> added(carried);
-                         for (int64_t step = 0; step < unroll; ++step)
+                         for (int64_t step = 0; step < unroll; ++step) {
+                           if (next && step % kFetchingGroups == 0)
+                             fetch(loops.plus(g, step), next, fetched);
                            added = multiplyAdd(loops.plus(g, step), added);
+                         }
                          return added;
                        });
   for (int64_t k = whole * group; k < depth; k += group)
@@ -149,7 +145,7 @@ void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {
   TileSums tile(op, builder, isa);
   LinearEpilogue epilogue = epilogueOf(op);
   VectorLoops &loops = tile.loops;
-  tile.forEachVector(tile.build(op.getNext()),
+  tile.forEachVector(tile.build(op.getNext(), op.getFetched()),
                      [&](int64_t r, int64_t c, Value sum) {
                        epilogue.finish(sum, loops.plus(op.getRow(), r),
                                        loops.plus(op.getColumn(), c), loops);

@@ -24,23 +24,26 @@ func.func private @accumulates(%x: memref<?x256xf32>, %w: memref<2x256x32xf32>,
 
 // -----
 
-// While a tile computes, row by row of the next panel comes to the L2 cache.
-// CHECK-LABEL: @fetches_the_next_panel
-func.func private @fetches_the_next_panel(%x: memref<?x256xf32>,
+// While a tile computes, it asks for rows of other panels to the L2 cache: as
+// many as it is told for four groups of inputs.
+// CHECK-LABEL: @fetches_rows
+func.func private @fetches_rows(%x: memref<?x256xf32>,
     %w: memref<2x256x32xf32>, %y: memref<?x64xf32>, %row: index,
-    %column: index, %next: index) {
-  // CHECK: %[[PANEL:.*]] = arith.divui %arg5, %c32
-  // CHECK: %[[IN:.*]] = arith.remui %arg5, %c32
-  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
-  // CHECK: memref.prefetch %arg1[%[[PANEL]], %[[K]], %[[IN]]], read, locality<2>, data
-  // CHECK: %[[LINE:.*]] = arith.addi %{{.*}}, %c16
-  // CHECK: memref.prefetch %arg1[%{{.*}}, %[[K]], %[[LINE]]], read, locality<2>, data
+    %column: index, %next: index, %fetched: index) {
+  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} step %c4{{.*}} iter_args
+  // CHECK: %[[TURN:.*]] = arith.divui %[[K]], %c4
+  // CHECK: %[[BEFORE:.*]] = arith.muli %[[TURN]], %arg6
+  // CHECK: %[[FIRST:.*]] = arith.addi %arg5, %[[BEFORE]]
+  // CHECK: %[[ROWS:.*]] = memref.collapse_shape %arg1 {{\[}}[0, 1], [2]]
+  // CHECK: scf.for %[[I:[a-z0-9]+]] = %c0{{.*}} to %arg6 step %c1
+  // CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[I]]
+  // CHECK: memref.prefetch %[[ROWS]][%[[ROW]], %c0{{.*}}], read, locality<2>, data
+  // CHECK: memref.prefetch %[[ROWS]][%{{.*}}, %c16{{.*}}], read, locality<2>, data
   // CHECK: vector.load %arg1
-  // V4-COUNT-2: memref.prefetch
   // CHECK-NOT: memref.prefetch
   // CHECK: scf.yield
-  transformer.linear.tile %x, %w into %y at [%row, %column] next %next rows 8 columns 32
-    : (memref<?x256xf32>, memref<2x256x32xf32>, memref<?x64xf32>, index, index, index) -> ()
+  transformer.linear.tile %x, %w into %y at [%row, %column] next %next fetched %fetched rows 6 columns 32
+    : (memref<?x256xf32>, memref<2x256x32xf32>, memref<?x64xf32>, index, index, index, index) -> ()
   return
 }
 
