@@ -144,11 +144,11 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
                /*isPartial=*/columns % kPanelColumns != 0);
 }
 
-/// Less than half a tile of rows takes several panels at once; returns the
-/// first column that is left.
+/// At most half a tile of rows takes several panels at once; returns the first
+/// column that is left.
 Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
   SmallVector<int64_t> cases =
-      llvm::to_vector(llvm::seq<int64_t>(1, mostRows() / 2));
+      llvm::to_vector(llvm::seq_inclusive<int64_t>(1, mostRows() / 2));
   auto byRows = scf::IndexSwitchOp::create(builder, loc, builder.getIndexType(),
                                            size(block.destination, 0), cases,
                                            cases.size());
