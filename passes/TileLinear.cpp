@@ -1,10 +1,8 @@
 //===- TileLinear.cpp - Cut linears into tiles ----------------------------===//
 //
-// A task is a block of rows by a range of panels. Within it all rows pass over
-// one panel after the other: the panel stays in the L1 cache, the rows in the
-// L2. Few rows, as in a step, take several panels at once, since a tile with
-// few accumulators would wait for each of its additions. Weights that no L2
-// cache holds are read once: their panels make the tasks.
+// A task is a block of rows by a range of panels, LinearBlock.h what happens
+// within it. Weights that no L2 cache holds are read once: their panels make the
+// tasks.
 //
 // How much becomes a task depends on sizes alone. Bits do not depend on it: a
 // tile sums over the whole depth.

@@ -1,9 +1,8 @@
 //===- LinearBlock.cpp - Loops over the tiles of a block of linear --------===//
 //
-// All rows of a block pass over one panel after the other: the panel stays in
-// the L1 cache, the rows in the L2. Few rows, as in a step, take several panels
-// at once, since a tile with few accumulators would wait for each of its
-// additions.
+// All rows of a block pass over the panels of a tile, then over the next ones:
+// both stay in the L2 cache. Few rows, as in a step, take more panels at once,
+// since a tile with few accumulators would wait for each of its additions.
 //
 // Where a level multiplies tiles of 16 rows, 32 of them, in the L1 cache, pass
 // over panels that stay in the L2: a tile takes a panel faster than the L1
