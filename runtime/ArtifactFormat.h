@@ -61,6 +61,13 @@
 //                   that name) and "state"s (zero at the start; first dim
 //                   "rows", often a dim "capacity") -> logits [rows,
 //                   vocabulary]
+//   decode.greedy   as decode.step, with one more input, forbidden [rows,
+//                   forbidden] (ids that may not come; of the others -1) ->
+//                   values f32 and largest i32 [rows, ranges], any number: the
+//                   largest logit that is not forbidden of each range of the
+//                   vocabulary, in order, and the first id that has it. Where
+//                   none is above -inf the id is -1, and the value NaN if one
+//                   is no number, otherwise -inf
 //   shortlist.prepare, shortlist.step   likewise over candidates: two more
 //                   inputs, candidates [batch, shortlist] (target ids) and
 //                   counts [batch]; logits [rows, shortlist], -inf from a

@@ -49,8 +49,11 @@ struct Rule {
   const char *entry;
   std::vector<Dim> dims;
   std::vector<Argument> atHand;
-  /// The shape of the one output `logits`; empty where outputs are free.
+  /// The shape of the one output `logits`; empty where outputs are others.
   std::vector<Extent> logits;
+  /// Whether outputs are the largest logits of ranges; otherwise, without
+  /// logits, they are free.
+  bool hasLargest = false;
 };
 
 } // namespace
@@ -92,6 +95,31 @@ static Status checkArguments(const Entry &entry, const Rule &rule) {
   return Status::success();
 }
 
+/// The largest logits of as many ranges as the entry likes, and their ids.
+static Status checkLargest(const Entry &entry,
+                           const std::vector<Argument> &outputs) {
+  Argument values{"values",
+                  ArgumentKind::Output,
+                  ElementType::F32,
+                  {named(Dim::Rows), Extent{}}};
+  Argument largest{"largest",
+                   ArgumentKind::Output,
+                   ElementType::I32,
+                   {named(Dim::Rows), Extent{}}};
+  if (outputs.size() != 2 || !find(outputs, values) || !find(outputs, largest))
+    return error(entry, "has ", outputs.size(),
+                 " outputs, expected 'values' and 'largest'");
+  const Argument &found = *find(outputs, values);
+  if (found.shape.size() == 2 && !found.shape[1].dim)
+    values.shape[1] = largest.shape[1] = found.shape[1];
+  for (const Argument &wanted : {values, largest})
+    if (const Argument &output = *find(outputs, wanted);
+        output.type != wanted.type || output.shape != wanted.shape)
+      return error(entry, "has the output '", wanted.name, "' as ",
+                   describe(output), ", expected ", describe(wanted));
+  return Status::success();
+}
+
 static Status checkEntry(const Entry &entry, const Rule &rule) {
   for (const Extent &dim : entry.dims)
     if (!std::count(rule.dims.begin(), rule.dims.end(), *dim.dim))
@@ -100,11 +128,13 @@ static Status checkEntry(const Entry &entry, const Rule &rule) {
   if (Status status = checkArguments(entry, rule); !status.ok())
     return status;
   std::vector<Argument> outputs = outputsAs(ArgumentKind::Output, &entry);
+  if (rule.hasLargest)
+    return checkLargest(entry, outputs);
   if (rule.logits.empty()) {
     // An output is later an input: it must not hide one of the runtime's own.
     for (const Argument &output : outputs)
-      for (const char *taken :
-           {"ids", "lengths", "positions", "sentences", "candidates", "counts"})
+      for (const char *taken : {"ids", "lengths", "positions", "sentences",
+                                "candidates", "counts", "forbidden"})
         if (output.name == taken)
           return error(entry, "has an output of the name '", taken,
                        "', which is an input");
@@ -147,6 +177,7 @@ Status heddle::checkEntries(const Manifest &manifest) {
   Argument sentences = input("sentences", {Dim::Rows});
   Argument candidates = input("candidates", {Dim::Batch, Dim::Shortlist});
   Argument counts = input("counts", {Dim::Batch});
+  Argument forbidden = input("forbidden", {Dim::Rows, Dim::Forbidden});
   Extent vocabulary{manifest.targetVocabulary, std::nullopt};
 
   const Rule rules[] = {
@@ -163,6 +194,11 @@ Status heddle::checkEntries(const Manifest &manifest) {
        {Dim::Rows, Dim::Batch, Dim::Source, Dim::Capacity},
        atHand({rowIds, positions, sentences}, "decode.prepare"),
        {named(Dim::Rows), vocabulary}},
+      {"decode.greedy",
+       {Dim::Rows, Dim::Batch, Dim::Source, Dim::Capacity, Dim::Forbidden},
+       atHand({rowIds, positions, sentences, forbidden}, "decode.prepare"),
+       {},
+       /*hasLargest=*/true},
       {"shortlist.prepare",
        {Dim::Batch, Dim::Source, Dim::Shortlist},
        atHand({candidates, counts}, nullptr),

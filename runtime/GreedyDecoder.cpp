@@ -52,9 +52,12 @@ heddle::decodeGreedy(const Model &model, Session &session,
   if (shortlist)
     for (const TokenIds &source : sources)
       candidates.push_back(shortlist->candidates(source));
-  if (Status status = session.begin(
-          sources, shortlist ? DecoderForm::ShortlistStep : DecoderForm::Step,
-          longest, candidates);
+  bool isGreedy = !shortlist && model.entryPoint("decode.greedy");
+  DecoderForm form = shortlist  ? DecoderForm::ShortlistStep
+                     : isGreedy ? DecoderForm::GreedyStep
+                                : DecoderForm::Step;
+  if (Status status = session.begin(sources, form, longest, candidates,
+                                    isGreedy ? mostForbidden(generation) : 0);
       !status.ok())
     return status;
 
@@ -67,17 +70,27 @@ heddle::decodeGreedy(const Model &model, Session &session,
     return {session.logits() + row * session.candidateWidth(),
             int64_t(list.size()), list.data()};
   };
+  auto choose = [&](int64_t row) {
+    int32_t sentence = session.sentence(row);
+    const TokenIds &tokens = generated[sentence];
+    int64_t limit = limits[sentence];
+    return isGreedy
+               ? chooseToken(generation, tokens, limit, session.largest(row))
+               : chooseToken(generation, tokens, limit, logitsOf(row));
+  };
   for (int32_t position = 0; session.rows() > 0; ++position) {
     for (int64_t row = 0; row < session.rows(); ++row) {
       const TokenIds &tokens = generated[session.sentence(row)];
       session.ids()[row] = tokens.empty() ? *generation.start : tokens.back();
+      if (isGreedy)
+        writeForbidden(generation, tokens, session.forbidden(row),
+                       session.forbiddenWidth());
     }
     session.runStep(position);
     for (int64_t row = session.rows() - 1; row >= 0; --row) {
       int32_t sentence = session.sentence(row);
       TokenIds &tokens = generated[sentence];
-      tokens.push_back(
-          chooseToken(generation, tokens, limits[sentence], logitsOf(row)));
+      tokens.push_back(choose(row));
       bool ended = std::count(generation.eos.begin(), generation.eos.end(),
                               tokens.back()) != 0;
       if (ended || int64_t(tokens.size()) == limits[sentence])

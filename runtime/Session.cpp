@@ -26,7 +26,8 @@ static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
 }
 
 Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
-                      int64_t length, const std::vector<TokenIds> &candidates) {
+                      int64_t length, const std::vector<TokenIds> &candidates,
+                      int64_t forbidden) {
   if (sources.empty())
     return Status::error("a batch has no sentence");
   size_t longest = 1, widest = 1;
@@ -48,6 +49,7 @@ Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
   dims[Dim::Source] = static_cast<int64_t>(longest);
   dims[Dim::Target] = dims[Dim::Capacity] = std::max<int64_t>(length, 1);
   dims[Dim::Shortlist] = static_cast<int64_t>(widest);
+  dims[Dim::Forbidden] = std::max<int64_t>(forbidden, 1);
   if (Status status = layOut(form, dims[Dim::Target]); !status.ok())
     return Status::error("a batch of ", sources.size(), " sentences with ",
                          longest, " source and ", dims[Dim::Target],
@@ -70,6 +72,8 @@ static std::pair<const char *, const char *> decoderEntries(DecoderForm form) {
     return {nullptr, "decode"};
   case DecoderForm::Step:
     return {"decode.prepare", "decode.step"};
+  case DecoderForm::GreedyStep:
+    return {"decode.prepare", "decode.greedy"};
   case DecoderForm::ShortlistStep:
     return {"shortlist.prepare", "shortlist.step"};
   }
@@ -119,6 +123,7 @@ Status Session::layOut(DecoderForm form, int64_t length) {
       {key("sentences"), place(batch)},
       {key("candidates"), place(batch, dims[Dim::Shortlist])},
       {key("counts"), place(batch)},
+      {key("forbidden"), place(batch, dims[Dim::Forbidden])},
   };
   if (Status status = bind(encode, shared); !status.ok())
     return status;
@@ -147,6 +152,7 @@ Status Session::layOut(DecoderForm form, int64_t length) {
   sentences = integers(shared[key("sentences")]);
   candidateIds = integers(shared[key("candidates")]);
   counts = integers(shared[key("counts")]);
+  forbiddenIds = integers(shared[key("forbidden")]);
   for (Binding *binding : {&encode, &prepare, &decode})
     if (binding->entry)
       connect(*binding);
@@ -202,7 +208,8 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
   }
 }
 
-/// Finds the decoder's one output and its states, which start with zeros.
+/// Finds the decoder's logits, or the largest of them and their ids, and its
+/// states, which start with zeros.
 void Session::findDecoderResults() {
   states.clear();
   decoderLogits = nullptr;
@@ -211,7 +218,12 @@ void Session::findDecoderResults() {
   const std::vector<Argument> &arguments = decode.entry->description->arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].kind == ArgumentKind::Output) {
-      decoderLogits = static_cast<float *>(decode.buffers[i]);
+      if (arguments[i].type == ElementType::I32) {
+        largestIds = static_cast<int32_t *>(decode.buffers[i]);
+        ranges = arguments[i].shape.back().size;
+      } else {
+        decoderLogits = static_cast<float *>(decode.buffers[i]);
+      }
     } else if (arguments[i].kind == ArgumentKind::State) {
       int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
       std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));

@@ -17,6 +17,7 @@
 #include "runtime/Profile.h"
 #include "runtime/Result.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/TokenChoice.h"
 #include "runtime/Workspace.h"
 
 #include <cstdint>
@@ -30,9 +31,9 @@ namespace heddle {
 using TokenIds = std::vector<int32_t>;
 
 /// The forms of a decoder: the whole target at once, or token by token over
-/// the vocabulary or over each sentence's candidates; or none, where the
-/// encoder is all that runs.
-enum class DecoderForm { None, Full, Step, ShortlistStep };
+/// the vocabulary, of which GreedyStep returns the largest logits only, or over
+/// each sentence's candidates; or none, where the encoder is all that runs.
+enum class DecoderForm { None, Full, Step, GreedyStep, ShortlistStep };
 
 /// What a session may use beside its own thread: threads to share its work
 /// with, and a profile of the model to count it in. Borrowed, and of one
@@ -52,11 +53,13 @@ public:
   /// Encodes a batch of sentences and prepares the decoder: the only call that
   /// allocates. `length` bounds what follows: the target length of the full
   /// form, or the number of steps. `candidates`, for ShortlistStep, has one
-  /// ascending list of target ids a sentence. Fails on an empty batch, on
+  /// ascending list of target ids a sentence; `forbidden`, for GreedyStep, is
+  /// the most ids that a row of a step forbids. Fails on an empty batch, on
   /// sentences that Model::checkSource refuses, on a form that the artifact
   /// does not have and where memory is short.
   Status begin(const std::vector<TokenIds> &sources, DecoderForm form,
-               int64_t length, const std::vector<TokenIds> &candidates = {});
+               int64_t length, const std::vector<TokenIds> &candidates = {},
+               int64_t forbidden = 0);
 
   /// An argument of the entry `encode`, by its index there: an output is valid
   /// until the next begin.
@@ -67,9 +70,19 @@ public:
   /// The decoder's input, for the caller to fill: [sentences, length] for the
   /// full form, [rows] for a step.
   int32_t *ids() const { return decoderIds; }
+  /// Another one of GreedyStep, forbiddenWidth() a row: ids that may not come
+  /// next, and -1 for none.
+  int32_t *forbidden(int64_t row) const {
+    return forbiddenIds + row * forbiddenWidth();
+  }
+  int64_t forbiddenWidth() const { return dims[Dim::Forbidden]; }
   /// The decoder's result, which the caller may overwrite:
   /// [sentences, length, vocabulary] or [rows, vocabulary or candidates()].
   float *logits() const { return decoderLogits; }
+  /// The result of GreedyStep for a row.
+  LargestLogits largest(int64_t row) const {
+    return {decoderLogits + row * ranges, largestIds + row * ranges, ranges};
+  }
   /// The width of a row of ShortlistStep's logits: the longest list.
   int64_t candidateWidth() const { return dims[Dim::Shortlist]; }
 
@@ -124,7 +137,10 @@ private:
   int32_t *sourceIds = nullptr, *lengths = nullptr;
   int32_t *candidateIds = nullptr, *counts = nullptr;
   int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
+  int32_t *forbiddenIds = nullptr, *largestIds = nullptr;
   float *decoderLogits = nullptr;
+  /// The width of a row of GreedyStep's results.
+  int64_t ranges = 0;
 };
 
 } // namespace heddle

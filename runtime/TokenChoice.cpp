@@ -1,10 +1,11 @@
 //===- TokenChoice.cpp - Which token comes next ---------------------------===//
 //
-// What may not come gets the logit -inf, then the largest one wins. A forced
-// token leaves -inf to all others and can then be suppressed like any other:
-// forcing comes before suppressing in transformers. There the sequence so far
-// begins with the start token; here it is not stored, hence the `count + 1`
-// where the minimal length is compared.
+// What may not come gets the logit -inf, then the largest one wins; the kernel
+// of a greedy step has done both, range by range. A forced token leaves -inf to
+// all others and can then be suppressed like any other: forcing comes before
+// suppressing in transformers. There the sequence so far begins with the start
+// token; here it is not stored, hence the `count + 1` where the minimal length
+// is compared.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,39 +70,75 @@ static bool isOnlyEos(const Generation &generation,
   return word.size() == 1 && contains(generation.eos, word[0]);
 }
 
+/// Whether the first token is chosen, behind a forced one.
+static bool isBegin(const Generation &generation,
+                    const std::vector<int32_t> &generated) {
+  return generated.size() == (generation.forcedBos ? 1 : 0);
+}
+
 /// The first of the ids, which all have the logit -inf: what argmax gives in
 /// transformers, too. Every shortlist begins with it.
 static constexpr int32_t kFirstId = 0;
 
-int32_t heddle::chooseToken(const Generation &generation,
-                            const std::vector<int32_t> &generated,
-                            int64_t limit, NextTokenLogits logits) {
+/// The token that has to follow; none where there is a choice.
+static std::optional<int32_t> forcedToken(const Generation &generation,
+                                          const std::vector<int32_t> &generated,
+                                          int64_t limit) {
   int64_t count = static_cast<int64_t>(generated.size());
-  bool isBegin = count == (generation.forcedBos ? 1 : 0);
   std::optional<int32_t> forced;
   if (generation.forcedEos && count == limit - 1)
     forced = generation.forcedEos;
   else if (generation.forcedBos && count == 0)
     forced = generation.forcedBos;
-  if (forced) {
-    bool isSuppressed =
-        contains(generation.suppress, *forced) ||
-        (isBegin && contains(generation.beginSuppress, *forced));
-    return isSuppressed ? kFirstId : *forced;
-  }
+  if (!forced)
+    return std::nullopt;
+  bool isSuppressed = contains(generation.suppress, *forced) ||
+                      (isBegin(generation, generated) &&
+                       contains(generation.beginSuppress, *forced));
+  return isSuppressed ? kFirstId : *forced;
+}
 
+/// Calls `body` with each id that may not follow.
+template <typename Body>
+static void forEachForbidden(const Generation &generation,
+                             const std::vector<int32_t> &generated, Body body) {
   for (int32_t id : generation.suppress)
-    forbid(logits, id);
-  if (isBegin)
+    body(id);
+  if (isBegin(generation, generated))
     for (int32_t id : generation.beginSuppress)
-      forbid(logits, id);
+      body(id);
   for (const std::vector<int32_t> &word : generation.badWords)
     if (!isOnlyEos(generation, word) && endsWithPrefix(generated, word))
-      forbid(logits, word.back());
-  if (count + 1 < generation.minLength)
+      body(word.back());
+  if (static_cast<int64_t>(generated.size()) + 1 < generation.minLength)
     for (int32_t id : generation.eos)
-      forbid(logits, id);
+      body(id);
+}
 
+int64_t heddle::mostForbidden(const Generation &generation) {
+  return static_cast<int64_t>(
+      generation.suppress.size() + generation.beginSuppress.size() +
+      generation.badWords.size() + generation.eos.size());
+}
+
+void heddle::writeForbidden(const Generation &generation,
+                            const std::vector<int32_t> &generated, int32_t *ids,
+                            int64_t count) {
+  int32_t *end = ids + count;
+  forEachForbidden(generation, generated, [&](int32_t id) {
+    if (ids != end)
+      *ids++ = id;
+  });
+  std::fill(ids, end, -1);
+}
+
+int32_t heddle::chooseToken(const Generation &generation,
+                            const std::vector<int32_t> &generated,
+                            int64_t limit, NextTokenLogits logits) {
+  if (auto forced = forcedToken(generation, generated, limit))
+    return *forced;
+  forEachForbidden(generation, generated,
+                   [&](int32_t id) { forbid(logits, id); });
   const float *begin = logits.values, *end = begin + logits.count;
   float best = largest(begin, logits.count);
   if (best == -kInfinity)
@@ -110,6 +147,24 @@ int32_t heddle::chooseToken(const Generation &generation,
   const float *found = std::find(begin, end, best);
   return logits.candidates ? logits.candidates[found - begin]
                            : static_cast<int32_t>(found - begin);
+}
+
+int32_t heddle::chooseToken(const Generation &generation,
+                            const std::vector<int32_t> &generated,
+                            int64_t limit, LargestLogits logits) {
+  if (auto forced = forcedToken(generation, generated, limit))
+    return *forced;
+  int64_t best = -1;
+  bool areAllLowest = true;
+  for (int64_t i = 0; i < logits.count; ++i) {
+    areAllLowest &= logits.values[i] == -kInfinity;
+    if (logits.ids[i] >= 0 &&
+        (best < 0 || logits.values[i] > logits.values[best]))
+      best = i;
+  }
+  if (best >= 0)
+    return logits.ids[best];
+  return areAllLowest ? kFirstId : generation.eos[0];
 }
 
 int64_t heddle::lengthLimit(const Generation &generation, int64_t sourceLength,

@@ -26,6 +26,23 @@ struct NextTokenLogits {
   const int32_t *candidates = nullptr;
 };
 
+/// The largest logit of each of `count` ranges of the vocabulary, and the first
+/// id that has it, among those that `writeForbidden` does not name. An id of -1
+/// stands where none is above -inf; the value is then NaN if one is no number.
+struct LargestLogits {
+  const float *values;
+  const int32_t *ids;
+  int64_t count;
+};
+
+/// How many ids `writeForbidden` names at most.
+int64_t mostForbidden(const Generation &generation);
+/// The ids that may not follow `generated`, in any order and more than once,
+/// then -1, up to `count` of them.
+void writeForbidden(const Generation &generation,
+                    const std::vector<int32_t> &generated, int32_t *ids,
+                    int64_t count);
+
 /// The token that follows `generated` in a sentence that may have `limit`
 /// tokens: the forced one, or the allowed one with the largest logit, on a tie
 /// the one with the lowest id. Where nothing is allowed, not even what is
@@ -34,6 +51,10 @@ struct NextTokenLogits {
 int32_t chooseToken(const Generation &generation,
                     const std::vector<int32_t> &generated, int64_t limit,
                     NextTokenLogits logits);
+/// The same of what the allowed logits have been reduced to.
+int32_t chooseToken(const Generation &generation,
+                    const std::vector<int32_t> &generated, int64_t limit,
+                    LargestLogits logits);
 
 /// How many tokens a sentence of `sourceLength` tokens may generate, at least
 /// one: `requested`, or else what the model's settings say; in either case no

@@ -36,9 +36,11 @@ namespace {
 class DecodingTest : public ToyModelTest {
 protected:
   /// The toy model with these keys added to "generation".
-  static Model load(const json &added) {
+  static Model load(const json &added, bool hasGreedyStep = false) {
     json manifest = toyManifest();
     manifest["generation"].update(added);
+    if (hasGreedyStep)
+      manifest = withGreedyStep(manifest);
     TemporaryFile file(toyArtifact(manifest).build());
     Result<Model> model = Model::load(file.path());
     EXPECT_TRUE(model.ok()) << model.message();
@@ -62,13 +64,13 @@ protected:
     return results;
   }
 
-  /// Compares 60 sentences with the oracle: with and without shortlist, in
-  /// batches of several sizes. `requested` and `atLeast` are what a caller says
-  /// of the length.
+  /// Compares 60 sentences with the oracle: with and without shortlist, all
+  /// logits or the largest, in batches of several sizes. `requested` and
+  /// `atLeast` are what a caller says of the length.
   static void expectOracle(const json &added, int64_t limit,
                            std::optional<int64_t> requested = std::nullopt,
                            std::optional<int64_t> atLeast = std::nullopt) {
-    Model model = load(added);
+    Model all = load(added), greedy = load(added, /*hasGreedyStep=*/true);
     json generation = toyManifest()["generation"];
     generation.update(added);
     if (atLeast)
@@ -85,8 +87,11 @@ protected:
         options.useShortlist = shortlist;
         options.maxLength = requested;
         options.minLength = atLeast;
-        EXPECT_EQ(decode(model, sources, batch, options), expected)
+        EXPECT_EQ(decode(all, sources, batch, options), expected)
             << added << " shortlist " << shortlist << " batch " << batch;
+        EXPECT_EQ(decode(greedy, sources, batch, options), expected)
+            << added << " largest, shortlist " << shortlist << " batch "
+            << batch;
       }
     }
   }

@@ -201,7 +201,8 @@ TEST(ManifestTest, shapes) {
 TEST(ManifestTest, entries) {
   EXPECT_EQ(messageWith([](json &m) { m["entries"][0]["dims"] = {"time"}; }),
             "manifest: an entry 'encode' has the dim 'time' (supported: batch, "
-            "source, target, rows, capacity, capacity<=N, shortlist)");
+            "source, target, rows, capacity, capacity<=N, shortlist, "
+            "forbidden)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["name"] = "encode"; }),
             "manifest: an entry repeats the name 'encode'");
   EXPECT_EQ(messageWith([](json &m) {
@@ -257,6 +258,35 @@ TEST(EntryContractTest, an_encoder_and_some_decoder) {
             "'shortlist.step'");
   EXPECT_EQ(keep({"encode", "decode"}), "valid");
   EXPECT_EQ(keep({"encode", "decode.prepare", "decode.step"}), "valid");
+}
+
+TEST(EntryContractTest, a_greedy_step_returns_the_largest_logits) {
+  auto with = [](const std::function<void(json &)> &change) {
+    return messageWith([&](json &m) {
+      m = withGreedyStep(m);
+      change(m["entries"][3]);
+    });
+  };
+  EXPECT_EQ(with([](json &) {}), "valid");
+  EXPECT_EQ(with([](json &entry) { entry["arguments"].erase(7); }),
+            "manifest: entry 'decode.greedy' has 1 outputs, expected 'values' "
+            "and 'largest'");
+  EXPECT_EQ(with([](json &entry) { entry["arguments"][8]["name"] = "ids"; }),
+            "manifest: entry 'decode.greedy' has 2 outputs, expected 'values' "
+            "and 'largest'");
+  EXPECT_EQ(with([](json &entry) { entry["arguments"][8]["shape"][1] = 4; }),
+            "manifest: entry 'decode.greedy' has the output 'largest' as i32 "
+            "[rows, 4], expected i32 [rows, 3]");
+  EXPECT_EQ(
+      with([](json &entry) { entry["arguments"][7]["shape"][1] = "batch"; }),
+      "manifest: entry 'decode.greedy' has the output 'values' as f32 [rows, "
+      "batch], expected f32 [rows, 1]");
+  EXPECT_EQ(with([](json &entry) { entry["arguments"][7]["dtype"] = "i32"; }),
+            "manifest: entry 'decode.greedy' has the output 'values' as i32 "
+            "[rows, 3], expected f32 [rows, 3]");
+  EXPECT_EQ(with([](json &entry) { entry["arguments"][6]["shape"].erase(0); }),
+            "manifest: entry 'decode.greedy' has the input 'forbidden' as i32 "
+            "[forbidden], expected i32 [rows, forbidden]");
 }
 
 TEST(EntryContractTest, types_and_shapes_agree) {

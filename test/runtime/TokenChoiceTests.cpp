@@ -92,3 +92,55 @@ TEST(LengthLimitTest, combines_its_bounds) {
   generation.lengthFactor = 1e300;
   EXPECT_EQ(lengthLimit(generation, 4, {}), std::numeric_limits<int>::max());
 }
+
+/// The choice among the largest logits of ranges.
+static int32_t chooseOf(const Generation &generation, std::vector<float> values,
+                        const std::vector<int32_t> &ids,
+                        const std::vector<int32_t> &generated = {},
+                        int64_t limit = 100) {
+  return chooseToken(
+      generation, generated, limit,
+      LargestLogits{values.data(), ids.data(), int64_t(ids.size())});
+}
+
+TEST(TokenChoiceTest, the_largest_of_ranges_wins) {
+  EXPECT_EQ(chooseOf(endingWith(0), {1, 4, 3}, {2, 7, 9}), 7);
+  EXPECT_EQ(chooseOf(endingWith(0), {4, 1, 4}, {2, 7, 9}), 2);
+  EXPECT_EQ(chooseOf(endingWith(0), {-0.0f, 0.0f}, {3, 7}), 3);
+  EXPECT_EQ(chooseOf(endingWith(0), {-kInfinity, -5}, {-1, 7}), 7);
+  EXPECT_EQ(chooseOf(endingWith(0), {kNan, -5}, {-1, 7}), 7);
+}
+
+TEST(TokenChoiceTest, without_a_largest_logit) {
+  EXPECT_EQ(chooseOf(endingWith(5), {-kInfinity, -kInfinity}, {-1, -1}), 0);
+  EXPECT_EQ(chooseOf(endingWith(5), {-kInfinity, kNan}, {-1, -1}), 5);
+}
+
+TEST(TokenChoiceTest, a_forced_token_needs_no_logits) {
+  Generation generation = endingWith(5);
+  generation.forcedBos = 8;
+  generation.forcedEos = 5;
+  EXPECT_EQ(chooseOf(generation, {3}, {2}), 8);
+  EXPECT_EQ(chooseOf(generation, {3}, {2}, {8}), 2);
+  EXPECT_EQ(chooseOf(generation, {3}, {2}, {8, 2}, 3), 5);
+  generation.suppress = {5};
+  EXPECT_EQ(chooseOf(generation, {3}, {2}, {8, 2}, 3), 0);
+}
+
+TEST(TokenChoiceTest, what_may_not_come_fits_into_its_place) {
+  Generation generation = endingWith(5);
+  generation.suppress = {1, 2};
+  generation.beginSuppress = {3};
+  generation.badWords = {{4}, {7, 8}};
+  generation.minLength = 4;
+  ASSERT_EQ(mostForbidden(generation), 6);
+  auto forbiddenBehind = [&](const std::vector<int32_t> &generated) {
+    std::vector<int32_t> ids(6, 77);
+    writeForbidden(generation, generated, ids.data(), 6);
+    return ids;
+  };
+  using Ids = std::vector<int32_t>;
+  EXPECT_EQ(forbiddenBehind({}), (Ids{1, 2, 3, 4, 5, -1}));
+  EXPECT_EQ(forbiddenBehind({7}), (Ids{1, 2, 4, 8, 5, -1}));
+  EXPECT_EQ(forbiddenBehind({7, 9, 9}), (Ids{1, 2, 4, -1, -1, -1}));
+}

@@ -48,8 +48,8 @@ static uint32_t hashSource(const float *memory, int32_t length) {
   return hash;
 }
 
-/// Kernel number `kernel` of the manifest: a loop over rows, as the compiler has
-/// it, of one flop and four bytes a row.
+/// Kernel number `kernel` of the manifest: a loop over rows, as the compiler
+/// has it, of one flop and four bytes a row.
 static void forEachRow(const struct HeddleCall *call, int64_t kernel,
                        HeddleTask task) {
   int64_t rows = call->dims[0];
@@ -154,6 +154,55 @@ static void step_rows(void *context, int64_t begin, int64_t end) {
 void step(const struct HeddleCall *call) {
   scribble(call, step_arena(call->dims));
   forEachRow(call, 0, step_rows);
+}
+
+/// The largest logits of four ids a range, but for the forbidden ones of a row.
+static void reduce(const float *logits, const int32_t *forbidden, int64_t count,
+                   float *values, int32_t *largest) {
+  for (int32_t id = 0; id < kVocabulary; ++id) {
+    int32_t range = id / 4;
+    int isAllowed = 1;
+    for (int64_t f = 0; f < count; ++f)
+      isAllowed &= forbidden[f] != id;
+    if (id % 4 == 0) {
+      values[range] = -INFINITY;
+      largest[range] = -1;
+    }
+    if (isAllowed && logits[id] > values[range]) {
+      values[range] = logits[id];
+      largest[range] = id;
+    }
+  }
+}
+
+// greedy(rows, batch, capacity, forbidden): history, ids, positions, sentences,
+//     summary, rolling, forbidden -> values, largest [rows, 3]
+int64_t greedy_arena(const int64_t *dims) { return 128 * dims[0]; }
+static void greedy_rows(void *context, int64_t begin, int64_t end) {
+  const struct HeddleCall *call = context;
+  int64_t capacity = call->dims[2], count = call->dims[3];
+  int32_t *history = call->buffers[0];
+  const int32_t *ids = call->buffers[1], *positions = call->buffers[2];
+  const int32_t *sentences = call->buffers[3];
+  const uint32_t *summary = call->buffers[4];
+  uint32_t *rolling = call->buffers[5];
+  const int32_t *forbidden = call->buffers[6];
+  float *values = call->buffers[7];
+  int32_t *largest = call->buffers[8];
+  for (int64_t r = begin; r < end; ++r) {
+    uint32_t prefix =
+        advance(rolling + r, history + r * capacity, positions[r], ids[r]);
+    float logits[kVocabulary];
+    for (int32_t id = 0; id < kVocabulary; ++id)
+      logits[id] =
+          logit(call, summary[3 * sentences[r] + 1], prefix, positions[r], id);
+    reduce(logits, forbidden + r * count, count, values + 3 * r,
+           largest + 3 * r);
+  }
+}
+void greedy(const struct HeddleCall *call) {
+  scribble(call, greedy_arena(call->dims));
+  forEachRow(call, 0, greedy_rows);
 }
 
 // shortlist_prepare(batch, source, shortlist): memory, lengths, candidates,

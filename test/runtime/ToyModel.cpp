@@ -115,6 +115,27 @@ json heddle::test::toyManifest() {
   return manifest;
 }
 
+json heddle::test::withGreedyStep(json manifest) {
+  for (json &entry : manifest["entries"]) {
+    if (entry["name"] != "decode.step")
+      continue;
+    entry["name"] = "decode.greedy";
+    entry["symbol"] = "greedy";
+    entry["arena_symbol"] = "greedy_arena";
+    entry["dims"].push_back("forbidden");
+    entry["arguments"].erase(entry["arguments"].size() - 1);
+    json added = json::parse(R"([
+      {"name": "forbidden", "kind": "input", "dtype": "i32",
+       "shape": ["rows", "forbidden"]},
+      {"name": "values", "kind": "output", "dtype": "f32", "shape": ["rows", 3]},
+      {"name": "largest", "kind": "output", "dtype": "i32",
+       "shape": ["rows", 3]}])");
+    entry["arguments"].insert(entry["arguments"].end(), added.begin(),
+                              added.end());
+  }
+  return manifest;
+}
+
 /// The section `shortlist`.
 static std::string shortlistBytes() {
   std::vector<uint64_t> words = {kFirst, kToySourceVocabulary, 0, 0};

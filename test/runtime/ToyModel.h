@@ -31,6 +31,9 @@ inline constexpr int32_t kToyStart = -1;
 /// The manifest, which tests change before they build the artifact. Its
 /// "generation" has start, eos and max_length 12.
 nlohmann::json toyManifest();
+/// The manifest with a step that returns the largest logits in place of the one
+/// that returns all.
+nlohmann::json withGreedyStep(nlohmann::json manifest);
 /// The artifact, with a shortlist.
 ArtifactBuilder toyArtifact(const nlohmann::json &manifest);
 
