@@ -169,8 +169,8 @@ void heddle::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
     attach<LayerModel, EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
            LinearOp, FfnOp, QuantizeOp, RoundOp, CandidateLogitsOp,
-           ActivationOp, NormOp, AddOp, FillOp, AttentionOp, RecurrenceOp,
-           CacheAppendOp>(context);
+           LargestLogitsOp, ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
+           RecurrenceOp, CacheAppendOp>(context);
     attach<ReaderModel, MaskPaddingOp, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

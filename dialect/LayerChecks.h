@@ -35,6 +35,11 @@ llvm::LogicalResult inferWithWidth(mlir::Value input, int64_t width,
 llvm::LogicalResult verifyVector(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value value, int64_t length);
 
+/// `weight` is W [in, out] for vectors of width `in`, or panels for results of
+/// `widths`.
+llvm::LogicalResult verifyWeight(mlir::Operation *op, mlir::Value weight,
+                                 int64_t in, llvm::ArrayRef<int64_t> widths);
+
 /// A residual, where there is one, has the shape of the result.
 llvm::LogicalResult verifyResidual(mlir::Operation *op, mlir::Value residual,
                                    llvm::ArrayRef<int64_t> shape);

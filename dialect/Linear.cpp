@@ -75,9 +75,8 @@ template <typename Op> static LogicalResult verifyNorm(Op op, int64_t width) {
   return success();
 }
 
-/// W [in, out] for vectors of width `in`, or panels for results of `widths`.
-static LogicalResult verifyWeight(Operation *op, Value weight, int64_t in,
-                                  ArrayRef<int64_t> widths) {
+LogicalResult heddle::verifyWeight(Operation *op, Value weight, int64_t in,
+                                   ArrayRef<int64_t> widths) {
   auto type = shapedType(weight);
   bool packed = isPacked(weight);
   if ((type.getRank() != 2 && !packed) || !type.hasStaticShape())

@@ -1,6 +1,7 @@
 //===- Transformer.td - The whole dialect ---------------------*- tablegen -*-===//
 
 include "dialect/Attention.td"
+include "dialect/Choice.td"
 include "dialect/Layers.td"
 include "dialect/Masks.td"
 include "dialect/Online.td"

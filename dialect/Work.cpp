@@ -97,6 +97,11 @@ Value FfnOp::buildFlops(OpBuilder &builder) {
   return counter.times(counter.add(first, second), getHiddenWidth());
 }
 
+Value LargestLogitsOp::buildFlops(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  return counter.times(counter.elements(getInput()), 2 * getVocabulary());
+}
+
 /// Of the longest list, for every row: lists are contents.
 Value CandidateLogitsOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
