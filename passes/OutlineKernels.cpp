@@ -109,6 +109,10 @@ static std::string describe(Operation *op) {
   append(in, '_');
   if (auto ffn = dyn_cast<FfnOp>(op))
     append(ffn.getHiddenWidth(), 'x');
+  if (auto logits = dyn_cast<LargestLogitsOp>(op)) {
+    append(logits.getVocabulary(), 'x');
+    return name;
+  }
   auto results = cast<DestinationOpInterface>(op).getDestinations();
   for (Value result : results)
     if (results.size() > 1 || widthOf(result) != in)

@@ -74,6 +74,9 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
           .Case([&](LinearOp linear) {
             pack(linear.getWeightMutable(), linear.getWidths(), symbols);
           })
+          .Case([&](LargestLogitsOp logits) {
+            pack(logits.getWeightMutable(), logits.getVocabulary(), symbols);
+          })
           .Case([&](FfnOp ffn) {
             // An ffn reads either two packed weights or none.
             if (!ffn.getWeight1().getDefiningOp<WeightOp>() ||

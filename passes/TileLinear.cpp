@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/Kernels/LargestLogits.h"
 #include "lib/Kernels/LinearBlock.h"
 #include "lib/Kernels/TileSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -366,6 +367,10 @@ struct TileLinear : heddle::impl::TileLinearPassBase<TileLinear> {
       else if (auto ffn = dyn_cast<FfnOp>(op);
                ffn && isTiled(ffn.getInput(), ffn.getWeight1()))
         tileFfn(ffn, loops);
+      else if (auto logits = dyn_cast<LargestLogitsOp>(op);
+               logits && isTiled(logits.getInput(), logits.getWeight()))
+        tileLargestLogits(logits, loops,
+                          weightBytes(logits.getWeight()) > kL3Bytes);
       else
         return;
       op->erase();

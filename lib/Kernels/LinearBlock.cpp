@@ -79,7 +79,15 @@ Value TileLoops::viewOf(Value memref, OpFoldResult first, OpFoldResult count) {
                                    strides);
 }
 
+/// Where the task begins: in its loops the stack would grow, and of a parallel
+/// loop that has one task only the body is left.
 Value TileLoops::scratch(MemRefType type) {
+  OpBuilder::InsertionGuard guard(builder);
+  Operation *task = builder.getInsertionBlock()->getParentOp();
+  while (task && !llvm::isa<scf::ForallOp>(task))
+    task = task->getParentOp();
+  if (task)
+    builder.setInsertionPointToStart(cast<scf::ForallOp>(task).getBody());
   return memref::AllocaOp::create(builder, loc, type,
                                   builder.getI64IntegerAttr(64));
 }

@@ -266,13 +266,13 @@ func.func private @shares_large_weights(%x: memref<?x1024xf32>,
 // AMX-LABEL: @multiplies_tiles
 func.func private @multiplies_tiles(%x: memref<?x256xi8>,
     %w: memref<2x65x32x4xi8>, %s: memref<33xf32>, %y: memref<?x33xf32>) {
+  // AMX: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x32xi32>
+  // AMX: %[[FEW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<5x128xi32>
   // AMX: %[[COPY:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x256xi8>
   // AMX: scf.if %[[IS_TILE:.*]] {
   // AMX-NEXT: } else {
   // AMX: memref.copy
   // AMX: %[[LAST:.*]] = arith.select %[[IS_TILE]], %[[ROWS:.*]], %{{.*}} : memref<?x256xi8
-  // AMX: %[[FEW:.*]] = memref.alloca() {alignment = 64 : i64} : memref<5x128xi32>
-  // AMX: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<32x32xi32>
   // AMX: case 3
   // AMX: linear.sums %[[ROWS]], %arg1 into %[[FEW]] {{.*}} rows 3 columns 128
   // AMX: scf.for {{.*}} step %c2016
