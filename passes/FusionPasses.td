@@ -1,6 +1,6 @@
 //===- FusionPasses.td - Passes that make fewer ops -----------*- tablegen -*-===//
 //
-// In pipeline order; fuse-masks comes behind split-phases. Each says what it did
+// In pipeline order; fuse-masks and fuse-choice come behind split-phases. Each says what it did
 // and what it left, and why, in remarks (lib/Fusion/FusionRemarks.h), and can be
 // left out without a change of any token.
 //
@@ -194,6 +194,29 @@ def FuseMasksPass : Pass<"transformer-fuse-masks", "::mlir::ModuleOp"> {
 
     `reach` and `containsBand` of MaskOpInterface decide, for masks of any
     dialect.
+  }];
+}
+
+def FuseChoicePass : Pass<"transformer-fuse-choice", "::mlir::ModuleOp"> {
+  let summary = "Give steps a form that finds the largest logits itself";
+  let description = [{
+    Comes in: functions on tensors. A step whose logits are a plain linear gets a
+    second form, `.greedy` in place of `.step`, that returns the largest logits of
+    each range of the vocabulary and their ids, with the step's states. It takes
+    the ids that may not come, which is all that a greedy choice adds to logits.
+
+    ```mlir
+    func.func private @decode.step(%ids: tensor<?xi32>, ...) {
+      %y = transformer.linear %x, %w, %b
+      return %y, ...
+    // gets beside it
+    func.func private @decode.greedy(%ids: tensor<?xi32>, ...,
+        %forbidden: tensor<?x?xi32> {transformer.name = "forbidden"}) {
+      %values, %largest = transformer.largest_logits %x, %w, %b without %forbidden
+      return %values, %largest, ...
+    ```
+
+    Logits of a shortlist are few: its step has no such form.
   }];
 }
 

@@ -53,9 +53,11 @@ static constexpr Fusion kFusions[] = {
     {"fuse-add-norm", createFuseAddNormPass},
 };
 
-/// Only a step shows what its caches imply.
+/// Only a step shows what its caches imply. What it is in the end has a greedy
+/// form.
 static constexpr Fusion kStepFusions[] = {
     {"fuse-masks", createFuseMasksPass},
+    {"fuse-choice", createFuseChoicePass},
 };
 
 ArrayRef<StringLiteral> heddle::getFusionNames() {

@@ -47,6 +47,8 @@ static std::vector<FusionTotal> listFusions(const CompileOptions &options) {
     else if (name == "fuse-ffn" && options.gemm == "onednn")
       fusion.leftOut = "oneDNN computes its two linears only while they are "
                        "two";
+    else if (name == "fuse-choice" && options.gemm == "onednn")
+      fusion.leftOut = "oneDNN computes logits only where they are stored";
     fusions.push_back(std::move(fusion));
   }
   return fusions;
