@@ -33,6 +33,9 @@ static constexpr int64_t kTaskWork = 1200000;
 static constexpr int64_t kMostHeadWidth = 512;
 /// Columns of a tile: queries, where a level multiplies tiles.
 static constexpr int64_t kTileColumns = 16;
+/// Blocks of queries of a head, at least, that share such values: making them
+/// costs as much as one block.
+static constexpr int64_t kSharingBlocks = 8;
 /// Bytes of values in columns that a task keeps: in the L2 cache, beside keys.
 static constexpr int64_t kColumnBytes = 1 << 19;
 
@@ -82,7 +85,7 @@ private:
   Value headRows(Value memref, Value batch, Value head, int64_t width);
   Value rowView(Value rows, Value row);
   Value keyHead(Value head);
-  void forEachTask(Value units, Value unitWork,
+  void forEachTask(Value units, Value unitWork, Value most,
                    function_ref<void()> takeScratch,
                    function_ref<void(Value)> unit);
   BlockScratch blockScratch(int64_t count);
@@ -180,8 +183,8 @@ Value AttentionTiler::keyHead(Value head) {
                                 loops.index(group));
 }
 
-/// Splits [0, units) among tasks that are worth one.
-void AttentionTiler::forEachTask(Value units, Value unitWork,
+/// Splits [0, units) among at most `most` tasks that are worth one.
+void AttentionTiler::forEachTask(Value units, Value unitWork, Value most,
                                  function_ref<void()> takeScratch,
                                  function_ref<void(Value)> unit) {
   OpBuilder &builder = loops.builder;
@@ -192,7 +195,7 @@ void AttentionTiler::forEachTask(Value units, Value unitWork,
     return arith::DivUIOp::create(builder, loops.loc, lhs, rhs);
   };
   Value worth = divide(multiply(units, unitWork), loops.index(kTaskWork));
-  Value tasks = loops.clamp(worth, loops.index(1), units);
+  Value tasks = loops.clamp(worth, loops.index(1), most);
   auto loop =
       scf::ForallOp::create(builder, loops.loc, ArrayRef<OpFoldResult>{tasks},
                             /*outputs=*/ValueRange(), std::nullopt);
@@ -365,7 +368,11 @@ void AttentionTiler::tileFull() {
     runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                    builder.getIndexType());
   };
-  forEachTask(units, unitWork, takeScratch, [&](Value unit) {
+  // A head whose blocks are spread over tasks has its values made anew in each.
+  Value most = units;
+  if (usesTiles)
+    most = loops.most(rows, loops.dividedBy(units, kSharingBlocks));
+  forEachTask(units, unitWork, most, takeScratch, [&](Value unit) {
     auto divide = [&](Value value, Value by) -> Value {
       return arith::DivUIOp::create(builder, loops.loc, value, by);
     };
@@ -451,7 +458,7 @@ void AttentionTiler::tileStep() {
     runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                    builder.getIndexType());
   };
-  forEachTask(units, unitWork, takeScratch, [&](Value unit) {
+  forEachTask(units, unitWork, units, takeScratch, [&](Value unit) {
     Value row = arith::DivUIOp::create(builder, loops.loc, unit, heads);
     Value head = arith::RemUIOp::create(builder, loops.loc, unit, heads);
     queryRow(row, head);

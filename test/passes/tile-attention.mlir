@@ -168,11 +168,17 @@ func.func private @reads_the_query_in_place(%q: memref<?x64xbf16>,
 // -----
 
 // Levels with tiles take 32 keys at once: runs are multiples of them, and values
-// in columns stay for the blocks of queries that follow.
+// in columns stay for the blocks of queries that follow: a task has a head, or
+// eight blocks of one.
 // AMX-LABEL: @takes_groups_of_keys
 // CHECK-LABEL: @takes_groups_of_keys
 func.func private @takes_groups_of_keys(%q: memref<?x?x128xbf16>,
     %k: memref<?x?x64xbf16>, %y: memref<?x?x128xf32>) {
+  // AMX: %[[HEADS:.*]] = arith.muli %{{.*}}, %c2
+  // AMX: %[[UNITS:.*]] = arith.muli %[[HEADS]]
+  // AMX: %[[SHARES:.*]] = arith.divui %[[UNITS]], %c8
+  // AMX: %[[MOST:.*]] = arith.maxsi %[[HEADS]], %[[SHARES]]
+  // AMX: arith.minsi %{{.*}}, %[[MOST]]
   // AMX-DAG: %[[SCORES:.*]] = memref.alloca() {{.*}} : memref<32x32xf32>
   // AMX-DAG: %[[FEW:.*]] = memref.alloca() {{.*}} : memref<32x16xf32>
   // AMX-DAG: %[[COLUMNS:.*]] = memref.alloca() {{.*}} : memref<128x64x32xbf16>
