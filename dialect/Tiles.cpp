@@ -90,6 +90,9 @@ LogicalResult LinearSumsOp::verify() {
     return emitOpError("expects x [rows, in], panels of [in, out] and sums of "
                        "at least ")
            << getRows() << " x " << getColumns();
+  // linear.sums_c3
+  if (bool(getNext()) != bool(getFetched()))
+    return emitOpError("expects next and fetched together");
   return success();
 }
 

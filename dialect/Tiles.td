@@ -75,6 +75,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
 }
 
 def LinearSumsOp : Transformer_Op<"linear.sums", [
+      AttrSizedOperandSegments,
       DeclareOpInterfaceMethods<MemoryEffectsOpInterface>
     ]> {
   let summary = "the sums of a tile of linear, in scratch memory";
@@ -87,6 +88,10 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     behind the last one of W sum its padding. Of i8 the sums are i32, `shift`
     included.
 
+    With `next` a level that multiplies tiles asks for rows of W that it needs
+    later: from row `next` on, counted through all panels, `fetched` rows for each
+    whole tile of x along its depth. It may ask for rows that are not there.
+
     ```mlir
     transformer.linear.sums %x, %w into %sums at [%row, %column] rows 3 columns 32
       : (memref<?x256xf32>, memref<48x256x32xf32>, memref<7x128xf32>, index, index) -> ()
@@ -96,17 +101,19 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
     - (C2) x and W have one depth, and the sums room for the tile and the type of
       the products.
+    - (C3) `next` and `fetched` are given together.
   }];
   let arguments = (ins Transformer_TileValues:$input,
                        Transformer_Panels:$weight,
                        Transformer_Sums:$destination,
                        Index:$row, Index:$column,
+                       Optional<Index>:$next, Optional<Index>:$fetched,
                        Transformer_Count:$rows,
                        Transformer_Count:$columns,
                        OptionalAttr<I64Attr>:$shift);
   let assemblyFormat = [{
     $input (`shift` $shift^)? `,` $weight `into` $destination
-        `at` `[` $row `,` $column `]`
+        `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
         `rows` $rows `columns` $columns attr-dict
         `:` functional-type(operands, results)
   }];

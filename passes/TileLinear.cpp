@@ -1,8 +1,8 @@
 //===- TileLinear.cpp - Cut linears into tiles ----------------------------===//
 //
 // A task is a block of rows by a range of panels, LinearBlock.h what happens
-// within it. Weights that no L2 cache holds are read once: their panels make the
-// tasks.
+// within it. Weights that no L2 cache holds are read once: their panels make
+// the tasks.
 //
 // How much becomes a task depends on sizes alone. Bits do not depend on it: a
 // tile sums over the whole depth.
@@ -34,8 +34,9 @@ static constexpr int64_t kTaskFlops = 2400000;
 static constexpr int64_t kTileTaskFlops = 10000000, kTileTaskBytes = 1 << 20;
 /// Enough tasks for threads to finish together.
 static constexpr int64_t kMostTasks = 16;
-/// Rows of a task: their activations stay in the L2 cache.
-static constexpr int64_t kMostRows = 192;
+/// Rows of a task: their activations stay in the L2 cache. Tiles take more of
+/// short ones where each block of rows reads the weights again.
+static constexpr int64_t kMostRows = 192, kTileRowsBytes = 3 << 17;
 /// Bytes of weights that the L2 cache of a core cannot hold: rows that share a
 /// task read them once.
 static constexpr int64_t kL2Bytes = 1 << 20;
@@ -176,12 +177,20 @@ template <typename Op> static void tileNorm(Op op, Value rows, Loops &loops) {
                    *op.getEpsilon());
 }
 
+/// Rows of x that share a task.
+static int64_t mostRowsOf(const RowWork &work, Value input, TileLoops &loops) {
+  if (!multipliesTiles(input, loops.isa) || work.weightBytes <= kL2Bytes)
+    return kMostRows;
+  int64_t rows = kTileRowsBytes / rowBytes(input);
+  return std::max(kMostRows, rows / kMostTileRows * kMostTileRows);
+}
+
 static void tileLinear(LinearOp op, TileLoops &loops) {
   SmallVector<int64_t> widths = op.getWidths();
   bool hasEqualParts = widths.size() > 1 && llvm::all_equal(widths);
   int64_t panels = cast<MemRefType>(op.getWeight().getType()).getDimSize(0);
   RowWork work = workOf(op.getInput(), {op.getWeight()}, loops);
-  work.mostRows = kMostRows;
+  work.mostRows = mostRowsOf(work, op.getInput(), loops);
   work.panels = panels;
   // Blocks of whole rows would each read large weights: a norm waits for all.
   bool normsLast = op.getNorm() && work.weightBytes > kL2Bytes;

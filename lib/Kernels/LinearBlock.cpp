@@ -20,17 +20,20 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Bytes of panels that stay in the L2 cache, beside x and y, while rows pass.
-static constexpr int64_t kGroupBytes = 1 << 19;
+/// Bytes of panels that stay in the L2 cache, beside x and y, while rows pass;
+/// and where the group that comes next has to find its place there, too.
+static constexpr int64_t kGroupBytes = 1 << 19, kFetchedGroupBytes = 1 << 18;
+/// Rows that wait for memory most of the time, and bytes of a group of theirs:
+/// nobody has asked for the first group of a task.
+static constexpr int64_t kWaitingRows = 128, kShortGroupBytes = 1 << 17;
+/// Bytes of the panels of a tile of vectors, at most, that leave the L2 cache
+/// room for as many that come next.
+static constexpr int64_t kFetchedBytes = 1 << 18;
 
 /// Vectors of a row of a tile among others: as many as load the least for each
 /// multiply-add. 6 rows by 4 vectors load 10 for 24, and 8 by 2 load 10 for 16,
 /// which is where machines with two loads and two products a cycle wait.
 int64_t TileLoops::wholeVectors() const { return isa.vectorRegisters / 8; }
-
-/// Bytes of the panels of a tile, at most, that leave the L2 cache room for as
-/// many that come next.
-static constexpr int64_t kFetchedBytes = 1 << 18;
 
 /// The most rows of a tile of vectors: their accumulators, the vectors of the
 /// panels and one of x fit into the registers.
@@ -177,16 +180,6 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
   return byRows.getResult(0);
 }
 
-/// Whether the panels of a tile and those that come next fit into the L2 cache
-/// beside x.
-static bool fetchesNext(const LinearBlock &block, int64_t width) {
-  auto type = cast<MemRefType>(block.weight.getType());
-  int64_t panelBytes = type.getNumElements() / type.getDimSize(0) *
-                       type.getElementTypeBitWidth() / 8;
-  return block.isFetched &&
-         llvm::divideCeil(width, kPanelColumns) * panelBytes <= kFetchedBytes;
-}
-
 /// Whole tiles, and below them one of the rows that are left.
 void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
                            int64_t width, bool isPartial) {
@@ -198,11 +191,12 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
   SmallVector<int64_t> cases =
       llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
   each(begin, end, width, [&](Value column) {
-    FetchedRows fetched;
-    if (!isPartial && fetchesNext(block, width))
-      fetched = fetchedRows(block, dividedBy(whole, mostRows()), column, width);
+    Value tiles = most(dividedBy(whole, mostRows()), index(1));
     each(index(0), whole, mostRows(), [&](Value row) {
-      tile(block, {row, column, width, isPartial}, mostRows(), fetched);
+      TilePlace place{row, column, width, isPartial};
+      tile(block, place, mostRows(),
+           fetchesNext(block, place) ? nextPanels(block, place, tiles)
+                                     : WeightRows());
     });
     TilePlace below{whole, column, width, isPartial};
     auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
@@ -221,47 +215,53 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
   });
 }
 
-/// What `tiles` tiles of rows ask for: the panels behind their own, in
-/// whichever task; behind the last ones the first, which other rows may come
-/// to. Few tiles ask for more at once.
-TileLoops::FetchedRows TileLoops::fetchedRows(const LinearBlock &block,
-                                              Value tiles, Value column,
-                                              int64_t width) {
+/// Whether the panels of a tile and those that come next fit into the L2 cache
+/// beside x.
+bool TileLoops::fetchesNext(const LinearBlock &block,
+                            const TilePlace &place) const {
+  auto type = cast<MemRefType>(block.weight.getType());
+  int64_t panelBytes = type.getNumElements() / type.getDimSize(0) *
+                       type.getElementTypeBitWidth() / 8;
+  int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
+  return block.isFetched && !place.isPartial &&
+         panels * panelBytes <= kFetchedBytes;
+}
+
+/// What a tile of rows, one of `tiles`, asks for: its part of the panels behind
+/// its own, in whichever task; behind the last ones of the first, which other
+/// rows may come to. Few tiles ask for more at once; of many the first ones ask
+/// for all.
+TileLoops::WeightRows TileLoops::nextPanels(const LinearBlock &block,
+                                            const TilePlace &place,
+                                            Value tiles) {
   auto type = cast<MemRefType>(block.weight.getType());
   int64_t rowsOfPanel = type.getDimSize(1);
-  int64_t panels = llvm::divideCeil(width, kPanelColumns);
-  Value behind = plus(dividedBy(column, kPanelColumns), panels);
-  Value isInside = lessOrEqual(behind, index(block.panels() - panels));
-  FetchedRows rows;
-  rows.first = times(choose(isInside, behind, index(0)), rowsOfPanel);
-  rows.end = plus(rows.first, panels * rowsOfPanel);
+  int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
   int64_t turns = std::max<int64_t>(1, rowsOfPanel / kFetchingGroups);
-  rows.atOnce = ceilDivide(index(panels * rowsOfPanel),
-                           multiply(most(tiles, index(1)), index(turns)));
-  rows.ofTile = multiply(rows.atOnce, index(turns));
-  return rows;
+  Value behind = plus(dividedBy(place.column, kPanelColumns), panels);
+  Value isInside = lessOrEqual(behind, index(block.panels() - panels));
+  Value first = times(choose(isInside, behind, index(0)), rowsOfPanel);
+  Value atOnce = ceilDivide(index(panels * rowsOfPanel), times(tiles, turns));
+  Value number = dividedBy(place.row, mostRows());
+  Value next = plus(first, multiply(times(number, turns), atOnce));
+  Value isAsked = less(next, plus(first, panels * rowsOfPanel));
+  return {next, choose(isAsked, atOnce, index(0))};
 }
 
 void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
-                     FetchedRows fetched) {
-  // The first tiles have asked for all.
-  Value next, count;
-  if (fetched.first) {
-    next = plus(fetched.first,
-                multiply(dividedBy(place.row, mostRows()), fetched.ofTile));
-    count = choose(less(next, fetched.end), fetched.atOnce, index(0));
-  }
+                     WeightRows fetched) {
   LinearTileOp::create(
       builder, loc, block.input, block.inputScales, block.weight,
       block.weightScales, block.bias, block.residual, block.multiplier,
-      block.destination, place.row, place.column, next, count, rows,
-      place.columns, block.shift, block.activation, place.isPartial);
+      block.destination, place.row, place.column, fetched.first, fetched.count,
+      rows, place.columns, block.shift, block.activation, place.isPartial);
 }
 
 void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
-                     int64_t rows, int64_t columns) {
+                     int64_t rows, int64_t columns, WeightRows fetched) {
   LinearSumsOp::create(builder, loc, x.memref, block.weight, block.sums,
-                       x.first, column, rows, columns, block.shift);
+                       x.first, column, fetched.first, fetched.count, rows,
+                       columns, block.shift);
 }
 
 /// The sums of a number of rows. What follows them would make each number much
@@ -296,40 +296,83 @@ TileRows TileLoops::separateLastRows(Value input) {
       arith::SelectOp::create(builder, loc, isTile, whole, index(0))};
 }
 
+/// The columns of a group of panels.
+Value TileLoops::groupWidth(const LinearBlock &block) {
+  auto type = cast<MemRefType>(block.weight.getType());
+  int64_t panelBytes = type.getNumElements() / type.getDimSize(0) *
+                       type.getElementTypeBitWidth() / 8;
+  auto columnsOf = [&](int64_t bytes) {
+    return index(std::max<int64_t>(1, bytes / panelBytes) * kPanelColumns);
+  };
+  if (!block.isFetched)
+    return columnsOf(kGroupBytes);
+  Value rows = size(block.destination, 0);
+  return choose(lessOrEqual(rows, index(kWaitingRows)),
+                columnsOf(kShortGroupBytes), columnsOf(kFetchedGroupBytes));
+}
+
 /// Rows pass over a group of panels together, 32 at a time: those stay in the
 /// L1 cache, the group in the L2, and y is written in the order of memory.
 void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
                           bool isPartial) {
-  auto type = cast<MemRefType>(block.weight.getType());
-  int64_t panelBytes = type.getNumElements() / type.getDimSize(0) *
-                       type.getElementTypeBitWidth() / 8;
-  int64_t width =
-      std::max<int64_t>(1, kGroupBytes / panelBytes) * kPanelColumns;
-  each(begin, end, width, [&](Value group) {
-    Value groupEnd = least(plus(group, width), end);
+  Value width = groupWidth(block);
+  // A range that has no cut panel ends before it would begin.
+  Value columns = most(minus(end, begin), index(0));
+  loop(ceilDivide(columns, width), [&](Value number) {
+    Value first = plus(begin, multiply(number, width));
+    Value groupEnd = least(plus(first, width), end);
+    PanelGroup group{first, groupEnd, Value()};
+    if (block.isFetched && !isPartial)
+      group.fetched = fetchedRows(block, groupEnd, end);
     each(index(0), size(block.destination, 0), kMostTileRows,
-         [&](Value row) { tileRow(block, row, group, groupEnd, isPartial); });
+         [&](Value row) { tileRow(block, row, group, isPartial); });
   });
 }
 
+/// How many rows of W each whole tile along the depth of x has to ask for, so
+/// that all tiles of rows together ask for a group; 0 where none follows.
+Value TileLoops::fetchedRows(const LinearBlock &block, Value groupEnd,
+                             Value end) {
+  Value tiles = ceilDivide(size(block.destination, 0), index(kMostTileRows));
+  return choose(less(groupEnd, end), ceilDivide(index(kTileRows), tiles),
+                index(0));
+}
+
 /// Sums of 32 rows, or of 16 where no more are left, pass through scratch
-/// memory, which stays in the L1 cache, too.
-void TileLoops::tileRow(const LinearBlock &block, Value row, Value begin,
-                        Value end, bool isPartial) {
+/// memory, which stays in the L1 cache, too. 16 ask for nothing: where they are
+/// alone, products take no time that could be shared.
+void TileLoops::tileRow(const LinearBlock &block, Value row,
+                        const PanelGroup &group, bool isPartial) {
   Value left = minus(size(block.destination, 0), row);
   Value isLast = less(left, index(kMostTileRows));
   TileRows x = {
       arith::SelectOp::create(builder, loc, isLast, block.lastRows.memref,
                               block.input),
       arith::SelectOp::create(builder, loc, isLast, block.lastRows.first, row)};
-  each(begin, end, kPanelColumns, [&](Value column) {
+  each(group.begin, group.end, kPanelColumns, [&](Value column) {
+    WeightRows fetched;
+    if (group.fetched)
+      fetched = {nextRow(block, row, column, group), group.fetched};
     whenElse(
         lessOrEqual(left, index(kTileRows)),
         [&] { sums(block, x, column, kTileRows, kPanelColumns); },
-        [&] { sums(block, x, column, kMostTileRows, kPanelColumns); });
+        [&] { sums(block, x, column, kMostTileRows, kPanelColumns, fetched); });
     finish(block, {row, column, kPanelColumns, isPartial},
            least(left, index(kMostTileRows)));
   });
+}
+
+/// The first row of W, behind the group, that a tile of rows asks for while it
+/// is at the panel of `column`.
+Value TileLoops::nextRow(const LinearBlock &block, Value row, Value column,
+                         const PanelGroup &group) {
+  auto type = cast<MemRefType>(block.weight.getType());
+  int64_t steps = rowBytes(block.input) / kTileBytes;
+  Value panels = dividedBy(minus(group.end, group.begin), kPanelColumns);
+  Value before = plus(multiply(dividedBy(row, kMostTileRows), panels),
+                      dividedBy(minus(column, group.begin), kPanelColumns));
+  return plus(times(dividedBy(group.end, kPanelColumns), type.getDimSize(1)),
+              multiply(times(before, steps), group.fetched));
 }
 
 void TileLoops::finish(const LinearBlock &block, TilePlace place, Value rows) {

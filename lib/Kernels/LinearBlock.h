@@ -89,11 +89,14 @@ private:
     bool isPartial;
   };
 
-  /// Rows of W, counted through all panels, that tiles of rows ask for
-  /// together: the first and the end, those of a tile, and how many at once.
-  /// Null for none.
-  struct FetchedRows {
-    mlir::Value first, end, ofTile, atOnce;
+  /// Rows of W, counted through all panels; null for none.
+  struct WeightRows {
+    mlir::Value first, count;
+  };
+  /// Columns of panels that rows pass over together, and how many rows of W
+  /// behind them each step of a tile asks for; null for none.
+  struct PanelGroup {
+    mlir::Value begin, end, fetched;
   };
 
   mlir::Value viewOf(mlir::Value memref, mlir::OpFoldResult first,
@@ -108,14 +111,20 @@ private:
                   int64_t width, bool isPartial);
   void panelLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
                  bool isPartial);
-  void tileRow(const LinearBlock &block, mlir::Value row, mlir::Value begin,
-               mlir::Value end, bool isPartial);
-  FetchedRows fetchedRows(const LinearBlock &block, mlir::Value rows,
-                          mlir::Value column, int64_t width);
+  mlir::Value groupWidth(const LinearBlock &block);
+  mlir::Value fetchedRows(const LinearBlock &block, mlir::Value groupEnd,
+                          mlir::Value end);
+  mlir::Value nextRow(const LinearBlock &block, mlir::Value row,
+                      mlir::Value column, const PanelGroup &group);
+  void tileRow(const LinearBlock &block, mlir::Value row,
+               const PanelGroup &group, bool isPartial);
+  bool fetchesNext(const LinearBlock &block, const TilePlace &place) const;
+  WeightRows nextPanels(const LinearBlock &block, const TilePlace &place,
+                        mlir::Value tiles);
   void tile(const LinearBlock &block, TilePlace place, int64_t rows,
-            FetchedRows fetched = {});
+            WeightRows fetched = {});
   void sums(const LinearBlock &block, const TileRows &x, mlir::Value column,
-            int64_t rows, int64_t columns);
+            int64_t rows, int64_t columns, WeightRows fetched = {});
   void fewRows(const LinearBlock &block, TilePlace place, int64_t rows);
   void finish(const LinearBlock &block, TilePlace place, mlir::Value rows);
 };

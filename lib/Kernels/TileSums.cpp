@@ -25,8 +25,7 @@ static constexpr int64_t kMostRowBytes = 1 << 15;
 static constexpr int64_t kTileColumns = 16;
 static constexpr int64_t kHalves = kPanelColumns / kTileColumns;
 
-/// Bytes of a row of x.
-static int64_t rowBytes(Value input) {
+int64_t heddle::rowBytes(Value input) {
   auto type = cast<MemRefType>(input.getType());
   return type.getDimSize(1) * type.getElementTypeBitWidth() / 8;
 }
@@ -53,6 +52,7 @@ public:
         row(op.getRow()),
         panel(arith::DivUIOp::create(builder, op.getLoc(), op.getColumn(),
                                      loops.index(kPanelColumns))),
+        next(op.getNext()), fetched(op.getFetched()),
         shift(op.getShift().value_or(0)),
         depth(op.getInput().getType().getDimSize(1)),
         step(kTileBytes * 8 / element.getIntOrFloatBitWidth()) {}
@@ -70,6 +70,7 @@ private:
   }
   SmallVector<Value> start(int64_t first, int64_t tiles);
   Value multiply(Value x, Value w, Value sum);
+  void fetch(Value k);
   Value turned(Value k, int64_t whole);
   SmallVector<Value> multiplyAdd(Value k, int64_t inputs, int64_t first,
                                  ValueRange added);
@@ -81,6 +82,8 @@ private:
   Type element;
   InnerProduct product;
   Value input, panels, sums, row, panel;
+  /// The row of W to ask for first, and how many for each step; null for none.
+  Value next, fetched;
   int64_t shift, depth;
   /// Inputs of a whole tile.
   int64_t step;
@@ -149,6 +152,15 @@ SmallVector<Value> TileSums::multiplyAdd(Value k, int64_t inputs, int64_t first,
   return result;
 }
 
+/// The rows of W that the tile at k asks for.
+void TileSums::fetch(Value k) {
+  if (!next)
+    return;
+  Value before = arith::MulIOp::create(loops.builder, loops.loc,
+                                       loops.dividedBy(k, step), fetched);
+  product.fetchRows(panels, loops.plus(next, before), fetched);
+}
+
 /// Of rows that the L1 cache cannot hold every second panel begins where the
 /// one before ends, with what is still there. Sums of integers have any order.
 Value TileSums::turned(Value k, int64_t whole) {
@@ -169,6 +181,7 @@ void TileSums::build(int64_t first, int64_t rows) {
   if (whole > 0)
     added = loops.carry(loops.index(0), loops.index(whole), step, added,
                         [&](Value k, ValueRange carried) {
+                          fetch(k);
                           return multiplyAdd(turned(k, whole), step, first,
                                              carried);
                         });

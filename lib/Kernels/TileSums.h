@@ -25,6 +25,9 @@ inline constexpr int64_t kTileBytes = 64;
 /// Of an amx.tile_load whose memory need not stay in the L1 cache.
 inline constexpr llvm::StringLiteral kNontemporalAttr = "nontemporal";
 
+/// Bytes of a row of x, a memref [rows, in].
+int64_t rowBytes(mlir::Value input);
+
 /// Whether a level multiplies rows of x, a memref [rows, in], in tiles: those
 /// of i8 and bf16 that are whole words long, of at most 32 KB.
 bool multipliesTiles(mlir::Value input, const IsaLevel &isa);

@@ -49,6 +49,14 @@ func.func @linear_sums_c2_depth(%x: memref<?x7xf32>, %w: memref<1x8x32xf32>, %s:
 
 // -----
 
+func.func @linear_sums_c3(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
+  // expected-error @below {{expects next and fetched together}}
+  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
 func.func @linear_finish_c1(%s: memref<1x32xf32>, %y: memref<?x32xf32>, %i: index) {
   // expected-error @below {{expects columns that are a multiple of 8, found 12}}
   transformer.linear.finish %s into %y at [%i, %i] rows %i columns 12 : (memref<1x32xf32>, memref<?x32xf32>, index, index, index) -> ()

@@ -279,6 +279,27 @@ func.func private @ends_within_a_tile(%x: memref<?x34xbf16>,
 
 // -----
 
+// With each whole tile along the depth, 32 inputs, as many rows of the weights
+// come to the L2 cache as the op says, in two lines each.
+// AMX-LABEL: @asks_for_rows_of_weights
+func.func private @asks_for_rows_of_weights(%x: memref<?x96xbf16>,
+    %w: memref<2x48x32x2xbf16>, %sums: memref<32x32xf32>, %row: index,
+    %column: index, %next: index, %fetched: index) {
+  // AMX: %[[ROWS:.*]] = memref.collapse_shape %{{.*}} {{\[\[}}0, 1], [2]] {{.*}} into memref<96x64xbf16>
+  // AMX: scf.for %[[I:.*]] = %c0{{.*}} to %arg6
+  // AMX: %[[AT:.*]] = arith.addi %{{.*}}, %[[I]]
+  // AMX: memref.prefetch %[[ROWS]][%[[AT]], %c0{{.*}}], read, locality<2>, data
+  // AMX: memref.prefetch %[[ROWS]][%[[AT]], %c32{{.*}}], read, locality<2>, data
+  // AMX-NOT: memref.prefetch
+  // AMX: amx.tile_mulf
+  transformer.linear.sums %x, %w into %sums at [%row, %column] next %next fetched %fetched rows 32 columns 32
+    : (memref<?x96xbf16>, memref<2x48x32x2xbf16>, memref<32x32xf32>, index,
+       index, index, index) -> ()
+  return
+}
+
+// -----
+
 // 32 rows of 1,024 bytes do not stay in the L1 cache beside all else: every
 // second panel takes the depth from its end.
 // AMX-LABEL: @turns_in_deep_rows

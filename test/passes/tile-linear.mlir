@@ -275,7 +275,8 @@ func.func private @multiplies_tiles(%x: memref<?x256xi8>,
   // AMX: %[[LAST:.*]] = arith.select %[[IS_TILE]], %[[ROWS:.*]], %{{.*}} : memref<?x256xi8
   // AMX: case 3
   // AMX: linear.sums %[[ROWS]], %arg1 into %[[FEW]] {{.*}} rows 3 columns 128
-  // AMX: scf.for {{.*}} step %c2016
+  // AMX: arith.ceildivui %{{.*}}, %c2016
+  // AMX: scf.for
   // AMX: scf.for {{.*}} step %c32
   // AMX: %[[X:.*]] = arith.select %{{.*}}, %[[LAST]], %[[ROWS]]
   // AMX: scf.for {{.*}} step %c32
@@ -323,5 +324,29 @@ func.func private @keeps_vectors(%x: memref<?x37xi8>,
   // AMX: linear.tile {{.*}} rows 6 columns 32
   transformer.linear %y, %v into %z
     : (memref<?x32xf32>, memref<1x32x32xf32>, memref<?x32xf32>) -> ()
+  return
+}
+
+// -----
+
+// Weights that the L2 cache does not hold: while rows, at most 256 of them, pass
+// over a group of panels, they ask for the next one. 128 rows have short groups;
+// 16 ask for nothing.
+// AMX-LABEL: @asks_for_the_next_panels
+func.func private @asks_for_the_next_panels(%x: memref<?x768xbf16>,
+    %w: memref<24x384x32x2xbf16>, %y: memref<?x768xf32>) {
+  // AMX: arith.minsi %{{.*}}, %c256
+  // AMX: %[[WIDTH:.*]] = arith.select %{{.*}}, %c64, %c160
+  // AMX: arith.ceildivui %{{.*}}, %[[WIDTH]]
+  // AMX: %[[SHARE:.*]] = arith.ceildivui %c16
+  // AMX: %[[FETCHED:.*]] = arith.select %{{.*}}, %[[SHARE]], %c0
+  // AMX: scf.for {{.*}} step %c32
+  // AMX: scf.for {{.*}} step %c32
+  // AMX: linear.sums {{.*}} at[%{{[a-z0-9_]*}}, %{{[a-z0-9_]*}}] rows 16
+  // AMX: linear.sums {{.*}} next %{{.*}} fetched %[[FETCHED]] rows 32
+  // AMX-NOT: linear.sums
+  // AMX: return
+  transformer.linear %x, %w into %y
+    : (memref<?x768xbf16>, memref<24x384x32x2xbf16>, memref<?x768xf32>) -> ()
   return
 }
