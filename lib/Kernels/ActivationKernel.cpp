@@ -13,6 +13,42 @@
 using namespace mlir;
 using namespace heddle;
 
+/// (Phi(x) - 1/2) / x as a polynomial in x^2 - kPhiOne^2, Phi within 4.3e-6;
+/// from kPhiOne on Phi is 1.
+static constexpr double kPhiOne = 4.5;
+static constexpr double kPhi[] = {
+    0.1111111119389534,      -0.0027449754998087883, 9.427469922229648e-05,
+    -1.0010090591094922e-05, -1.9244696431997e-06,   -4.133632103275886e-07,
+    -4.486568982997596e-08,  -2.945253374520007e-09, -1.0344001349915644e-10,
+    -1.6285458225018257e-12,
+};
+
+/// x Phi(x), with the distribution function of the normal distribution.
+static Value emitShortGelu(Value x, const VectorMath &math) {
+  OpBuilder &builder = math.builder;
+  Location loc = math.loc;
+  auto limit = [&](Value value, arith::CmpFPredicate isBehind, double bound) {
+    Value limit = math.constant(bound, x);
+    Value isOutside =
+        arith::CmpFOp::create(builder, loc, isBehind, value, limit);
+    return arith::SelectOp::create(builder, loc, isOutside, limit, value);
+  };
+  auto multiplyAdd = [&](Value a, Value b, double c) -> Value {
+    return math::FmaOp::create(builder, loc, a, b, math.constant(c, x));
+  };
+  Value limited = limit(x, arith::CmpFPredicate::OGT, kPhiOne);
+  limited = limit(limited, arith::CmpFPredicate::OLT, -kPhiOne);
+  Value square = multiplyAdd(limited, limited, -kPhiOne * kPhiOne);
+  Value phi = multiplyAdd(limited, math.polynomial(square, kPhi), 0.5);
+  return arith::MulFOp::create(builder, loc, x, phi);
+}
+
+Value heddle::emitShortActivation(ActivationKind kind, Value x,
+                                  const VectorMath &math) {
+  return kind == ActivationKind::Gelu ? emitShortGelu(x, math)
+                                      : emitActivation(kind, x, math);
+}
+
 Value heddle::emitActivation(ActivationKind kind, Value x,
                              const VectorMath &math) {
   OpBuilder &builder = math.builder;

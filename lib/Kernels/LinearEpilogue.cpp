@@ -43,8 +43,11 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
   if (bias)
     y = loops.add(y, load(bias, column));
   VectorMath math(builder, loops.loc, loops.isa);
+  bool isShort =
+      cast<MemRefType>(destination.getType()).getElementType().isBF16();
   if (activation)
-    y = emitActivation(*activation, y, math);
+    y = isShort && !residual ? emitShortActivation(*activation, y, math)
+                             : emitActivation(*activation, y, math);
   if (residual)
     y = loops.add(load(residual, {row, column}), y);
   if (multiplier) {
@@ -52,9 +55,7 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
     y = loops.mul(y, loops.spread(factor, lanes));
     y = InnerProduct(loops, builder.getI8Type())
             .encode(roundToIntegers(y, math));
-  } else if (cast<MemRefType>(destination.getType())
-                 .getElementType()
-                 .isBF16()) {
+  } else if (isShort) {
     y = roundToBf16(y, math);
   }
   if (mask)

@@ -1,4 +1,4 @@
-"""Prints the coefficients of VectorMath.cpp.
+"""Prints the coefficients of VectorMath.cpp and ActivationKernel.cpp.
 
 Each polynomial minimises the largest weighted error on an interval (Remez'
 exchange algorithm). Coefficients are rounded to f32 one after the other, and
@@ -106,6 +106,11 @@ def main():
     logarithm = lambda x: -math.log(math.erfc(x)) / ln2
     weight = lambda x: ln2 * math.erfc(x) / math.erf(x)
     fit("-log2(1 - erf(x))", logarithm, weight, 0.92, 4, 5)
+    # Of x^2 - 4.5^2: 0 there makes the function 1 where it ends.
+    root = lambda v: math.sqrt(v + 4.5**2)
+    above_half = over_root(lambda x: math.erf(x / math.sqrt(2)) / 2, (a / 8**0.5,))
+    shifted = lambda v: above_half(v + 4.5**2)
+    fit("(Phi(x) - 1/2) / x", shifted, root, -(4.5**2), 0, 9, (to_f32(1 / 9),))
 
 
 main()

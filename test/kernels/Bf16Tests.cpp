@@ -55,9 +55,10 @@ static std::vector<float> wholeNumbers(int64_t count, unsigned seed,
 static constexpr int64_t kRows = 75;
 
 /// Depths around pairs, what is unrolled and the 32 of a tile, columns around
-/// panels.
+/// panels; weights that no L2 cache holds.
 static const std::pair<int64_t, int64_t> kShapes[] = {
-    {1, 1}, {2, 8}, {3, 33}, {4, 32}, {37, 100}, {131, 64}, {96, 40}, {34, 33}};
+    {1, 1},    {2, 8},   {3, 33},  {4, 32},    {37, 100},
+    {131, 64}, {96, 40}, {34, 33}, {520, 1030}};
 
 static std::string shapeOf(int64_t depth, int64_t columns) {
   return std::to_string(depth) + "x" + std::to_string(columns);
@@ -160,7 +161,8 @@ TEST_P(Bf16Test, SumsOfWholeNumbersAreExact) {
   withCode(module, weights, [&](const EntryRunner &code) {
     for (auto [depth, columns] : kShapes) {
       std::string shape = shapeOf(depth, columns);
-      // 131 products of at most 200 * 200 stay below 2^24.
+      // 131 products of at most 200 * 200 stay below 2^24, and 520 of random
+      // ones do, too.
       std::vector<float> x = wholeNumbers(kRows * depth, 3, 200);
       expectNear(runInBatches(code, "linear_" + shape, kRows, {{"x", x}}),
                  multiply(x, weights["w_" + shape].values,
@@ -220,6 +222,43 @@ func.func @linear_SHAPE(
                     roundedBits(residual[i] + std::max(float(sums[i]), 0.0f)))
               << shape << " at " << i;
       }
+  });
+}
+
+TEST_P(Bf16Test, GeluOfWhatIsRounded) {
+  const char *module = R"(
+transformer.parameter @w : tensor<1x2xf32>
+transformer.parameter @r : tensor<1x2xbf16> rounded of [@w]
+func.func @gelu(%x: tensor<?x1xf32> {transformer.name = "x",
+                                     transformer.dims = ["rows"]})
+    -> (tensor<?x2xbf16> {transformer.name = "y"}) {
+  %w = transformer.weight @r : tensor<1x2xbf16>
+  %r = transformer.round %x : (tensor<?x1xf32>) -> tensor<?x1xbf16>
+  %y = transformer.linear %r, %w activation(gelu) round
+    : (tensor<?x1xbf16>, tensor<1x2xbf16>) -> tensor<?x2xbf16>
+  return %y : tensor<?x2xbf16>
+}
+)";
+  // Steps of 1/32 are bf16 below 8; large ones leave 0 or themselves.
+  std::vector<float> x = {1e4f, -1e4f, std::nanf("")};
+  for (float value = -8; value <= 8; value += 0x1p-5f)
+    x.push_back(value);
+  withCode(module, {{"w", {{1, 2}, {1, 1}}}}, [&](const EntryRunner &code) {
+    EntryCall call = prepare(code, "gelu", {{Dim::Rows, int64_t(x.size())}});
+    call.set("x", x);
+    call();
+    std::vector<uint16_t> y = call.get<uint16_t>("y");
+    EXPECT_TRUE(std::isnan(floatOf(uint32_t(y[2 * 2]) << 16)));
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (std::isnan(x[i]))
+        continue;
+      double gelu = x[i] / 2.0 * (1 + std::erf(x[i] / std::sqrt(2.0)));
+      // A rounding to bf16, and 2^-17 of |x| before it.
+      double tolerance = std::abs(gelu) * 0x1p-8 + std::abs(x[i]) * 0x1p-17;
+      for (int64_t column : {0, 1})
+        EXPECT_NEAR(floatOf(uint32_t(y[2 * i + column]) << 16), gelu, tolerance)
+            << x[i];
+    }
   });
 }
 
