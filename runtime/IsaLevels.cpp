@@ -30,6 +30,11 @@ struct IsaRow {
 };
 } // namespace
 
+static bool hasAvxVnni() {
+  return __builtin_cpu_supports("x86-64-v3") &&
+         __builtin_cpu_supports("avxvnni");
+}
+
 static bool hasAvx512Bf16() {
   return __builtin_cpu_supports("x86-64-v4") &&
          __builtin_cpu_supports("avx512vnni") &&
@@ -50,11 +55,13 @@ static bool hasTiles() {
   return isPermitted;
 }
 
-/// Lowest first.
+/// Lowest first: the last one that a machine has is its best.
 static constexpr IsaRow kRows[] = {
     {"x86-64-v3", /*hasAvx512=*/false, /*hasVnni=*/false, /*hasBf16=*/false,
      /*hasTiles=*/false,
      [] { return __builtin_cpu_supports("x86-64-v3") != 0; }},
+    {"avx-vnni", /*hasAvx512=*/false, /*hasVnni=*/true, /*hasBf16=*/false,
+     /*hasTiles=*/false, hasAvxVnni},
     {"x86-64-v4", /*hasAvx512=*/true, /*hasVnni=*/false, /*hasBf16=*/false,
      /*hasTiles=*/false,
      [] { return __builtin_cpu_supports("x86-64-v4") != 0; }},

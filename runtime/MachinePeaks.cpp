@@ -83,6 +83,17 @@ __attribute__((target("avx512f,avx512bw"))) static float multiplyBytes64() {
   return float(result);
 }
 
+__attribute__((target("avx2,avxvnni"))) static float dotBytes32() {
+  __m256i sums[kSums] = {}, factor = _mm256_set1_epi8(1);
+  for (int i = 0; i < kRepeats; ++i)
+    for (__m256i &sum : sums)
+      sum = _mm256_dpbusd_avx_epi32(sum, factor, factor);
+  int result = 0;
+  for (__m256i &sum : sums)
+    result += _mm256_cvtsi256_si32(sum);
+  return float(result);
+}
+
 __attribute__((target("avx512f,avx512vnni"))) static float dotBytes64() {
   __m512i sums[kSums] = {}, factor = _mm512_set1_epi8(1);
   for (int i = 0; i < kRepeats; ++i)
@@ -153,6 +164,14 @@ struct LevelLoops {
 };
 } // namespace
 
+/// Of bytes, without tiles.
+static Loop byteLoop(const std::string &isa, double vectors) {
+  bool hasVnni = isaHasVnni(isa);
+  if (isaHasAvx512(isa))
+    return {hasVnni ? dotBytes64 : multiplyBytes64, vectors * 64};
+  return {hasVnni ? dotBytes32 : multiplyBytes32, vectors * 32};
+}
+
 static LevelLoops loopsOf(const std::string &isa) {
   constexpr double vectors = 2.0 * kSums * kRepeats;
   constexpr double tiles = 2.0 * kTileSums * kRepeats * 16 * 16;
@@ -160,9 +179,7 @@ static LevelLoops loopsOf(const std::string &isa) {
   loops.f32 = isaHasAvx512(isa) ? Loop{multiplyAdd16, vectors * 16}
                                 : Loop{multiplyAdd8, vectors * 8};
   loops.bf16 = isaHasBf16(isa) ? Loop{dotPairs32, vectors * 32} : loops.f32;
-  loops.int8 = isaHasVnni(isa)     ? Loop{dotBytes64, vectors * 64}
-               : isaHasAvx512(isa) ? Loop{multiplyBytes64, vectors * 64}
-                                   : Loop{multiplyBytes32, vectors * 32};
+  loops.int8 = byteLoop(isa, vectors);
   // A product of tiles of bf16 takes as long, of half as many elements.
   if (isaHasTiles(isa)) {
     loops.bf16 = {multiplyTiles, tiles * 32};

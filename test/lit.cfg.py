@@ -63,6 +63,7 @@ def read_cpu_flags():
 
 # An artifact's ISA levels, each with the flags that it may assume.
 v3_flags = {"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
+vnni_flags = v3_flags | {"avx_vnni"}
 v4_flags = v3_flags.union(
     {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 )
@@ -71,6 +72,7 @@ amx_flags = bf16_flags | {"amx_tile", "amx_bf16", "amx_int8"}
 cpu_flags = read_cpu_flags()
 for level, flags in [
     ("x86-64-v3", v3_flags),
+    ("avx-vnni", vnni_flags),
     ("x86-64-v4", v4_flags),
     ("avx512-bf16", bf16_flags),
     ("amx", amx_flags),

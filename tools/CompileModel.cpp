@@ -163,11 +163,15 @@ static llvm::Error checkModel(ModuleOp module) {
   return llvm::Error::success();
 }
 
-/// Whether products multiply less than f32.
-static bool hasShortTypes(ModuleOp module) {
-  return llvm::any_of(module.getOps<ParameterOp>(), [](ParameterOp parameter) {
-    return parameter.getTensorType().getElementTypeBitWidth() < 32;
-  });
+/// Those that products multiply.
+static ShortTypes shortTypesOf(ModuleOp module) {
+  ShortTypes types;
+  for (ParameterOp parameter : module.getOps<ParameterOp>()) {
+    Type element = parameter.getTensorType().getElementType();
+    types.int8 |= element.isInteger(8);
+    types.bf16 |= element.isBF16();
+  }
+  return types;
 }
 
 static llvm::Error compileArtifact(ModuleOp module,
@@ -200,7 +204,7 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
   if (llvm::Error error = checkModel(module))
     return error;
   // A target that nobody knows is said before anything takes time.
-  if (auto target = getTarget(options.target, /*hasShortTypes=*/true); !target)
+  if (auto target = getTarget(options.target, ShortTypes()); !target)
     return target.takeError();
 
   unsigned dumped = 0;
@@ -218,7 +222,7 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
           }))
     return error;
   llvm::Expected<llvm::SmallVector<IsaLevel>> levels =
-      getTarget(options.target, hasShortTypes(module));
+      getTarget(options.target, shortTypesOf(module));
   if (!levels)
     return levels.takeError();
   ManifestContext context = getManifestContext(options, *levels);

@@ -26,7 +26,7 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --weights FILE                tensors of a .mlir module: safetensors or .bin
   --emit artifact|mlir|llvm|asm what to write: the artifact (default), the
                                 module as imported, LLVM IR or assembly
-  --target native|portable|x86-64-v3|x86-64-v4|avx512-bf16|amx
+  --target native|portable|x86-64-v3|avx-vnni|x86-64-v4|avx512-bf16|amx
                                 the machines to make code for: this one, any
                                 (default: one code for each level in the file),
                                 or one ISA level

@@ -15,25 +15,27 @@
 
 using namespace heddle;
 
-/// Lowest first: each level has all of those before it. Features as in table
-/// 3.1 of the x86-64 psABI, as far as machines without them are in use.
+/// Lowest first: of the levels that a machine has the last is the best. It may
+/// lack one of those before: Zen 4 has no AVX-VNNI. Features as in table 3.1 of
+/// the x86-64 psABI, as far as machines without them are in use.
 static constexpr IsaLevel kLevels[] = {
     {"x86-64-v3", /*cpu=*/"x86-64-v3", /*features=*/"avx2,fma,bmi2",
      /*lanes=*/8, /*vectorRegisters=*/16, /*hasReduceAndScale=*/false,
      Int8Dot::TwoSteps, /*hasBf16=*/false, /*hasTiles=*/false},
+    {"avx-vnni", /*cpu=*/"x86-64-v3", /*features=*/"avxvnni",
+     /*lanes=*/8, /*vectorRegisters=*/16, /*hasReduceAndScale=*/false,
+     Int8Dot::Vnni, /*hasBf16=*/false, /*hasTiles=*/false, ServedTypes::Int8},
     {"x86-64-v4", /*cpu=*/"x86-64-v4",
      /*features=*/"avx512f,avx512bw,avx512dq,avx512vl",
      /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
      Int8Dot::TwoSteps, /*hasBf16=*/false, /*hasTiles=*/false},
     {"avx512-bf16", /*cpu=*/"x86-64-v4", /*features=*/"avx512vnni,avx512bf16",
      /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
-     Int8Dot::Vnni, /*hasBf16=*/true, /*hasTiles=*/false,
-     /*isForShortTypes=*/true},
+     Int8Dot::Vnni, /*hasBf16=*/true, /*hasTiles=*/false, ServedTypes::Short},
     {"amx", /*cpu=*/"x86-64-v4",
      /*features=*/"avx512vnni,avx512bf16,amx-tile,amx-int8,amx-bf16",
      /*lanes=*/16, /*vectorRegisters=*/32, /*hasReduceAndScale=*/true,
-     Int8Dot::Vnni, /*hasBf16=*/true, /*hasTiles=*/true,
-     /*isForShortTypes=*/true},
+     Int8Dot::Vnni, /*hasBf16=*/true, /*hasTiles=*/true, ServedTypes::Short},
 };
 
 /// Behind the name of a level whose tiles are loops.
@@ -47,7 +49,7 @@ static bool permitsTiles() {
 }
 
 /// The levels that this machine has, lowest first.
-static llvm::ArrayRef<IsaLevel> hostLevels() {
+static llvm::SmallVector<IsaLevel> hostLevels() {
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
   auto has = [&](const IsaLevel &level) {
     return llvm::all_of(
@@ -55,8 +57,7 @@ static llvm::ArrayRef<IsaLevel> hostLevels() {
                [&](llvm::StringRef feature) { return host.lookup(feature); }) &&
            (!level.hasTiles || permitsTiles());
   };
-  llvm::ArrayRef<IsaLevel> levels(kLevels);
-  return levels.take_while(has);
+  return llvm::to_vector(llvm::make_filter_range(kLevels, has));
 }
 
 static std::string supportedLevels() {
@@ -91,11 +92,19 @@ llvm::Expected<IsaLevel> heddle::getIsaLevel(llvm::StringRef name) {
 }
 
 llvm::Expected<llvm::SmallVector<IsaLevel>>
-heddle::getTarget(llvm::StringRef target, bool hasShortTypes) {
+heddle::getTarget(llvm::StringRef target, const ShortTypes &types) {
   auto serving = [&](llvm::ArrayRef<IsaLevel> levels) {
     return llvm::to_vector(
         llvm::make_filter_range(levels, [&](const IsaLevel &level) {
-          return hasShortTypes || !level.isForShortTypes;
+          switch (level.serves) {
+          case ServedTypes::Any:
+            return true;
+          case ServedTypes::Short:
+            return types.int8 || types.bf16;
+          case ServedTypes::Int8:
+            return types.int8;
+          }
+          llvm_unreachable("all served types are listed");
         }));
   };
   if (target == "portable")

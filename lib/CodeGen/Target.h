@@ -14,6 +14,15 @@ namespace heddle {
 /// instructions, or by vpdpbusd, of u8 by i8.
 enum class Int8Dot { TwoSteps, Vnni };
 
+/// Types shorter than f32 that a model multiplies.
+struct ShortTypes {
+  bool int8 = false, bf16 = false;
+};
+
+/// The types of which a level's code differs from that of the level before it:
+/// any, one shorter than f32, or int8.
+enum class ServedTypes { Any, Short, Int8 };
+
 /// An ISA level: its name, what makes a machine have it, and what emitters ask
 /// about it. Emitters ask for what they need, never for the name.
 struct IsaLevel {
@@ -21,8 +30,8 @@ struct IsaLevel {
   llvm::StringRef name;
   /// LLVM's name of a CPU that code is tuned for and may use all of.
   llvm::StringRef cpu;
-  /// What a machine of the level below may lack, as LLVM's features with commas
-  /// between.
+  /// What a machine of x86-64-v3, or of v4 where `cpu` is that, may lack, as
+  /// LLVM's features with commas between.
   llvm::StringRef features;
 
   /// f32 lanes of the widest vector.
@@ -39,8 +48,7 @@ struct IsaLevel {
   /// Whether there are tiles of 16 rows by 64 bytes, of bytes and of bf16,
   /// which one instruction multiplies.
   bool hasTiles;
-  /// Whether it differs from the level below only for types shorter than f32.
-  bool isForShortTypes = false;
+  ServedTypes serves = ServedTypes::Any;
   /// Whether loops stand in for tiles, which machines of the level lack.
   bool emulatesTiles = false;
 
@@ -55,9 +63,9 @@ llvm::Expected<IsaLevel> getIsaLevel(llvm::StringRef name);
 
 /// The levels of a `--target`: `native` is the best one that this machine has,
 /// `portable` all of them, lowest first, anything else one level. Of the first
-/// two those that serve a model, which may have types shorter than f32.
+/// two those that serve a model of such types.
 llvm::Expected<llvm::SmallVector<IsaLevel>> getTarget(llvm::StringRef target,
-                                                      bool hasShortTypes);
+                                                      const ShortTypes &types);
 
 } // namespace heddle
 

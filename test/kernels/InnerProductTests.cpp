@@ -219,7 +219,7 @@ TEST_P(InnerProductTest, ProductsOfOneSignAndTheLargestSize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, InnerProductTest,
-                         testing::Values("x86-64-v3", "x86-64-v4",
+                         testing::Values("x86-64-v3", "avx-vnni", "x86-64-v4",
                                          "avx512-bf16"),
                          [](const auto &info) {
                            std::string name = info.param;

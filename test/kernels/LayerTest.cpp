@@ -32,6 +32,12 @@ std::vector<CodeChoice> test::everyCodeOfShortTypes() {
   return codes;
 }
 
+std::vector<CodeChoice> test::everyCodeOfInt8() {
+  std::vector<CodeChoice> codes = everyCodeOfShortTypes();
+  codes.push_back({"avx-vnni", /*reference=*/false, ""});
+  return codes;
+}
+
 static const char *const kInBf16 = "--dtype bf16";
 
 std::vector<CodeChoice> test::everyCodeAndType() {

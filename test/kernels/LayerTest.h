@@ -70,6 +70,7 @@ protected:
                            testing::PrintToStringParamName())
 std::vector<CodeChoice> everyCode();
 std::vector<CodeChoice> everyCodeOfShortTypes();
+std::vector<CodeChoice> everyCodeOfInt8();
 /// And those of a suite whose tests run in bf16, too: in "_of_bf16" behind
 /// that.
 #define HEDDLE_FOR_EVERY_CODE_AND_TYPE(SUITE)                                  \

@@ -15,8 +15,7 @@ namespace {
 class QuantizedTest : public LayerTest {};
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(, QuantizedTest,
-                         testing::ValuesIn(everyCodeOfShortTypes()),
+INSTANTIATE_TEST_SUITE_P(, QuantizedTest, testing::ValuesIn(everyCodeOfInt8()),
                          testing::PrintToStringParamName());
 
 //===----------------------------------------------------------------------===//

@@ -20,8 +20,7 @@ struct Shape {
 };
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(, ShortFfnTest,
-                         testing::ValuesIn(everyCodeOfShortTypes()),
+INSTANTIATE_TEST_SUITE_P(, ShortFfnTest, testing::ValuesIn(everyCodeOfInt8()),
                          testing::PrintToStringParamName());
 
 /// Whole tiles, vectors that end in a group, and hidden vectors that leave a

@@ -151,9 +151,9 @@ protected:
   }
 
   llvm::Expected<std::vector<CompiledLevel>> compile(unsigned jobs) {
-    return compileLevels(
-        *module, llvm::cantFail(getTarget("portable", /*hasShortTypes=*/false)),
-        steps, jobs);
+    return compileLevels(*module,
+                         llvm::cantFail(getTarget("portable", ShortTypes())),
+                         steps, jobs);
   }
   std::string failure(unsigned jobs) {
     auto compiled = compile(jobs);

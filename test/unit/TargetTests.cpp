@@ -6,8 +6,10 @@
 
 using namespace heddle;
 
+static constexpr ShortTypes kAllTypes{/*int8=*/true, /*bf16=*/true};
+
 static llvm::SmallVector<IsaLevel> levelsOf(llvm::StringRef target) {
-  return llvm::cantFail(getTarget(target, /*hasShortTypes=*/true));
+  return llvm::cantFail(getTarget(target, kAllTypes));
 }
 
 TEST(Target, NativeIsWhatTheRuntimeWouldLoad) {
@@ -32,6 +34,26 @@ TEST(Target, LevelsMultiplyTilesInBothTables) {
         << level.name.str();
 }
 
+TEST(Target, LevelsMultiplyBytesInBothTables) {
+  for (const IsaLevel &level : levelsOf("portable"))
+    EXPECT_EQ(isaHasVnni(level.name.str()), level.int8Dot == Int8Dot::Vnni)
+        << level.name.str();
+}
+
+TEST(Target, AFileHasTheLevelsThatServeItsTypes) {
+  auto names = [](const ShortTypes &types) {
+    std::string joined;
+    for (const IsaLevel &level : llvm::cantFail(getTarget("portable", types)))
+      joined += level.name.str() + " ";
+    return joined;
+  };
+  EXPECT_EQ(names({}), "x86-64-v3 x86-64-v4 ");
+  EXPECT_EQ(names({/*int8=*/false, /*bf16=*/true}),
+            "x86-64-v3 x86-64-v4 avx512-bf16 amx ");
+  EXPECT_EQ(names({/*int8=*/true, /*bf16=*/false}),
+            "x86-64-v3 avx-vnni x86-64-v4 avx512-bf16 amx ");
+}
+
 TEST(Target, ALevelIsATargetOfItsOwn) {
   for (const IsaLevel &level : levelsOf("portable")) {
     ASSERT_EQ(levelsOf(level.name).size(), 1u);
@@ -41,12 +63,11 @@ TEST(Target, ALevelIsATargetOfItsOwn) {
 
 TEST(Target, SaysWhichAreSupported) {
   auto message = [](llvm::StringRef target) {
-    return llvm::toString(
-        getTarget(target, /*hasShortTypes=*/true).takeError());
+    return llvm::toString(getTarget(target, kAllTypes).takeError());
   };
   EXPECT_EQ(message("x86-64-v5"), "unknown target 'x86-64-v5' (supported: "
-                                  "native, portable, x86-64-v3, x86-64-v4, "
-                                  "avx512-bf16, amx)");
+                                  "native, portable, x86-64-v3, avx-vnni, "
+                                  "x86-64-v4, avx512-bf16, amx)");
 }
 
 TEST(Target, TilesAreEmulatedOnRequest) {
@@ -58,7 +79,6 @@ TEST(Target, TilesAreEmulatedOnRequest) {
   for (const IsaLevel &each : levelsOf("portable"))
     EXPECT_FALSE(each.emulatesTiles) << each.name.str();
   for (const char *wrong : {"amx+tiles", "+tiles", "x86-64-v3+tiles+tiles"})
-    EXPECT_FALSE(bool(
-        llvm::expectedToOptional(getTarget(wrong, /*hasShortTypes=*/true))))
+    EXPECT_FALSE(bool(llvm::expectedToOptional(getTarget(wrong, kAllTypes))))
         << wrong;
 }
