@@ -112,8 +112,12 @@ Value CandidateLogitsOp::buildFlops(OpBuilder &builder) {
 /// Reads a row a logit, as often as sentences share it.
 Value CandidateLogitsOp::buildBytes(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
+  constexpr int64_t bytesOfF32 = 4;
+  int64_t row =
+      width(getInput()) * shapedType(getRows()).getElementTypeBitWidth() / 8;
+  int64_t besides = bytesOfF32 * (getRowScales() ? 3 : 2);
   return counter.add(
-      counter.times(counter.bytes(getDestination()), width(getInput()) + 2),
+      counter.times(counter.elements(getDestination()), row + besides),
       counter.bytes(getInput()));
 }
 
