@@ -111,11 +111,12 @@ void InnerProduct::fetchRows(Value panels, Value first, Value count) const {
       builder, loops.loc, panels, ArrayRef<ReassociationIndices>{{0, 1}, {2}});
   int64_t line = kLineBytes * 8 / element.getIntOrFloatBitWidth();
   loops.each(loops.index(0), count, 1, [&](Value i) {
+    Value row = loops.plus(first, i);
     for (int64_t at = 0; at < rows.getType().getDimSize(1); at += line)
-      memref::PrefetchOp::create(
-          builder, loops.loc, rows,
-          ValueRange{loops.plus(first, i), loops.index(at)},
-          /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+      memref::PrefetchOp::create(builder, loops.loc, rows,
+                                 ValueRange{row, loops.index(at)},
+                                 /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
   });
 }
 

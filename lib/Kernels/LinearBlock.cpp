@@ -122,13 +122,10 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   // and the last one, which is cut where columns are no multiple of it.
   int64_t width = block.lastRows.memref ? kPanelColumns : wholeColumns();
   int64_t narrow = std::min(width, kPanelColumns);
-  bool hasRest = columns % std::max(width, kPanelColumns) != 0;
+  bool hasRest = columns % std::max(width, kPanelColumns) != 0 ||
+                 (width > kPanelColumns && !block.hasWholeTiles);
   Value begin = times(firstPanel, kPanelColumns);
   Value end = times(endPanel, kPanelColumns);
-  if (!hasRest) {
-    begin = floorTo(begin, width);
-    end = floorTo(end, width);
-  }
   auto sumsOf = [&](int64_t rows, int64_t columns) {
     return scratch(MemRefType::get({rows, columns}, sumType(block.weight)));
   };

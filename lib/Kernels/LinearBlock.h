@@ -25,6 +25,8 @@ struct LinearBlock {
       multiplier, destination;
   mlir::IntegerAttr shift;
   ActivationKindAttr activation;
+  /// Whether every range of panels begins and ends with a whole tile.
+  bool hasWholeTiles = false;
   /// Whether weights come from behind the L2 cache: then tiles ask for those
   /// that come next.
   bool isFetched = false;

@@ -38,7 +38,7 @@ func.func private @fetches_rows(%x: memref<?x256xf32>,
   // CHECK: scf.for %[[I:[a-z0-9]+]] = %c0{{.*}} to %arg6 step %c1
   // CHECK: %[[ROW:.*]] = arith.addi %[[FIRST]], %[[I]]
   // CHECK: memref.prefetch %[[ROWS]][%[[ROW]], %c0{{.*}}], read, locality<2>, data
-  // CHECK: memref.prefetch %[[ROWS]][%{{.*}}, %c16{{.*}}], read, locality<2>, data
+  // CHECK: memref.prefetch %[[ROWS]][%[[ROW]], %c16{{.*}}], read, locality<2>, data
   // CHECK: vector.load %arg1
   // CHECK-NOT: memref.prefetch
   // CHECK: scf.yield

@@ -124,7 +124,9 @@ func.func private @asks_for_the_next_panels(%x: memref<?x512xf32>,
   // CHECK-NOT: next
   // CHECK: default
   // CHECK: scf.for %[[COLUMN:.*]] = %{{.*}} to %{{.*}} step
-  // CHECK: %[[TILES:.*]] = arith.divui %{{.*}}, %c6
+  // CHECK: %[[WHOLE:.*]] = arith.divui %{{.*}}, %c6
+  // CHECK: %[[TILES:.*]] = arith.maxsi %[[WHOLE]], %c1
+  // CHECK: scf.for %[[ROW:.*]] = %c0
   // CHECK: %[[PANEL:.*]] = arith.divui %[[COLUMN]], %c32
   // V3: %[[BEHIND:.*]] = arith.addi %[[PANEL]], %c1
   // V3: %[[INSIDE:.*]] = arith.cmpi sle, %[[BEHIND]], %c257
@@ -132,12 +134,12 @@ func.func private @asks_for_the_next_panels(%x: memref<?x512xf32>,
   // V4: %[[INSIDE:.*]] = arith.cmpi sle, %[[BEHIND]], %c256
   // CHECK: %[[CHOSEN:.*]] = arith.select %[[INSIDE]], %[[BEHIND]], %c0
   // CHECK: %[[FIRST:.*]] = arith.muli %[[CHOSEN]], %c512
+  // CHECK: %[[TURNS:.*]] = arith.muli %[[TILES]], %c128
+  // CHECK: %[[AT_ONCE:.*]] = arith.ceildivui %c{{.*}}, %[[TURNS]]
+  // CHECK: arith.divui %[[ROW]], %c6
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %{{.*}}
   // V3: %[[END:.*]] = arith.addi %[[FIRST]], %c512
   // V4: %[[END:.*]] = arith.addi %[[FIRST]], %c1024
-  // CHECK: %[[AT_LEAST_ONE:.*]] = arith.maxsi %[[TILES]], %c1
-  // CHECK: %[[TURNS:.*]] = arith.muli %[[AT_LEAST_ONE]], %c128
-  // CHECK: %[[AT_ONCE:.*]] = arith.ceildivui %c{{.*}}, %[[TURNS]]
-  // CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %{{.*}}
   // CHECK: %[[IS_ASKED:.*]] = arith.cmpi slt, %[[NEXT]], %[[END]]
   // CHECK: %[[FETCHED:.*]] = arith.select %[[IS_ASKED]], %[[AT_ONCE]], %c0
   // V3: linear.tile {{.*}} next %[[NEXT]] fetched %[[FETCHED]] rows 6 columns 16
@@ -332,8 +334,8 @@ func.func private @keeps_vectors(%x: memref<?x37xi8>,
 // Weights that the L2 cache does not hold: while rows, at most 256 of them, pass
 // over a group of panels, they ask for the next one. 128 rows have short groups;
 // 16 ask for nothing.
-// AMX-LABEL: @asks_for_the_next_panels
-func.func private @asks_for_the_next_panels(%x: memref<?x768xbf16>,
+// AMX-LABEL: @asks_for_the_next_group
+func.func private @asks_for_the_next_group(%x: memref<?x768xbf16>,
     %w: memref<24x384x32x2xbf16>, %y: memref<?x768xf32>) {
   // AMX: arith.minsi %{{.*}}, %c256
   // AMX: %[[WIDTH:.*]] = arith.select %{{.*}}, %c64, %c160
