@@ -49,7 +49,9 @@ struct Buffer {
 struct Slot {
   /// Distinct sizes of its buffers.
   SmallVector<Monomial> sizes;
-  unsigned freeAfter;
+  /// Bytes behind the longest one that may be read.
+  int64_t behind = 0;
+  unsigned freeAfter = 0;
 };
 
 class MemoryPlanner {
@@ -118,6 +120,16 @@ static std::optional<int64_t> bytesOfElement(Type type) {
   if (!type.isIntOrFloat())
     return std::nullopt;
   return llvm::PowerOf2Ceil(llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
+}
+
+/// Bytes behind a buffer that kernels read: products take vectors of bytes by
+/// words, and what stands behind the last one is multiplied by zeros.
+static int64_t bytesReadBehind(MemRefType type) {
+  constexpr int64_t word = 4;
+  if (!type.getElementType().isInteger(8) || type.getRank() == 0)
+    return 0;
+  int64_t width = type.getShape().back();
+  return ShapedType::isDynamic(width) || width % word != 0 ? word - 1 : 0;
 }
 
 FailureOr<Monomial> MemoryPlanner::sizeOf(memref::AllocOp alloc) const {
@@ -217,6 +229,8 @@ void MemoryPlanner::assignSlots() {
       slots.emplace_back();
     Slot &slot = slots[buffer.slot];
     slot.freeAfter = buffer.death;
+    slot.behind =
+        std::max(slot.behind, bytesReadBehind(buffer.alloc.getType()));
     if (best < 3)
       slot.sizes.push_back(buffer.size);
   }
@@ -240,6 +254,9 @@ SmallVector<Value> MemoryPlanner::computeOffsets(OpBuilder &builder,
       size =
           size ? builder.createOrFold<arith::MaxSIOp>(loc, size, bytes) : bytes;
     }
+    if (slot.behind != 0)
+      size =
+          builder.createOrFold<arith::AddIOp>(loc, size, constant(slot.behind));
     Value blocks = builder.createOrFold<arith::CeilDivUIOp>(
         loc, size, constant(alignment));
     Value aligned =

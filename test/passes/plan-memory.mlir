@@ -77,6 +77,27 @@ func.func private @slot_of_unequal_buffers(%x: memref<?x8xf32> {transformer.dims
 
 // -----
 
+// A product reads the 7 * 9 bytes by words: two behind them are in the arena, too.
+
+// CHECK-LABEL: func.func private @bytes_end_in_a_word.arena() -> index
+// CHECK: %[[BYTES:.*]] = arith.constant 128
+// CHECK: return %[[BYTES]]
+// CHECK-LABEL: func.func private @words_end_the_bytes.arena() -> index
+// CHECK: %[[BYTES:.*]] = arith.constant 64
+// CHECK: return %[[BYTES]]
+func.func private @bytes_end_in_a_word(%x: memref<7x9xf32>, %a: memref<1xf32>) {
+  %q = memref.alloc() : memref<7x9xi8>
+  transformer.quantize %x multiplier(%a) into %q : (memref<7x9xf32>, memref<1xf32>, memref<7x9xi8>) -> ()
+  return
+}
+func.func private @words_end_the_bytes(%x: memref<8x8xf32>, %a: memref<1xf32>) {
+  %q = memref.alloc() : memref<8x8xi8>
+  transformer.quantize %x multiplier(%a) into %q : (memref<8x8xf32>, memref<1xf32>, memref<8x8xi8>) -> ()
+  return
+}
+
+// -----
+
 // A size is a product: the order of its dimensions does not matter.
 
 // CHECK-LABEL: func.func private @sizes_equal_as_products.arena(
