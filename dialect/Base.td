@@ -85,6 +85,14 @@ class Transformer_Enum<EnumAttrInfo cases, string mnemonic>
   let assemblyFormat = "$value";
 }
 
+def Transformer_ShorteningCases : Transformer_Cases<"Shortening", [
+    I32EnumAttrCase<"Quantize", 0, "quantize">,
+    I32EnumAttrCase<"Round", 1, "round">
+  ]>;
+def Transformer_Shortening : Transformer_Enum<Transformer_ShorteningCases, "shortening"> {
+  let summary = "how vectors get fewer bits";
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//
@@ -170,6 +178,15 @@ class Transformer_LayerOp<string mnemonic, list<Trait> traits = [],
       ::heddle::addDestinationEffects(getOperation(), effects);
     }
   }] # reifyMethod;
+}
+
+/// One whose vectors may be written in fewer bits, too.
+class Transformer_RowsOp<string mnemonic, list<string> incrementalMethods = [],
+                         list<string> workMethods = []>
+    : Transformer_LayerOp<mnemonic,
+                          [AttrSizedOperandSegments, ShortRowsOpInterface],
+                          incrementalMethods, workMethods> {
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
 }
 
 #endif // HEDDLE_DIALECT_BASE

@@ -71,6 +71,10 @@ llvm::LogicalResult verifyDestination(mlir::Operation *op,
                                       llvm::ArrayRef<int64_t> shape,
                                       unsigned index = 0);
 
+/// What ShortRowsOpInterface states of an op's attributes and multiplier; its
+/// destinations are those of `verifyRowDestinations`.
+llvm::LogicalResult verifyShortRows(mlir::Operation *op);
+
 /// A layer op on tensors has no effect; on memrefs it writes its destinations
 /// and reads every other operand. A destination that is read too (a state) is
 /// covered by the write: nothing reorders around it.

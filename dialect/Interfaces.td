@@ -123,6 +123,35 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
   }];
 }
 
+def ShortRowsOpInterface : OpInterface<"ShortRowsOpInterface"> {
+  let cppNamespace = "::heddle";
+  let description = [{
+    An op whose vectors of f32 it can write in fewer bits as well, for the next
+    product to read: with `also quantize`, `also quantize(a)` or `also round`, what
+    the ops `quantize`, with multiplier a, and `round` make of them, bit for bit.
+    Results, and destinations, are then y, these and, of `also quantize`, their
+    scales. fuse-short-rows adds it.
+  }];
+  let verify = "return ::heddle::verifyShortRows($_op);";
+  let methods = [
+    InterfaceMethod<"What becomes of the vectors, beside f32.",
+      "::std::optional<::heddle::Shortening>", "getAlso">,
+    InterfaceMethod<"That of `also quantize(a)`, [1]; null elsewhere.",
+      "::mlir::Value", "getAlsoMultiplier">
+  ];
+  let extraTraitClassDeclaration = [{
+    /// The result and the operand to write it to where there is one of each;
+    /// otherwise null.
+    ::mlir::Value getOutput() {
+      return $_op->getNumResults() == 1 ? $_op->getResult(0) : ::mlir::Value();
+    }
+    ::mlir::Value getDestination() {
+      ::mlir::OperandRange all = $_op.getDestinations();
+      return all.size() == 1 ? all.front() : ::mlir::Value();
+    }
+  }];
+}
+
 def WorkOpInterface : OpInterface<"WorkOpInterface"> {
   let cppNamespace = "::heddle";
   let description = [{

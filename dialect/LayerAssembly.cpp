@@ -86,6 +86,31 @@ void heddle::printEpilogue(OpAsmPrinter &printer, Operation *,
 }
 
 //===----------------------------------------------------------------------===//
+// also
+//===----------------------------------------------------------------------===//
+
+ParseResult heddle::parseAlso(OpAsmParser &parser, ShorteningAttr &also,
+                              std::optional<ParsedOperand> &multiplier) {
+  if (failed(parser.parseOptionalKeyword("also")))
+    return success();
+  if (parseKind(parser, also, "quantize or round"))
+    return failure();
+  if (also.getValue() != Shortening::Quantize ||
+      failed(parser.parseOptionalLParen()))
+    return success();
+  return failure(parseOperand(parser, multiplier) || parser.parseRParen());
+}
+
+void heddle::printAlso(OpAsmPrinter &printer, Operation *, ShorteningAttr also,
+                       Value multiplier) {
+  if (!also)
+    return;
+  printer << " also " << stringifyShortening(also.getValue());
+  if (multiplier)
+    printer << "(" << multiplier << ")";
+}
+
+//===----------------------------------------------------------------------===//
 // positions
 //===----------------------------------------------------------------------===//
 

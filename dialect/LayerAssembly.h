@@ -2,6 +2,7 @@
 //
 //   epilogue ::= (`activation` `(` kind `)`)? (`residual` `(` value `)`)?
 //                (`norm` `(` kind `,` value (`,` value)? `,` float `)`)?
+//   also ::= (`also` (`quantize` (`(` value `)`)? | `round`))?
 //   positions ::= (`positions` `(` (`sinusoidal` `,` integer `,` layout
 //                                   | `learned` `,` value `,` integer) `)`)?
 //   ffn-weights ::= value `,` value (`,` value `,` value)?
@@ -29,6 +30,11 @@ void printEpilogue(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                    ActivationKindAttr activation, mlir::Value residual,
                    NormKindAttr norm, mlir::Value gamma, mlir::Value beta,
                    mlir::FloatAttr epsilon);
+
+mlir::ParseResult parseAlso(mlir::OpAsmParser &parser, ShorteningAttr &also,
+                            std::optional<ParsedOperand> &multiplier);
+void printAlso(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+               ShorteningAttr also, mlir::Value multiplier);
 
 mlir::ParseResult parsePositions(mlir::OpAsmParser &parser,
                                  std::optional<ParsedOperand> &table,

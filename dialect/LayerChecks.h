@@ -44,6 +44,17 @@ llvm::LogicalResult verifyWeight(mlir::Operation *op, mlir::Value weight,
 llvm::LogicalResult verifyResidual(mlir::Operation *op, mlir::Value residual,
                                    llvm::ArrayRef<int64_t> shape);
 
+/// Appends the types of what `also` writes of vectors of the type in front;
+/// nothing on memrefs.
+void appendShortTypes(std::optional<Shortening> also, mlir::Value multiplier,
+                      llvm::SmallVectorImpl<mlir::Type> &results);
+
+/// The destinations of a ShortRowsOpInterface, where there are some, are those
+/// of vectors of that shape and type and of what `also` makes of them.
+llvm::LogicalResult verifyRowDestinations(mlir::Operation *op,
+                                          llvm::ArrayRef<int64_t> shape,
+                                          mlir::Type element);
+
 /// The axis of time of an op that works along the width of its first operand;
 /// `others`, a residual or scales, depend on the target as it does.
 llvm::FailureOr<int64_t>

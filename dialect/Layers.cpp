@@ -71,6 +71,7 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
                      ? Float32Type::get(ids.getContext())
                      : table.getElementType();
   results.push_back(RankedTensorType::get(shape, element));
+  appendShortTypes(adaptor.getAlso(), adaptor.getAlsoMultiplier(), results);
   return success();
 }
 
@@ -135,18 +136,31 @@ LogicalResult EmbeddingOp::verify() {
   // embedding_c5
   if (failed(verifyTableType(*this)))
     return failure();
+  // embedding_c6
+  Type element = getResultElementType();
+  if (getAlso() && (!element.isF32() || table.getRank() != 2))
+    return emitOpError("expects vectors of f32 beside 'also', found a table ")
+           << table;
   SmallVector<int64_t> shape(ids.getShape());
   llvm::append_range(shape, table.getShape().drop_front());
-  return verifyDestination(*this, shape);
+  return verifyRowDestinations(*this, shape, element);
+}
+
+Type EmbeddingOp::getResultElementType() {
+  return getScales() || getWiden() ? Float32Type::get(getContext())
+                                   : shapedType(getTable()).getElementType();
 }
 
 void EmbeddingOp::build(OpBuilder &builder, OperationState &state, Value ids,
                         Value table, Value destination, FloatAttr scale) {
   build(builder, state, ids, table, /*scales=*/Value(),
-        /*position_table=*/Value(), /*positions=*/Value(), destination, scale,
+        /*position_table=*/Value(), /*positions=*/Value(),
+        /*also_multiplier=*/Value(),
+        destination ? ValueRange(destination) : ValueRange(), scale,
         /*divides=*/UnitAttr(), /*widen=*/UnitAttr(),
         /*timescales=*/IntegerAttr(),
-        /*layout=*/PositionLayoutAttr(), /*offset=*/IntegerAttr());
+        /*layout=*/PositionLayoutAttr(), /*offset=*/IntegerAttr(),
+        /*also=*/ShorteningAttr());
 }
 
 FailureOr<int64_t> EmbeddingOp::timeAxis(TimeAxes axes) {
@@ -320,10 +334,22 @@ FailureOr<int64_t> ActivationOp::timeAxis(TimeAxes axes) {
                     /*contracted=*/0);
 }
 
+void NormOp::build(OpBuilder &builder, OperationState &state, NormKind kind,
+                   Value input, Value gamma, Value beta, Value residual,
+                   Value destination, const APFloat &epsilon) {
+  build(builder, state, kind, input, gamma, beta, residual,
+        /*also_multiplier=*/Value(),
+        destination ? ValueRange(destination) : ValueRange(), epsilon,
+        /*also=*/ShorteningAttr());
+}
+
 LogicalResult NormOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &results) {
-  return inferLike(adaptor.getInput(), results);
+  if (failed(inferLike(adaptor.getInput(), results)))
+    return failure();
+  appendShortTypes(adaptor.getAlso(), adaptor.getAlsoMultiplier(), results);
+  return success();
 }
 
 LogicalResult NormOp::verify() {
@@ -341,7 +367,8 @@ LogicalResult NormOp::verify() {
   if (failed(verifyResidual(*this, getResidual(),
                             shapedType(getInput()).getShape())))
     return failure();
-  return verifyDestination(*this, shapedType(getInput()).getShape());
+  return verifyRowDestinations(*this, shapedType(getInput()).getShape(),
+                               Float32Type::get(getContext()));
 }
 
 FailureOr<int64_t> NormOp::timeAxis(TimeAxes axes) {

@@ -13,8 +13,8 @@ def Transformer_PositionLayout : Transformer_Enum<Transformer_PositionLayoutCase
   let summary = "where sines and cosines stand";
 }
 
-def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
-                                      ["buildStep"], ["buildBytes"]> {
+def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep"],
+                                     ["buildBytes"]> {
   let summary = "rows of a table, with their positions added";
   let description = [{
         y[..., :] = scale * table[ids[...], :],   0 where ids[...] < 0
@@ -54,22 +54,26 @@ def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
     - (C5) scales stand with a table of i8 and rank 2 only, `widen` with one of
       bf16 and rank 2; without them such a table has neither scale nor positions.
       `divides` stands with scales.
+    - (C6) `also` stands with a table of rank 2 and results of f32.
   }];
   let arguments = (ins Transformer_Ids:$ids, Transformer_Entries:$table,
                        Optional<Transformer_Vectors>:$scales,
                        Optional<Transformer_Vectors>:$position_table,
                        Optional<Transformer_PerRow>:$positions,
-                       Optional<Transformer_Entries>:$destination,
+                       Optional<Transformer_Vectors>:$also_multiplier,
+                       Variadic<Transformer_Entries>:$destinations,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scale,
                        UnitAttr:$divides, UnitAttr:$widen,
                        OptionalAttr<I64Attr>:$timescales,
                        OptionalAttr<Transformer_PositionLayout>:$layout,
-                       OptionalAttr<I64Attr>:$offset);
+                       OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<Transformer_Shortening>:$also);
   let assemblyFormat = [{
     $ids `,` $table (`scales` `(` $scales^ `)`)? (`divides` $divides^)?
         (`widen` $widen^)?
         `` custom<Positions>($position_table, $timescales, $layout, $offset)
-        (`at` $positions^)? (`into` $destination^)? attr-dict
+        (`at` $positions^)? `` custom<Also>($also, $also_multiplier)
+        (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let builders = [
@@ -78,6 +82,8 @@ def EmbeddingOp : Transformer_LayerOp<"embedding", [AttrSizedOperandSegments],
   ];
   let extraClassDeclaration = [{
     bool hasPositions() { return getPositionTable() || getTimescales(); }
+    /// That of the result, without those of `also`.
+    ::mlir::Type getResultElementType();
   }];
 }
 
@@ -163,8 +169,7 @@ def Transformer_NormKind : Transformer_Enum<Transformer_NormKindCases, "norm_kin
   let summary = "a normalisation";
 }
 
-def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
-                                   ["buildFlops"]> {
+def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"]> {
   let summary = "y = norm(residual + activation(x W + b))";
   let description = [{
     x [..., in], W [in, out], b [out] -> [..., out]. Weights are [in, out]
@@ -196,6 +201,9 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     multiplier [1] and has type i8, see the op; with `round` it is rounded and has
     type bf16, see there.
 
+    With `also` it writes its vectors in fewer bits beside f32, for a product
+    that reads them and a residual that reads f32.
+
     With `split`, a linear that stands for several with one input: the columns
     [0, n0), [n0, n0 + n1), ... of x W + b are results of their own, each dense.
 
@@ -220,13 +228,13 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
     - (C5) gamma, beta and epsilon stand with `norm` only, which needs gamma
       and epsilon; gamma and beta are [out], epsilon >= 0.
     - (C6) the widths of `split` are positive and add up to out; activation,
-      residual, norm and quantize do not stand with it.
+      residual, norm, quantize and `also` do not stand with it.
     - (C7) x and W have one element type. With i8 W has scales [out], those of x
       have its leading dimensions; neither scales nor `shift` stand with f32 or
       bf16.
     - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value.
-      Of norm, `quantize` and `round` at most one is given; a destination is of
-      the result's type.
+      Of norm, `quantize` and `round` at most one is given, and `also` without the
+      latter two; a destination is of the result's type.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Optional<Transformer_Values>:$input_scales,
@@ -237,20 +245,22 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
                        Optional<Transformer_Vectors>:$gamma,
                        Optional<Transformer_Vectors>:$beta,
                        Optional<Transformer_Vectors>:$multiplier,
+                       Optional<Transformer_Vectors>:$also_multiplier,
                        Variadic<Transformer_Entries>:$destinations,
                        OptionalAttr<I64Attr>:$shift,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        OptionalAttr<Transformer_NormKind>:$norm,
                        OptionalAttr<F32Attr>:$epsilon,
                        UnitAttr:$rounds,
-                       OptionalAttr<DenseI64ArrayAttr>:$split);
-  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+                       OptionalAttr<DenseI64ArrayAttr>:$split,
+                       OptionalAttr<Transformer_Shortening>:$also);
   let assemblyFormat = [{
     $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
         `,` $weight (`scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
         `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
                             $epsilon)
         (`quantize` `(` $multiplier^ `)`)? (`round` $rounds^)?
+        `` custom<Also>($also, $also_multiplier)
         (`split` $split^)? (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
   }];
@@ -263,25 +273,21 @@ def LinearOp : Transformer_LayerOp<"linear", [AttrSizedOperandSegments], [],
                    CArg<"::mlir::DenseI64ArrayAttr", "{}">:$split)>
   ];
   let extraClassDeclaration = [{
-    /// The result and the operand to write it to where there is one of each;
-    /// otherwise null.
-    ::mlir::Value getOutput();
-    ::mlir::Value getDestination();
     /// x W + b and nothing else.
     bool isPlain() { return isPlainOrRounded() && !getRounds(); }
     bool isPlainOrRounded() {
       return !getActivation() && !getResidual() && !getNorm() &&
-             !getMultiplier() && !getSplit();
+             !getMultiplier() && !getSplit() && !getAlso();
     }
-    /// That of the results: i8 with `quantize`, bf16 with `round`, or f32.
+    /// That of the results, without those of `also`: i8 with `quantize`, bf16
+    /// with `round`, or f32.
     ::mlir::Type getResultElementType();
-    /// The widths of the results: those of `split`, or out.
+    /// The widths of these results: those of `split`, or out.
     ::llvm::SmallVector<int64_t> getWidths();
   }];
 }
 
-def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
-                                ["buildFlops"]> {
+def FfnOp : Transformer_RowsOp<"ffn", [], ["buildFlops"]> {
   let summary = "y = norm(residual + activation(x W1 + b1) W2 + b2)";
   let description = [{
     Two linears with an activation between, whose hidden vector is never stored:
@@ -309,7 +315,8 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
     - (C4) hidden is at most 32,768: the hidden vectors of a tile of rows, 1 MB
       then, lie on the stack. Wider ones are two linears.
     - (C5) both products are as in linear's (C7) and `shift` as in (C8); the
-      multiplier has one value and stands with i8 only. The result is f32.
+      multiplier has one value and stands with i8 only. The result is f32, and
+      with `also` it is in fewer bits, too.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Optional<Transformer_Values>:$input_scales,
@@ -323,11 +330,13 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
                        Optional<Transformer_Vectors>:$residual,
                        Optional<Transformer_Vectors>:$gamma,
                        Optional<Transformer_Vectors>:$beta,
-                       Optional<Transformer_Values>:$destination,
+                       Optional<Transformer_Vectors>:$also_multiplier,
+                       Variadic<Transformer_Entries>:$destinations,
                        OptionalAttr<I64Attr>:$shift,
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        OptionalAttr<Transformer_NormKind>:$norm,
-                       OptionalAttr<F32Attr>:$epsilon);
+                       OptionalAttr<F32Attr>:$epsilon,
+                       OptionalAttr<Transformer_Shortening>:$also);
   let assemblyFormat = [{
     $input (`scales` `(` $input_scales^ `)`)? (`shift` $shift^)?
         `,` custom<FfnWeights>($weight1, $weight1_scales, $bias1,
@@ -335,7 +344,8 @@ def FfnOp : Transformer_LayerOp<"ffn", [AttrSizedOperandSegments], [],
         (`quantize` `(` $multiplier^ `)`)?
         `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
                             $epsilon)
-        (`into` $destination^)? attr-dict
+        `` custom<Also>($also, $also_multiplier)
+        (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
@@ -433,7 +443,7 @@ def ActivationOp : Transformer_LayerOp<"activation"> {
   }];
 }
 
-def NormOp : Transformer_LayerOp<"norm", [AttrSizedOperandSegments]> {
+def NormOp : Transformer_RowsOp<"norm"> {
   let summary = "layer norm (arXiv:1607.06450) or RMS norm (arXiv:1910.07467)";
   let description = [{
         layer: y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta
@@ -447,6 +457,9 @@ def NormOp : Transformer_LayerOp<"norm", [AttrSizedOperandSegments]> {
     %y = transformer.norm layer %x, %gamma, %beta {epsilon = 1.0e-6 : f32}
       : (tensor<?x?x256xf32>, tensor<256xf32>, tensor<256xf32>)
         -> tensor<?x?x256xf32>
+    %z, %q, %s = transformer.norm rms %x, %gamma also quantize
+      {epsilon = 1.0e-6 : f32} : (tensor<?x256xf32>, tensor<256xf32>)
+        -> (tensor<?x256xf32>, tensor<?x256xi8>, tensor<?xf32>)
     ```
 
     Constraints:
@@ -458,13 +471,23 @@ def NormOp : Transformer_LayerOp<"norm", [AttrSizedOperandSegments]> {
                        Transformer_Vectors:$gamma,
                        Optional<Transformer_Vectors>:$beta,
                        Optional<Transformer_Vectors>:$residual,
-                       Optional<Transformer_Values>:$destination,
-                       F32Attr:$epsilon);
+                       Optional<Transformer_Vectors>:$also_multiplier,
+                       Variadic<Transformer_Entries>:$destinations,
+                       F32Attr:$epsilon,
+                       OptionalAttr<Transformer_Shortening>:$also);
   let assemblyFormat = [{
     `` $kind $input `,` $gamma (`,` $beta^)?
-        (`residual` `(` $residual^ `)`)? (`into` $destination^)? attr-dict
+        (`residual` `(` $residual^ `)`)? `` custom<Also>($also, $also_multiplier)
+        (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
   }];
+  let builders = [
+    /// The destination is null on tensors.
+    OpBuilder<(ins "::heddle::NormKind":$kind, "::mlir::Value":$input,
+                   "::mlir::Value":$gamma, "::mlir::Value":$beta,
+                   "::mlir::Value":$residual, "::mlir::Value":$destination,
+                   "const ::llvm::APFloat &":$epsilon)>
+  ];
 }
 
 def AddOp : Transformer_LayerOp<"add"> {

@@ -94,7 +94,8 @@ LogicalResult heddle::verifyWeight(Operation *op, Value weight, int64_t in,
   return success();
 }
 
-/// The columns of a weight, of panels those that `destinations` take.
+/// The columns of a weight, of panels those that `destinations` take, f32 or in
+/// fewer bits.
 static int64_t columnsOf(Value weight, ValueRange destinations) {
   if (!isPacked(weight))
     return width(weight);
@@ -126,9 +127,11 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
                      Value bias, IntegerAttr shift, DenseI64ArrayAttr split) {
   build(builder, state, input, inputScales, weight, weightScales, bias,
         /*residual=*/Value(), /*gamma=*/Value(), /*beta=*/Value(),
-        /*multiplier=*/Value(), /*destinations=*/ValueRange(), shift,
+        /*multiplier=*/Value(), /*also_multiplier=*/Value(),
+        /*destinations=*/ValueRange(), shift,
         /*activation=*/ActivationKindAttr(), /*norm=*/NormKindAttr(),
-        /*epsilon=*/FloatAttr(), /*rounds=*/UnitAttr(), split);
+        /*epsilon=*/FloatAttr(), /*rounds=*/UnitAttr(), split,
+        /*also=*/ShorteningAttr());
 }
 
 /// What the results of a linear are made of.
@@ -152,6 +155,34 @@ LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
   for (Type &type : results)
     type = cast<RankedTensorType>(type).clone(elementTypeOf(
         type.getContext(), adaptor.getMultiplier(), adaptor.getRounds()));
+  appendShortTypes(adaptor.getAlso(), adaptor.getAlsoMultiplier(), results);
+  return success();
+}
+
+/// Those of f32, or of what stands for it.
+static OperandRange destinationsOf(LinearOp op) {
+  OperandRange all = op.getDestinations();
+  return op.getAlso() ? all.take_front(1) : all;
+}
+
+/// One for each of `widths`, or those of `also`, where there are any.
+static LogicalResult verifyDestinations(LinearOp op, ArrayRef<int64_t> widths) {
+  Type element = op.getResultElementType();
+  if (op.getAlso())
+    return verifyRowDestinations(
+        op, shapeWithWidth(op.getInput(), widths.front()), element);
+  OperandRange destinations = op.getDestinations();
+  if (!destinations.empty() && destinations.size() != widths.size())
+    return op.emitOpError("expects ")
+           << widths.size() << " destinations, found " << destinations.size();
+  for (auto [index, each] : llvm::enumerate(widths))
+    if (failed(
+            verifyDestination(op, shapeWithWidth(op.getInput(), each), index)))
+      return failure();
+  for (Value destination : destinations)
+    if (getElementTypeOrSelf(destination.getType()) != element)
+      return op.emitOpError("expects destinations of ")
+             << element << ", found " << destination.getType();
   return success();
 }
 
@@ -161,7 +192,7 @@ LogicalResult LinearOp::verify() {
   if (failed(verifyWeight(*this, getWeight(), width(getInput()), widths)))
     return failure();
   // linear_c3
-  int64_t out = columnsOf(getWeight(), getDestinations());
+  int64_t out = columnsOf(getWeight(), destinationsOf(*this));
   if (getBias() && failed(verifyVector(*this, "bias", getBias(), out)))
     return failure();
   // linear_c4, linear_c5
@@ -178,18 +209,12 @@ LogicalResult LinearOp::verify() {
       sum != out)
     return emitOpError("expects widths that add up to ")
            << out << " to split into, found " << sum;
-  if (getSplit() &&
-      (getActivation() || getResidual() || getNorm() || getMultiplier()))
+  if (getSplit() && (getActivation() || getResidual() || getNorm() ||
+                     getMultiplier() || getAlso()))
     return emitOpError("splits its result and expects no activation, residual, "
-                       "norm or quantize");
-  size_t destinations = getDestinations().size();
-  if (destinations != 0 && destinations != widths.size())
-    return emitOpError("expects ")
-           << widths.size() << " destinations, found " << destinations;
-  for (auto [index, each] : llvm::enumerate(widths))
-    if (failed(
-            verifyDestination(*this, shapeWithWidth(getInput(), each), index)))
-      return failure();
+                       "norm, quantize or also");
+  if (failed(verifyDestinations(*this, widths)))
+    return failure();
   // linear_c7
   if (failed(verifyFactors(*this, {getInput(), getInputScales(), getShiftAttr(),
                                    getWeight(), getWeightScales()})) ||
@@ -199,10 +224,9 @@ LogicalResult LinearOp::verify() {
   // linear_c8
   if (bool(getNorm()) + bool(getMultiplier()) + getRounds() > 1)
     return emitOpError("expects one of norm, quantize and round");
-  for (Value destination : getDestinations())
-    if (getElementTypeOrSelf(destination.getType()) != getResultElementType())
-      return emitOpError("expects destinations of ")
-             << getResultElementType() << ", found " << destination.getType();
+  if (getAlso() && !getResultElementType().isF32())
+    return emitOpError("expects f32 beside 'also', found ")
+           << getResultElementType();
   return getMultiplier()
              ? verifyVector(*this, "the multiplier", getMultiplier(), 1)
              : success();
@@ -213,16 +237,8 @@ FailureOr<int64_t> LinearOp::timeAxis(TimeAxes axes) {
                            {getInputScalesMutable(), getResidualMutable()});
 }
 
-Value LinearOp::getOutput() {
-  return getOutputs().size() == 1 ? getOutputs().front() : Value();
-}
-
-Value LinearOp::getDestination() {
-  return getDestinations().size() == 1 ? getDestinations().front() : Value();
-}
-
 SmallVector<int64_t> LinearOp::getWidths() {
-  int64_t out = columnsOf(getWeight(), getDestinations());
+  int64_t out = columnsOf(getWeight(), destinationsOf(*this));
   return SmallVector<int64_t>(getSplit().value_or(ArrayRef(out)));
 }
 
@@ -233,14 +249,17 @@ SmallVector<int64_t> LinearOp::getWidths() {
 LogicalResult FfnOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                       Adaptor adaptor,
                                       SmallVectorImpl<Type> &results) {
-  return inferWithWidth(adaptor.getInput(), width(adaptor.getWeight2()),
-                        results);
+  if (failed(inferWithWidth(adaptor.getInput(), width(adaptor.getWeight2()),
+                            results)))
+    return failure();
+  appendShortTypes(adaptor.getAlso(), adaptor.getAlsoMultiplier(), results);
+  return success();
 }
 
 LogicalResult FfnOp::verify() {
   // ffn_c1
   int64_t hidden = getHiddenWidth();
-  int64_t out = columnsOf(getWeight2(), getDestination());
+  int64_t out = columnsOf(getWeight2(), getDestinations().take_front(1));
   if (failed(verifyWeight(*this, getWeight1(), width(getInput()), hidden)) ||
       failed(verifyWeight(*this, getWeight2(), hidden, out)))
     return failure();
@@ -278,7 +297,7 @@ LogicalResult FfnOp::verify() {
   if (getMultiplier() &&
       failed(verifyVector(*this, "the multiplier", getMultiplier(), 1)))
     return failure();
-  return verifyDestination(*this, shape);
+  return verifyRowDestinations(*this, shape, Float32Type::get(getContext()));
 }
 
 bool FfnOp::scalesHidden() { return getWeight1Scales() && !getMultiplier(); }

@@ -1,7 +1,7 @@
 //===- Quantization.cpp - quantize, round, the two sides of a product -----===//
 //
 // Verifiers check the numbered constraints of Quantization.td, and those of
-// products that Layers.td states.
+// products, and of vectors in fewer bits beside f32, that Layers.td states.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +36,63 @@ LogicalResult heddle::verifyFactors(Operation *op, const Factors &factors) {
                          "found ")
          << factors.inputScales.getType() << " for " << input;
 }
+
+//===----------------------------------------------------------------------===//
+// Vectors in fewer bits beside f32
+//===----------------------------------------------------------------------===//
+
+void heddle::appendShortTypes(std::optional<Shortening> also, Value multiplier,
+                              SmallVectorImpl<Type> &results) {
+  if (!also || results.empty())
+    return;
+  auto type = cast<RankedTensorType>(results.front());
+  MLIRContext *context = type.getContext();
+  bool rounds = *also == Shortening::Round;
+  results.push_back(type.clone(rounds ? Type(BFloat16Type::get(context))
+                                      : IntegerType::get(context, 8)));
+  if (!rounds && !multiplier)
+    results.push_back(type.clone(type.getShape().drop_back()));
+}
+
+LogicalResult heddle::verifyShortRows(Operation *op) {
+  auto rows = cast<ShortRowsOpInterface>(op);
+  Value multiplier = rows.getAlsoMultiplier();
+  if (!multiplier)
+    return success();
+  if (rows.getAlso() != Shortening::Quantize)
+    return op->emitOpError("has a multiplier and expects 'also quantize'");
+  return verifyVector(op, "the multiplier", multiplier, 1);
+}
+
+LogicalResult heddle::verifyRowDestinations(Operation *op,
+                                            ArrayRef<int64_t> shape,
+                                            Type element) {
+  OperandRange destinations =
+      cast<DestinationOpInterface>(op).getDestinations();
+  if (destinations.empty())
+    return success();
+  auto rows = cast<ShortRowsOpInterface>(op);
+  SmallVector<Type> expected = {RankedTensorType::get(shape, element)};
+  appendShortTypes(rows.getAlso(), rows.getAlsoMultiplier(), expected);
+  if (destinations.size() != expected.size())
+    return op->emitOpError("expects ")
+           << expected.size() << " destinations, found " << destinations.size();
+  for (auto [index, type] : llvm::enumerate(expected)) {
+    auto tensor = cast<RankedTensorType>(type);
+    if (Type found = destinations[index].getType();
+        getElementTypeOrSelf(found) != tensor.getElementType())
+      return op->emitOpError("expects destination #")
+             << index << " of " << tensor.getElementType() << ", found "
+             << found;
+    if (failed(verifyDestination(op, tensor.getShape(), index)))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// quantize, round
+//===----------------------------------------------------------------------===//
 
 LogicalResult QuantizeOp::inferReturnTypes(MLIRContext *context,
                                            std::optional<Location>,

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace heddle;
@@ -71,9 +72,18 @@ Value heddle::buildByteSize(OpBuilder &builder, Location loc,
 /// Reads the rows that it gathers, not the table.
 Value EmbeddingOp::buildBytes(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
-  Value rows = counter.times(counter.bytes(getDestination()),
-                             getPositionTable() ? 3 : 2);
-  return counter.add(rows, counter.bytes(getIds()));
+  auto rowBytes = [](Value table) {
+    ShapedType type = shapedType(table);
+    return type.getNumElements() / type.getDimSize(0) *
+           type.getElementTypeBitWidth() / 8;
+  };
+  int64_t read = rowBytes(getTable());
+  if (getPositionTable())
+    read += rowBytes(getPositionTable());
+  Value ids = counter.elements(getIds());
+  return counter.add(
+      counter.add(counter.times(ids, read), counter.bytes(getIds())),
+      buildByteSize(builder, getLoc(), getDestinations()));
 }
 
 Value CacheAppendOp::buildBytes(OpBuilder &builder) {
@@ -84,16 +94,16 @@ Value CacheAppendOp::buildBytes(OpBuilder &builder) {
 
 Value LinearOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
-  Value results = counter.constant(0);
-  for (Value destination : getDestinations())
-    results = counter.add(results, counter.elements(destination));
-  return counter.times(results, 2 * width(getInput()));
+  SmallVector<int64_t> widths = getWidths();
+  return counter.times(
+      counter.elements(getInput()),
+      2 * std::accumulate(widths.begin(), widths.end(), int64_t(0)));
 }
 
 Value FfnOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
   Value first = counter.times(counter.elements(getInput()), 2);
-  Value second = counter.times(counter.elements(getDestination()), 2);
+  Value second = counter.times(counter.elements(getDestinations().front()), 2);
   return counter.times(counter.add(first, second), getHiddenWidth());
 }
 

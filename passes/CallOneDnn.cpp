@@ -83,10 +83,9 @@ void LinearCall::replace() {
     column += width;
   }
   if (op.getNorm())
-    NormOp::create(builder, loc, TypeRange(), op.getNormAttr(),
-                   op.getDestination(), op.getGamma(), op.getBeta(),
-                   /*residual=*/Value(), op.getDestination(),
-                   op.getEpsilonAttr());
+    NormOp::create(builder, loc, *op.getNorm(), op.getDestination(),
+                   op.getGamma(), op.getBeta(), /*residual=*/Value(),
+                   op.getDestination(), *op.getEpsilon());
   op.erase();
 }
 

@@ -122,15 +122,17 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
     SmallVector<Operation *> parts = {first, second};
     OpBuilder builder(second);
     auto ffn = FfnOp::create(
-        builder, fuseLocations(parts), second.getOutput().getType(),
+        builder, fuseLocations(parts), TypeRange(second.getOutput().getType()),
         first.getInput(), first.getInputScales(), first.getWeight(),
         first.getWeightScales(), first.getBias(), second.getWeight(),
         second.getWeightScales(), second.getBias(), between.multiplier(first),
         second.getResidual(), second.getGamma(), second.getBeta(),
-        /*destination=*/Value(), first.getShiftAttr(),
+        /*also_multiplier=*/Value(), /*destinations=*/ValueRange(),
+        first.getShiftAttr(),
         between.activation ? between.activation.getKindAttr()
                            : first.getActivationAttr(),
-        second.getNormAttr(), second.getEpsilonAttr());
+        second.getNormAttr(), second.getEpsilonAttr(),
+        /*also=*/ShorteningAttr());
     reportFused(kPass, ffn,
                 nameOf(first) + " and " + nameOf(second) +
                     " are one ffn: the " + Twine(hiddenWidth) +

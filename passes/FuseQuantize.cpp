@@ -31,8 +31,6 @@ struct Names {
 struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
   /// Why `linear` cannot write another type; empty where it can.
   static StringRef reasonAgainst(LinearOp linear) {
-    if (linear.getNorm())
-      return "it ends in a norm";
     if (linear.getSplit() || !linear.getDestinations().empty())
       return "its result has a place of its own";
     return "";
@@ -41,6 +39,9 @@ struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
     return attention.getDestination() ? "its result has a place of its own"
                                       : "";
   }
+
+  static bool needsWholeRows(LinearOp linear) { return bool(linear.getNorm()); }
+  static bool needsWholeRows(AttentionOp) { return false; }
 
   static void take(LinearOp linear, QuantizeOp quantize) {
     linear.getMultiplierMutable().assign(quantize.getMultiplier());
@@ -52,10 +53,11 @@ struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
   /// Lets `product` do what `op` does to its result.
   template <typename Product, typename Op>
   static void fuse(Product product, Op op, const Names &names) {
-    StringRef reason =
-        op->getNumResults() > 1      ? "each vector has a scale of its own"
-        : !op.getInput().hasOneUse() ? "the row is read elsewhere, too"
-                                     : reasonAgainst(product);
+    // Whole rows, and f32 beside, are for fuse-short-rows.
+    if (op->getNumResults() > 1 || !op.getInput().hasOneUse() ||
+        needsWholeRows(product))
+      return;
+    StringRef reason = reasonAgainst(product);
     if (!reason.empty())
       return reportDeclined(kPass, product,
                             "the row of " + nameOf(product) + " is " +

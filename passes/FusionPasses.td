@@ -111,7 +111,8 @@ def FuseQuantizePass : Pass<"transformer-fuse-quantize", "::mlir::ModuleOp"> {
            quantize(1.25e+01)
     ```
 
-    Not behind a norm, and not where vectors have scales of their own.
+    Not behind a norm, not where vectors have scales of their own, and not where
+    something else reads f32: fuse-short-rows takes those.
   }];
 }
 
@@ -172,6 +173,26 @@ def FuseAddNormPass : Pass<"transformer-fuse-add-norm", "::mlir::ModuleOp"> {
     ```
 
     Not where the sum is read elsewhere, too, or by no norm at all.
+  }];
+}
+
+def FuseShortRowsPass : Pass<"transformer-fuse-short-rows", "::mlir::ModuleOp"> {
+  let summary = "Write integers or bf16 where rows are finished";
+  let description = [{
+    Comes in: functions on tensors. What ends in a norm (a linear, an ffn, a norm
+    by itself), an ffn without one and an embedding write their vectors in fewer
+    bits, too, for the product that reads them; the residual stream reads f32.
+
+    ```mlir
+    %y = transformer.norm layer %h, %gamma, %beta residual(%x) {epsilon = ...}
+    %q, %s = transformer.quantize %y
+    // becomes
+    %y, %q, %s = transformer.norm layer %h, %gamma, %beta residual(%x)
+                   also quantize {epsilon = ...}
+    ```
+
+    Not of attention, nor of a linear without a norm, whose tasks have parts of
+    rows; once each, if a value is quantised in more than one way.
   }];
 }
 

@@ -60,6 +60,23 @@ static Value loadEntry(EmbeddingOp op, Value id, ValueRange at, Loops &loops) {
   return loops.mul(entry, loops.f32(op.getScale().convertToFloat()));
 }
 
+/// What `also` makes of the row of f32 at `at`.
+static void shortenRow(ShortRowsOpInterface op, ValueRange at, Loops &loops) {
+  OperandRange destinations =
+      cast<DestinationOpInterface>(op.getOperation()).getDestinations();
+  Value row = destinations[0];
+  if (op.getAlso() == Shortening::Quantize)
+    quantizeRow({row, op.getAlsoMultiplier(), destinations[1],
+                 op.getAlsoMultiplier() ? Value() : destinations[2]},
+                at, loops);
+  else if (op.getAlso() == Shortening::Round)
+    loops.loop(loops.lastSize(row), [&](Value d) {
+      SmallVector<Value> place = append(at, d);
+      loops.store(roundToBf16(loops.builder, loops.loc, loops.load(row, place)),
+                  destinations[1], place);
+    });
+}
+
 static void lowerToLoops(EmbeddingOp op, Loops loops) {
   OpBuilder &builder = loops.builder;
   bool hasWidth = rankOf(op.getTable()) == 2;
@@ -76,22 +93,22 @@ static void lowerToLoops(EmbeddingOp op, Loops loops) {
           builder, loops.loc, builder.getZeroAttr(entry.getType()));
       loops.store(
           arith::SelectOp::create(builder, loops.loc, isZero, zero, entry),
-          op.getDestination(), to);
+          op.getDestinations().front(), to);
     };
     if (!hasWidth)
       return copy(row, at);
     loops.loop(loops.lastSize(op.getTable()),
                [&](Value d) { copy({row, d}, append(at, d)); });
-    Value result = op.getDestination();
-    if (!op.hasPositions())
-      return;
-    Value position = positionOf(op.getPositions(), at, loops);
+    Value result = op.getDestinations().front();
     if (op.getTimescales())
-      addSinusoids(position, *op.getTimescales(), *op.getLayout(), result,
-                   result, at, loops);
-    else
-      addTableRow(op.getPositionTable(), position, *op.getOffset(), result,
-                  result, at, loops);
+      addSinusoids(positionOf(op.getPositions(), at, loops),
+                   *op.getTimescales(), *op.getLayout(), result, result, at,
+                   loops);
+    else if (op.getPositionTable())
+      addTableRow(op.getPositionTable(),
+                  positionOf(op.getPositions(), at, loops), *op.getOffset(),
+                  result, result, at, loops);
+    shortenRow(op, at, loops);
   });
 }
 
@@ -122,15 +139,16 @@ static void activateRow(ActivationKind kind, Value row, ValueRange at,
   });
 }
 
-/// Residual and norm, in place.
+/// Residual and norm, in place, and what becomes of the row beside f32.
 template <typename Op>
 static void finishRow(Op op, ValueRange at, Loops &loops) {
-  Value row = op.getDestination();
+  Value row = op.getDestinations().front();
   if (op.getResidual())
     addRow(op.getResidual(), row, row, at, loops);
   if (op.getNorm())
     normalizeRow({*op.getNorm(), op.getGamma(), op.getBeta(), *op.getEpsilon()},
                  row, row, at, loops);
+  shortenRow(op, at, loops);
 }
 
 /// The vector of a product at `at`.
@@ -156,22 +174,22 @@ static void lowerToLoops(LinearOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     int64_t column = 0;
     ProductWeight weight{op.getWeight(), op.getWeightScales(), op.getBias()};
-    for (auto [part, destination] : llvm::enumerate(op.getDestinations())) {
+    for (auto [part, width] : llvm::enumerate(op.getWidths())) {
+      Value destination = op.getDestinations()[part];
       Value result = rows.empty() ? destination : rows[part];
       ValueRange resultAt = rows.empty() ? at : ValueRange();
       multiplyRow(inputOf(op, at), weight, column, result, resultAt, loops);
-      column += op.getWidths()[part];
+      column += width;
       if (op.getActivation())
         activateRow(*op.getActivation(), result, resultAt, loops);
       if (rows.empty())
         continue;
-      loops.loop(
-          loops.lastSize(result), [&, destination = destination](Value d) {
-            Value y = loops.load(result, d);
-            if (op.getResidual())
-              y = loops.add(loops.load(op.getResidual(), append(at, d)), y);
-            loops.store(shorten(op, y, loops), destination, append(at, d));
-          });
+      loops.loop(loops.lastSize(result), [&](Value d) {
+        Value y = loops.load(result, d);
+        if (op.getResidual())
+          y = loops.add(loops.load(op.getResidual(), append(at, d)), y);
+        loops.store(shorten(op, y, loops), destination, append(at, d));
+      });
     }
     if (rows.empty() && !op.getSplit())
       finishRow(op, at, loops);
@@ -206,7 +224,7 @@ static void lowerToLoops(FfnOp op, Loops loops) {
       quantizeRow({hidden, op.getMultiplier(), factors, scale}, {}, loops);
     multiplyRow({factors, {}, scale, shift},
                 {op.getWeight2(), op.getWeight2Scales(), op.getBias2()},
-                /*column=*/0, op.getDestination(), at, loops);
+                /*column=*/0, op.getDestinations().front(), at, loops);
     finishRow(op, at, loops);
   });
 }
@@ -337,13 +355,14 @@ static void lowerToLoops(ActivationOp op, Loops loops) {
 
 static void lowerToLoops(NormOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    Value source = op.getInput();
+    Value source = op.getInput(), result = op.getDestinations().front();
     if (op.getResidual()) {
-      addRow(op.getResidual(), op.getInput(), op.getDestination(), at, loops);
-      source = op.getDestination();
+      addRow(op.getResidual(), op.getInput(), result, at, loops);
+      source = result;
     }
     normalizeRow({op.getKind(), op.getGamma(), op.getBeta(), op.getEpsilon()},
-                 source, op.getDestination(), at, loops);
+                 source, result, at, loops);
+    shortenRow(op, at, loops);
   });
 }
 

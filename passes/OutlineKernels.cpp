@@ -46,7 +46,7 @@ static SmallVector<OpOperand *> rowOperandsOf(Operation *op) {
       .Case([&](NormOp norm) {
         operands.push_back(&norm.getInputMutable());
         add(norm.getResidualMutable());
-        add(norm.getDestinationMutable());
+        add(norm.getDestinationsMutable());
       })
       .Case([&](QuantizeOp quantize) {
         operands.push_back(&quantize.getInputMutable());
@@ -57,7 +57,7 @@ static SmallVector<OpOperand *> rowOperandsOf(Operation *op) {
         if (embedding.hasPositions())
           return;
         operands.push_back(&embedding.getIdsMutable());
-        add(embedding.getDestinationMutable());
+        add(embedding.getDestinationsMutable());
       })
       .Case<ActivationOp, AddOp, FillOp, RoundOp>([&](Operation *elementwise) {
         for (OpOperand &operand : elementwise->getOpOperands())
@@ -87,7 +87,8 @@ static void collapseRows(DestinationOpInterface op) {
   }
 }
 
-/// "linear_256x1536", "attention_step_8x32": what a profile shows.
+/// "linear_256x1536", "attention_step_8x32", "norm_256_quantize": what a
+/// profile shows.
 static std::string describe(Operation *op) {
   std::string name = op->getName().stripDialect().str();
   llvm::replace(name, '.', '_');
@@ -113,10 +114,16 @@ static std::string describe(Operation *op) {
     append(logits.getVocabulary(), 'x');
     return name;
   }
-  auto results = cast<DestinationOpInterface>(op).getDestinations();
+  OperandRange results = cast<DestinationOpInterface>(op).getDestinations();
+  auto rows = dyn_cast<ShortRowsOpInterface>(op);
+  bool hasShortRows = rows && rows.getAlso();
+  if (hasShortRows)
+    results = results.take_front(1);
   for (Value result : results)
     if (results.size() > 1 || widthOf(result) != in)
       append(widthOf(result), ShapedType::isDynamic(in) ? '_' : 'x');
+  if (hasShortRows)
+    name += "_" + stringifyShortening(*rows.getAlso()).str();
   return name;
 }
 

@@ -41,7 +41,8 @@ struct Fusion {
 
 /// On whole sequences, so that full and step forms both profit. What a linear
 /// does to its own rows goes before what it shares with others: the latter
-/// takes plain linears only.
+/// takes plain linears only. Whole rows come last, when it is known who
+/// finishes them.
 static constexpr Fusion kFusions[] = {
     {"fold-scales", createFoldScalesPass},
     {"fuse-positions", createFusePositionsPass},
@@ -51,6 +52,7 @@ static constexpr Fusion kFusions[] = {
     {"fuse-ffn", createFuseFfnPass},
     {"fuse-shared-inputs", createFuseSharedInputsPass},
     {"fuse-add-norm", createFuseAddNormPass},
+    {"fuse-short-rows", createFuseShortRowsPass},
 };
 
 /// Only a step shows what its caches imply. What it is in the end has a greedy

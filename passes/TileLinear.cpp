@@ -169,12 +169,20 @@ static LinearBlock partOf(LinearOp op, ArrayRef<Value> results, Value number,
   return part;
 }
 
-/// The norm behind the rows of a block, in place.
-template <typename Op> static void tileNorm(Op op, Value rows, Loops &loops) {
+/// The norm behind the rows in the first of an op's destinations, in place, and
+/// what `also` makes of them.
+template <typename Op>
+static void finishRows(Op op, ArrayRef<Value> destinations, Loops &loops) {
+  OpBuilder &builder = loops.builder;
+  Value rows = destinations.front();
   if (op.getNorm())
-    NormOp::create(loops.builder, loops.loc, TypeRange(), *op.getNorm(), rows,
-                   op.getGamma(), op.getBeta(), /*residual=*/Value(), rows,
-                   *op.getEpsilon());
+    NormOp::create(builder, loops.loc, *op.getNorm(), rows, op.getGamma(),
+                   op.getBeta(), /*residual=*/Value(), rows, *op.getEpsilon());
+  if (op.getAlso() == Shortening::Round)
+    RoundOp::create(builder, loops.loc, TypeRange(), rows, destinations[1]);
+  else if (op.getAlso() == Shortening::Quantize)
+    QuantizeOp::create(builder, loops.loc, TypeRange(), rows,
+                       op.getAlsoMultiplier(), destinations.drop_front());
 }
 
 /// Whether tiles ask for weights ahead. For those of AMX bytes come soon
@@ -203,9 +211,11 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
   RowWork work = workOf(op.getInput(), {op.getWeight()}, loops);
   work.mostRows = mostRowsOf(work, op.getInput(), loops);
   work.panels = panels;
-  // Blocks of whole rows would each read large weights: a norm waits for all.
-  bool normsLast = op.getNorm() && work.weightBytes > kL2Bytes;
-  work.hasWholeRows = op.getNorm() && !normsLast;
+  // Blocks of whole rows would each read large weights: what needs them waits
+  // for all.
+  bool needsRows = op.getNorm() || op.getAlso();
+  bool finishesLast = needsRows && work.weightBytes > kL2Bytes;
+  work.hasWholeRows = needsRows && !finishesLast;
   forEachTask(
       loops, loops.size(op.getInput(), 0), work,
       [&](Value firstRow, Value rows, Value firstPanel, Value endPanel) {
@@ -235,8 +245,8 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
                                       : ofPart;
           };
           loops.tileBlock(part, inside(firstPanel), inside(endPanel));
-          if (!normsLast)
-            tileNorm(op, part.destination, loops);
+          if (!finishesLast)
+            finishRows(op, results, loops);
         };
         if (hasEqualParts)
           return loops.loop(loops.index(widths.size()), [&](Value number) {
@@ -257,8 +267,8 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           column += width;
         }
       });
-  if (normsLast)
-    tileNorm(op, op.getDestinations().front(), loops);
+  if (finishesLast)
+    finishRows(op, llvm::to_vector(op.getDestinations()), loops);
 }
 
 namespace {
@@ -346,7 +356,8 @@ static void tileFfn(FfnOp op, TileLoops &loops) {
         second.weightScales = op.getWeight2Scales();
         second.bias = op.getBias2();
         second.residual = task(op.getResidual());
-        second.destination = task(op.getDestination());
+        auto results = llvm::map_to_vector(op.getDestinations(), task);
+        second.destination = results.front();
         auto tileAll = [&](LinearBlock &block) {
           block.lastRows = loops.separateLastRows(block.input);
           block.shift = op.getShiftAttr();
@@ -360,7 +371,7 @@ static void tileFfn(FfnOp op, TileLoops &loops) {
                              /*multiplier=*/Value(),
                              ValueRange{second.input, second.inputScales});
         tileAll(second);
-        tileNorm(op, second.destination, loops);
+        finishRows(op, results, loops);
       });
 }
 

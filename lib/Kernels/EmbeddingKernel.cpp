@@ -7,6 +7,7 @@
 
 #include "lib/Kernels/EmbeddingKernel.h"
 #include "lib/Kernels/PositionKernels.h"
+#include "lib/Kernels/ShortRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -66,7 +67,8 @@ private:
 static void emitWithPositions(EmbeddingOp op, RowKernel &kernel) {
   Loops &loops = kernel.loops;
   Value ids = kernel.flatten(op.getIds());
-  Value output = kernel.rowsOf(op.getDestination());
+  Value output = kernel.rowsOf(op.getDestinations().front());
+  ShortRows shortRows(kernel, op);
   OpFoldResult width = kernel.widthOf(op.getTable());
   int64_t work = *getConstantIntValue(width);
   auto forEach = [&](int64_t rowWork, auto body) {
@@ -76,6 +78,7 @@ static void emitWithPositions(EmbeddingOp op, RowKernel &kernel) {
                            [&](Value y, const Slice &slice) {
                              kernel.store(y, output, row, slice);
                            });
+                      shortRows.emit(row);
                     });
   };
   if (Value learned = op.getPositionTable())
@@ -101,7 +104,8 @@ void heddle::emitKernel(EmbeddingOp op, RowKernel &kernel) {
   if (op.hasPositions())
     return emitWithPositions(op, kernel);
   Value ids = kernel.flatten(op.getIds());
-  Value output = kernel.rowsOf(op.getDestination());
+  Value output = kernel.rowsOf(op.getDestinations().front());
+  ShortRows shortRows(kernel, op);
   OpFoldResult width = kernel.widthOf(op.getTable());
   kernel.forEachRow(kernel.loops.size(ids, 0), *getConstantIntValue(width),
                     [&](Value row) {
@@ -109,5 +113,6 @@ void heddle::emitKernel(EmbeddingOp op, RowKernel &kernel) {
                       kernel.forEachSlice(width, [&](const Slice &slice) {
                         kernel.store(x.at(slice), output, row, slice);
                       });
+                      shortRows.emit(row);
                     });
 }

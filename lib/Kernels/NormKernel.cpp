@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/NormKernel.h"
+#include "lib/Kernels/ShortRows.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -71,7 +72,8 @@ void heddle::emitNormRow(RowKernel &kernel, const NormWeights &weights,
 
 void heddle::emitKernel(NormOp op, RowKernel &kernel) {
   Value input = kernel.rowsOf(op.getInput());
-  Value output = kernel.rowsOf(op.getDestination());
+  Value output = kernel.rowsOf(op.getDestinations().front());
+  ShortRows shortRows(kernel, op);
   Value residual;
   if (op.getResidual())
     residual = kernel.rowsOf(op.getResidual());
@@ -92,5 +94,6 @@ void heddle::emitKernel(NormOp op, RowKernel &kernel) {
         [&](Value value, const Slice &slice) {
           kernel.store(value, output, row, slice);
         });
+    shortRows.emit(row);
   });
 }

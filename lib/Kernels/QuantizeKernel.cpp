@@ -89,29 +89,32 @@ static Value scaleOfRow(RowKernel &kernel, Value input, Value row) {
                                  loops.div(most, loops.f32(QuantizeOp::kMost)));
 }
 
-void heddle::emitKernel(QuantizeOp op, RowKernel &kernel) {
+void heddle::quantizeRow(RowKernel &kernel, Value input, Value row,
+                         const IntegerRows &output) {
   Loops &loops = kernel.loops;
-  Value input = kernel.rowsOf(op.getInput());
-  Value integers = kernel.rowsOf(op.getDestinations().front());
-  Value scales;
-  if (op.getScales())
-    scales = kernel.flatten(op.getScales());
   VectorLoops vectors(loops.builder, loops.loc, kernel.isa);
   InnerProduct product(vectors, loops.builder.getI8Type());
-  OpFoldResult width = kernel.widthOf(input);
-  int64_t work = 4 * *getConstantIntValue(width);
-  kernel.forEachRow(loops.size(input, 0), work, [&](Value row) {
-    Value scale, multiplier;
-    if (scales)
-      loops.store(scale = scaleOfRow(kernel, input, row), scales, row);
-    else
-      multiplier = loops.load(op.getMultiplier(), loops.index(0));
-    kernel.forEachSlice(width, [&](const Slice &slice) {
-      Value x = kernel.load(input, row, slice);
-      x = scale ? loops.div(x, kernel.splat(scale, slice))
-                : loops.mul(x, kernel.splat(multiplier, slice));
-      kernel.store(product.encode(roundToIntegers(x, kernel.math)), integers,
-                   row, slice);
-    });
+  Value scale, multiplier;
+  if (output.scales)
+    loops.store(scale = scaleOfRow(kernel, input, row), output.scales, row);
+  else
+    multiplier = loops.load(output.multiplier, loops.index(0));
+  kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
+    Value x = kernel.load(input, row, slice);
+    x = scale ? loops.div(x, kernel.splat(scale, slice))
+              : loops.mul(x, kernel.splat(multiplier, slice));
+    kernel.store(product.encode(roundToIntegers(x, kernel.math)),
+                 output.integers, row, slice);
+  });
+}
+
+void heddle::emitKernel(QuantizeOp op, RowKernel &kernel) {
+  Value input = kernel.rowsOf(op.getInput());
+  IntegerRows output{kernel.rowsOf(op.getDestinations().front()),
+                     op.getScales() ? kernel.flatten(op.getScales()) : Value(),
+                     op.getMultiplier()};
+  int64_t work = 4 * *getConstantIntValue(kernel.widthOf(input));
+  kernel.forEachRow(kernel.loops.size(input, 0), work, [&](Value row) {
+    quantizeRow(kernel, input, row, output);
   });
 }

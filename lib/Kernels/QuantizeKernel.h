@@ -13,6 +13,16 @@ namespace heddle {
 /// every ISA level.
 mlir::Value roundToIntegers(mlir::Value x, const VectorMath &math);
 
+/// Where quantised rows go, memrefs [rows, width] of i8. Either `scales` [rows]
+/// are written, too, or all rows have one multiplier [1]; the other is null.
+struct IntegerRows {
+  mlir::Value integers, scales, multiplier;
+};
+
+/// Builds what becomes of row `row` of f32 [rows, width].
+void quantizeRow(RowKernel &kernel, mlir::Value input, mlir::Value row,
+                 const IntegerRows &output);
+
 /// Builds what the op computes, at the kernel's insertion point.
 void emitKernel(QuantizeOp op, RowKernel &kernel);
 

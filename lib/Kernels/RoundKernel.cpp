@@ -30,15 +30,17 @@ Value heddle::roundToBf16(Value x, const VectorMath &math) {
       .getResult(0);
 }
 
+void heddle::roundRow(RowKernel &kernel, Value input, Value row, Value output) {
+  kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
+    Value x = kernel.load(input, row, slice);
+    kernel.store(roundToBf16(x, kernel.math), output, row, slice);
+  });
+}
+
 void heddle::emitKernel(RoundOp op, RowKernel &kernel) {
   Value input = kernel.rowsOf(op.getInput());
   Value output = kernel.rowsOf(op.getDestination());
-  OpFoldResult width = kernel.widthOf(input);
-  int64_t work = getConstantIntValue(width).value_or(1);
-  kernel.forEachRow(kernel.loops.size(input, 0), work, [&](Value row) {
-    kernel.forEachSlice(width, [&](const Slice &slice) {
-      Value x = kernel.load(input, row, slice);
-      kernel.store(roundToBf16(x, kernel.math), output, row, slice);
-    });
-  });
+  int64_t work = getConstantIntValue(kernel.widthOf(input)).value_or(1);
+  kernel.forEachRow(kernel.loops.size(input, 0), work,
+                    [&](Value row) { roundRow(kernel, input, row, output); });
 }

@@ -12,6 +12,11 @@ namespace heddle {
 /// RoundOp, bit for bit on every ISA level.
 mlir::Value roundToBf16(mlir::Value x, const VectorMath &math);
 
+/// Builds what becomes of row `row` of f32 [rows, width], in bf16 of that
+/// shape.
+void roundRow(RowKernel &kernel, mlir::Value input, mlir::Value row,
+              mlir::Value output);
+
 /// Builds what the op computes, at the kernel's insertion point.
 void emitKernel(RoundOp op, RowKernel &kernel);
 

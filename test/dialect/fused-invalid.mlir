@@ -35,7 +35,7 @@ func.func @linear_c5_epsilon(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %g: tenso
 
 func.func @linear_c5_without_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
   // expected-error @below {{has gamma, beta or epsilon and expects a norm}}
-  %y = "transformer.linear"(%x, %w) <{epsilon = 1.0 : f32, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  %y = "transformer.linear"(%x, %w) <{epsilon = 1.0 : f32, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
   return
 }
 
@@ -43,7 +43,7 @@ func.func @linear_c5_without_norm(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
 
 func.func @linear_c5_without_gamma(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
   // expected-error @below {{has a norm and expects gamma and epsilon}}
-  %y = "transformer.linear"(%x, %w) <{epsilon = 1.0 : f32, norm = #transformer<norm_kind rms>, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+  %y = "transformer.linear"(%x, %w) <{epsilon = 1.0 : f32, norm = #transformer<norm_kind rms>, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
   return
 }
 
@@ -66,7 +66,7 @@ func.func @linear_c6_sum(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
 // -----
 
 func.func @linear_c6_epilogue(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
-  // expected-error @below {{splits its result and expects no activation, residual, norm or quantize}}
+  // expected-error @below {{splits its result and expects no activation, residual, norm, quantize or also}}
   %y:2 = transformer.linear %x, %w activation(relu) split [2, 2] : (tensor<?x8xf32>, tensor<8x4xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>)
   return
 }
@@ -123,7 +123,7 @@ func.func @ffn_c2_length(%x: tensor<?x8xf32>, %w1: tensor<8x16xf32>, %b: tensor<
 
 func.func @ffn_c2_together(%x: tensor<?x8xf32>, %w1: tensor<8x16xf32>, %b: tensor<16xf32>, %w2: tensor<16x8xf32>) {
   // expected-error @below {{expects both biases or none}}
-  %y = "transformer.ffn"(%x, %w1, %b, %w2) <{operandSegmentSizes = array<i32: 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x16xf32>, tensor<16xf32>, tensor<16x8xf32>) -> tensor<?x8xf32>
+  %y = "transformer.ffn"(%x, %w1, %b, %w2) <{operandSegmentSizes = array<i32: 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> : (tensor<?x8xf32>, tensor<8x16xf32>, tensor<16xf32>, tensor<16x8xf32>) -> tensor<?x8xf32>
   return
 }
 
@@ -219,7 +219,7 @@ func.func @embedding_c3(%ids: tensor<?x?xi32>, %table: tensor<9x7xf32>) {
 
 func.func @embedding_c3_layout(%ids: tensor<?x?xi32>, %table: tensor<9x8xf32>) {
   // expected-error @below {{expects positions with timescales and a layout, or with a table and an offset}}
-  %y = "transformer.embedding"(%ids, %table) <{timescales = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0>}> : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %y = "transformer.embedding"(%ids, %table) <{timescales = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0>}> : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   return
 }
 

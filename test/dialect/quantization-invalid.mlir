@@ -280,3 +280,75 @@ transformer.parameter @parameter_c5_rounded : tensor<4x8xbf16> rounded of [@w]
 
 // expected-error @below {{of type 'tensor<8x4xbf16>' expects a derivation}}
 transformer.parameter @parameter_c8_bf16 : tensor<8x4xbf16> from <"m.bin", offset = 0, encoding = bf16>
+
+// -----
+
+func.func @also_multiplier(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %m: tensor<2xf32>) {
+  // expected-error @below {{the multiplier has type 'tensor<2xf32>', expected 1 values}}
+  %y:2 = transformer.norm rms %x, %g also quantize(%m) {epsilon = 1.0 : f32} : (tensor<?x8xf32>, tensor<8xf32>, tensor<2xf32>) -> (tensor<?x8xf32>, tensor<?x8xi8>)
+  return
+}
+
+// -----
+
+func.func @also_round_multiplier(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %m: tensor<1xf32>) {
+  // expected-error @below {{has a multiplier and expects 'also quantize'}}
+  %y:2 = "transformer.norm"(%x, %g, %m) <{kind = #transformer<norm_kind rms>, epsilon = 1.0 : f32, also = #transformer<shortening round>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 1, 0>}> : (tensor<?x8xf32>, tensor<8xf32>, tensor<1xf32>) -> (tensor<?x8xf32>, tensor<?x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @also_kind(%x: tensor<?x8xf32>, %g: tensor<8xf32>) {
+  // expected-error @below {{expected quantize or round, found 'float'}}
+  %y:2 = transformer.norm rms %x, %g also float {epsilon = 1.0 : f32} : (tensor<?x8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @also_count(%x: memref<?x8xf32>, %g: memref<8xf32>, %q: memref<?x8xi8>) {
+  // expected-error @below {{expects 3 destinations, found 2}}
+  transformer.norm rms %x, %g also quantize into %x, %q {epsilon = 1.0 : f32} : (memref<?x8xf32>, memref<8xf32>, memref<?x8xf32>, memref<?x8xi8>) -> ()
+  return
+}
+
+// -----
+
+func.func @also_type(%x: memref<?x8xf32>, %g: memref<8xf32>, %q: memref<?x8xi8>) {
+  // expected-error @below {{expects destination #1 of 'bf16', found 'memref<?x8xi8>'}}
+  transformer.norm rms %x, %g also round into %x, %q {epsilon = 1.0 : f32} : (memref<?x8xf32>, memref<8xf32>, memref<?x8xf32>, memref<?x8xi8>) -> ()
+  return
+}
+
+// -----
+
+func.func @also_shape(%x: memref<?x8xf32>, %g: memref<8xf32>, %q: memref<?x9xbf16>) {
+  // expected-error @below {{writes a result of shape [?, 8] into a destination of type 'memref<?x9xbf16>'}}
+  transformer.norm rms %x, %g also round into %x, %q {epsilon = 1.0 : f32} : (memref<?x8xf32>, memref<8xf32>, memref<?x8xf32>, memref<?x9xbf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_c6_also(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>) {
+  // expected-error @below {{splits its result and expects no activation, residual, norm, quantize or also}}
+  %y:3 = transformer.linear %x, %w also round split [2, 2] : (tensor<?x8xf32>, tensor<8x4xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xbf16>)
+  return
+}
+
+// -----
+
+func.func @linear_c8_also(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) {
+  // expected-error @below {{expects f32 beside 'also', found 'bf16'}}
+  %y:2 = transformer.linear %x, %w round also round : (tensor<?x8xbf16>, tensor<8x4xbf16>) -> (tensor<?x4xbf16>, tensor<?x4xbf16>)
+  return
+}
+
+// -----
+
+func.func @embedding_c6(%ids: tensor<?x?xi32>, %t: tensor<9x8xi8>) {
+  // expected-error @below {{expects vectors of f32 beside 'also', found a table 'tensor<9x8xi8>'}}
+  %y:2 = transformer.embedding %ids, %t also round : (tensor<?x?xi32>, tensor<9x8xi8>) -> (tensor<?x?x8xi8>, tensor<?x?x8xbf16>)
+  return
+}

@@ -115,3 +115,23 @@ func.func @tables(%ids: tensor<?x?xi32>, %t: tensor<9x8xi8>, %s: tensor<9xf32>, 
   %c = transformer.embedding %ids, %t scales(%m) divides positions(sinusoidal, 4, halves) : (tensor<?x?xi32>, tensor<9x8xi8>, tensor<1xf32>) -> tensor<?x?x8xf32>
   return
 }
+
+// CHECK-LABEL: @also
+func.func @also(%ids: tensor<?x?xi32>, %x: tensor<?x?x8xf32>, %w: tensor<8x8xf32>, %g: tensor<8xf32>, %m: tensor<1xf32>) {
+  // CHECK: transformer.norm rms %arg1, %arg3 residual(%arg1) also quantize {epsilon = 1.000000e+00 : f32} : {{.*}} -> (tensor<?x?x8xf32>, tensor<?x?x8xi8>, tensor<?x?xf32>)
+  %a:3 = transformer.norm rms %x, %g residual(%x) also quantize {epsilon = 1.0 : f32} : (tensor<?x?x8xf32>, tensor<8xf32>, tensor<?x?x8xf32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xi8>, tensor<?x?xf32>)
+  // CHECK: transformer.linear %arg1, %arg2 norm(rms, %arg3, 1.000000e+00) also quantize(%arg4) : {{.*}} -> (tensor<?x?x8xf32>, tensor<?x?x8xi8>)
+  %b:2 = transformer.linear %x, %w norm(rms, %g, 1.0) also quantize(%m) : (tensor<?x?x8xf32>, tensor<8x8xf32>, tensor<8xf32>, tensor<1xf32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xi8>)
+  // CHECK: transformer.ffn %arg1, %arg2, %arg2 activation(relu) also round : {{.*}} -> (tensor<?x?x8xf32>, tensor<?x?x8xbf16>)
+  %c:2 = transformer.ffn %x, %w, %w activation(relu) also round : (tensor<?x?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xbf16>)
+  // CHECK: transformer.embedding %arg0, %arg2 also round : {{.*}} -> (tensor<?x?x8xf32>, tensor<?x?x8xbf16>)
+  %d:2 = transformer.embedding %ids, %w also round : (tensor<?x?xi32>, tensor<8x8xf32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xbf16>)
+  return
+}
+
+// CHECK-LABEL: @memrefs_of_also
+func.func @memrefs_of_also(%x: memref<?x8xf32>, %g: memref<8xf32>, %q: memref<?x8xi8>, %s: memref<?xf32>) {
+  // CHECK: transformer.norm rms %arg0, %arg1 also quantize into %arg0, %arg2, %arg3 {epsilon = 1.000000e+00 : f32} :
+  transformer.norm rms %x, %g also quantize into %x, %q, %s {epsilon = 1.0 : f32} : (memref<?x8xf32>, memref<8xf32>, memref<?x8xf32>, memref<?x8xi8>, memref<?xf32>) -> ()
+  return
+}

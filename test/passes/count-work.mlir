@@ -42,21 +42,27 @@ func.func private @attention(%q: memref<?x?x8xf32>, %k: memref<?x?x8xf32>, %v: m
 // -----
 
 // A candidate's row has the bytes of its type, and a logit, a bias and, of i8, a
-// scale beside.
+// scale beside; an embedding reads the rows of its table that it takes.
 
-// CHECK-LABEL: func.func private @candidates_of_bf16.work(
+// CHECK-LABEL: func.func private @embedding.work(
 // CHECK: return
 
 // LOOPS-LABEL: func.func private @candidates.work(
 // LOOPS: arith.muli %{{.*}}, %c76{{[_0-9]*}}
 // LOOPS-LABEL: func.func private @candidates_of_bf16.work(
 // LOOPS: arith.muli %{{.*}}, %c136{{[_0-9]*}}
+// LOOPS-LABEL: func.func private @embedding.work(
+// LOOPS: arith.muli %{{.*}}, %c16{{[_0-9]*}}
 func.func private @candidates(%x: memref<?x64xi8>, %s: memref<?xf32>, %t: memref<900x64xi8>, %scales: memref<900xf32>, %b: memref<900xf32>, %counts: memref<?xi32>, %ids: memref<?x?xi32>, %of: memref<?xi32>, %y: memref<?x?xf32>) attributes {transformer.kernel} {
   transformer.candidate_logits %x scales(%s), %t scales(%scales), %b, %counts gather(%ids) of %of into %y : (memref<?x64xi8>, memref<?xf32>, memref<900x64xi8>, memref<900xf32>, memref<900xf32>, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x?xf32>) -> ()
   return
 }
 func.func private @candidates_of_bf16(%x: memref<?x64xbf16>, %t: memref<900x64xbf16>, %b: memref<900xf32>, %counts: memref<?xi32>, %ids: memref<?x?xi32>, %of: memref<?xi32>, %y: memref<?x?xf32>) attributes {transformer.kernel} {
   transformer.candidate_logits %x, %t, %b, %counts gather(%ids) of %of into %y : (memref<?x64xbf16>, memref<900x64xbf16>, memref<900xf32>, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x?xf32>) -> ()
+  return
+}
+func.func private @embedding(%ids: memref<?xi32>, %t: memref<9x8xbf16>, %y: memref<?x8xf32>) attributes {transformer.kernel} {
+  transformer.embedding %ids, %t widen into %y : (memref<?xi32>, memref<9x8xbf16>, memref<?x8xf32>) -> ()
   return
 }
 

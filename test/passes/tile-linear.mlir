@@ -352,3 +352,35 @@ func.func private @asks_for_the_next_group(%x: memref<?x768xbf16>,
     : (memref<?x768xbf16>, memref<24x384x32x2xbf16>, memref<?x768xf32>) -> ()
   return
 }
+
+// -----
+
+// Finished rows are quantised by their task, or where a norm waits for all.
+// CHECK-LABEL: @finished_rows_get_fewer_bits
+// CHECK: scf.forall
+// CHECK: transformer.norm layer %[[Y:[a-z0-9_]*]], %arg2 into %[[Y]]
+// CHECK-NEXT: transformer.quantize %[[Y]] into %{{.*}}, %{{.*}} :
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+func.func private @finished_rows_get_fewer_bits(%x: memref<?x32xf32>,
+    %w: memref<1x32x32xf32>, %g: memref<32xf32>, %y: memref<?x32xf32>,
+    %q: memref<?x32xi8>, %s: memref<?xf32>) {
+  transformer.linear %x, %w norm(layer, %g, 1.0e-6) also quantize into %y, %q, %s
+    : (memref<?x32xf32>, memref<1x32x32xf32>, memref<32xf32>, memref<?x32xf32>,
+       memref<?x32xi8>, memref<?xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: @rows_of_large_weights_get_fewer_bits
+// CHECK: scf.forall
+// CHECK: transformer.norm layer %arg3, %arg2 into %arg3
+// CHECK-NEXT: transformer.round %arg3 into %arg4
+// CHECK-NEXT: return
+func.func private @rows_of_large_weights_get_fewer_bits(%x: memref<?x1024xf32>,
+    %w: memref<32x1024x32xf32>, %g: memref<1024xf32>, %y: memref<?x1024xf32>,
+    %q: memref<?x1024xbf16>) {
+  transformer.linear %x, %w norm(layer, %g, 1.0e-6) also round into %y, %q
+    : (memref<?x1024xf32>, memref<32x1024x32xf32>, memref<1024xf32>,
+       memref<?x1024xf32>, memref<?x1024xbf16>) -> ()
+  return
+}

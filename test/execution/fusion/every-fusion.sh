@@ -14,7 +14,8 @@ for model in "$@"; do
   grep -E '^(fold|fuse)-[a-z-]+: [0-9]+ fused, [0-9]+ declined$' "$name.txt"
 done >totals
 for fusion in fold-scales fuse-positions fuse-candidates fuse-epilogues \
-  fuse-quantize fuse-ffn fuse-shared-inputs fuse-add-norm fuse-masks fuse-choice; do
+  fuse-quantize fuse-ffn fuse-shared-inputs fuse-add-norm fuse-short-rows \
+  fuse-masks fuse-choice; do
   [ "$(grep -c "^$fusion: " totals)" = $# ]
   grep -qE "^$fusion: [1-9]" totals
 done
