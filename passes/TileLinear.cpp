@@ -175,14 +175,20 @@ template <typename Op>
 static void finishRows(Op op, ArrayRef<Value> destinations, Loops &loops) {
   OpBuilder &builder = loops.builder;
   Value rows = destinations.front();
-  if (op.getNorm())
-    NormOp::create(builder, loops.loc, *op.getNorm(), rows, op.getGamma(),
-                   op.getBeta(), /*residual=*/Value(), rows, *op.getEpsilon());
-  if (op.getAlso() == Shortening::Round)
+  if (op.getNorm()) {
+    auto norm = NormOp::create(builder, loops.loc, *op.getNorm(), rows,
+                               op.getGamma(), op.getBeta(),
+                               /*residual=*/Value(), rows, *op.getEpsilon());
+    norm.setAlso(op.getAlso());
+    if (op.getAlsoMultiplier())
+      norm.getAlsoMultiplierMutable().assign(op.getAlsoMultiplier());
+    norm.getDestinationsMutable().assign(destinations);
+  } else if (op.getAlso() == Shortening::Round) {
     RoundOp::create(builder, loops.loc, TypeRange(), rows, destinations[1]);
-  else if (op.getAlso() == Shortening::Quantize)
+  } else if (op.getAlso() == Shortening::Quantize) {
     QuantizeOp::create(builder, loops.loc, TypeRange(), rows,
                        op.getAlsoMultiplier(), destinations.drop_front());
+  }
 }
 
 /// Whether tiles ask for weights ahead. For those of AMX bytes come soon

@@ -358,9 +358,8 @@ func.func private @asks_for_the_next_group(%x: memref<?x768xbf16>,
 // Finished rows are quantised by their task, or where a norm waits for all.
 // CHECK-LABEL: @finished_rows_get_fewer_bits
 // CHECK: scf.forall
-// CHECK: transformer.norm layer %[[Y:[a-z0-9_]*]], %arg2 into %[[Y]]
-// CHECK-NEXT: transformer.quantize %[[Y]] into %{{.*}}, %{{.*}} :
-// CHECK-NEXT: }
+// CHECK: transformer.norm layer %[[Y:[a-z0-9_]*]], %arg2 also quantize into %[[Y]], %{{.*}}, %{{.*}} {
+// CHECK-NEXT: {{^ *[}]}}
 // CHECK-NEXT: return
 func.func private @finished_rows_get_fewer_bits(%x: memref<?x32xf32>,
     %w: memref<1x32x32xf32>, %g: memref<32xf32>, %y: memref<?x32xf32>,
@@ -373,8 +372,7 @@ func.func private @finished_rows_get_fewer_bits(%x: memref<?x32xf32>,
 
 // CHECK-LABEL: @rows_of_large_weights_get_fewer_bits
 // CHECK: scf.forall
-// CHECK: transformer.norm layer %arg3, %arg2 into %arg3
-// CHECK-NEXT: transformer.round %arg3 into %arg4
+// CHECK: transformer.norm layer %arg3, %arg2 also round into %arg3, %arg4 {
 // CHECK-NEXT: return
 func.func private @rows_of_large_weights_get_fewer_bits(%x: memref<?x1024xf32>,
     %w: memref<32x1024x32xf32>, %g: memref<1024xf32>, %y: memref<?x1024xf32>,
