@@ -21,6 +21,11 @@ static constexpr StringLiteral kPass = "fuse-ffn";
 /// faster, at 128 to 4,096 rows; with 0.8 and 1.5 MB it made no difference.
 static constexpr int64_t kMostWeightBytes = 1 << 21;
 
+/// Inputs of a tile of bf16. Where depths are no multiple of it, linears of a
+/// level with tiles end in parts of one, and an ffn there takes vectors
+/// (TileLinear.cpp), whose sums have another order.
+static constexpr int64_t kTileDepth = 32;
+
 namespace {
 /// What stands between two linears, where the first does not do it itself.
 struct Between {
@@ -76,6 +81,9 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
   static Type factorType(LinearOp linear) {
     return getElementTypeOrSelf(linear.getWeight().getType());
   }
+  static int64_t depthOf(LinearOp linear) {
+    return cast<ShapedType>(linear.getWeight().getType()).getDimSize(0);
+  }
 
   static int64_t weightBytes(LinearOp linear) {
     auto type = cast<ShapedType>(linear.getWeight().getType());
@@ -115,6 +123,10 @@ struct FuseFfn : heddle::impl::FuseFfnPassBase<FuseFfn> {
     if (hiddenWidth > FfnOp::kMostHiddenWidth)
       return decline("caches do not keep " + Twine(hiddenWidth) +
                      " hidden values a row");
+    if (factorType(first).isBF16() &&
+        (depthOf(first) % kTileDepth != 0 || depthOf(second) % kTileDepth != 0))
+      return decline("a depth that ends within a tile of bf16 is summed in "
+                     "another order by an ffn");
     if (weightBytes(first) + weightBytes(second) > kMostWeightBytes)
       return decline("reading their weights for each block of rows takes "
                      "longer than multiplying");
