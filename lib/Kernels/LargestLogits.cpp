@@ -78,11 +78,8 @@ LargestLogitsBuilder::LargestLogitsBuilder(LargestLogitsOp op, TileLoops &loops,
     : loops(loops), op(op), isFetched(isFetched),
       values(op.getDestinations()[0]), ids(op.getDestinations()[1]),
       panels(op.getVocabulary() / kPanelColumns) {
-  auto type = cast<MemRefType>(op.getWeight().getType());
-  int64_t bytes = type.getNumElements() / type.getDimSize(0) *
-                  type.getElementTypeBitWidth() / 8;
-  chunkPanels =
-      std::clamp<int64_t>(kPanelBytes / bytes, 1, kMostColumns / kPanelColumns);
+  chunkPanels = std::clamp<int64_t>(kPanelBytes / panelBytes(op.getWeight()), 1,
+                                    kMostColumns / kPanelColumns);
   chunkPanels = std::min(chunkPanels, std::max<int64_t>(panels, 1));
 }
 

@@ -41,6 +41,12 @@ int64_t TileLoops::mostRows() const {
   return (isa.vectorRegisters - wholeVectors() - 1) / wholeVectors();
 }
 
+int64_t heddle::panelBytes(Value weight) {
+  auto type = cast<MemRefType>(weight.getType());
+  return type.getNumElements() / type.getDimSize(0) *
+         type.getElementTypeBitWidth() / 8;
+}
+
 int64_t TileLoops::rowsOfTile(Value input) const {
   return multipliesTiles(input, isa) ? kMostTileRows : mostRows();
 }
@@ -216,12 +222,9 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
 /// beside x.
 bool TileLoops::fetchesNext(const LinearBlock &block,
                             const TilePlace &place) const {
-  auto type = cast<MemRefType>(block.weight.getType());
-  int64_t panelBytes = type.getNumElements() / type.getDimSize(0) *
-                       type.getElementTypeBitWidth() / 8;
   int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
   return block.isFetched && !place.isPartial &&
-         panels * panelBytes <= kFetchedBytes;
+         panels * panelBytes(block.weight) <= kFetchedBytes;
 }
 
 /// What a tile of rows, one of `tiles`, asks for: its part of the panels behind
@@ -295,11 +298,9 @@ TileRows TileLoops::separateLastRows(Value input) {
 
 /// The columns of a group of panels.
 Value TileLoops::groupWidth(const LinearBlock &block) {
-  auto type = cast<MemRefType>(block.weight.getType());
-  int64_t panelBytes = type.getNumElements() / type.getDimSize(0) *
-                       type.getElementTypeBitWidth() / 8;
   auto columnsOf = [&](int64_t bytes) {
-    return index(std::max<int64_t>(1, bytes / panelBytes) * kPanelColumns);
+    return index(std::max<int64_t>(1, bytes / panelBytes(block.weight)) *
+                 kPanelColumns);
   };
   if (!block.isFetched)
     return columnsOf(kGroupBytes);

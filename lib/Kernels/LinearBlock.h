@@ -47,6 +47,9 @@ struct LinearBlock {
   }
 };
 
+/// Bytes of a panel of a packed weight [panels, ...], a memref.
+int64_t panelBytes(mlir::Value weight);
+
 /// Index arithmetic and loops around tiles.
 class TileLoops : public VectorLoops {
 public:
