@@ -42,12 +42,13 @@ template <typename Condition> static bool spin(Condition condition) {
 }
 
 Result<std::unique_ptr<ThreadPool>> ThreadPool::create(int64_t threads) {
-  std::unique_ptr<ThreadPool> pool(new ThreadPool);
-  for (int64_t number = 2; number <= threads; ++number) {
-    Result<Thread> thread =
-        Thread::start([pool = pool.get()] { pool->work(); });
+  std::unique_ptr<ThreadPool> pool(new ThreadPool(threads));
+  for (int64_t number = 1; number < threads; ++number) {
+    Result<Thread> thread = Thread::start([pool = pool.get(), number] {
+      pool->work(static_cast<size_t>(number));
+    });
     if (!thread.ok())
-      return Status::error("cannot start thread ", number, " of ", threads,
+      return Status::error("cannot start thread ", number + 1, " of ", threads,
                            ": ", thread.message());
     pool->threads.push_back(std::move(*thread));
   }
@@ -68,8 +69,11 @@ void ThreadPool::parallelFor(void *pool, int64_t count, HeddleTask task,
   auto &self = *static_cast<ThreadPool *>(pool);
   self.task = task;
   self.context = context;
-  self.count = count;
-  self.next.store(0, std::memory_order_relaxed);
+  int64_t threads = static_cast<int64_t>(self.ranges.size()), number = 0;
+  for (TaskRange &range : self.ranges) {
+    range.assign({count * number / threads, count * (number + 1) / threads});
+    ++number;
+  }
   uint64_t loop = loopNumber(self.state.load(std::memory_order_relaxed)) + 1;
   self.state.store(loop << 32 | kOpen);
   // One iteration is the caller's.
@@ -81,22 +85,19 @@ void ThreadPool::parallelFor(void *pool, int64_t count, HeddleTask task,
     for (; wanted > 0; --wanted)
       self.loopOpened.notify_one();
   }
-  self.runTasks();
+  self.runTasks(0);
   self.state.fetch_sub(kOpen);
   self.waitForThreads();
 }
 
-/// Iterations that follow each other stay on one thread as long as there are
-/// many: they may ask for memory ahead.
-void ThreadPool::runTasks() {
-  int64_t shares = 2 * (static_cast<int64_t>(threads.size()) + 1);
-  int64_t first = next.load(std::memory_order_relaxed);
-  while (first < count) {
-    int64_t end = first + std::max<int64_t>(1, (count - first) / shares);
-    if (!next.compare_exchange_weak(first, end, std::memory_order_relaxed))
-      continue;
-    task(context, first, end);
-    first = next.load(std::memory_order_relaxed);
+/// First a thread's own iterations, then those that others have not come to.
+void ThreadPool::runTasks(size_t number) {
+  for (TaskRun run; !(run = ranges[number].takeFirst()).isEmpty();)
+    task(context, run.begin, run.end);
+  for (size_t other = 1; other < ranges.size(); ++other) {
+    TaskRange &range = ranges[(number + other) % ranges.size()];
+    for (TaskRun run; !(run = range.takeLast()).isEmpty();)
+      task(context, run.begin, run.end);
   }
 }
 
@@ -111,7 +112,7 @@ void ThreadPool::waitForThreads() {
 }
 
 /// What a thread of the pool does all its life.
-void ThreadPool::work() {
+void ThreadPool::work(size_t number) {
   FloatEnvironment environment;
   uint32_t lastLoop = 0;
   auto mayGoOn = [&] {
@@ -120,7 +121,7 @@ void ThreadPool::work() {
   };
   while (!stopping) {
     if (join(lastLoop)) {
-      runTasks();
+      runTasks(number);
       leave();
     } else if (!spin(mayGoOn)) {
       std::unique_lock<std::mutex> lock(mutex);

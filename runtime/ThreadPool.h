@@ -11,6 +11,7 @@
 
 #include "runtime/KernelAbi.h"
 #include "runtime/Result.h"
+#include "runtime/TaskRange.h"
 #include "runtime/Thread.h"
 
 #include <atomic>
@@ -33,19 +34,20 @@ public:
   ThreadPool &operator=(const ThreadPool &) = delete;
   ~ThreadPool();
 
-  /// Of type HeddleParallelFor; `pool` is a ThreadPool. Every thread runs
+  /// Of type HeddleParallelFor; `pool` is a ThreadPool, and `count` at most
+  /// TaskRange::kMostIterations. Every thread runs
   /// tasks in the float environment of entry points (FloatEnvironment.h), of
   /// which the caller is responsible for its own.
   static void parallelFor(void *pool, int64_t count, HeddleTask task,
                           void *context);
 
 private:
-  ThreadPool() = default;
+  explicit ThreadPool(int64_t threads) : ranges(static_cast<size_t>(threads)) {}
 
-  void work();
+  void work(size_t number);
   bool join(uint32_t &lastLoop);
   void leave();
-  void runTasks();
+  void runTasks(size_t number);
   void waitForThreads();
 
   /// The loop that is open or was: whether threads may join it (bit 0), how
@@ -55,9 +57,8 @@ private:
   /// Written by the caller while nobody is inside.
   HeddleTask task = nullptr;
   void *context = nullptr;
-  int64_t count = 0;
-  /// The first iteration that nobody has taken.
-  alignas(64) std::atomic<int64_t> next{0};
+  /// Of each thread, the caller's first.
+  std::vector<TaskRange> ranges;
 
   /// For those who have waited too long to spin.
   alignas(64) std::mutex mutex;
