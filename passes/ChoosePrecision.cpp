@@ -260,17 +260,17 @@ void ChoosePrecision::visit(LinearOp op) {
       shorten(weight, parameters->find(op.getBias()), Outputs::Columns);
   ShortVector input = shorten(op.getInput(), factors);
   OpBuilder builder(op);
-  Value elements = read(builder, factors.elements);
-  Value scales = read(builder, factors.scales);
-  Value bias = factors.precision == Precision::BF16
-                   ? op.getBias()
-                   : read(builder, factors.bias);
-  auto product =
-      LinearOp::create(builder, op.getLoc(), input.elements, input.scales,
-                       elements, scales, bias, factors.shift);
-  op.getOutput().replaceAllUsesWith(product.getOutput());
-  op.erase();
-  report(product, factors);
+  op.getInputMutable().assign(input.elements);
+  if (input.scales)
+    op.getInputScalesMutable().assign(input.scales);
+  op.getWeightMutable().assign(read(builder, factors.elements));
+  if (factors.scales)
+    op.getWeightScalesMutable().assign(read(builder, factors.scales));
+  if (factors.bias)
+    op.getBiasMutable().assign(read(builder, factors.bias));
+  if (factors.shift)
+    op.setShiftAttr(factors.shift);
+  report(op, factors);
 }
 
 /// The table that `rows` are looked up in as they are; null where they are

@@ -53,6 +53,19 @@ func.func @linears(%x: tensor<?x?x8xf32>) -> (tensor<?x?x4xf32>, tensor<?x?x4xf3
   return %y, %z : tensor<?x?x4xf32>, tensor<?x?x4xf32>
 }
 
+// What stands behind a product in one op with it stays there.
+// BF16-LABEL: func.func @fused(
+// BF16: transformer.linear %{{.*}}, %{{.*}}, %{{.*}} activation(relu) residual(%arg1) :
+// CHECK-LABEL: func.func @fused(
+// INT8: transformer.linear %{{.*}} scales(%{{[^)]*}}), %{{.*}} scales(%{{[^)]*}}), %{{.*}} activation(relu) residual(%arg1) :
+// CHECK: return
+func.func @fused(%x: tensor<?x?x8xf32>, %r: tensor<?x?x4xf32>) -> tensor<?x?x4xf32> {
+  %w = transformer.weight @w : tensor<8x4xf32>
+  %b = transformer.weight @b : tensor<4xf32>
+  %y = transformer.linear %x, %w, %b activation(relu) residual(%r) : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<4xf32>, tensor<?x?x4xf32>) -> tensor<?x?x4xf32>
+  return %y : tensor<?x?x4xf32>
+}
+
 // Integers and multipliers that are stored are kept; a bias takes back the shift
 // where there was none, too.
 // BF16-LABEL: func.func @stored(
