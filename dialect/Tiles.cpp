@@ -18,6 +18,13 @@ static bool arePanelsOf(Value weight, int64_t in) {
          type.getShape() == ArrayRef<int64_t>(layout.shape(in));
 }
 
+/// Which rows of W a tile asks for.
+template <typename Op> static LogicalResult verifyNext(Op op) {
+  if (bool(op.getNext()) == bool(op.getFetched()))
+    return success();
+  return op.emitOpError("expects next and fetched together");
+}
+
 /// The scales of sums of integers, and the type of what they become.
 template <typename Op>
 static LogicalResult verifyScales(Op op, bool isOfIntegers) {
@@ -66,6 +73,9 @@ LogicalResult LinearTileOp::verify() {
       (getResidual() && width(getResidual()) != out))
     return emitOpError("expects x [rows, in], panels of [in, out], a bias "
                        "[out], a residual and y [rows, out]");
+  // linear.tile_c3
+  if (failed(verifyNext(*this)))
+    return failure();
   return verifyScales(*this,
                       shapedType(getWeight()).getElementType().isInteger(8));
 }
@@ -91,8 +101,17 @@ LogicalResult LinearSumsOp::verify() {
                        "at least ")
            << getRows() << " x " << getColumns();
   // linear.sums_c3
-  if (bool(getNext()) != bool(getFetched()))
-    return emitOpError("expects next and fetched together");
+  if (failed(verifyNext(*this)))
+    return failure();
+  if (bool(getFrom()) != getInputs().has_value())
+    return emitOpError("expects from and inputs together");
+  // linear.sums_c4
+  int64_t depth = width(getInput());
+  int64_t group = panelsOf(getWeight(), kPanelColumns).group();
+  int64_t inputs = getInputs().value_or(0);
+  if (inputs % group != 0 || inputs > depth)
+    return emitOpError("expects inputs in groups of ")
+           << group << ", no more than " << depth << ", found " << inputs;
   return success();
 }
 
@@ -100,6 +119,8 @@ void LinearSumsOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
   addTileEffects(*this, getDestinationMutable(), effects);
+  if (getFrom())
+    effects.emplace_back(MemoryEffects::Read::get(), &getDestinationMutable());
 }
 
 LogicalResult LinearFinishOp::verify() {

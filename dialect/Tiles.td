@@ -31,7 +31,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     ascending, one fused multiply-add each, and then the bias, whatever the tile:
     its size changes no bit. With `next` the tile asks for rows of W that are
     needed later: from row `next` on, counted through all panels, `fetched` rows
-    for every four groups of inputs that it multiplies.
+    for every eight groups of inputs that it multiplies.
 
     Of i8, x W, its scales and `quantize` are those of `linear`; a scale of x
     stands for each row. Of bf16 sums take a pair of inputs after the other, the
@@ -46,6 +46,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     Constraints:
     - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
     - (C2) x, W, b, residual and y fit together as in linear.
+    - (C3) `next` and `fetched` are given together.
   }];
   let arguments = (ins Transformer_TileValues:$input,
                        Optional<Transformer_TileVector>:$input_scales,
@@ -88,9 +89,14 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     behind the last one of W sum its padding. Of i8 the sums are i32, `shift`
     included.
 
-    With `next` a level that multiplies tiles asks for rows of W that it needs
-    later: from row `next` on, counted through all panels, `fetched` rows for each
-    whole tile of x along its depth. It may ask for rows that are not there.
+    With `next` it asks for rows of W that are needed later: from row `next` on,
+    counted through all panels, `fetched` rows for every eight groups of inputs,
+    or, where a level multiplies tiles, for each whole tile of x along its depth.
+    It may ask for rows that are not there.
+
+    A depth whose panels no cache holds is summed piece by piece. With `from`
+    the op takes `inputs` inputs from there on, and adds their products to the
+    sums of those before, in their order: none before 0.
 
     ```mlir
     transformer.linear.sums %x, %w into %sums at [%row, %column] rows 3 columns 32
@@ -101,20 +107,25 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
     - (C2) x and W have one depth, and the sums room for the tile and the type of
       the products.
-    - (C3) `next` and `fetched` are given together.
+    - (C3) `next` and `fetched` are given together, and so are `from` and
+      `inputs`.
+    - (C4) `inputs` are whole groups, no more than there are.
   }];
   let arguments = (ins Transformer_TileValues:$input,
                        Transformer_Panels:$weight,
                        Transformer_Sums:$destination,
                        Index:$row, Index:$column,
                        Optional<Index>:$next, Optional<Index>:$fetched,
+                       Optional<Index>:$from,
                        Transformer_Count:$rows,
                        Transformer_Count:$columns,
+                       OptionalAttr<I64Attr>:$inputs,
                        OptionalAttr<I64Attr>:$shift);
   let assemblyFormat = [{
     $input (`shift` $shift^)? `,` $weight `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
-        `rows` $rows `columns` $columns attr-dict
+        (`from` $from^ `inputs` $inputs)? `rows` $rows `columns` $columns
+        attr-dict
         `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

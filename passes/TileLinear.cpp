@@ -32,8 +32,9 @@ static constexpr int64_t kTaskFlops = 2400000;
 /// The same where the machine multiplies tiles, at 500 G/s; and the bytes of
 /// weights that few rows read in that time, or more.
 static constexpr int64_t kTileTaskFlops = 10000000, kTileTaskBytes = 1 << 20;
-/// Enough tasks for threads to finish together.
-static constexpr int64_t kMostTasks = 16;
+/// Tasks that panels make at most: enough for threads to finish together. And
+/// those that are worth sharing out.
+static constexpr int64_t kMostTasks = 32, kEnoughTasks = 16;
 /// Rows of a task: their activations stay in the L2 cache. Tiles take more of
 /// short ones where each block of rows reads the weights again.
 static constexpr int64_t kMostRows = 192, kTileRowsBytes = 3 << 17;
@@ -104,14 +105,14 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
   // task may have, if panels make enough tasks.
   int64_t worthRows = llvm::alignTo(
       llvm::divideCeil(work.taskFlops, work.flopsPerRow), work.tileRows);
-  if (!work.hasWholeRows && work.panels >= kMostTasks &&
+  if (!work.hasWholeRows && work.panels >= kEnoughTasks &&
       work.weightBytes > kL2Bytes)
     worthRows = work.mostRows;
   else if (work.weightBytes > kL3Bytes)
     worthRows = std::max<int64_t>(worthRows,
                                   llvm::alignTo(kSharingRows, work.tileRows));
   Value share = loops.multiply(
-      loops.ceilDivide(count, loops.index(kMostTasks / 2 * work.tileRows)),
+      loops.ceilDivide(count, loops.index(kEnoughTasks / 2 * work.tileRows)),
       loops.index(work.tileRows));
   Value rows = loops.most(loops.least(share, loops.index(work.mostRows)),
                           loops.index(std::min(work.mostRows, worthRows)));
@@ -127,7 +128,7 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
     worth = loops.least(worth, loops.index(std::min(kMostTasks, work.panels)));
     range = loops.ceilDivide(
         loops.index(work.panels),
-        loops.most(loops.divide(worth, rowTasks), loops.index(1)));
+        loops.most(loops.ceilDivide(worth, rowTasks), loops.index(1)));
     Value tilePanels = loops.index(work.tilePanels);
     range = loops.multiply(loops.ceilDivide(range, tilePanels), tilePanels);
     panelTasks = loops.ceilDivide(loops.index(work.panels), range);
@@ -242,6 +243,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           part.activation = op.getActivationAttr();
           part.multiplier = op.getMultiplier();
           part.isFetched = isFetched(op.getInput(), work.weightBytes, loops);
+          part.mostRows = work.mostRows;
           part.hasWholeTiles = part.panels() % work.tilePanels == 0;
           auto inside = [&](Value panel) {
             Value ofPart = loops.least(
@@ -369,6 +371,7 @@ static void tileFfn(FfnOp op, TileLoops &loops) {
           block.shift = op.getShiftAttr();
           block.hasWholeTiles = block.panels() % work.tilePanels == 0;
           block.isFetched = isFetched(op.getInput(), work.weightBytes, loops);
+          block.mostRows = work.mostRows;
           loops.tileBlock(block, loops.index(0), loops.index(block.panels()));
         };
         tileAll(first);

@@ -8,6 +8,8 @@
 // over panels that stay in the L2: a tile takes a panel faster than the L1
 // could hold it. Rows that are left are copied to where tiles may read them.
 //
+// LinearPieces.cpp has the loops over depths whose panels no cache holds.
+//
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/LinearBlock.h"
@@ -45,6 +47,10 @@ int64_t heddle::panelBytes(Value weight) {
   auto type = cast<MemRefType>(weight.getType());
   return type.getNumElements() / type.getDimSize(0) *
          type.getElementTypeBitWidth() / 8;
+}
+
+int64_t heddle::rowsOfPanel(Value weight) {
+  return cast<MemRefType>(weight.getType()).getDimSize(1);
 }
 
 int64_t TileLoops::rowsOfTile(Value input) const {
@@ -115,8 +121,7 @@ static bool isOfIntegers(Value weight) {
   return cast<MemRefType>(weight.getType()).getElementType().isInteger(8);
 }
 
-/// What sums of products with a weight are.
-static Type sumType(Value weight) {
+Type heddle::sumTypeOf(Value weight) {
   Builder builder(weight.getContext());
   return isOfIntegers(weight) ? Type(builder.getI32Type())
                               : builder.getF32Type();
@@ -133,7 +138,7 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   Value begin = times(firstPanel, kPanelColumns);
   Value end = times(endPanel, kPanelColumns);
   auto sumsOf = [&](int64_t rows, int64_t columns) {
-    return scratch(MemRefType::get({rows, columns}, sumType(block.weight)));
+    return scratch(MemRefType::get({rows, columns}, sumTypeOf(block.weight)));
   };
   // A few rows of integers are faster in vectors, which wait for no tile; the
   // bits are the same. Those of bf16 are not.
@@ -150,7 +155,10 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
     if (hasRest)
       wholeEnd = plus(begin, floorTo(minus(wholeEnd, begin), width));
     Value first = hasFewRows ? wideLoop(few, begin, wholeEnd) : begin;
-    columnLoop(block, first, wholeEnd, width, /*isPartial=*/false);
+    if (std::optional<int64_t> inputs = inputsOfPiece(block))
+      pieceLoop(block, first, wholeEnd, *inputs);
+    else
+      columnLoop(block, first, wholeEnd, width, /*isPartial=*/false);
   }
   if (hasRest)
     columnLoop(block, wholeEnd, least(end, index(columns)), narrow,
@@ -183,7 +191,27 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
   return byRows.getResult(0);
 }
 
-/// Whole tiles, and below them one of the rows that are left.
+/// Whole tiles, which `whole` gets the first rows and the number of, and below
+/// them one of the rows that are `left`, of which `few` builds any number.
+void TileLoops::rowLoop(Value end, Value left,
+                        function_ref<void(Value, Value)> whole,
+                        function_ref<void(int64_t)> few) {
+  Value tiles = most(dividedBy(end, mostRows()), index(1));
+  each(index(0), end, mostRows(), [&](Value row) { whole(row, tiles); });
+  SmallVector<int64_t> cases =
+      llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
+  auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
+                                           cases, cases.size());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&byRows.getDefaultRegion());
+  scf::YieldOp::create(builder, loc);
+  for (auto [region, count] : llvm::zip(byRows.getCaseRegions(), cases)) {
+    builder.createBlock(&region);
+    few(count);
+    scf::YieldOp::create(builder, loc);
+  }
+}
+
 void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
                            int64_t width, bool isPartial) {
   if (block.lastRows.memref)
@@ -191,60 +219,59 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
   Value rows = size(block.destination, 0);
   Value left = remainder(rows, index(mostRows()));
   Value whole = minus(rows, left);
-  SmallVector<int64_t> cases =
-      llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
   each(begin, end, width, [&](Value column) {
-    Value tiles = most(dividedBy(whole, mostRows()), index(1));
-    each(index(0), whole, mostRows(), [&](Value row) {
-      TilePlace place{row, column, width, isPartial};
-      tile(block, place, mostRows(),
-           fetchesNext(block, place) ? nextPanels(block, place, tiles)
-                                     : WeightRows());
-    });
     TilePlace below{whole, column, width, isPartial};
-    auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
-                                             cases, cases.size());
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.createBlock(&byRows.getDefaultRegion());
-      scf::YieldOp::create(builder, loc);
-      for (auto [region, count] : llvm::zip(byRows.getCaseRegions(), cases)) {
-        builder.createBlock(&region);
-        fewRows(block, below, count);
-        scf::YieldOp::create(builder, loc);
-      }
-    }
+    rowLoop(
+        whole, left,
+        [&](Value row, Value tiles) {
+          TilePlace place{row, column, width, isPartial};
+          tile(block, place, mostRows(),
+               isPartial || !fetchesNext(block, width)
+                   ? WeightRows()
+                   : nextPanels(block, place, tiles));
+        },
+        [&](int64_t count) { fewRows(block, below, count); });
     finish(block, below, left);
   });
 }
 
 /// Whether the panels of a tile and those that come next fit into the L2 cache
 /// beside x.
-bool TileLoops::fetchesNext(const LinearBlock &block,
-                            const TilePlace &place) const {
-  int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
-  return block.isFetched && !place.isPartial &&
-         panels * panelBytes(block.weight) <= kFetchedBytes;
+bool TileLoops::fetchesNext(const LinearBlock &block, int64_t columns) const {
+  int64_t panels = llvm::divideCeil(columns, kPanelColumns);
+  return block.isFetched && panels * panelBytes(block.weight) <= kFetchedBytes;
 }
 
-/// What a tile of rows, one of `tiles`, asks for: its part of the panels behind
-/// its own, in whichever task; behind the last ones of the first, which other
-/// rows may come to. Few tiles ask for more at once; of many the first ones ask
-/// for all.
+/// What a tile of rows, one of `tiles`, asks for: its share of the panels
+/// behind its own, in whichever task; behind the last ones of the first, which
+/// other rows may come to.
 TileLoops::WeightRows TileLoops::nextPanels(const LinearBlock &block,
                                             const TilePlace &place,
                                             Value tiles) {
-  auto type = cast<MemRefType>(block.weight.getType());
-  int64_t rowsOfPanel = type.getDimSize(1);
   int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
-  int64_t turns = std::max<int64_t>(1, rowsOfPanel / kFetchingGroups);
   Value behind = plus(dividedBy(place.column, kPanelColumns), panels);
   Value isInside = lessOrEqual(behind, index(block.panels() - panels));
-  Value first = times(choose(isInside, behind, index(0)), rowsOfPanel);
-  Value atOnce = ceilDivide(index(panels * rowsOfPanel), times(tiles, turns));
+  Value first =
+      times(choose(isInside, behind, index(0)), rowsOfPanel(block.weight));
+  return shareOf(block, first, rowsOfPanel(block.weight), place, tiles);
+}
+
+/// The share that a tile of rows, one of `tiles`, has in asking for `rows` of
+/// each panel of a tile, from row `first` of W on. Few tiles ask for more at
+/// once; of many the first ones ask for all.
+TileLoops::WeightRows TileLoops::shareOf(const LinearBlock &block, Value first,
+                                         int64_t rows, const TilePlace &place,
+                                         Value tiles) {
+  int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
+  int64_t turns = std::max<int64_t>(1, rows / kFetchingGroups);
+  Value atOnce = ceilDivide(index(panels * rows), times(tiles, turns));
   Value number = dividedBy(place.row, mostRows());
-  Value next = plus(first, multiply(times(number, turns), atOnce));
-  Value isAsked = less(next, plus(first, panels * rowsOfPanel));
+  Value before = multiply(times(number, turns), atOnce);
+  Value isAsked = less(before, index(panels * rows));
+  Value next = plus(first, before);
+  // Between the shares of a part of each panel stands the rest of it.
+  if (int64_t rest = rowsOfPanel(block.weight) - rows; rest > 0)
+    next = plus(next, times(dividedBy(before, rows), rest));
   return {next, choose(isAsked, atOnce, index(0))};
 }
 
@@ -258,10 +285,13 @@ void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
 }
 
 void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
-                     int64_t rows, int64_t columns, WeightRows fetched) {
-  LinearSumsOp::create(builder, loc, x.memref, block.weight, block.sums,
-                       x.first, column, fetched.first, fetched.count, rows,
-                       columns, block.shift);
+                     int64_t rows, int64_t columns, WeightRows fetched,
+                     const DepthPiece *piece) {
+  LinearSumsOp::create(
+      builder, loc, x.memref, block.weight, block.sums, x.first, column,
+      fetched.first, fetched.count, piece ? piece->from : Value(), rows,
+      columns, piece ? builder.getI64IntegerAttr(piece->inputs) : IntegerAttr(),
+      block.shift);
 }
 
 /// The sums of a number of rows. What follows them would make each number much
@@ -364,13 +394,13 @@ void TileLoops::tileRow(const LinearBlock &block, Value row,
 /// is at the panel of `column`.
 Value TileLoops::nextRow(const LinearBlock &block, Value row, Value column,
                          const PanelGroup &group) {
-  auto type = cast<MemRefType>(block.weight.getType());
   int64_t steps = rowBytes(block.input) / kTileBytes;
   Value panels = dividedBy(minus(group.end, group.begin), kPanelColumns);
   Value before = plus(multiply(dividedBy(row, kMostTileRows), panels),
                       dividedBy(minus(column, group.begin), kPanelColumns));
-  return plus(times(dividedBy(group.end, kPanelColumns), type.getDimSize(1)),
-              multiply(times(before, steps), group.fetched));
+  return plus(
+      times(dividedBy(group.end, kPanelColumns), rowsOfPanel(block.weight)),
+      multiply(times(before, steps), group.fetched));
 }
 
 void TileLoops::finish(const LinearBlock &block, TilePlace place, Value rows) {

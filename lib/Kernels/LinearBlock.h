@@ -11,6 +11,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/Kernels/VectorLoops.h"
+#include <optional>
 
 namespace heddle {
 
@@ -30,6 +31,8 @@ struct LinearBlock {
   /// Whether weights come from behind the L2 cache: then tiles ask for those
   /// that come next.
   bool isFetched = false;
+  /// The most rows that the block may have.
+  int64_t mostRows = 0;
   /// From `TileLoops::separateLastRows`; null where x is not multiplied so.
   TileRows lastRows;
   /// Scratch memory for sums that `linear.finish` reads; null where there are
@@ -47,8 +50,12 @@ struct LinearBlock {
   }
 };
 
-/// Bytes of a panel of a packed weight [panels, ...], a memref.
+/// Bytes of a panel of a packed weight [panels, rows, ...], a memref, and its
+/// rows: groups of inputs, and what sums start with.
 int64_t panelBytes(mlir::Value weight);
+int64_t rowsOfPanel(mlir::Value weight);
+/// What sums of products with a weight are.
+mlir::Type sumTypeOf(mlir::Value weight);
 
 /// Index arithmetic and loops around tiles.
 class TileLoops : public VectorLoops {
@@ -98,6 +105,11 @@ private:
   struct WeightRows {
     mlir::Value first, count;
   };
+  /// Inputs that a tile multiplies: the first, null for all, and how many.
+  struct DepthPiece {
+    mlir::Value from;
+    int64_t inputs;
+  };
   /// Columns of panels that rows pass over together, and how many rows of W
   /// behind them each step of a tile asks for; null for none.
   struct PanelGroup {
@@ -114,6 +126,16 @@ private:
                        mlir::Value end);
   void columnLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
                   int64_t width, bool isPartial);
+  void rowLoop(mlir::Value end, mlir::Value left,
+               llvm::function_ref<void(mlir::Value, mlir::Value)> whole,
+               llvm::function_ref<void(int64_t)> few);
+  std::optional<int64_t> inputsOfPiece(const LinearBlock &block) const;
+  void pieceLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
+                 int64_t inputs);
+  void multiplyPiece(const LinearBlock &block, const PanelGroup &group,
+                     mlir::Value column, const DepthPiece &piece);
+  mlir::Value behindPiece(const LinearBlock &block, const PanelGroup &group,
+                          mlir::Value column, const DepthPiece &piece);
   void panelLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
                  bool isPartial);
   mlir::Value groupWidth(const LinearBlock &block);
@@ -123,13 +145,16 @@ private:
                       mlir::Value column, const PanelGroup &group);
   void tileRow(const LinearBlock &block, mlir::Value row,
                const PanelGroup &group, bool isPartial);
-  bool fetchesNext(const LinearBlock &block, const TilePlace &place) const;
+  bool fetchesNext(const LinearBlock &block, int64_t columns) const;
   WeightRows nextPanels(const LinearBlock &block, const TilePlace &place,
                         mlir::Value tiles);
+  WeightRows shareOf(const LinearBlock &block, mlir::Value first, int64_t rows,
+                     const TilePlace &place, mlir::Value tiles);
   void tile(const LinearBlock &block, TilePlace place, int64_t rows,
             WeightRows fetched = {});
   void sums(const LinearBlock &block, const TileRows &x, mlir::Value column,
-            int64_t rows, int64_t columns, WeightRows fetched = {});
+            int64_t rows, int64_t columns, WeightRows fetched = {},
+            const DepthPiece *piece = nullptr);
   void fewRows(const LinearBlock &block, TilePlace place, int64_t rows);
   void finish(const LinearBlock &block, TilePlace place, mlir::Value rows);
 };

@@ -13,13 +13,14 @@
 #include "lib/Kernels/LinearEpilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace heddle;
 
 /// Groups of inputs of an iteration: enough for what the loop itself takes not
-/// to show, and twice as many of few multiply-adds each.
-static constexpr int64_t kUnrolledGroups = kFetchingGroups, kFewOps = 4;
+/// to show, and more where they ask for memory or have few multiply-adds each.
+static constexpr int64_t kUnrolledGroups = 4, kFewOps = 4;
 
 namespace {
 /// Sums x W for a tile of rows and columns.
@@ -32,13 +33,16 @@ public:
         product(loops, op.getWeight().getType().getElementType()),
         input(op.getInput()), weight(product.flatten(op.getWeight())),
         row(op.getRow()), column(op.getColumn()), rows(op.getRows()),
-        columns(op.getColumns()), shift(op.getShift().value_or(0)),
+        columns(op.getColumns()), next(op.getNext()), fetched(op.getFetched()),
+        shift(op.getShift().value_or(0)),
         depth(op.getInput().getType().getDimSize(1)),
         lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
 
-  /// The sums of each row, vector by vector. While they run, `fetched` rows of
-  /// W from `next` on come to the L2 cache; null for none.
-  SmallVector<Value> build(Value next = Value(), Value fetched = Value());
+  /// Only the inputs [from, from + inputs), added to what `sums` holds of those
+  /// before.
+  void takePiece(Value from, int64_t inputs, Value sums);
+  /// The sums of each row, vector by vector.
+  SmallVector<Value> build();
   /// Calls `body` with a row and a column of the tile, and the sums from there
   /// on; first all rows of a column.
   void forEachVector(ValueRange sums,
@@ -54,12 +58,19 @@ private:
   };
   PanelColumn toPanel(Value column);
   PanelColumn plus(PanelColumn first, int64_t offset);
+  SmallVector<Value> start();
   SmallVector<Value> multiplyAdd(Value g, ValueRange sums, bool isWhole = true);
-  void fetch(Value g, Value next, Value fetched);
+  void fetch(Value g);
 
   Value input, weight, row, column;
-  int64_t rows, columns, shift, depth;
+  int64_t rows, columns;
+  /// The row of W to ask for first, and how many at a time; null for none.
+  Value next, fetched;
+  int64_t shift, depth;
   int64_t lanes, vectors;
+  /// The first group, and the sums of those before it; null where it is the
+  /// first of all.
+  Value firstGroup, before;
   /// The first column of the tile.
   PanelColumn current;
 };
@@ -74,6 +85,33 @@ TileSums::PanelColumn TileSums::toPanel(Value column) {
 TileSums::PanelColumn TileSums::plus(PanelColumn first, int64_t offset) {
   return {loops.plus(first.panel, offset / kPanelColumns),
           loops.plus(first.column, offset % kPanelColumns)};
+}
+
+void TileSums::takePiece(Value from, int64_t inputs, Value sums) {
+  firstGroup = loops.dividedBy(from, product.group());
+  depth = inputs;
+  before = sums;
+}
+
+/// Sums of nothing, or of the inputs before a piece.
+SmallVector<Value> TileSums::start() {
+  SmallVector<Value> starts, sums;
+  for (int64_t v = 0; v < vectors; ++v) {
+    PanelColumn place = plus(current, v * lanes);
+    starts.push_back(
+        product.start(weight, place.panel, place.column, lanes, shift));
+  }
+  for (int64_t r = 0; r < rows; ++r)
+    sums.append(starts);
+  if (!before)
+    return sums;
+  Value mask = loops.spread(loops.less(loops.index(0), firstGroup), lanes);
+  for (auto [i, sum] : llvm::enumerate(sums))
+    sum = vector::MaskedLoadOp::create(
+        loops.builder, loops.loc, sum.getType(), before,
+        ValueRange{loops.index(i / vectors), loops.index(i % vectors * lanes)},
+        mask, sum);
+  return sums;
 }
 
 /// sums[r, v] + x[row + r, group g] * W[group g, column + v]; the depth ends in
@@ -97,39 +135,33 @@ SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
 }
 
 /// What a tile asks for at group g.
-void TileSums::fetch(Value g, Value next, Value fetched) {
+void TileSums::fetch(Value g) {
   Value before = arith::MulIOp::create(
       loops.builder, loops.loc, loops.dividedBy(g, kFetchingGroups), fetched);
   product.fetchRows(weight, loops.plus(next, before), fetched);
 }
 
-SmallVector<Value> TileSums::build(Value next, Value fetched) {
-  int64_t unroll =
-      rows * vectors > kFewOps ? kUnrolledGroups : 2 * kUnrolledGroups;
+SmallVector<Value> TileSums::build() {
+  int64_t unroll = next                       ? kFetchingGroups
+                   : rows * vectors > kFewOps ? kUnrolledGroups
+                                              : 2 * kUnrolledGroups;
   int64_t group = product.group();
   int64_t whole = depth / group / unroll * unroll;
   current = toPanel(column);
-  SmallVector<Value> starts, sums;
-  for (int64_t v = 0; v < vectors; ++v) {
-    PanelColumn place = plus(current, v * lanes);
-    starts.push_back(
-        product.start(weight, place.panel, place.column, lanes, shift));
-  }
-  for (int64_t r = 0; r < rows; ++r)
-    sums.append(starts);
+  Value first = firstGroup ? firstGroup : loops.index(0);
+  SmallVector<Value> sums = start();
   if (whole > 0)
-    sums = loops.carry(loops.index(0), loops.index(whole), unroll, sums,
+    sums = loops.carry(first, loops.plus(first, whole), unroll, sums,
                        [&](Value g, ValueRange carried) {
+                         if (next)
+                           fetch(loops.minus(g, first));
                          SmallVector<Value> added(carried);
-                         for (int64_t step = 0; step < unroll; ++step) {
-                           if (next && step % kFetchingGroups == 0)
-                             fetch(loops.plus(g, step), next, fetched);
+                         for (int64_t step = 0; step < unroll; ++step)
                            added = multiplyAdd(loops.plus(g, step), added);
-                         }
                          return added;
                        });
   for (int64_t k = whole * group; k < depth; k += group)
-    sums = multiplyAdd(loops.index(k / group), sums, k + group <= depth);
+    sums = multiplyAdd(loops.plus(first, k / group), sums, k + group <= depth);
   return sums;
 }
 
@@ -145,17 +177,18 @@ void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {
   TileSums tile(op, builder, isa);
   LinearEpilogue epilogue = epilogueOf(op);
   VectorLoops &loops = tile.loops;
-  tile.forEachVector(tile.build(op.getNext(), op.getFetched()),
-                     [&](int64_t r, int64_t c, Value sum) {
-                       epilogue.finish(sum, loops.plus(op.getRow(), r),
-                                       loops.plus(op.getColumn(), c), loops);
-                     });
+  tile.forEachVector(tile.build(), [&](int64_t r, int64_t c, Value sum) {
+    epilogue.finish(sum, loops.plus(op.getRow(), r),
+                    loops.plus(op.getColumn(), c), loops);
+  });
 }
 
 void heddle::emitLinearSums(LinearSumsOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   TileSums tile(op, builder, isa);
   VectorLoops &loops = tile.loops;
+  if (op.getFrom())
+    tile.takePiece(op.getFrom(), *op.getInputs(), op.getDestination());
   tile.forEachVector(tile.build(), [&](int64_t r, int64_t c, Value sum) {
     loops.storeVector(sum, op.getDestination(),
                       {loops.index(r), loops.index(c)});

@@ -9,7 +9,7 @@
 namespace heddle {
 
 /// Groups of inputs for which a tile asks for `fetched` rows of W.
-inline constexpr int64_t kFetchingGroups = 4;
+inline constexpr int64_t kFetchingGroups = 8;
 
 /// Builds the code of a tile in front of the op, which stays. Each element is
 /// the sum over the depth, ascending, of one step of InnerProduct.h each, and

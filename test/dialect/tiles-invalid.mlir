@@ -25,6 +25,14 @@ func.func @linear_tile_c2(%x: memref<?x7xf32>, %w: memref<1x8x32xf32>, %y: memre
 
 // -----
 
+func.func @linear_tile_c3(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %y: memref<?x32xf32>, %i: index) {
+  // expected-error @below {{expects next and fetched together}}
+  "transformer.linear.tile"(%x, %w, %y, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 0>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<?x32xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
 func.func @linear_sums_c1(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
   // expected-error @below {{expects columns that are a multiple of 8, and of 32 where they are more, found 12}}
   transformer.linear.sums %x, %w into %s at [%i, %i] rows 1 columns 12 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index) -> ()
@@ -51,7 +59,31 @@ func.func @linear_sums_c2_depth(%x: memref<?x7xf32>, %w: memref<1x8x32xf32>, %s:
 
 func.func @linear_sums_c3(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
   // expected-error @below {{expects next and fetched together}}
-  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
+  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 0>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_sums_c3_from(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
+  // expected-error @below {{expects from and inputs together}}
+  "transformer.linear.sums"(%x, %w, %s, %i, %i, %i) <{columns = 32 : i64, rows = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 1>}> : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_sums_c4(%x: memref<?x8xbf16>, %w: memref<1x4x32x2xbf16>, %s: memref<1x32xf32>, %i: index) {
+  // expected-error @below {{expects inputs in groups of 2, no more than 8, found 3}}
+  transformer.linear.sums %x, %w into %s at [%i, %i] from %i inputs 3 rows 1 columns 32 : (memref<?x8xbf16>, memref<1x4x32x2xbf16>, memref<1x32xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @linear_sums_c4_depth(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
+  // expected-error @below {{expects inputs in groups of 1, no more than 8, found 9}}
+  transformer.linear.sums %x, %w into %s at [%i, %i] from %i inputs 9 rows 1 columns 32 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index, index) -> ()
   return
 }
 

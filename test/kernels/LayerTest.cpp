@@ -54,8 +54,9 @@ std::vector<CodeChoice> test::everyCodeAndType() {
 void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
   std::string name = choice.target.substr(choice.target.rfind('-') + 1);
   std::replace(name.begin(), name.end(), '+', '_');
-  *stream << (choice.reference ? "reference" : name)
-          << (choice.flags == kInBf16 ? "_of_bf16" : "");
+  *stream << (choice.reference ? "reference" : name);
+  if (!choice.flags.empty())
+    *stream << "_of_" << choice.flags.substr(choice.flags.rfind(' ') + 1);
 }
 
 void LayerTest::SetUp() {

@@ -25,13 +25,13 @@ func.func private @accumulates(%x: memref<?x256xf32>, %w: memref<2x256x32xf32>,
 // -----
 
 // While a tile computes, it asks for rows of other panels to the L2 cache: as
-// many as it is told for four groups of inputs.
+// many as it is told for eight groups of inputs.
 // CHECK-LABEL: @fetches_rows
 func.func private @fetches_rows(%x: memref<?x256xf32>,
     %w: memref<2x256x32xf32>, %y: memref<?x64xf32>, %row: index,
     %column: index, %next: index, %fetched: index) {
-  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} step %c4{{.*}} iter_args
-  // CHECK: %[[TURN:.*]] = arith.divui %[[K]], %c4
+  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} step %c8{{.*}} iter_args
+  // CHECK: %[[TURN:.*]] = arith.divui %[[K]], %c8
   // CHECK: %[[BEFORE:.*]] = arith.muli %[[TURN]], %arg6
   // CHECK: %[[FIRST:.*]] = arith.addi %arg5, %[[BEFORE]]
   // CHECK: %[[ROWS:.*]] = memref.collapse_shape %arg1 {{\[}}[0, 1], [2]]
@@ -44,6 +44,27 @@ func.func private @fetches_rows(%x: memref<?x256xf32>,
   // CHECK: scf.yield
   transformer.linear.tile %x, %w into %y at [%row, %column] next %next fetched %fetched rows 6 columns 32
     : (memref<?x256xf32>, memref<2x256x32xf32>, memref<?x64xf32>, index, index, index, index) -> ()
+  return
+}
+
+// -----
+
+// A piece of the depth goes on with the sums of the inputs before it; the first
+// one reads none.
+// CHECK-LABEL: @goes_on
+func.func private @goes_on(%x: memref<?x256xf32>, %w: memref<2x256x32xf32>,
+    %sums: memref<1x32xf32>, %row: index, %column: index, %from: index) {
+  // CHECK: %[[IS_LATER:.*]] = arith.cmpi sgt, %arg5, %c0
+  // CHECK: %[[MASK:.*]] = vector.broadcast %[[IS_LATER]]
+  // V3-COUNT-4: vector.maskedload %arg2{{.*}}, %[[MASK]]
+  // V4-COUNT-2: vector.maskedload %arg2{{.*}}, %[[MASK]]
+  // CHECK: %[[END:.*]] = arith.addi %arg5, %c64
+  // CHECK: scf.for %[[K:[a-z0-9]+]] = %arg5 to %[[END]]
+  // CHECK: vector.load %arg1[%{{.*}}, %[[K]], %
+  // V3-COUNT-4: vector.store {{.*}} %arg2
+  // V4-COUNT-2: vector.store {{.*}} %arg2
+  transformer.linear.sums %x, %w into %sums at [%row, %column] from %from inputs 64 rows 1 columns 32
+    : (memref<?x256xf32>, memref<2x256x32xf32>, memref<1x32xf32>, index, index, index) -> ()
   return
 }
 

@@ -134,13 +134,12 @@ func.func private @asks_for_the_next_panels(%x: memref<?x512xf32>,
   // V4: %[[INSIDE:.*]] = arith.cmpi sle, %[[BEHIND]], %c256
   // CHECK: %[[CHOSEN:.*]] = arith.select %[[INSIDE]], %[[BEHIND]], %c0
   // CHECK: %[[FIRST:.*]] = arith.muli %[[CHOSEN]], %c512
-  // CHECK: %[[TURNS:.*]] = arith.muli %[[TILES]], %c128
+  // CHECK: %[[TURNS:.*]] = arith.muli %[[TILES]], %c64
   // CHECK: %[[AT_ONCE:.*]] = arith.ceildivui %c{{.*}}, %[[TURNS]]
   // CHECK: arith.divui %[[ROW]], %c6
-  // CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %{{.*}}
-  // V3: %[[END:.*]] = arith.addi %[[FIRST]], %c512
-  // V4: %[[END:.*]] = arith.addi %[[FIRST]], %c1024
-  // CHECK: %[[IS_ASKED:.*]] = arith.cmpi slt, %[[NEXT]], %[[END]]
+  // V3: %[[IS_ASKED:.*]] = arith.cmpi slt, %[[BEFORE:.*]], %c512
+  // V4: %[[IS_ASKED:.*]] = arith.cmpi slt, %[[BEFORE:.*]], %c1024
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[FIRST]], %[[BEFORE]]
   // CHECK: %[[FETCHED:.*]] = arith.select %[[IS_ASKED]], %[[AT_ONCE]], %c0
   // V3: linear.tile {{.*}} next %[[NEXT]] fetched %[[FETCHED]] rows 6 columns 16
   // V4: linear.tile {{.*}} next %[[NEXT]] fetched %[[FETCHED]] rows 6 columns 64
@@ -148,6 +147,35 @@ func.func private @asks_for_the_next_panels(%x: memref<?x512xf32>,
   // CHECK: return
   transformer.linear %x, %w into %y
     : (memref<?x512xf32>, memref<258x512x32xf32>, memref<?x8256xf32>) -> ()
+  return
+}
+
+// -----
+
+// Of panels as deep as these the L2 cache holds no others: all rows pass over a
+// piece of the depth, then over the next one, and their sums wait. Tiles ask for
+// the piece behind their own: of the next panels, or the next one of the first.
+// CHECK-LABEL: @multiplies_pieces
+func.func private @multiplies_pieces(%x: memref<?x4096xf32>,
+    %w: memref<8x4096x32xf32>, %b: memref<256xf32>, %y: memref<?x256xf32>) {
+  // V3: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<3072x16xf32>
+  // V4: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<768x64xf32>
+  // CHECK-NOT: linear.tile
+  // V3: scf.for %[[FROM:.*]] = %{{.*}} to %c4096{{.*}} step %c1024
+  // V4: scf.for %[[FROM:.*]] = %{{.*}} to %c4096{{.*}} step %c512
+  // CHECK: scf.for %[[COLUMN:.*]] = %
+  // CHECK: scf.for %[[ROW:.*]] = %
+  // CHECK: %[[TILE:.*]] = memref.subview %{{.*}}[%[[ROW]], 0] [6,
+  // V3: linear.sums %{{.*}}, %arg1 into %[[TILE]] at[%[[ROW]], %[[COLUMN]]] next %{{.*}} fetched %{{.*}} from %[[FROM]] inputs 1024 rows 6 columns 16
+  // V4: linear.sums %{{.*}}, %arg1 into %[[TILE]] at[%[[ROW]], %[[COLUMN]]] next %{{.*}} fetched %{{.*}} from %[[FROM]] inputs 512 rows 6 columns 64
+  // CHECK: case 5
+  // V3: linear.sums {{.*}} from %[[FROM]] inputs 1024 rows 5 columns 16
+  // V4: linear.sums {{.*}} from %[[FROM]] inputs 512 rows 5 columns 64
+  // CHECK: linear.finish
+  // CHECK: return
+  transformer.linear %x, %w, %b into %y
+    : (memref<?x4096xf32>, memref<8x4096x32xf32>, memref<256xf32>,
+       memref<?x256xf32>) -> ()
   return
 }
 
@@ -244,15 +272,16 @@ func.func private @keeps_hidden_vectors(%x: memref<?x8xf32>,
 
 // Both weights of an ffn together come from memory: 36 rows and more read them
 // at once, and the stack holds 60 hidden vectors in place of 12. Of panels as
-// deep as the second ones the L2 cache holds no others.
+// deep as the second ones the L2 cache holds no others: they are multiplied piece
+// by piece.
 // CHECK-LABEL: @shares_large_weights
 func.func private @shares_large_weights(%x: memref<?x1024xf32>,
     %w1: memref<128x1024x32xf32>, %w2: memref<32x4096x32xf32>,
     %y: memref<?x1024xf32>) {
   // CHECK: arith.maxsi %{{.*}}, %c36
   // CHECK: memref.alloca() {alignment = 64 : i64} : memref<60x4096xf32>
-  // CHECK-COUNT-1: linear.tile {{.*}} next
-  // CHECK-NOT: next
+  // CHECK: linear.tile {{.*}} next
+  // CHECK: linear.sums {{.*}} next {{.*}} from
   // CHECK: return
   transformer.ffn %x, %w1, %w2 into %y
     : (memref<?x1024xf32>, memref<128x1024x32xf32>, memref<32x4096x32xf32>,
