@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/Kernels/HeadRow.h"
+#include "lib/Kernels/ValueCopy.h"
 #include "lib/Kernels/VectorLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,8 +35,8 @@ static constexpr int64_t kTaskWork = 1200000;
 static constexpr int64_t kMostHeadWidth = 512;
 /// Columns of a tile: queries, where a level multiplies tiles.
 static constexpr int64_t kTileColumns = 16;
-/// Blocks of queries of a head, at least, that share such values: making them
-/// costs as much as one block.
+/// Blocks of queries of a head, at least, that share such values, or a copy:
+/// making them costs as much as one block.
 static constexpr int64_t kSharingBlocks = 8;
 /// Bytes of values in columns that a task keeps: in the L2 cache, beside keys.
 static constexpr int64_t kColumnBytes = 1 << 19;
@@ -82,15 +84,14 @@ private:
   bool multipliesTiles();
   Value scratch(ArrayRef<int64_t> shape, Type element);
   Value factors(int64_t size, int64_t count);
-  Value headRows(Value memref, Value batch, Value head, int64_t width);
-  Value rowView(Value rows, Value row);
   Value keyHead(Value head);
+  Value headNumber(Value batch, Value head);
   void forEachTask(Value units, Value unitWork, Value most,
                    function_ref<void()> takeScratch,
                    function_ref<void(Value)> unit);
   BlockScratch blockScratch(int64_t count);
   ValueColumns takeColumns();
-  void queryBlock(Value batch, Value head, Value first,
+  void queryBlock(Value batch, Value head, Value first, Value values,
                   const BlockScratch &block);
   void queryRow(Value row, Value head);
   void forEachTile(Value count, bool isAligned,
@@ -136,44 +137,6 @@ Value AttentionTiler::factors(int64_t size, int64_t count) {
   return scratch({pairs, count, 2}, loops.builder.getBF16Type());
 }
 
-/// The rows of one head, [n, width], of [n, widths] or [batch, n, widths].
-Value AttentionTiler::headRows(Value memref, Value batch, Value head,
-                               int64_t width) {
-  auto type = cast<MemRefType>(memref.getType());
-  OpBuilder &builder = loops.builder;
-  int64_t rank = type.getRank();
-  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  SmallVector<OpFoldResult> offsets(rank, zero), counts(rank, one),
-      strides(rank, one);
-  if (rank == 3)
-    offsets[0] = batch;
-  counts[rank - 2] =
-      type.isDynamicDim(rank - 2)
-          ? OpFoldResult(loops.size(memref, rank - 2))
-          : OpFoldResult(builder.getIndexAttr(type.getDimSize(rank - 2)));
-  offsets[rank - 1] = loops.times(head, width);
-  counts[rank - 1] = builder.getIndexAttr(width);
-  MemRefType rows = memref::SubViewOp::inferRankReducedResultType(
-      {type.getDimSize(rank - 2), width}, type, offsets, counts, strides);
-  return memref::SubViewOp::create(builder, loops.loc, rows, memref, offsets,
-                                   counts, strides);
-}
-
-/// One row, [width], of [n, width].
-Value AttentionTiler::rowView(Value rows, Value row) {
-  OpBuilder &builder = loops.builder;
-  auto type = cast<MemRefType>(rows.getType());
-  OpFoldResult one = builder.getIndexAttr(1);
-  SmallVector<OpFoldResult> offsets = {row, builder.getIndexAttr(0)};
-  SmallVector<OpFoldResult> counts = {one,
-                                      builder.getIndexAttr(type.getDimSize(1))};
-  SmallVector<OpFoldResult> strides = {one, one};
-  MemRefType view = memref::SubViewOp::inferRankReducedResultType(
-      type.getDimSize(1), type, offsets, counts, strides);
-  return memref::SubViewOp::create(builder, loops.loc, view, rows, offsets,
-                                   counts, strides);
-}
-
 /// The head of keys and values that a head of queries reads.
 Value AttentionTiler::keyHead(Value head) {
   int64_t group = op.getHeads() / op.getKeyValueHeads();
@@ -181,6 +144,14 @@ Value AttentionTiler::keyHead(Value head) {
     return head;
   return arith::DivUIOp::create(loops.builder, loops.loc, head,
                                 loops.index(group));
+}
+
+/// The same, counted through all sentences.
+Value AttentionTiler::headNumber(Value batch, Value head) {
+  Value heads = loops.index(op.getKeyValueHeads());
+  return loops.plus(
+      arith::MulIOp::create(loops.builder, loops.loc, batch, heads),
+      keyHead(head));
 }
 
 /// Splits [0, units) among at most `most` tasks that are worth one.
@@ -309,22 +280,19 @@ ValueColumns AttentionTiler::takeColumns() {
 
 /// As many queries of one head, from `first` on, as `scratch` has columns.
 void AttentionTiler::queryBlock(Value batch, Value head, Value first,
-                                const BlockScratch &scratch) {
+                                Value values, const BlockScratch &scratch) {
   block = scratch;
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
-  Value keysOf = keyHead(head);
-  Value rows = headRows(op.getQuery(), batch, head, op.getQueryWidth());
-  Value keys = headRows(op.getKey(), batch, keysOf, op.getKeyWidth());
-  Value values = headRows(op.getValue(), batch, keysOf, op.getValueWidth());
-  Value result = headRows(op.getDestination(), batch, head, op.getValueWidth());
+  Value rows = headRows(loops, op.getQuery(), batch, head, op.getQueryWidth());
+  Value keys =
+      headRows(loops, op.getKey(), batch, keyHead(head), op.getKeyWidth());
+  Value result =
+      headRows(loops, op.getDestination(), batch, head, op.getValueWidth());
   OnlineInitOp::create(builder, loc, rows, first, block.queries, block.sums,
                        block.state, builder.getF32FloatAttr(queryScale()));
-  if (usesTiles) {
-    Value heads = loops.index(op.getKeyValueHeads());
-    columns.head =
-        loops.plus(arith::MulIOp::create(builder, loc, batch, heads), keysOf);
-  }
+  if (usesTiles)
+    columns.head = headNumber(batch, head);
   // The runs of a whole block even where fewer queries are left, and whatever
   // scratch they take: what a tile is may not depend on how many there are, and
   // that depends on padding.
@@ -354,6 +322,10 @@ void AttentionTiler::tileFull() {
   int64_t widths = op.getKeyWidth() + op.getValueWidth();
   Value unitWork =
       loops.times(loops.size(op.getKey(), 1), sizes.queries * widths);
+  // Heads beside each other.
+  bool mayCopy = !op.isOfBf16() && op.getKeyValueHeads() > 1;
+  Value shares = loops.lessOrEqual(loops.index(kSharingBlocks), blocks);
+  std::optional<ValueCopy> copy;
   // Few queries, as at the end of a sentence, take one vector.
   BlockScratch wide, narrow;
   bool hasNarrow = sizes.queries > sizes.fewQueries;
@@ -365,13 +337,18 @@ void AttentionTiler::tileFull() {
       wide.pairs = narrow.pairs = factors(sizes.weights, op.getValueWidth());
     if (usesTiles)
       columns = takeColumns();
+    if (mayCopy)
+      copy.emplace(loops, op.getValueWidth());
     runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                    builder.getIndexType());
   };
   // A head whose blocks are spread over tasks has its values made anew in each.
   Value most = units;
+  Value whole = loops.most(rows, loops.dividedBy(units, kSharingBlocks));
   if (usesTiles)
-    most = loops.most(rows, loops.dividedBy(units, kSharingBlocks));
+    most = whole;
+  else if (mayCopy)
+    most = loops.choose(shares, whole, units);
   forEachTask(units, unitWork, most, takeScratch, [&](Value unit) {
     auto divide = [&](Value value, Value by) -> Value {
       return arith::DivUIOp::create(builder, loops.loc, value, by);
@@ -382,13 +359,17 @@ void AttentionTiler::tileFull() {
     Value row = divide(unit, blocks);
     Value first = loops.times(rest(unit, blocks), sizes.queries);
     Value batch = divide(row, heads), head = rest(row, heads);
+    Value values = headRows(loops, op.getValue(), batch, keyHead(head),
+                            op.getValueWidth());
+    if (mayCopy)
+      values = copy->rows(values, headNumber(batch, head), shares);
     if (!hasNarrow)
-      return queryBlock(batch, head, first, wide);
+      return queryBlock(batch, head, first, values, wide);
     Value left = loops.minus(loops.size(op.getQuery(), 1), first);
     loops.whenElse(
         loops.lessOrEqual(left, loops.index(sizes.fewQueries)),
-        [&] { queryBlock(batch, head, first, narrow); },
-        [&] { queryBlock(batch, head, first, wide); });
+        [&] { queryBlock(batch, head, first, values, narrow); },
+        [&] { queryBlock(batch, head, first, values, wide); });
   });
   op.erase();
 }
@@ -411,13 +392,15 @@ void AttentionTiler::queryRow(Value row, Value head) {
     origin = loops.minus(keyBegin, past);
   }
   Value keysOf = keyHead(head);
-  Value rows = headRows(op.getQuery(), Value(), head, op.getQueryWidth());
-  Value keys = headRows(op.getKey(), keyRow, keysOf, op.getKeyWidth());
-  Value values = headRows(op.getValue(), keyRow, keysOf, op.getValueWidth());
+  Value rows =
+      headRows(loops, op.getQuery(), Value(), head, op.getQueryWidth());
+  Value keys = headRows(loops, op.getKey(), keyRow, keysOf, op.getKeyWidth());
+  Value values =
+      headRows(loops, op.getValue(), keyRow, keysOf, op.getValueWidth());
   Value result =
-      headRows(op.getDestination(), Value(), head, op.getValueWidth());
+      headRows(loops, op.getDestination(), Value(), head, op.getValueWidth());
   if (op.isOfBf16())
-    block.queries = rowView(rows, row);
+    block.queries = rowView(loops, rows, row);
   OnlineInitOp::create(builder, loc, rows, row, block.queries, block.sums,
                        block.state, builder.getF32FloatAttr(queryScale()));
   auto count = TileRunsOp::create(builder, loc, op.getMask(), sentence, head,

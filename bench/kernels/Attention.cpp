@@ -128,6 +128,9 @@ std::string addAttention(const std::string &target) {
   // The translation models: encoders, and steps of a batch or a sentence.
   for (int64_t length : {10, 16, 30, 60})
     shapes.push_back({"full", 16, 8, 32, length});
+  // Encoders of BART's shape.
+  shapes.push_back({"full", 1, 12, 64, 128});
+  shapes.push_back({"full", 8, 12, 64, 512});
   for (int64_t batch : {1, 16})
     shapes.push_back({"causal", batch, 8, 32, 30, /*isStep=*/true});
   shapes.push_back({"causal", 4, 8, 64, 512, /*isStep=*/true});

@@ -18,6 +18,42 @@ void heddle::forEachPart(int64_t lanes, int64_t width,
     body(begin, std::min(lanes, width - begin));
 }
 
+Value heddle::headRows(VectorLoops &loops, Value memref, Value batch,
+                       Value head, int64_t width) {
+  auto type = cast<MemRefType>(memref.getType());
+  OpBuilder &builder = loops.builder;
+  int64_t rank = type.getRank();
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets(rank, zero), counts(rank, one),
+      strides(rank, one);
+  if (rank == 3)
+    offsets[0] = batch;
+  counts[rank - 2] =
+      type.isDynamicDim(rank - 2)
+          ? OpFoldResult(loops.size(memref, rank - 2))
+          : OpFoldResult(builder.getIndexAttr(type.getDimSize(rank - 2)));
+  offsets[rank - 1] = loops.times(head, width);
+  counts[rank - 1] = builder.getIndexAttr(width);
+  MemRefType rows = memref::SubViewOp::inferRankReducedResultType(
+      {type.getDimSize(rank - 2), width}, type, offsets, counts, strides);
+  return memref::SubViewOp::create(builder, loops.loc, rows, memref, offsets,
+                                   counts, strides);
+}
+
+Value heddle::rowView(VectorLoops &loops, Value rows, Value row) {
+  OpBuilder &builder = loops.builder;
+  auto type = cast<MemRefType>(rows.getType());
+  OpFoldResult one = builder.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets = {row, builder.getIndexAttr(0)};
+  SmallVector<OpFoldResult> counts = {one,
+                                      builder.getIndexAttr(type.getDimSize(1))};
+  SmallVector<OpFoldResult> strides = {one, one};
+  MemRefType view = memref::SubViewOp::inferRankReducedResultType(
+      type.getDimSize(1), type, offsets, counts, strides);
+  return memref::SubViewOp::create(builder, loops.loc, view, rows, offsets,
+                                   counts, strides);
+}
+
 Value heddle::rowOf(VectorLoops &loops, Value j, Value rows, Value origin) {
   if (!origin)
     return j;

@@ -1,7 +1,7 @@
-//===- HeadRow.h - The row of one key or query, in vectors ------*- C++ -*-===//
+//===- HeadRow.h - The rows of keys and queries of a head -------*- C++ -*-===//
 //
-// What the emitters of attention for one query share: how vectors cover a row,
-// and where the row of a position stands.
+// Views of them, and what the emitters of attention for one query share: how
+// vectors cover a row, and where the row of a position stands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +20,12 @@ mlir::Type elementOf(mlir::Value memref);
 /// covers `width`; the last one may be cut.
 void forEachPart(int64_t lanes, int64_t width,
                  llvm::function_ref<void(int64_t, int64_t)> body);
+
+/// The rows of one head, [n, width], of [n, widths] or [batch, n, widths].
+mlir::Value headRows(VectorLoops &loops, mlir::Value memref, mlir::Value batch,
+                     mlir::Value head, int64_t width);
+/// One row, [width], of [n, width].
+mlir::Value rowView(VectorLoops &loops, mlir::Value rows, mlir::Value row);
 
 /// The row of position j in a memory or, where `origin` is not null, in a ring
 /// of keys.

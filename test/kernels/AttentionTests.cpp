@@ -76,8 +76,8 @@ static std::vector<Case> cases() {
        {Heads{2, 1, 8, 8}, Heads{1, 1, 256, 256}, Heads{2, 2, 12, 6},
         Heads{2, 2, 64, 64}, Heads{2, 1, 7, 9}, Heads{1, 1, 1, 33}})
     result.push_back({heads, kCausal});
-  // More values than tiles keep for the next block of queries.
-  result.push_back({{2, 1, 32, 512}, kFull});
+  // More values than are kept for the next block of queries.
+  result.push_back({{2, 2, 32, 512}, kFull});
   return result;
 }
 
@@ -232,7 +232,9 @@ TEST_P(AttentionTest, FullForm) {
     for (const Case &each : cases())
       for (const Sizes &sizes :
            {Sizes{1, 1, 1}, Sizes{2, 7, 7}, Sizes{3, 33, 33}, Sizes{1, 40, 300},
-            Sizes{2, 65, 17}, Sizes{2, 40, 600}}) {
+            Sizes{2, 65, 17}, Sizes{2, 40, 600},
+            // Blocks enough for a copy of a head's values.
+            Sizes{2, 257, 300}}) {
         SCOPED_TRACE(each.name() + " " + std::to_string(sizes.queries) + " x " +
                      std::to_string(sizes.keys));
         const Heads &heads = each.heads;

@@ -14,6 +14,8 @@ func.func private @visits_tiles_of_keys(%q: memref<?x?x512xf32>,
   // V4: memref.alloca() {{.*}} : memref<256x32xf32>
   // V3: memref.alloca() {{.*}} : memref<64x16xf32>
   // V3: memref.alloca() {{.*}} : memref<256x16xf32>
+  // A copy of the values where there are blocks enough to share it.
+  // CHECK: %[[VALUES:.*]] = arith.select %{{.*}}, %{{.*}}, %{{.*}} : memref<?x64xf32, strided<[?, 1], offset: ?>>
   // CHECK: %[[ROWS:.*]] = memref.subview %arg0[%[[B:.*]], 0, %{{.*}}] {{.*}} to memref<?x64xf32, strided<[512, 1], offset: ?>>
   // The scale is part of the factor, with log2 e: weights are powers of 2.
   // CHECK: transformer.online.init %[[ROWS]][%[[I:.*]]] into %[[QUERIES:.*]], %[[SUMS:.*]], %[[STATE:.*]] {scale = 1.000000e+00 : f32}
@@ -23,12 +25,47 @@ func.func private @visits_tiles_of_keys(%q: memref<?x?x512xf32>,
   // CHECK: %[[LAST:.*]] = memref.load %[[RUNS]][%[[ROW]], %{{.*}}]
   // CHECK: scf.for %[[J:.*]] = %[[FIRST]] to %[[LAST]] step %c256
   // CHECK: transformer.online.weights %[[QUERIES]], %{{.*}}[%[[J]] to %[[END:.*]]] full %{{.*}} to %{{.*}} mask(%[[CAUSAL]]) of %[[B]], %[[H]], %[[I]] into %[[WEIGHTS:.*]], %[[SUMS]], %[[STATE]] {factor = 0.180336878 : f32, tile
-  // CHECK: transformer.online.update %[[WEIGHTS]], %{{.*}}[%[[J]] to %[[END]]] full %{{.*}} to %{{.*}} into %[[SUMS]]
+  // CHECK: transformer.online.update %[[WEIGHTS]], %[[VALUES]][%[[J]] to %[[END]]] full %{{.*}} to %{{.*}} into %[[SUMS]]
   // CHECK: transformer.online.finish %[[SUMS]], %[[STATE]] into %{{.*}}[%[[I]]]
   // CHECK-NOT: transformer.attention
   transformer.attention %q, %q, %q mask(%causal) into %y {heads = 8 : i64}
     : (memref<?x?x512xf32>, memref<?x?x512xf32>, memref<?x?x512xf32>,
        !transformer.mask, memref<?x?x512xf32>) -> ()
+  return
+}
+
+// -----
+
+// Blocks of queries, eight at least, share a copy of the values of their head,
+// unless it is too long for the second cache.
+// CHECK-LABEL: @copies_values_that_blocks_share
+func.func private @copies_values_that_blocks_share(%q: memref<?x?x256xf32>,
+    %kv: memref<?x?x128xf32>, %y: memref<?x?x256xf32>) {
+  // CHECK: %[[SHARES:.*]] = arith.cmpi sge, %{{.*}}, %c8
+  // CHECK: %[[COPY:.*]] = memref.alloca() {{.*}} : memref<1024x64xf32>
+  // CHECK: %[[HELD:.*]] = memref.alloca() {{.*}} : memref<1xindex>
+  // CHECK: %[[FITS:.*]] = arith.cmpi sle, %{{.*}}, %c1024
+  // CHECK: %[[IS_COPIED:.*]] = arith.andi %[[SHARES]], %[[FITS]]
+  // CHECK: scf.if %[[IS_COPIED]]
+  // CHECK: memref.load %[[HELD]]
+  // CHECK: vector.store %{{.*}}, %[[COPY]]
+  // CHECK: arith.select %[[IS_COPIED]]
+  transformer.attention %q, %kv, %kv into %y {heads = 4 : i64, kv_heads = 2 : i64}
+    : (memref<?x?x256xf32>, memref<?x?x128xf32>, memref<?x?x128xf32>,
+       memref<?x?x256xf32>) -> ()
+  return
+}
+
+// -----
+
+// The values of a single head have no gaps.
+// CHECK-LABEL: @reads_values_of_one_head
+func.func private @reads_values_of_one_head(%x: memref<?x?x64xf32>) {
+  // CHECK-NOT: memref<1xindex>
+  // CHECK: transformer.online.update {{.*}} strided<[64, 1], offset: ?>
+  transformer.attention %x, %x, %x into %x {heads = 1 : i64}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       memref<?x?x64xf32>) -> ()
   return
 }
 
