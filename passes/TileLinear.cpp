@@ -32,9 +32,9 @@ static constexpr int64_t kTaskFlops = 2400000;
 /// The same where the machine multiplies tiles, at 500 G/s; and the bytes of
 /// weights that few rows read in that time, or more.
 static constexpr int64_t kTileTaskFlops = 10000000, kTileTaskBytes = 1 << 20;
-/// Tasks that panels make at most: enough for threads to finish together. And
-/// those that are worth sharing out.
-static constexpr int64_t kMostTasks = 32, kEnoughTasks = 16;
+/// Enough tasks for threads to finish together; and of vectors, whose tasks
+/// take longer, the most that panels make.
+static constexpr int64_t kEnoughTasks = 16, kMostTasks = 32;
 /// Rows of a task: their activations stay in the L2 cache. Tiles take more of
 /// short ones where each block of rows reads the weights again.
 static constexpr int64_t kMostRows = 192, kTileRowsBytes = 3 << 17;
@@ -70,6 +70,8 @@ struct RowWork {
   /// What is worth a task: operations, or where that is the less bytes of
   /// weights; 0 where it never is.
   int64_t taskFlops, taskBytes;
+  /// The most ranges of panels.
+  int64_t mostTasks;
   /// Of the weight, and of a tile.
   int64_t panels, tilePanels;
   /// Whether rows have to stay whole: then there is one range of panels.
@@ -91,6 +93,7 @@ static RowWork workOf(Value input, ValueRange weights, TileLoops &loops) {
           /*mostRows=*/rows,
           hasTiles ? kTileTaskFlops : kTaskFlops,
           hasTiles ? kTileTaskBytes : 0,
+          hasTiles ? kEnoughTasks : kMostTasks,
           /*panels=*/1,
           loops.panelsOfTile(input),
           /*hasWholeRows=*/true};
@@ -125,7 +128,8 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
     Value worth = loops.divide(flops, loops.index(work.taskFlops));
     if (work.taskBytes > 0)
       worth = loops.most(worth, loops.index(work.weightBytes / work.taskBytes));
-    worth = loops.least(worth, loops.index(std::min(kMostTasks, work.panels)));
+    worth =
+        loops.least(worth, loops.index(std::min(work.mostTasks, work.panels)));
     range = loops.ceilDivide(
         loops.index(work.panels),
         loops.most(loops.ceilDivide(worth, rowTasks), loops.index(1)));
@@ -140,9 +144,17 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
   OpBuilder::InsertionGuard guard(loops.builder);
   loops.builder.setInsertionPoint(forall.getTerminator());
   Value task = forall.getInductionVar(0);
-  Value firstRow = loops.multiply(loops.divide(task, panelTasks), rows);
+  Value rowTask = loops.divide(task, panelTasks);
   Value firstPanel = loops.multiply(loops.remainder(task, panelTasks), range);
-  body(firstRow, loops.least(rows, loops.minus(count, firstRow)), firstPanel,
+  // Blocks differ by one tile at most.
+  Value tiles = loops.ceilDivide(count, loops.index(work.tileRows));
+  auto rowOf = [&](Value number) {
+    return loops.times(loops.divide(loops.multiply(number, tiles), rowTasks),
+                       work.tileRows);
+  };
+  Value firstRow = rowOf(rowTask);
+  Value endRow = loops.least(rowOf(loops.plus(rowTask, 1)), count);
+  body(firstRow, loops.minus(endRow, firstRow), firstPanel,
        loops.least(loops.plus(firstPanel, range), loops.index(work.panels)));
 }
 

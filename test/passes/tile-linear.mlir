@@ -83,12 +83,18 @@ func.func private @stores_plain_sums(%x: memref<?x5xf32>,
 // -----
 
 // Weights that the L2 cache cannot hold are read once: a task has all rows that
-// it may have.
+// it may have. Blocks of rows are as equal as tiles allow.
 // CHECK-LABEL: @reads_large_weights_once
 func.func private @reads_large_weights_once(%x: memref<?x512xf32>,
     %w: memref<17x512x32xf32>, %y: memref<?x544xf32>) {
   // CHECK: %[[ROWS:.*]] = arith.maxsi %{{.*}}, %c192
-  // CHECK: arith.ceildivui %{{.*}}, %[[ROWS]]
+  // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %{{.*}}, %[[ROWS]]
+  // CHECK: scf.forall (%[[TASK:.*]]) in
+  // CHECK: %[[BLOCK:.*]] = arith.divui %[[TASK]], %
+  // CHECK: %[[TILES:.*]] = arith.ceildivui %{{.*}}, %c6
+  // CHECK: %[[PART:.*]] = arith.muli %[[BLOCK]], %[[TILES]]
+  // CHECK: %[[TILE:.*]] = arith.divui %[[PART]], %[[BLOCKS]]
+  // CHECK: arith.muli %[[TILE]], %c6
   // CHECK: linear.tile
   // CHECK: return
   transformer.linear %x, %w into %y
