@@ -23,7 +23,44 @@ static constexpr double kPhi[] = {
     -1.6285458225018257e-12,
 };
 
-/// x Phi(x), with the distribution function of the normal distribution.
+/// log2(Phi(-t)) as a polynomial in t up to kTailEnd, where t Phi(-t) is 6e-9:
+/// what it adds to the error of x Phi(x) is below 2^-26 of that for x > 0, and
+/// below 5e-8 for others.
+static constexpr double kTailEnd = 6;
+static constexpr double kTail[] = {
+    -1.0,
+    -1.1511048607569399,
+    -0.45921209541499336,
+    -0.0524819758901666,
+    0.007039962594979456,
+    -0.00011704312098994313,
+    -0.00019511031064284716,
+    4.138419742900338e-05,
+    -3.0116809541932985e-06,
+};
+
+/// x Phi(x), with the distribution function of the normal distribution, as
+/// max(x, 0) - |x| Phi(-|x|): one formula for both signs.
+static Value emitGelu(Value x, const VectorMath &math) {
+  OpBuilder &builder = math.builder;
+  Location loc = math.loc;
+  // A NaN stays one: no comparison holds.
+  auto choose = [&](Value lhs, Value rhs, Value then, Value otherwise) {
+    Value isLess = arith::CmpFOp::create(builder, loc,
+                                         arith::CmpFPredicate::OLT, lhs, rhs);
+    return arith::SelectOp::create(builder, loc, isLess, then, otherwise)
+        .getResult();
+  };
+  Value zero = math.constant(0, x), end = math.constant(kTailEnd, x);
+  Value magnitude = math::AbsFOp::create(builder, loc, x);
+  Value limited = choose(end, magnitude, end, magnitude);
+  Value tail = math.exp2(math.polynomial(limited, kTail));
+  Value negated = arith::NegFOp::create(builder, loc, limited);
+  return math::FmaOp::create(builder, loc, negated, tail,
+                             choose(x, zero, zero, x));
+}
+
+/// The same to the digits of bf16.
 static Value emitShortGelu(Value x, const VectorMath &math) {
   OpBuilder &builder = math.builder;
   Location loc = math.loc;
@@ -70,11 +107,8 @@ Value heddle::emitActivation(ActivationKind kind, Value x,
         arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, zero, x);
     return arith::SelectOp::create(builder, loc, isNegative, zero, x);
   }
-  case ActivationKind::Gelu: {
-    Value half = scaled(0.5);
-    return math::FmaOp::create(builder, loc, half,
-                               math.erf(scaled(std::sqrt(0.5))), half);
-  }
+  case ActivationKind::Gelu:
+    return emitGelu(x, math);
   case ActivationKind::GeluTanh: {
     // -2 sqrt(2 / pi) (x + 0.044715 x^3).
     double linear = -2 * std::sqrt(2 / M_PI);
