@@ -86,6 +86,7 @@ private:
   }
 
   void visit(LinearOp op);
+  void visit(FfnOp op);
   void visit(CandidateLogitsOp op);
   void visit(EmbeddingOp op);
   void visit(AttentionOp op);
@@ -273,6 +274,12 @@ void ChoosePrecision::visit(LinearOp op) {
   report(op, factors);
 }
 
+/// A pass fuses products later, in the types that they have then.
+void ChoosePrecision::visit(FfnOp op) {
+  if (cast<ShapedType>(op.getWeight1().getType()).getElementType().isF32())
+    decline(op, "its module has fused two products");
+}
+
 /// The table that `rows` are looked up in as they are; null where they are
 /// not.
 static EmbeddingOp plainLookup(Value rows) {
@@ -377,6 +384,7 @@ void ChoosePrecision::runOnOperation() {
   // Candidates first: their rows are looked up, too.
   visitAll(CandidateLogitsOp());
   visitAll(LinearOp());
+  visitAll(FfnOp());
   visitAll(EmbeddingOp());
   visitAll(AttentionOp());
   if (failed(checkRules()))

@@ -13,6 +13,7 @@
 
 transformer.parameter @w : tensor<8x4xf32>
 transformer.parameter @v : tensor<8x4xf32>
+transformer.parameter @o : tensor<4x8xf32>
 transformer.parameter @b : tensor<4xf32>
 transformer.parameter @q : tensor<8x4xf32> from <"m.bin", offset = 0, encoding = intgemm8, input_multiplier = 12.5 : f32>
 transformer.parameter @p : tensor<8x4xf32> from <"m.bin", offset = 64, encoding = intgemm8>
@@ -143,6 +144,18 @@ func.func @candidates(%x: tensor<?x?x8xf32>, %ids: tensor<?x?xi32>, %counts: ten
 func.func @no_parameter(%x: tensor<?x?x8xf32>, %w: tensor<8x4xf32>) -> tensor<?x?x4xf32> {
   %y = transformer.linear %x, %w : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
   return %y : tensor<?x?x4xf32>
+}
+
+// Two products that a module has fused stay as they are.
+// REMARK: w multiplies f32, since its module has fused two products
+// BF16-REMARK: w multiplies f32, since its module has fused two products
+// CHECK-LABEL: func.func @ffn(
+// CHECK-NOT: quantize
+func.func @ffn(%x: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
+  %w = transformer.weight @w : tensor<8x4xf32>
+  %o = transformer.weight @o : tensor<4x8xf32>
+  %y = transformer.ffn %x, %w, %o : (tensor<?x?x8xf32>, tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
 }
 
 // Attention has no weights: it multiplies bf16 where that was ordered, and no
