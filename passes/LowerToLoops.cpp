@@ -171,9 +171,10 @@ static void lowerToLoops(LinearOp op, Loops loops) {
       rows.push_back(memref::AllocaOp::create(
           loops.builder, loops.loc,
           MemRefType::get(width, loops.builder.getF32Type())));
+  ProductWeight weight =
+      productWeight(op.getWeight(), op.getWeightScales(), op.getBias(), loops);
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
     int64_t column = 0;
-    ProductWeight weight{op.getWeight(), op.getWeightScales(), op.getBias()};
     for (auto [part, width] : llvm::enumerate(op.getWidths())) {
       Value destination = op.getDestinations()[part];
       Value result = rows.empty() ? destination : rows[part];
@@ -209,10 +210,12 @@ static void lowerToLoops(FfnOp op, Loops loops) {
   Value factors = factor.isF32() ? hidden : rowOf(width, factor);
   Value scale = op.scalesHidden() ? rowOf({}, builder.getF32Type()) : Value();
   int64_t shift = int64_t(op.getShift().value_or(0));
+  ProductWeight first = productWeight(op.getWeight1(), op.getWeight1Scales(),
+                                      op.getBias1(), loops);
+  ProductWeight second = productWeight(op.getWeight2(), op.getWeight2Scales(),
+                                       op.getBias2(), loops);
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    multiplyRow(inputOf(op, at),
-                {op.getWeight1(), op.getWeight1Scales(), op.getBias1()},
-                /*column=*/0, hidden, {}, loops);
+    multiplyRow(inputOf(op, at), first, /*column=*/0, hidden, {}, loops);
     if (op.getActivation())
       activateRow(*op.getActivation(), hidden, {}, loops);
     if (factor.isBF16())
@@ -222,9 +225,8 @@ static void lowerToLoops(FfnOp op, Loops loops) {
       });
     else if (!factor.isF32())
       quantizeRow({hidden, op.getMultiplier(), factors, scale}, {}, loops);
-    multiplyRow({factors, {}, scale, shift},
-                {op.getWeight2(), op.getWeight2Scales(), op.getBias2()},
-                /*column=*/0, op.getDestinations().front(), at, loops);
+    multiplyRow({factors, {}, scale, shift}, second, /*column=*/0,
+                op.getDestinations().front(), at, loops);
     finishRow(op, at, loops);
   });
 }
@@ -310,10 +312,10 @@ static void lowerToLoops(LargestLogitsOp op, Loops loops) {
   Value none =
       arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1));
   Value range = loops.index(op.getRange());
+  ProductWeight weight =
+      productWeight(op.getWeight(), op.getWeightScales(), op.getBias(), loops);
   loops.loop(loops.size(op.getInput(), 0), [&](Value row) {
-    multiplyRow(inputOf(op, row),
-                {op.getWeight(), op.getWeightScales(), op.getBias()},
-                /*column=*/0, logits, {}, loops);
+    multiplyRow(inputOf(op, row), weight, /*column=*/0, logits, {}, loops);
     forbid(op, row, logits, loops);
     loops.loop(loops.index(op.getNumRanges()), [&](Value k) {
       loops.store(lowest, op.getDestinations()[0], {row, k});

@@ -89,10 +89,7 @@ static void multiplyIntegers(const ProductInput &input,
                              const ProductWeight &weight, int64_t column,
                              Value result, ValueRange at, Loops &loops) {
   Value columns = loops.lastSize(result);
-  int64_t width = cast<MemRefType>(result.getType()).getShape().back();
-  Value sums = memref::AllocaOp::create(
-      loops.builder, loops.loc,
-      MemRefType::get(width, loops.builder.getI32Type()));
+  Value sums = weight.sums;
   loops.loop(columns,
              [&](Value j) { loops.store(integer(0, loops), sums, j); });
   loops.loop(loops.size(weight.memref, 0), [&](Value k) {
@@ -108,6 +105,17 @@ static void multiplyIntegers(const ProductInput &input,
                            shifted(j, column, loops), loops),
                 result, append(at, j));
   });
+}
+
+ProductWeight heddle::productWeight(Value memref, Value scales, Value bias,
+                                    Loops &loops) {
+  ProductWeight weight{memref, scales, bias};
+  int64_t out = cast<MemRefType>(memref.getType()).getShape().back();
+  if (isOfIntegers(memref))
+    weight.sums = memref::AllocaOp::create(
+        loops.builder, loops.loc,
+        MemRefType::get(out, loops.builder.getI32Type()));
+  return weight;
 }
 
 void heddle::multiplyRow(const ProductInput &input, const ProductWeight &weight,

@@ -28,9 +28,18 @@ struct ProductInput {
 /// W [in, out] with scales [out] where it is i8; the bias [out] may be null.
 struct ProductWeight {
   mlir::Value memref, scales, bias;
+  /// Memory for the sums of a row, [out] of i32; null where they are no
+  /// integers.
+  mlir::Value sums = {};
 };
 
-/// result[at, j] = (x W + b)[column + j] for each column of the result.
+/// For `multiplyRow`, in front of the loops over rows: inside of them the stack
+/// would grow with every row.
+ProductWeight productWeight(mlir::Value memref, mlir::Value scales,
+                            mlir::Value bias, Loops &loops);
+
+/// result[at, j] = (x W + b)[column + j] for each column of the result; the
+/// weight is from `productWeight`.
 void multiplyRow(const ProductInput &input, const ProductWeight &weight,
                  int64_t column, mlir::Value result, mlir::ValueRange at,
                  Loops &loops);

@@ -115,12 +115,10 @@ static std::string shapeOf(int64_t depth, int64_t columns) {
   return std::to_string(depth) + "x" + std::to_string(columns);
 }
 
-TEST_P(QuantizedTest, LinearWithScalesOfVectors) {
-  std::string module;
-  Weights weights;
-  for (auto [depth, columns] : kShapes) {
-    std::string shape = shapeOf(depth, columns);
-    module += fill(R"(
+/// y = x W + b of vectors with a scale each, named after the shape.
+static std::string scaledLinear(int64_t depth, int64_t columns) {
+  std::string shape = shapeOf(depth, columns);
+  return fill(R"(
 transformer.parameter @w_SHAPE : tensor<SHAPExf32>
 transformer.parameter @b_SHAPE : tensor<OUTxf32>
 transformer.parameter @i_SHAPE : tensor<SHAPExi8> column_integers of [@w_SHAPE]
@@ -140,9 +138,17 @@ func.func @linear_SHAPE(
   return %y : tensor<?xOUTxf32>
 }
 )",
-                   {{"SHAPE", shape},
-                    {"IN", std::to_string(depth)},
-                    {"OUT", std::to_string(columns)}});
+              {{"SHAPE", shape},
+               {"IN", std::to_string(depth)},
+               {"OUT", std::to_string(columns)}});
+}
+
+TEST_P(QuantizedTest, LinearWithScalesOfVectors) {
+  std::string module;
+  Weights weights;
+  for (auto [depth, columns] : kShapes) {
+    std::string shape = shapeOf(depth, columns);
+    module += scaledLinear(depth, columns);
     weights["w_" + shape] = {{depth, columns},
                              randomValues(depth * columns, 1)};
     weights["b_" + shape] = {{columns}, randomValues(columns, 2)};
@@ -163,6 +169,22 @@ func.func @linear_SHAPE(
                  multiply(q.values, q.scales, /*shift=*/0, w,
                           weights["b_" + shape].values));
     }
+  });
+}
+
+TEST_P(QuantizedTest, ManyWideRows) {
+  // Sums of all rows together would not fit on a stack.
+  constexpr int64_t rows = 600, depth = 4, columns = 4096;
+  Weights weights = {
+      {"w_4x4096", {{depth, columns}, randomValues(depth * columns, 1)}},
+      {"b_4x4096", {{columns}, randomValues(columns, 2)}}};
+  withCode(scaledLinear(depth, columns), weights, [&](const EntryRunner &code) {
+    std::vector<float> x = randomValues(rows * depth, 3);
+    Integers q = quantizeRows(x, depth);
+    Integers w = quantizeColumns(weights["w_4x4096"].values, columns);
+    expectSame(runRows(code, "linear_4x4096", 0, rows, {{"x", x}}),
+               multiply(q.values, q.scales, /*shift=*/0, w,
+                        weights["b_4x4096"].values));
   });
 }
 
