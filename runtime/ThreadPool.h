@@ -35,9 +35,9 @@ public:
   ~ThreadPool();
 
   /// Of type HeddleParallelFor; `pool` is a ThreadPool, and `count` at most
-  /// TaskRange::kMostIterations. Every thread runs
-  /// tasks in the float environment of entry points (FloatEnvironment.h), of
-  /// which the caller is responsible for its own.
+  /// TaskRange::kMostIterations. Every thread runs tasks in the float
+  /// environment of entry points (FloatEnvironment.h), of which the caller is
+  /// responsible for its own.
   static void parallelFor(void *pool, int64_t count, HeddleTask task,
                           void *context);
 

@@ -8,7 +8,9 @@
 
 namespace heddle {
 
-/// Groups of inputs for which a tile asks for `fetched` rows of W.
+/// Groups of inputs for which a tile asks for `fetched` rows of W: so few at a
+/// time that the buffers of the L1 cache, in which they wait for memory, do not
+/// run out of room for what comes from the L2.
 inline constexpr int64_t kFetchingGroups = 8;
 
 /// Builds the code of a tile in front of the op, which stays. Each element is
