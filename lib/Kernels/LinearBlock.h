@@ -105,7 +105,7 @@ private:
   struct WeightRows {
     mlir::Value first, count;
   };
-  /// Inputs that a tile multiplies: the first, null for all, and how many.
+  /// Inputs of a piece of the depth: the first, and how many.
   struct DepthPiece {
     mlir::Value from;
     int64_t inputs;
