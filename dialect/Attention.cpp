@@ -242,36 +242,38 @@ static LogicalResult verifyRegionOp(Operation *op, StringRef region) {
   return success();
 }
 
+LogicalResult heddle::verifyRegion(Operation *op, StringRef name,
+                                   Region &region, ArrayRef<Type> expected) {
+  if (region.empty())
+    return success();
+  // attention_c5
+  if (!llvm::equal(region.getArgumentTypes(), expected)) {
+    InFlightDiagnostic error = op->emitOpError("expects ")
+                               << name << " region arguments (";
+    llvm::interleaveComma(expected, error);
+    error << "), found (";
+    llvm::interleaveComma(region.getArgumentTypes(), error);
+    return error << ")";
+  }
+  if (!isa<YieldOp>(region.front().back()))
+    return op->emitOpError("expects its ")
+           << name << " region to end in 'transformer.yield'";
+  for (Operation &inner : region.front())
+    if (failed(verifyRegionOp(&inner, name)))
+      return failure();
+  return success();
+}
+
 LogicalResult AttentionOp::verifyRegions() {
   Builder builder(getContext());
   Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
-  auto check = [&](StringRef name, Region &region,
-                   ArrayRef<Type> expected) -> LogicalResult {
-    if (region.empty())
-      return success();
-    // attention_c5
-    if (!llvm::equal(region.getArgumentTypes(), expected)) {
-      InFlightDiagnostic error = emitOpError("expects ")
-                                 << name << " region arguments (";
-      llvm::interleaveComma(expected, error);
-      error << "), found (";
-      llvm::interleaveComma(region.getArgumentTypes(), error);
-      return error << ")";
-    }
-    if (!isa<YieldOp>(region.front().back()))
-      return emitOpError("expects its ")
-             << name << " region to end in 'transformer.yield'";
-    for (Operation &op : region.front())
-      if (failed(verifyRegionOp(&op, name)))
-        return failure();
-    return success();
-  };
   return failure(
-      failed(check("similarity", getSimilarity(),
-                   {VectorType::get(getQueryWidth(), f32),
-                    VectorType::get(getKeyWidth(), f32)})) ||
-      failed(check("score", getScore(), {f32, i32, i32, i32, i32})) ||
-      failed(check("normalizer", getWeighting(), {f32})));
+      failed(verifyRegion(*this, "similarity", getSimilarity(),
+                          {VectorType::get(getQueryWidth(), f32),
+                           VectorType::get(getKeyWidth(), f32)})) ||
+      failed(verifyRegion(*this, "score", getScore(),
+                          {f32, i32, i32, i32, i32})) ||
+      failed(verifyRegion(*this, "normalizer", getWeighting(), {f32})));
 }
 
 FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {

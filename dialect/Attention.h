@@ -1,8 +1,9 @@
-//===- Attention.h - Assembly of attention's normalizer ---------*- C++ -*-===//
+//===- Attention.h - Regions of attention, and its normalizer ---*- C++ -*-===//
 //
 //   normalizer ::= (`normalizer` (`softmax` | `sum` | `none` | region))?
 //
-// Called by the code that is generated from the assembly format.
+// Parsed and printed for the code that is generated from the assembly format;
+// regions are checked for attention and for what tilers make of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +18,13 @@ mlir::ParseResult parseNormalizer(mlir::OpAsmParser &parser,
                                   NormalizerAttr &kind, mlir::Region &region);
 void printNormalizer(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                      NormalizerAttr kind, mlir::Region &region);
+
+/// Verifies a region of `op`, which may be empty: attention's C5, C9 and C10.
+/// `name` is similarity, score or normalizer; `expected` are the types of its
+/// arguments.
+llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
+                                 mlir::Region &region,
+                                 llvm::ArrayRef<mlir::Type> expected);
 
 } // namespace heddle
 

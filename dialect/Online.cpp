@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Transformer.h"
+#include "dialect/Attention.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -98,7 +98,8 @@ LogicalResult OnlineInitOp::verify() {
                          getQueries())))
     return failure();
   // online_init_c2
-  if (failed(verifyElements(*this, getRows(), getQueries())) ||
+  if ((isOfBf16(getQueries()) &&
+       failed(verifyElements(*this, getRows(), getQueries()))) ||
       failed(verifyPairs(*this, getQueries())))
     return failure();
   if (isOfBf16(getRows()) && !getScale().isExactlyValue(1))
@@ -136,24 +137,51 @@ static LogicalResult verifyGroups(OnlineWeightsOp op) {
   return success();
 }
 
+/// Keys as a similarity region reads them.
+static LogicalResult verifyCopies(OnlineWeightsOp op) {
+  // online_weights_c6
+  bool isOfOneQuery = columnsOf(op.getQueries()) == 0;
+  bool isCopied =
+      !op.getSimilarity().empty() && (isOfOneQuery || isOfBf16(op.getKeys()));
+  SmallVector<int64_t> expected = {static_cast<int64_t>(op.getTile()),
+                                   widthOf(op.getKeys())};
+  if (isOfOneQuery)
+    std::swap(expected[0], expected[1]);
+  if (isCopied != bool(op.getCopies()))
+    return op.emitOpError("expects copies of keys exactly where a similarity "
+                          "region cannot read them in place");
+  if (isCopied && memrefType(op.getCopies()).getShape() != ArrayRef(expected))
+    return op.emitOpError("expects copies [")
+           << expected[0] << ", " << expected[1] << "], found "
+           << op.getCopies().getType();
+  return success();
+}
+
 LogicalResult OnlineWeightsOp::verify() {
   // online_weights_c1
   for (Value columns : {getWeights(), getSums()})
     if (failed(verifyAgree(*this, "number of columns", columnsOf(getQueries()),
                            columnsOf(columns))))
       return failure();
-  if (failed(verifyWidth(*this, "width of keys", widthOf(getKeys()),
-                         getQueries())))
+  bool hasSimilarity = !getSimilarity().empty();
+  if (!hasSimilarity && failed(verifyWidth(*this, "width of keys",
+                                           widthOf(getKeys()), getQueries())))
     return failure();
   // online_weights_c2
   if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
     return emitOpError("expects a normalizer region exactly where the "
                        "normalizer is 'region'");
   // online_weights_c3
-  for (Value columns : {getQueries(), getWeights()})
-    if (failed(verifyElements(*this, getKeys(), columns)) ||
+  if (hasSimilarity && isOfBf16(getQueries()))
+    return emitOpError("expects queries of f32 before a similarity region, "
+                       "found ")
+           << getQueries().getType();
+  for (Value columns : {getQueries(), getWeights()}) {
+    bool isSeen = hasSimilarity && columns == getQueries();
+    if ((!isSeen && failed(verifyElements(*this, getKeys(), columns))) ||
         failed(verifyPairs(*this, columns)))
       return failure();
+  }
   bool isOfOneQuery = columnsOf(getQueries()) == 0;
   if (isOfBf16(getKeys()) && getTile() % 2 != 0)
     return emitOpError("expects tiles of an even number of keys, found ")
@@ -168,9 +196,32 @@ LogicalResult OnlineWeightsOp::verify() {
                          memrefType(getScores()).getDimSize(0),
                          memrefType(getWeights()).getDimSize(0))))
     return failure();
-  if (failed(verifyState(*this, getState(), getQueries())))
+  if (failed(verifyCopies(*this)) ||
+      failed(verifyState(*this, getState(), getQueries())))
     return failure();
   return verifyMaskOperands(*this);
+}
+
+LogicalResult OnlineWeightsOp::verifyRegions() {
+  // online_weights_c5
+  Builder builder(getContext());
+  Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+  if (!getSimilarity().empty()) {
+    int64_t widths[] = {memrefType(getQueries()).getDimSize(0),
+                        widthOf(getKeys())};
+    if (llvm::any_of(widths, ShapedType::isDynamic))
+      return emitOpError("expects static widths before a similarity region, "
+                         "found ")
+             << getQueries().getType() << " and " << getKeys().getType();
+    if (failed(verifyRegion(*this, "similarity", getSimilarity(),
+                            {VectorType::get(widths[0], f32),
+                             VectorType::get(widths[1], f32)})))
+      return failure();
+  }
+  return failure(
+      failed(verifyRegion(*this, "score", getScore(),
+                          {f32, i32, i32, i32, i32})) ||
+      failed(verifyRegion(*this, "normalizer", getWeighting(), {f32})));
 }
 
 LogicalResult OnlinePairsOp::verify() {

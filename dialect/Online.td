@@ -26,6 +26,8 @@ def Transformer_QuerySums : MemRefRankOf<[F32], [1, 2]>;
 /// The same, or a block of bf16 in pairs.
 def Transformer_Columns : MemRefRankOf<[F32, BF16], [1, 2, 3]>;
 def Transformer_State : MemRefRankOf<[F32], [2]>;
+/// Keys of a tile.
+def Transformer_Copies : MemRefRankOf<[F32], [2]>;
 /// [slots, width, keys of a group], and what each slot holds.
 def Transformer_KeyGroups : MemRefRankOf<[BF16], [3]>;
 def Transformer_Slots : MemRefRankOf<[Index], [2]>;
@@ -78,7 +80,8 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
     hold anything that a query does not.
 
     With queries of rank 1 there is one, rows[first], in lanes of its width. One of
-    bf16 is a view of that row: nothing is copied.
+    bf16 is a view of that row: nothing is copied. A similarity region reads
+    queries of f32, whatever rows are.
 
     ```mlir
     transformer.online.init %rows[%i] into %queries, %sums, %state
@@ -89,7 +92,8 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
     Constraints:
     - (C1) queries and sums have one number of columns, and queries the width of
       rows; state is [4, columns], or [4, lanes] for one query.
-    - (C2) queries have the element type of rows; the scale of bf16 is 1.
+    - (C2) queries have the element type of rows, or are f32; the scale of rows of
+      bf16 is 1.
   }];
   let arguments = (ins Transformer_HeadRows:$rows, Index:$first,
                        Transformer_Columns:$queries, Transformer_QuerySums:$sums,
@@ -110,6 +114,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
 
         s_j = score(scale k_j . q),  w_j = 2^((s_j - offset) factor - shift)
 
+    or with what the `similarity` region makes of q and k_j for k_j . q, and
     where factor offset + shift, which the op keeps in `state` with the total of
     the weights, is about the largest factor s so far: common to all keys of a
     query, whatever it is. It only follows where factor s exceeds it by 8, so that
@@ -134,6 +139,10 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     Position j stands in row j of `keys`; with `ring` in row j - origin, or one
     lap earlier where that is behind the last row.
 
+    A similarity region sees f32. Keys that do not stand as it reads them pass
+    through `copies`, a tile at a time: those of bf16 widened, and for one query,
+    whose lanes are keys, with a key a column.
+
     ```mlir
     transformer.online.weights %queries, %keys[%j to %end] full %from to %to
         mask(%mask) of %b, %h, %i into %weights, %sums, %state
@@ -142,13 +151,18 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
 
     Constraints:
     - (C1) queries, weights and sums have one number of columns, and queries the
-      width of keys; weights has a row for each key of a tile.
+      width of keys, or any before a similarity region; weights has a row for each
+      key of a tile.
     - (C2) a normalizer region is given exactly where the normalizer is one.
-    - (C3) queries, keys and weights have one element type. Tiles of bf16 have an
-      even number of keys; with one query of bf16 stand scores [keys of a tile].
+    - (C3) queries, keys and weights have one element type, but those that a
+      similarity region reads are f32. Tiles of bf16 have an even number of keys;
+      with one query of bf16 stand scores [keys of a tile].
     - (C4) with a block of bf16 may stand scores [32, queries] and last
       [32, width of keys], both or none; then the width is a multiple of 32, and
-      32 one of the tile.
+      32 one of the tile. A similarity region needs neither.
+    - (C5) a similarity region is one of attention, for these widths.
+    - (C6) copies stand with a similarity region, for one query and for keys of
+      bf16: [width of keys, tile] for one query, [tile, width of keys] for a block.
   }];
   let arguments = (ins Transformer_Columns:$queries, Transformer_HeadRows:$keys,
                        Index:$begin, Index:$end, Index:$fullBegin,
@@ -157,24 +171,29 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
                        Optional<Index>:$origin,
                        Optional<Transformer_QuerySums>:$scores,
                        Optional<Transformer_HeadRows>:$last,
+                       Optional<Transformer_Copies>:$copies,
                        Transformer_Columns:$weights, Transformer_QuerySums:$sums,
                        Transformer_State:$state, F32Attr:$factor,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scale,
                        Transformer_Count:$tile,
                        DefaultValuedAttr<Transformer_Normalizer,
                                   "::heddle::Normalizer::Softmax">:$normalizer);
-  let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$weighting);
+  let regions = (region MaxSizedRegion<1>:$similarity,
+                        MaxSizedRegion<1>:$score,
+                        MaxSizedRegion<1>:$weighting);
   let assemblyFormat = [{
     $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
         (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
         (`ring` $origin^)? (`scores` `(` $scores^ `:` type($scores) `)`)?
         (`last` `(` $last^ `:` type($last) `)`)?
+        (`copies` `(` $copies^ `:` type($copies) `)`)?
         `into` $weights `,` $sums `,` $state attr-dict
-        (`score` $score^)? `` custom<Normalizer>($normalizer, $weighting)
+        (`similarity` $similarity^)? (`score` $score^)? `` custom<Normalizer>($normalizer, $weighting)
         `:` type($queries) `,` type($keys) `,` type($weights) `,` type($sums)
         `,` type($state)
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// The op that builds the mask, or null.
     ::heddle::MaskOpInterface getMaskOp();

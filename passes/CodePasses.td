@@ -126,10 +126,12 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
     }
     ```
 
-    Attention with a similarity region, heads wider than 512, whose rows would not
-    fit into scratch memory and registers, and buffers whose rows are not contiguous
-    are left to the reference lowering. An ISA level that is not supported is an
-    error.
+    A similarity region takes the place of the products of queries and keys; both
+    are f32 before it. Tiles then multiply values alone.
+
+    Heads wider than 512, whose rows would not fit into scratch memory and
+    registers, and buffers whose rows are not contiguous are left to the reference
+    lowering. An ISA level that is not supported is an error.
   }];
   let options = [
     Option<"isa", "isa", "std::string", "\"x86-64-v3\"",

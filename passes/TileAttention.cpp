@@ -66,6 +66,9 @@ struct BlockScratch {
   /// Of bf16: the values of a tile of keys in pairs, for a block; the scores of
   /// one query, or of a group of keys, which has memory for the last ones.
   Value pairs, scores, last;
+  /// The keys of a tile as a similarity region reads them, where they do not
+  /// stand so.
+  Value copies;
 };
 
 class AttentionTiler {
@@ -81,6 +84,7 @@ public:
   void tileStep();
 
 private:
+  bool hasSimilarity() { return !op.getSimilarity().empty(); }
   bool multipliesTiles();
   Value scratch(ArrayRef<int64_t> shape, Type element);
   Value factors(int64_t size, int64_t count);
@@ -97,6 +101,7 @@ private:
   void forEachTile(Value count, bool isAligned,
                    function_ref<void(Value, Value, ArrayRef<Value>)> tile);
   bool scalesExponents();
+  float effectiveScale();
   float queryScale();
   float scoreScale();
   float exponentFactor();
@@ -116,10 +121,11 @@ private:
 };
 } // namespace
 
-/// Whether blocks of queries are multiplied in tiles, of bf16 and whole widths.
+/// Whether blocks of queries are multiplied in tiles, of bf16 and whole widths:
+/// with values, and with keys where no region scores them.
 bool AttentionTiler::multipliesTiles() {
   return loops.isa.hasTiles && op.isOfBf16() && !op.isStep() &&
-         op.getKeyWidth() % kKeyGroup == 0 &&
+         (hasSimilarity() || op.getKeyWidth() % kKeyGroup == 0) &&
          op.getValueWidth() % kKeyGroup == 0;
 }
 
@@ -184,18 +190,22 @@ void AttentionTiler::forEachTask(Value units, Value unitWork, Value most,
 /// and where no ordinary number is left of the factor, queries carry it, or
 /// scores where queries are bf16.
 bool AttentionTiler::scalesExponents() {
-  double scale = op.getEffectiveScale();
+  double scale = effectiveScale();
   return op.getNormalizer() == Normalizer::Softmax && op.getScore().empty() &&
          scale > 0x1p-64 && scale < 0x1p64;
 }
+/// Similarity regions have none.
+float AttentionTiler::effectiveScale() {
+  return hasSimilarity() ? 1 : op.getEffectiveScale();
+}
 float AttentionTiler::queryScale() {
-  return scalesExponents() || op.isOfBf16() ? 1 : op.getEffectiveScale();
+  return scalesExponents() || op.isOfBf16() ? 1 : effectiveScale();
 }
 float AttentionTiler::scoreScale() {
-  return scalesExponents() || !op.isOfBf16() ? 1 : op.getEffectiveScale();
+  return scalesExponents() || !op.isOfBf16() ? 1 : effectiveScale();
 }
 float AttentionTiler::exponentFactor() {
-  return scalesExponents() ? op.getEffectiveScale() * M_LOG2E : M_LOG2E;
+  return scalesExponents() ? effectiveScale() * M_LOG2E : M_LOG2E;
 }
 
 void AttentionTiler::createWeights(Value keys, Value begin, Value end,
@@ -205,11 +215,12 @@ void AttentionTiler::createWeights(Value keys, Value begin, Value end,
   auto tile = OnlineWeightsOp::create(
       builder, loops.loc, block.queries, keys, begin, end, run[2], run[3],
       op.getMask(), batch, head, first, origin, block.scores, block.last,
-      block.weights, block.sums, block.state,
+      block.copies, block.weights, block.sums, block.state,
       builder.getF32FloatAttr(exponentFactor()),
       builder.getF32FloatAttr(scoreScale()),
       builder.getI64IntegerAttr(sizes.scores), op.getNormalizerAttr());
   IRMapping mapping;
+  op.getSimilarity().cloneInto(&tile.getSimilarity(), mapping);
   op.getScore().cloneInto(&tile.getScore(), mapping);
   op.getWeighting().cloneInto(&tile.getWeighting(), mapping);
 }
@@ -252,15 +263,20 @@ void AttentionTiler::forEachTile(
 /// Scratch memory for `count` queries, a column each.
 BlockScratch AttentionTiler::blockScratch(int64_t count) {
   Type f32 = loops.builder.getF32Type();
-  return {factors(op.getKeyWidth(), count),
-          factors(sizes.weights, count),
-          scratch({op.getValueWidth(), count}, f32),
-          scratch({kOnlineStateRows, count}, f32),
-          /*pairs=*/Value(),
-          usesTiles ? scratch({kKeyGroup, count}, f32) : Value(),
-          usesTiles ? scratch({kKeyGroup, op.getKeyWidth()},
-                              loops.builder.getBF16Type())
-                    : Value()};
+  BlockScratch taken;
+  taken.queries = hasSimilarity() ? scratch({op.getQueryWidth(), count}, f32)
+                                  : factors(op.getKeyWidth(), count);
+  taken.weights = factors(sizes.weights, count);
+  taken.sums = scratch({op.getValueWidth(), count}, f32);
+  taken.state = scratch({kOnlineStateRows, count}, f32);
+  if (hasSimilarity() && op.isOfBf16())
+    taken.copies = scratch({sizes.scores, op.getKeyWidth()}, f32);
+  if (hasSimilarity() || !usesTiles)
+    return taken;
+  taken.scores = scratch({kKeyGroup, count}, f32);
+  taken.last =
+      scratch({kKeyGroup, op.getKeyWidth()}, loops.builder.getBF16Type());
+  return taken;
 }
 
 /// Memory for as many groups of keys as a task keeps, none of which it has.
@@ -399,7 +415,7 @@ void AttentionTiler::queryRow(Value row, Value head) {
       headRows(loops, op.getValue(), keyRow, keysOf, op.getValueWidth());
   Value result =
       headRows(loops, op.getDestination(), Value(), head, op.getValueWidth());
-  if (op.isOfBf16())
+  if (op.isOfBf16() && !hasSimilarity())
     block.queries = rowView(loops, rows, row);
   OnlineInitOp::create(builder, loc, rows, row, block.queries, block.sums,
                        block.state, builder.getF32FloatAttr(queryScale()));
@@ -431,13 +447,16 @@ void AttentionTiler::tileStep() {
   auto takeScratch = [&] {
     Type f32 = builder.getF32Type();
     Type element = op.isOfBf16() ? Type(builder.getBF16Type()) : f32;
-    block = {op.isOfBf16() ? Value() : scratch({op.getKeyWidth()}, f32),
-             scratch({sizes.weights}, element),
-             scratch({op.getValueWidth()}, f32),
-             scratch({kOnlineStateRows, loops.isa.lanes}, f32),
-             /*pairs=*/Value(),
-             op.isOfBf16() ? scratch({sizes.weights}, f32) : Value(),
-             /*last=*/Value()};
+    block = BlockScratch();
+    if (!op.isOfBf16() || hasSimilarity())
+      block.queries = scratch({op.getQueryWidth()}, f32);
+    block.weights = scratch({sizes.weights}, element);
+    block.sums = scratch({op.getValueWidth()}, f32);
+    block.state = scratch({kOnlineStateRows, loops.isa.lanes}, f32);
+    if (op.isOfBf16())
+      block.scores = scratch({sizes.weights}, f32);
+    if (hasSimilarity())
+      block.copies = scratch({op.getKeyWidth(), loops.isa.lanes}, f32);
     runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                    builder.getIndexType());
   };
@@ -468,8 +487,9 @@ struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
     SmallVector<AttentionOp> ops;
     getOperation()->walk([&](AttentionOp op) {
       Value buffers[] = {op.getQuery(), op.getKey(), op.getValue()};
-      if (std::max(op.getKeyWidth(), op.getValueWidth()) <= kMostHeadWidth &&
-          op.getSimilarity().empty() && op.getDestination() &&
+      int64_t widest =
+          std::max({op.getQueryWidth(), op.getKeyWidth(), op.getValueWidth()});
+      if (widest <= kMostHeadWidth && op.getDestination() &&
           hasContiguousRows(op.getDestination()) &&
           llvm::all_of(buffers, hasContiguousRows))
         ops.push_back(op);

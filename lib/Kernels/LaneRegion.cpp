@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -17,8 +18,9 @@ Value LaneRegion::lookup(Value value) const {
 }
 
 /// An element of a table for each lane, or one for all where the indices are.
+/// `element` is the last index, inside of the table, or null.
 static Value loadFromTable(VectorLoops &loops, LookupOp op, ValueRange at,
-                           int64_t width) {
+                           int64_t width, Value element) {
   OpBuilder &builder = loops.builder;
   Lanes lanes(builder, loops.loc);
   Value table = op.getTable();
@@ -40,6 +42,8 @@ static Value loadFromTable(VectorLoops &loops, LookupOp op, ValueRange at,
     SmallVector<Value> indices;
     for (Value index : limited)
       indices.push_back(loops.toIndex(index));
+    if (element)
+      indices.push_back(element);
     return loops.load(table, indices);
   }
   // Row-major: the offset of each lane in one number.
@@ -47,7 +51,11 @@ static Value loadFromTable(VectorLoops &loops, LookupOp op, ValueRange at,
   for (auto [axis, index] : llvm::enumerate(limited))
     offset = lanes.add(lanes.mul(offset, loops.toI32(loops.size(table, axis))),
                        index);
-  SmallVector<Value> origin(at.size(), loops.index(0));
+  if (element)
+    offset =
+        lanes.add(lanes.mul(offset, loops.toI32(loops.size(table, at.size()))),
+                  loops.toI32(element));
+  SmallVector<Value> origin(at.size() + (element ? 1 : 0), loops.index(0));
   Value all = arith::ConstantOp::create(
       builder, loops.loc,
       DenseElementsAttr::get(VectorType::get(width, builder.getI1Type()),
@@ -68,31 +76,35 @@ static Value elementaryFunction(VectorLoops &loops, Operation *op, Value x) {
       .Default([](Operation *) { return Value(); });
 }
 
-SmallVector<Value> LaneRegion::inLanes(VectorLoops &loops,
-                                       Operation *op) const {
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(lookup(operand));
+SmallVector<Value> heddle::evaluateInLanes(VectorLoops &loops, Operation *op,
+                                           ArrayRef<Value> operands,
+                                           int64_t width, Value element) {
   if (auto table = dyn_cast<LookupOp>(op))
-    return {
-        loadFromTable(loops, table, ArrayRef(operands).drop_front(), width)};
+    return {loadFromTable(loops, table, operands.drop_front(), width, element)};
   bool isScalar = llvm::none_of(operands, [](Value operand) {
     return isa<VectorType>(operand.getType());
   });
+  SmallVector<Value> numbers(operands);
   if (!isScalar)
-    for (Value &operand : operands)
-      if (!isa<VectorType>(operand.getType()))
-        operand = loops.spread(operand, width);
-  if (op->getNumOperands() == 1 && op->getResult(0).getType().isF32() &&
-      !isScalar)
-    if (Value result = elementaryFunction(loops, op, operands.front()))
+    for (Value &number : numbers)
+      if (!isa<VectorType>(number.getType()))
+        number = loops.spread(number, width);
+  if (isa<vector::FMAOp>(op))
+    return {loops.multiplyAdd(numbers[0], numbers[1], numbers[2])};
+  auto elementType = [](Value result) {
+    return getElementTypeOrSelf(result.getType());
+  };
+  if (op->getNumOperands() == 1 && elementType(op->getResult(0)).isF32())
+    if (Value result = elementaryFunction(loops, op, numbers.front()))
       return {result};
   OperationState state(loops.loc, op->getName());
-  state.addOperands(operands);
+  state.addOperands(numbers);
   state.addAttributes(op->getDiscardableAttrDictionary().getValue());
   state.propertiesAttr = op->getPropertiesAsAttribute();
-  for (Type type : op->getResultTypes())
+  for (Value result : op->getResults()) {
+    Type type = elementType(result);
     state.addTypes(isScalar ? type : Type(VectorType::get(width, type)));
+  }
   return SmallVector<Value>(loops.builder.create(state)->getResults());
 }
 
@@ -101,8 +113,12 @@ void LaneRegion::bind(VectorLoops &loops, unsigned argument, Value value) {
   for (Operation &op : region->front().without_terminator())
     if (!known.contains(op.getResult(0)) &&
         llvm::all_of(op.getOperands(),
-                     [&](Value operand) { return isKnown(operand); }))
-      known.map(op.getResults(), inLanes(loops, &op));
+                     [&](Value operand) { return isKnown(operand); })) {
+      SmallVector<Value> operands;
+      for (Value operand : op.getOperands())
+        operands.push_back(lookup(operand));
+      known.map(op.getResults(), evaluateInLanes(loops, &op, operands, width));
+    }
 }
 
 Value LaneRegion::result(VectorLoops &loops) const {

@@ -8,6 +8,15 @@
 
 namespace heddle {
 
+/// The results of an elementwise op, or of a lookup of a number, for numbers in
+/// place of its operands: each a scalar that all lanes share or a vector of
+/// `width`. So are the results: scalars where all operands are. `element` is
+/// the last index of a lookup of a vector, which gives that element.
+llvm::SmallVector<mlir::Value>
+evaluateInLanes(VectorLoops &loops, mlir::Operation *op,
+                llvm::ArrayRef<mlir::Value> operands, int64_t width,
+                mlir::Value element = mlir::Value());
+
 /// Inlines a region of one block of elementwise ops and lookups, with vectors
 /// of `width` where its arguments are vectors and scalars where they are not.
 /// Arguments are bound as they become known, so that what depends on the first
@@ -28,8 +37,6 @@ public:
 private:
   bool isKnown(mlir::Value value) const;
   mlir::Value lookup(mlir::Value value) const;
-  llvm::SmallVector<mlir::Value> inLanes(VectorLoops &loops,
-                                         mlir::Operation *op) const;
 
   mlir::Region *region;
   int64_t width;

@@ -43,12 +43,12 @@ static void forEachSquare(VectorLoops &loops, int64_t width,
 
 namespace {
 /// queries[d, column] = scale rows[first + column, d], in words of 32 bits:
-/// f32, or pairs of bf16.
+/// f32, or pairs of bf16. Rows of either become queries of f32.
 class BlockInit {
 public:
   BlockInit(OnlineInitOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        element(elementOf(op.getRows())), product(loops, element),
+        element(elementOf(op.getQueries())), product(loops, element),
         group(product.group()), queries(product.flatten(op.getQueries())),
         columns(shapeOf(op.getQueries())[1]) {}
 
@@ -73,6 +73,8 @@ Value BlockInit::words(Value row, Value word, int64_t count) {
       op.getRows(), {row, loops.times(word, group)}, group * count);
   if (group > 1)
     return loops.bitcast(elements, loops.builder.getI32Type());
+  if (elementOf(op.getRows()).isBF16())
+    elements = loops.widen(elements);
   float scale = op.getScale().convertToFloat();
   return loops.mul(elements, loops.splat(scale, count));
 }

@@ -1,19 +1,21 @@
 //===- OnlineBlockWeights.cpp - Weights for a block of queries ------------===//
 //
-// A tile of K Q^T, some keys by all queries, is summed in registers and becomes
-// weights there. With softmax an exponent is one multiply-add of its score.
-// Where a query's largest score of the tile exceeds its threshold, which is
-// rare behind the first tile, the point that its exponents count from moves,
-// and what the query has gathered so far shrinks; lanes that stay are
-// multiplied by 1.
+// A tile of K Q^T, some keys by all queries, or of what a similarity region has
+// in its place, is summed in registers and becomes weights there. With softmax
+// an exponent is one multiply-add of its score. Where a query's largest score
+// of the tile exceeds its threshold, which is rare behind the first tile, the
+// point that its exponents count from moves, and what the query has gathered so
+// far shrinks; lanes that stay are multiplied by 1.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/HeadRow.h"
 #include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/LaneRegion.h"
 #include "lib/Kernels/OnlineBlock.h"
 #include "lib/Kernels/OnlineState.h"
 #include "lib/Kernels/OnlineTiles.h"
+#include "lib/Kernels/PairRegion.h"
 #include "lib/Kernels/RoundKernel.h"
 #include "lib/Kernels/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,7 +39,8 @@ public:
         vectors(sizeOf(op.getQueries(), 1) / isa.lanes), tile(op.getTile()),
         isSoftmax(op.getNormalizer() == Normalizer::Softmax),
         rule{op.getFactor().convertToDouble(), /*hasWholeShifts=*/group > 1},
-        queries(product.flatten(op.getQueries())),
+        queries(op.getSimilarity().empty() ? product.flatten(op.getQueries())
+                                           : op.getQueries()),
         weights(product.flatten(op.getWeights())) {}
 
   void build();
@@ -50,6 +53,9 @@ private:
   template <typename Body> void forEachPair(Body body);
 
   void bindRegions();
+  SmallVector<Value> dotProducts(Value key);
+  void copyKeys(Value key);
+  SmallVector<Value> similarities(Value key);
   SmallVector<Value> scores(Value key);
   SmallVector<Value> storedScores(Value row);
   void scale(MutableArrayRef<Value> scores);
@@ -63,7 +69,8 @@ private:
   void weigh(Value key, SmallVector<Value> scores, ArrayRef<Value> masks);
   Value weightOf(Value score, Value mask);
   void takeKeys(Value key, SmallVector<Value> scores);
-  void byTiles();
+  void byTiles(Value used);
+  void leaveOut(Value begin);
 
   OnlineWeightsOp op;
   VectorLoops loops;
@@ -84,6 +91,7 @@ private:
   SmallVector<Value> positions;
   /// The regions for each vector of queries, as far as those alone decide.
   SmallVector<LaneRegion> scoreRegions;
+  std::optional<PairRegion> similarity;
 };
 } // namespace
 
@@ -116,6 +124,9 @@ void BlockWeights::bindRegions() {
   int64_t lanes = loops.isa.lanes;
   batch = loops.toI32(op.getBatch());
   head = loops.toI32(op.getHead());
+  if (!op.getSimilarity().empty())
+    similarity.emplace(op.getSimilarity(), loops, PairRegion::Query, vectors,
+                       [&](int64_t v, Value d) { return load(queries, d, v); });
   Value first = loops.spread(loops.toI32(op.getFirst()), lanes);
   for (int64_t v = 0; v < vectors; ++v) {
     positions.push_back(arith::AddIOp::create(loops.builder, loops.loc, first,
@@ -132,7 +143,7 @@ void BlockWeights::bindRegions() {
 
 /// k_j . q for the keys of a tile, summed along the width. Rows behind the last
 /// key repeat it.
-SmallVector<Value> BlockWeights::scores(Value key) {
+SmallVector<Value> BlockWeights::dotProducts(Value key) {
   int64_t lanes = loops.isa.lanes, width = sizeOf(op.getKeys(), 1);
   SmallVector<Value> rows;
   Value last = loops.plus(keyCount, -1);
@@ -153,8 +164,61 @@ SmallVector<Value> BlockWeights::scores(Value key) {
                        });
   if (steps * group < width)
     addProducts(loops.index(steps), rows, sums, /*isWhole=*/false);
-  scale(sums);
   return sums;
+}
+
+/// The keys of a tile as f32. Rows behind the last key repeat it.
+void BlockWeights::copyKeys(Value key) {
+  int64_t lanes = loops.isa.lanes;
+  Value last = loops.plus(keyCount, -1);
+  loops.each(loops.index(0), loops.index(tile), 1, [&](Value k) {
+    Value row = loops.least(loops.plus(key, k), last);
+    forEachPart(lanes, sizeOf(op.getKeys(), 1), [&](int64_t d, int64_t count) {
+      Value part =
+          loops.loadFirst(op.getKeys(), {row, loops.index(d)}, count, lanes);
+      loops.storeFirst(loops.widen(part), op.getCopies(), {k, loops.index(d)},
+                       count);
+    });
+  });
+}
+
+/// What the similarity region makes of the keys of a tile, of some at once.
+SmallVector<Value> BlockWeights::similarities(Value key) {
+  if (op.getCopies())
+    copyKeys(key);
+  Value last = loops.plus(keyCount, -1);
+  int64_t together = similarity->keysTogether(tile);
+  auto some = [&](Value first) {
+    SmallVector<Value> rows;
+    for (int64_t k = 0; k < together; ++k) {
+      Value number = loops.plus(first, k);
+      rows.push_back(
+          op.getCopies() ? number : loops.least(loops.plus(key, number), last));
+    }
+    Value keys = op.getCopies() ? op.getCopies() : op.getKeys();
+    return similarity->scores(together, [&](int64_t k, Value d) {
+      return loops.load(keys, {rows[k], d});
+    });
+  };
+  if (together == tile)
+    return some(loops.index(0));
+  // In the end the first ones have moved to the front.
+  SmallVector<Value> scores(tile * vectors, loops.splat(0, loops.isa.lanes));
+  return loops.carry(loops.index(0), loops.index(tile), together, scores,
+                     [&](Value first, ValueRange carried) {
+                       SmallVector<Value> next(
+                           carried.drop_front(together * vectors));
+                       next.append(some(first));
+                       return next;
+                     });
+}
+
+SmallVector<Value> BlockWeights::scores(Value key) {
+  if (similarity)
+    return similarities(key);
+  SmallVector<Value> scores = dotProducts(key);
+  scale(scores);
+  return scores;
 }
 
 /// The same from scratch memory, where tiles have left them.
@@ -348,11 +412,8 @@ void BlockWeights::takeKeys(Value key, SmallVector<Value> scores) {
       [&] { weigh(key, scores, masks(key)); });
 }
 
-/// A group of keys is scored at once, and its scores used before the next. Rows
-/// behind the last key are no work, but tiles read their weights.
-void BlockWeights::byTiles() {
-  Value used = loops.least(op.getEnd(),
-                           loops.floorTo(loops.plus(keyCount, tile - 1), tile));
+/// A group of keys is scored at once, and its scores used before the next.
+void BlockWeights::byTiles(Value used) {
   loops.each(op.getBegin(), used, kKeyGroup, [&](Value group) {
     emitTileScores(loops, op, queries, group);
     Value end = loops.least(loops.plus(group, kKeyGroup), used);
@@ -360,9 +421,13 @@ void BlockWeights::byTiles() {
       takeKeys(key, storedScores(loops.minus(key, group)));
     });
   });
-  int64_t lanes = loops.isa.lanes;
-  Value outside = outsideMask(loops, lanes), pair = pairOf(outside, outside);
-  loops.each(used, op.getEnd(), group, [&](Value key) {
+}
+
+/// Keys from `begin` on are in no mask.
+void BlockWeights::leaveOut(Value begin) {
+  Value outside = outsideMask(loops, loops.isa.lanes);
+  Value pair = pairOf(outside, outside);
+  loops.each(begin, op.getEnd(), group, [&](Value key) {
     Value row = loops.dividedBy(loops.minus(key, op.getBegin()), group);
     for (int64_t v = 0; v < vectors; ++v)
       store(pair, weights, row, v);
@@ -375,10 +440,19 @@ void BlockWeights::build() {
   std::tie(fullBegin, fullEnd) =
       fullPart(loops, op.getBegin(), loops.least(op.getEnd(), keyCount),
                op.getFullBegin(), op.getFullEnd());
+  // Rows behind the last key are no work, but tiles read their weights.
+  bool hasGroups = op.getScores() || (similarity && group > 1);
+  Value used = op.getEnd();
+  if (hasGroups)
+    used =
+        loops.least(used, loops.floorTo(loops.plus(keyCount, tile - 1), tile));
   if (op.getScores())
-    return byTiles();
-  loops.each(op.getBegin(), op.getEnd(), tile,
-             [&](Value key) { takeKeys(key, scores(key)); });
+    byTiles(used);
+  else
+    loops.each(op.getBegin(), used, tile,
+               [&](Value key) { takeKeys(key, scores(key)); });
+  if (hasGroups)
+    leaveOut(used);
 }
 
 void heddle::emitBlock(OnlineWeightsOp op, const IsaLevel &isa) {

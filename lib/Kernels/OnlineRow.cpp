@@ -35,11 +35,14 @@ void heddle::emitRow(OnlineInitOp op, const IsaLevel &isa) {
   Value scale = loops.splat(op.getScale().convertToFloat(), isa.lanes);
   // bf16 are multiplied where they stand.
   int64_t copied =
-      elementOf(op.getRows()).isF32() ? widthOf(op.getQueries()) : 0;
+      elementOf(op.getQueries()).isF32() ? widthOf(op.getQueries()) : 0;
+  bool isWidened = elementOf(op.getRows()).isBF16();
   forEachPart(isa.lanes, copied, [&](int64_t d, int64_t count) {
     Value at = loops.index(d);
     Value query =
         loops.loadFirst(op.getRows(), {op.getFirst(), at}, count, isa.lanes);
+    if (isWidened)
+      query = loops.widen(query);
     loops.storeFirst(loops.mul(query, scale), op.getQueries(), at, count);
   });
   forEachPart(isa.lanes, widthOf(op.getSums()), [&](int64_t d, int64_t count) {

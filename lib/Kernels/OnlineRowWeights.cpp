@@ -2,7 +2,8 @@
 //
 // Scores of as many keys as a vector has lanes are dot products that a tree of
 // shuffles and additions sums, all at once. With softmax they wait in scratch
-// memory until the largest of the tile is known.
+// memory until the largest of the tile is known. A similarity region has keys
+// in lanes: those of a tile are transposed first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "lib/Kernels/LaneRegion.h"
 #include "lib/Kernels/OnlineRow.h"
 #include "lib/Kernels/OnlineState.h"
+#include "lib/Kernels/PairRegion.h"
 #include "lib/Kernels/RoundKernel.h"
 #include "lib/Kernels/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,6 +94,9 @@ private:
                    function_ref<void(Value)> last);
 
   SmallVector<Value> loadQuery();
+  Value rowAt(Value key, int64_t number);
+  Value dotProducts(Value key);
+  void copyKeys(Value key);
   Value scores(Value key);
   Value mask(Value key, Value positions);
   Value scoredTile(Value key);
@@ -113,6 +118,7 @@ private:
   /// Empty of bf16: levels without it have no vectors that live from tile to
   /// tile, but LLVM takes the loads out of the loop with what is made of them.
   SmallVector<Value> query;
+  std::optional<PairRegion> similarity;
 };
 } // namespace
 
@@ -137,19 +143,24 @@ SmallVector<Value> RowWeights::loadQuery() {
   return parts;
 }
 
-/// The dot products of the query with the keys of a tile; keys outside of
-/// [begin, end) stand for their neighbours inside.
-Value RowWeights::scores(Value key) {
+/// Where a key of the tile at `key` stands, which is asked for in the next one;
+/// keys outside of [begin, end) stand for their neighbours inside.
+Value RowWeights::rowAt(Value key, int64_t number) {
   Value last = loops.plus(op.getEnd(), -1);
+  Value j = loops.clamp(loops.plus(key, number), op.getBegin(), last);
+  Value next = loops.least(loops.plus(j, lanes), last);
+  Value row = rowOf(loops, j, op.getKeys(), op.getOrigin());
+  prefetchRow(loops, op.getKeys(),
+              rowOf(loops, next, op.getKeys(), op.getOrigin()));
+  return row;
+}
+
+/// The dot products of the query with the keys of a tile.
+Value RowWeights::dotProducts(Value key) {
   SmallVector<Value> factors = query.empty() ? loadQuery() : query;
   SmallVector<Value> products;
   for (int64_t k = 0; k < lanes; ++k) {
-    Value j = loops.clamp(loops.plus(key, k), op.getBegin(), last);
-    Value row = rowOf(loops, j, op.getKeys(), op.getOrigin());
-    Value next = loops.least(loops.plus(j, lanes), last);
-    prefetchRow(loops, op.getKeys(),
-                rowOf(loops, next, op.getKeys(), op.getOrigin()));
-    Value sum;
+    Value row = rowAt(key, k), sum;
     forEachPart(elements, widthOf(op.getKeys()), [&](int64_t d, int64_t count) {
       Value part =
           loops.loadFirst(op.getKeys(), {row, loops.index(d)}, count, elements);
@@ -158,7 +169,46 @@ Value RowWeights::scores(Value key) {
     });
     products.push_back(sum);
   }
-  Value sums = sumsOfLanes(loops, products);
+  return sumsOfLanes(loops, products);
+}
+
+/// The keys of a tile, a column each, as f32.
+void RowWeights::copyKeys(Value key) {
+  SmallVector<Value> rows;
+  for (int64_t k = 0; k < lanes; ++k)
+    rows.push_back(rowAt(key, k));
+  auto square = [&](Value d, int64_t count) {
+    SmallVector<Value> parts;
+    for (Value row : rows) {
+      Value part = loops.loadFirst(op.getKeys(), {row, d}, count, lanes);
+      parts.push_back(product.group() == 1 ? part : loops.widen(part));
+    }
+    parts = loops.transpose(parts);
+    for (int64_t i = 0; i < count; ++i)
+      loops.storeVector(parts[i], op.getCopies(),
+                        {loops.plus(d, i), loops.index(0)});
+  };
+  int64_t width = widthOf(op.getKeys()), whole = width / lanes * lanes;
+  if (whole > 0)
+    loops.each(loops.index(0), loops.index(whole), lanes,
+               [&](Value d) { square(d, lanes); });
+  if (whole < width)
+    square(loops.index(whole), width - whole);
+}
+
+/// The scores of the keys of a tile.
+Value RowWeights::scores(Value key) {
+  if (similarity) {
+    copyKeys(key);
+    return similarity
+        ->scores(1,
+                 [&](int64_t, Value d) {
+                   return loops.loadVector(op.getCopies(), {d, loops.index(0)},
+                                           lanes);
+                 })
+        .front();
+  }
+  Value sums = dotProducts(key);
   float scale = op.getScale().convertToFloat();
   return scale == 1 ? sums : loops.mul(sums, loops.splat(scale, lanes));
 }
@@ -224,15 +274,7 @@ Value RowWeights::storeWeights(Value weights, Value at) {
   }
   Value rounded = roundToBf16(weights, math);
   loops.storeVector(rounded, op.getWeights(), at);
-  // As integers: levels without bf16 have no vectors of it either.
-  OpBuilder &builder = loops.builder;
-  auto words = VectorType::get(lanes, builder.getI32Type());
-  Value bits = arith::ExtUIOp::create(
-      builder, loops.loc, words, loops.bitcast(rounded, builder.getI16Type()));
-  Value shift = arith::ConstantOp::create(builder, loops.loc,
-                                          DenseElementsAttr::get(words, 16));
-  return loops.bitcast(arith::ShLIOp::create(builder, loops.loc, bits, shift),
-                       builder.getF32Type());
+  return loops.widen(rounded);
 }
 
 /// Where exponents count from once the largest score is known; shrinks what was
@@ -258,7 +300,11 @@ void RowWeights::build() {
   batch = loops.toI32(op.getBatch());
   head = loops.toI32(op.getHead());
   position = loops.toI32(op.getFirst());
-  if (product.group() == 1)
+  if (!op.getSimilarity().empty())
+    similarity.emplace(
+        op.getSimilarity(), loops, PairRegion::Key, /*queries=*/1,
+        [&](int64_t, Value d) { return loops.load(op.getQueries(), d); });
+  else if (product.group() == 1)
     query = loadQuery();
   Value begin = loops.floorTo(op.getBegin(), lanes);
   Value initial = isSoftmax ? loops.splat(-INFINITY, lanes) : state(kTotal);

@@ -241,6 +241,18 @@ Value VectorLoops::bitcast(Value vector, Type element) {
       VectorType::get(bits / element.getIntOrFloatBitWidth(), element), vector);
 }
 
+// As integers: levels without bf16 have no vectors of it either.
+Value VectorLoops::widen(Value vector) {
+  auto words =
+      cast<VectorType>(vector.getType()).clone(Type(builder.getI32Type()));
+  Value bits = arith::ExtUIOp::create(builder, loc, words,
+                                      bitcast(vector, builder.getI16Type()));
+  Value shift = arith::ConstantOp::create(builder, loc,
+                                          DenseElementsAttr::get(words, 16));
+  return bitcast(arith::ShLIOp::create(builder, loc, bits, shift),
+                 builder.getF32Type());
+}
+
 SmallVector<Value> VectorLoops::transpose(ValueRange rows) {
   SmallVector<Value> result(rows);
   int64_t width = rows.size();

@@ -72,6 +72,8 @@ public:
   mlir::Value interleave(mlir::Value a, mlir::Value b);
   /// The same bits as elements of another type.
   mlir::Value bitcast(mlir::Value vector, mlir::Type element);
+  /// bf16 as f32.
+  mlir::Value widen(mlir::Value vector);
   /// The transpose of as many vectors as each has lanes, a power of two.
   llvm::SmallVector<mlir::Value> transpose(mlir::ValueRange rows);
 

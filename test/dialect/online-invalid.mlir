@@ -51,7 +51,7 @@ func.func @online_weights_c1_width(%i: index, %queries: memref<8x32xf32>, %keys:
 
 func.func @online_weights_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a normalizer region exactly where the normalizer is 'region'}}
-  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1>}> ({}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
+  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
   return
 }
 
@@ -196,5 +196,65 @@ func.func @online_update_c2_elements(%i: index, %weights: memref<32x32x2xbf16>, 
 func.func @online_update_c2_pairs(%i: index, %weights: memref<32x32x2xbf16>, %values: memref<?x8xbf16>, %sums: memref<8x32xf32>) {
   // expected-error @+1 {{expects values in pairs where weights are, found 'memref<32x32x2xbf16>' and 'memref<?x8xbf16>'}}
   transformer.online.update %weights, %values[%i to %i] full %i to %i into %sums {tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x8xbf16>, memref<8x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c3_queries(%i: index, %queries: memref<4x32x2xbf16>, %keys: memref<?x8xbf16>, %copies: memref<8x8xf32>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects queries of f32 before a similarity region, found 'memref<4x32x2xbf16>'}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i copies(%copies : memref<8x8xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
+  ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
+    %s = vector.extract %k[0] : f32 from vector<8xf32>
+    transformer.yield %s : f32
+  } : memref<4x32x2xbf16>, memref<?x8xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c5(%i: index, %queries: memref<9x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects similarity region arguments ('vector<9xf32>', 'vector<8xf32>'), found ('vector<8xf32>', 'vector<8xf32>')}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
+  ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
+    %s = vector.extract %k[0] : f32 from vector<8xf32>
+    transformer.yield %s : f32
+  } : memref<9x32xf32>, memref<?x8xf32>, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c5_widths(%i: index, %queries: memref<?x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects static widths before a similarity region, found 'memref<?x32xf32>' and 'memref<?x8xf32>'}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
+  ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
+    %s = vector.extract %k[0] : f32 from vector<8xf32>
+    transformer.yield %s : f32
+  } : memref<?x32xf32>, memref<?x8xf32>, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c6(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %weights: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+  // expected-error @+1 {{expects copies of keys exactly where a similarity region cannot read them in place}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} similarity {
+  ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
+    %s = vector.extract %k[0] : f32 from vector<8xf32>
+    transformer.yield %s : f32
+  } : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c6_shape(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %copies: memref<16x8xf32>, %weights: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+  // expected-error @+1 {{expects copies [8, 16], found 'memref<16x8xf32>'}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i copies(%copies : memref<16x8xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} similarity {
+  ^bb0(%q: vector<8xf32>, %k: vector<8xf32>):
+    %s = vector.extract %k[0] : f32 from vector<8xf32>
+    transformer.yield %s : f32
+  } : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
   return
 }

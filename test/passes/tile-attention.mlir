@@ -140,13 +140,6 @@ func.func private @keeps_regions(%x: memref<?x?x16xf32>,
 func.func private @leaves_the_rest_alone(%x: memref<?x?x16xf32>,
     %t: memref<?x?x16xf32, strided<[?, 1, ?]>>, %y: memref<?x?x16xf32>,
     %wide: memref<?x?x520xf32>, %wide_y: memref<?x?x520xf32>) {
-  // CHECK: transformer.attention {{.*}} similarity
-  transformer.attention %x, %x, %x into %y {heads = 1 : i64} similarity {
-  ^bb0(%q: vector<16xf32>, %k: vector<16xf32>):
-    %s = vector.reduction <maximumf>, %k : vector<16xf32> into f32
-    transformer.yield %s : f32
-  } : (memref<?x?x16xf32>, memref<?x?x16xf32>, memref<?x?x16xf32>,
-       memref<?x?x16xf32>) -> ()
   // CHECK: transformer.attention
   transformer.attention %x, %t, %t into %y {heads = 1 : i64}
     : (memref<?x?x16xf32>, memref<?x?x16xf32, strided<[?, 1, ?]>>,
@@ -232,5 +225,67 @@ func.func private @takes_groups_of_keys(%q: memref<?x?x128xbf16>,
     {heads = 2 : i64, kv_heads = 1 : i64}
     : (memref<?x?x128xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
        memref<?x?x128xf32>) -> ()
+  return
+}
+
+// -----
+
+// A similarity region stands where the products did, on queries of f32. Keys of
+// f32 are read in place.
+// CHECK-LABEL: @scores_by_a_region
+func.func private @scores_by_a_region(%q: memref<?x?x16xf32>,
+    %k: memref<?x?x48xf32>, %y: memref<?x?x48xf32>) {
+  // V4: memref.alloca() {{.*}} : memref<16x32xf32>
+  // V3: memref.alloca() {{.*}} : memref<16x16xf32>
+  // CHECK: transformer.online.init {{.*}} {scale = 1.000000e+00 : f32}
+  // CHECK-NOT: copies
+  // CHECK: transformer.online.weights {{.*}} {factor = 1.44269502 : f32, tile = {{.}} : i64} similarity {
+  // CHECK: vector.reduction <maximumf>
+  transformer.attention %q, %k, %k into %y {heads = 1 : i64, scale = 3.0 : f32}
+    similarity {
+  ^bb0(%a: vector<16xf32>, %b: vector<48xf32>):
+    %s = vector.reduction <maximumf>, %b : vector<48xf32> into f32
+    transformer.yield %s : f32
+  } : (memref<?x?x16xf32>, memref<?x?x48xf32>, memref<?x?x48xf32>,
+       memref<?x?x48xf32>) -> ()
+  return
+}
+
+// -----
+
+// Queries and keys of bf16 are widened, and values multiplied as ever: by tiles
+// where there are some. One query has a key a lane.
+// CHECK-LABEL: @widens_for_a_region
+// AMX-LABEL: @widens_for_a_region
+func.func private @widens_for_a_region(%x: memref<?x?x32xbf16>,
+    %y: memref<?x?x32xf32>, %row: memref<?x32xbf16>, %rows: memref<?xi32>,
+    %step: memref<?x32xf32>) {
+  // V4-DAG: %[[QUERIES:.*]] = memref.alloca() {{.*}} : memref<32x32xf32>
+  // V4-DAG: %[[COPIES:.*]] = memref.alloca() {{.*}} : memref<8x32xf32>
+  // V3-DAG: %[[COPIES:.*]] = memref.alloca() {{.*}} : memref<4x32xf32>
+  // CHECK: transformer.online.weights {{.*}} copies(%{{.*}} : memref<{{[48]}}x32xf32>) into {{.*}} similarity
+  // CHECK: transformer.online.pairs
+  // AMX: transformer.mask.tile_runs {{.*}} {tile = 32 : i64}
+  // AMX-NOT: scores(
+  // AMX: transformer.online.weights {{.*}} copies(%{{.*}} : memref<8x32xf32>) into {{.*}} similarity
+  // AMX: transformer.online.columns
+  transformer.attention %x, %x, %x into %y {heads = 1 : i64} similarity {
+  ^bb0(%a: vector<32xf32>, %b: vector<32xf32>):
+    %s = vector.reduction <maximumf>, %b : vector<32xf32> into f32
+    transformer.yield %s : f32
+  } : (memref<?x?x32xbf16>, memref<?x?x32xbf16>, memref<?x?x32xbf16>,
+       memref<?x?x32xf32>) -> ()
+  // CHECK: %[[ONE:.*]] = memref.alloca() {{.*}} : memref<32xf32>
+  // V4: memref.alloca() {{.*}} : memref<32x16xf32>
+  // V3: memref.alloca() {{.*}} : memref<32x8xf32>
+  // CHECK: transformer.online.init %{{.*}}[%{{.*}}] into %[[ONE]]
+  // CHECK: transformer.online.weights %[[ONE]], {{.*}} scores({{.*}} copies({{.*}} similarity
+  transformer.attention %row, %x, %x at %rows of %rows into %step
+    {heads = 1 : i64} similarity {
+  ^bb0(%a: vector<32xf32>, %b: vector<32xf32>):
+    %s = vector.reduction <maximumf>, %b : vector<32xf32> into f32
+    transformer.yield %s : f32
+  } : (memref<?x32xbf16>, memref<?x?x32xbf16>, memref<?x?x32xbf16>,
+       memref<?xi32>, memref<?xi32>, memref<?x32xf32>) -> ()
   return
 }
