@@ -3,10 +3,19 @@
 
 #include <cmath>
 #include <cstring>
+#include <regex>
 
 namespace heddle::bench {
 
 namespace {
+/// A score in place of the scaled product; of element d of a query and a key,
+/// and of a table where it has one, %x is what is summed.
+struct Similarity {
+  std::string name, terms;
+  /// Operations an element, of which tanh is one.
+  double operations;
+};
+
 /// Attention of a batch, all lengths equal; `mask` is one of full, causal and
 /// window (the last 256 keys). A step has one query a row.
 struct Shape {
@@ -15,12 +24,13 @@ struct Shape {
   bool isStep = false;
   /// Of what is multiplied: f32 or bf16.
   std::string element = "f32";
+  Similarity similarity = {"", "", 2};
 
   int64_t columns() const { return heads * width; }
   int64_t queries() const { return isStep ? 1 : length; }
   bool isOfBf16() const { return element == "bf16"; }
   std::string name() const {
-    return (isStep ? "step " : "attention ") + mask + " d" +
+    return (isStep ? "step " : "attention ") + similarity.name + mask + " d" +
            std::to_string(width) + " n" + std::to_string(length) + " " +
            std::to_string(batch) + "x" + std::to_string(heads) +
            (isOfBf16() ? " bf16" : "");
@@ -33,12 +43,41 @@ struct Shape {
                                   : std::min<int64_t>(i + 1, 256);
     // Queries, keys and values are read, results of f32 written.
     double bytes = isOfBf16() ? 2 : 4;
-    return {4.0 * batch * heads * width * pairs,
+    return {(similarity.operations + 2) * batch * heads * width * pairs,
             batch * columns() *
                 (bytes * (2 * length + queries()) + 4.0 * queries())};
   }
 };
 } // namespace
+
+static const Similarity kAdditive = {"additive ",
+                                     R"(
+  %sum = arith.addf %a, %b : VECTOR
+  %hidden = math.tanh %sum : VECTOR
+  %w = transformer.lookup %table[] : TABLE -> VECTOR
+  %x = arith.mulf %hidden, %w : VECTOR)",
+                                     4};
+static const Similarity kDistance = {"rbf ",
+                                     R"(
+  %difference = arith.subf %a, %b : VECTOR
+  %away = arith.negf %difference : VECTOR
+  %x = arith.mulf %difference, %away : VECTOR)",
+                                     3};
+
+static std::string regionOf(const Shape &shape) {
+  if (shape.similarity.terms.empty())
+    return "";
+  std::string width = std::to_string(shape.width);
+  std::string text = R"( similarity {
+^bb0(%a: VECTOR, %b: VECTOR):)" +
+                     shape.similarity.terms + R"(
+  %s = vector.reduction <add>, %x : VECTOR into f32
+  transformer.yield %s : f32
+})";
+  return std::regex_replace(std::regex_replace(text, std::regex("VECTOR"),
+                                               "vector<" + width + "xf32>"),
+                            std::regex("TABLE"), "tensor<" + width + "xf32>");
+}
 
 /// The same in three primitives, for one head.
 static Peer peerOf(const Shape &shape, test::EntryCall &call) {
@@ -69,6 +108,7 @@ static Module moduleOf(const Shape &shape) {
   for (auto [name, sizes] :
        {std::pair("q", query), {"k", memory}, {"v", memory}})
     entry.input(name, sizes, shape.element);
+  entry.weight("table", {shape.width}, values(shape.width, 4));
   if (shape.isStep)
     entry.ids("positions", {"rows"}).ids("sentences", {"rows"});
   entry.mask(shape.mask == "window" ? "window [left = 255, right = 0]"
@@ -76,7 +116,7 @@ static Module moduleOf(const Shape &shape) {
   std::string form = shape.isStep ? " at %positions of %sentences" : "";
   entry.yields("attention %q, %k, %v mask(%mask)" + form +
                    " {heads = " + std::to_string(shape.heads) + " : i64}",
-               query);
+               query, regionOf(shape));
   return module;
 }
 
@@ -113,7 +153,7 @@ static std::string addShape(const Shape &shape, const std::string &target) {
                std::vector<int32_t>(shape.batch, int32_t(shape.length - 1)));
   };
   if (shape.mask == "full" && shape.batch == 1 && shape.heads == 1 &&
-      !shape.isOfBf16())
+      !shape.isOfBf16() && shape.similarity.terms.empty())
     layer.peer = [shape](test::EntryCall &call) { return peerOf(shape, call); };
   return addCases(moduleOf(shape), {layer}, target);
 }
@@ -147,6 +187,13 @@ std::string addAttention(const std::string &target) {
   shapes.push_back({"causal", 16, 8, 32, 30, /*isStep=*/true, "bf16"});
   shapes.push_back({"causal", 4, 8, 64, 512, /*isStep=*/true, "bf16"});
   shapes.push_back({"causal", 1, 32, 64, 2048, /*isStep=*/true, "bf16"});
+  for (const Similarity &similarity : {kAdditive, kDistance})
+    for (const char *element : {"f32", "bf16"}) {
+      shapes.push_back(
+          {"full", 1, 1, 64, 2048, /*isStep=*/false, element, similarity});
+      shapes.push_back(
+          {"causal", 4, 8, 64, 512, /*isStep=*/true, element, similarity});
+    }
   for (const Shape &shape : shapes) {
     std::string error = addShape(shape, target);
     if (!error.empty())

@@ -63,7 +63,8 @@ EntryText &EntryText::mask(const std::string &op) {
   return *this;
 }
 
-void EntryText::yields(const std::string &op, const Sizes &sizes) {
+void EntryText::yields(const std::string &op, const Sizes &sizes,
+                       const std::string &regions) {
   std::string result = typeOf(sizes, "f32"), operands;
   for (size_t at = 0; (at = op.find('%', at)) != std::string::npos;) {
     size_t begin = ++at;
@@ -72,8 +73,8 @@ void EntryText::yields(const std::string &op, const Sizes &sizes) {
     operands +=
         (operands.empty() ? "" : ", ") + types.at(op.substr(begin, at - begin));
   }
-  body +=
-      "  %y = transformer." + op + " : (" + operands + ") -> " + result + "\n";
+  body += "  %y = transformer." + op + regions + " : (" + operands + ") -> " +
+          result + "\n";
   finish("y", result, op.find(" into ") != std::string::npos);
 }
 

@@ -42,8 +42,9 @@ public:
   EntryText &mask(const std::string &op);
 
   /// Adds the entry to the module. Its result is "y", or the state behind
-  /// `into`.
-  void yields(const std::string &op, const Sizes &sizes);
+  /// `into`. Regions follow the op's attributes.
+  void yields(const std::string &op, const Sizes &sizes,
+              const std::string &regions = "");
   /// Adds an entry that returns what it was given.
   void yieldsInput(const std::string &value);
 

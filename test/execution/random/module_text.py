@@ -123,7 +123,7 @@ class ModuleText:
         attributes = f"heads = {a.heads} : i64, kv_heads = {a.kv_heads} : i64"
         if a.scale is not None:
             attributes += f", scale = {a.scale:.9e} : f32"
-        regions = self.score() + self.normalizer()
+        regions = self.similarity() + self.score() + self.normalizer()
         types = ", ".join(
             self.rows(heads * width)
             for heads, width in [
@@ -138,6 +138,22 @@ class ModuleText:
             f" !transformer.mask) -> {self.rows(a.width())}"
         )
         return "attended", a.width()
+
+    def similarity(self):
+        region = self.attention.similarity
+        if not region:
+            return ""
+        width = self.attention.key_width
+        if region.table is not None:
+            self.weight("similar", region.table, "f32")
+        text = region.text.format(
+            vector=f"vector<{width}xf32>", table=f"%similar[] : tensor<{width}xf32>"
+        )
+        return (
+            f" similarity {{\n    ^bb0(%q: vector<{width}xf32>,"
+            f" %k: vector<{width}xf32>):{text}"
+            "\n      transformer.yield %t : f32\n    }"
+        )
 
     def score(self):
         regions = self.attention.scores

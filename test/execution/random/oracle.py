@@ -26,11 +26,11 @@ def apply(element, region, s, error, *at):
     return value, np.where(is_exact, 0, np.maximum(*moved) + rounding)
 
 
-def scores_of(module, queries, keys, at):
-    """Scores [heads, queries, keys] of one sentence, and their errors."""
+def products_of(module, q, k):
+    """Scaled products of q [heads, queries, d] and k [heads, keys, d], and their
+    errors."""
     a, element = module.attention, module.element
-    q = a.query[queries].transpose(1, 0, 2)
-    k = np.repeat(a.key[keys], a.heads // a.kv_heads, 1).transpose(1, 2, 0)
+    k = k.transpose(0, 2, 1)
     scale = a.effective_scale()
     s, size = q @ k * scale, abs(q) @ abs(k)
     # Sums of small integers are exact, in any order.
@@ -40,8 +40,28 @@ def scores_of(module, queries, keys, at):
     else:
         lost = element.smallest * max(scale, 1) * a.key_width
         error = size * element.unit * scale + lost
+    return s, error
+
+
+def similarities_of(module, q, k):
+    """The same of what the region makes of them."""
+    region, element = module.attention.similarity, module.element
+    q, k = q[:, :, None], k[:, None]
+    # One rounding of the result beside those of the terms.
+    s, size = region.value(q, k), region.size(q, k)
+    lost = element.smallest * (1 + abs(q) + abs(k)).sum(-1)
+    return s, element.unit * (size + abs(s)) + lost
+
+
+def scores_of(module, queries, keys, at):
+    """Scores [heads, queries, keys] of one sentence, and their errors."""
+    a = module.attention
+    q = a.query[queries].transpose(1, 0, 2)
+    k = np.repeat(a.key[keys], a.heads // a.kv_heads, 1).transpose(1, 0, 2)
+    products = similarities_of if a.similarity else products_of
+    s, error = products(module, q, k)
     for region in a.scores:
-        s, error = apply(element, region, s, error, *at)
+        s, error = apply(module.element, region, s, error, *at)
     return s, error
 
 

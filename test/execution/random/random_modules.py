@@ -3,8 +3,8 @@
 A module embeds its queries, keys and values from tables of tokens, so that any
 scores can be asked for, and its logits are the rows of one attention: of the
 decoder over its past, of the decoder over the memory, or of the encoder. What
-is drawn stands in tables: `MASKS` and `PROFILES` below, `SCORES` and
-`NORMALIZERS` in regions.py.
+is drawn stands in tables: `MASKS` and `PROFILES` below, `SCORES`,
+`SIMILARITIES` and `NORMALIZERS` in regions.py.
 """
 
 import math
@@ -13,7 +13,7 @@ from typing import Callable
 
 import numpy as np
 
-from regions import NORMALIZERS, SCORES
+from regions import NORMALIZERS, SCORES, SIMILARITIES, Similarity
 
 START, EOS, TOKENS = 1, 2, 64
 # Around vectors, tiles of 8 keys, blocks of 32 queries, blocks of 256 keys.
@@ -86,6 +86,7 @@ class Attention:
     value: np.ndarray = None
     # Whether queries pass through a linear, into which the scale is folded.
     is_projected: bool = False
+    similarity: Similarity = None  # None for the scaled product.
 
     def width(self):
         """Of a row of the result."""
@@ -307,6 +308,12 @@ def draw_module(seed, element_type):
     a.scores = draw_regions(draw, a, PROFILES[profile])
     a.mask = draw_useful_mask(draw, a)
 
+    names = [region.name for region in a.scores]
+    if PROFILES[profile] <= 1e3 and draw.chance(0.4):
+        draw_similarity = draw.pick(SIMILARITIES)
+        a.similarity = draw_similarity(draw, a)
+        names.insert(0, draw_similarity.__name__)
+
     # One of them is large enough for several tiles.
     lengths = LENGTHS + LONG_LENGTHS * draw.pick([0, 0, 1])
     others = [draw.pick(lengths) for _ in range(draw.pick([0, 2, 3]))]
@@ -314,6 +321,5 @@ def draw_module(seed, element_type):
         [draw_tokens(draw, n) for n in [draw.pick(lengths[9:]), *others]]
         for _ in range(2)
     )
-    names = [region.name for region in a.scores]
     words = " ".join([a.place, profile.__name__, *names, a.normalizer])
     return Module(a, element, sources, targets, words)

@@ -1,7 +1,7 @@
-"""Score regions and normalizers: their text beside their definition.
+"""Regions of attention: their text beside their definition.
 
-An entry of `SCORES` draws a region for an attention; an entry of `NORMALIZERS`
-is one.
+An entry of `SCORES` or `SIMILARITIES` draws a region for an attention; an entry
+of `NORMALIZERS` is one.
 """
 
 from dataclasses import dataclass, field
@@ -222,3 +222,116 @@ NORMALIZERS = {
     "exponential": EXPONENTIAL,
     "bounded_square": BOUNDED_SQUARE,
 }
+
+
+@dataclass
+class Similarity:
+    """`text` computes %t from %q and %k of type {vector}, and may read the table
+    of one row `{table}`; `value` is its definition, for q [..., 1, d] and
+    k [..., d], and `size` the sum of the sizes of what it adds up.
+    """
+
+    text: str
+    value: Callable
+    size: Callable
+    table: np.ndarray = None
+
+
+def plain_product(draw, attention):
+    text = """
+      %p = arith.mulf %q, %k : {vector}
+      %t = vector.reduction <add>, %p : {vector} into f32"""
+    return Similarity(
+        text,
+        lambda q, k: (q * k).sum(-1),
+        lambda q, k: abs(q * k).sum(-1),
+    )
+
+
+def weighted_product(draw, attention):
+    table = draw.integers(-2, 2, attention.key_width)
+    text = """
+      %w = transformer.lookup {table} -> {vector}
+      %a = arith.mulf %w, %q : {vector}
+      %p = arith.mulf %a, %k : {vector}
+      %t = vector.reduction <add>, %p : {vector} into f32"""
+    return Similarity(
+        text,
+        lambda q, k: (q * table * k).sum(-1),
+        lambda q, k: abs(q * table * k).sum(-1),
+        table,
+    )
+
+
+def additive(draw, attention):
+    """Bahdanau's score (arXiv:1409.0473)."""
+    table = draw.integers(-2, 2, attention.key_width) / 4
+    text = """
+      %sum = arith.addf %q, %k : {vector}
+      %hidden = math.tanh %sum : {vector}
+      %w = transformer.lookup {table} -> {vector}
+      %p = arith.mulf %hidden, %w : {vector}
+      %t = vector.reduction <add>, %p : {vector} into f32"""
+    return Similarity(
+        text,
+        lambda q, k: (np.tanh(q + k) * table).sum(-1),
+        lambda q, k: abs(np.tanh(q + k) * table).sum(-1),
+        table,
+    )
+
+
+def squared_distance(draw, attention):
+    text = """
+      %x = arith.subf %q, %k : {vector}
+      %p = arith.mulf %x, %x : {vector}
+      %d = vector.reduction <add>, %p : {vector} into f32
+      %t = arith.negf %d : f32"""
+    return Similarity(
+        text,
+        lambda q, k: -((q - k) ** 2).sum(-1),
+        lambda q, k: ((q - k) ** 2).sum(-1),
+    )
+
+
+def largest_difference(draw, attention):
+    text = """
+      %x = arith.subf %k, %q : {vector}
+      %t = vector.reduction <maximumf>, %x : {vector} into f32"""
+    return Similarity(
+        text,
+        lambda q, k: (k - q).max(-1),
+        lambda q, k: abs((k - q).max(-1)),
+    )
+
+
+def cosine(draw, attention):
+    text = """
+      %p = arith.mulf %q, %k : {vector}
+      %qq = arith.mulf %q, %q : {vector}
+      %kk = arith.mulf %k, %k : {vector}
+      %dot = vector.reduction <add>, %p : {vector} into f32
+      %q2 = vector.reduction <add>, %qq : {vector} into f32
+      %k2 = vector.reduction <add>, %kk : {vector} into f32
+      %qn = math.sqrt %q2 : f32
+      %kn = math.sqrt %k2 : f32
+      %norms = arith.mulf %qn, %kn : f32
+      %t = arith.divf %dot, %norms : f32"""
+
+    def norms(q, k):
+        return np.sqrt((q * q).sum(-1) * (k * k).sum(-1))
+
+    return Similarity(
+        text,
+        lambda q, k: (q * k).sum(-1) / norms(q, k),
+        lambda q, k: abs(q * k).sum(-1) / norms(q, k),
+    )
+
+
+SIMILARITIES = [
+    plain_product,
+    weighted_product,
+    additive,
+    squared_distance,
+    largest_difference,
+    cosine,
+]

@@ -120,13 +120,14 @@ def self_attention(x, **options):
     return x + attention(q, k, v, **options) @ W["output"]
 
 
-def grouped_heads(x):
+def grouped_heads(x, **options):
     y = attention(
         x @ W["query"],
         x @ W["grouped_key"],
         x @ W["grouped_value"],
         heads=4,
         kv_heads=2,
+        **options,
     )
     return x + y @ W["grouped_output"]
 
@@ -226,6 +227,22 @@ SELF = {
     ),
     "additive-score": lambda x: self_attention(
         x, similarity=lambda a, b: W["additive"] @ np.tanh(a + b)
+    ),
+    "concat-score": lambda x: self_attention(
+        x,
+        similarity=lambda a, b: W["additive"][:4]
+        @ np.tanh(W["forget"][8:12] @ np.concatenate([a, b])),
+    ),
+    "cosine-score": lambda x: self_attention(
+        x,
+        similarity=lambda a, b: 8
+        * (a @ b)
+        / (np.linalg.norm(a) * np.linalg.norm(b)),
+    ),
+    "kernel-pooling": lambda x: grouped_heads(
+        x,
+        similarity=lambda a, b: (a - b) @ (a - b),
+        normalizer=normalized(lambda s: 1 / (1 + s)),
     ),
     "normalizer-sum": lambda x: self_attention(
         x,

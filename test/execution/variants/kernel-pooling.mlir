@@ -1,0 +1,114 @@
+// Attention pooling: f(q, k) = 1 / (1 + |q - k|^2) over its sum, of values wider
+// than keys.
+// RUN: bash %S/Inputs/check.sh %s %t
+
+!ids = tensor<?x?xi32>
+!lengths = tensor<?xi32>
+!sequence = tensor<?x?x16xf32>
+!matrix = tensor<16x16xf32>
+!vector = tensor<16xf32>
+!keys = tensor<16x8xf32>
+!values = tensor<16x12xf32>
+!outputs = tensor<24x16xf32>
+
+module attributes {
+  transformer.family = "variant",
+  transformer.generation = {start = 1 : i32, eos = array<i32: 2>},
+  transformer.vocabulary = {source = 23 : i32, target = 23 : i32}
+} {
+  transformer.parameter @table : tensor<23x16xf32>
+  transformer.parameter @query : !matrix
+  transformer.parameter @grouped_key : !keys
+  transformer.parameter @grouped_value : !values
+  transformer.parameter @grouped_output : !outputs
+  transformer.parameter @cross_query : !matrix
+  transformer.parameter @cross_key : !matrix
+  transformer.parameter @cross_value : !matrix
+  transformer.parameter @gamma : !vector
+  transformer.parameter @beta : !vector
+  transformer.parameter @head : tensor<16x23xf32>
+  transformer.parameter @head_bias : tensor<23xf32>
+
+  func.func private @encode(
+      %ids: !ids {transformer.name = "ids",
+                  transformer.dims = ["batch", "source"]},
+      %lengths: !lengths {transformer.name = "lengths",
+                          transformer.dims = ["batch"]})
+      -> (!sequence {transformer.name = "memory"})
+      attributes {transformer.forms = ["full"]} {
+    %table = transformer.weight @table : tensor<23x16xf32>
+    %e = transformer.embedding %ids, %table {scale = 4.0 : f32}
+      : (!ids, tensor<23x16xf32>) -> !sequence
+    %x = transformer.positions.sinusoidal %e {timescales = 8 : i64}
+      : (!sequence) -> !sequence
+    return %x : !sequence
+  }
+
+  func.func private @decode(
+      %ids: !ids {transformer.name = "ids",
+                  transformer.dims = ["batch", "target"], transformer.target},
+      %memory: !sequence {transformer.name = "memory",
+                          transformer.dims = ["batch", "source"]},
+      %lengths: !lengths {transformer.name = "lengths",
+                          transformer.dims = ["batch"]})
+      -> (tensor<?x?x23xf32> {transformer.name = "logits"})
+      attributes {transformer.forms = ["full", "step"]} {
+    %table = transformer.weight @table : tensor<23x16xf32>
+    %e = transformer.embedding %ids, %table {scale = 4.0 : f32}
+      : (!ids, tensor<23x16xf32>) -> !sequence
+    %x = transformer.positions.sinusoidal %e {timescales = 8 : i64}
+      : (!sequence) -> !sequence
+
+    %query = transformer.weight @query : !matrix
+    %key = transformer.weight @grouped_key : !keys
+    %value = transformer.weight @grouped_value : !values
+    %output = transformer.weight @grouped_output : !outputs
+    %q = transformer.linear %x, %query : (!sequence, !matrix) -> !sequence
+    %k = transformer.linear %x, %key : (!sequence, !keys) -> tensor<?x?x8xf32>
+    %v = transformer.linear %x, %value
+      : (!sequence, !values) -> tensor<?x?x12xf32>
+    %causal = transformer.mask.causal
+    %a = transformer.attention %q, %k, %v mask(%causal)
+      {heads = 4 : i64, kv_heads = 2 : i64} similarity {
+    ^bb0(%qv: vector<4xf32>, %kv: vector<4xf32>):
+      %difference = arith.subf %qv, %kv : vector<4xf32>
+      %square = arith.mulf %difference, %difference : vector<4xf32>
+      %s = vector.reduction <add>, %square : vector<4xf32> into f32
+      transformer.yield %s : f32
+    } normalizer {
+    ^bb0(%s: f32):
+      %one = arith.constant 1.0 : f32
+      %sum = arith.addf %s, %one : f32
+      %w = arith.divf %one, %sum : f32
+      transformer.yield %w : f32
+    } : (!sequence, tensor<?x?x8xf32>, tensor<?x?x12xf32>, !transformer.mask)
+      -> tensor<?x?x24xf32>
+    %o = transformer.linear %a, %output
+      : (tensor<?x?x24xf32>, !outputs) -> !sequence
+    %y = transformer.add %x, %o : (!sequence, !sequence) -> !sequence
+
+    %cross_query = transformer.weight @cross_query : !matrix
+    %cross_key = transformer.weight @cross_key : !matrix
+    %cross_value = transformer.weight @cross_value : !matrix
+    %cq = transformer.linear %y, %cross_query
+      : (!sequence, !matrix) -> !sequence
+    %ck = transformer.linear %memory, %cross_key
+      : (!sequence, !matrix) -> !sequence
+    %cv = transformer.linear %memory, %cross_value
+      : (!sequence, !matrix) -> !sequence
+    %valid = transformer.mask.padding %lengths : !lengths
+    %c = transformer.attention %cq, %ck, %cv mask(%valid) {heads = 2 : i64}
+      : (!sequence, !sequence, !sequence, !transformer.mask) -> !sequence
+    %g = transformer.add %y, %c : (!sequence, !sequence) -> !sequence
+
+    %gamma = transformer.weight @gamma : !vector
+    %beta = transformer.weight @beta : !vector
+    %n = transformer.norm layer %g, %gamma, %beta {epsilon = 1.0e-5 : f32}
+      : (!sequence, !vector, !vector) -> !sequence
+    %head = transformer.weight @head : tensor<16x23xf32>
+    %head_bias = transformer.weight @head_bias : tensor<23xf32>
+    %logits = transformer.linear %n, %head, %head_bias
+      : (!sequence, tensor<16x23xf32>, tensor<23xf32>) -> tensor<?x?x23xf32>
+    return %logits : tensor<?x?x23xf32>
+  }
+}
