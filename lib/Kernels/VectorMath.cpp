@@ -44,12 +44,16 @@ static constexpr double kExp[] = {
 /// exponent is exact.
 static constexpr double kLn2High = 0x1.62ep-1, kLn2Low = 0x1.0bfbe8p-15;
 
-/// tanh(x) / x - 1 as x^2 times a polynomial in x^2, for |x| < 0.625: 4.6e-9.
-static constexpr double kTanhLimit = 0.625;
-static constexpr double kTanh[] = {
-    -0.3333328068256378, 0.13331405818462372,   -0.05373651534318924,
-    0.02062816731631756, -0.005692296661436558,
+/// (e^2r - 1) / 2 as r + r^2 times a polynomial, for |r| <= ln 2 / 4: 1.5e-8.
+static constexpr double kHalfPower[] = {
+    1.0,
+    0.666661262512207,
+    0.33332929015159607,
+    0.1338888704776764,
+    0.04471949115395546,
 };
+/// From here on tanh is 1.
+static constexpr double kTanhOne = 9.1;
 
 /// erf(x) / x - 1 as a polynomial in x^2, for |x| < 0.92, and -log2(1 - erf(x))
 /// as one in x up to 4, where erf(x) is 1.
@@ -206,22 +210,25 @@ Value VectorMath::sigmoid(Value x) const {
 }
 
 Value VectorMath::tanh(Value x) const {
-  Value magnitude = math::AbsFOp::create(builder, loc, x);
-  // Far from 0: 1 - 2 / (e^(2 |x|) + 1).
-  Value one = constant(1, x), two = constant(2, x);
-  Value power = exp(arith::MulFOp::create(builder, loc, two, magnitude));
-  Value rest = arith::DivFOp::create(
-      builder, loc, two, arith::AddFOp::create(builder, loc, power, one));
-  Value far = math::CopySignOp::create(
-      builder, loc, arith::SubFOp::create(builder, loc, one, rest), x);
-  // Near 0: x + x (tanh(x) / x - 1).
-  Value square = arith::MulFOp::create(builder, loc, x, x);
-  Value term =
-      arith::MulFOp::create(builder, loc, square, polynomial(square, kTanh));
-  Value near = math::FmaOp::create(builder, loc, x, term, x);
-  Value isNear = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
-                                       magnitude, constant(kTanhLimit, x));
-  return arith::SelectOp::create(builder, loc, isNear, near, far);
+  // a / (a + 1) with a = (e^2x - 1) / 2, without a difference of neighbours:
+  // 2^n (e^2r - 1) / 2 + (2^n - 1) / 2, where x = n ln 2 / 2 + r. What n ln 2
+  // loses by its one constant is below the last digit of f32.
+  auto multiplyAdd = [&](Value a, Value b, Value c) -> Value {
+    return math::FmaOp::create(builder, loc, a, b, c);
+  };
+  Value half = constant(0.5, x), one = constant(1, x);
+  x = clamp(x, -kTanhOne, kTanhOne);
+  Value power = math::RoundEvenOp::create(
+      builder, loc,
+      arith::MulFOp::create(builder, loc, x, constant(2 * M_LOG2E, x)));
+  Value rest = multiplyAdd(power, constant(-M_LN2 / 2, x), x);
+  Value square = arith::MulFOp::create(builder, loc, rest, rest);
+  Value small = multiplyAdd(square, polynomial(rest, kHalfPower), rest);
+  Value scale = scaleByPower(one, power);
+  Value a =
+      multiplyAdd(scale, small, multiplyAdd(scale, half, constant(-0.5, x)));
+  return arith::DivFOp::create(builder, loc, a,
+                               arith::AddFOp::create(builder, loc, a, one));
 }
 
 Value VectorMath::erf(Value x) const {

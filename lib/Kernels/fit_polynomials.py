@@ -95,9 +95,11 @@ def main():
     ln2 = math.log(2)
     fit("2^x", lambda x: 2**x, lambda x: 2**-x, 0, 1, 5, (1,))
     fit("e^x", math.exp, lambda x: math.exp(-x), 0, ln2, 6, (1, 1))
-    tanh = over_root(math.tanh, (1, -1 / 3, 2 / 15))
-    relative = lambda z: 1 / tanh(z)
-    fit("tanh(x) / x", tanh, relative, 0, 0.625**2, 5, (1,))
+    power = lambda r: math.expm1(2 * r) / 2
+    series = lambda r: 1 + r * (2 / 3 + r / 3)
+    behind = lambda r: (power(r) - r) / r**2 if abs(r) > 1e-3 else series(r)
+    relative = lambda r: r**2 / abs(power(r)) if r else 0
+    fit("(e^2r - 1) / 2", behind, relative, -ln2 / 4, ln2 / 4, 4, (1,))
     a = 2 / math.sqrt(math.pi)
     erf = over_root(math.erf, (a, -a / 3, a / 10))
     less_one, relative = lambda z: erf(z) - 1, lambda z: 1 / erf(z)
