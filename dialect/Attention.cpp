@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -276,6 +277,26 @@ LogicalResult AttentionOp::verifyRegions() {
       failed(verifyRegion(*this, "normalizer", getWeighting(), {f32})));
 }
 
+int64_t heddle::similarityOperations(AttentionOp op, int64_t function) {
+  if (op.getSimilarity().empty())
+    return 2 * op.getKeyWidth();
+  auto elements = [](Value value) -> int64_t {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    return vector ? vector.getNumElements() : 1;
+  };
+  int64_t operations = 0;
+  for (Operation &each : op.getSimilarity().front())
+    if (isa<vector::ReductionOp>(each))
+      operations += elements(each.getOperand(0));
+    else if (isa<math::MathDialect>(each.getDialect()))
+      operations += function * elements(each.getResult(0));
+    else if (!isVectorMove(&each) &&
+             isa<arith::ArithDialect>(each.getDialect()) &&
+             each.getNumOperands() > 0)
+      operations += elements(each.getResult(0));
+  return operations;
+}
+
 FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
   auto axis = [&](OpOperand &operand) {
     return axes[operand.getOperandNumber()];
@@ -369,6 +390,37 @@ struct FillUnderEmptyMask : OpRewritePattern<AttentionOp> {
   }
 };
 
+/// A region that multiplies queries by keys is the default.
+struct UseScaledProduct : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    Region &region = op.getSimilarity();
+    if (region.empty())
+      return rewriter.notifyMatchFailure(op, "expected a similarity region");
+    Value score = region.front().getTerminator()->getOperand(0);
+    FloatAttr scale = rewriter.getF32FloatAttr(1.0f);
+    if (auto product = score.getDefiningOp<arith::MulFOp>()) {
+      // Constants stand on the right.
+      score = product.getLhs();
+      if (!matchPattern(product.getRhs(), m_Constant(&scale)) ||
+          !scale.getValue().isFinite())
+        return rewriter.notifyMatchFailure(op, "expected a finite scale");
+    }
+    auto sum = score.getDefiningOp<vector::ReductionOp>();
+    if (!sum || sum.getKind() != vector::CombiningKind::ADD || sum.getAcc())
+      return rewriter.notifyMatchFailure(op, "expected a sum");
+    auto product = sum.getVector().getDefiningOp<arith::MulFOp>();
+    Value query = region.getArgument(0), key = region.getArgument(1);
+    if (!product || !((product.getLhs() == query && product.getRhs() == key) ||
+                      (product.getLhs() == key && product.getRhs() == query)))
+      return rewriter.notifyMatchFailure(op, "expected a product of q and k");
+    rewriter.modifyOpInPlace(op, [&] { op.setScaleAttr(scale); });
+    rewriter.eraseBlock(&region.front());
+    return success();
+  }
+};
+
 /// A full mask restricts nothing.
 struct DropFullMask : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -384,7 +436,7 @@ struct DropFullMask : OpRewritePattern<AttentionOp> {
 
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
-  patterns.add<FillUnderEmptyMask, DropFullMask>(context);
+  patterns.add<FillUnderEmptyMask, UseScaledProduct, DropFullMask>(context);
 }
 
 //===----------------------------------------------------------------------===//

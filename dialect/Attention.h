@@ -3,7 +3,8 @@
 //   normalizer ::= (`normalizer` (`softmax` | `sum` | `none` | region))?
 //
 // Parsed and printed for the code that is generated from the assembly format;
-// regions are checked for attention and for what tilers make of it.
+// regions are checked for attention and for what tilers make of it, and their
+// work is counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,11 @@ void printNormalizer(mlir::OpAsmPrinter &printer, mlir::Operation *op,
 llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Region &region,
                                  llvm::ArrayRef<mlir::Type> expected);
+
+/// Operations that the similarity of one pair takes: two an element of the
+/// scaled product; of a region one an element that is computed or added, and
+/// `function` where the op is one of math.
+int64_t similarityOperations(AttentionOp op, int64_t function = 1);
 
 } // namespace heddle
 

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Attention.h"
 #include "dialect/LayerChecks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -131,7 +132,7 @@ Value CandidateLogitsOp::buildBytes(OpBuilder &builder) {
       counter.bytes(getInput()));
 }
 
-/// Two products a pair and head, with a key and a value.
+/// A similarity a pair and head, and a product with a value.
 Value AttentionOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
   Location loc = getLoc();
@@ -171,5 +172,6 @@ Value AttentionOp::buildFlops(OpBuilder &builder) {
       return Value(arith::MinSIOp::create(builder, loc, keys, slots));
     });
   });
-  return counter.times(pairs, 2 * (getKeyWidth() + getValueWidth()));
+  return counter.times(pairs,
+                       similarityOperations(*this) + 2 * getValueWidth());
 }

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Transformer.h"
+#include "dialect/Attention.h"
 #include "lib/Kernels/HeadRow.h"
 #include "lib/Kernels/ValueCopy.h"
 #include "lib/Kernels/VectorLoops.h"
@@ -30,6 +30,8 @@ using namespace heddle;
 
 /// Multiply-adds of a task: about 20 us of one core.
 static constexpr int64_t kTaskWork = 1200000;
+/// Operations that a function of math, such as tanh, costs.
+static constexpr int64_t kFunctionOperations = 32;
 /// Scratch memory and code grow with the width of a head; the widest of the
 /// literature are 256.
 static constexpr int64_t kMostHeadWidth = 512;
@@ -90,6 +92,7 @@ private:
   Value factors(int64_t size, int64_t count);
   Value keyHead(Value head);
   Value headNumber(Value batch, Value head);
+  int64_t pairWork();
   void forEachTask(Value units, Value unitWork, Value most,
                    function_ref<void()> takeScratch,
                    function_ref<void(Value)> unit);
@@ -158,6 +161,11 @@ Value AttentionTiler::headNumber(Value batch, Value head) {
   return loops.plus(
       arith::MulIOp::create(loops.builder, loops.loc, batch, heads),
       keyHead(head));
+}
+
+/// Multiply-adds of a pair of a query and a key.
+int64_t AttentionTiler::pairWork() {
+  return similarityOperations(op, kFunctionOperations) / 2 + op.getValueWidth();
 }
 
 /// Splits [0, units) among at most `most` tasks that are worth one.
@@ -335,9 +343,8 @@ void AttentionTiler::tileFull() {
                                             loops.index(sizes.queries));
   Value rows = arith::MulIOp::create(builder, loops.loc, batches, heads);
   Value units = arith::MulIOp::create(builder, loops.loc, rows, blocks);
-  int64_t widths = op.getKeyWidth() + op.getValueWidth();
   Value unitWork =
-      loops.times(loops.size(op.getKey(), 1), sizes.queries * widths);
+      loops.times(loops.size(op.getKey(), 1), sizes.queries * pairWork());
   // Heads beside each other.
   bool mayCopy = !op.isOfBf16() && op.getKeyValueHeads() > 1;
   Value shares = loops.lessOrEqual(loops.index(kSharingBlocks), blocks);
@@ -442,8 +449,8 @@ void AttentionTiler::tileStep() {
   // A key is read for one query alone: several times the cost of a
   // multiply-add.
   constexpr int64_t kReadCost = 4;
-  int64_t widths = op.getKeyWidth() + op.getValueWidth();
-  Value unitWork = loops.times(loops.size(op.getKey(), 1), kReadCost * widths);
+  Value unitWork =
+      loops.times(loops.size(op.getKey(), 1), kReadCost * pairWork());
   auto takeScratch = [&] {
     Type f32 = builder.getF32Type();
     Type element = op.isOfBf16() ? Type(builder.getBF16Type()) : f32;

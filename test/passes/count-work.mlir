@@ -41,6 +41,28 @@ func.func private @attention(%q: memref<?x?x8xf32>, %k: memref<?x?x8xf32>, %v: m
 
 // -----
 
+// A region counts what it computes and adds up, an element each: 12 and 1 of a
+// pair here, beside 8 of its value.
+
+// CHECK-LABEL: func.func private @similarity.work(
+// CHECK: arith.muli %{{.*}}, %c21{{[_0-9]*}}
+// CHECK: return
+
+// LOOPS-LABEL: func.func private @similarity.work(
+func.func private @similarity(%x: memref<?x?x8xf32>, %y: memref<?x?x8xf32>) attributes {transformer.kernel} {
+  transformer.attention %x, %x, %x into %y {heads = 2 : i64} similarity {
+  ^bb0(%q: vector<4xf32>, %k: vector<4xf32>):
+    %d = arith.subf %q, %k : vector<4xf32>
+    %p = math.absf %d : vector<4xf32>
+    %sum = vector.reduction <add>, %p : vector<4xf32> into f32
+    %s = arith.negf %sum : f32
+    transformer.yield %s : f32
+  } : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
 // A candidate's row has the bytes of its type, and a logit, a bias and, of i8, a
 // scale beside; an embedding reads the rows of its table that it takes.
 
