@@ -141,16 +141,13 @@ Value VectorMath::floorOf(Value x) const {
   return math::FloorOp::create(builder, loc, x);
 }
 
-/// x times 2^power, for an integral power in [-127, 128]: at its ends 2^power
-/// is 0 and inf.
-Value VectorMath::scaleByPower(Value x, Value power) const {
-  if (isa.hasReduceAndScale && lanesOf(x) >= kFewestLanes)
-    return x86("scalef", x, power, x);
-  // Adding 1.5 2^23 leaves an integer in the last bits, from where it moves to
-  // those of the exponent.
-  Value shifted = arith::AddFOp::create(builder, loc, power,
-                                        constant(0x1.8p23 + 127, power));
-  Type bits = withElements(x.getType(), builder.getI32Type());
+/// Adding this leaves an integer, and the bias of exponents, in the last bits.
+static constexpr double kToLastBits = 0x1.8p23 + 127;
+
+/// 2^n of n + kToLastBits, for an integer n in [-127, 128]: at its ends 0 and
+/// inf. From the last bits it moves to those of the exponent.
+Value VectorMath::powerOfTwo(Value shifted) const {
+  Type bits = withElements(shifted.getType(), builder.getI32Type());
   Value exponent = arith::BitcastOp::create(builder, loc, bits, shifted);
   TypedAttr distance = builder.getI32IntegerAttr(23);
   if (auto vector = dyn_cast<VectorType>(bits))
@@ -158,8 +155,17 @@ Value VectorMath::scaleByPower(Value x, Value power) const {
   exponent =
       arith::ShLIOp::create(builder, loc, exponent,
                             arith::ConstantOp::create(builder, loc, distance));
-  Value factor = arith::BitcastOp::create(builder, loc, x.getType(), exponent);
-  return arith::MulFOp::create(builder, loc, x, factor);
+  return arith::BitcastOp::create(builder, loc, shifted.getType(), exponent);
+}
+
+/// x times 2^power, for an integral power in [-127, 128]: at its ends 2^power
+/// is 0 and inf.
+Value VectorMath::scaleByPower(Value x, Value power) const {
+  if (isa.hasReduceAndScale && lanesOf(x) >= kFewestLanes)
+    return x86("scalef", x, power, x);
+  Value shifted =
+      arith::AddFOp::create(builder, loc, power, constant(kToLastBits, power));
+  return arith::MulFOp::create(builder, loc, x, powerOfTwo(shifted));
 }
 
 Value VectorMath::exp2(Value x) const {
@@ -218,13 +224,14 @@ Value VectorMath::tanh(Value x) const {
   };
   Value half = constant(0.5, x), one = constant(1, x);
   x = clamp(x, -kTanhOne, kTanhOne);
-  Value power = math::RoundEvenOp::create(
-      builder, loc,
-      arith::MulFOp::create(builder, loc, x, constant(2 * M_LOG2E, x)));
+  // Where an integer and this are added, the rest is rounded away.
+  Value toLastBits = constant(kToLastBits, x);
+  Value shifted = multiplyAdd(x, constant(2 * M_LOG2E, x), toLastBits);
+  Value power = arith::SubFOp::create(builder, loc, shifted, toLastBits);
   Value rest = multiplyAdd(power, constant(-M_LN2 / 2, x), x);
   Value square = arith::MulFOp::create(builder, loc, rest, rest);
   Value small = multiplyAdd(square, polynomial(rest, kHalfPower), rest);
-  Value scale = scaleByPower(one, power);
+  Value scale = powerOfTwo(shifted);
   Value a =
       multiplyAdd(scale, small, multiplyAdd(scale, half, constant(-0.5, x)));
   return arith::DivFOp::create(builder, loc, a,

@@ -60,6 +60,7 @@ public:
 private:
   mlir::Value floorOf(mlir::Value x) const;
   mlir::Value clamp(mlir::Value x, double lowest, double highest) const;
+  mlir::Value powerOfTwo(mlir::Value shifted) const;
   mlir::Value scaleByPower(mlir::Value x, mlir::Value power) const;
   mlir::Value x86(llvm::StringRef name, mlir::Value first, mlir::Value second,
                   mlir::Value passThrough) const;
