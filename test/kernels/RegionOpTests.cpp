@@ -3,7 +3,8 @@
 // One attention a type: its head h computes op h of a list, on operands that
 // hold all that is special about the type. A sentence has one key, so that a
 // result is a score. The list says what regions support: another op of arith or
-// math belongs here.
+// math belongs here. A similarity region has the same ops on vectors: of what a
+// query holds, and of what its key does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 
 #include <cmath>
 #include <limits>
+#include <regex>
 
 using namespace heddle;
 using namespace heddle::test;
@@ -233,34 +235,83 @@ static std::string convert(const std::string &from, const std::string &to,
               {{"FROM", from}, {"TO", to}, {"TYPE", type}});
 }
 
-/// A region whose head h computes op h for %s and a number of the sentence's.
-static std::string moduleOf(const std::string &type,
-                            const std::vector<Op> &ops) {
-  std::string body = convert("%s", "%x", type, /*isBack=*/false) +
-                     convert("%number", "%y", type, /*isBack=*/false);
+/// The op of `text` on vectors of two: their types in place of those of
+/// numbers.
+static std::string onVectors(std::string text) {
+  auto replace = [&](const char *from, const char *to) {
+    text = std::regex_replace(text, std::regex(from), to);
+  };
+  replace(R"((: |, |to )(bf16|[fi]\d+|index)\b)", "$1vector<2x$2>");
+  replace(R"(constant (\S+))", "constant dense<$1>");
+  replace("(select .*: )", "$1vector<2xi1>, ");
+  return text;
+}
+
+/// The results of ops on %x and %y, one of which %h chooses; returns its name.
+static std::string choose(const std::string &type, const std::vector<Op> &ops,
+                          bool hasVectors, std::string &body) {
+  auto line = [&](const std::string &text) {
+    body += (hasVectors ? onVectors(text) : text) + "\n";
+  };
+  line(convert("%s", "%x", type, /*isBack=*/false));
+  line(convert("%number", "%y", type, /*isBack=*/false));
   std::string sum = "%zero";
   for (size_t h = 0; h < ops.size(); ++h) {
     std::string each = std::to_string(h);
-    body += fill(ops[h].text, {{"%r", "%r" + each},
-                               {"%c", "%c" + each},
-                               {"%n", "%n" + each},
-                               {"T", type}}) +
-            "\n" +
-            convert("%r" + each, "%f" + each,
-                    fill(ops[h].result, {{"T", type}}), /*isBack=*/true) +
-            fill("%hEACH = arith.constant EACH : i32\n"
-                 "%isEACH = arith.cmpi eq, %h, %hEACH : i32\n"
-                 "%sumEACH = arith.select %isEACH, %fEACH, SUM : f32\n",
-                 {{"EACH", each}, {"SUM", sum}});
+    line(fill(ops[h].text, {{"%r", "%r" + each},
+                            {"%c", "%c" + each},
+                            {"%n", "%n" + each},
+                            {"T", type}}));
+    line(convert("%r" + each, "%f" + each, fill(ops[h].result, {{"T", type}}),
+                 /*isBack=*/true));
+    body += fill("%hEACH = arith.constant EACH : i32\n"
+                 "%isEACH = arith.cmpi eq, %h, %hEACH : i32\n",
+                 {{"EACH", each}});
+    std::string select = fill("%sumEACH = arith.select %isEACH, %fEACH, SUM : ",
+                              {{"EACH", each}, {"SUM", sum}});
+    body += select + (hasVectors ? "vector<2xf32>\n" : "f32\n");
     sum = "%sum" + each;
   }
-  std::string heads = std::to_string(ops.size());
+  return sum;
+}
+
+/// A region whose head h computes op h for %s and a number of the sentence's;
+/// or, on vectors, for what query and key begin with, where h stands behind.
+static std::string moduleOf(const std::string &type, const std::vector<Op> &ops,
+                            bool hasVectors) {
+  std::string body, sum = choose(type, ops, hasVectors, body);
+  std::string region = R"(score {
+  ^bb0(%q0: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %s = arith.addf %q0, %zero : f32
+    %number = transformer.lookup %table[%b] : tensor<PAIRSxf32> -> f32
+    BODY
+    transformer.yield SUM : f32
+  })";
+  if (hasVectors)
+    region = R"(similarity {
+  ^bb0(%pair: vector<2xf32>, %other: vector<2xf32>):
+    %elements:2 = vector.to_elements %pair : vector<2xf32>
+    %k0 = vector.extract %other[0] : f32 from vector<2xf32>
+    %h = arith.fptosi %elements#1 : f32 to i32
+    %s = vector.from_elements %elements#0, %k0 : vector<2xf32>
+    %number = vector.from_elements %k0, %elements#0 : vector<2xf32>
+    %zeros = vector.broadcast %zero : f32 to vector<2xf32>
+    BODY
+    %first = vector.extract SUM[0] : f32 from vector<2xf32>
+    transformer.yield %first : f32
+  })";
+  if (hasVectors)
+    body = std::regex_replace(body, std::regex("%zero\\b"), "%zeros");
+  auto number = [](size_t value) { return std::to_string(value); };
+  int64_t width = hasVectors ? 2 : 1;
   return fill(R"(
 transformer.parameter @numbers : tensor<PAIRSxf32>
 func.func @ops(
-    %q: tensor<?xHEADSxf32> {transformer.name = "q",
-                             transformer.dims = ["rows"]},
-    %k: tensor<?x?x1xf32> {transformer.name = "k",
+    %q: tensor<?xQUERIESxf32> {transformer.name = "q",
+                               transformer.dims = ["rows"]},
+    %k: tensor<?x?xWIDTHxf32> {transformer.name = "k",
+                               transformer.dims = ["batch", "source"]},
+    %v: tensor<?x?x1xf32> {transformer.name = "v",
                            transformer.dims = ["batch", "source"]},
     %positions: tensor<?xi32> {transformer.name = "positions",
                                transformer.dims = ["rows"]},
@@ -268,52 +319,60 @@ func.func @ops(
                                transformer.dims = ["rows"]})
     -> (tensor<?xHEADSxf32> {transformer.name = "y"}) {
   %table = transformer.weight @numbers : tensor<PAIRSxf32>
-  %y = transformer.attention %q, %k, %k at %positions of %sentences shared
-    {heads = HEADS : i64, kv_heads = 1 : i64, scale = 1.0 : f32} score {
-  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
-    %zero = arith.constant 0.0 : f32
-    %number = transformer.lookup %table[%b] : tensor<PAIRSxf32> -> f32
-    BODY
-    transformer.yield SUM : f32
-  } normalizer none
-    : (tensor<?xHEADSxf32>, tensor<?x?x1xf32>, tensor<?x?x1xf32>,
+  %zero = arith.constant 0.0 : f32
+  %y = transformer.attention %q, %k, %v at %positions of %sentences shared
+    {heads = HEADS : i64, kv_heads = 1 : i64, scale = 1.0 : f32} REGION
+    normalizer none
+    : (tensor<?xQUERIESxf32>, tensor<?x?xWIDTHxf32>, tensor<?x?x1xf32>,
        tensor<?xi32>, tensor<?xi32>) -> tensor<?xHEADSxf32>
   return %y : tensor<?xHEADSxf32>
 }
 )",
-              {{"BODY", body},
-               {"SUM", sum},
-               {"HEADS", heads},
-               {"PAIRS", std::to_string(kNumbers.size() * kNumbers.size())}});
+              {{"REGION", region},
+               {"BODY", body},
+               {"SUM", hasVectors && sum == "%zero" ? "%zeros" : sum},
+               {"HEADS", number(ops.size())},
+               {"QUERIES", number(width * ops.size())},
+               {"WIDTH", number(width)},
+               {"PAIRS", number(kNumbers.size() * kNumbers.size())}});
 }
 
 class RegionOpTest : public LayerTest {
 protected:
   void check(const std::string &type, const std::vector<Op> &ops,
-             double tolerance);
+             double tolerance, bool hasVectors = false);
 };
 HEDDLE_FOR_EVERY_CODE(RegionOpTest);
 
 void RegionOpTest::check(const std::string &type, const std::vector<Op> &ops,
-                         double tolerance) {
+                         double tolerance, bool hasVectors) {
   SCOPED_TRACE(type);
   int64_t heads = ops.size();
-  std::vector<float> q, numbers;
+  std::vector<float> q, k, xs, numbers;
   std::vector<int32_t> sentences;
   for (float x : kNumbers)
     for (float y : kNumbers) {
-      q.insert(q.end(), heads, x);
+      for (int64_t h = 0; h < heads; ++h) {
+        q.push_back(x);
+        if (hasVectors)
+          q.push_back(h);
+      }
+      k.push_back(hasVectors ? y : 1);
+      if (hasVectors)
+        k.push_back(0);
       sentences.push_back(numbers.size());
+      xs.push_back(x);
       numbers.push_back(y);
     }
   int64_t pairs = numbers.size();
-  std::string module = moduleOf(type, ops);
+  std::string module = moduleOf(type, ops, hasVectors);
   Weights weights = {{"numbers", {{pairs}, numbers}}};
   auto run = [&](const EntryRunner &code) {
     EntryCall call =
         prepare(code, "ops", {{Dim::Rows, pairs}, {Dim::Batch, pairs}});
     call.set("q", q);
-    call.set("k", std::vector<float>(pairs, 1.0f));
+    call.set("k", k);
+    call.set("v", std::vector<float>(pairs, 1.0f));
     call.set("sentences", sentences);
     call();
     return call.get("y");
@@ -330,7 +389,7 @@ void RegionOpTest::check(const std::string &type, const std::vector<Op> &ops,
       std::vector<float> ours;
       std::vector<double> theirs;
       for (int64_t pair = 0; pair < pairs; ++pair) {
-        double x = q[pair * heads], y = numbers[pair];
+        double x = xs[pair], y = numbers[pair];
         if (type == "i32")
           x = limited<int32_t>(x), y = limited<int32_t>(y);
         ours.push_back(found[pair * heads + h]);
@@ -357,4 +416,16 @@ TEST_P(RegionOpTest, Conversions) { check("i32", kConversions, 1e-6); }
 TEST_P(RegionOpTest, Integers) {
   for (const char *type : {"i1", "i8", "i16", "i32", "i64", "index"})
     check(type, kIntegerOps, 1e-6);
+}
+
+TEST_P(RegionOpTest, VectorsOfFloats) {
+  check("f32", kFloatOps, 1e-5, /*hasVectors=*/true);
+  check("f64", kFloatOps, 1e-6, /*hasVectors=*/true);
+  check("f16", kFloatOps, 1e-3, /*hasVectors=*/true);
+  check("bf16", kFloatOps, 8e-3, /*hasVectors=*/true);
+}
+
+TEST_P(RegionOpTest, VectorsOfIntegers) {
+  for (const char *type : {"i1", "i8", "i16", "i32", "i64", "index"})
+    check(type, kIntegerOps, 1e-6, /*hasVectors=*/true);
 }

@@ -59,6 +59,81 @@ func.func private @inlines_a_score_region(%queries: memref<8x16xf32>,
 
 // -----
 
+// A similarity region becomes loops along the width. What queries have of their
+// own is summed in front of the keys, what a key has is one number for all
+// queries, and one loop makes all sums that can be made.
+// CHECK-LABEL: @sums_along_the_width
+func.func private @sums_along_the_width(%queries: memref<64x32xf32>,
+    %keys: memref<?x64xf32>, %weights: memref<64x32xf32>,
+    %sums: memref<64x32xf32>, %state: memref<4x32xf32>, %b: index, %h: index,
+    %i: index, %j: index, %end: index) {
+  // V4: %[[Q2:.*]]:2 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>) {
+  // V3: %[[Q2:.*]]:4 = scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>) {
+  // CHECK-NOT: vector.reduction <add>
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c4
+  // V4: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, f32, f32, f32, f32) {
+  // V4: arith.mulf %[[Q2]]#0, %{{.*}} : vector<16xf32>
+  // CHECK-NOT: vector<64xf32>
+  // CHECK: return
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
+    of %b, %h, %i into %weights, %sums, %state
+    {factor = 1.0 : f32, tile = 4 : i64} similarity {
+  ^bb0(%q: vector<64xf32>, %k: vector<64xf32>):
+    %p = arith.mulf %q, %k : vector<64xf32>
+    %qq = arith.mulf %q, %q : vector<64xf32>
+    %kk = arith.mulf %k, %k : vector<64xf32>
+    %dot = vector.reduction <add>, %p : vector<64xf32> into f32
+    %q2 = vector.reduction <add>, %qq : vector<64xf32> into f32
+    %k2 = vector.reduction <add>, %kk : vector<64xf32> into f32
+    %squares = arith.mulf %q2, %k2 : f32
+    %norms = math.sqrt %squares : f32
+    %s = arith.divf %dot, %norms : f32
+    transformer.yield %s : f32
+  } : memref<64x32xf32>, memref<?x64xf32>, memref<64x32xf32>,
+      memref<64x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
+// Elements that move are read where they were; loops end where they no longer
+// follow each other.
+// CHECK-LABEL: @reads_elements_where_they_are
+func.func private @reads_elements_where_they_are(%queries: memref<64x16xf32>,
+    %keys: memref<?x64xf32>, %weights: memref<64x16xf32>,
+    %sums: memref<64x16xf32>, %state: memref<4x16xf32>, %b: index, %h: index,
+    %i: index, %j: index, %end: index) {
+  // V4: %[[HALF:.*]]:4 = scf.for %[[D:.*]] = %c0{{[_0-9]*}} to %c32{{[_0-9]*}} step
+  // V4: vector.load %arg0[%[[D]], %{{.*}}] : memref<64x16xf32>, vector<16xf32>
+  // V4: %[[AT:.*]] = arith.addi %[[D]], %c32
+  // V4: memref.load %arg1[%{{.*}}, %[[AT]]] : memref<?x64xf32>
+  // V4: scf.for %{{.*}} = %c32{{[_0-9]*}} to %c64{{[_0-9]*}} step {{.*}} = %[[HALF]]#0,
+  // CHECK-NOT: vector<64xf32>
+  // CHECK: return
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end
+    of %b, %h, %i into %weights, %sums, %state
+    {factor = 1.0 : f32, tile = 4 : i64} similarity {
+  ^bb0(%q: vector<64xf32>, %k: vector<64xf32>):
+    %low = vector.extract_strided_slice %k
+      {offsets = [0], sizes = [32], strides = [1]}
+      : vector<64xf32> to vector<32xf32>
+    %high = vector.extract_strided_slice %k
+      {offsets = [32], sizes = [32], strides = [1]}
+      : vector<64xf32> to vector<32xf32>
+    %half = vector.insert_strided_slice %high, %q {offsets = [0], strides = [1]}
+      : vector<32xf32> into vector<64xf32>
+    %turned = vector.insert_strided_slice %low, %half
+      {offsets = [32], strides = [1]} : vector<32xf32> into vector<64xf32>
+    %p = arith.mulf %q, %turned : vector<64xf32>
+    %s = vector.reduction <add>, %p : vector<64xf32> into f32
+    transformer.yield %s : f32
+  } : memref<64x16xf32>, memref<?x64xf32>, memref<64x16xf32>,
+      memref<64x16xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
 // Pairs of bf16 are multiplied by the instruction for them or, widened, by two.
 // CHECK-LABEL: @multiplies_pairs
 func.func private @multiplies_pairs(%weights: memref<32x32x2xbf16>,
