@@ -50,6 +50,9 @@ struct Shape {
 };
 } // namespace
 
+/// Bahdanau's score: 19 instructions a vector of scores and element, one of
+/// them a division, of which tanh takes 17. They bound it: 9.5 cycles where two
+/// start in each, about 13 measured, since each tanh is one chain.
 static const Similarity kAdditive = {"additive ",
                                      R"(
   %sum = arith.addf %a, %b : VECTOR
@@ -57,6 +60,8 @@ static const Similarity kAdditive = {"additive ",
   %w = transformer.lookup %table[] : TABLE -> VECTOR
   %x = arith.mulf %hidden, %w : VECTOR)",
                                      4};
+/// Two instructions for its three operations, a multiply-add for a value's two:
+/// five in the time of six, at most 5/6 of the peak.
 static const Similarity kDistance = {"rbf ",
                                      R"(
   %difference = arith.subf %a, %b : VECTOR

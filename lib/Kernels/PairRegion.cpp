@@ -40,6 +40,11 @@ PairRegion::Pair PairRegion::limited(Value value, Pair pair) const {
   return {of & Key ? pair.key : -1, of & Query ? pair.query : -1};
 }
 
+int64_t PairRegion::countPairs(Value value) const {
+  unsigned of = sidesOf(value);
+  return (of & Key ? keys : 1) * (of & Query ? queries : 1);
+}
+
 /// body(pair) once for each that `value` tells apart.
 void PairRegion::forEachPair(Value value, function_ref<void(Pair)> body) {
   unsigned of = sidesOf(value);
@@ -329,8 +334,10 @@ void PairRegion::evaluate(Operation *op) {
   ready.insert_range(op->getResults());
 }
 
-/// All numbers that depend on nothing but these sides.
+/// All numbers that depend on nothing but these sides. Sums that are made at
+/// once, some of them no vectors, leave registers for what is added.
 void PairRegion::evaluate(unsigned allowed) {
+  int64_t most = loops.isa.vectorRegisters * 3 / 4;
   auto isDue = [&](Operation &op) {
     return op.getNumResults() > 0 && !isVector(op.getResult(0)) &&
            (sidesOf(op.getResult(0)) & ~allowed) == 0 &&
@@ -345,14 +352,20 @@ void PairRegion::evaluate(unsigned allowed) {
       continue;
     }
     SmallVector<vector::ReductionOp> group = {reduction};
+    int64_t sums = countPairs(reduction.getDest());
     for (Operation *later = op.getNextNode(); later;
          later = later->getNextNode()) {
       auto other = dyn_cast<vector::ReductionOp>(later);
-      if (other && isDue(*later) &&
+      if (!other)
+        continue;
+      int64_t more = countPairs(other.getDest());
+      if (sums + more <= most && isDue(*later) &&
           sizeOf(other.getVector()) == sizeOf(reduction.getVector()) &&
           llvm::all_of(later->getOperands(),
-                       [&](Value operand) { return isReady(operand); }))
+                       [&](Value operand) { return isReady(operand); })) {
         group.push_back(other);
+        sums += more;
+      }
     }
     reduce(group);
   }
@@ -370,21 +383,21 @@ bool PairRegion::isCostly() const {
 }
 
 int64_t PairRegion::keysTogether(int64_t most) {
-  int64_t sums = 1, pieces = 1;
+  int64_t sums = 0, mostPieces = 0;
   for (auto op : region.front().getOps<vector::ReductionOp>()) {
     sums += sidesOf(op.getDest()) == (Query | Key);
-    int64_t size = sizeOf(op.getVector());
+    int64_t size = sizeOf(op.getVector()), pieces = 1;
     for (int64_t at = 0; at + 1 < size; ++at)
       pieces += !follows(op.getVector(), at);
+    mostPieces = std::max(mostPieces, pieces);
   }
   // Sums take half of the registers. Functions want some for themselves, and
   // what is evaluated piece by piece is long.
-  constexpr int64_t kCostly = 4, kMostPieces = 8;
-  int64_t pairs =
-      loops.isa.vectorRegisters / 2 / std::max<int64_t>(sums - 1, 1);
+  constexpr int64_t kCostly = 4, kManyPieces = 8;
+  int64_t pairs = loops.isa.vectorRegisters / 2 / std::max<int64_t>(sums, 1);
   if (isCostly())
     pairs = std::min(pairs, kCostly);
-  if (pieces > kMostPieces)
+  if (mostPieces > kManyPieces)
     pairs = 1;
   while (most > 1 && most * queries > pairs)
     most /= 2;

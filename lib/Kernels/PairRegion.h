@@ -66,6 +66,7 @@ private:
   };
 
   unsigned sidesOf(mlir::Value value) const { return sides.lookup(value); }
+  int64_t countPairs(mlir::Value value) const;
   Pair limited(mlir::Value value, Pair pair) const;
   void forEachPair(mlir::Value value, llvm::function_ref<void(Pair)> body);
   bool follows(mlir::Value vector, int64_t at);
