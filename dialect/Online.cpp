@@ -120,6 +120,9 @@ static LogicalResult verifyGroups(OnlineWeightsOp op) {
     return op.emitOpError("expects scores and last keys together");
   if (!op.getScores())
     return success();
+  if (!op.getSimilarity().empty())
+    return op.emitOpError("expects no scores by tiles beside a similarity "
+                          "region");
   ArrayRef<int64_t> scores = memrefType(op.getScores()).getShape();
   int64_t width = widthOf(op.getKeys());
   if (scores != ArrayRef<int64_t>{kKeyGroup, columnsOf(op.getQueries())} ||

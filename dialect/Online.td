@@ -159,7 +159,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
       with one query of bf16 stand scores [keys of a tile].
     - (C4) with a block of bf16 may stand scores [32, queries] and last
       [32, width of keys], both or none; then the width is a multiple of 32, and
-      32 one of the tile. A similarity region needs neither.
+      32 one of the tile. Beside a similarity region stands neither.
     - (C5) a similarity region is one of attention, for these widths.
     - (C6) copies stand with a similarity region, for one query and for keys of
       bf16: [width of keys, tile] for one query, [tile, width of keys] for a block.

@@ -258,3 +258,15 @@ func.func @online_weights_c6_shape(%i: index, %queries: memref<8xf32>, %keys: me
   } : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
   return
 }
+
+// -----
+
+func.func @online_weights_c4_similarity(%i: index, %queries: memref<32x32xf32>, %keys: memref<?x32xbf16>, %scores: memref<32x32xf32>, %last: memref<32x32xbf16>, %copies: memref<8x32xf32>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects no scores by tiles beside a similarity region}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) last(%last : memref<32x32xbf16>) copies(%copies : memref<8x32xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
+  ^bb0(%q: vector<32xf32>, %k: vector<32xf32>):
+    %s = vector.extract %k[0] : f32 from vector<32xf32>
+    transformer.yield %s : f32
+  } : memref<32x32xf32>, memref<?x32xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}

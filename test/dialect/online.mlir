@@ -91,3 +91,19 @@ func.func @groups_of_keys(%queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf1
   transformer.online.update %weights, %values[%j to %end] full %j to %end columns(%columns : memref<64x96x32xbf16>) slots(%slots : memref<64x2xindex>) into %sums {tile = 8 : i64} : memref<128x32x2xbf16>, memref<?x96xbf16>, memref<96x32xf32>
   return
 }
+
+// CHECK-LABEL: @similarity
+func.func @similarity(%queries: memref<7x32xf32>, %keys: memref<?x9xbf16>, %copies: memref<8x9xf32>, %weights: memref<128x32x2xbf16>, %sums: memref<48x32xf32>, %state: memref<4x32xf32>, %rows: memref<?x7xbf16>, %j: index, %end: index) {
+  // CHECK: transformer.online.init {{.*}} : memref<?x7xbf16>, memref<7x32xf32>,
+  transformer.online.init %rows[%j] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x7xbf16>, memref<7x32xf32>, memref<48x32xf32>, memref<4x32xf32>
+  // CHECK: transformer.online.weights {{.*}} copies(%{{.*}} : memref<8x9xf32>) into {{.*}} similarity {
+  // CHECK-NEXT: ^bb0(%{{.*}}: vector<7xf32>, %[[KEY:.*]]: vector<9xf32>):
+  // CHECK-NEXT: vector.extract %[[KEY]][8]
+  // CHECK-NEXT: transformer.yield
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end of %j, %j, %j copies(%copies : memref<8x9xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} similarity {
+  ^bb0(%q: vector<7xf32>, %k: vector<9xf32>):
+    %s = vector.extract %k[8] : f32 from vector<9xf32>
+    transformer.yield %s : f32
+  } : memref<7x32xf32>, memref<?x9xbf16>, memref<128x32x2xbf16>, memref<48x32xf32>, memref<4x32xf32>
+  return
+}
