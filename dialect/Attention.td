@@ -176,7 +176,9 @@ def LookupOp : Transformer_Op<"lookup", [
 }
 
 def YieldOp : Transformer_Op<"yield", [
-      Pure, Terminator, ParentOneOf<["AttentionOp", "OnlineWeightsOp"]>
+      Pure, Terminator, ParentOneOf<[
+        "AttentionOp", "LinearAttentionOp", "LinearAttentionReadOp",
+        "LinearAttentionSumsOp", "OnlineWeightsOp"]>
     ]> {
   let summary = "ends a region of attention";
   let arguments = (ins F32:$value);

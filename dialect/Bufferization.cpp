@@ -170,6 +170,7 @@ void heddle::registerBufferization(DialectRegistry &registry) {
     attach<LayerModel, EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
            LinearOp, FfnOp, QuantizeOp, RoundOp, CandidateLogitsOp,
            LargestLogitsOp, ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
+           LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp,
            RecurrenceOp, CacheAppendOp>(context);
     attach<ReaderModel, MaskPaddingOp, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);

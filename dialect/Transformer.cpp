@@ -1,6 +1,7 @@
 #include "dialect/Transformer.h"
 #include "dialect/Attention.h"
 #include "dialect/LayerAssembly.h"
+#include "dialect/LinearAttention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -3,6 +3,7 @@
 include "dialect/Attention.td"
 include "dialect/Choice.td"
 include "dialect/Layers.td"
+include "dialect/LinearAttention.td"
 include "dialect/Masks.td"
 include "dialect/Online.td"
 include "dialect/Quantization.td"

@@ -175,3 +175,56 @@ Value AttentionOp::buildFlops(OpBuilder &builder) {
   return counter.times(pairs,
                        similarityOperations(*this) + 2 * getValueWidth());
 }
+
+/// What a query or a key does to the sums of its head.
+static int64_t flopsOfSums(ArrayRef<int64_t> sums) {
+  int64_t features = sums[0], width = sums[1];
+  return 2 * features * (width + 1);
+}
+
+/// Positions of keys that there are, of all sentences.
+static Value countKeys(Counter &counter, Value key, Value lengths) {
+  Value length = counter.size(key, 1);
+  if (!lengths)
+    return counter.times(counter.size(key, 0), length);
+  return counter.sum(counter.size(key, 0), [&](Value sentence) -> Value {
+    Value own = arith::IndexCastOp::create(
+        counter.builder, counter.loc, counter.builder.getIndexType(),
+        memref::LoadOp::create(counter.builder, counter.loc, lengths,
+                               sentence));
+    return arith::MinSIOp::create(counter.builder, counter.loc, own, length);
+  });
+}
+
+/// Of a row for each position, as many rows as a memref has.
+static Value countRows(Counter &counter, Value rows) {
+  Value count = counter.constant(1);
+  for (int64_t axis = 0; axis + 1 < shapedType(rows).getRank(); ++axis)
+    count = counter.times(count, counter.size(rows, axis));
+  return count;
+}
+
+Value LinearAttentionOp::buildFlops(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  int64_t each = flopsOfSums({getFeatureWidth(), getValueWidth()});
+  Value keys = getStep() ? counter.size(getKey(), 0)
+                         : countKeys(counter, getKey(), getLengths());
+  return counter.add(
+      counter.times(keys, getKeyValueHeads() * each),
+      counter.times(countRows(counter, getQuery()), getHeads() * each));
+}
+
+Value LinearAttentionSumsOp::buildFlops(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  ArrayRef<int64_t> sums =
+      shapedType(getDestinations().front()).getShape().take_back(2);
+  return counter.times(countKeys(counter, getKey(), getLengths()),
+                       getHeads() * flopsOfSums(sums));
+}
+
+Value LinearAttentionReadOp::buildFlops(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  ArrayRef<int64_t> sums = shapedType(getSums()).getShape().take_back(2);
+  return counter.times(countRows(counter, getQuery()),
+                       getHeads() * flopsOfSums(sums));
+}

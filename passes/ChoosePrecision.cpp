@@ -89,7 +89,9 @@ private:
   void visit(FfnOp op);
   void visit(CandidateLogitsOp op);
   void visit(EmbeddingOp op);
-  void visit(AttentionOp op);
+  template <typename Attention> void visitAttention(Attention op);
+  void visit(AttentionOp op) { visitAttention(op); }
+  void visit(LinearAttentionOp op) { visitAttention(op); }
   void report(Operation *op, ShortWeight weight);
 
   /// Says why a product stays f32, where there was something to choose.
@@ -353,8 +355,9 @@ void ChoosePrecision::visit(EmbeddingOp op) {
                   (isStored ? "as in its file" : "each with a scale"));
 }
 
-void ChoosePrecision::visit(AttentionOp op) {
-  if (op.isOfBf16())
+template <typename Attention>
+void ChoosePrecision::visitAttention(Attention op) {
+  if (!cast<ShapedType>(op.getQuery().getType()).getElementType().isF32())
     return;
   if (dtype != "bf16")
     return decline(op, "none of its factors is a weight");
@@ -387,6 +390,7 @@ void ChoosePrecision::runOnOperation() {
   visitAll(FfnOp());
   visitAll(EmbeddingOp());
   visitAll(AttentionOp());
+  visitAll(LinearAttentionOp());
   if (failed(checkRules()))
     return signalPassFailure();
   getOperation().walk([](WeightOp weight) {

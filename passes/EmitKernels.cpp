@@ -10,6 +10,7 @@
 #include "lib/Kernels/CandidateLogits.h"
 #include "lib/Kernels/ElementwiseKernels.h"
 #include "lib/Kernels/EmbeddingKernel.h"
+#include "lib/Kernels/LinearAttentionKernel.h"
 #include "lib/Kernels/LinearEpilogue.h"
 #include "lib/Kernels/LinearTile.h"
 #include "lib/Kernels/NormKernel.h"
@@ -110,6 +111,15 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           emitKernel(layer, kernel);
           return success();
         })
+        .Case<LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp>(
+            [&](auto attention) {
+              if (!hasRows(attention) || !hasKernel(attention))
+                return failure();
+              OpBuilder builder(attention);
+              RowKernel kernel(builder, attention.getLoc(), isa);
+              emitKernel(attention, kernel);
+              return success();
+            })
         .Case([&](TileRunsOp runs) {
           emitTileRuns(runs, isa);
           return success();

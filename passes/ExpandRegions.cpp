@@ -393,7 +393,10 @@ struct ExpandRegions : heddle::impl::ExpandRegionsPassBase<ExpandRegions> {
   }
 
   void runOnOperation() override {
-    getOperation().walk([&](AttentionOp attention) {
+    getOperation().walk([&](Operation *attention) {
+      if (!isa<AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
+               LinearAttentionReadOp>(attention))
+        return;
       for (Region &region : attention->getRegions())
         region.walk([](Operation *op) {
           dropPromises(op);

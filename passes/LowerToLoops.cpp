@@ -7,6 +7,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/AttentionLoops.h"
+#include "lib/CodeGen/LinearAttentionLoops.h"
 #include "lib/CodeGen/ProductLoops.h"
 #include "lib/CodeGen/RoundToBf16.h"
 #include "lib/CodeGen/RowLoops.h"
@@ -398,6 +399,16 @@ static void lowerToLoops(AttentionOp op, Loops loops) {
   buildAttentionLoops(op, loops.builder);
 }
 
+static void lowerToLoops(LinearAttentionOp op, Loops loops) {
+  buildLinearAttentionLoops(op, loops.builder);
+}
+static void lowerToLoops(LinearAttentionSumsOp op, Loops loops) {
+  buildLinearAttentionLoops(op, loops.builder);
+}
+static void lowerToLoops(LinearAttentionReadOp op, Loops loops) {
+  buildLinearAttentionLoops(op, loops.builder);
+}
+
 static void lowerToLoops(RecurrenceOp op, Loops loops) {
   Value result = op.getDestination();
   auto advance = [&](Value previous, ValueRange at) {
@@ -489,8 +500,9 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
       return lower<EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
                    LinearOp, FfnOp, CandidateLogitsOp, LargestLogitsOp,
                    QuantizeOp, RoundOp, ActivationOp, NormOp, AddOp, FillOp,
-                   AttentionOp, RecurrenceOp, CacheAppendOp, memref::CopyOp>(
-          op);
+                   AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
+                   LinearAttentionReadOp, RecurrenceOp, CacheAppendOp,
+                   memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

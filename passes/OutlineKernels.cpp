@@ -106,6 +106,16 @@ static std::string describe(Operation *op) {
     append(attention.getQueryWidth(), 'x');
     return name;
   }
+  if (isa<LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp>(
+          op)) {
+    if (auto attention = dyn_cast<LinearAttentionOp>(op);
+        attention && attention.getStep())
+      name += "_step";
+    int64_t heads = op->getAttrOfType<IntegerAttr>("heads").getInt();
+    append(heads, '_');
+    append(widthOf(op->getOperand(0)) / heads, 'x');
+    return name;
+  }
   int64_t in = widthOf(op->getOperand(0));
   append(in, '_');
   if (auto ffn = dyn_cast<FfnOp>(op))

@@ -8,7 +8,8 @@ include "mlir/Pass/PassBase.td"
 def ExpandRegionsPass : Pass<"transformer-expand-regions", "::mlir::ModuleOp"> {
   let summary = "Make regions of attention total functions";
   let description = [{
-    Comes in: attention with regions, before anything has folded. After it their
+    Comes in: attention, or linear attention, with regions, before anything has
+    folded. After it their
     ops are defined for every operand, as `attention` says, so that a lowering may
     evaluate them on pairs outside of the mask; and every lowering knows them:
 
@@ -77,6 +78,26 @@ def ChoosePrecisionPass
     ListOption<"keep", "keep", "std::string",
                "int8:GLOB, bf16:GLOB or f32:GLOB: at least so wide">
   ];
+}
+
+def SplitLinearAttentionPass
+    : Pass<"transformer-split-linear-attention", "::mlir::ModuleOp"> {
+  let summary = "Give the sums of linear attention an op of their own";
+  let description = [{
+    Comes in: linear attention on tensors. After it each one that is not causal is
+    a `linear_attention.sums` and a `linear_attention.read`: what reads the sums
+    works on rows alone, and the sums over a decoder's memory do not depend on the
+    target, so that split-phases prepares them once a sentence. A causal one is
+    left alone; its sums are another state at each position.
+
+    ```mlir
+    %y = transformer.linear_attention %q, %k, %v lengths(%n) {heads = 8 : i64}
+    // becomes
+    %s, %z = transformer.linear_attention.sums %k, %v lengths(%n)
+      {heads = 8 : i64}
+    %y = transformer.linear_attention.read %q, %s, %z {heads = 8 : i64}
+    ```
+  }];
 }
 
 include "passes/FusionPasses.td"

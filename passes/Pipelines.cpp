@@ -92,6 +92,8 @@ void heddle::buildModelPipeline(OpPassManager &manager,
   addCleanup(manager);
   manager.addPass(createChoosePrecisionPass(
       {options.dtype, llvm::to_vector(options.keep)}));
+  // What a decoder reads of its memory is then apart from what depends on it.
+  manager.addPass(createSplitLinearAttentionPass());
   addFusions(manager, kFusions, options);
   manager.addPass(createSplitPhasesPass());
   addFusions(manager, kStepFusions, options);

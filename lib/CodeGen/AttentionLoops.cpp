@@ -12,10 +12,8 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Clones a region of one block at the builder's insertion point; returns what
-/// it yields.
-static Value inlineRegion(Region &region, OpBuilder &builder,
-                          ValueRange arguments) {
+Value heddle::inlineRegion(Region &region, OpBuilder &builder,
+                           ValueRange arguments) {
   IRMapping mapping;
   mapping.map(region.getArguments(), arguments);
   for (Operation &op : region.front().without_terminator())

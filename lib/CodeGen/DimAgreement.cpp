@@ -34,6 +34,8 @@ private:
   LogicalResult meetAll(Operation *op, ArrayRef<Value> values, int64_t axis);
   LogicalResult visitAttention(AttentionOp op);
   LogicalResult visitCandidates(CandidateLogitsOp op);
+  LogicalResult visitLinearAttention(LinearAttentionOp op);
+  LogicalResult visitRead(LinearAttentionReadOp op);
 
   /// Of each result the value that it has its leading dimensions from.
   llvm::DenseMap<Value, Value> leading;
@@ -109,6 +111,25 @@ LogicalResult DimAgreement::visitCandidates(CandidateLogitsOp op) {
                  succeeded(meetAll(op, lists, 1)));
 }
 
+LogicalResult DimAgreement::visitLinearAttention(LinearAttentionOp op) {
+  // Positions of queries are those of keys where one follows from the other.
+  SmallVector<Value> sequences = {op.getKey(), op.getValue()};
+  if (op.getCausal())
+    sequences.push_back(op.getQuery());
+  return success(
+      succeeded(meetAll(op, SmallVector<Value>(op->getOperands()), 0)) &&
+      succeeded(meetAll(op, sequences, 1)));
+}
+
+LogicalResult DimAgreement::visitRead(LinearAttentionReadOp op) {
+  SmallVector<Value> rows = {op.getQuery()},
+                     sentences = {op.getSums(), op.getTotals()};
+  (op.getSentences() ? rows : sentences)
+      .push_back(op.getSentences() ? op.getSentences() : op.getQuery());
+  return success(succeeded(meetAll(op, rows, 0)) &&
+                 succeeded(meetAll(op, sentences, 0)));
+}
+
 LogicalResult DimAgreement::visit(Operation *op) {
   if (!isa<DestinationOpInterface>(op))
     return success();
@@ -121,6 +142,10 @@ LogicalResult DimAgreement::visit(Operation *op) {
     return visitAttention(attention);
   if (auto candidates = dyn_cast<CandidateLogitsOp>(op))
     return visitCandidates(candidates);
+  if (auto attention = dyn_cast<LinearAttentionOp>(op))
+    return visitLinearAttention(attention);
+  if (auto read = dyn_cast<LinearAttentionReadOp>(op))
+    return visitRead(read);
   SmallVector<Value> operands(op->getOperands());
   int64_t rank = cast<ShapedType>(first.getType()).getRank();
   for (int64_t axis = 0; axis < rank; ++axis)

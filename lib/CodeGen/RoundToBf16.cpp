@@ -10,14 +10,20 @@ static Type typeLike(Type like, Type element) {
   return vector ? Type(vector.clone(element)) : element;
 }
 
+/// A number, or a vector of it, of a type of i32.
+static Value wordOf(OpBuilder &builder, Location loc, Type words,
+                    uint32_t value) {
+  Attribute number = builder.getI32IntegerAttr(int32_t(value));
+  if (auto vector = dyn_cast<VectorType>(words))
+    number = DenseElementsAttr::get(vector, number);
+  return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(number));
+}
+
 Value heddle::roundToBf16(OpBuilder &builder, Location loc, Value x) {
   Type words = typeLike(x.getType(), builder.getI32Type());
   Type halves = typeLike(x.getType(), builder.getI16Type());
-  auto constant = [&](uint32_t value) -> Value {
-    Attribute number = builder.getI32IntegerAttr(int32_t(value));
-    if (auto vector = dyn_cast<VectorType>(words))
-      number = DenseElementsAttr::get(vector, number);
-    return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(number));
+  auto constant = [&](uint32_t value) {
+    return wordOf(builder, loc, words, value);
   };
   auto shift = [&](Value bits) -> Value {
     return arith::ShRUIOp::create(builder, loc, bits, constant(16));
@@ -44,4 +50,15 @@ Value heddle::roundToBf16(OpBuilder &builder, Location loc, Value x) {
   return arith::BitcastOp::create(
       builder, loc, typeLike(x.getType(), builder.getBF16Type()),
       arith::TruncIOp::create(builder, loc, halves, shift(result)));
+}
+
+Value heddle::widenBf16(OpBuilder &builder, Location loc, Value x) {
+  Type words = typeLike(x.getType(), builder.getI32Type());
+  Type halves = typeLike(x.getType(), builder.getI16Type());
+  Value bits = arith::ExtUIOp::create(
+      builder, loc, words, arith::BitcastOp::create(builder, loc, halves, x));
+  return arith::BitcastOp::create(
+      builder, loc, typeLike(x.getType(), builder.getF32Type()),
+      arith::ShLIOp::create(builder, loc, bits,
+                            wordOf(builder, loc, words, 16)));
 }

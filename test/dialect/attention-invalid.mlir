@@ -358,6 +358,6 @@ func.func @normalizer_keyword(%x: tensor<?x?x8xf32>) {
 // -----
 
 func.func @yield_elsewhere(%s: f32) {
-  // expected-error @below {{expects parent op to be one of 'transformer.attention, transformer.online.weights'}}
+  // expected-error @below {{expects parent op to be one of 'transformer.attention, transformer.linear_attention, transformer.linear_attention.read, transformer.linear_attention.sums, transformer.online.weights'}}
   transformer.yield %s : f32
 }

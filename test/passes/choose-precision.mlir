@@ -173,3 +173,18 @@ func.func @attention(%q: tensor<?x?x8xf32>, %k: tensor<?x?x8xf32>) -> tensor<?x?
   %y = transformer.attention %q, %k, %k {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
+
+// So does linear attention; its sums are f32.
+// REMARK: linear_attention multiplies f32, since none of its factors is a weight
+// BF16-REMARK: linear_attention multiplies bf16
+// BF16-LABEL: func.func @linear_attention(
+// BF16-DAG: %[[Q:.*]] = transformer.round %arg0 :
+// BF16-DAG: %[[K:.*]] = transformer.round %arg1 :
+// BF16-NOT: transformer.round
+// BF16: transformer.linear_attention %[[Q]], %[[K]], %[[K]] {heads = 2 : i64} : (tensor<?x?x8xbf16>, tensor<?x?x8xbf16>, tensor<?x?x8xbf16>) -> tensor<?x?x8xf32>
+// CHECK-LABEL: func.func @linear_attention(
+// CHECK-NEXT: transformer.linear_attention %arg0, %arg1, %arg1
+func.func @linear_attention(%q: tensor<?x?x8xf32>, %k: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
+  %y = transformer.linear_attention %q, %k, %k {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}

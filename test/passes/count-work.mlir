@@ -106,3 +106,25 @@ func.func private @no_kernel(%x: memref<?x8xf32>) {
   transformer.activation relu %x into %x : (memref<?x8xf32>, memref<?x8xf32>) -> ()
   return
 }
+
+// -----
+
+// A key and a query each pass over the sums of a head and its totals: 2 * 4 * 5
+// flops. Keys behind a length are none.
+
+// CHECK-LABEL: func.func private @linear_attention(
+// CHECK: transformer.linear_attention
+// CHECK-LABEL: func.func private @linear_attention.work(
+// CHECK-NOT: transformer.linear_attention
+// CHECK: return
+
+// LOOPS-LABEL: func.func private @linear_attention.work(
+// LOOPS: %[[KEYS:.*]] = scf.for
+// LOOPS: memref.load
+// LOOPS: arith.minsi
+// LOOPS: arith.muli %[[KEYS]], %c80
+// LOOPS: arith.muli %{{.*}}, %c160
+func.func private @linear_attention(%q: memref<?x?x16xf32>, %k: memref<?x?x8xf32>, %n: memref<?xi32>, %y: memref<?x?x16xf32>) attributes {transformer.kernel} {
+  transformer.linear_attention %q, %k, %k lengths(%n) into %y {heads = 4 : i64, kv_heads = 2 : i64} : (memref<?x?x16xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?xi32>, memref<?x?x16xf32>) -> ()
+  return
+}

@@ -379,3 +379,33 @@ func.func private @attends_by_tiles(%queries: memref<32x32x2xbf16>,
       : memref<128x32x2xbf16>, memref<?x64xbf16>, memref<64x32xf32>
   return
 }
+
+// -----
+
+// Sums over keys: a tile of four features by as many vectors of values, in
+// registers while the keys of a chunk pass; no memory that grows with length.
+// CHECK-LABEL: @sums_over_keys
+// CHECK: scf.forall
+// V3: %{{.*}}:8 = scf.for {{.*}} -> (vector<8xf32>
+// V3-COUNT-8: math.fma {{.*}} : vector<8xf32>
+// V4: %{{.*}}:16 = scf.for {{.*}} -> (vector<16xf32>
+// V4-COUNT-16: math.fma {{.*}} : vector<16xf32>
+// CHECK-NOT: math.fma
+// CHECK: scf.yield
+// CHECK-NOT: transformer.linear_attention
+func.func private @sums_over_keys(%k: memref<?x?x128xf32>, %v: memref<?x?x128xf32>, %s: memref<?x2x64x64xf32>, %z: memref<?x2x64xf32>) {
+  transformer.linear_attention.sums %k, %v into %s, %z {heads = 2 : i64} features relu
+    : (memref<?x?x128xf32>, memref<?x?x128xf32>, memref<?x2x64x64xf32>, memref<?x2x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Heads beyond the memory of a task are left to plain loops.
+// CHECK-LABEL: @heads_too_wide
+// CHECK: transformer.linear_attention {{.*}} causal
+func.func private @heads_too_wide(%x: memref<?x?x264xf32>, %y: memref<?x?x264xf32>) {
+  transformer.linear_attention %x, %x, %x causal into %y {heads = 1 : i64}
+    : (memref<?x?x264xf32>, memref<?x?x264xf32>, memref<?x?x264xf32>, memref<?x?x264xf32>) -> ()
+  return
+}

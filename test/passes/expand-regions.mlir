@@ -131,3 +131,23 @@ func.func @composed(%x: !x) -> !x {
   } : (!x, !x, !x) -> !x
   return %y : !x
 }
+
+// -----
+
+// Features are regions, too.
+
+// CHECK-LABEL: func.func @features(
+// CHECK: features {
+// CHECK-NOT: math.clampf
+// CHECK: arith.maximumf
+// CHECK: arith.minimumf
+func.func @features(%x: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
+  %y = transformer.linear_attention %x, %x, %x {heads = 2 : i64} features {
+  ^bb0(%e: f32):
+    %low = arith.constant 0.0 : f32
+    %high = arith.constant 6.0 : f32
+    %f = math.clampf %e to [%low, %high] : f32
+    transformer.yield %f : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}

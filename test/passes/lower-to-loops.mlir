@@ -314,3 +314,26 @@ func.func @other_ops_are_left_alone() -> memref<9x4xf32> {
   %w = transformer.weight @table : memref<9x4xf32>
   return %w : memref<9x4xf32>
 }
+
+// -----
+
+// A step adds its key to the states and reads them; full forms keep sums on the
+// stack.
+
+// CHECK-LABEL: func.func @linear_attention_step(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x8xf32>, %[[Y:[^:]*]]: memref<?x8xf32>, %[[S:[^:]*]]: memref<?x2x4x4xf32>, %[[Z:[^:]*]]: memref<?x2x4xf32>
+// CHECK-NOT: memref.alloca() : memref<4x4xf32>
+// CHECK: memref.store %{{.*}}, %[[Z]][
+// CHECK: memref.store %{{.*}}, %[[S]][
+// CHECK: memref.store %{{.*}}, %[[Y]][
+func.func @linear_attention_step(%x: memref<?x8xf32>, %y: memref<?x8xf32>, %s: memref<?x2x4x4xf32>, %z: memref<?x2x4xf32>) {
+  transformer.linear_attention step %x, %x, %x into %y, %s, %z {heads = 2 : i64} : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?x2x4x4xf32>, memref<?x2x4xf32>) -> ()
+  return
+}
+// CHECK-LABEL: func.func @linear_attention(
+// CHECK: memref.alloca() : memref<4x4xf32>
+// CHECK-NOT: transformer
+func.func @linear_attention(%x: memref<?x?x8xf32>, %n: memref<?xi32>, %y: memref<?x?x8xf32>) {
+  transformer.linear_attention %x, %x, %x lengths(%n) into %y {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?xi32>, memref<?x?x8xf32>) -> ()
+  return
+}

@@ -227,3 +227,70 @@ func.func @residual(%ids: tensor<?x?xi32> {transformer.target}, %r: tensor<?x?x8
   %y = transformer.linear %x, %w residual(%r) : (tensor<?x?x8xf32>, tensor<8x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @linear_attention_to_all(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>, %n: tensor<?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.linear_attention' op cannot be evaluated position by position: a query sees all later positions (is 'causal' missing?)}}
+  %y = transformer.linear_attention %x, %x, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @linear_attention_to_lengths(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>, %n: tensor<?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.linear_attention' op cannot be evaluated position by position: its lengths are those of whole targets, which a step does not know}}
+  %y = transformer.linear_attention %x, %x, %x lengths(%n) causal {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @linear_attention_of_memory(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>, %n: tensor<?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.linear_attention' op cannot be evaluated position by position: its keys depend on the target, its queries do not}}
+  %y = transformer.linear_attention %memory, %x, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @linear_attention_to_half(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>, %n: tensor<?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.linear_attention' op cannot be evaluated position by position: of its keys and values only one depends on the target}}
+  %y = transformer.linear_attention %x, %x, %memory {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @linear_attention_to_memory(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>, %n: tensor<?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.linear_attention' op cannot be evaluated position by position: its keys do not depend on the target (is 'transformer-split-linear-attention' missing?)}}
+  %y = transformer.linear_attention %x, %memory, %memory {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @sums_of_targets(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>, %n: tensor<?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.linear_attention.sums' op cannot be evaluated position by position: it sums over all positions of the target (is 'causal' missing?)}}
+  %s, %z = transformer.linear_attention.sums %x, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> (tensor<?x2x4x4xf32>, tensor<?x2x4xf32>)
+  %y = transformer.linear_attention.read %x, %s, %z {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x2x4x4xf32>, tensor<?x2x4xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}

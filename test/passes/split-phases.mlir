@@ -90,6 +90,57 @@ func.func private @recurrence(%ids: tensor<?x?xi32> {transformer.target}) -> ten
 
 // -----
 
+// Causal linear attention carries the sums of its keys, whatever the length.
+
+// CHECK-LABEL: func.func private @linear_attention.step(
+// CHECK-SAME: %[[S0:[^:]*]]: tensor<?x2x5x4xf32> {transformer.dims = ["rows"], transformer.name = "state0", transformer.state}
+// CHECK-SAME: %[[Z0:[^:]*]]: tensor<?x2x5xf32> {transformer.dims = ["rows"], transformer.name = "state1", transformer.state})
+// CHECK: %[[X:.*]] = transformer.embedding
+// CHECK: %[[EMPTY:.*]] = tensor.empty(%{{.*}}) : tensor<?x8xf32>
+// CHECK: %[[Y:.*]]:3 = transformer.linear_attention step %[[X]], %[[X]], %[[X]] into %[[EMPTY]], %[[S0]], %[[Z0]] {heads = 2 : i64} features taylor
+// CHECK: return %[[Y]]#0, %[[Y]]#1, %[[Y]]#2
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @linear_attention(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %y = transformer.linear_attention %x, %x, %x causal {heads = 2 : i64} features taylor : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+// Sums over the memory are prepared, with their region; each row reads those of
+// its sentence.
+
+// CHECK-LABEL: func.func private @linear_memory.prepare(
+// CHECK: transformer.linear_attention.sums %{{.*}}, %{{.*}} {heads = 2 : i64} features {
+// CHECK: return %{{.*}}#0, %{{.*}}#1 : tensor<?x2x4x4xf32>, tensor<?x2x4xf32>
+// CHECK-LABEL: func.func private @linear_memory.step(
+// CHECK-SAME: %[[OF:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "sentences"}
+// CHECK-SAME: %[[S:[^:]*]]: tensor<?x2x4x4xf32> {transformer.dims = ["batch"], transformer.name = "prepared0", transformer.prepared}
+// CHECK-SAME: %[[Z:[^:]*]]: tensor<?x2x4xf32> {transformer.dims = ["batch"], transformer.name = "prepared1", transformer.prepared}
+// CHECK-NOT: transformer.linear_attention.sums
+// CHECK: transformer.linear_attention.read %{{.*}}, %[[S]], %[[Z]] of %[[OF]] {heads = 2 : i64} features {
+// CHECK: math.exp
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @linear_memory(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32> {transformer.name = "memory", transformer.dims = ["batch", "source"]}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %s, %z = transformer.linear_attention.sums %memory, %memory {heads = 2 : i64} features {
+  ^bb0(%e: f32):
+    %f = math.exp %e : f32
+    transformer.yield %f : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> (tensor<?x2x4x4xf32>, tensor<?x2x4xf32>)
+  %y = transformer.linear_attention.read %x, %s, %z {heads = 2 : i64} features {
+  ^bb0(%e: f32):
+    %f = math.exp %e : f32
+    transformer.yield %f : f32
+  } : (tensor<?x?x8xf32>, tensor<?x2x4x4xf32>, tensor<?x2x4xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
 // Over the memory: keys are prepared, lengths are passed through, nothing is
 // carried. What prepare does not need is not computed by it.
 

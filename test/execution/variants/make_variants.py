@@ -115,9 +115,51 @@ def attention(
     return y.reshape(len(q), -1)
 
 
+def elu(x):
+    return np.where(x > 0, x + 1, np.exp(x))
+
+
+def taylor(x):
+    return np.append(x / np.linalg.norm(x), 1)
+
+
+def linear_attention(
+    q, k, v, features=elu, allowed=lambda i, j: True, heads=HEADS
+):
+    """From the scores of all pairs: no sum is carried."""
+    q, k, v = (x.reshape(len(x), heads, -1) for x in [q, k, v])
+    y = np.zeros((len(q), heads, v.shape[2]))
+    for h in range(heads):
+        for i in range(len(q)):
+            scores = np.array(
+                [
+                    features(q[i, h]) @ features(k[j, h]) * allowed(i, j)
+                    for j in range(len(k))
+                ]
+            )
+            total = scores.sum()
+            y[i, h] = scores @ v[:, h] / total if total else 0
+    return y.reshape(len(q), -1)
+
+
+def linear_self_attention(x, **options):
+    q, k, v = (x @ W[name] for name in ["query", "key", "value"])
+    return x + linear_attention(q, k, v, **options) @ W["output"]
+
+
+def causal_linear_attention(features=elu, **options):
+    return lambda x: linear_self_attention(
+        x, features=features, allowed=lambda i, j: j <= i, **options
+    )
+
+
 def self_attention(x, **options):
     q, k, v = (x @ W[name] for name in ["query", "key", "value"])
     return x + attention(q, k, v, **options) @ W["output"]
+
+
+def cross_attention(q, k, v):
+    return attention(q, k, v, allowed=lambda h, i, j: True)
 
 
 def grouped_heads(x, **options):
@@ -254,6 +296,12 @@ SELF = {
         x, normalizer=normalized(sigmoid)
     ),
     "recurrence": recurrence,
+    "linear-attention": causal_linear_attention(),
+    "linear-attention-relu": causal_linear_attention(
+        lambda x: np.maximum(x, 0)
+    ),
+    "linear-attention-taylor": causal_linear_attention(taylor, heads=4),
+    "linear-attention-region": causal_linear_attention(lambda x: 1 + x * x),
 }
 POSITIONS = {
     "positions-learned": lambda x: x + W["positions"][2 : 2 + len(x)],
@@ -265,7 +313,10 @@ MEMORIES = {
     "positions-of-memory": lambda x: x
     + W["positions"][2 : 2 + len(x)]
     + W["positions"][: len(x)],
+    "linear-attention": lambda x: linear_self_attention(sinusoidal(x, 8)),
 }
+# From the decoder's queries, and keys and values of the memory.
+CROSS = {"linear-attention": linear_attention}
 # What stands behind the cross attention.
 TAILS = {
     "rms-norm": rms_norm,
@@ -277,11 +328,11 @@ def logits(variant, source, target):
     memory = MEMORIES.get(variant, lambda x: sinusoidal(x, 8))(embed(source))
     x = POSITIONS.get(variant, lambda x: sinusoidal(x, 8))(embed(target))
     x = SELF.get(variant, self_attention)(x)
-    x = x + attention(
+    cross = CROSS.get(variant, cross_attention)
+    x = x + cross(
         x @ W["cross_query"],
         memory @ W["cross_key"],
         memory @ W["cross_value"],
-        allowed=lambda h, i, j: True,
     )
     x = TAILS.get(variant, layer_norm)(x)
     return x @ W["head"] + W["head_bias"]
@@ -315,7 +366,7 @@ def main():
     )
     write_ids(INPUTS / "sources.txt", sources)
     write_ids(INPUTS / "targets.txt", targets)
-    for variant in [*SELF, *POSITIONS, *MEMORIES, *TAILS]:
+    for variant in {**SELF, **POSITIONS, **MEMORIES, **TAILS}:
         golden = np.full(
             (len(targets), max(TARGET_LENGTHS), VOCABULARY), np.nan, np.float32
         )

@@ -1,0 +1,120 @@
+//===- SumTiles.h - Tiles of linear attention -------------------*- C++ -*-===//
+//
+// A chunk of positions of one head in scratch memory, and the products of its
+// features: into sums over keys, out of them, and between the positions of the
+// chunk itself. All are tiles of a few rows by a few vectors in registers,
+// whose depth passes in ascending order, so that an element's bits depend on
+// neither the tile nor the rows beside it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_SUMTILES_H
+#define HEDDLE_LIB_KERNELS_SUMTILES_H
+
+#include "lib/Kernels/FeatureRows.h"
+
+namespace heddle {
+
+/// The widest head that scratch memory is for.
+inline constexpr int64_t kMostSummedWidth = 256;
+
+/// Rows [first, first + count) of a view [n, width].
+struct PositionRows {
+  mlir::Value rows, first, count;
+};
+
+/// Sums are views [d_f, width] of S, totals views [d_f] of z, both of f32.
+class SumTiles {
+public:
+  /// For heads of `keyWidth` elements and `width` of their values.
+  SumTiles(RowKernel &kernel, FeatureMap features, mlir::Region &map,
+           int64_t keyWidth, int64_t width)
+      : kernel(kernel),
+        loops(kernel.loops.builder, kernel.loops.loc, kernel.isa),
+        features(kernel, loops, features, map, keyWidth), width(width) {}
+
+  VectorLoops &getLoops() { return loops; }
+  int64_t featureCount() const { return features.size(); }
+  /// Positions of a chunk; chunks are counted from position 0.
+  int64_t chunk() const;
+  /// Columns in whole vectors.
+  int64_t padded(int64_t columns) const;
+
+  /// Scratch memory of f32, in whole cache lines.
+  mlir::Value scratch(llvm::ArrayRef<int64_t> shape);
+  /// Take the memory of a chunk's keys, of its queries, of what causal reads
+  /// need besides, or of one position.
+  void takeKeys();
+  void takeQueries();
+  void takeCausal();
+  void takeRow();
+  void clearSums(mlir::Value sums);
+  void clearTotals(mlir::Value totals);
+
+  /// Features of keys, and their values, both with as many positions.
+  void loadKeys(const PositionRows &keys, mlir::Value values);
+  /// S += phi(K)^T V for the keys of the chunk, and z likewise.
+  void addSums(mlir::Value sums, mlir::Value keyCount);
+  void addTotals(mlir::Value totals, mlir::Value keyCount);
+
+  /// Features of queries, and what divides each one's result: its features
+  /// times the totals, or its row of totals [rows, d_f].
+  void loadQueries(const PositionRows &queries, mlir::Value totals);
+  /// result rows = phi(Q) S, divided.
+  void read(mlir::Value sums, const PositionRows &result);
+
+  /// Prepares causal reads of a chunk of `count` positions, with the keys that
+  /// are loaded; zeros stand for those from `keyCount` on. Moves totals, in
+  /// scratch memory, to the end of the chunk.
+  void beginCausal(mlir::Value totals, mlir::Value count, mlir::Value keyCount);
+  /// What loadQueries takes for totals then: a row for each position.
+  mlir::Value causalTotals() const { return prefixes; }
+  /// result rows = phi(Q) S and the chunk's own keys up to each query, divided.
+  void readCausal(mlir::Value sums, const PositionRows &result);
+
+  /// One position: adds the key in row 0 to the sums and reads the query in row
+  /// 0, in one pass over S.
+  void advance(mlir::Value sums, const PositionRows &result);
+
+private:
+  /// Vectors of a tile, each by its first column and its size.
+  using Part = std::pair<int64_t, int64_t>;
+  using Parts = llvm::SmallVector<Part>;
+
+  int64_t tileParts() const { return loops.isa.vectorRegisters / 8; }
+  void forEachGroup(int64_t columns,
+                    llvm::function_ref<void(const Parts &)> body);
+  llvm::SmallVector<mlir::Value>
+  multiply(mlir::Value begin, mlir::Value end, int64_t rows, int64_t parts,
+           llvm::SmallVector<mlir::Value> sums,
+           llvm::function_ref<mlir::Value(mlir::Value, int64_t)> x,
+           llvm::function_ref<mlir::Value(mlir::Value, int64_t)> w);
+  llvm::SmallVector<mlir::Value> zeros(int64_t count);
+  mlir::Value partOf(mlir::Value memref, mlir::Value row, const Part &part);
+  void fillWithZeros(mlir::Value memref, mlir::Value begin, mlir::Value end);
+  void clearRow(mlir::Value memref, mlir::ValueRange row);
+  void addTile(mlir::Value sums, mlir::Value feature, int64_t rows,
+               mlir::Value keyCount);
+  llvm::SmallVector<mlir::Value> readSums(mlir::Value sums, mlir::Value query,
+                                          int64_t rows, const Parts &parts);
+  void turnKeys();
+  void scoreTile(mlir::Value query, int64_t vectors);
+  void addChunk(llvm::SmallVector<mlir::Value> &tile, mlir::Value query,
+                const Parts &parts);
+  void finish(llvm::ArrayRef<mlir::Value> tile, const Parts &parts,
+              mlir::Value query, int64_t rows, const PositionRows &result);
+
+  RowKernel &kernel;
+  VectorLoops loops;
+  FeatureRows features;
+  int64_t width;
+  /// [chunk, features], [chunk, width], [chunk, features], [chunk].
+  mlir::Value keyRows, valueRows, queryRows, inverses;
+  /// Of causal reads: keys as [features, chunk], z up to each position, and the
+  /// scores of a tile of queries.
+  mlir::Value turnedKeys, prefixes, scoreRows;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_SUMTILES_H
