@@ -100,6 +100,31 @@ static LogicalResult verifyHeadsOfMask(AttentionOp op) {
   return success();
 }
 
+/// Whether rows come from a projection along the sequence, as they are or each
+/// by itself through layers behind it.
+static bool isProjected(Value rows) {
+  while (Operation *op = rows.getDefiningOp()) {
+    if (isa<ProjectSequenceOp>(op))
+      return true;
+    if (!isa<LinearOp, NormOp, ActivationOp, RoundOp, QuantizeOp>(op))
+      return false;
+    rows = op->getOperand(0);
+  }
+  return false;
+}
+
+static LogicalResult verifyProjected(AttentionOp op) {
+  bool isKey = isProjected(op.getKey()), isValue = isProjected(op.getValue());
+  if (isKey != isValue)
+    return op.emitOpError("has keys and values of which only one is projected "
+                          "along the sequence");
+  if (!isKey || !op.getMask() || op.getMask().getDefiningOp<MaskFullOp>())
+    return success();
+  return op.emitOpError("has a mask over keys that are projected along the "
+                        "sequence: each is made of all positions and has none "
+                        "itself");
+}
+
 LogicalResult AttentionOp::verify() {
   // attention_c1
   int64_t queryRank = isStep() ? 2 : 3;
@@ -167,6 +192,9 @@ LogicalResult AttentionOp::verify() {
       shapedType(destination).getElementType() != getResultElementType())
     return emitOpError("expects a destination of ")
            << getResultElementType() << ", found " << destination.getType();
+  // attention_c13
+  if (failed(verifyProjected(*this)))
+    return failure();
   SmallVector<int64_t> shape(shapedType(getQuery()).getShape());
   shape.back() = heads * getValueWidth();
   return verifyDestination(*this, shape);

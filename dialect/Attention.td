@@ -102,6 +102,10 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     - (C11) the scale is a finite number.
     - (C12) query, key and value have one element type; a destination is of the
       result's type.
+    - (C13) keys and values are both projected along the sequence
+      (`project_sequence`) or neither is; where they are, perhaps with a linear
+      between, there is no mask but the full one: a projected row is made of all
+      positions and has none that a mask could allow.
   }];
   let arguments = (ins Transformer_FloatVectors:$query,
                        Transformer_FloatVectors:$key,

@@ -171,7 +171,7 @@ void heddle::registerBufferization(DialectRegistry &registry) {
            LinearOp, FfnOp, QuantizeOp, RoundOp, CandidateLogitsOp,
            LargestLogitsOp, ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
            LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp,
-           RecurrenceOp, CacheAppendOp>(context);
+           ProjectSequenceOp, RecurrenceOp, CacheAppendOp>(context);
     attach<ReaderModel, MaskPaddingOp, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

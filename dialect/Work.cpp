@@ -196,6 +196,22 @@ static Value countKeys(Counter &counter, Value key, Value lengths) {
   });
 }
 
+Value ProjectSequenceOp::buildFlops(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  return counter.times(countKeys(counter, getInput(), getLengths()),
+                       2 * getRows() * width(getInput()));
+}
+
+/// Reads the columns of the projection that there are positions for.
+Value ProjectSequenceOp::buildBytes(OpBuilder &builder) {
+  Counter counter{builder, getLoc()};
+  constexpr int64_t bytesOfF32 = 4;
+  Value columns = counter.times(counter.size(getInput(), 1),
+                                getHeads() * getRows() * bytesOfF32);
+  return counter.add(columns, buildByteSize(builder, getLoc(),
+                                            {getInput(), getDestination()}));
+}
+
 /// Of a row for each position, as many rows as a memref has.
 static Value countRows(Counter &counter, Value rows) {
   Value count = counter.constant(1);

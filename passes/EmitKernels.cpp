@@ -18,6 +18,7 @@
 #include "lib/Kernels/OnlineRow.h"
 #include "lib/Kernels/OnlineTiles.h"
 #include "lib/Kernels/PositionKernels.h"
+#include "lib/Kernels/ProjectionKernel.h"
 #include "lib/Kernels/QuantizeKernel.h"
 #include "lib/Kernels/RecurrenceKernel.h"
 #include "lib/Kernels/RoundKernel.h"
@@ -102,15 +103,16 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case<ActivationOp, AddOp, CacheAppendOp, EmbeddingOp, FillOp,
-              LearnedPositionsOp, NormOp, QuantizeOp, RecurrenceOp, RoundOp,
-              SinusoidalPositionsOp, memref::CopyOp>([&](auto layer) {
-          if (!hasRows(layer))
-            return failure();
-          OpBuilder builder(layer);
-          RowKernel kernel(builder, layer.getLoc(), isa);
-          emitKernel(layer, kernel);
-          return success();
-        })
+              LearnedPositionsOp, NormOp, ProjectSequenceOp, QuantizeOp,
+              RecurrenceOp, RoundOp, SinusoidalPositionsOp, memref::CopyOp>(
+            [&](auto layer) {
+              if (!hasRows(layer))
+                return failure();
+              OpBuilder builder(layer);
+              RowKernel kernel(builder, layer.getLoc(), isa);
+              emitKernel(layer, kernel);
+              return success();
+            })
         .Case<LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp>(
             [&](auto attention) {
               if (!hasRows(attention) || !hasKernel(attention))

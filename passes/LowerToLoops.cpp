@@ -409,6 +409,31 @@ static void lowerToLoops(LinearAttentionReadOp op, Loops loops) {
   buildLinearAttentionLoops(op, loops.builder);
 }
 
+static void lowerToLoops(ProjectSequenceOp op, Loops loops) {
+  OpBuilder &builder = loops.builder;
+  int64_t part = cast<MemRefType>(op.getInput().getType()).getShape().back() /
+                 op.getHeads();
+  loops.nest(op.getDestination(), 3, [&](ValueRange at) {
+    Value count = loops.size(op.getInput(), 1);
+    if (op.getLengths())
+      count = arith::MinSIOp::create(
+          builder, loops.loc, count,
+          loops.toIndex(loops.load(op.getLengths(), at[0])));
+    Value sum = loops.fold(
+        loops.index(0), count, loops.f32(0), [&](Value j, Value sum) {
+          SmallVector<Value> place = {at[1], j};
+          if (rankOf(op.getProjection()) == 3)
+            place.insert(place.begin(),
+                         arith::DivUIOp::create(builder, loops.loc, at[2],
+                                                loops.index(part)));
+          return loops.add(
+              sum, loops.mul(loops.load(op.getProjection(), place),
+                             loops.load(op.getInput(), {at[0], j, at[2]})));
+        });
+    loops.store(sum, op.getDestination(), at);
+  });
+}
+
 static void lowerToLoops(RecurrenceOp op, Loops loops) {
   Value result = op.getDestination();
   auto advance = [&](Value previous, ValueRange at) {
@@ -501,8 +526,8 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
                    LinearOp, FfnOp, CandidateLogitsOp, LargestLogitsOp,
                    QuantizeOp, RoundOp, ActivationOp, NormOp, AddOp, FillOp,
                    AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
-                   LinearAttentionReadOp, RecurrenceOp, CacheAppendOp,
-                   memref::CopyOp>(op);
+                   LinearAttentionReadOp, ProjectSequenceOp, RecurrenceOp,
+                   CacheAppendOp, memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

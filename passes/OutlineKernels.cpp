@@ -118,6 +118,8 @@ static std::string describe(Operation *op) {
   }
   int64_t in = widthOf(op->getOperand(0));
   append(in, '_');
+  if (auto project = dyn_cast<ProjectSequenceOp>(op))
+    append(project.getRows(), 'x');
   if (auto ffn = dyn_cast<FfnOp>(op))
     append(ffn.getHiddenWidth(), 'x');
   if (auto logits = dyn_cast<LargestLogitsOp>(op)) {

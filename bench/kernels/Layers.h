@@ -26,6 +26,10 @@ std::string addFused(const std::string &target);
 /// softmax and matmul.
 std::string addAttention(const std::string &target);
 
+/// Linear attention and projected sequences, full, causal and by steps, and
+/// attention with softmax of the same shapes.
+std::string addLinearAttention(const std::string &target);
+
 /// Norms, activations, add, copies and fill.
 std::string addRows(const std::string &target);
 

@@ -36,7 +36,7 @@ int main(int argc, char **argv) {
     return 1;
   using namespace heddle::bench;
   for (auto addLayers : {addGemms, addShortGemms, addFused, addAttention,
-                         addRows, addLookups, addStates})
+                         addLinearAttention, addRows, addLookups, addStates})
     if (std::string error = addLayers(target); !error.empty()) {
       fprintf(stderr, "bench-kernels: error: %s\n", error.c_str());
       return 1;

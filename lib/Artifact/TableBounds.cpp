@@ -111,6 +111,9 @@ static llvm::Error checkTables(Operation *op, ModuleOp module) {
     return checkPositions(op, module, learned.getPositions(),
                           learned.getInput(),
                           rowsOf(learned.getTable()) - learned.getOffset());
+  if (auto project = dyn_cast<ProjectSequenceOp>(op))
+    return checkPositions(op, module, /*given=*/Value(), project.getInput(),
+                          project.getLongest());
   auto embedding = dyn_cast<EmbeddingOp>(op);
   if (!embedding)
     return llvm::Error::success();

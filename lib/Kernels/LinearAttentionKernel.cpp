@@ -16,22 +16,11 @@
 using namespace mlir;
 using namespace heddle;
 
-/// The widest block of values: its sums stay in the L1 cache for heads of up to
-/// twice that width.
-static constexpr int64_t kMostValueBlock = 64;
 /// Multiply-adds that take as long as loading and storing an element.
 static constexpr int64_t kProductsOfElement = 32;
 
 static int64_t sizeOf(Value memref, int64_t axis) {
   return cast<MemRefType>(memref.getType()).getDimSize(axis);
-}
-
-/// The width of equal blocks of whole vectors that cover `width`, or all of it.
-static int64_t valueBlock(int64_t width, int64_t lanes) {
-  for (int64_t block = kMostValueBlock; block >= lanes; block -= lanes)
-    if (width % block == 0)
-      return block;
-  return width;
 }
 
 /// Of S [batch, heads, d_f, d_v]: [d_f, width] from `column` on.
@@ -99,7 +88,7 @@ static void forEachQueryHead(VectorLoops &loops, Value kvHead, int64_t group,
 static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
   int64_t kvHeads = op.getKeyValueHeads(), group = op.getHeads() / kvHeads;
   int64_t keyWidth = op.getKeyWidth();
-  int64_t width = valueBlock(op.getValueWidth(), kernel.isa.lanes);
+  int64_t width = RegisterTile::blockOf(op.getValueWidth(), kernel.isa.lanes);
   int64_t blocks = op.getValueWidth() / width;
   VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
   Value units =
@@ -117,8 +106,7 @@ static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
     Value values = headRows(loops, op.getValue(), sentence, valueHead, width);
     Value length = loops.size(op.getQuery(), 1);
     Value keyCount = countKeys(loops, op.getKey(), op.getLengths(), sentence);
-    Value sums = tiles.scratch({tiles.featureCount(), width});
-    Value totals = tiles.scratch({tiles.padded(tiles.featureCount())});
+    Value sums = tiles.takeSums(), totals = tiles.takeTotals();
     tiles.takeKeys();
     tiles.takeQueries();
     tiles.takeCausal();
@@ -198,7 +186,7 @@ void heddle::emitKernel(LinearAttentionSumsOp op, RowKernel &kernel) {
   int64_t heads = op.getHeads();
   int64_t keyWidth = sizeOf(op.getKey(), 2) / heads;
   int64_t valueWidth = sizeOf(op.getValue(), 2) / heads;
-  int64_t width = valueBlock(valueWidth, kernel.isa.lanes);
+  int64_t width = RegisterTile::blockOf(valueWidth, kernel.isa.lanes);
   int64_t blocks = valueWidth / width;
   VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
   Value units = counters.times(counters.size(op.getKey(), 0), heads * blocks);

@@ -8,33 +8,19 @@
 #include "lib/Kernels/SumTiles.h"
 #include "lib/Kernels/HeadRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace heddle;
 
-/// Rows of a tile: with as many vectors as `tileParts` says, half of the
-/// registers are accumulators.
-static constexpr int64_t kTileRows = 4;
 /// Heads wider than this have shorter chunks, whose features stay in the L2
 /// cache beside the sums.
 static constexpr int64_t kWideHead = 128;
+/// Rows of queries that are read at once.
+static constexpr int64_t kRows = RegisterTile::kRows;
 
 int64_t SumTiles::chunk() const {
   return loops.isa.lanes * (features.size() > kWideHead + 1 ? 2 : 4);
-}
-
-int64_t SumTiles::padded(int64_t columns) const {
-  return llvm::alignTo(columns, loops.isa.lanes);
-}
-
-Value SumTiles::scratch(ArrayRef<int64_t> shape) {
-  return memref::AllocaOp::create(
-      loops.builder, loops.loc,
-      MemRefType::get(shape, loops.builder.getF32Type()), ValueRange(),
-      loops.builder.getI64IntegerAttr(64));
 }
 
 void SumTiles::fillWithZeros(Value memref, Value begin, Value end) {
@@ -46,29 +32,34 @@ void SumTiles::fillWithZeros(Value memref, Value begin, Value end) {
   });
 }
 
+Value SumTiles::takeSums() { return tile.scratch({features.size(), width}); }
+Value SumTiles::takeTotals() {
+  return tile.scratch({tile.padded(features.size())});
+}
+
 void SumTiles::takeKeys() {
-  keyRows = scratch({chunk(), padded(features.size())});
-  valueRows = scratch({chunk(), padded(width)});
+  keyRows = tile.scratch({chunk(), tile.padded(features.size())});
+  valueRows = tile.scratch({chunk(), tile.padded(width)});
   fillWithZeros(keyRows, loops.index(0), loops.index(chunk()));
 }
 
 void SumTiles::takeQueries() {
-  queryRows = scratch({chunk(), padded(features.size())});
-  inverses = scratch({chunk()});
+  queryRows = tile.scratch({chunk(), tile.padded(features.size())});
+  inverses = tile.scratch({chunk()});
   fillWithZeros(queryRows, loops.index(0), loops.index(chunk()));
 }
 
 void SumTiles::takeCausal() {
-  turnedKeys = scratch({padded(features.size()), chunk()});
-  prefixes = scratch({chunk(), padded(features.size())});
-  scoreRows = scratch({kTileRows, chunk()});
+  turnedKeys = tile.scratch({tile.padded(features.size()), chunk()});
+  prefixes = tile.scratch({chunk(), tile.padded(features.size())});
+  scoreRows = tile.scratch({kRows, chunk()});
 }
 
 void SumTiles::takeRow() {
-  keyRows = scratch({1, padded(features.size())});
-  valueRows = scratch({1, padded(width)});
-  queryRows = scratch({1, padded(features.size())});
-  inverses = scratch({1});
+  keyRows = tile.scratch({1, tile.padded(features.size())});
+  valueRows = tile.scratch({1, tile.padded(width)});
+  queryRows = tile.scratch({1, tile.padded(features.size())});
+  inverses = tile.scratch({1});
 }
 
 void SumTiles::clearRow(Value memref, ValueRange row) {
@@ -87,55 +78,6 @@ void SumTiles::clearSums(Value sums) {
 void SumTiles::clearTotals(Value totals) { clearRow(totals, {}); }
 
 //===----------------------------------------------------------------------===//
-// Tiles
-//===----------------------------------------------------------------------===//
-
-/// Calls `body` for as many vectors that cover `columns` as a tile has.
-void SumTiles::forEachGroup(int64_t columns,
-                            function_ref<void(const Parts &)> body) {
-  Parts parts;
-  forEachPart(loops.isa.lanes, columns, [&](int64_t begin, int64_t count) {
-    parts.push_back({begin, count});
-    if (static_cast<int64_t>(parts.size()) < tileParts())
-      return;
-    body(parts);
-    parts.clear();
-  });
-  if (!parts.empty())
-    body(parts);
-}
-
-SmallVector<Value> SumTiles::zeros(int64_t count) {
-  return SmallVector<Value>(count, loops.splat(0, loops.isa.lanes));
-}
-
-/// A vector of a row, 0 behind its end.
-Value SumTiles::partOf(Value memref, Value row, const Part &part) {
-  return loops.loadFirst(memref, {row, loops.index(part.first)}, part.second,
-                         loops.isa.lanes);
-}
-
-/// sums[r, c] + the sum over k in [begin, end) of x(k, r) w(k, c), a scalar by
-/// a vector.
-SmallVector<Value> SumTiles::multiply(Value begin, Value end, int64_t rows,
-                                      int64_t parts, SmallVector<Value> sums,
-                                      function_ref<Value(Value, int64_t)> x,
-                                      function_ref<Value(Value, int64_t)> w) {
-  return loops.carry(begin, end, 1, sums, [&](Value k, ValueRange carried) {
-    SmallVector<Value> next(carried), vectors;
-    for (int64_t c = 0; c < parts; ++c)
-      vectors.push_back(w(k, c));
-    for (int64_t r = 0; r < rows; ++r) {
-      Value factor = loops.spread(x(k, r), loops.isa.lanes);
-      for (int64_t c = 0; c < parts; ++c)
-        next[r * parts + c] =
-            loops.multiplyAdd(factor, vectors[c], next[r * parts + c]);
-    }
-    return next;
-  });
-}
-
-//===----------------------------------------------------------------------===//
 // Into the sums
 //===----------------------------------------------------------------------===//
 
@@ -151,55 +93,43 @@ void SumTiles::loadKeys(const PositionRows &keys, Value values) {
   });
 }
 
-void SumTiles::addTile(Value sums, Value feature, int64_t rows,
-                       Value keyCount) {
-  forEachGroup(width, [&](const Parts &parts) {
-    int64_t count = parts.size();
-    SmallVector<Value> tile = multiply(
-        loops.index(0), keyCount, rows, count, zeros(rows * count),
-        [&](Value j, int64_t r) {
-          return loops.load(keyRows, {j, loops.plus(feature, r)});
-        },
-        [&](Value j, int64_t c) {
-          return loops.loadVector(valueRows, {j, loops.index(parts[c].first)},
-                                  loops.isa.lanes);
-        });
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < count; ++c) {
-        Value row = loops.plus(feature, r);
-        Value sum = loops.add(partOf(sums, row, parts[c]), tile[r * count + c]);
-        loops.storeFirst(sum, sums, {row, loops.index(parts[c].first)},
-                         parts[c].second);
-      }
+void SumTiles::addSums(Value sums, Value keyCount) {
+  tile.forEachRows(features.size(), [&](Value feature, int64_t rows) {
+    tile.forEachGroup(width, [&](const Parts &parts) {
+      Sums products = tile.multiply(
+          loops.index(0), keyCount, rows, parts, tile.zeros(rows, parts),
+          [&](Value j, int64_t r) {
+            return loops.load(keyRows, {j, loops.plus(feature, r)});
+          },
+          [&](Value j, const Part &part) {
+            return tile.loadWhole(valueRows, j, part);
+          });
+      auto product = products.begin();
+      for (int64_t r = 0; r < rows; ++r)
+        for (const Part &part : parts) {
+          Value row = loops.plus(feature, r);
+          Value sum = loops.add(tile.load(sums, row, part), *product++);
+          tile.store(sum, sums, row, part);
+        }
+    });
   });
 }
 
-void SumTiles::addSums(Value sums, Value keyCount) {
-  int64_t left = features.size() % kTileRows, whole = features.size() - left;
-  if (whole > 0)
-    loops.each(loops.index(0), loops.index(whole), kTileRows,
-               [&](Value f) { addTile(sums, f, kTileRows, keyCount); });
-  if (left > 0)
-    addTile(sums, loops.index(whole), left, keyCount);
-}
-
 void SumTiles::addTotals(Value totals, Value keyCount) {
-  forEachGroup(features.size(), [&](const Parts &parts) {
-    SmallVector<Value> sums = loops.carry(
-        loops.index(0), keyCount, 1, zeros(parts.size()),
+  tile.forEachGroup(features.size(), [&](const Parts &parts) {
+    Sums sums = loops.carry(
+        loops.index(0), keyCount, 1, tile.zeros(/*rows=*/1, parts),
         [&](Value j, ValueRange carried) {
-          SmallVector<Value> next;
+          Sums next;
           for (auto [part, sum] : llvm::zip_equal(parts, carried))
-            next.push_back(loops.add(
-                sum, loops.loadVector(keyRows, {j, loops.index(part.first)},
-                                      loops.isa.lanes)));
+            next.push_back(loops.add(sum, tile.loadWhole(keyRows, j, part)));
           return next;
         });
     for (auto [part, sum] : llvm::zip_equal(parts, sums)) {
-      Value column = loops.index(part.first);
+      Value column = loops.index(part.column);
       Value before =
-          loops.loadFirst(totals, column, part.second, loops.isa.lanes);
-      loops.storeFirst(loops.add(before, sum), totals, column, part.second);
+          loops.loadFirst(totals, column, part.size, loops.isa.lanes);
+      loops.storeFirst(loops.add(before, sum), totals, column, part.size);
     }
   });
 }
@@ -229,34 +159,33 @@ void SumTiles::loadQueries(const PositionRows &queries, Value totals) {
 }
 
 /// phi(Q) S of a tile, of queries from `query` on.
-SmallVector<Value> SumTiles::readSums(Value sums, Value query, int64_t rows,
-                                      const Parts &parts) {
-  return multiply(
-      loops.index(0), loops.index(features.size()), rows, parts.size(),
-      zeros(rows * parts.size()),
+SumTiles::Sums SumTiles::readSums(Value sums, Value query, int64_t rows,
+                                  const Parts &parts) {
+  return tile.multiply(
+      loops.index(0), loops.index(features.size()), rows, parts,
+      tile.zeros(rows, parts),
       [&](Value f, int64_t r) {
         return loops.load(queryRows, {loops.plus(query, r), f});
       },
-      [&](Value f, int64_t c) { return partOf(sums, f, parts[c]); });
+      [&](Value f, const Part &part) { return tile.load(sums, f, part); });
 }
 
 /// Writes what a tile makes of the queries that there are. Sums that are no
 /// numbers have no say where nothing divides them.
-void SumTiles::finish(ArrayRef<Value> tile, const Parts &parts, Value query,
+void SumTiles::finish(ArrayRef<Value> sums, const Parts &parts, Value query,
                       int64_t rows, const PositionRows &result) {
-  int64_t lanes = loops.isa.lanes, count = parts.size();
+  int64_t lanes = loops.isa.lanes;
   Value zero = loops.splat(0, lanes);
   for (int64_t r = 0; r < rows; ++r) {
     Value row = loops.plus(query, r);
     auto write = [&] {
       Value inverse = loops.spread(loops.load(inverses, row), lanes);
       Value isSome = loops.differs(inverse, zero);
-      for (int64_t c = 0; c < count; ++c)
-        loops.storeFirst(
-            loops.choose(isSome, loops.mul(tile[r * count + c], inverse), zero),
-            result.rows,
-            {loops.plus(result.first, row), loops.index(parts[c].first)},
-            parts[c].second);
+      for (auto [c, part] : llvm::enumerate(parts)) {
+        Value quotient = loops.mul(sums[r * parts.size() + c], inverse);
+        tile.store(loops.choose(isSome, quotient, zero), result.rows,
+                   loops.plus(result.first, row), part);
+      }
     };
     if (rows == 1)
       write();
@@ -266,9 +195,9 @@ void SumTiles::finish(ArrayRef<Value> tile, const Parts &parts, Value query,
 }
 
 void SumTiles::read(Value sums, const PositionRows &result) {
-  int64_t rows = getConstantIntValue(result.count) == 1 ? 1 : kTileRows;
+  int64_t rows = getConstantIntValue(result.count) == 1 ? 1 : kRows;
   loops.each(loops.index(0), result.count, rows, [&](Value query) {
-    forEachGroup(width, [&](const Parts &parts) {
+    tile.forEachGroup(width, [&](const Parts &parts) {
       finish(readSums(sums, query, rows, parts), parts, query, rows, result);
     });
   });
@@ -276,26 +205,26 @@ void SumTiles::read(Value sums, const PositionRows &result) {
 
 void SumTiles::advance(Value sums, const PositionRows &result) {
   Value row = loops.index(0);
-  forEachGroup(width, [&](const Parts &parts) {
-    SmallVector<Value> values;
-    for (auto part : parts)
-      values.push_back(loops.loadVector(
-          valueRows, {row, loops.index(part.first)}, loops.isa.lanes));
+  tile.forEachGroup(width, [&](const Parts &parts) {
+    SmallVector<Value> values =
+        llvm::map_to_vector(parts, [&](const Part &part) {
+          return tile.loadWhole(valueRows, row, part);
+        });
     auto passFeature = [&](Value f, ValueRange carried) {
       Value key = loops.spread(loops.load(keyRows, {row, f}), loops.isa.lanes);
       Value query =
           loops.spread(loops.load(queryRows, {row, f}), loops.isa.lanes);
-      SmallVector<Value> next;
+      Sums next;
       for (auto [part, value, y] : llvm::zip_equal(parts, values, carried)) {
-        Value sum = loops.multiplyAdd(key, value, partOf(sums, f, part));
-        loops.storeFirst(sum, sums, {f, loops.index(part.first)}, part.second);
+        Value sum = loops.multiplyAdd(key, value, tile.load(sums, f, part));
+        tile.store(sum, sums, f, part);
         next.push_back(loops.multiplyAdd(query, sum, y));
       }
       return next;
     };
-    SmallVector<Value> tile = loops.carry(row, loops.index(features.size()), 1,
-                                          zeros(parts.size()), passFeature);
-    finish(tile, parts, row, /*rows=*/1, result);
+    Sums y = loops.carry(row, loops.index(features.size()), 1,
+                         tile.zeros(/*rows=*/1, parts), passFeature);
+    finish(y, parts, row, /*rows=*/1, result);
   });
 }
 
@@ -321,74 +250,74 @@ void SumTiles::beginCausal(Value totals, Value count, Value keyCount) {
   fillWithZeros(keyRows, keyCount, count);
   fillWithZeros(valueRows, keyCount, count);
   turnKeys();
-  forEachGroup(padded(features.size()), [&](const Parts &parts) {
-    auto totalsOf = [&](const Part &part) {
-      return loops.loadVector(totals, loops.index(part.first), loops.isa.lanes);
-    };
-    SmallVector<Value> before = llvm::map_to_vector(parts, totalsOf);
-    SmallVector<Value> sums = loops.carry(
-        loops.index(0), count, 1, zeros(parts.size()),
+  tile.forEachGroup(features.size(), [&](const Parts &parts) {
+    SmallVector<Value> before =
+        llvm::map_to_vector(parts, [&](const Part &part) {
+          return loops.loadVector(totals, loops.index(part.column),
+                                  loops.isa.lanes);
+        });
+    Sums sums = loops.carry(
+        loops.index(0), count, 1, tile.zeros(/*rows=*/1, parts),
         [&](Value j, ValueRange carried) {
-          SmallVector<Value> next;
+          Sums next;
           for (auto [part, sum, total] :
                llvm::zip_equal(parts, carried, before)) {
-            Value at[] = {j, loops.index(part.first)};
-            next.push_back(
-                loops.add(sum, loops.loadVector(keyRows, at, loops.isa.lanes)));
-            loops.storeVector(loops.add(total, next.back()), prefixes, at);
+            next.push_back(loops.add(sum, tile.loadWhole(keyRows, j, part)));
+            loops.storeVector(loops.add(total, next.back()), prefixes,
+                              {j, loops.index(part.column)});
           }
           return next;
         });
     for (auto [part, sum, total] : llvm::zip_equal(parts, sums, before))
-      loops.storeVector(loops.add(total, sum), totals, loops.index(part.first));
+      loops.storeVector(loops.add(total, sum), totals,
+                        loops.index(part.column));
   });
 }
 
 /// The scores of queries from `query` on, with the first `vectors` of keys.
 void SumTiles::scoreTile(Value query, int64_t vectors) {
-  int64_t lanes = loops.isa.lanes;
-  forEachGroup(vectors * lanes, [&](const Parts &parts) {
-    int64_t count = parts.size();
-    SmallVector<Value> tile = multiply(
-        loops.index(0), loops.index(features.size()), kTileRows, count,
-        zeros(kTileRows * count),
+  int64_t keys = vectors * loops.isa.lanes;
+  tile.forEachGroup(keys, [&](const Parts &parts) {
+    Sums scores = tile.multiply(
+        loops.index(0), loops.index(features.size()), kRows, parts,
+        tile.zeros(kRows, parts),
         [&](Value f, int64_t r) {
           return loops.load(queryRows, {loops.plus(query, r), f});
         },
-        [&](Value f, int64_t c) {
-          return loops.loadVector(turnedKeys, {f, loops.index(parts[c].first)},
-                                  lanes);
+        [&](Value f, const Part &part) {
+          return tile.loadWhole(turnedKeys, f, part);
         });
-    for (int64_t r = 0; r < kTileRows; ++r)
-      for (int64_t c = 0; c < count; ++c)
-        loops.storeVector(tile[r * count + c], scoreRows,
-                          {loops.index(r), loops.index(parts[c].first)});
+    auto score = scores.begin();
+    for (int64_t r = 0; r < kRows; ++r)
+      for (const Part &part : parts)
+        tile.store(*score++, scoreRows, loops.index(r), part);
   });
 }
 
 /// Adds the chunk's own keys to a tile. Those beside its diagonal are written
 /// out: a query's result has no part of keys behind it, be they no numbers.
-void SumTiles::addChunk(SmallVector<Value> &tile, Value query,
-                        const Parts &parts) {
-  int64_t lanes = loops.isa.lanes, count = parts.size();
+SumTiles::Sums SumTiles::addChunk(Sums sums, Value query, const Parts &parts) {
   auto score = [&](Value j, int64_t r) {
     return loops.load(scoreRows, {loops.index(r), j});
   };
-  auto value = [&](Value j, int64_t c) {
-    return loops.loadVector(valueRows, {j, loops.index(parts[c].first)}, lanes);
+  auto value = [&](Value j, const Part &part) {
+    return tile.loadWhole(valueRows, j, part);
   };
-  tile = multiply(loops.index(0), query, kTileRows, count, std::move(tile),
-                  score, value);
-  for (int64_t k = 0; k < kTileRows; ++k) {
+  sums = tile.multiply(loops.index(0), query, kRows, parts, std::move(sums),
+                       score, value);
+  for (int64_t k = 0; k < kRows; ++k) {
     Value j = loops.plus(query, k);
-    for (int64_t c = 0; c < count; ++c) {
-      Value vector = value(j, c);
-      for (int64_t r = k; r < kTileRows; ++r) {
-        Value &sum = tile[r * count + c];
-        sum = loops.multiplyAdd(loops.spread(score(j, r), lanes), vector, sum);
+    SmallVector<Value> vectors = llvm::map_to_vector(
+        parts, [&](const Part &part) { return value(j, part); });
+    for (int64_t r = k; r < kRows; ++r) {
+      Value factor = loops.spread(score(j, r), loops.isa.lanes);
+      for (auto [c, vector] : llvm::enumerate(vectors)) {
+        Value &sum = sums[r * parts.size() + c];
+        sum = loops.multiplyAdd(factor, vector, sum);
       }
     }
   }
+  return sums;
 }
 
 void SumTiles::readCausal(Value sums, const PositionRows &result) {
@@ -396,12 +325,11 @@ void SumTiles::readCausal(Value sums, const PositionRows &result) {
   // Queries of the first vectors of keys have no scores with the later ones.
   for (int64_t begin = 0; begin < chunk(); begin += lanes) {
     Value end = loops.least(result.count, loops.index(begin + lanes));
-    loops.each(loops.index(begin), end, kTileRows, [&](Value query) {
+    loops.each(loops.index(begin), end, kRows, [&](Value query) {
       scoreTile(query, begin / lanes + 1);
-      forEachGroup(width, [&](const Parts &parts) {
-        SmallVector<Value> tile = readSums(sums, query, kTileRows, parts);
-        addChunk(tile, query, parts);
-        finish(tile, parts, query, kTileRows, result);
+      tile.forEachGroup(width, [&](const Parts &parts) {
+        finish(addChunk(readSums(sums, query, kRows, parts), query, parts),
+               parts, query, kRows, result);
       });
     });
   }

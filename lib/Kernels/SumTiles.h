@@ -12,6 +12,7 @@
 #define HEDDLE_LIB_KERNELS_SUMTILES_H
 
 #include "lib/Kernels/FeatureRows.h"
+#include "lib/Kernels/RegisterTile.h"
 
 namespace heddle {
 
@@ -30,18 +31,16 @@ public:
   SumTiles(RowKernel &kernel, FeatureMap features, mlir::Region &map,
            int64_t keyWidth, int64_t width)
       : kernel(kernel),
-        loops(kernel.loops.builder, kernel.loops.loc, kernel.isa),
+        loops(kernel.loops.builder, kernel.loops.loc, kernel.isa), tile(loops),
         features(kernel, loops, features, map, keyWidth), width(width) {}
 
   VectorLoops &getLoops() { return loops; }
-  int64_t featureCount() const { return features.size(); }
   /// Positions of a chunk; chunks are counted from position 0.
   int64_t chunk() const;
-  /// Columns in whole vectors.
-  int64_t padded(int64_t columns) const;
 
-  /// Scratch memory of f32, in whole cache lines.
-  mlir::Value scratch(llvm::ArrayRef<int64_t> shape);
+  /// Scratch memory for the sums and the totals of one head.
+  mlir::Value takeSums();
+  mlir::Value takeTotals();
   /// Take the memory of a chunk's keys, of its queries, of what causal reads
   /// need besides, or of one position.
   void takeKeys();
@@ -77,35 +76,23 @@ public:
   void advance(mlir::Value sums, const PositionRows &result);
 
 private:
-  /// Vectors of a tile, each by its first column and its size.
-  using Part = std::pair<int64_t, int64_t>;
-  using Parts = llvm::SmallVector<Part>;
+  using Part = RegisterTile::Part;
+  using Parts = RegisterTile::Parts;
+  using Sums = RegisterTile::Sums;
 
-  int64_t tileParts() const { return loops.isa.vectorRegisters / 8; }
-  void forEachGroup(int64_t columns,
-                    llvm::function_ref<void(const Parts &)> body);
-  llvm::SmallVector<mlir::Value>
-  multiply(mlir::Value begin, mlir::Value end, int64_t rows, int64_t parts,
-           llvm::SmallVector<mlir::Value> sums,
-           llvm::function_ref<mlir::Value(mlir::Value, int64_t)> x,
-           llvm::function_ref<mlir::Value(mlir::Value, int64_t)> w);
-  llvm::SmallVector<mlir::Value> zeros(int64_t count);
-  mlir::Value partOf(mlir::Value memref, mlir::Value row, const Part &part);
   void fillWithZeros(mlir::Value memref, mlir::Value begin, mlir::Value end);
   void clearRow(mlir::Value memref, mlir::ValueRange row);
-  void addTile(mlir::Value sums, mlir::Value feature, int64_t rows,
-               mlir::Value keyCount);
-  llvm::SmallVector<mlir::Value> readSums(mlir::Value sums, mlir::Value query,
-                                          int64_t rows, const Parts &parts);
+  Sums readSums(mlir::Value sums, mlir::Value query, int64_t rows,
+                const Parts &parts);
   void turnKeys();
   void scoreTile(mlir::Value query, int64_t vectors);
-  void addChunk(llvm::SmallVector<mlir::Value> &tile, mlir::Value query,
-                const Parts &parts);
-  void finish(llvm::ArrayRef<mlir::Value> tile, const Parts &parts,
+  Sums addChunk(Sums sums, mlir::Value query, const Parts &parts);
+  void finish(llvm::ArrayRef<mlir::Value> sums, const Parts &parts,
               mlir::Value query, int64_t rows, const PositionRows &result);
 
   RowKernel &kernel;
   VectorLoops loops;
+  RegisterTile tile;
   FeatureRows features;
   int64_t width;
   /// [chunk, features], [chunk, width], [chunk, features], [chunk].

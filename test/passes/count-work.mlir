@@ -128,3 +128,19 @@ func.func private @linear_attention(%q: memref<?x?x16xf32>, %k: memref<?x?x8xf32
   transformer.linear_attention %q, %k, %k lengths(%n) into %y {heads = 4 : i64, kv_heads = 2 : i64} : (memref<?x?x16xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?xi32>, memref<?x?x16xf32>) -> ()
   return
 }
+
+// -----
+
+// A projection multiplies each element by as many numbers as it has rows, and
+// reads as many columns as there are positions.
+
+// CHECK-LABEL: func.func private @project_sequence.work(
+// CHECK: return
+
+// LOOPS-LABEL: func.func private @project_sequence.work(
+// LOOPS: arith.muli %{{.*}}, %c64
+// LOOPS: arith.muli %{{.*}}, %c16
+func.func private @project_sequence(%x: memref<?x?x8xf32>, %e: memref<4x16xf32>, %y: memref<?x4x8xf32>) attributes {transformer.kernel} {
+  transformer.project_sequence %x, %e into %y : (memref<?x?x8xf32>, memref<4x16xf32>, memref<?x4x8xf32>) -> ()
+  return
+}

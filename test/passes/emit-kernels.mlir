@@ -409,3 +409,22 @@ func.func private @heads_too_wide(%x: memref<?x?x264xf32>, %y: memref<?x?x264xf3
     : (memref<?x?x264xf32>, memref<?x?x264xf32>, memref<?x?x264xf32>, memref<?x?x264xf32>) -> ()
   return
 }
+
+// -----
+
+// A projection is read row by row; sums go on from the result, position by
+// position.
+// CHECK-LABEL: @projects
+// CHECK: scf.forall
+// V3: %{{.*}}:8 = scf.for {{.*}} -> (vector<8xf32>
+// V3-COUNT-8: math.fma {{.*}} : vector<8xf32>
+// V4: %{{.*}}:16 = scf.for {{.*}} -> (vector<16xf32>
+// V4-COUNT-16: math.fma {{.*}} : vector<16xf32>
+// CHECK-NOT: math.fma
+// CHECK: scf.yield
+// CHECK-NOT: transformer.project_sequence
+func.func private @projects(%x: memref<?x?x64xf32>, %e: memref<128x512xf32>, %y: memref<?x128x64xf32>) {
+  transformer.project_sequence %x, %e into %y
+    : (memref<?x?x64xf32>, memref<128x512xf32>, memref<?x128x64xf32>) -> ()
+  return
+}

@@ -337,3 +337,20 @@ func.func @linear_attention(%x: memref<?x?x8xf32>, %n: memref<?xi32>, %y: memref
   transformer.linear_attention %x, %x, %x lengths(%n) into %y {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?xi32>, memref<?x?x8xf32>) -> ()
   return
 }
+
+// -----
+
+// Each part of the width has a matrix of its own; positions end at the length.
+
+// CHECK-LABEL: func.func @project_sequence(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x?x8xf32>, %[[E:[^:]*]]: memref<2x4x16xf32>, %[[N:[^:]*]]: memref<?xi32>, %[[Y:[^:]*]]: memref<?x4x8xf32>
+// CHECK: memref.load %[[N]]
+// CHECK: scf.for
+// CHECK: %[[H:.*]] = arith.divui %[[D:.*]], %c4
+// CHECK: memref.load %[[E]][%[[H]], %[[P:.*]], %[[J:.*]]]
+// CHECK: memref.load %[[X]][%[[B:.*]], %[[J]], %[[D]]]
+// CHECK: memref.store %{{.*}}, %[[Y]][%[[B]], %[[P]], %[[D]]]
+func.func @project_sequence(%x: memref<?x?x8xf32>, %e: memref<2x4x16xf32>, %n: memref<?xi32>, %y: memref<?x4x8xf32>) {
+  transformer.project_sequence %x, %e lengths(%n) into %y : (memref<?x?x8xf32>, memref<2x4x16xf32>, memref<?xi32>, memref<?x4x8xf32>) -> ()
+  return
+}

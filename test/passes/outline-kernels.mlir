@@ -97,3 +97,11 @@ func.func @linear_attention(%x: memref<?x?x8xf32>, %row: memref<?x8xf32>, %s: me
   transformer.linear_attention.read %x, %t, %w into %y {heads = 4 : i64} : (memref<?x?x8xf32>, memref<?x2x2x4xf32>, memref<?x2x2xf32>, memref<?x?x16xf32>) -> ()
   return
 }
+
+// -----
+
+// CHECK: call @project_sequence_8x4(
+func.func @project_sequence(%x: memref<?x?x8xf32>, %e: memref<4x16xf32>, %y: memref<?x4x8xf32>) {
+  transformer.project_sequence %x, %e into %y : (memref<?x?x8xf32>, memref<4x16xf32>, memref<?x4x8xf32>) -> ()
+  return
+}

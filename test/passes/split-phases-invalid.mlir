@@ -294,3 +294,19 @@ func.func private @sums_of_targets(%ids: tensor<?x?xi32> {transformer.target}, %
   %y = transformer.linear_attention.read %x, %s, %z {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x2x4x4xf32>, tensor<?x2x4xf32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
+
+// -----
+
+// There is no causal Linformer.
+
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @project : tensor<4x16xf32>
+func.func private @projected_target(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %e = transformer.weight @project : tensor<4x16xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.project_sequence' op cannot be evaluated position by position: each projected row mixes all positions, so that every new one changes what earlier queries have read}}
+  %k = transformer.project_sequence %x, %e : (tensor<?x?x8xf32>, tensor<4x16xf32>) -> tensor<?x4x8xf32>
+  %y = transformer.attention %x, %k, %k {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x4x8xf32>, tensor<?x4x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}

@@ -52,6 +52,13 @@ WEIGHTS = {
     "head": draw(WIDTH, VOCABULARY),
     "head_bias": draw(VOCABULARY, scale=0.5),
 }
+# Drawn apart, so that what stands above and the ids stay as they are.
+projections = np.random.default_rng(12)
+for name, shape in {
+    "project_keys": (4, 16),
+    "project_values": (HEADS, 4, 16),
+}.items():
+    WEIGHTS[name] = projections.normal(0, 0.5, shape).astype(np.float32)
 W = {name: values.astype(np.float64) for name, values in WEIGHTS.items()}
 
 
@@ -156,6 +163,21 @@ def causal_linear_attention(features=elu, **options):
 def self_attention(x, **options):
     q, k, v = (x @ W[name] for name in ["query", "key", "value"])
     return x + attention(q, k, v, **options) @ W["output"]
+
+
+def project(matrices, x):
+    """One matrix of all heads, or one of each."""
+    parts = np.split(x, len(matrices), axis=1)
+    pairs = zip(matrices, parts)
+    return np.hstack([e[:, : len(x)] @ part for e, part in pairs])
+
+
+def linformer(x):
+    q, k, v = (x @ W[name] for name in ["query", "key", "value"])
+    k = project(W["project_keys"][np.newaxis], k)
+    v = project(W["project_values"], v)
+    y = attention(q, k, v, allowed=lambda h, i, j: True)
+    return x + y @ W["output"]
 
 
 def cross_attention(q, k, v):
@@ -314,6 +336,7 @@ MEMORIES = {
     + W["positions"][2 : 2 + len(x)]
     + W["positions"][: len(x)],
     "linear-attention": lambda x: linear_self_attention(sinusoidal(x, 8)),
+    "linformer": lambda x: linformer(sinusoidal(x, 8)),
 }
 # From the decoder's queries, and keys and values of the memory.
 CROSS = {"linear-attention": linear_attention}
