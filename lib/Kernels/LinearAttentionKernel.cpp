@@ -112,9 +112,9 @@ static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
     tiles.takeCausal();
     tiles.clearSums(sums);
     tiles.clearTotals(totals);
-    loops.each(loops.index(0), length, tiles.chunk(), [&](Value first) {
-      Value count =
-          loops.least(loops.minus(length, first), loops.index(tiles.chunk()));
+    loops.each(loops.index(0), length, SumTiles::kChunk, [&](Value first) {
+      Value count = loops.least(loops.minus(length, first),
+                                loops.index(SumTiles::kChunk));
       Value chunkKeys =
           loops.clamp(loops.minus(keyCount, first), loops.index(0), count);
       tiles.loadKeys({keys, first, chunkKeys}, values);
@@ -129,7 +129,7 @@ static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
         tiles.readCausal(sums, {result, first, count});
       });
       // Nobody reads the sums behind the last chunk.
-      loops.when(loops.less(loops.plus(first, tiles.chunk()), length),
+      loops.when(loops.less(loops.plus(first, SumTiles::kChunk), length),
                  [&] { tiles.addSums(sums, chunkKeys); });
     });
   });
@@ -213,9 +213,9 @@ void heddle::emitKernel(LinearAttentionSumsOp op, RowKernel &kernel) {
     tiles.takeKeys();
     tiles.clearSums(sums);
     ofFirstBlock([&] { tiles.clearTotals(totals); });
-    loops.each(loops.index(0), keyCount, tiles.chunk(), [&](Value first) {
-      Value count =
-          loops.least(loops.minus(keyCount, first), loops.index(tiles.chunk()));
+    loops.each(loops.index(0), keyCount, SumTiles::kChunk, [&](Value first) {
+      Value count = loops.least(loops.minus(keyCount, first),
+                                loops.index(SumTiles::kChunk));
       tiles.loadKeys({keys, first, count}, values);
       tiles.addSums(sums, count);
       ofFirstBlock([&] { tiles.addTotals(totals, count); });
@@ -264,10 +264,10 @@ void heddle::emitKernel(LinearAttentionReadOp op, RowKernel &kernel) {
   VectorLoops &loops = tiles.getLoops();
   Value length = loops.size(op.getQuery(), 1);
   Value chunks = arith::CeilDivUIOp::create(loops.builder, loops.loc, length,
-                                            loops.index(tiles.chunk()));
+                                            loops.index(SumTiles::kChunk));
   Value units =
       multiply(loops, loops.times(loops.size(op.getQuery(), 0), heads), chunks);
-  int64_t work = tiles.chunk() * keyWidth * width / kProductsOfElement;
+  int64_t work = SumTiles::kChunk * keyWidth * width / kProductsOfElement;
   kernel.forEachRow(units, work, [&](Value unit) {
     auto divide = [&](Value lhs, Value rhs) -> Value {
       return arith::DivUIOp::create(loops.builder, loops.loc, lhs, rhs);
@@ -277,9 +277,9 @@ void heddle::emitKernel(LinearAttentionReadOp op, RowKernel &kernel) {
     Value sentence = loops.dividedBy(sentenceHead, heads);
     Value head = remainder(loops, sentenceHead, heads);
     Value kvHead = loops.dividedBy(head, group);
-    Value first = loops.times(chunk, tiles.chunk());
+    Value first = loops.times(chunk, SumTiles::kChunk);
     Value count =
-        loops.least(loops.minus(length, first), loops.index(tiles.chunk()));
+        loops.least(loops.minus(length, first), loops.index(SumTiles::kChunk));
     tiles.takeQueries();
     tiles.loadQueries({headRows(loops, op.getQuery(), sentence, head, keyWidth),
                        first, count},

@@ -13,15 +13,8 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Heads wider than this have shorter chunks, whose features stay in the L2
-/// cache beside the sums.
-static constexpr int64_t kWideHead = 128;
 /// Rows of queries that are read at once.
 static constexpr int64_t kRows = RegisterTile::kRows;
-
-int64_t SumTiles::chunk() const {
-  return loops.isa.lanes * (features.size() > kWideHead + 1 ? 2 : 4);
-}
 
 void SumTiles::fillWithZeros(Value memref, Value begin, Value end) {
   Value zero = loops.splat(0, loops.isa.lanes);
@@ -38,21 +31,21 @@ Value SumTiles::takeTotals() {
 }
 
 void SumTiles::takeKeys() {
-  keyRows = tile.scratch({chunk(), tile.padded(features.size())});
-  valueRows = tile.scratch({chunk(), tile.padded(width)});
-  fillWithZeros(keyRows, loops.index(0), loops.index(chunk()));
+  keyRows = tile.scratch({kChunk, tile.padded(features.size())});
+  valueRows = tile.scratch({kChunk, tile.padded(width)});
+  fillWithZeros(keyRows, loops.index(0), loops.index(kChunk));
 }
 
 void SumTiles::takeQueries() {
-  queryRows = tile.scratch({chunk(), tile.padded(features.size())});
-  inverses = tile.scratch({chunk()});
-  fillWithZeros(queryRows, loops.index(0), loops.index(chunk()));
+  queryRows = tile.scratch({kChunk, tile.padded(features.size())});
+  inverses = tile.scratch({kChunk});
+  fillWithZeros(queryRows, loops.index(0), loops.index(kChunk));
 }
 
 void SumTiles::takeCausal() {
-  turnedKeys = tile.scratch({tile.padded(features.size()), chunk()});
-  prefixes = tile.scratch({chunk(), tile.padded(features.size())});
-  scoreRows = tile.scratch({kRows, chunk()});
+  turnedKeys = tile.scratch({tile.padded(features.size()), kChunk});
+  prefixes = tile.scratch({kChunk, tile.padded(features.size())});
+  scoreRows = tile.scratch({kRows, kChunk});
 }
 
 void SumTiles::takeRow() {
@@ -236,7 +229,7 @@ void SumTiles::advance(Value sums, const PositionRows &result) {
 void SumTiles::turnKeys() {
   int64_t lanes = loops.isa.lanes;
   loops.each(loops.index(0), loops.lastSize(keyRows), lanes, [&](Value f) {
-    loops.each(loops.index(0), loops.index(chunk()), lanes, [&](Value j) {
+    loops.each(loops.index(0), loops.index(kChunk), lanes, [&](Value j) {
       SmallVector<Value> rows;
       for (int64_t r = 0; r < lanes; ++r)
         rows.push_back(loops.loadVector(keyRows, {loops.plus(j, r), f}, lanes));
@@ -323,7 +316,7 @@ SumTiles::Sums SumTiles::addChunk(Sums sums, Value query, const Parts &parts) {
 void SumTiles::readCausal(Value sums, const PositionRows &result) {
   int64_t lanes = loops.isa.lanes;
   // Queries of the first vectors of keys have no scores with the later ones.
-  for (int64_t begin = 0; begin < chunk(); begin += lanes) {
+  for (int64_t begin = 0; begin < kChunk; begin += lanes) {
     Value end = loops.least(result.count, loops.index(begin + lanes));
     loops.each(loops.index(begin), end, kRows, [&](Value query) {
       scoreTile(query, begin / lanes + 1);

@@ -35,8 +35,10 @@ public:
         features(kernel, loops, features, map, keyWidth), width(width) {}
 
   VectorLoops &getLoops() { return loops; }
-  /// Positions of a chunk; chunks are counted from position 0.
-  int64_t chunk() const;
+  /// Positions of a chunk; chunks are counted from position 0. A longer one has
+  /// more products between its own positions, and of a shorter one tiles are
+  /// too narrow to hide their latency.
+  static constexpr int64_t kChunk = 32;
 
   /// Scratch memory for the sums and the totals of one head.
   mlir::Value takeSums();
