@@ -108,8 +108,9 @@ static std::string describe(Operation *op) {
   }
   if (isa<LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp>(
           op)) {
-    if (auto attention = dyn_cast<LinearAttentionOp>(op);
-        attention && attention.getStep())
+    auto attention = dyn_cast<LinearAttentionOp>(op);
+    auto read = dyn_cast<LinearAttentionReadOp>(op);
+    if ((attention && attention.getStep()) || (read && read.getSentences()))
       name += "_step";
     int64_t heads = op->getAttrOfType<IntegerAttr>("heads").getInt();
     append(heads, '_');

@@ -12,7 +12,6 @@
 #include "lib/Kernels/HeadRow.h"
 #include "lib/Kernels/RegisterTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -53,7 +52,6 @@ public:
   void build(const Block &block);
 
 private:
-  void fetch(Value memref, Value row, Value column, int64_t count);
   void clear(const Block &block, Value result);
   void copyPiece(Value input, Value begin, Value count);
   void multiplyPiece(const Block &block, Value result, Value begin,
@@ -65,16 +63,6 @@ private:
   Value copy;
 };
 } // namespace
-
-/// Asks for a part of a row to the L2 cache; it may lie behind the memref.
-void BlockKernel::fetch(Value memref, Value row, Value column, int64_t count) {
-  constexpr int64_t kLine = 16;
-  for (int64_t at = 0; at < count; at += kLine)
-    memref::PrefetchOp::create(loops.builder, loops.loc, memref,
-                               ValueRange{row, loops.plus(column, at)},
-                               /*isWrite=*/false, /*localityHint=*/2,
-                               /*isDataCache=*/true);
-}
 
 void BlockKernel::clear(const Block &block, Value result) {
   Value zero = loops.splat(0, loops.isa.lanes);
@@ -89,7 +77,7 @@ void BlockKernel::clear(const Block &block, Value result) {
 void BlockKernel::copyPiece(Value input, Value begin, Value count) {
   loops.each(loops.index(0), count, 1, [&](Value j) {
     Value row = loops.plus(begin, j);
-    fetch(input, loops.plus(row, kPiece), loops.index(0), columns);
+    tile.fetch(input, loops.plus(row, kPiece), loops.index(0), columns);
     tile.forEachGroup(columns, [&](const RegisterTile::Parts &parts) {
       for (const RegisterTile::Part &part : parts)
         loops.storeVector(tile.load(input, row, part), copy,
@@ -135,8 +123,8 @@ void BlockKernel::build(const Block &block) {
         loops.least(loops.minus(block.positions, begin), loops.index(kPiece));
     // What all groups of the next piece multiply comes while these are at it.
     loops.each(loops.index(0), loops.index(block.rows), 1, [&](Value row) {
-      fetch(block.projection, loops.plus(block.first, row),
-            loops.plus(begin, kPiece), kPiece);
+      tile.fetch(block.projection, loops.plus(block.first, row),
+                 loops.plus(begin, kPiece), kPiece);
     });
     forEachGroup([&](Value group) {
       copyPiece(block.input(group), begin, count);

@@ -83,6 +83,16 @@ void RegisterTile::store(Value value, Value memref, Value row,
   loops.storeFirst(value, memref, {row, loops.index(part.column)}, part.size);
 }
 
+void RegisterTile::fetch(Value memref, Value row, Value column, int64_t count) {
+  constexpr int64_t kLineBytes = 64;
+  int64_t line = kLineBytes * 8 / elementOf(memref).getIntOrFloatBitWidth();
+  for (int64_t at = 0; at < count; at += line)
+    memref::PrefetchOp::create(loops.builder, loops.loc, memref,
+                               ValueRange{row, loops.plus(column, at)},
+                               /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
+}
+
 Value RegisterTile::scratch(ArrayRef<int64_t> shape) {
   return memref::AllocaOp::create(
       loops.builder, loops.loc,

@@ -60,6 +60,11 @@ public:
   void store(mlir::Value value, mlir::Value memref, mlir::Value row,
              const Part &part);
 
+  /// Asks for `count` elements of a row from `column` on to the L2 cache; they
+  /// may lie behind the memref.
+  void fetch(mlir::Value memref, mlir::Value row, mlir::Value column,
+             int64_t count);
+
   /// Scratch memory of f32, in whole cache lines.
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape);
 

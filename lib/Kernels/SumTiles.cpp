@@ -74,10 +74,17 @@ void SumTiles::clearTotals(Value totals) { clearRow(totals, {}); }
 // Into the sums
 //===----------------------------------------------------------------------===//
 
+/// Asks for the row of the next chunk that has the place of `row` in this one.
+void SumTiles::fetchNext(Value rows, Value row) {
+  tile.fetch(rows, loops.plus(row, kChunk), loops.index(0), widthOf(rows));
+}
+
 void SumTiles::loadKeys(const PositionRows &keys, Value values) {
   loops.each(loops.index(0), keys.count, 1, [&](Value j) {
     Value from = loops.plus(keys.first, j);
     features.store(keys.rows, from, keyRows, j);
+    fetchNext(keys.rows, from);
+    fetchNext(values, from);
     forEachPart(loops.isa.lanes, width, [&](int64_t begin, int64_t count) {
       Value column = loops.index(begin);
       loops.storeVector(loadAsF32(loops, values, {from, column}, count),
@@ -135,7 +142,9 @@ void SumTiles::loadQueries(const PositionRows &queries, Value totals) {
   Value zero = loops.f32(0);
   bool isMatrix = cast<MemRefType>(totals.getType()).getRank() == 2;
   loops.each(loops.index(0), queries.count, 1, [&](Value i) {
-    features.store(queries.rows, loops.plus(queries.first, i), queryRows, i);
+    Value from = loops.plus(queries.first, i);
+    features.store(queries.rows, from, queryRows, i);
+    fetchNext(queries.rows, from);
     SmallVector<Value> totalsAt;
     if (isMatrix)
       totalsAt.push_back(i);

@@ -84,6 +84,7 @@ private:
 
   void fillWithZeros(mlir::Value memref, mlir::Value begin, mlir::Value end);
   void clearRow(mlir::Value memref, mlir::ValueRange row);
+  void fetchNext(mlir::Value rows, mlir::Value row);
   Sums readSums(mlir::Value sums, mlir::Value query, int64_t rows,
                 const Parts &parts);
   void turnKeys();

@@ -27,9 +27,9 @@ class ProjectionTest : public LayerTest {};
 HEDDLE_FOR_EVERY_CODE(ProjectionTest);
 
 /// Tiles, blocks and pieces, and what none of them divides.
-static const Case kCases[] = {{0, 4, 16, 8},    {0, 5, 300, 21},
-                              {2, 3, 40, 64},   {3, 7, 140, 33},
-                              {0, 130, 64, 96}, {0, 256, 270, 128}};
+static const Case kCases[] = {
+    {0, 4, 16, 8},    {0, 5, 300, 21},    {2, 3, 40, 64}, {3, 7, 140, 33},
+    {0, 130, 64, 96}, {0, 256, 270, 128}, {0, 3, 20, 320}};
 
 static const char *const kModule = R"(
 func.func @NAME(

@@ -89,12 +89,14 @@ func.func private @add_8(%x: memref<?x8xf32>, %y: memref<?x8xf32>) {
 // CHECK: call @linear_attention_step_2x4(
 // CHECK: call @linear_attention_sums_2x4(
 // CHECK: call @linear_attention_read_4x2(
+// CHECK: call @linear_attention_read_step_2x4(
 // CHECK-LABEL: func.func private @linear_attention_2x4(
-func.func @linear_attention(%x: memref<?x?x8xf32>, %row: memref<?x8xf32>, %s: memref<?x2x4x4xf32>, %z: memref<?x2x4xf32>, %t: memref<?x2x2x4xf32>, %w: memref<?x2x2xf32>, %y: memref<?x?x16xf32>) {
+func.func @linear_attention(%x: memref<?x?x8xf32>, %row: memref<?x8xf32>, %s: memref<?x2x4x4xf32>, %z: memref<?x2x4xf32>, %t: memref<?x2x2x4xf32>, %w: memref<?x2x2xf32>, %y: memref<?x?x16xf32>, %of: memref<?xi32>) {
   transformer.linear_attention %x, %x, %x causal into %x {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
   transformer.linear_attention step %row, %row, %row into %row, %s, %z {heads = 2 : i64} : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?x2x4x4xf32>, memref<?x2x4xf32>) -> ()
   transformer.linear_attention.sums %x, %x into %s, %z {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x2x4x4xf32>, memref<?x2x4xf32>) -> ()
   transformer.linear_attention.read %x, %t, %w into %y {heads = 4 : i64} : (memref<?x?x8xf32>, memref<?x2x2x4xf32>, memref<?x2x2xf32>, memref<?x?x16xf32>) -> ()
+  transformer.linear_attention.read %row, %s, %z of %of into %row {heads = 2 : i64} : (memref<?x8xf32>, memref<?x2x4x4xf32>, memref<?x2x4xf32>, memref<?xi32>, memref<?x8xf32>) -> ()
   return
 }
 
