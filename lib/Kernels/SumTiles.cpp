@@ -9,11 +9,12 @@
 #include "lib/Kernels/HeadRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace heddle;
 
-/// Rows of queries that are read at once.
+/// Queries that are read at once, and features that are summed.
 static constexpr int64_t kRows = RegisterTile::kRows;
 
 void SumTiles::fillWithZeros(Value memref, Value begin, Value end) {
@@ -80,11 +81,10 @@ void SumTiles::fetchNext(Value rows, Value row) {
 }
 
 void SumTiles::loadKeys(const PositionRows &keys, Value values) {
+  source = {keys, values};
   loops.each(loops.index(0), keys.count, 1, [&](Value j) {
     Value from = loops.plus(keys.first, j);
     features.store(keys.rows, from, keyRows, j);
-    fetchNext(keys.rows, from);
-    fetchNext(values, from);
     forEachPart(loops.isa.lanes, width, [&](int64_t begin, int64_t count) {
       Value column = loops.index(begin);
       loops.storeVector(loadAsF32(loops, values, {from, column}, count),
@@ -93,8 +93,22 @@ void SumTiles::loadKeys(const PositionRows &keys, Value values) {
   });
 }
 
+/// Asks for the share of the next chunk's keys and values that falls to the
+/// tile of sums from `feature` on.
+void SumTiles::fetchKeys(Value feature) {
+  int64_t share =
+      llvm::divideCeil(kChunk, llvm::divideCeil(features.size(), kRows));
+  Value first = loops.times(loops.dividedBy(feature, kRows), share);
+  for (int64_t r = 0; r < share; ++r) {
+    Value row = loops.plus(loops.plus(source.keys.first, first), r);
+    fetchNext(source.keys.rows, row);
+    fetchNext(source.values, row);
+  }
+}
+
 void SumTiles::addSums(Value sums, Value keyCount) {
   tile.forEachRows(features.size(), [&](Value feature, int64_t rows) {
+    fetchKeys(feature);
     tile.forEachGroup(width, [&](const Parts &parts) {
       Sums products = tile.multiply(
           loops.index(0), keyCount, rows, parts, tile.zeros(rows, parts),
@@ -139,12 +153,11 @@ void SumTiles::addTotals(Value totals, Value keyCount) {
 //===----------------------------------------------------------------------===//
 
 void SumTiles::loadQueries(const PositionRows &queries, Value totals) {
+  querySource = queries;
   Value zero = loops.f32(0);
   bool isMatrix = cast<MemRefType>(totals.getType()).getRank() == 2;
   loops.each(loops.index(0), queries.count, 1, [&](Value i) {
-    Value from = loops.plus(queries.first, i);
-    features.store(queries.rows, from, queryRows, i);
-    fetchNext(queries.rows, from);
+    features.store(queries.rows, loops.plus(queries.first, i), queryRows, i);
     SmallVector<Value> totalsAt;
     if (isMatrix)
       totalsAt.push_back(i);
@@ -196,9 +209,20 @@ void SumTiles::finish(ArrayRef<Value> sums, const Parts &parts, Value query,
   }
 }
 
+/// Asks for what a tile of the next chunk reads and writes.
+void SumTiles::fetchQueries(Value query, const PositionRows &result) {
+  for (int64_t r = 0; r < kRows; ++r) {
+    Value row = loops.plus(query, r);
+    fetchNext(querySource.rows, loops.plus(querySource.first, row));
+    fetchNext(result.rows, loops.plus(result.first, row));
+  }
+}
+
 void SumTiles::read(Value sums, const PositionRows &result) {
   int64_t rows = getConstantIntValue(result.count) == 1 ? 1 : kRows;
   loops.each(loops.index(0), result.count, rows, [&](Value query) {
+    if (rows > 1)
+      fetchQueries(query, result);
     tile.forEachGroup(width, [&](const Parts &parts) {
       finish(readSums(sums, query, rows, parts), parts, query, rows, result);
     });
@@ -328,6 +352,7 @@ void SumTiles::readCausal(Value sums, const PositionRows &result) {
   for (int64_t begin = 0; begin < kChunk; begin += lanes) {
     Value end = loops.least(result.count, loops.index(begin + lanes));
     loops.each(loops.index(begin), end, kRows, [&](Value query) {
+      fetchQueries(query, result);
       scoreTile(query, begin / lanes + 1);
       tile.forEachGroup(width, [&](const Parts &parts) {
         finish(addChunk(readSums(sums, query, kRows, parts), query, parts),

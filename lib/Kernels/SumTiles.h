@@ -85,6 +85,8 @@ private:
   void fillWithZeros(mlir::Value memref, mlir::Value begin, mlir::Value end);
   void clearRow(mlir::Value memref, mlir::ValueRange row);
   void fetchNext(mlir::Value rows, mlir::Value row);
+  void fetchKeys(mlir::Value feature);
+  void fetchQueries(mlir::Value query, const PositionRows &result);
   Sums readSums(mlir::Value sums, mlir::Value query, int64_t rows,
                 const Parts &parts);
   void turnKeys();
@@ -98,6 +100,13 @@ private:
   RegisterTile tile;
   FeatureRows features;
   int64_t width;
+  /// What the chunk was loaded from. Tiles ask for the next one evenly: a burst
+  /// waits for memory where the first loads behind it do, too.
+  struct {
+    PositionRows keys;
+    mlir::Value values;
+  } source;
+  PositionRows querySource;
   /// [chunk, features], [chunk, width], [chunk, features], [chunk].
   mlir::Value keyRows, valueRows, queryRows, inverses;
   /// Of causal reads: keys as [features, chunk], z up to each position, and the
