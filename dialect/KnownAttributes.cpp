@@ -1,11 +1,12 @@
 //===- KnownAttributes.cpp - Attributes that somebody reads ---------------===//
 //
 // One table of the discardable attributes: where each may stand, and what it
-// holds. The nearest known name is the one of the fewest edits.
+// holds.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/KnownAttributes.h"
+#include "dialect/NearestName.h"
 #include "dialect/Transformer.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -73,12 +74,8 @@ static StringRef findMismatch(Holds holds, Attribute attribute) {
 /// Says that nobody knows `name`, and which name may be meant.
 static void describeUnknown(InFlightDiagnostic &error, StringRef name,
                             ArrayRef<StringRef> known) {
-  error << "the unknown attribute '" << name << "'";
-  const auto *nearest = llvm::min_element(known, [&](StringRef a, StringRef b) {
-    return name.edit_distance(a) < name.edit_distance(b);
-  });
-  if (nearest != known.end())
-    error << " (is '" << *nearest << "' meant?)";
+  error << "the unknown attribute '" << name << "'"
+        << suggestNearest(name, known);
 }
 
 LogicalResult heddle::verifyKnownAttributes(Operation *op) {

@@ -5,6 +5,46 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RestrictAttentionPass
+    : Pass<"transformer-restrict-attention", "::mlir::ModuleOp"> {
+  let summary = "Intersect masks with those of rules";
+  let description = [{
+    Comes in: a module as imported, and `rules` in the language of
+    lib/Masks/AttentionRules.h. After it the attention that a rule names lets only
+    those pairs attend that both its mask and the rule's contain.
+
+    What an attention is called follows from the arguments that its queries and
+    keys are computed from, `target` being the one with `transformer.target`:
+
+    - `decoder.self`: both depend on the target;
+    - `decoder.cross`: queries depend on it, keys do not;
+    - `encoder.self`: neither does, and they have an argument in common.
+
+    What is none of these (queries that are parameters, say) has no name. Layers
+    count from 1 within each function, the attention of each name by itself, so
+    that all decoders of a module get the same. Where several rules name one
+    attention the last counts; a rule that no attention gets is an error.
+
+    ```mlir
+    %valid = transformer.mask.padding %lengths
+    %y = transformer.attention %q, %k, %v mask(%valid)
+    // becomes, with `encoder.self: window(128) | causal`
+    %valid = transformer.mask.padding %lengths
+    %window = transformer.mask.window [left = 128, right = 128]
+    %causal = transformer.mask.causal
+    %either = transformer.mask.or %window, %causal
+    %both = transformer.mask.and %valid, %either
+    %y = transformer.attention %q, %k, %v mask(%both)
+    ```
+
+    Attention in the step form is left alone: split-phases derives it later.
+  }];
+  let options = [
+    Option<"rules", "rules", "std::string", /*default=*/"",
+           "such as encoder.self: window(128)">
+  ];
+}
+
 def ExpandRegionsPass : Pass<"transformer-expand-regions", "::mlir::ModuleOp"> {
   let summary = "Make regions of attention total functions";
   let description = [{

@@ -84,8 +84,15 @@ static void addFusions(OpPassManager &manager, ArrayRef<Fusion> fusions,
     addCleanup(manager);
 }
 
+void heddle::buildRequestPipeline(OpPassManager &manager,
+                                  const ModelOptions &options) {
+  if (!options.attention.empty())
+    manager.addPass(createRestrictAttentionPass({options.attention}));
+}
+
 void heddle::buildModelPipeline(OpPassManager &manager,
                                 const ModelOptions &options) {
+  buildRequestPipeline(manager, options);
   // Regions mean more than the folders of arith know.
   manager.addPass(createExpandRegionsPass());
   // Masks fold first: the reach of what is left decides how large caches are.

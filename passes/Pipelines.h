@@ -24,6 +24,8 @@ namespace heddle {
 llvm::ArrayRef<llvm::StringLiteral> getFusionNames();
 
 struct ModelOptions {
+  /// Rules that restrict attention; see RestrictAttentionPass.
+  std::string attention;
   /// What products multiply: auto, f32, bf16 or int8; see ChoosePrecisionPass.
   std::string dtype = "auto";
   /// What is multiplied in wider types, by name; see there, too.
@@ -33,6 +35,11 @@ struct ModelOptions {
   /// Names of fusion passes to leave out.
   std::vector<std::string> withoutFusions;
 };
+
+/// What is asked of the mathematics of a model, as imported: the first passes
+/// of buildModelPipeline, which includes them.
+void buildRequestPipeline(mlir::OpPassManager &manager,
+                          const ModelOptions &options);
 
 /// From the mathematics of a model, on tensors, to layer ops on planned memory:
 /// the same for every ISA level. Parameters have their place in the artifact.

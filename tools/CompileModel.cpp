@@ -139,6 +139,8 @@ static ManifestContext getManifestContext(const CompileOptions &options,
       {"dtype", options.dtype}};
   if (!options.withoutFusions.empty())
     context.options["no-fuse"] = llvm::join(options.withoutFusions, ",");
+  if (!options.attention.empty())
+    context.options["attention"] = options.attention;
   if (!options.keep.empty())
     context.options["keep"] = llvm::join(options.keep, ",");
   std::string emulated = levelsWithoutBf16(levels);
@@ -197,6 +199,22 @@ static llvm::Error compileArtifact(ModuleOp module,
   return llvm::Error::success();
 }
 
+llvm::Error heddle::writeMathematics(const CompileOptions &options,
+                                     const ImportedModel &model) {
+  ModuleOp module = *model.module;
+  ModelOptions modelOptions;
+  modelOptions.attention = options.attention;
+  unsigned dumped = 0;
+  if (llvm::Error error =
+          runPasses(module, options, dumped, [&](OpPassManager &manager) {
+            buildRequestPipeline(manager, modelOptions);
+          }))
+    return error;
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return writeText(options.output, text + "\n");
+}
+
 llvm::Error heddle::compileModel(const CompileOptions &options,
                                  llvm::ArrayRef<FusionTotal> fusions,
                                  ImportedModel &model) {
@@ -210,6 +228,7 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
   unsigned dumped = 0;
   bool oneDnn = options.gemm == "onednn";
   ModelOptions modelOptions;
+  modelOptions.attention = options.attention;
   modelOptions.dtype = options.dtype;
   modelOptions.keep = options.keep;
   modelOptions.packWeights = !options.reference && !oneDnn;

@@ -9,6 +9,11 @@
 
 namespace heddle {
 
+/// Writes the text of an imported model's module, with what the options ask of
+/// its mathematics.
+llvm::Error writeMathematics(const CompileOptions &options,
+                             const ImportedModel &model);
+
 /// Runs the passes on an imported model, without the fusions that are left out,
 /// and writes what the options ask for: an artifact or the text of its code,
 /// and the module after each pass. Takes the model's tokenizer.

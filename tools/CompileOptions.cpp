@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/CompileOptions.h"
+#include "lib/Masks/AttentionRules.h"
 #include "lib/Weights/Error.h"
 #include "passes/Pipelines.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,7 +17,7 @@ using namespace llvm;
 
 namespace heddle {
 
-const char *const kCompileHelp =
+static constexpr StringLiteral kHelp =
     R"(usage: heddle-compile MODEL -o FILE [options]
 
 Compiles MODEL - a Marian folder, a Hugging Face folder or a .mlir module in the
@@ -40,6 +41,12 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --calibrate FILE              print how far logits are from f32's, for each layer
                                 by itself, over the lines of FILE (ids where the
                                 model has no tokenizer): which ones to keep
+  --attention RULES             let fewer pairs attend: TARGET: MASK, several of
+                                them with ; between. TARGET is encoder.self,
+                                decoder.self or decoder.cross, and a layer of it,
+                                counted from 1, encoder.self.3. MASK is made of
+                                |, &, !, ( ) and the masks below. The last rule
+                                for a layer counts
   --gemm generated|onednn       who computes linear layers: kernels of our own
                                 (default), or oneDNN, whose results depend on
                                 what runs together, in the last bits; heddle-run
@@ -56,13 +63,23 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --load-dialect-plugin FILE    load a shared object with a dialect
   --help                        print this
   --version                     print the version
+
+Masks, with what their parameters are by default:
 )";
+
+std::string getCompileHelp() {
+  std::string help = kHelp.str();
+  for (const MaskFunction &function : getMaskFunctions())
+    help += "  " + formatSignature(function) + "\n";
+  return help;
+}
 
 /// The string that takes a flag's value, or null where the flag has another.
 static std::string *findText(CompileOptions &options, StringRef flag) {
   return StringSwitch<std::string *>(flag)
       .Case("-o", &options.output)
       .Case("--weights", &options.weights)
+      .Case("--attention", &options.attention)
       .Case("--dump-passes", &options.dumpPasses)
       .Case("--target", &options.target)
       .Case("--gemm", &options.gemm)
@@ -95,6 +112,15 @@ static Error addKept(CompileOptions &options, StringRef rule) {
                      "', expected bf16:GLOB or f32:GLOB over names of weights");
   options.keep.push_back(rule.str());
   return Error::success();
+}
+
+/// Whether what --attention says can be understood.
+static Error checkRules(StringRef rules) {
+  return handleErrors(parseAttentionRules(rules).takeError(),
+                      [](std::unique_ptr<TextError> error) {
+                        error->prepend("--attention: ");
+                        return Error(std::move(error));
+                      });
 }
 
 /// A rule narrows nothing: one that could not widen is a mistake.
@@ -139,7 +165,8 @@ static Error setValue(CompileOptions &options, StringRef flag,
   if (flag == "--jobs")
     return setJobs(options, value);
   if (value.empty())
-    return makeError(flag + " has an empty value, expected a file");
+    return makeError(flag + " has an empty value, expected " +
+                     (flag == "--attention" ? "rules" : "a file"));
   if (flag == "--load-dialect-plugin") {
     options.dialectPlugins.push_back(value.str());
     return Error::success();
@@ -149,7 +176,7 @@ static Error setValue(CompileOptions &options, StringRef flag,
     return makeError(flag + " is given twice, as '" + *text + "' and as '" +
                      value + "'");
   *text = value.str();
-  return Error::success();
+  return flag == "--attention" ? checkRules(*text) : Error::success();
 }
 
 static Error setModel(CompileOptions &options, StringRef model) {

@@ -24,6 +24,9 @@ struct CompileOptions {
   /// "-" is standard output, which an artifact cannot go to.
   std::string output;
   std::string weights;
+  /// Rules that restrict attention, in the language of
+  /// lib/Masks/AttentionRules.h; empty for none.
+  std::string attention;
   /// The folder for the module after each pass; empty for none.
   std::string dumpPasses;
   std::vector<std::string> dialectPlugins;
@@ -56,7 +59,7 @@ struct CompileOptions {
 };
 
 /// The text of --help.
-extern const char *const kCompileHelp;
+std::string getCompileHelp();
 
 /// Parses all arguments behind the program's name.
 llvm::Expected<CompileOptions>

@@ -10,6 +10,7 @@
 #include "lib/CodeGen/LargeStack.h"
 #include "lib/Fusion/FusionReport.h"
 #include "lib/Import/ImportModel.h"
+#include "lib/Masks/TextReader.h"
 #include "lib/Weights/Error.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -85,11 +86,8 @@ static llvm::Error compile(const CompileOptions &options) {
       importModel(options.model, context, importOptions);
   if (!model)
     return model.takeError();
-  if (options.emit == Emit::MLIR) {
-    std::string text;
-    llvm::raw_string_ostream(text) << *model->module;
-    return writeText(options.output, text + "\n");
-  }
+  if (options.emit == Emit::MLIR)
+    return writeMathematics(options, *model);
   llvm::Expected<std::string> table = calibrateModel(options, *model->module);
   if (!table)
     return table.takeError();
@@ -112,9 +110,21 @@ static llvm::Error run(llvm::ArrayRef<const char *> arguments) {
   if (!options)
     return options.takeError();
   if (options->help || options->version)
-    return printText(options->help ? kCompileHelp
+    return printText(options->help ? getCompileHelp()
                                    : "heddle-compile " HEDDLE_VERSION "\n");
   return compile(*options);
+}
+
+/// One line, and below it, where a text of the command line is wrong, two more.
+static void printError(llvm::Error error) {
+  std::string excerpt;
+  error = llvm::handleErrors(std::move(error), [&](const TextError &mistake) {
+    excerpt = mistake.getExcerpt();
+    return makeError(mistake.getSentence());
+  });
+  llvm::errs() << "heddle-compile: error: "
+               << toOneLine(llvm::toString(std::move(error))) << "\n"
+               << excerpt;
 }
 
 int main(int argc, char **argv) {
@@ -125,7 +135,6 @@ int main(int argc, char **argv) {
   });
   if (!error)
     return 0;
-  llvm::errs() << "heddle-compile: error: "
-               << toOneLine(llvm::toString(std::move(error))) << "\n";
+  printError(std::move(error));
   return 1;
 }

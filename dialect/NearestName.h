@@ -1,0 +1,20 @@
+//===- NearestName.h - Which name may be meant ------------------*- C++ -*-===//
+
+#ifndef HEDDLE_DIALECT_NEARESTNAME_H
+#define HEDDLE_DIALECT_NEARESTNAME_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace heddle {
+
+/// " (is 'window' meant?)": what an error says behind the unknown `name`, with
+/// the one of `known` that takes the fewest edits, of several the first;
+/// nothing where none is known.
+std::string suggestNearest(llvm::StringRef name,
+                           llvm::ArrayRef<llvm::StringRef> known);
+
+} // namespace heddle
+
+#endif // HEDDLE_DIALECT_NEARESTNAME_H

@@ -1,0 +1,65 @@
+//===- AttentionRules.cpp - Which attention gets which mask ---------------===//
+//
+// A target is one word with points in it; masks are the expression's parser's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Masks/AttentionRules.h"
+#include "dialect/NearestName.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+using namespace heddle;
+
+/// In the order of the enumeration.
+static constexpr StringRef kKinds[] = {"encoder.self", "decoder.self",
+                                       "decoder.cross"};
+
+StringRef heddle::nameOf(AttentionKind kind) {
+  return kKinds[static_cast<size_t>(kind)];
+}
+
+static Error parseTarget(TextReader &reader, AttentionRule &rule) {
+  size_t place = reader.place();
+  StringRef name = reader.takeWord(".");
+  if (name.empty())
+    return reader.expected("a target such as 'encoder.self'");
+  rule.target = name.str();
+  auto [front, back] = name.rsplit('.');
+  if (!back.empty() && all_of(back, isDigit)) {
+    int64_t layer;
+    // What does not fit has no layer either.
+    if (back.getAsInteger(10, layer) || layer < 1 ||
+        layer > std::numeric_limits<int32_t>::max())
+      return reader.error(place + front.size() + 1,
+                          "there is no layer " + back + ", they count from 1");
+    rule.layer = layer;
+    name = front;
+  }
+  const auto *kind = find(kKinds, name);
+  if (kind == std::end(kKinds))
+    return reader.error(place, "the unknown target '" + name + "'" +
+                                   suggestNearest(name, kKinds));
+  rule.kind = static_cast<AttentionKind>(kind - kKinds);
+  if (!reader.take(':'))
+    return reader.expected("':' behind the target");
+  return Error::success();
+}
+
+Expected<std::vector<AttentionRule>>
+heddle::parseAttentionRules(StringRef text) {
+  TextReader reader(text);
+  std::vector<AttentionRule> rules;
+  do {
+    AttentionRule &rule = rules.emplace_back();
+    if (Error error = parseTarget(reader, rule))
+      return std::move(error);
+    Expected<MaskExpression> mask = MaskExpression::parse(reader);
+    if (!mask)
+      return mask.takeError();
+    rule.mask = std::move(*mask);
+  } while (reader.take(';'));
+  if (!reader.isAtEnd())
+    return reader.expected("'|', '&' or ';'");
+  return rules;
+}

@@ -1,0 +1,274 @@
+//===- MaskExpression.cpp - A text that says which pairs attend -----------===//
+//
+// A parser by recursive descent, one method a line of the grammar, which writes
+// an expression down in postfix order: building is one loop with a stack.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Masks/MaskExpression.h"
+#include "dialect/NearestName.h"
+#include "dialect/Transformer.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace heddle;
+using llvm::Error;
+using llvm::Expected;
+
+namespace heddle {
+class MaskParser {
+public:
+  explicit MaskParser(TextReader &reader) : reader(reader) {}
+
+  Error parseExpression();
+  MaskExpression take() { return std::move(expression); }
+
+private:
+  using Part = MaskExpression::Part;
+  using ParseOperand = Error (MaskParser::*)();
+
+  Error parseOperators(char mark, Part::Kind kind, ParseOperand parseOperand);
+  Error parseBoth();
+  Error parseOne();
+  Error parseCall();
+  Error parseArguments(const MaskFunction &function, Part &call);
+  Error parseArgument(const MaskFunction &function, Part &call, size_t &given);
+  Error parseNumbers(const MaskParameter &parameter,
+                     std::vector<int64_t> &numbers);
+  Error parseNumber(const MaskParameter &parameter,
+                    std::vector<int64_t> &numbers);
+  Error fillDefaults(const MaskFunction &function, Part &call, size_t place);
+  Error append(Part part, size_t place);
+
+  TextReader &reader;
+  MaskExpression expression;
+  /// Brackets and complements around what is parsed.
+  size_t depth = 0;
+};
+} // namespace heddle
+
+/// Adds what stands at `place`.
+Error MaskParser::append(Part part, size_t place) {
+  if (expression.parts.size() == kMostMaskParts)
+    return reader.error(place, "the mask has more than " +
+                                   Twine(kMostMaskParts) +
+                                   " functions and operators");
+  expression.parts.push_back(std::move(part));
+  return Error::success();
+}
+
+Error MaskParser::parseOperators(char mark, Part::Kind kind,
+                                 ParseOperand parseOperand) {
+  if (Error error = (this->*parseOperand)())
+    return error;
+  for (size_t place = reader.place(); reader.take(mark);
+       place = reader.place()) {
+    if (Error error = (this->*parseOperand)())
+      return error;
+    if (Error error = append({kind}, place))
+      return error;
+  }
+  return Error::success();
+}
+
+Error MaskParser::parseExpression() {
+  return parseOperators('|', Part::Or, &MaskParser::parseBoth);
+}
+
+Error MaskParser::parseBoth() {
+  return parseOperators('&', Part::And, &MaskParser::parseOne);
+}
+
+Error MaskParser::parseOne() {
+  size_t place = reader.place();
+  bool isComplement = reader.take('!');
+  if (!isComplement && !reader.take('('))
+    return parseCall();
+  if (++depth > kMostMaskParts)
+    return reader.error(place, "the mask nests more than " +
+                                   Twine(kMostMaskParts) + " deep");
+  if (isComplement) {
+    if (Error error = parseOne())
+      return error;
+    --depth;
+    return append({Part::Not}, place);
+  }
+  if (Error error = parseExpression())
+    return error;
+  --depth;
+  if (!reader.take(')'))
+    return reader.expected("')'");
+  return Error::success();
+}
+
+template <typename Named>
+static std::string suggestName(StringRef name, ArrayRef<Named> all) {
+  return suggestNearest(name, llvm::map_to_vector(all, [](const Named &each) {
+                          return StringRef(each.name);
+                        }));
+}
+
+Error MaskParser::parseCall() {
+  size_t place = reader.place();
+  StringRef name = reader.takeWord();
+  if (name.empty())
+    return reader.expected("a mask");
+  const MaskFunction *function =
+      llvm::find_if(getMaskFunctions(), [&](const MaskFunction &each) {
+        return each.name == name;
+      });
+  if (function == getMaskFunctions().end())
+    return reader.error(place, "the unknown mask '" + name + "'" +
+                                   suggestName(name, getMaskFunctions()));
+  Part call{Part::Call, function};
+  call.arguments.resize(function->parameters.size());
+  if (reader.take('('))
+    if (Error error = parseArguments(*function, call))
+      return error;
+  if (Error error = fillDefaults(*function, call, place))
+    return error;
+  return append(std::move(call), place);
+}
+
+/// What stands behind the opening bracket, with the closing one.
+Error MaskParser::parseArguments(const MaskFunction &function, Part &call) {
+  size_t given = 0;
+  if (reader.take(')'))
+    return Error::success();
+  do {
+    if (Error error = parseArgument(function, call, given))
+      return error;
+  } while (reader.take(','));
+  if (!reader.take(')'))
+    return reader.expected("',' or ')'");
+  return Error::success();
+}
+
+/// An argument by its name, or the next one of those without: `given` of them
+/// stand before it.
+Error MaskParser::parseArgument(const MaskFunction &function, Part &call,
+                                size_t &given) {
+  ArrayRef<MaskParameter> parameters = function.parameters;
+  TextReader ahead(reader);
+  StringRef name = ahead.takeWord();
+  bool isNamed = ahead.take('=') && !name.empty();
+  const MaskParameter *parameter = parameters.begin() + given;
+  if (isNamed) {
+    parameter = llvm::find_if(parameters, [&](const MaskParameter &each) {
+      return each.name == name;
+    });
+    if (parameter == parameters.end())
+      return reader.error(reader.place(), "'" + formatSignature(function) +
+                                              "' has no parameter '" + name +
+                                              "'" +
+                                              suggestName(name, parameters));
+    // Those that are left have names, too.
+    given = parameters.size() + 1;
+  } else if (given > parameters.size()) {
+    return reader.error(reader.place(), "an argument without a name stands "
+                                        "behind one that has a name");
+  } else if (given++ == parameters.size()) {
+    return reader.error(reader.place(),
+                        "'" + formatSignature(function) +
+                            "' has no parameter for this argument");
+  }
+  std::vector<int64_t> &numbers =
+      call.arguments[parameter - parameters.begin()];
+  if (!numbers.empty())
+    return reader.error(reader.place(),
+                        "'" + parameter->name + "' is given twice");
+  if (isNamed)
+    reader = ahead;
+  return parseNumbers(*parameter, numbers);
+}
+
+Error MaskParser::parseNumbers(const MaskParameter &parameter,
+                               std::vector<int64_t> &numbers) {
+  size_t place = reader.place();
+  if (!reader.take('['))
+    return parseNumber(parameter, numbers);
+  if (!parameter.isList)
+    return reader.error(place,
+                        "'" + parameter.name + "' is one number, not a list");
+  do {
+    if (Error error = parseNumber(parameter, numbers))
+      return error;
+  } while (reader.take(','));
+  if (!reader.take(']'))
+    return reader.expected("',' or ']'");
+  return Error::success();
+}
+
+Error MaskParser::parseNumber(const MaskParameter &parameter,
+                              std::vector<int64_t> &numbers) {
+  size_t place = reader.place();
+  bool isNegative = reader.take('-');
+  TextReader ahead(reader);
+  StringRef digits = ahead.takeWord();
+  if (digits.empty() || !llvm::all_of(digits, llvm::isDigit))
+    return reader.expected("a number");
+  reader = ahead;
+  int64_t value;
+  // What does not fit is in no range.
+  bool fits = !digits.getAsInteger(10, value);
+  if (isNegative)
+    value = -value;
+  if (!fits || value < parameter.least || value > parameter.most)
+    return reader.error(place, "'" + parameter.name + "' is " +
+                                   reader.textBetween(place, reader.lastEnd()) +
+                                   ", expected " + Twine(parameter.least) +
+                                   " to " + Twine(parameter.most));
+  numbers.push_back(value);
+  return Error::success();
+}
+
+Error MaskParser::fillDefaults(const MaskFunction &function, Part &call,
+                               size_t place) {
+  ArrayRef<MaskParameter> parameters = function.parameters;
+  for (auto [parameter, numbers] : llvm::zip(parameters, call.arguments)) {
+    if (!numbers.empty())
+      continue;
+    if (std::holds_alternative<Required>(parameter.otherwise))
+      return reader.error(place, "'" + formatSignature(function) + "' needs '" +
+                                     parameter.name + "'");
+    if (const auto *number = std::get_if<int64_t>(&parameter.otherwise)) {
+      numbers = {*number};
+      continue;
+    }
+    StringRef same = std::get<SameAs>(parameter.otherwise).parameter;
+    const auto *source =
+        llvm::find_if(parameters, [&](const MaskParameter &each) {
+          return each.name == same;
+        });
+    numbers = call.arguments[source - parameters.begin()];
+  }
+  return Error::success();
+}
+
+Expected<MaskExpression> MaskExpression::parse(TextReader &reader) {
+  MaskParser parser(reader);
+  if (Error error = parser.parseExpression())
+    return std::move(error);
+  return parser.take();
+}
+
+Value MaskExpression::build(OpBuilder &builder, Location loc) const {
+  SmallVector<Value> stack;
+  for (const Part &part : parts) {
+    if (part.kind == Part::Call) {
+      Location name = NameLoc::get(builder.getStringAttr(part.function->name));
+      stack.push_back(part.function->build({builder, name, part.arguments}));
+      continue;
+    }
+    Value rhs = stack.pop_back_val();
+    if (part.kind == Part::Not) {
+      stack.push_back(MaskNotOp::create(builder, loc, rhs));
+      continue;
+    }
+    Value lhs = stack.pop_back_val();
+    stack.push_back(part.kind == Part::And
+                        ? Value(MaskAndOp::create(builder, loc, lhs, rhs))
+                        : Value(MaskOrOp::create(builder, loc, lhs, rhs)));
+  }
+  return stack.front();
+}

@@ -1,0 +1,52 @@
+//===- MaskExpression.h - A text that says which pairs attend ---*- C++ -*-===//
+//
+//   expression ::= both (`|` both)*
+//   both       ::= one (`&` one)*
+//   one        ::= `!` one | `(` expression `)` | call
+//   call       ::= name (`(` (argument (`,` argument)*)? `)`)?
+//   argument   ::= (name `=`)? (number | `[` number (`,` number)* `]`)
+//
+// Names of functions and of their parameters stand in MaskFunctions.cpp. White
+// space has no meaning. `window(128) & !causal` is a mask of the dialect,
+// `transformer.mask.and` of a window and of the complement of `causal`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_MASKS_MASKEXPRESSION_H
+#define HEDDLE_LIB_MASKS_MASKEXPRESSION_H
+
+#include "lib/Masks/MaskFunctions.h"
+#include "lib/Masks/TextReader.h"
+
+namespace heddle {
+
+/// Functions and operators of an expression are at most so many.
+inline constexpr size_t kMostMaskParts = 256;
+
+/// A parsed expression.
+class MaskExpression {
+public:
+  /// Takes an expression from the front of `reader`.
+  static llvm::Expected<MaskExpression> parse(TextReader &reader);
+
+  /// Writes it as mask ops: functions under their names, operators at `loc`.
+  /// What ops want beyond the ranges of single numbers is their verifiers' to
+  /// say.
+  mlir::Value build(mlir::OpBuilder &builder, mlir::Location loc) const;
+
+private:
+  /// A call, or an operator on the results of those before it.
+  struct Part {
+    enum Kind { Call, Not, And, Or } kind;
+    const MaskFunction *function = nullptr;
+    std::vector<std::vector<int64_t>> arguments = {};
+  };
+  friend class MaskParser;
+
+  /// Operands stand before their operator.
+  std::vector<Part> parts;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_MASKS_MASKEXPRESSION_H
