@@ -14,16 +14,10 @@ def RestrictAttentionPass
     those pairs attend that both its mask and the rule's contain.
 
     What an attention is called follows from the arguments that its queries and
-    keys are computed from, `target` being the one with `transformer.target`:
-
-    - `decoder.self`: both depend on the target;
-    - `decoder.cross`: queries depend on it, keys do not;
-    - `encoder.self`: neither does, and they have an argument in common.
-
-    What is none of these (queries that are parameters, say) has no name. Layers
-    count from 1 within each function, the attention of each name by itself, so
-    that all decoders of a module get the same. Where several rules name one
-    attention the last counts; a rule that no attention gets is an error.
+    keys are computed from, see lib/Masks/AttentionSites.h. Layers count from 1
+    within each function, the attention of each name by itself, so that all
+    decoders of a module get the same. Where several rules name one attention the
+    last counts; a rule that no attention gets is an error.
 
     ```mlir
     %valid = transformer.mask.padding %lengths
@@ -42,6 +36,43 @@ def RestrictAttentionPass
   let options = [
     Option<"rules", "rules", "std::string", /*default=*/"",
            "such as encoder.self: window(128)">
+  ];
+}
+
+def DrawMasksPass : Pass<"transformer-draw-masks", "::mlir::ModuleOp"> {
+  let summary = "Draw each mask of a module";
+  let description = [{
+    Comes in: attention over whole sequences, before it is bufferised. The module
+    stays as it is; the folder `dir` gets an image, SVG, of each mask that an
+    attention has, named after the function and the attention:
+    `encode.encoder_l1_self.svg`, or `encode.encoder.self.1.svg` where its
+    location, and with it the checkpoint, has no name for it. Masks that look alike share the image of the first; heads that
+    differ stand beside each other, at most `heads` of them.
+
+    It shows `length` queries and as many keys of one sentence: pairs that attend;
+    tiles of 32 queries and 8 keys that kernels visit, and those that they take
+    whole; their numbers and their shares of what full attention computes.
+
+    Both are what the mask says of itself: its predicate and its key ranges, run
+    on constants. Arguments that have one number a sentence, such as lengths, are
+    `length`, unless `values` gives others by name, `lengths=40;
+    segments=0,0,1`: elements in their order, the last of which stands for all
+    that follow. A mask that reads anything else that no constant defines is an
+    error.
+  }];
+  let options = [
+    Option<"dir", "dir", "std::string", /*default=*/"", "the folder to draw in">,
+    Option<"length", "length", "unsigned", /*default=*/"64",
+           "queries, and keys: 1 to 4096">,
+    Option<"heads", "heads", "unsigned", /*default=*/"4",
+           "how many heads that differ are drawn">,
+    Option<"values", "values", "std::string", /*default=*/"",
+           "what masks read: NAME=NUMBER,NUMBER...; NAME=...">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 

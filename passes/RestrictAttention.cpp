@@ -1,17 +1,15 @@
 //===- RestrictAttention.cpp - Intersect masks with those of rules --------===//
 //
-// What attention attends to follows from what its queries and keys depend on:
-// one walk in program order gives each value the arguments of the function that
-// it is computed from. The last rule that names an attention is its own.
+// Rules are the text of an option. Each attention gets the last one that names
+// it; all of a function that have one rule and one mask share what comes of it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
 #include "lib/Masks/AttentionRules.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
-#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include <map>
 
 namespace heddle {
 #define GEN_PASS_DEF_RESTRICTATTENTIONPASS
@@ -22,70 +20,11 @@ using namespace mlir;
 using namespace heddle;
 
 namespace {
-/// An attention that rules can name, and the rule that it gets.
-struct Site {
-  AttentionOp op;
-  AttentionKind kind;
-  /// From 1, among those of the kind in its function.
-  int64_t layer;
+/// An attention, and the rule that it gets.
+struct Site : AttentionSite {
   const AttentionRule *rule = nullptr;
 };
-
-/// For each value the numbers of the arguments that it is computed from.
-class Dependences {
-public:
-  explicit Dependences(func::FuncOp function);
-
-  /// Which attention `op` is; none where rules have no name for it.
-  std::optional<AttentionKind> classify(AttentionOp op) const;
-
-private:
-  llvm::SmallBitVector argumentsOf(Value value) const {
-    return known.lookup_or(value, none);
-  }
-
-  llvm::SmallBitVector none, target;
-  DenseMap<Value, llvm::SmallBitVector> known;
-};
 } // namespace
-
-Dependences::Dependences(func::FuncOp function)
-    : none(function.getNumArguments()), target(none) {
-  for (BlockArgument argument : function.getArguments()) {
-    unsigned number = argument.getArgNumber();
-    known.try_emplace(argument, none).first->second.set(number);
-    if (function.getArgAttr(number, kTargetAttr))
-      target.set(number);
-  }
-  for (Operation &op : function.front()) {
-    SetVector<Value> read(llvm::from_range, op.getOperands());
-    getUsedValuesDefinedAbove(op.getRegions(), read);
-    llvm::SmallBitVector all = none;
-    for (Value value : read)
-      all |= argumentsOf(value);
-    for (Value result : op.getResults())
-      known.try_emplace(result, all);
-  }
-}
-
-std::optional<AttentionKind> Dependences::classify(AttentionOp op) const {
-  llvm::SmallBitVector query = argumentsOf(op.getQuery()),
-                       key = argumentsOf(op.getKey());
-  if (query.anyCommon(target))
-    return key.anyCommon(target) ? AttentionKind::DecoderSelf
-                                 : AttentionKind::DecoderCross;
-  if (query.anyCommon(key) && !key.anyCommon(target))
-    return AttentionKind::EncoderSelf;
-  return std::nullopt;
-}
-
-static void collectSites(func::FuncOp function, SmallVectorImpl<Site> &sites) {
-  Dependences dependences(function);
-  std::map<AttentionKind, int64_t> layers;
-  for (auto op : function.front().getOps<AttentionOp>())
-    if (std::optional<AttentionKind> kind = dependences.classify(op))
-      sites.push_back({op, *kind, ++layers[*kind]});
-}
 
 static bool names(const AttentionRule &rule, const Site &site) {
   return rule.kind == site.kind && (!rule.layer || *rule.layer == site.layer);
@@ -98,10 +37,9 @@ static std::string listLayers(ArrayRef<Site> sites) {
     layers[site.kind] = std::max(layers[site.kind], site.layer);
   SmallVector<std::string> ranges;
   for (auto [kind, last] : layers) {
-    std::string name = nameOf(kind).str() + ".";
-    ranges.push_back(name + "1");
+    ranges.push_back(AttentionSite{{}, kind, 1}.getName());
     if (last > 1)
-      ranges.back() += " to " + name + std::to_string(last);
+      ranges.back() += " to " + AttentionSite{{}, kind, last}.getName();
   }
   return ranges.empty() ? "no attention" : llvm::join(ranges, " and ");
 }
@@ -140,7 +78,7 @@ static void restrictMasks(ArrayRef<Site> sites) {
       continue;
     AttentionOp op = site.op;
     OpBuilder builder(op);
-    Location loc = NameLoc::get(builder.getStringAttr(nameOf(site.kind)));
+    Location loc = NameLoc::get(builder.getStringAttr(site.getKindName()));
     RuleIn rule(op->getBlock(), site.rule);
     Value &mask = masks[rule];
     if (!mask)
@@ -167,8 +105,8 @@ struct RestrictAttention
     }
     SmallVector<Site> sites;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal())
-        collectSites(function, sites);
+      for (const AttentionSite &site : findAttention(function))
+        sites.push_back({site});
     if (failed(assignRules(getOperation(), *parsed, sites)))
       return signalPassFailure();
     restrictMasks(sites);

@@ -8,6 +8,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
@@ -19,6 +20,37 @@
 
 using namespace mlir;
 using namespace heddle;
+
+static llvm::cl::OptionCategory maskOptions("Pictures of masks");
+static llvm::cl::opt<std::string>
+    drawMasks("draw-masks", llvm::cl::cat(maskOptions),
+              llvm::cl::value_desc("folder"),
+              llvm::cl::desc("Draw each mask, behind all passes: "
+                             "transformer-draw-masks"));
+static llvm::cl::opt<unsigned>
+    maskLength("mask-length", llvm::cl::cat(maskOptions), llvm::cl::init(64),
+               llvm::cl::desc("Queries and keys of a picture"));
+static llvm::cl::opt<unsigned>
+    maskHeads("mask-heads", llvm::cl::cat(maskOptions), llvm::cl::init(4),
+              llvm::cl::desc("How many heads that differ are drawn"));
+static llvm::cl::opt<std::string>
+    maskValues("mask-values", llvm::cl::cat(maskOptions),
+               llvm::cl::value_desc("NAME=NUMBER,...; NAME=..."),
+               llvm::cl::desc("What arguments are that masks read"));
+
+/// Adds what --draw-masks asks for behind the passes of the command line.
+static void addPictures(MlirOptMainConfig &config) {
+  if (drawMasks.empty())
+    return;
+  auto setup = [parsed = config](PassManager &manager) {
+    if (failed(parsed.setupPassPipeline(manager)))
+      return failure();
+    manager.addPass(
+        createDrawMasksPass({drawMasks, maskLength, maskHeads, maskValues}));
+    return success();
+  };
+  config.setPassPipelineSetupFn(setup);
+}
 
 /// Threads of a pool have small stacks, and passes recurse.
 static void disableThreading() {
@@ -33,6 +65,7 @@ static llvm::Error optimize(int argc, char **argv, DialectRegistry &registry) {
       argc, argv, "Heddle's optimiser driver\n", registry);
   disableThreading();
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
+  addPictures(config);
   // MLIR has said what failed.
   auto asError = [](LogicalResult result) {
     return succeeded(result) ? llvm::Error::success() : makeError("");

@@ -11,14 +11,6 @@
 using namespace llvm;
 using namespace heddle;
 
-/// In the order of the enumeration.
-static constexpr StringRef kKinds[] = {"encoder.self", "decoder.self",
-                                       "decoder.cross"};
-
-StringRef heddle::nameOf(AttentionKind kind) {
-  return kKinds[static_cast<size_t>(kind)];
-}
-
 static Error parseTarget(TextReader &reader, AttentionRule &rule) {
   size_t place = reader.place();
   StringRef name = reader.takeWord(".");
@@ -36,11 +28,11 @@ static Error parseTarget(TextReader &reader, AttentionRule &rule) {
     rule.layer = layer;
     name = front;
   }
-  const auto *kind = find(kKinds, name);
-  if (kind == std::end(kKinds))
+  const auto *kind = find(kAttentionKinds, name);
+  if (kind == std::end(kAttentionKinds))
     return reader.error(place, "the unknown target '" + name + "'" +
-                                   suggestNearest(name, kKinds));
-  rule.kind = static_cast<AttentionKind>(kind - kKinds);
+                                   suggestNearest(name, kAttentionKinds));
+  rule.kind = static_cast<AttentionKind>(kind - kAttentionKinds);
   if (!reader.take(':'))
     return reader.expected("':' behind the target");
   return Error::success();

@@ -4,25 +4,19 @@
 //   rule   ::= target `:` expression
 //   target ::= (`encoder.self` | `decoder.self` | `decoder.cross`) (`.` layer)?
 //
-// Layers count from 1, in the order of the program, the attention of each kind
-// by itself. `encoder.self: window(128) | global(1); encoder.self.6: full` says
-// what the pass restrict-attention does.
+// AttentionSites.h says what targets are; layers count from 1. `encoder.self:
+// window(128); encoder.self.6: full` is a window in all layers but the sixth.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_LIB_MASKS_ATTENTIONRULES_H
 #define HEDDLE_LIB_MASKS_ATTENTIONRULES_H
 
+#include "lib/Masks/AttentionSites.h"
 #include "lib/Masks/MaskExpression.h"
 #include <optional>
 
 namespace heddle {
-
-/// What attention attends to, and where it stands.
-enum class AttentionKind { EncoderSelf, DecoderSelf, DecoderCross };
-
-/// How rules name it.
-llvm::StringRef nameOf(AttentionKind kind);
 
 struct AttentionRule {
   AttentionKind kind;

@@ -1,15 +1,15 @@
 #include "test/masks/MaskFormula.h"
+#include "lib/Masks/Evaluator.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace heddle;
 using namespace heddle::test;
 
 MaskBuilder::MaskBuilder() : builder(&context), loc(UnknownLoc::get(&context)) {
-  context.loadDialect<TransformerDialect, arith::ArithDialect,
+  context.loadDialect<TransformerDialect, arith::ArithDialect, scf::SCFDialect,
                       tensor::TensorDialect, vector::VectorDialect>();
   module = ModuleOp::create(loc);
   builder.setInsertionPointToEnd(module->getBody());
@@ -148,16 +148,14 @@ std::vector<bool> MaskBuilder::contains(Value mask, int b, int h,
                   coordinate(j)};
   Value predicate =
       mask.getDefiningOp<MaskOpInterface>().contains(lanes, point);
-  Attribute value;
+  Attribute value = Evaluator().evaluate(predicate);
   std::vector<bool> result;
-  if (matchPattern(predicate, m_Constant(&value))) {
-    // What depends on no lane may stay a scalar.
-    if (auto scalar = dyn_cast<IntegerAttr>(value))
-      result.assign(std::max(i.size(), j.size()), !scalar.getValue().isZero());
-    else
-      llvm::append_range(result,
-                         cast<DenseElementsAttr>(value).getValues<bool>());
-  }
+  // What depends on no lane may stay a scalar.
+  if (auto scalar = dyn_cast_or_null<IntegerAttr>(value))
+    result.assign(std::max(i.size(), j.size()), !scalar.getValue().isZero());
+  else if (value)
+    llvm::append_range(result,
+                       cast<DenseElementsAttr>(value).getValues<bool>());
   forget();
   return result;
 }
@@ -173,18 +171,19 @@ MaskBuilder::keyRanges(Value mask, int b, int h, int begin, int end,
   QueryBlock block{index(b), index(h), index(begin), index(end),
                    index(keyCount)};
   std::vector<ConstantRange> result;
-  bool folded = true;
+  Evaluator evaluator;
+  bool isKnown = true;
   auto read = [&](Value bound) {
-    std::optional<int64_t> value = getConstantIntValue(bound);
-    folded &= value.has_value();
-    return value.value_or(0);
+    auto value = cast_or_null<IntegerAttr>(evaluator.evaluate(bound));
+    isKnown &= bool(value);
+    return value ? value.getInt() : 0;
   };
   for (const KeyRange &range :
        mask.getDefiningOp<MaskOpInterface>().keyRanges(builder, loc, block))
     result.push_back({read(range.begin), read(range.end), read(range.fullBegin),
                       read(range.fullEnd)});
   forget();
-  return folded ? std::optional(result) : std::nullopt;
+  return isKnown ? std::optional(result) : std::nullopt;
 }
 
 Reach MaskBuilder::reach(Value mask) {

@@ -2,7 +2,7 @@
 //
 // Builds a mask as IR and, independently, the set that it denotes as a C++
 // predicate written from the definitions in Masks.td; and evaluates what the
-// IR says on constants, through the folders of MLIR.
+// IR says on constants.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,10 +52,10 @@ public:
   MaskFormula random(std::mt19937 &generator, int depth);
 
   /// What `contains` says for coordinates of one or several lanes each; one
-  /// element a lane. Empty when it does not fold to a constant.
+  /// element a lane. Empty when it cannot be evaluated.
   std::vector<bool> contains(mlir::Value mask, int b, int h,
                              std::vector<int32_t> i, std::vector<int32_t> j);
-  /// What `keyRanges` says; null when it does not fold to constants.
+  /// What `keyRanges` says; null when it cannot be evaluated.
   std::optional<std::vector<ConstantRange>>
   keyRanges(mlir::Value mask, int b, int h, int begin, int end, int keyCount);
   Reach reach(mlir::Value mask);

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Masks/PairGrid.h"
 #include "test/masks/MaskFormula.h"
 #include "gtest/gtest.h"
 
@@ -54,7 +55,7 @@ TEST_F(MaskTest, ContainsItsDefinition) {
   forEachMask([&](const MaskFormula &mask) {
     forEachPoint([&](int b, int h, int i, int j) {
       std::vector<bool> found = masks.contains(mask.mask, b, h, {i}, {j});
-      ASSERT_EQ(found.size(), 1u) << "does not fold";
+      ASSERT_EQ(found.size(), 1u) << "cannot be evaluated";
       EXPECT_EQ(found[0], mask.contains(b, h, i, j))
           << "at (" << b << ", " << h << ", " << i << ", " << j << ")";
     });
@@ -135,7 +136,7 @@ TEST_F(MaskTest, KeyRangesHoldEveryMember) {
             for (int keyCount : {1, 4, kPositions, kPositions + 3}) {
               auto ranges =
                   masks.keyRanges(mask.mask, b, h, begin, end, keyCount);
-              ASSERT_TRUE(ranges) << "does not fold";
+              ASSERT_TRUE(ranges) << "cannot be evaluated";
               EXPECT_LE(ranges->size(), kMaxKeyRanges);
               std::vector<bool> covered(keyCount), full(keyCount);
               for (const ConstantRange &range : *ranges) {
@@ -164,6 +165,27 @@ TEST_F(MaskTest, KeyRangesHoldEveryMember) {
                       << " keys";
                 }
             }
+  });
+}
+
+TEST_F(MaskTest, GridsAreTheirDefinition) {
+  // Blocks and tiles that are cut short.
+  constexpr int64_t length = kBlockQueries + 5;
+  forEachMask([&](const MaskFormula &mask) {
+    Evaluator evaluator;
+    MaskProbe probe(mask.mask, evaluator);
+    for (int h = 0; h < kHeads; ++h) {
+      llvm::Expected<PairGrid> grid = probe.ask(h, length);
+      ASSERT_TRUE(bool(grid)) << llvm::toString(grid.takeError());
+      for (int i = 0; i < length; ++i)
+        for (int j = 0; j < length; ++j) {
+          bool member = mask.contains(0, h, i, j);
+          EXPECT_EQ(grid->contains(i, j), member);
+          TileShare share = grid->tile(i / kBlockQueries, j / kTileKeys);
+          EXPECT_FALSE(member && share == TileShare::None);
+          EXPECT_FALSE(!member && share == TileShare::All);
+        }
+    }
   });
 }
 

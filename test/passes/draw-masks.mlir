@@ -1,0 +1,104 @@
+// Each mask of a module as an image.
+// RUN: rm -rf %t && heddle-opt %s --draw-masks=%t -o %t.mlir
+// RUN: heddle-opt %s | diff - %t.mlir
+// RUN: ls %t | FileCheck %s --check-prefix=FILES
+// RUN: FileCheck %s --input-file %t/encode.encoder_l1_self.svg --check-prefix=CAUSAL
+// RUN: FileCheck %s --input-file %t/decode.attention-1.svg --check-prefix=HEADS
+// RUN: FileCheck %s --input-file %t/decode.decoder.self.1.svg --check-prefix=UNION
+// RUN: not grep -l "<script\|href" -r %t
+// RUN: python3 -c "import sys, xml.dom.minidom as x; [x.parse(f) for f in sys.argv[1:]]" %t/encode.encoder_l1_self.svg %t/decode.attention-1.svg %t/decode.decoder.self.1.svg %t/decode.a-b.svg %t/decode.a-b-2.svg
+
+// Fewer keys, fewer heads, more queries; behind other passes.
+// RUN: heddle-opt %s -transformer-restrict-attention='rules="encoder.self: causal"' --draw-masks=%t/short --mask-length 40 --mask-heads 1 --mask-values 'lengths = 10' -o /dev/null
+// RUN: FileCheck %s --input-file %t/short/encode.encoder_l1_self.svg --check-prefix=SHORT
+// RUN: FileCheck %s --input-file %t/short/decode.attention-1.svg --check-prefix=HIDDEN
+// RUN: heddle-opt %s -transformer-draw-masks='dir=%t/named values="arg1=3,4" length=100' -o /dev/null
+// RUN: FileCheck %s --input-file %t/named/encode.encoder_l1_self.svg --check-prefix=NAMED
+
+// RUN: not heddle-opt %s --draw-masks=%t --mask-length 0 2>&1 | FileCheck %s --check-prefix=LENGTH
+// RUN: not heddle-opt %s --draw-masks=%t --mask-values 'lengths=x' 2>&1 | FileCheck %s --check-prefix=VALUES
+// RUN: not heddle-opt %s --draw-masks=%t --mask-values 'length=3' 2>&1 | FileCheck %s --check-prefix=UNUSED
+// RUN: not heddle-opt %s --draw-masks=%t.mlir 2>&1 | FileCheck %s --check-prefix=FOLDER
+// RUN: not heddle-opt %s -transformer-draw-masks 2>&1 | FileCheck %s --check-prefix=NONE
+
+// LENGTH: error: length is 0, expected 1 to 4096
+// VALUES: error: expected a number, found 'x'
+// VALUES: lengths=x
+// UNUSED: error: no mask reads 'length'
+// FOLDER: error: cannot write '{{.*}}.svg': Not a directory
+// NONE: error: no folder is given to draw masks in
+
+// FILES-NOT: {{.}}
+// FILES: decode.a-b-2.svg
+// FILES-NEXT: decode.a-b.svg
+// FILES-NEXT: decode.attention-1.svg
+// FILES-NEXT: decode.decoder.self.1.svg
+// FILES-NEXT: encode.encoder_l1_self.svg
+// FILES-NOT: {{.}}
+
+!ids = tensor<?x?xi32>
+!x = tensor<?x?x8xf32>
+!lengths = tensor<?xi32>
+!mask = !transformer.mask
+
+// Two attentions of one mask have one picture. Below the diagonal tiles are
+// whole, one rectangle; those on it are asked pair by pair.
+
+// CAUSAL: >padding %lengths &amp; causal<
+// CAUSAL: >encode.encoder_l1_self and 1 more<
+// CAUSAL: <path class="touched" d="M0 0h32v32H0zM32 32h32v32H32z"/>
+// CAUSAL: <path class="some" d="M0 0h1v1H0zM0 1h2v1H0z
+// CAUSAL: <path class="all" d="M0 32h32v32H0z"/>
+// CAUSAL: >all heads<
+// CAUSAL: >2,080 pairs, 50.8 % of the dense<
+// CAUSAL: >12 of 16 tiles of 32 x 8, 75.0 %<
+// CAUSAL: >4 of them whole<
+
+// SHORT: >n = 40, queries down, keys across<
+// SHORT: >355 pairs, 22.2 % of the dense<
+// SHORT: >4 of 10 tiles of 32 x 8, 40.0 %<
+
+// Arguments have numbers, too; the first sentence is drawn.
+// NAMED: >n = 100, queries down, keys across<
+// NAMED: >297 pairs,
+func.func @encode(%x: !x, %lengths: !lengths {transformer.name = "lengths"}) -> !x {
+  %valid = transformer.mask.padding %lengths : !lengths
+  %causal = transformer.mask.causal
+  %both = transformer.mask.and %valid, %causal
+  %a = transformer.attention %x, %x, %x mask(%both) {heads = 2 : i64} : (!x, !x, !x, !mask) -> !x loc("encoder_l1_self")
+  %b = transformer.attention %a, %a, %a mask(%both) {heads = 2 : i64} : (!x, !x, !x, !mask) -> !x loc("encoder_l2_self")
+  return %b : !x
+}
+
+// Heads that are alike share a panel; the attention of parameters has no name.
+
+// HEADS: >window [left = 2, right = 0, dilation = [1, 3, 1, 1]]<
+// HEADS: >decode.attention-1<
+// HEADS: <g transform="translate(16 
+// HEADS: >heads 0, 2, 3<
+// HEADS: >189 pairs,
+// HEADS: <g transform="translate(424 
+// HEADS: >head 1<
+// HEADS: >183 pairs,
+
+// HIDDEN: 1 more heads differ
+
+// UNION: >!causal | window [left = 1, right = 1]<
+// UNION: >decode.decoder.self.1<
+
+// What has no mask has no picture; the last two have names that are no file's.
+func.func @decode(%ids: !x {transformer.target}, %queries: !x) -> (!x, !x) {
+  %window = transformer.mask.window [left = 2, right = 0, dilation = [1, 3, 1, 1]]
+  %a = transformer.attention %queries, %ids, %ids mask(%window) {heads = 4 : i64} : (!x, !x, !x, !mask) -> !x
+  %causal = transformer.mask.causal
+  %future = transformer.mask.not %causal
+  %near = transformer.mask.window [left = 1, right = 1]
+  %union = transformer.mask.or %future, %near
+  %b = transformer.attention %ids, %ids, %ids mask(%union) {heads = 2 : i64} : (!x, !x, !x, !mask) -> !x
+  %c = transformer.attention %ids, %ids, %ids {heads = 2 : i64} : (!x, !x, !x) -> !x
+  %full = transformer.mask.full
+  %d = transformer.attention %ids, %ids, %ids mask(%full) {heads = 2 : i64} : (!x, !x, !x, !mask) -> !x loc("a/b")
+  %empty = transformer.mask.empty
+  %e = transformer.attention %ids, %ids, %ids mask(%empty) {heads = 2 : i64} : (!x, !x, !x, !mask) -> !x loc("a b")
+  return %b, %a : !x, !x
+}
