@@ -23,10 +23,10 @@ static constexpr int64_t kMargin = 16, kGap = 24, kLine = 18, kLetter = 7;
 
 static constexpr StringLiteral kStyle = R"(<style>
 text{font:12px ui-monospace,monospace;fill:#24292f}
-.touched{fill:#d5e3f5}.some{fill:#7aa7dd}.all{fill:#1f5fae}
+.asked{fill:#d5e3f5}.pair{fill:#7aa7dd}.whole{fill:#1f5fae}
 .frame{fill:none;stroke:#8c959f}
 @media(prefers-color-scheme:dark){text{fill:#d8dee4}
-.touched{fill:#24364d}.some{fill:#3f76b8}.all{fill:#9cc6f7}}
+.asked{fill:#24364d}.pair{fill:#3f76b8}.whole{fill:#9cc6f7}}
 </style>
 )";
 
@@ -37,20 +37,19 @@ struct Rectangle {
 };
 } // namespace
 
-/// The cells of `rows` times `columns` that are in a set, as rectangles.
+/// The cells of `length` rows and columns that are in a set, as rectangles.
 static std::vector<Rectangle>
-findRectangles(int64_t rows, int64_t columns,
-               function_ref<bool(int64_t, int64_t)> isInside) {
+findRectangles(int64_t length, function_ref<bool(int64_t, int64_t)> isInside) {
   std::vector<Rectangle> done;
   /// By columns, the row where it begins.
   std::map<std::pair<int64_t, int64_t>, int64_t> open;
-  for (int64_t row = 0; row <= rows; ++row) {
+  for (int64_t row = 0; row <= length; ++row) {
     std::map<std::pair<int64_t, int64_t>, int64_t> next;
-    for (int64_t at = 0; row < rows && at < columns; ++at) {
+    for (int64_t at = 0; row < length && at < length; ++at) {
       if (!isInside(row, at))
         continue;
       int64_t begin = at;
-      while (at < columns && isInside(row, at))
+      while (at < length && isInside(row, at))
         ++at;
       auto above = open.find({begin, at});
       next[{begin, at}] = above == open.end() ? row : above->second;
@@ -63,41 +62,29 @@ findRectangles(int64_t rows, int64_t columns,
   return done;
 }
 
-/// A layer of a panel; cells are `width` times `height` pairs.
-static void drawLayer(raw_ostream &stream, StringRef name, int64_t length,
-                      int64_t width, int64_t height,
-                      function_ref<bool(int64_t, int64_t)> isInside) {
-  std::vector<Rectangle> rectangles = findRectangles(
-      divideCeil(length, height), divideCeil(length, width), isInside);
+static void drawLayer(raw_ostream &stream, StringRef name, const PairGrid &grid,
+                      function_ref<bool(size_t)> isInside) {
+  std::vector<Rectangle> rectangles =
+      findRectangles(grid.length, [&](int64_t query, int64_t key) {
+        return isInside(grid.at(query, key));
+      });
   if (rectangles.empty())
     return;
   stream << "<path class=\"" << name << "\" d=\"";
-  for (const Rectangle &each : rectangles) {
-    int64_t left = each.begin * width,
-            right = std::min(each.end * width, length);
-    int64_t top = each.top * height,
-            bottom = std::min(each.bottom * height, length);
-    stream << 'M' << left << ' ' << top << 'h' << right - left << 'v'
-           << bottom - top << 'H' << left << 'z';
-  }
+  for (auto [begin, end, top, bottom] : rectangles)
+    stream << 'M' << begin << ' ' << top << 'h' << end - begin << 'v'
+           << bottom - top << 'H' << begin << 'z';
   stream << "\"/>\n";
 }
 
 static void drawGrid(raw_ostream &stream, const PairGrid &grid) {
-  auto shareOf = [&](int64_t query, int64_t key) {
-    return grid.tile(query / kBlockQueries, key / kTileKeys);
-  };
-  drawLayer(stream, "touched", grid.length, kTileKeys, kBlockQueries,
-            [&](int64_t block, int64_t tile) {
-              return grid.tile(block, tile) == TileShare::Some;
-            });
-  drawLayer(stream, "some", grid.length, 1, 1, [&](int64_t query, int64_t key) {
-    return grid.contains(query, key) && shareOf(query, key) != TileShare::All;
+  drawLayer(stream, "asked", grid,
+            [&](size_t at) { return grid.visits[at] == Visit::Asked; });
+  drawLayer(stream, "pair", grid, [&](size_t at) {
+    return grid.pairs[at] && grid.visits[at] != Visit::Whole;
   });
-  drawLayer(stream, "all", grid.length, kTileKeys, kBlockQueries,
-            [&](int64_t block, int64_t tile) {
-              return grid.tile(block, tile) == TileShare::All;
-            });
+  drawLayer(stream, "whole", grid,
+            [&](size_t at) { return grid.visits[at] == Visit::Whole; });
 }
 
 /// "12,345".
@@ -127,16 +114,15 @@ static std::vector<std::string> describePanel(const MaskPicture &picture,
                                               const MaskPanel &panel) {
   const PairGrid &grid = panel.grid;
   int64_t pairs = count(grid.pairs, true);
-  int64_t all = count(grid.tiles, TileShare::All);
-  int64_t touched = all + count(grid.tiles, TileShare::Some);
-  int64_t tiles = grid.tiles.size();
   return {formatHeads(picture, panel),
           formatCount(pairs) + " pairs, " +
               formatShare(pairs, grid.length * grid.length) + " of the dense",
-          formatCount(touched) + " of " + formatCount(tiles) + " tiles of " +
+          formatCount(grid.visitedTiles) + " of " +
+              formatCount(grid.numTiles()) + " tiles of " +
               std::to_string(kBlockQueries) + " x " +
-              std::to_string(kTileKeys) + ", " + formatShare(touched, tiles),
-          formatCount(all) + " of them whole"};
+              std::to_string(kTileKeys) + ", " +
+              formatShare(grid.visitedTiles, grid.numTiles()),
+          formatCount(grid.wholeTiles) + " of them whole"};
 }
 
 /// Lines of at most `most` letters, broken at blanks.
@@ -162,9 +148,9 @@ static void drawText(raw_ostream &stream, int64_t x, int64_t y,
 static void drawLegend(raw_ostream &stream, int64_t y) {
   int64_t x = kMargin;
   for (auto [name, text] :
-       {std::pair<StringRef, StringRef>{"all", "whole tile"},
-        {"some", "pair"},
-        {"touched", "visited, no pair"}}) {
+       {std::pair<StringRef, StringRef>{"whole", "whole tile"},
+        {"pair", "pair"},
+        {"asked", "visited, no pair"}}) {
     stream << "<rect class=\"" << name << "\" x=\"" << x << "\" y=\"" << y - 10
            << "\" width=\"10\" height=\"10\"/>\n";
     drawText(stream, x + 16, y, text);

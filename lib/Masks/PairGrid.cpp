@@ -18,11 +18,9 @@ using namespace heddle;
 using llvm::Error;
 using llvm::Expected;
 
-int64_t PairGrid::numBlocks() const {
-  return llvm::divideCeil(length, kBlockQueries);
-}
-int64_t PairGrid::numTilesOfBlock() const {
-  return llvm::divideCeil(length, kTileKeys);
+int64_t PairGrid::numTiles() const {
+  return llvm::divideCeil(length, kBlockQueries) *
+         llvm::divideCeil(length, kTileKeys);
 }
 
 MaskProbe::MaskProbe(Value mask, Evaluator &evaluator) : evaluator(evaluator) {
@@ -95,25 +93,31 @@ struct ConstantRange {
 };
 } // namespace
 
-/// Marks the tiles of `range` that are not behind `covered` tiles.
-static void markTiles(const ConstantRange &range, int64_t length,
-                      int64_t covered, MutableArrayRef<TileShare> tiles) {
-  int64_t begin = std::max(range.begin / kTileKeys, covered);
-  int64_t end = llvm::divideCeil(range.end, kTileKeys);
-  for (int64_t tile = begin; tile < end; ++tile) {
-    int64_t first = tile * kTileKeys;
-    int64_t last = std::min(first + kTileKeys, length);
-    bool isFull = first >= range.fullBegin && last <= range.fullEnd;
-    tiles[tile] = isFull ? TileShare::All : TileShare::Some;
+/// Marks the tiles of `range`, for a block of queries, that are not before
+/// `covered`.
+static void visitTiles(const ConstantRange &range, int64_t firstQuery,
+                       int64_t covered, PairGrid &grid) {
+  int64_t endQuery = std::min(firstQuery + kBlockQueries, grid.length);
+  int64_t begin = std::max(range.begin / kTileKeys * kTileKeys, covered);
+  for (int64_t key = begin; key < range.end; key += kTileKeys) {
+    int64_t endKey = std::min(key + kTileKeys, grid.length);
+    bool isWhole = key >= range.fullBegin && endKey <= range.fullEnd;
+    ++grid.visitedTiles;
+    grid.wholeTiles += isWhole;
+    for (int64_t query = firstQuery; query < endQuery; ++query)
+      std::fill(grid.visits.begin() + grid.at(query, key),
+                grid.visits.begin() + grid.at(query, endKey),
+                isWhole ? Visit::Whole : Visit::Asked);
   }
 }
 
-Error MaskProbe::askTiles(int64_t head, int64_t block, PairGrid &grid) {
+Error MaskProbe::askTiles(int64_t head, int64_t firstQuery, PairGrid &grid) {
   Builder builder(predicate.getContext());
-  int64_t length = grid.length, first = block * kBlockQueries;
+  int64_t length = grid.length;
   SmallVector<Attribute> arguments;
   // Kernels ask for whole blocks, also where the queries end.
-  for (int64_t value : {int64_t(0), head, first, first + kBlockQueries, length})
+  for (int64_t value :
+       {int64_t(0), head, firstQuery, firstQuery + kBlockQueries, length})
     arguments.push_back(builder.getIndexAttr(value));
   evaluator.enter(ofBlocks, arguments);
   // In the order of the tiles that they begin in.
@@ -134,25 +138,20 @@ Error MaskProbe::askTiles(int64_t head, int64_t block, PairGrid &grid) {
     if (keys.begin < keys.end)
       found.insert(llvm::upper_bound(found, keys, isBefore), keys);
   }
-  MutableArrayRef<TileShare> tiles =
-      MutableArrayRef(grid.tiles)
-          .slice(block * grid.numTilesOfBlock(), grid.numTilesOfBlock());
   int64_t covered = 0;
   for (const ConstantRange &range : found) {
-    markTiles(range, length, covered, tiles);
-    covered =
-        std::max<int64_t>(covered, llvm::divideCeil(range.end, kTileKeys));
+    visitTiles(range, firstQuery, covered, grid);
+    covered = std::max<int64_t>(covered, llvm::alignTo(range.end, kTileKeys));
   }
   return Error::success();
 }
 
 Expected<PairGrid> MaskProbe::ask(int64_t head, int64_t length) {
-  PairGrid grid{length, {}, {}};
-  grid.tiles.resize(grid.numBlocks() * grid.numTilesOfBlock(), TileShare::None);
+  PairGrid grid{length, {}, std::vector<Visit>(length * length, Visit::None)};
   if (Error error = askPairs(head, grid))
     return std::move(error);
-  for (int64_t block = 0; block < grid.numBlocks(); ++block)
-    if (Error error = askTiles(head, block, grid))
+  for (int64_t query = 0; query < length; query += kBlockQueries)
+    if (Error error = askTiles(head, query, grid))
       return std::move(error);
   return grid;
 }

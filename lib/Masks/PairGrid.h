@@ -20,29 +20,26 @@ namespace heddle {
 /// of a tile.
 inline constexpr int64_t kBlockQueries = 32, kTileKeys = 8;
 
-/// Which pairs of a tile kernels take for members: none, so that they pass over
-/// it; those that they ask the predicate for; or all.
-enum class TileShare : char { None, Some, All };
+/// How kernels take a pair: not at all; in a tile whose pairs they ask the
+/// predicate for; or in one that is whole.
+enum class Visit : char { None, Asked, Whole };
 
 struct PairGrid {
   /// Queries, and keys.
   int64_t length;
-  /// [query, key] and [block, tile].
+  /// [query, key].
   std::vector<bool> pairs;
-  std::vector<TileShare> tiles;
+  std::vector<Visit> visits;
+  /// Tiles that kernels visit, and those of them that are whole.
+  int64_t visitedTiles = 0, wholeTiles = 0;
 
-  bool contains(int64_t query, int64_t key) const {
-    return pairs[query * length + key];
-  }
-  int64_t numBlocks() const;
-  int64_t numTilesOfBlock() const;
-  TileShare tile(int64_t block, int64_t tile) const {
-    return tiles[block * numTilesOfBlock() + tile];
-  }
+  size_t at(int64_t query, int64_t key) const { return query * length + key; }
+  /// How many tiles there are.
+  int64_t numTiles() const;
 
   bool operator==(const PairGrid &other) const {
     return length == other.length && pairs == other.pairs &&
-           tiles == other.tiles;
+           visits == other.visits;
   }
 };
 
@@ -61,7 +58,7 @@ public:
 private:
   llvm::Expected<int64_t> number(mlir::Value value);
   llvm::Error askPairs(int64_t head, PairGrid &grid);
-  llvm::Error askTiles(int64_t head, int64_t block, PairGrid &grid);
+  llvm::Error askTiles(int64_t head, int64_t firstQuery, PairGrid &grid);
 
   Evaluator &evaluator;
   /// Code in b, h, i and j, and in the fields of a QueryBlock.

@@ -180,10 +180,10 @@ TEST_F(MaskTest, GridsAreTheirDefinition) {
       for (int i = 0; i < length; ++i)
         for (int j = 0; j < length; ++j) {
           bool member = mask.contains(0, h, i, j);
-          EXPECT_EQ(grid->contains(i, j), member);
-          TileShare share = grid->tile(i / kBlockQueries, j / kTileKeys);
-          EXPECT_FALSE(member && share == TileShare::None);
-          EXPECT_FALSE(!member && share == TileShare::All);
+          EXPECT_EQ(grid->pairs[grid->at(i, j)], member);
+          Visit visit = grid->visits[grid->at(i, j)];
+          EXPECT_FALSE(member && visit == Visit::None);
+          EXPECT_FALSE(!member && visit == Visit::Whole);
         }
     }
   });

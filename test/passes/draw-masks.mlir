@@ -46,9 +46,9 @@
 
 // CAUSAL: >padding %lengths &amp; causal<
 // CAUSAL: >encode.encoder_l1_self and 1 more<
-// CAUSAL: <path class="touched" d="M0 0h32v32H0zM32 32h32v32H32z"/>
-// CAUSAL: <path class="some" d="M0 0h1v1H0zM0 1h2v1H0z
-// CAUSAL: <path class="all" d="M0 32h32v32H0z"/>
+// CAUSAL: <path class="asked" d="M0 0h32v32H0zM32 32h32v32H32z"/>
+// CAUSAL: <path class="pair" d="M0 0h1v1H0zM0 1h2v1H0z
+// CAUSAL: <path class="whole" d="M0 32h32v32H0z"/>
 // CAUSAL: >all heads<
 // CAUSAL: >2,080 pairs, 50.8 % of the dense<
 // CAUSAL: >12 of 16 tiles of 32 x 8, 75.0 %<
