@@ -4,12 +4,15 @@
 // with a parallel loop. Then each loop's body moves to a function of its own.
 // What it captured stands in a structure on the caller's stack, in the forms
 // that values have in LLVM; constants are repeated instead, so that the body is
-// optimised as if it had stayed where it was.
+// optimised as if it had stayed where it was. Memory that the body takes for
+// itself gets its place in the scratch memory of a thread, which is as large as
+// the largest task needs.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/CallLayout.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,6 +24,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_LOWERPARALLELPASS
@@ -110,13 +114,16 @@ public:
         pointer(LLVM::LLVMPointerType::get(loop.getContext())) {}
 
   LogicalResult outline();
+  /// Bytes of a thread's scratch memory that the task needs.
+  int64_t getScratchBytes() const { return scratchBytes; }
 
 private:
   LogicalResult layOutContext();
   Value fieldOf(Value context, size_t index);
+  void placeScratch(Value scratch);
   func::FuncOp buildTask();
   Value fillContext();
-  Value loadField(CallField field);
+  Value loadField(CallField field, Type type);
   void buildCall(func::FuncOp task, Value context);
 
   scf::ForallOp loop;
@@ -129,6 +136,7 @@ private:
   SetVector<Value> captured;
   SmallVector<Operation *> constants;
   LLVM::LLVMStructType contextType;
+  int64_t scratchBytes = 0;
 };
 } // namespace
 
@@ -168,15 +176,45 @@ static Value castTo(OpBuilder &builder, Location loc, Type type, Value value) {
       .getResult(0);
 }
 
-/// @kernel.task(context, begin, end), with the body of the loop.
+/// Bytes of a memref of static shape.
+static int64_t bytesOf(MemRefType type) {
+  Type element = type.getElementType();
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  return type.getNumElements() * llvm::divideCeil(bits, 8);
+}
+
+/// Gives each alloca of the body its place, one behind the other.
+void TaskOutliner::placeScratch(Value scratch) {
+  SmallVector<memref::AllocaOp> allocas;
+  loop.walk([&](memref::AllocaOp alloca) {
+    if (alloca.getType().hasStaticShape())
+      allocas.push_back(alloca);
+  });
+  for (memref::AllocaOp alloca : allocas) {
+    MemRefType type = alloca.getType();
+    Value memory = LLVM::GEPOp::create(
+        builder, loop.getLoc(), pointer, builder.getI8Type(), scratch,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(scratchBytes)});
+    Value place = MemRefDescriptor::fromStaticShape(builder, loop.getLoc(),
+                                                    types, type, memory);
+    alloca.replaceAllUsesWith(castTo(builder, loop.getLoc(), type, place));
+    alloca.erase();
+    scratchBytes += llvm::alignTo(bytesOf(type), kBufferAlignment);
+  }
+}
+
+/// @kernel.task(context, scratch, begin, end), with the body of the loop.
 func::FuncOp TaskOutliner::buildTask() {
   Location loc = loop.getLoc();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(kernel);
   Type i64 = builder.getI64Type();
-  auto task =
-      func::FuncOp::create(builder, loc, (kernel.getSymName() + ".task").str(),
-                           builder.getFunctionType({pointer, i64, i64}, {}));
+  auto task = func::FuncOp::create(
+      builder, loc, (kernel.getSymName() + ".task").str(),
+      builder.getFunctionType({pointer, pointer, i64, i64}, {}));
+  // Nobody else knows the address.
+  task.setArgAttr(1, LLVM::LLVMDialect::getNoAliasAttrName(),
+                  builder.getUnitAttr());
   task.setPrivate();
   task->setAttr(
       "llvm.linkage",
@@ -197,18 +235,13 @@ func::FuncOp TaskOutliner::buildTask() {
     replaceAllUsesInRegionWith(
         value, castTo(builder, loc, value.getType(), loaded), body);
   }
-  // In a loop they would take new memory every time.
-  loop.walk([&](memref::AllocaOp scratch) {
-    if (scratch.getType().hasStaticShape())
-      scratch->moveBefore(builder.getInsertionBlock(),
-                          builder.getInsertionPoint());
-  });
+  placeScratch(task.getArgument(1));
   auto toIndex = [&](Value word) {
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                       word);
   };
-  Value begin = toIndex(task.getArgument(1)),
-        end = toIndex(task.getArgument(2));
+  Value begin = toIndex(task.getArgument(2)),
+        end = toIndex(task.getArgument(3));
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   auto iterations = scf::ForOp::create(builder, loc, begin, end, one);
   func::ReturnOp::create(builder, loc);
@@ -238,11 +271,11 @@ Value TaskOutliner::fillContext() {
   return context;
 }
 
-Value TaskOutliner::loadField(CallField field) {
+Value TaskOutliner::loadField(CallField field, Type type) {
   Value address = LLVM::GEPOp::create(
       builder, loop.getLoc(), pointer, pointer, kernel.getArguments().back(),
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(field)});
-  return LLVM::LoadOp::create(builder, loop.getLoc(), pointer, address);
+  return LLVM::LoadOp::create(builder, loop.getLoc(), type, address);
 }
 
 /// The runtime's threads, where it has more than one and they have something to
@@ -252,8 +285,9 @@ void TaskOutliner::buildCall(func::FuncOp task, Value context) {
   Type i64 = builder.getI64Type();
   Value count = getValueOrCreateConstantIndexOp(
       builder, loc, loop.getMixedUpperBound().front());
-  Value parallelFor = loadField(CallField::ParallelFor);
-  Value pool = loadField(CallField::Pool);
+  Value parallelFor = loadField(CallField::ParallelFor, pointer);
+  Value pool = loadField(CallField::Pool, pointer);
+  Value scratch = loadField(CallField::Scratch, pointer);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value isSingle = arith::CmpIOp::create(builder, loc,
                                          arith::CmpIPredicate::sle, count, one);
@@ -267,16 +301,19 @@ void TaskOutliner::buildCall(func::FuncOp task, Value context) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   Value begin = arith::ConstantIntOp::create(builder, loc, i64, 0);
-  func::CallOp::create(builder, loc, task, ValueRange{context, begin, end});
+  func::CallOp::create(builder, loc, task,
+                       ValueRange{context, scratch, begin, end});
   builder.setInsertionPointToStart(branch.elseBlock());
   Value constant = func::ConstantOp::create(
       builder, loc, task.getFunctionType(), FlatSymbolRefAttr::get(task));
   Value address = castTo(builder, loc, pointer, constant);
-  auto type =
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
-                                  {pointer, i64, pointer, pointer});
-  LLVM::CallOp::create(builder, loc, type,
-                       ValueRange{parallelFor, pool, end, address, context});
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(builder.getContext()),
+      {pointer, i64, pointer, pointer, pointer, i64});
+  Value bytes = loadField(CallField::ScratchBytes, i64);
+  LLVM::CallOp::create(
+      builder, loc, type,
+      ValueRange{parallelFor, pool, end, address, context, scratch, bytes});
 }
 
 LogicalResult TaskOutliner::outline() {
@@ -286,6 +323,19 @@ LogicalResult TaskOutliner::outline() {
   buildCall(buildTask(), context);
   loop.erase();
   return success();
+}
+
+/// @heddle.scratch() -> i64, which the runtime asks.
+static void buildScratchFunction(ModuleOp module, int64_t bytes) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = NameLoc::get(builder.getStringAttr(HEDDLE_SCRATCH));
+  Type i64 = builder.getI64Type();
+  auto function = func::FuncOp::create(builder, loc, HEDDLE_SCRATCH,
+                                       builder.getFunctionType({}, i64));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  Value size =
+      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(bytes));
+  func::ReturnOp::create(builder, loc, size);
 }
 
 namespace {
@@ -300,9 +350,14 @@ struct LowerParallel : heddle::impl::LowerParallelPassBase<LowerParallel> {
       return signalPassFailure();
     SymbolTable symbols(getOperation());
     LLVMTypeConverter types(&getContext());
-    for (scf::ForallOp loop : loops)
-      if (failed(TaskOutliner(loop, symbols, types).outline()))
+    int64_t scratchBytes = 0;
+    for (scf::ForallOp loop : loops) {
+      TaskOutliner outliner(loop, symbols, types);
+      if (failed(outliner.outline()))
         return signalPassFailure();
+      scratchBytes = std::max(scratchBytes, outliner.getScratchBytes());
+    }
+    buildScratchFunction(getOperation(), scratchBytes);
   }
 };
 } // namespace

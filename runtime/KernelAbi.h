@@ -18,14 +18,18 @@ extern "C" {
 
 /// Iterations begin ... end - 1 of a loop whose iterations are independent of
 /// each other: they write memory of their own, and may run in any order, on any
-/// thread that has the float environment of entry points.
-typedef void (*HeddleTask)(void *context, int64_t begin, int64_t end);
+/// thread that has the float environment of entry points. `scratch` is the
+/// thread's alone, as large as the code says.
+typedef void (*HeddleTask)(void *context, void *scratch, int64_t begin,
+                           int64_t end);
 
 /// Runs the iterations 0 ... count - 1 of `task`, each once, on the threads of
-/// `pool`, this one included, and returns when all are done. Called by one
+/// `pool`, this one included, and returns when all are done. Thread t of the
+/// pool has its scratch memory at `scratch` + t `scratchBytes`. Called by one
 /// thread at a time, and by none of the tasks.
 typedef void (*HeddleParallelFor)(void *pool, int64_t count, HeddleTask task,
-                                  void *context);
+                                  void *context, void *scratch,
+                                  int64_t scratchBytes);
 
 /// Where the calls of kernels are counted. Both functions take the profile;
 /// nothing else in it is for the callee.
@@ -60,6 +64,12 @@ struct HeddleCall {
   void *pool;
   /// Null where nobody asks.
   struct HeddleProfile *profile;
+  /// Scratch memory of each thread, this one's first: as many times
+  /// `scratchBytes` as there are threads, aligned to 64 bytes. Its content
+  /// needs no set-up and means nothing after the call.
+  void *scratch;
+  /// At least what HeddleScratchSize says; a multiple of 64.
+  int64_t scratchBytes;
 };
 
 /// An entry point. Allocates nothing and cannot fail. Called with denormals
@@ -70,6 +80,11 @@ typedef void (*HeddleEntry)(const struct HeddleCall *call);
 /// Bytes of arena that an entry point needs. Never decreases when a dimension
 /// grows, so that an arena for the largest dimensions serves all smaller ones.
 typedef int64_t (*HeddleArenaSize)(const int64_t *dims);
+
+/// Bytes of scratch memory that a thread needs, whatever the entry and its
+/// dims: the function HEDDLE_SCRATCH of each ISA level's code.
+typedef int64_t (*HeddleScratchSize)(void);
+#define HEDDLE_SCRATCH "heddle.scratch"
 
 /// The one function of libheddle-onednn.so, which code compiled with
 /// --gemm=onednn calls: y = residual + activation(x W + b), f32, of x [rows,

@@ -69,6 +69,11 @@ Result<Model> Model::load(const std::string &path, const LoadOptions &options) {
     model.entryPoints.push_back({&entry, *run, *arenaSize});
   }
 
+  auto scratchSize = model.code.function<HeddleScratchSize>(HEDDLE_SCRATCH);
+  if (!scratchSize.ok())
+    return inFile(model.file, scratchSize.status());
+  model.scratch = (*scratchSize)();
+
   auto tokenizer = makeTokenizer(model.file, model.manifest());
   if (!tokenizer.ok())
     return inFile(model.file, tokenizer.status());

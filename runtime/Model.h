@@ -58,6 +58,8 @@ public:
 
   /// Null where the artifact has no such entry.
   const EntryPoint *entryPoint(std::string_view name) const;
+  /// Bytes of scratch memory that each thread of a call needs.
+  int64_t scratchBytes() const { return scratch; }
   /// The section `weights`; null where there is none.
   const void *weights() const;
 
@@ -77,6 +79,7 @@ private:
   std::unique_ptr<Manifest> description;
   CodeLibrary code;
   std::vector<EntryPoint> entryPoints;
+  int64_t scratch = 0;
   std::unique_ptr<Tokenizer> textTokenizer;
   std::optional<Shortlist> lexicon;
 };

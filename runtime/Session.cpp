@@ -138,6 +138,9 @@ Status Session::layOut(DecoderForm form, int64_t length) {
     if (Status status = bind(decode, shared); !status.ok())
       return status;
   int64_t arenaPlace = workspace.place(arenaBytes);
+  // One for each thread, in words of 4 bytes.
+  int64_t scratchPlace =
+      place(pool ? pool->size() : 1, model.scratchBytes() / 4);
   if (Status status = workspace.take(); !status.ok())
     return status;
 
@@ -145,6 +148,7 @@ Status Session::layOut(DecoderForm form, int64_t length) {
     return static_cast<int32_t *>(workspace.at(offset));
   };
   arena = workspace.at(arenaPlace);
+  scratch = workspace.at(scratchPlace);
   sourceIds = integers(sourcePlace);
   decoderIds = integers(decoderPlace);
   lengths = integers(shared[key("lengths")]);
@@ -243,7 +247,9 @@ void Session::call(Binding &binding) {
                   model.weights(),
                   pool ? ThreadPool::parallelFor : nullptr,
                   pool,
-                  profile};
+                  profile,
+                  scratch,
+                  model.scratchBytes()};
   int64_t start = profile ? profile->now(profile) : 0;
   {
     FloatEnvironment environment;

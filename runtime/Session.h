@@ -131,6 +131,7 @@ private:
   DimValues dims;
   int64_t arenaBytes = 0;
   void *arena = nullptr;
+  void *scratch = nullptr;
   Binding encode, prepare, decode;
   std::vector<State> states;
 

@@ -66,11 +66,14 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::parallelFor(void *pool, int64_t count, HeddleTask task,
-                             void *context) {
+                             void *context, void *scratch,
+                             int64_t scratchBytes) {
   auto &self = *static_cast<ThreadPool *>(pool);
   self.task = task;
   self.context = context;
-  int64_t threads = static_cast<int64_t>(self.ranges.size()), number = 0;
+  self.scratch = static_cast<char *>(scratch);
+  self.scratchBytes = scratchBytes;
+  int64_t threads = self.size(), number = 0;
   for (TaskRange &range : self.ranges) {
     range.assign({count * number / threads, count * (number + 1) / threads});
     ++number;
@@ -93,12 +96,13 @@ void ThreadPool::parallelFor(void *pool, int64_t count, HeddleTask task,
 
 /// First a thread's own iterations, then those that others have not come to.
 void ThreadPool::runTasks(size_t number) {
+  void *own = scratch + static_cast<int64_t>(number) * scratchBytes;
   for (TaskRun run; !(run = ranges[number].takeFirst()).isEmpty();)
-    task(context, run.begin, run.end);
+    task(context, own, run.begin, run.end);
   for (size_t other = 1; other < ranges.size(); ++other) {
     TaskRange &range = ranges[(number + other) % ranges.size()];
     for (TaskRun run; !(run = range.takeLast()).isEmpty();)
-      task(context, run.begin, run.end);
+      task(context, own, run.begin, run.end);
   }
 }
 

@@ -39,7 +39,10 @@ public:
   /// environment of entry points (FloatEnvironment.h), of which the caller is
   /// responsible for its own.
   static void parallelFor(void *pool, int64_t count, HeddleTask task,
-                          void *context);
+                          void *context, void *scratch, int64_t scratchBytes);
+
+  /// The threads, the caller's included.
+  int64_t size() const { return static_cast<int64_t>(ranges.size()); }
 
 private:
   explicit ThreadPool(int64_t threads) : ranges(static_cast<size_t>(threads)) {}
@@ -57,6 +60,8 @@ private:
   /// Written by the caller while nobody is inside.
   HeddleTask task = nullptr;
   void *context = nullptr;
+  char *scratch = nullptr;
+  int64_t scratchBytes = 0;
   /// Of each thread, the caller's first.
   std::vector<TaskRange> ranges;
 

@@ -14,7 +14,8 @@
 
 namespace heddle {
 
-/// Bytes; of buffers in an arena and of tensors in the weights section.
+/// Bytes; of buffers in an arena, of scratch memory and of tensors in the
+/// weights section.
 inline constexpr int64_t kBufferAlignment = format::kTensorAlignment;
 
 /// Fields of HeddleCall by index; each is a word of 8 bytes.
@@ -25,7 +26,9 @@ enum class CallField : int32_t {
   Weights,
   ParallelFor,
   Pool,
-  Profile
+  Profile,
+  Scratch,
+  ScratchBytes
 };
 static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, dims) == 8 * int(CallField::Dims) &&
@@ -34,7 +37,10 @@ static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, parallelFor) ==
                   8 * int(CallField::ParallelFor) &&
               offsetof(HeddleCall, pool) == 8 * int(CallField::Pool) &&
-              offsetof(HeddleCall, profile) == 8 * int(CallField::Profile));
+              offsetof(HeddleCall, profile) == 8 * int(CallField::Profile) &&
+              offsetof(HeddleCall, scratch) == 8 * int(CallField::Scratch) &&
+              offsetof(HeddleCall, scratchBytes) ==
+                  8 * int(CallField::ScratchBytes));
 
 /// Fields of HeddleProfile by index.
 enum class ProfileField : int32_t { Now, Add };

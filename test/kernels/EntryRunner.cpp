@@ -101,11 +101,19 @@ void EntryCall::operator()(ThreadPool *pool) {
     call.parallelFor = ThreadPool::parallelFor;
     call.pool = pool;
   }
+  int64_t threads = pool ? pool->size() : 1;
+  if (scratch.empty() || scratch.front().count < threads * scratchBytes) {
+    scratch.clear();
+    scratch.emplace_back("scratch memory", threads * scratchBytes,
+                         /*elementBytes=*/1, /*isWritten=*/true);
+  }
+  call.scratch = scratch.front().elements();
+  call.scratchBytes = scratchBytes;
   function(&call);
 }
 
 Status EntryCall::checkGuards() const {
-  for (const std::vector<Buffer> *each : {&buffers, &arena})
+  for (const std::vector<Buffer> *each : {&buffers, &arena, &scratch})
     for (const Buffer &buffer : *each)
       if (!buffer.hasIntactGuards())
         return Status::error("memory around '", buffer.name, "' was written");
@@ -225,6 +233,9 @@ EntryRunner::prepare(std::string_view name,
       library.function<HeddleArenaSize>(entry->arenaSymbol);
   if (!arenaSize.ok())
     return arenaSize.status();
+  auto scratchSize = library.function<HeddleScratchSize>(HEDDLE_SCRATCH);
+  if (!scratchSize.ok())
+    return scratchSize.status();
 
   DimValues values;
   for (auto [dim, value] : dims)
@@ -243,6 +254,7 @@ EntryRunner::prepare(std::string_view name,
     call.dims.push_back(dim.in(values));
   call.arena.emplace_back("the arena", (*arenaSize)(call.dims.data()),
                           /*elementBytes=*/1, /*isWritten=*/true);
+  call.scratchBytes = (*scratchSize)();
   call.weights = artifact.section("weights").value_or("").data();
   return call;
 }

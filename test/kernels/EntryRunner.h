@@ -113,6 +113,9 @@ private:
   std::vector<void *> addresses;
   std::vector<int64_t> dims;
   std::vector<Buffer> arena;
+  /// Of all threads, as soon as it is known how many there are.
+  std::vector<Buffer> scratch;
+  int64_t scratchBytes = 0;
   const void *weights = nullptr;
 };
 

@@ -16,31 +16,44 @@
 // CHECK: %[[FOR:.*]] = llvm.load %[[FOR_AT]]
 // CHECK: %[[POOL_AT:.*]] = llvm.getelementptr %[[CALL]][5]
 // CHECK: %[[POOL:.*]] = llvm.load %[[POOL_AT]]
+// CHECK: %[[SCRATCH_AT:.*]] = llvm.getelementptr %[[CALL]][7]
+// CHECK: %[[SCRATCH:.*]] = llvm.load %[[SCRATCH_AT]]
 // CHECK: %[[SINGLE:.*]] = arith.cmpi sle, %[[TASKS]], %c1
 // CHECK: %[[ALONE:.*]] = llvm.icmp "eq" %[[FOR]],
 // CHECK: %[[DIRECT:.*]] = arith.ori %[[SINGLE]], %[[ALONE]]
 // CHECK: %[[END:.*]] = arith.index_cast %[[TASKS]]
 // CHECK: scf.if %[[DIRECT]] {
-// CHECK: call @scale.task(%[[CONTEXT]], %c0_i64, %[[END]])
+// CHECK: call @scale.task(%[[CONTEXT]], %[[SCRATCH]], %c0_i64, %[[END]])
 // CHECK: } else {
 // CHECK: %[[TASK:.*]] = func.constant @scale.task
 // CHECK: %[[ADDRESS:.*]] = builtin.unrealized_conversion_cast %[[TASK]]
-// CHECK: llvm.call %[[FOR]](%[[POOL]], %[[END]], %[[ADDRESS]], %[[CONTEXT]])
+// CHECK: %[[BYTES_AT:.*]] = llvm.getelementptr %[[CALL]][8]
+// CHECK: %[[BYTES:.*]] = llvm.load %[[BYTES_AT]] : !llvm.ptr -> i64
+// CHECK: llvm.call %[[FOR]](%[[POOL]], %[[END]], %[[ADDRESS]], %[[CONTEXT]], %[[SCRATCH]], %[[BYTES]])
 
-// Constants and scratch memory are the task's own.
+// Constants are the task's own, and memory that it takes stands in the scratch
+// memory of its thread.
 
 // CHECK-LABEL: func.func private @scale.task(
-// CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[BEGIN:[^:]*]]: i64, %[[END:[^:]*]]: i64) attributes {llvm.linkage = #llvm.linkage<internal>}
+// CHECK-SAME: %[[CONTEXT:[^:]*]]: !llvm.ptr, %[[MEMORY:[^:]*]]: !llvm.ptr {llvm.noalias}, %[[BEGIN:[^:]*]]: i64, %[[END:[^:]*]]: i64) attributes {llvm.linkage = #llvm.linkage<internal>}
 // CHECK-DAG: %[[TWO:.*]] = arith.constant 2.0
 // CHECK-DAG: %[[X:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<4x8xf32>
-// CHECK: %[[SCRATCH:.*]] = memref.alloca() : memref<1xf32>
+// CHECK: llvm.getelementptr %[[MEMORY]][0]
+// CHECK: %[[OWN:.*]] = builtin.unrealized_conversion_cast %{{.*}} to memref<1xf32>
+// CHECK: llvm.getelementptr %[[MEMORY]][64]
+// CHECK: builtin.unrealized_conversion_cast %{{.*}} to memref<3xindex>
+// CHECK-NOT: memref.alloca
 // CHECK: %[[FIRST:.*]] = arith.index_cast %[[BEGIN]]
 // CHECK: %[[LAST:.*]] = arith.index_cast %[[END]]
 // CHECK: scf.for %[[I:.*]] = %[[FIRST]] to %[[LAST]] step
-// CHECK-NOT: memref.alloca
 // CHECK: %[[V:.*]] = memref.load %[[X]][%[[I]],
 // CHECK: %[[SCALED:.*]] = arith.mulf %[[V]], %[[TWO]]
-// CHECK: memref.store %[[SCALED]], %[[SCRATCH]]
+// CHECK: memref.store %[[SCALED]], %[[OWN]]
+
+// The runtime asks how much that is.
+
+// CHECK-LABEL: func.func @heddle.scratch() -> i64
+// CHECK: arith.constant 128 : i64
 
 // LLVM-LABEL: llvm.func @heddle.entry(
 // LLVM-NOT: unrealized_conversion_cast
@@ -60,6 +73,8 @@ func.func private @scale(%x: memref<4x8xf32>, %tasks: index) attributes {transfo
   %two = arith.constant 2.0 : f32
   scf.forall (%task) in (%tasks) {
     %scratch = memref.alloca() : memref<1xf32>
+    %more = memref.alloca() : memref<3xindex>
+    memref.store %task, %more[%c0] : memref<3xindex>
     %v = memref.load %x[%task, %c0] : memref<4x8xf32>
     %scaled = arith.mulf %v, %two : f32
     memref.store %scaled, %scratch[%c0] : memref<1xf32>

@@ -36,6 +36,8 @@
 // CHECK-NOT: @heddle.
 // CHECK: func.func private @embedding_8(
 // CHECK-NOT: @heddle.
+// CHECK: func.func @heddle.scratch() -> i64
+// CHECK-NOT: @heddle.
 
 // Parameters are all that is left of the dialect; memory is all planned.
 

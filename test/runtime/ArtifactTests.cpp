@@ -160,9 +160,9 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
     return *reinterpret_cast<format::Header *>(bytes.data());
   };
   std::string bytes = valid();
-  header(bytes).version = 3;
+  header(bytes).version = 4;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 3 but this runtime reads version 2");
+            "'F' has format version 4 but this runtime reads version 3");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;
   EXPECT_EQ(messageOf(bytes),

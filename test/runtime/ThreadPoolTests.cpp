@@ -22,13 +22,14 @@ namespace {
 
 using Body = std::function<void(int64_t)>;
 
-void runBody(void *context, int64_t begin, int64_t end) {
+void runBody(void *context, void *, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i)
     (*static_cast<Body *>(context))(i);
 }
 
 void parallelFor(ThreadPool &pool, int64_t count, Body body) {
-  ThreadPool::parallelFor(&pool, count, runBody, &body);
+  ThreadPool::parallelFor(&pool, count, runBody, &body, /*scratch=*/nullptr,
+                          /*scratchBytes=*/0);
 }
 
 std::unique_ptr<ThreadPool> makePool(int64_t threads) {

@@ -56,9 +56,10 @@ static void forEachRow(const struct HeddleCall *call, int64_t kernel,
   struct HeddleProfile *profile = call->profile;
   int64_t start = profile ? profile->now(profile) : 0;
   if (call->parallelFor && rows > 1)
-    call->parallelFor(call->pool, rows, task, (void *)call);
+    call->parallelFor(call->pool, rows, task, (void *)call, call->scratch,
+                      call->scratchBytes);
   else
-    task((void *)call, 0, rows);
+    task((void *)call, call->scratch, 0, rows);
   if (profile)
     profile->add(profile, kernel, profile->now(profile) - start, rows,
                  4 * rows);
@@ -69,6 +70,10 @@ static void scribble(const struct HeddleCall *call, int64_t bytes) {
 }
 
 // encode(batch, source): ids, lengths -> memory [batch, source, 2]
+/// Scratch memory of a thread: none of these kernels takes any.
+int64_t scratch_bytes(void) __asm__(HEDDLE_SCRATCH);
+int64_t scratch_bytes(void) { return 64; }
+
 int64_t encode_arena(const int64_t *dims) { return 256 * dims[0] * dims[1]; }
 void encode(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
@@ -134,7 +139,8 @@ static uint32_t advance(uint32_t *rolling, int32_t *history, int32_t position,
 // step(rows, batch, capacity): history, ids, positions, sentences, summary,
 //                              rolling -> logits [rows, vocabulary]
 int64_t step_arena(const int64_t *dims) { return 128 * dims[0]; }
-static void step_rows(void *context, int64_t begin, int64_t end) {
+static void step_rows(void *context, void *scratch, int64_t begin,
+                      int64_t end) {
   const struct HeddleCall *call = context;
   int64_t capacity = call->dims[2];
   int32_t *history = call->buffers[0];
@@ -178,7 +184,8 @@ static void reduce(const float *logits, const int32_t *forbidden, int64_t count,
 // greedy(rows, batch, capacity, forbidden): history, ids, positions, sentences,
 //     summary, rolling, forbidden -> values, largest [rows, 3]
 int64_t greedy_arena(const int64_t *dims) { return 128 * dims[0]; }
-static void greedy_rows(void *context, int64_t begin, int64_t end) {
+static void greedy_rows(void *context, void *scratch, int64_t begin,
+                        int64_t end) {
   const struct HeddleCall *call = context;
   int64_t capacity = call->dims[2], count = call->dims[3];
   int32_t *history = call->buffers[0];
@@ -228,7 +235,8 @@ void shortlist_prepare(const struct HeddleCall *call) {
 // shortlist_step(rows, batch, capacity, shortlist): ids, positions, sentences,
 //     counts, summary, gathered, rolling, history -> logits [rows, shortlist]
 int64_t shortlist_step_arena(const int64_t *dims) { return 128 * dims[0]; }
-static void shortlist_step_rows(void *context, int64_t begin, int64_t end) {
+static void shortlist_step_rows(void *context, void *scratch, int64_t begin,
+                                int64_t end) {
   const struct HeddleCall *call = context;
   int64_t capacity = call->dims[2], shortlist = call->dims[3];
   const int32_t *ids = call->buffers[0], *positions = call->buffers[1];
