@@ -36,6 +36,8 @@ bool AttentionOp::isOfBf16() {
   return shapedType(getQuery()).getElementType().isBF16();
 }
 
+bool AttentionOp::isStep() { return bool(getPositions()); }
+
 static Type resultElementType(MLIRContext *context, bool rounds) {
   return rounds ? Type(BFloat16Type::get(context)) : Float32Type::get(context);
 }
@@ -145,6 +147,11 @@ LogicalResult AttentionOp::verify() {
       (getShared() && !isStep()))
     return emitOpError(
         "expects 'at' and 'of' together, and both with 'shared'");
+  int64_t pinned = getPinnedAttr().getInt();
+  if (pinned < 0 || (pinned > 0 && (!isStep() || getShared())))
+    return emitOpError("expects pinned slots in a step over its own cache "
+                       "alone, found ")
+           << pinned;
   // attention_c3
   int64_t heads = getHeads(), kvHeads = getKeyValueHeads();
   if (heads % kvHeads != 0)
@@ -272,7 +279,8 @@ static LogicalResult verifyRegionOp(Operation *op, StringRef region) {
 }
 
 LogicalResult heddle::verifyRegion(Operation *op, StringRef name,
-                                   Region &region, ArrayRef<Type> expected) {
+                                   Region &region, ArrayRef<Type> expected,
+                                   Type yielded) {
   if (region.empty())
     return success();
   // attention_c5
@@ -284,9 +292,12 @@ LogicalResult heddle::verifyRegion(Operation *op, StringRef name,
     llvm::interleaveComma(region.getArgumentTypes(), error);
     return error << ")";
   }
-  if (!isa<YieldOp>(region.front().back()))
+  if (!yielded)
+    yielded = Float32Type::get(op->getContext());
+  auto yield = dyn_cast<YieldOp>(region.front().back());
+  if (!yield || yield.getValue().getType() != yielded)
     return op->emitOpError("expects its ")
-           << name << " region to end in 'transformer.yield'";
+           << name << " region to end in 'transformer.yield' of " << yielded;
   for (Operation &inner : region.front())
     if (failed(verifyRegionOp(&inner, name)))
       return failure();
@@ -352,13 +363,21 @@ FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
   return 1;
 }
 
+/// Slots of the cache that no later position takes: those of a ring's first
+/// keys. A cache of all positions has no ring.
+static int64_t pinnedSlots(AttentionOp op) {
+  Reach reach = op.getMaskOp().reach();
+  return reach.lookback ? reach.pinned : 0;
+}
+
 SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
   if (!axes[getKeyMutable().getOperandNumber()])
     return {};
-  // As many positions as the mask looks back, and the query's own.
+  // As many positions as the mask looks back, the query's own, and what is
+  // pinned for good.
   std::optional<int64_t> slots = getMaskOp().reach().lookback;
   if (slots)
-    ++*slots;
+    *slots += 1 + pinnedSlots(*this);
   auto cache = [&](Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     return StateType{
@@ -374,10 +393,12 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
   bool shared = !step.axes[getKeyMutable().getOperandNumber()];
   Value key = step.lookup(getKey()), value = step.lookup(getValue());
   SmallVector<Value> results(1);
+  IntegerAttr pinned =
+      builder.getI64IntegerAttr(shared ? 0 : pinnedSlots(*this));
   if (!shared) {
     auto append = [&](Value source, Value cache) {
       return CacheAppendOp::create(builder, getLoc(), cache.getType(), source,
-                                   step.positions, cache)
+                                   step.positions, cache, pinned)
           .getOutput();
     };
     key = append(key, step.states[0]);
@@ -388,7 +409,7 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
       builder, getLoc(), step.lookup(getQuery()), key, value,
       step.lookup(getMask()), step.positions, step.sentences,
       /*destination=*/Value(), getHeadsAttr(), getKvHeadsAttr(), getScaleAttr(),
-      shared ? builder.getUnitAttr() : UnitAttr(), getRoundsAttr(),
+      shared ? builder.getUnitAttr() : UnitAttr(), getRoundsAttr(), pinned,
       getNormalizerAttr());
   for (auto [from, to] :
        llvm::zip(getOperation()->getRegions(), attention->getRegions()))

@@ -20,12 +20,14 @@ mlir::ParseResult parseNormalizer(mlir::OpAsmParser &parser,
 void printNormalizer(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                      NormalizerAttr kind, mlir::Region &region);
 
-/// Verifies a region of `op`, which may be empty: attention's C5, C9 and C10.
-/// `name` is similarity, score or normalizer; `expected` are the types of its
-/// arguments.
+/// Verifies a region of `op`, which may be empty: attention's C5, C9 and C10,
+/// or what masks ask of theirs. Vectors stand in those called similarity alone;
+/// `expected` are the types of its arguments, `yielded` that of its result, by
+/// default f32.
 llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Region &region,
-                                 llvm::ArrayRef<mlir::Type> expected);
+                                 llvm::ArrayRef<mlir::Type> expected,
+                                 mlir::Type yielded = {});
 
 /// Operations that the similarity of one pair takes: two an element of the
 /// scaled product; of a region one an element that is computed or added, and

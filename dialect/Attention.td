@@ -17,7 +17,7 @@ def Transformer_Normalizer : Transformer_Enum<Transformer_NormalizerCases, "norm
 
 def AttentionOp : Transformer_LayerOp<"attention", [
       AttrSizedOperandSegments
-    ], ["stateTypes", "buildStep"], ["buildFlops"]> {
+    ], ["stateTypes", "buildStep", "isStep"], ["buildFlops"]> {
   let summary = "general attention";
   let description = [{
     For each head h (of width query width / heads; kv head h / (heads /
@@ -74,9 +74,11 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     The step form, derived by split-phases, has one query a row: query
     [rows, heads d_k], with its position behind `at` and the mask's b behind
     `of`. Row r reads the keys of row r, or of `of`[r] under `shared`
-    (an encoder's memory). Position j stands in slot j modulo the number of slots.
-    A row at position p that reads its own cache sees the keys j <= p that are
-    still there: p - slots < j.
+    (an encoder's memory). Position j stands in slot j modulo the number of slots;
+    `pinned` slots, which hold the first positions for good, are no part of that
+    ring. A row at position p that reads its own cache sees the keys j <= p that
+    are still there: p - slots < j, or j < pinned and, in the ring,
+    p - (slots - pinned) < j.
 
     ```mlir
     %y = transformer.attention %q, %k, %v mask(%m) {heads = 8 : i64}
@@ -87,7 +89,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     Constraints:
     - (C1) query, key and value have rank 3; in the step form the query has
       rank 2. Key and value agree in batch and length.
-    - (C2) `at` and `of` come together; `shared` needs them.
+    - (C2) `at` and `of` come together; `shared` needs them. Slots are pinned,
+      0 or more, in a step without `shared`.
     - (C3) heads and kvHeads divide their widths, kvHeads divides heads.
     - (C4) without a similarity region queries and keys have one width a head.
     - (C5) regions have the arguments above and yield one f32.
@@ -118,6 +121,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                        OptionalAttr<Transformer_Count>:$kv_heads,
                        OptionalAttr<F32Attr>:$scale, UnitAttr:$shared,
                        UnitAttr:$rounds,
+                       DefaultValuedAttr<I64Attr, "0">:$pinned,
                        DefaultValuedAttr<Transformer_Normalizer,
                                   "::heddle::Normalizer::Softmax">:$normalizer);
   let regions = (region MaxSizedRegion<1>:$similarity,
@@ -141,7 +145,6 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     int64_t getValueWidth();
     /// The factor of the default similarity.
     float getEffectiveScale();
-    bool isStep() { return bool(getPositions()); }
     /// Whether it multiplies bf16, not f32.
     bool isOfBf16();
     /// That of the result: bf16 with `round`, or f32.
@@ -182,10 +185,10 @@ def LookupOp : Transformer_Op<"lookup", [
 def YieldOp : Transformer_Op<"yield", [
       Pure, Terminator, ParentOneOf<[
         "AttentionOp", "LinearAttentionOp", "LinearAttentionReadOp",
-        "LinearAttentionSumsOp", "OnlineWeightsOp"]>
+        "LinearAttentionSumsOp", "MaskWhereOp", "OnlineWeightsOp"]>
     ]> {
-  let summary = "ends a region of attention";
-  let arguments = (ins F32:$value);
+  let summary = "ends a region of attention or of a mask";
+  let arguments = (ins AnyTypeOf<[F32, I1]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 

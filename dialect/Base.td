@@ -58,7 +58,8 @@ def Transformer_Dialect : Dialect {
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"
   ];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
@@ -152,14 +153,15 @@ def Transformer_PerRow
 /// leading dimensions are those of the first operand.
 class Transformer_LayerOp<string mnemonic, list<Trait> traits = [],
                           list<string> incrementalMethods = [],
-                          list<string> workMethods = []>
+                          list<string> workMethods = [],
+                          list<string> destinationMethods = []>
     : Transformer_Op<mnemonic, !listconcat(traits, [
         InferTypeOpAdaptor,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                                   ["reifyResultShapes"]>,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<IncrementalOpInterface, incrementalMethods>,
-        DestinationOpInterface,
+        DeclareOpInterfaceMethods<DestinationOpInterface, destinationMethods>,
         DeclareOpInterfaceMethods<WorkOpInterface, workMethods>
       ])> {
   let results = (outs Optional<AnyRankedTensor>:$output);

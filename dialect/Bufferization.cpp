@@ -2,9 +2,9 @@
 //
 // Three models for One-Shot Bufferize. A layer op writes to its destinations,
 // whose buffers become the results', or to new allocations where it has none;
-// its operands are only read, except a destination that is a state. A mask, a
-// lookup, or any op that only reads tensors takes their buffers. A weight is a
-// read-only buffer. External models, so that a dialect of masks can reuse them.
+// its operands are only read, except a destination that is a state. A lookup
+// takes the buffers of what it reads; masks have taken them before. A weight is
+// a read-only buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,10 +45,8 @@ struct LayerModel : BufferizableOpInterface::ExternalModel<LayerModel<Op>, Op> {
   }
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
-    // States are read before they are written; of a cache the other slots.
-    if (isDestination(operand))
-      return isa<CacheAppendOp>(op) || op->hasAttr("step");
-    return true;
+    return !isDestination(operand) ||
+           cast<DestinationOpInterface>(op).readsDestinations();
   }
   bool bufferizesToMemoryWrite(Operation *, OpOperand &operand,
                                const AnalysisState &) const {
@@ -172,7 +170,7 @@ void heddle::registerBufferization(DialectRegistry &registry) {
            LargestLogitsOp, ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
            LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp,
            ProjectSequenceOp, RecurrenceOp, CacheAppendOp>(context);
-    attach<ReaderModel, MaskPaddingOp, LookupOp>(context);
+    attach<ReaderModel, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });
 }

@@ -26,13 +26,27 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
       The keys that a block of queries may touch, in closed form: ranges whose
       union holds every member, each with a part that holds members only. An
       empty part may be written anywhere. Ranges may overlap; at most
-      `kMaxKeyRanges` of them. The default is one partial range over all keys:
-      correct, only slower.
-    }], "::llvm::SmallVector<::heddle::KeyRange>", "keyRanges",
+      `kMaxKeyRanges` of them. None where there are more, or where their number
+      is known at run time alone: `segmentAt` speaks for these. The default is
+      one partial range over all keys: correct, only slower.
+    }], "::std::optional<::llvm::SmallVector<::heddle::KeyRange>>", "keyRanges",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
            "const ::heddle::QueryBlock &":$block),
       /*methodBody=*/"", /*defaultImplementation=*/[{
-        return {::heddle::wholeRange(builder, loc, block)};
+        return {{::heddle::wholeRange(builder, loc, block)}};
+      }]>,
+    InterfaceMethod<[{
+      What a block of queries sees from `key` on, 0 <= key < key count: none of
+      the next keys, some of their pairs, or all, and up to where that holds.
+      Whoever asks again there walks over any number of ranges, kept nowhere; a
+      mask with a list looks the next element up. The default is what `keyRanges`
+      says, without which a mask has to write this method.
+    }], "::heddle::KeySegment", "segmentAt",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+           "const ::heddle::QueryBlock &":$block, "::mlir::Value":$key),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::heddle::segmentOfRanges(builder, loc, block, $_op->getResult(0),
+                                         key);
       }]>,
     InterfaceMethod<[{
       How far before and behind its own position a query may see. Causality, the
@@ -48,15 +62,51 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
     }], "bool", "containsBand", (ins "::heddle::Reach":$band),
       /*methodBody=*/"", /*defaultImplementation=*/"return false;">,
     InterfaceMethod<[{
+      A number that divides i - j of every pair, at least 1: positions whose
+      remainders differ do not see each other, and each remainder can be tiled by
+      itself. The default is 1.
+    }], "int64_t", "stride", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return 1;">,
+    InterfaceMethod<[{
       Operands of the op itself that have an element for each sentence. The
       default is none.
     }], "::llvm::SmallVector<::mlir::Value>", "operandsOfSentences", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{
-      How many heads the op itself tells apart, its operands not counted. The
-      default is none: the same set for every head, however many there are.
+      How many heads the op itself tells apart by its attributes, its operands not
+      counted. The default is none: the same formula for every head, however many
+      there are.
     }], "::std::optional<int64_t>", "numHeads", (ins),
-      /*methodBody=*/"", /*defaultImplementation=*/"return {};">
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
+      The same mask for one head, whose attributes are that head's: kernels of
+      heads that differ have constants. The default is the mask itself.
+    }], "::mlir::Value", "forHead",
+      (ins "::mlir::OpBuilder &":$builder, "int64_t":$head),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return $_op->getResult(0);
+      }]>
+  ];
+}
+
+def KeyListOpInterface : OpInterface<"KeyListOpInterface"> {
+  let cppNamespace = "::heddle";
+  let description = [{
+    A mask that lists the keys of each query, single ones anywhere. Tiles of
+    neighbours would hold little else: lowerings gather the keys instead.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      How many places the list of a query has: i32. `point.j` is not read; the
+      other coordinates are scalars.
+    }], "::mlir::Value", "listSize",
+      (ins "::heddle::Lanes &":$lanes, "const ::heddle::MaskPoint &":$point)>,
+    InterfaceMethod<[{
+      The keys at the places `at`, i32 or lanes of i32 below the size; negative
+      where there is none. A key stands at one place at most.
+    }], "::mlir::Value", "listedKey",
+      (ins "::heddle::Lanes &":$lanes, "const ::heddle::MaskPoint &":$point,
+           "::mlir::Value":$at)>
   ];
 }
 
@@ -89,7 +139,12 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
            "::heddle::StepContext &":$step),
       /*methodBody=*/"", /*defaultImplementation=*/[{
         return ::heddle::cloneForStep($_op, builder, step);
-      }]>
+      }]>,
+    InterfaceMethod<[{
+      Whether this is a step form. The default is that the op has one form, which
+      acts on each position alone.
+    }], "bool", "isStep", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return false;">
   ];
 }
 
@@ -108,7 +163,12 @@ def DestinationOpInterface : OpInterface<"DestinationOpInterface"> {
       "::mlir::MutableOperandRange", "getDestinationsMutable", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/[{
         return $_op.getDestinationMutable();
-      }]>
+      }]>,
+    InterfaceMethod<[{
+      Whether destinations are read before they are written, as states are; of a
+      cache, what is not written. The default is that they are not.
+    }], "bool", "readsDestinations", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return false;">
   ];
   let extraClassDeclaration = [{
     ::mlir::OperandRange getDestinations() { return getDestinationsMutable(); }

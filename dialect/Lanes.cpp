@@ -1,6 +1,7 @@
-#include "dialect/Lanes.h"
+#include "dialect/Transformer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -46,6 +47,28 @@ Value Lanes::mul(Value lhs, Value rhs) {
 Value Lanes::rem(Value lhs, Value rhs) {
   return binary<arith::RemSIOp>(builder, loc, lhs, rhs);
 }
+Value Lanes::divideUnsigned(Value lhs, Value rhs) {
+  return binary<arith::DivUIOp>(builder, loc, lhs, rhs);
+}
+Value Lanes::multiplyHigh(Value lhs, Value rhs) {
+  Value left = splatLike(builder, loc, lhs, rhs);
+  Value right = splatLike(builder, loc, rhs, lhs);
+  SmallVector<Value> halves;
+  builder.createOrFold<arith::MulUIExtendedOp>(halves, loc, left, right);
+  return halves[1];
+}
+Value Lanes::exclusiveOr(Value lhs, Value rhs) {
+  return binary<arith::XOrIOp>(builder, loc, lhs, rhs);
+}
+Value Lanes::shiftRight(Value value, int32_t bits) {
+  return binary<arith::ShRUIOp>(builder, loc, value, constant(bits));
+}
+Value Lanes::least(Value lhs, Value rhs) {
+  return binary<arith::MinSIOp>(builder, loc, lhs, rhs);
+}
+Value Lanes::most(Value lhs, Value rhs) {
+  return binary<arith::MaxSIOp>(builder, loc, lhs, rhs);
+}
 Value Lanes::lessOrEqual(Value lhs, Value rhs) {
   return binary<arith::CmpIOp>(builder, loc, lhs, rhs,
                                arith::CmpIPredicate::sle);
@@ -68,12 +91,129 @@ Value Lanes::negate(Value predicate) {
   return binary<arith::XOrIOp>(builder, loc, predicate, constant(true));
 }
 
-Value Lanes::load(Value table, Value at) {
-  Value index =
-      builder.createOrFold<arith::IndexCastOp>(loc, builder.getIndexType(), at);
-  if (isa<MemRefType>(table.getType()))
-    return memref::LoadOp::create(builder, loc, table, index);
-  return builder.createOrFold<tensor::ExtractOp>(loc, table, index);
+Value Lanes::isSet(Value number) {
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getZeroAttr(number.getType()));
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne,
+                                             number, zero);
+}
+Value Lanes::choose(Value predicate, Value then, Value otherwise) {
+  // Whoever is a vector makes all of them one.
+  for (Value other : {predicate, then, otherwise}) {
+    predicate = splatLike(builder, loc, predicate, other);
+    then = splatLike(builder, loc, then, other);
+    otherwise = splatLike(builder, loc, otherwise, other);
+  }
+  return builder.createOrFold<arith::SelectOp>(loc, predicate, then, otherwise);
+}
+
+/// The number of lanes of the first vector; none of scalars.
+static std::optional<int64_t> lanesOf(ValueRange values) {
+  for (Value value : values)
+    if (auto type = dyn_cast<VectorType>(value.getType()))
+      return type.getNumElements();
+  return std::nullopt;
+}
+
+/// body(scalars of a lane) for each lane, side by side.
+static Value laneByLane(OpBuilder &builder, Location loc, ValueRange values,
+                        function_ref<Value(ValueRange)> body) {
+  std::optional<int64_t> lanes = lanesOf(values);
+  if (!lanes)
+    return body(values);
+  SmallVector<Value> elements;
+  for (int64_t lane = 0; lane < *lanes; ++lane) {
+    SmallVector<Value> scalars;
+    for (Value value : values)
+      scalars.push_back(
+          isa<VectorType>(value.getType())
+              ? builder.createOrFold<vector::ExtractOp>(loc, value, lane)
+              : value);
+    elements.push_back(body(scalars));
+  }
+  return builder.createOrFold<vector::FromElementsOp>(
+      loc, VectorType::get(*lanes, elements.front().getType()), elements);
+}
+
+Value Lanes::load(Value table, ValueRange at) {
+  return laneByLane(builder, loc, at, [&](ValueRange scalars) -> Value {
+    SmallVector<Value> indices;
+    for (Value scalar : scalars)
+      indices.push_back(builder.createOrFold<arith::IndexCastOp>(
+          loc, builder.getIndexType(), scalar));
+    if (isa<MemRefType>(table.getType()))
+      return memref::LoadOp::create(builder, loc, table, indices);
+    return builder.createOrFold<tensor::ExtractOp>(loc, table, indices);
+  });
+}
+
+Value Lanes::size(Value table, int64_t axis) {
+  Value size = isa<MemRefType>(table.getType())
+                   ? builder.createOrFold<memref::DimOp>(loc, table, axis)
+                   : builder.createOrFold<tensor::DimOp>(loc, table, axis);
+  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI32Type(),
+                                                  size);
+}
+
+static Value reduce(OpBuilder &builder, Location loc, Value value,
+                    vector::CombiningKind kind) {
+  if (!isa<VectorType>(value.getType()))
+    return value;
+  return builder.createOrFold<vector::ReductionOp>(loc, kind, value);
+}
+Value Lanes::leastLane(Value value) {
+  return reduce(builder, loc, value, vector::CombiningKind::MINSI);
+}
+Value Lanes::mostLane(Value value) {
+  return reduce(builder, loc, value, vector::CombiningKind::MAXSI);
+}
+
+Value Lanes::anyOf(Value begin, Value end, Value like,
+                   function_ref<Value(Value)> body) {
+  Value none = splatLike(builder, loc, constant(false), like);
+  auto loop = scf::ForOp::create(
+      builder, loc, begin, end, constant(1), none,
+      [&](OpBuilder &, Location, Value n, ValueRange found) {
+        scf::YieldOp::create(builder, loc, either(found.front(), body(n)));
+      });
+  return loop.getResult(0);
+}
+
+/// An element of a table; indices outside of it are limited to it.
+static Value lookUp(Lanes &lanes, LookupOp op, ValueRange at) {
+  SmallVector<Value> limited;
+  for (auto [axis, index] : llvm::enumerate(at)) {
+    Value last = lanes.sub(lanes.size(op.getTable(), axis), lanes.constant(1));
+    limited.push_back(lanes.most(lanes.constant(0), lanes.least(index, last)));
+  }
+  return lanes.load(op.getTable(), limited);
+}
+
+Value Lanes::inlineRegion(Region &region, ValueRange arguments) {
+  IRMapping known;
+  known.map(region.getArguments(), arguments);
+  for (Operation &op : region.front().without_terminator()) {
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands())
+      operands.push_back(known.lookupOrDefault(operand));
+    if (auto lookup = dyn_cast<LookupOp>(op)) {
+      known.map(lookup.getResult(),
+                lookUp(*this, lookup, ArrayRef(operands).drop_front()));
+      continue;
+    }
+    std::optional<int64_t> lanes = lanesOf(operands);
+    for (Value &operand : operands)
+      for (Value other : operands)
+        operand = splatLike(builder, loc, operand, other);
+    OperationState state(loc, op.getName());
+    state.addOperands(operands);
+    state.addAttributes(op.getDiscardableAttrDictionary().getValue());
+    state.propertiesAttr = op.getPropertiesAsAttribute();
+    for (Type type : op.getResultTypes())
+      state.addTypes(lanes ? Type(VectorType::get(*lanes, type)) : type);
+    known.map(op.getResults(), builder.create(state)->getResults());
+  }
+  return known.lookupOrDefault(region.front().getTerminator()->getOperand(0));
 }
 
 Value Lanes::table(ArrayRef<int64_t> values, Value at) {
@@ -103,7 +243,17 @@ static std::optional<int64_t> tighter(std::optional<int64_t> lhs,
   return std::min(*lhs, *rhs);
 }
 
+/// Whether `reach` is without keys that `other` has, as far as that is known.
+static bool isTighter(const Reach &reach, const Reach &other) {
+  return tighter(reach.lookback, other.lookback) == reach.lookback &&
+         reach.pinned <= other.pinned;
+}
+
 Reach heddle::intersect(const Reach &lhs, const Reach &rhs) {
-  return {tighter(lhs.lookback, rhs.lookback),
-          tighter(lhs.lookahead, rhs.lookahead)};
+  std::optional<int64_t> lookahead = tighter(lhs.lookahead, rhs.lookahead);
+  for (const Reach *reach : {&lhs, &rhs})
+    if (isTighter(*reach, reach == &lhs ? rhs : lhs))
+      return {reach->lookback, lookahead, reach->pinned};
+  return {tighter(lhs.lookback, rhs.lookback), lookahead,
+          std::max(lhs.pinned, rhs.pinned)};
 }

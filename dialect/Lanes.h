@@ -35,6 +35,14 @@ public:
   mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
   /// The remainder, with the sign of lhs.
   mlir::Value rem(mlir::Value lhs, mlir::Value rhs);
+  /// Of numbers without a sign; rhs is not 0.
+  mlir::Value divideUnsigned(mlir::Value lhs, mlir::Value rhs);
+  /// The upper half of the product of numbers without a sign.
+  mlir::Value multiplyHigh(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value exclusiveOr(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value shiftRight(mlir::Value value, int32_t bits);
+  mlir::Value least(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value most(mlir::Value lhs, mlir::Value rhs);
   mlir::Value lessOrEqual(mlir::Value lhs, mlir::Value rhs);
   mlir::Value less(mlir::Value lhs, mlir::Value rhs);
   mlir::Value equal(mlir::Value lhs, mlir::Value rhs);
@@ -42,10 +50,24 @@ public:
   mlir::Value either(mlir::Value lhs, mlir::Value rhs);
   mlir::Value negate(mlir::Value predicate);
   mlir::Value constant(bool value);
+  /// Whether a number of any integer type is not 0.
+  mlir::Value isSet(mlir::Value number);
+  mlir::Value choose(mlir::Value predicate, mlir::Value then,
+                     mlir::Value otherwise);
 
-  /// `table[at]`: an element of a rank-1 i32 tensor or memref; `at` is a
-  /// scalar.
-  mlir::Value load(mlir::Value table, mlir::Value at);
+  /// `table[at...]`: elements of a tensor or memref, inside of which `at` is.
+  mlir::Value load(mlir::Value table, mlir::ValueRange at);
+  /// The size of a dimension.
+  mlir::Value size(mlir::Value table, int64_t axis);
+  /// The smallest and the largest lane.
+  mlir::Value leastLane(mlir::Value value);
+  mlir::Value mostLane(mlir::Value value);
+  /// Whether body(n) holds for any n in [begin, end), scalars; a predicate with
+  /// the lanes of `like`.
+  mlir::Value anyOf(mlir::Value begin, mlir::Value end, mlir::Value like,
+                    llvm::function_ref<mlir::Value(mlir::Value)> body);
+  /// What a region of elementwise ops and lookups yields for `arguments`.
+  mlir::Value inlineRegion(mlir::Region &region, mlir::ValueRange arguments);
   /// `values[at]` for constants; a plain constant where all are equal.
   mlir::Value table(llvm::ArrayRef<int64_t> values, mlir::Value at);
 
@@ -69,26 +91,60 @@ struct KeyRange {
   mlir::Value begin, end, fullBegin, fullEnd;
 };
 
-/// Queries [begin, end) of one head against keys [0, keyCount); all of type
-/// index, begin < end.
-struct QueryBlock {
-  mlir::Value b, h, begin, end, keyCount;
-  /// The ranges that stand in the code already: a mask's are written once,
-  /// however many masks are made of it.
-  mutable llvm::DenseMap<mlir::Value, llvm::SmallVector<KeyRange>> known{};
+/// What a block of queries sees of some keys: no pair of them, perhaps some, or
+/// all.
+enum Cover : int64_t { kNone, kSome, kAll };
+
+/// Keys up to `end` that a block of queries sees alike: `cover` is one of
+/// Cover. Both of type index.
+struct KeySegment {
+  mlir::Value cover, end;
 };
 
-/// More ranges than this are replaced by their hull.
+/// Queries [begin, end) of one head against keys [0, keyCount); all of type
+/// index, begin < end. With a stride other positions than begin, begin + stride
+/// and so on do not count, neither of queries nor of keys.
+struct QueryBlock {
+  mlir::Value b, h, begin, end, keyCount;
+  int64_t stride = 1;
+  /// The ranges that stand in the code already: a mask's are written once,
+  /// however many masks are made of it.
+  mutable llvm::DenseMap<mlir::Value,
+                         std::optional<llvm::SmallVector<KeyRange>>>
+      known{};
+  /// The segments of masks at keys, too.
+  mutable llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, KeySegment>
+      segments{};
+};
+
+/// More ranges than this have no closed form.
 inline constexpr size_t kMaxKeyRanges = 8;
 
 /// One partial range over all keys.
 KeyRange wholeRange(mlir::OpBuilder &builder, mlir::Location loc,
                     const QueryBlock &block);
 
-/// A query at i sees keys in [i - lookback, i + lookahead] only; none means
-/// without bound.
+/// What `mask` says of the block: as the methods of MaskOpInterface, but ranges
+/// that stand in the code already are used again. Ranges are written at the
+/// builder's place: whoever walks over segments in a loop asks for ranges
+/// first.
+std::optional<llvm::SmallVector<KeyRange>> keyRangesOf(mlir::OpBuilder &builder,
+                                                       mlir::Location loc,
+                                                       const QueryBlock &block,
+                                                       mlir::Value mask);
+KeySegment segmentAt(mlir::OpBuilder &builder, mlir::Location loc,
+                     const QueryBlock &block, mlir::Value mask,
+                     mlir::Value key);
+/// The segment at `key` of the mask's closed form, which it has.
+KeySegment segmentOfRanges(mlir::OpBuilder &builder, mlir::Location loc,
+                           const QueryBlock &block, mlir::Value mask,
+                           mlir::Value key);
+
+/// A query at i sees no key behind i + lookahead, and none before i - lookback
+/// but those below `pinned`; none means without bound.
 struct Reach {
   std::optional<int64_t> lookback, lookahead;
+  int64_t pinned = 0;
 };
 
 /// What lies in both.

@@ -174,6 +174,8 @@ FailureOr<int64_t> EmbeddingOp::timeAxis(TimeAxes axes) {
   return axis;
 }
 
+bool EmbeddingOp::isStep() { return bool(getPositions()); }
+
 SmallVector<Value> EmbeddingOp::buildStep(OpBuilder &builder,
                                           StepContext &step) {
   SmallVector<Value> results = cloneForStep(*this, builder, step);
@@ -210,6 +212,8 @@ FailureOr<int64_t> SinusoidalPositionsOp::timeAxis(TimeAxes axes) {
                     /*contracted=*/1);
 }
 
+bool SinusoidalPositionsOp::isStep() { return bool(getPositions()); }
+
 SmallVector<Value> SinusoidalPositionsOp::buildStep(OpBuilder &builder,
                                                     StepContext &step) {
   return {SinusoidalPositionsOp::create(
@@ -240,6 +244,8 @@ FailureOr<int64_t> LearnedPositionsOp::timeAxis(TimeAxes axes) {
   return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
                     /*contracted=*/1);
 }
+
+bool LearnedPositionsOp::isStep() { return bool(getPositions()); }
 
 SmallVector<Value> LearnedPositionsOp::buildStep(OpBuilder &builder,
                                                  StepContext &step) {
@@ -303,6 +309,8 @@ LogicalResult CandidateLogitsOp::verify() {
 FailureOr<int64_t> CandidateLogitsOp::timeAxis(TimeAxes axes) {
   return timeAxisOfVectors(*this, axes, getInputScalesMutable());
 }
+
+bool CandidateLogitsOp::isStep() { return bool(getSentences()); }
 
 SmallVector<Value> CandidateLogitsOp::buildStep(OpBuilder &builder,
                                                 StepContext &step) {

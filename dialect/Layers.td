@@ -13,7 +13,7 @@ def Transformer_PositionLayout : Transformer_Enum<Transformer_PositionLayoutCase
   let summary = "where sines and cosines stand";
 }
 
-def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep"],
+def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep", "isStep"],
                                      ["buildBytes"]> {
   let summary = "rows of a table, with their positions added";
   let description = [{
@@ -88,7 +88,7 @@ def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep"],
 }
 
 def SinusoidalPositionsOp : Transformer_LayerOp<"positions.sinusoidal", [AttrSizedOperandSegments],
-                                                ["buildStep"]> {
+                                                ["buildStep", "isStep"]> {
   let summary = "adds sinusoidal positions (arXiv:1706.03762, section 3.5)";
   let description = [{
     With p the position (the index on axis 1, or `at`), for k < d / 2:
@@ -124,7 +124,7 @@ def SinusoidalPositionsOp : Transformer_LayerOp<"positions.sinusoidal", [AttrSiz
 }
 
 def LearnedPositionsOp : Transformer_LayerOp<"positions.learned", [AttrSizedOperandSegments],
-                                             ["buildStep"]> {
+                                             ["buildStep", "isStep"]> {
   let summary = "adds rows of a table of positions";
   let description = [{
         y = x + table[p + offset, :]
@@ -358,7 +358,7 @@ def FfnOp : Transformer_RowsOp<"ffn", [], ["buildFlops"]> {
 }
 
 def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperandSegments],
-                                            ["buildStep"],
+                                            ["buildStep", "isStep"],
                                             ["buildFlops", "buildBytes"]> {
   let summary = "logits of a ragged list of candidates a sentence";
   let description = [{

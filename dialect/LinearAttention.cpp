@@ -174,6 +174,11 @@ LogicalResult LinearAttentionOp::verifyRegions() {
   return verifyMap(*this, getFeatures(), getMap());
 }
 
+bool LinearAttentionOp::isStep() { return getStep(); }
+
+/// S and z.
+bool LinearAttentionOp::readsDestinations() { return getStep(); }
+
 FailureOr<int64_t> LinearAttentionOp::timeAxis(TimeAxes axes) {
   auto axis = [&](OpOperand &operand) {
     return axes[operand.getOperandNumber()];

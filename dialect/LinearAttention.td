@@ -26,9 +26,11 @@ def Transformer_FeatureMap
 }
 
 class Transformer_LinearAttentionOp<
-    string mnemonic, list<string> incrementalMethods, list<string> workMethods>
+    string mnemonic, list<string> incrementalMethods, list<string> workMethods,
+    list<string> destinationMethods = []>
     : Transformer_LayerOp<mnemonic, [AttrSizedOperandSegments],
-                          incrementalMethods, workMethods> {
+                          incrementalMethods, workMethods,
+                          destinationMethods> {
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region MaxSizedRegion<1>:$map);
   let hasRegionVerifier = 1;
@@ -36,7 +38,8 @@ class Transformer_LinearAttentionOp<
 
 def LinearAttentionOp
     : Transformer_LinearAttentionOp<
-          "linear_attention", ["stateTypes", "buildStep"], ["buildFlops"]> {
+          "linear_attention", ["stateTypes", "buildStep", "isStep"],
+          ["buildFlops"], ["readsDestinations"]> {
   let summary = "attention whose scores are products of features";
   let description = [{
     For each head h (of width query width / heads; kv head h / (heads /

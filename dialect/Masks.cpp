@@ -1,59 +1,20 @@
 //===- Masks.cpp - The mask algebra ---------------------------------------===//
 //
-// Each mask says its predicate and its key ranges. Ranges combine as sets do:
-// `and` intersects pairwise, `or` concatenates, `not` complements; where more
-// than kMaxKeyRanges would result, their hull stands for them. Masks are a
-// graph: what several of them are made of is looked at once.
+// Ranges and segments combine as sets do: `and` intersects, `or` unites, `not`
+// complements. Masks are a graph: what several of them are made of is looked at
+// once.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/MaskRanges.h"
 #include "dialect/Transformer.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/RegionKindInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace heddle;
-
-namespace {
-/// Index arithmetic for the bounds of ranges.
-struct Bounds {
-  OpBuilder &builder;
-  Location loc;
-
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value add(Value lhs, int64_t rhs) {
-    return builder.createOrFold<arith::AddIOp>(loc, lhs, constant(rhs));
-  }
-  Value min(Value lhs, Value rhs) {
-    return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs);
-  }
-  Value max(Value lhs, Value rhs) {
-    return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
-  }
-  Value clamp(Value value, Value limit) {
-    return max(constant(0), min(value, limit));
-  }
-  KeyRange intersect(const KeyRange &lhs, const KeyRange &rhs) {
-    return {max(lhs.begin, rhs.begin), min(lhs.end, rhs.end),
-            max(lhs.fullBegin, rhs.fullBegin), min(lhs.fullEnd, rhs.fullEnd)};
-  }
-  /// One partial range that covers all of `ranges`.
-  KeyRange hull(ArrayRef<KeyRange> ranges) {
-    KeyRange result = ranges.front();
-    for (const KeyRange &range : ranges.drop_front()) {
-      result.begin = min(result.begin, range.begin);
-      result.end = max(result.end, range.end);
-    }
-    result.fullBegin = result.fullEnd = result.begin;
-    return result;
-  }
-};
-} // namespace
 
 /// The op that builds a mask; `verifyMaskOperands` has seen that there is one.
 static MaskOpInterface sourceOf(Value mask) {
@@ -68,15 +29,6 @@ Value Lanes::contains(Value mask, const MaskPoint &point) {
   if (!member)
     member = sourceOf(mask).contains(*this, point);
   return member;
-}
-
-static SmallVector<KeyRange> keyRangesOf(Value mask, OpBuilder &builder,
-                                         Location loc,
-                                         const QueryBlock &block) {
-  auto known = block.known.find(mask);
-  if (known != block.known.end())
-    return known->second;
-  return block.known[mask] = sourceOf(mask).keyRanges(builder, loc, block);
 }
 
 LogicalResult heddle::verifyMaskOperands(Operation *op) {
@@ -98,165 +50,6 @@ LogicalResult heddle::verifyMaskOperands(Operation *op) {
   return success();
 }
 
-static SmallVector<KeyRange> limitRanges(SmallVector<KeyRange> ranges,
-                                         OpBuilder &builder, Location loc) {
-  if (ranges.size() <= kMaxKeyRanges)
-    return ranges;
-  return {Bounds{builder, loc}.hull(ranges)};
-}
-
-static SmallVector<KeyRange> intersectPairwise(ArrayRef<KeyRange> lhs,
-                                               ArrayRef<KeyRange> rhs,
-                                               OpBuilder &builder,
-                                               Location loc) {
-  Bounds bounds{builder, loc};
-  SmallVector<KeyRange> left(lhs), right(rhs), result;
-  // The hulls first: the intersection of hulls is tighter than the hull of
-  // intersections, of which some may be empty and lie anywhere.
-  if (left.size() * right.size() > kMaxKeyRanges)
-    (left.size() > right.size() ? left : right) = {
-        bounds.hull(left.size() > right.size() ? left : right)};
-  for (const KeyRange &l : left)
-    for (const KeyRange &r : right)
-      result.push_back(bounds.intersect(l, r));
-  return limitRanges(std::move(result), builder, loc);
-}
-
-//===----------------------------------------------------------------------===//
-// full, empty, causal, padding
-//===----------------------------------------------------------------------===//
-
-Value MaskFullOp::contains(Lanes &lanes, const MaskPoint &) {
-  return lanes.constant(true);
-}
-SmallVector<KeyRange> MaskFullOp::keyRanges(OpBuilder &builder, Location loc,
-                                            const QueryBlock &block) {
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  return {{zero, block.keyCount, zero, block.keyCount}};
-}
-Reach MaskFullOp::reach() { return {}; }
-bool MaskFullOp::containsBand(Reach) { return true; }
-
-Value MaskEmptyOp::contains(Lanes &lanes, const MaskPoint &) {
-  return lanes.constant(false);
-}
-SmallVector<KeyRange> MaskEmptyOp::keyRanges(OpBuilder &, Location,
-                                             const QueryBlock &) {
-  return {};
-}
-Reach MaskEmptyOp::reach() { return {0, 0}; }
-bool MaskEmptyOp::containsBand(Reach) { return false; }
-
-Value MaskCausalOp::contains(Lanes &lanes, const MaskPoint &point) {
-  return lanes.lessOrEqual(point.j, point.i);
-}
-SmallVector<KeyRange> MaskCausalOp::keyRanges(OpBuilder &builder, Location loc,
-                                              const QueryBlock &block) {
-  Bounds bounds{builder, loc};
-  return {{bounds.constant(0), bounds.min(block.end, block.keyCount),
-           bounds.constant(0),
-           bounds.min(bounds.add(block.begin, 1), block.keyCount)}};
-}
-Reach MaskCausalOp::reach() { return {std::nullopt, 0}; }
-bool MaskCausalOp::containsBand(Reach band) {
-  return band.lookahead && *band.lookahead <= 0;
-}
-
-Value MaskPaddingOp::contains(Lanes &lanes, const MaskPoint &point) {
-  return lanes.less(point.j, lanes.load(getLengths(), point.b));
-}
-SmallVector<KeyRange> MaskPaddingOp::keyRanges(OpBuilder &builder, Location loc,
-                                               const QueryBlock &block) {
-  Bounds bounds{builder, loc};
-  Lanes lanes(builder, loc);
-  Value length = builder.createOrFold<arith::IndexCastOp>(
-      loc, builder.getIndexType(), lanes.load(getLengths(), block.b));
-  Value end = bounds.clamp(length, block.keyCount);
-  return {{bounds.constant(0), end, bounds.constant(0), end}};
-}
-SmallVector<Value> MaskPaddingOp::operandsOfSentences() {
-  return {getLengths()};
-}
-Reach MaskPaddingOp::reach() { return {}; }
-bool MaskPaddingOp::containsBand(Reach) { return false; }
-
-//===----------------------------------------------------------------------===//
-// window
-//===----------------------------------------------------------------------===//
-
-LogicalResult MaskWindowOp::verify() {
-  // mask_window_c1
-  int64_t left = getLeftAttr().getInt(), right = getRightAttr().getInt();
-  if (left < 0 || right < 0)
-    return emitOpError("expects left and right of at least 0, found ")
-           << left << " and " << right;
-  // mask_window_c2
-  if (getDilation().empty())
-    return emitOpError("expects at least one dilation, found none");
-  for (int64_t dilation : getDilation())
-    if (dilation < 1)
-      return emitOpError("expects dilations of at least 1, found ") << dilation;
-  // mask_window_c3
-  constexpr int64_t limit = std::numeric_limits<int32_t>::max();
-  int64_t widest = *llvm::max_element(getDilation());
-  for (auto [side, extent] :
-       {std::pair("left", left), std::pair("right", right)})
-    if (widest > limit || extent > limit / widest)
-      return emitOpError("expects ")
-             << side << " times the largest dilation to be at most " << limit
-             << ", found " << extent << " times " << widest;
-  return success();
-}
-
-Value MaskWindowOp::contains(Lanes &lanes, const MaskPoint &point) {
-  Value dilation = lanes.table(getDilation(), point.h);
-  Value distance = lanes.sub(point.i, point.j);
-  Value left = lanes.mul(dilation, lanes.constant(int32_t(getLeft())));
-  Value right = lanes.mul(dilation, lanes.constant(-int32_t(getRight())));
-  Value inside = lanes.both(lanes.lessOrEqual(distance, left),
-                            lanes.lessOrEqual(right, distance));
-  if (llvm::all_equal(getDilation()) && getDilation().front() == 1)
-    return inside;
-  return lanes.both(inside, lanes.equal(lanes.rem(distance, dilation),
-                                        lanes.constant(int32_t(0))));
-}
-
-SmallVector<KeyRange> MaskWindowOp::keyRanges(OpBuilder &builder, Location loc,
-                                              const QueryBlock &block) {
-  Bounds bounds{builder, loc};
-  int64_t left = getLeft(), right = getRight();
-  int64_t widest = *llvm::max_element(getDilation());
-  Value begin =
-      bounds.clamp(bounds.add(block.begin, -left * widest), block.keyCount);
-  Value end =
-      bounds.clamp(bounds.add(block.end, right * widest), block.keyCount);
-  if (widest > 1)
-    return {{begin, end, begin, begin}};
-  return {{begin, end,
-           bounds.clamp(bounds.add(block.end, -1 - left), block.keyCount),
-           bounds.clamp(bounds.add(block.begin, 1 + right), block.keyCount)}};
-}
-
-std::optional<int64_t> MaskWindowOp::numHeads() {
-  // One value serves all heads.
-  return getDilation().size() == 1 ? std::nullopt
-                                   : std::optional(getDilation().size());
-}
-
-Reach MaskWindowOp::reach() {
-  int64_t widest = *llvm::max_element(getDilation());
-  return {int64_t(getLeft()) * widest, int64_t(getRight()) * widest};
-}
-
-bool MaskWindowOp::containsBand(Reach band) {
-  // A dilated window has holes, except on the query's own position.
-  bool isPoint = band.lookback == 0 && band.lookahead == 0;
-  if (!isPoint && *llvm::max_element(getDilation()) > 1)
-    return false;
-  return band.lookback && *band.lookback <= int64_t(getLeft()) &&
-         band.lookahead && *band.lookahead <= int64_t(getRight());
-}
-
 //===----------------------------------------------------------------------===//
 // and, or, not
 //===----------------------------------------------------------------------===//
@@ -265,11 +58,17 @@ Value MaskAndOp::contains(Lanes &lanes, const MaskPoint &point) {
   return lanes.both(lanes.contains(getLhs(), point),
                     lanes.contains(getRhs(), point));
 }
-SmallVector<KeyRange> MaskAndOp::keyRanges(OpBuilder &builder, Location loc,
-                                           const QueryBlock &block) {
-  return intersectPairwise(keyRangesOf(getLhs(), builder, loc, block),
-                           keyRangesOf(getRhs(), builder, loc, block), builder,
-                           loc);
+KeyRanges MaskAndOp::keyRanges(OpBuilder &builder, Location loc,
+                               const QueryBlock &block) {
+  KeyRanges lhs = keyRangesOf(builder, loc, block, getLhs());
+  KeyRanges rhs = keyRangesOf(builder, loc, block, getRhs());
+  return IndexMath{builder, loc}.intersect(lhs, rhs);
+}
+KeySegment MaskAndOp::segmentAt(OpBuilder &builder, Location loc,
+                                const QueryBlock &block, Value key) {
+  return IndexMath{builder, loc}.intersect(
+      heddle::segmentAt(builder, loc, block, getLhs(), key),
+      heddle::segmentAt(builder, loc, block, getRhs(), key));
 }
 
 static std::optional<int64_t> looser(std::optional<int64_t> lhs,
@@ -281,7 +80,8 @@ static std::optional<int64_t> looser(std::optional<int64_t> lhs,
 
 static Reach unite(const Reach &lhs, const Reach &rhs) {
   return {looser(lhs.lookback, rhs.lookback),
-          looser(lhs.lookahead, rhs.lookahead)};
+          looser(lhs.lookahead, rhs.lookahead),
+          std::max(lhs.pinned, rhs.pinned)};
 }
 
 /// The answer for `mask`, given functions that join the answers for the
@@ -324,42 +124,75 @@ static bool holdsBand(Value mask, Reach band) {
       [&](MaskOpInterface op) { return op.containsBand(band); }, known);
 }
 
+/// Strides that no positions have in common are as good as none.
+static int64_t strideOf(Value mask) {
+  llvm::DenseMap<Value, int64_t> known;
+  auto both = [](int64_t lhs, int64_t rhs) {
+    constexpr int64_t limit = std::numeric_limits<int32_t>::max();
+    int64_t stride = std::lcm(lhs, rhs);
+    return stride <= limit ? stride : std::max(lhs, rhs);
+  };
+  return ask<int64_t>(
+      mask, both, std::gcd<int64_t, int64_t>,
+      [](MaskOpInterface op) { return op.stride(); }, known);
+}
+
 Reach MaskAndOp::reach() { return reachOf(getMask()); }
+int64_t MaskAndOp::stride() { return strideOf(getMask()); }
 bool MaskAndOp::containsBand(Reach band) { return holdsBand(getMask(), band); }
 
 Value MaskOrOp::contains(Lanes &lanes, const MaskPoint &point) {
   return lanes.either(lanes.contains(getLhs(), point),
                       lanes.contains(getRhs(), point));
 }
-SmallVector<KeyRange> MaskOrOp::keyRanges(OpBuilder &builder, Location loc,
-                                          const QueryBlock &block) {
-  SmallVector<KeyRange> ranges = keyRangesOf(getLhs(), builder, loc, block);
-  llvm::append_range(ranges, keyRangesOf(getRhs(), builder, loc, block));
-  return limitRanges(std::move(ranges), builder, loc);
+KeyRanges MaskOrOp::keyRanges(OpBuilder &builder, Location loc,
+                              const QueryBlock &block) {
+  KeyRanges lhs = keyRangesOf(builder, loc, block, getLhs());
+  KeyRanges rhs = keyRangesOf(builder, loc, block, getRhs());
+  if (!lhs || !rhs || lhs->size() + rhs->size() > kMaxKeyRanges)
+    return std::nullopt;
+  llvm::append_range(*lhs, *rhs);
+  return lhs;
+}
+KeySegment MaskOrOp::segmentAt(OpBuilder &builder, Location loc,
+                               const QueryBlock &block, Value key) {
+  return IndexMath{builder, loc}.unite(
+      heddle::segmentAt(builder, loc, block, getLhs(), key),
+      heddle::segmentAt(builder, loc, block, getRhs(), key));
 }
 Reach MaskOrOp::reach() { return reachOf(getMask()); }
+int64_t MaskOrOp::stride() { return strideOf(getMask()); }
 bool MaskOrOp::containsBand(Reach band) { return holdsBand(getMask(), band); }
 
 Value MaskNotOp::contains(Lanes &lanes, const MaskPoint &point) {
   return lanes.negate(lanes.contains(getOperand(), point));
 }
 
-SmallVector<KeyRange> MaskNotOp::keyRanges(OpBuilder &builder, Location loc,
-                                           const QueryBlock &block) {
-  Bounds bounds{builder, loc};
-  Value zero = bounds.constant(0);
-  SmallVector<KeyRange> result = {{zero, block.keyCount, zero, block.keyCount}};
-  for (const KeyRange &range : keyRangesOf(getOperand(), builder, loc, block)) {
+KeyRanges MaskNotOp::keyRanges(OpBuilder &builder, Location loc,
+                               const QueryBlock &block) {
+  KeyRanges ranges = keyRangesOf(builder, loc, block, getOperand());
+  if (!ranges)
+    return std::nullopt;
+  IndexMath math{builder, loc};
+  Value zero = math.constant(0);
+  KeyRanges result = {{{zero, block.keyCount, zero, block.keyCount}}};
+  for (const KeyRange &range : *ranges) {
     // An empty full part may stand anywhere: bring it inside first.
     Value fullBegin =
-        bounds.min(bounds.max(range.fullBegin, range.begin), range.end);
-    Value fullEnd = bounds.max(fullBegin, bounds.min(range.fullEnd, range.end));
-    Value end = bounds.max(range.begin, range.end);
-    KeyRange outside[] = {{zero, fullBegin, zero, range.begin},
-                          {fullEnd, block.keyCount, end, block.keyCount}};
-    result = intersectPairwise(result, outside, builder, loc);
+        math.min(math.max(range.fullBegin, range.begin), range.end);
+    Value fullEnd = math.max(fullBegin, math.min(range.fullEnd, range.end));
+    Value end = math.max(range.begin, range.end);
+    result = math.intersect(result,
+                            {{{zero, fullBegin, zero, range.begin},
+                              {fullEnd, block.keyCount, end, block.keyCount}}});
   }
   return result;
+}
+KeySegment MaskNotOp::segmentAt(OpBuilder &builder, Location loc,
+                                const QueryBlock &block, Value key) {
+  auto [cover, end] = heddle::segmentAt(builder, loc, block, getOperand(), key);
+  IndexMath math{builder, loc};
+  return {math.sub(math.constant(kAll), cover), end};
 }
 Reach MaskNotOp::reach() { return {}; }
 bool MaskNotOp::containsBand(Reach) { return false; }
@@ -409,9 +242,9 @@ struct MergeCausalIntoWindow : OpRewritePattern<MaskAndOp> {
     if (!windowOp || !causal.getDefiningOp<MaskCausalOp>())
       return rewriter.notifyMatchFailure(op, "expected a causal mask and a "
                                              "window");
-    rewriter.replaceOpWithNewOp<MaskWindowOp>(op, windowOp.getLeftAttr(),
-                                              rewriter.getI64IntegerAttr(0),
-                                              windowOp.getDilationAttr());
+    rewriter.replaceOpWithNewOp<MaskWindowOp>(
+        op, windowOp.getLeftAttr(), rewriter.getDenseI64ArrayAttr({0}),
+        windowOp.getDilationAttr());
     return success();
   }
 };
@@ -426,8 +259,12 @@ struct IntersectWindows : OpRewritePattern<MaskAndOp> {
     if (!lhs || !rhs || lhs.getDilation() != rhs.getDilation())
       return rewriter.notifyMatchFailure(op, "expected two windows of one "
                                              "dilation");
-    auto narrower = [&](uint64_t left, uint64_t right) {
-      return rewriter.getI64IntegerAttr(std::min(left, right));
+    auto narrower = [&](ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs) {
+      SmallVector<int64_t> result;
+      for (size_t h = 0; h < std::max(lhs.size(), rhs.size()); ++h)
+        result.push_back(std::min(lhs[lhs.size() == 1 ? 0 : h],
+                                  rhs[rhs.size() == 1 ? 0 : h]));
+      return rewriter.getDenseI64ArrayAttr(result);
     };
     rewriter.replaceOpWithNewOp<MaskWindowOp>(
         op, narrower(lhs.getLeft(), rhs.getLeft()),

@@ -90,6 +90,38 @@ LogicalResult TileRunsOp::verify() {
   return verifyMaskOperands(*this);
 }
 
+/// Whether `mask` has lists.
+static LogicalResult verifyHasLists(Operation *op, Value mask) {
+  if (mask.getDefiningOp<KeyListOpInterface>())
+    return success();
+  return op->emitOpError("expects a mask that lists keys");
+}
+
+LogicalResult ListSizeOp::verify() {
+  // mask_list_size_c1
+  return verifyHasLists(*this, getKeys());
+}
+
+LogicalResult ListedKeysOp::verify() {
+  // mask_listed_keys_c1
+  if (failed(verifyHasLists(*this, getKeys())))
+    return failure();
+  return verifyMaskOperands(*this);
+}
+
+LogicalResult OnlineResumeOp::verify() {
+  // online_resume_c1
+  if (memrefType(getSums()).getDimSize(0) !=
+          memrefType(getOwn()).getDimSize(0) ||
+      columnsOf(getSums()) == 0 || columnsOf(getOwn()) != 0)
+    return emitOpError("expects sums of a block and of one query, of one "
+                       "width, found ")
+           << getSums().getType() << " and " << getOwn().getType();
+  if (failed(verifyState(*this, getState(), getSums())))
+    return failure();
+  return verifyState(*this, getOwnState(), getOwn());
+}
+
 LogicalResult OnlineInitOp::verify() {
   // online_init_c1
   if (failed(verifyAgree(*this, "number of columns", columnsOf(getQueries()),

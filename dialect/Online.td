@@ -34,42 +34,99 @@ def Transformer_Slots : MemRefRankOf<[Index], [2]>;
 /// Bounds of runs: begin, end, begin and end of the full part.
 def Transformer_Runs : MemRefRankOf<[Index], [2]>;
 
-def TileRunsOp : Transformer_Op<"mask.tile_runs"> {
+/// Positions of keys, with room for a vector behind the last one.
+def Transformer_KeyList : MemRefRankOf<[I32], [1]>;
+
+def TileRunsOp : Transformer_Op<"mask.tile_runs", [AttrSizedOperandSegments]> {
   let summary = "the tiles of keys that a block of queries touches";
   let description = [{
     Writes runs of tiles in ascending order, none of which overlap: rows
-    [begin, end, full begin, full end] of `runs`, at most one for each range that
-    the mask's op gives for the queries. Tiles of `tile` keys count from key 0;
-    ranges are rounded outward to tiles first, then sorted and trimmed. Keys
-    outside all runs belong to no query; those in a run's full part to every one.
-    A run can be empty. The result counts runs.
+    [begin, end, full begin, full end] of `runs`. Tiles of `tile` keys count from
+    key 0; what the mask's op says of the queries is rounded outward to tiles.
+    Keys outside all runs belong to no query; those in a run's full part to every
+    one. A run can be empty.
 
-    Without a mask there is one run, all of it full.
+    With `strided`, queries and keys count the positions of one remainder: number k
+    is position remainder + stride k. The mask sees no others.
+
+    There may be more runs than rows: results are how many runs there are here,
+    and the key to go on from, which is the end of keys behind the last run. A
+    closed form has all of its runs at once. Without a mask there is one run, all
+    of it full.
 
     ```mlir
-    %count = transformer.mask.tile_runs mask(%mask) of %b, %h
-        queries %i to %end keys %c0 to %keys into %runs {tile = 8 : i64}
+    %count, %next = transformer.mask.tile_runs mask(%mask) of %b, %h
+        queries %i to %end keys %from to %keys into %runs {tile = 8 : i64}
         : memref<8x4xindex>
     ```
 
     Constraints:
-    - (C1) `runs` has four columns and a row for each range that a mask may give.
+    - (C1) `runs` has four columns and a row for each range of a closed form.
   }];
   let arguments = (ins Optional<Transformer_Mask>:$mask, Index:$batch,
                        Index:$head, Index:$queryBegin, Index:$queryEnd,
-                       Index:$keyBegin, Index:$keyEnd, Transformer_Runs:$runs,
-                       Transformer_Count:$tile);
-  let results = (outs Index:$count);
+                       Index:$keyBegin, Index:$keyEnd,
+                       Optional<Index>:$remainder, Transformer_Runs:$runs,
+                       Transformer_Count:$tile,
+                       DefaultValuedAttr<Transformer_Count, "1">:$stride);
+  let results = (outs Index:$count, Index:$next);
   let assemblyFormat = [{
     (`mask` `(` $mask^ `)`)? `of` $batch `,` $head
         `queries` $queryBegin `to` $queryEnd `keys` $keyBegin `to` $keyEnd
-        `into` $runs attr-dict `:` type($runs)
+        (`strided` `(` $remainder^ `)`)? `into` $runs attr-dict `:` type($runs)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The op that builds the mask, or null.
     ::heddle::MaskOpInterface getMaskOp();
   }];
+}
+
+def ListSizeOp : Transformer_Op<"mask.list_size", [Pure]> {
+  let summary = "how many places the list of a query has";
+  let description = [{
+    What KeyListOpInterface says of the query at a position.
+
+    ```mlir
+    %size = transformer.mask.list_size %keys of %b, %h, %i
+    ```
+
+    Constraints:
+    - (C1) the mask is one with lists.
+  }];
+  let arguments = (ins Transformer_Mask:$keys, Index:$batch, Index:$head,
+                       Index:$query);
+  let results = (outs Index:$size);
+  let assemblyFormat = "$keys `of` $batch `,` $head `,` $query attr-dict";
+  let hasVerifier = 1;
+}
+
+def ListedKeysOp : Transformer_Op<"mask.listed_keys"> {
+  let summary = "the keys that a list has for a query";
+  let description = [{
+    Writes to `list` those of the keys at the places [begin, end) of a query's list
+    that exist, stand in [key begin, key end) and are in the mask behind `where`.
+    The result counts them.
+
+    ```mlir
+    %count = transformer.mask.listed_keys %keys[%at to %end] where(%mask)
+        of %b, %h, %i keys %c0 to %n into %list : memref<272xi32>
+    ```
+
+    Constraints:
+    - (C1) the mask is one with lists.
+  }];
+  let arguments = (ins Transformer_Mask:$keys, Index:$begin, Index:$end,
+                       Transformer_Mask:$where, Index:$batch, Index:$head,
+                       Index:$query, Index:$keyBegin, Index:$keyEnd,
+                       Transformer_KeyList:$list);
+  let results = (outs Index:$count);
+  let assemblyFormat = [{
+    $keys `[` $begin `to` $end `]` `where` `(` $where `)`
+        `of` $batch `,` $head `,` $query `keys` $keyBegin `to` $keyEnd
+        `into` $list attr-dict `:` type($list)
+  }];
+  let hasVerifier = 1;
 }
 
 def OnlineInitOp : Transformer_Op<"online.init"> {
@@ -101,6 +158,29 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
   let assemblyFormat = [{
     $rows `[` $first `]` `into` $queries `,` $sums `,` $state attr-dict
         `:` type($rows) `,` type($queries) `,` type($sums) `,` type($state)
+  }];
+  let hasVerifier = 1;
+}
+
+def OnlineResumeOp : Transformer_Op<"online.resume"> {
+  let summary = "one query of a block goes on by itself";
+  let description = [{
+    The sums and the state of a column of a block become those of one query.
+
+    ```mlir
+    transformer.online.resume %sums, %state [%column] into %own, %ownState
+        : memref<64x32xf32>, memref<4x32xf32>, memref<64xf32>, memref<4x16xf32>
+    ```
+
+    Constraints:
+    - (C1) both sums have one width; states are [4, columns] and [4, lanes].
+  }];
+  let arguments = (ins Transformer_QuerySums:$sums, Transformer_State:$state,
+                       Index:$column, Transformer_QuerySums:$own,
+                       Transformer_State:$ownState);
+  let assemblyFormat = [{
+    $sums `,` $state `[` $column `]` `into` $own `,` $ownState attr-dict
+        `:` type($sums) `,` type($state) `,` type($own) `,` type($ownState)
   }];
   let hasVerifier = 1;
 }
@@ -137,7 +217,10 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     weights.
 
     Position j stands in row j of `keys`; with `ring` in row j - origin, or one
-    lap earlier where that is behind the last row.
+    lap earlier where that is behind the last row. The first `pinned` positions
+    stand in rows of their own, before the ring. With `listed`, key j is number j
+    of a list of positions; with `strided`, queries and keys count the positions
+    remainder + stride j, and so do rows.
 
     A similarity region sees f32. Keys that do not stand as it reads them pass
     through `copies`, a tile at a time: those of bf16 widened, and for one query,
@@ -169,6 +252,8 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
                        Index:$fullEnd, Optional<Transformer_Mask>:$mask,
                        Index:$batch, Index:$head, Index:$first,
                        Optional<Index>:$origin,
+                       Optional<Transformer_KeyList>:$list,
+                       Optional<Index>:$remainder,
                        Optional<Transformer_QuerySums>:$scores,
                        Optional<Transformer_HeadRows>:$last,
                        Optional<Transformer_Copies>:$copies,
@@ -176,6 +261,8 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
                        Transformer_State:$state, F32Attr:$factor,
                        DefaultValuedAttr<F32Attr, "1.0f">:$scale,
                        Transformer_Count:$tile,
+                       DefaultValuedAttr<I64Attr, "0">:$pinned,
+                       DefaultValuedAttr<Transformer_Count, "1">:$stride,
                        DefaultValuedAttr<Transformer_Normalizer,
                                   "::heddle::Normalizer::Softmax">:$normalizer);
   let regions = (region MaxSizedRegion<1>:$similarity,
@@ -184,7 +271,9 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
   let assemblyFormat = [{
     $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
         (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
-        (`ring` $origin^)? (`scores` `(` $scores^ `:` type($scores) `)`)?
+        (`ring` $origin^)? (`listed` `(` $list^ `:` type($list) `)`)?
+        (`strided` `(` $remainder^ `)`)?
+        (`scores` `(` $scores^ `:` type($scores) `)`)?
         (`last` `(` $last^ `:` type($last) `)`)?
         (`copies` `(` $copies^ `:` type($copies) `)`)?
         `into` $weights `,` $sums `,` $state attr-dict
@@ -234,8 +323,8 @@ def OnlineColumnsOp : Transformer_Op<"online.columns"> {
     for the groups of keys that [begin, end) touches. Zeros stand for the rows
     behind the last one, and for values that are infinite or no numbers. What
     tiles of a block add to its sums of bf16. `slots` says of each slot the number
-    of its group, head groups + j / 32 with the groups of a head, and whether such
-    a value was left out: a group that is there already stays. -1 is no group.
+    of its group, 2^32 head + j / 32, and whether such a value was left out: a group
+    that is there already stays. -1 is no group.
 
     ```mlir
     transformer.online.columns %values[%j to %end] of %head into %columns, %slots
@@ -285,12 +374,15 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
                        Transformer_PairedRows:$values, Index:$begin, Index:$end,
                        Index:$fullBegin, Index:$fullEnd,
                        Optional<Index>:$origin,
+                       Optional<Transformer_KeyList>:$list,
                        Optional<Transformer_KeyGroups>:$columns,
                        Optional<Transformer_Slots>:$slots,
-                       Transformer_QuerySums:$sums, Transformer_Count:$tile);
+                       Transformer_QuerySums:$sums, Transformer_Count:$tile,
+                       DefaultValuedAttr<I64Attr, "0">:$pinned);
   let assemblyFormat = [{
     $weights `,` $values `[` $begin `to` $end `]`
         `full` $fullBegin `to` $fullEnd (`ring` $origin^)?
+        (`listed` `(` $list^ `:` type($list) `)`)?
         (`columns` `(` $columns^ `:` type($columns) `)`)?
         (`slots` `(` $slots^ `:` type($slots) `)`)? `into` $sums
         attr-dict `:` type($weights) `,` type($values) `,` type($sums)

@@ -30,6 +30,11 @@ LogicalResult RecurrenceOp::verify() {
   return verifyDestination(*this, forget.getShape());
 }
 
+bool RecurrenceOp::isStep() { return getStep(); }
+
+/// The state c_(t-1).
+bool RecurrenceOp::readsDestinations() { return getStep(); }
+
 FailureOr<int64_t> RecurrenceOp::timeAxis(TimeAxes axes) {
   if (axes[0] == 1 && axes[1] == 1)
     return 1;
@@ -70,6 +75,10 @@ LogicalResult CacheAppendOp::verify() {
   if (input.getElementType() != cache.getElementType())
     return emitOpError("appends ") << input << " to a cache of type " << cache
                                    << ", expected one element type";
+  // cache_append_c3
+  if (int64_t pinned = getPinnedAttr().getInt(); pinned < 0)
+    return emitOpError("expects no fewer than 0 pinned slots, found ")
+           << pinned;
   return success();
 }
 

@@ -6,7 +6,8 @@
 include "dialect/Base.td"
 
 def RecurrenceOp : Transformer_LayerOp<"recurrence", [],
-                                       ["stateTypes", "buildStep"]> {
+                                       ["stateTypes", "buildStep", "isStep"],
+                                       [], ["readsDestinations"]> {
   let summary = "the simpler simple recurrent unit (SSRU)";
   let description = [{
         c_t = sigmoid(f_t) * c_(t-1) + (1 - sigmoid(f_t)) * v_t,   c_(-1) = 0
@@ -40,7 +41,7 @@ def CacheAppendOp : Transformer_Op<"cache.append", [
       DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                                   ["reifyResultShapes"]>,
       DeclareOpInterfaceMethods<WorkOpInterface, ["buildBytes"]>,
-      DestinationOpInterface
+      DeclareOpInterfaceMethods<DestinationOpInterface, ["readsDestinations"]>
     ]> {
   let summary = "writes one position a row to a cache, in place";
   let description = [{
@@ -48,7 +49,8 @@ def CacheAppendOp : Transformer_Op<"cache.append", [
 
     x [rows, d], positions [rows], cache [rows, slots, d] -> the cache. With as
     many slots as positions it is the usual cache; with the reach of a window
-    plus one it is a ring buffer.
+    plus one it is a ring buffer. The first `pinned` positions have slots of their
+    own, before the ring: p goes to pinned + (p - pinned) mod (slots - pinned).
 
     ```mlir
     %k1 = transformer.cache.append %k at %positions into %k0
@@ -59,10 +61,12 @@ def CacheAppendOp : Transformer_Op<"cache.append", [
     Constraints:
     - (C1) x is [rows, d], the cache [rows, slots, d] with slots > 0.
     - (C2) both have one element type.
+    - (C3) pinned is 0 or more.
   }];
   let arguments = (ins Transformer_FloatVectors:$input,
                        Transformer_PerRow:$positions,
-                       Transformer_FloatVectors:$destination);
+                       Transformer_FloatVectors:$destination,
+                       DefaultValuedAttr<I64Attr, "0">:$pinned);
   let results = (outs Optional<AnyRankedTensor>:$output);
   let assemblyFormat = [{
     $input `at` $positions `into` $destination attr-dict
@@ -70,6 +74,8 @@ def CacheAppendOp : Transformer_Op<"cache.append", [
   }];
   let hasVerifier = 1;
   let extraClassDefinition = [{
+    /// What is not written stays.
+    bool $cppClass::readsDestinations() { return true; }
     void $cppClass::getEffects(
         ::llvm::SmallVectorImpl<::mlir::SideEffects::EffectInstance<
             ::mlir::MemoryEffects::Effect>> &effects) {

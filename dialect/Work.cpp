@@ -1,7 +1,7 @@
 //===- Work.cpp - What layer ops have to do -------------------------------===//
 //
 // The arithmetic of a profile, built as index arithmetic on the sizes of an
-// op's memrefs. Attention counts the pairs inside its mask's key ranges, query
+// op's memrefs. Attention counts the pairs inside its mask's segments, query
 // by query: exact for causal, padding and plain windows, an upper bound where
 // ranges hold more than the mask (dilation, negation).
 //
@@ -9,6 +9,7 @@
 
 #include "dialect/Attention.h"
 #include "dialect/LayerChecks.h"
+#include "dialect/MaskParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -56,6 +57,44 @@ struct Counter {
                                       add(carried.front(), body(i)));
                })
         .getResult(0);
+  }
+  /// Places of the list of query i.
+  Value sizeOf(Value list, Value b, Value h, Value i) {
+    Lanes lanes(builder, loc);
+    auto toI32 = [&](Value value) -> Value {
+      return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                        value);
+    };
+    Value size = list.getDefiningOp<KeyListOpInterface>().listSize(
+        lanes, {toI32(b), toI32(h), toI32(i), Value()});
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      size);
+  }
+  /// Keys of the segments that the one query of `block` sees.
+  Value keysOf(Value mask, const QueryBlock &block) {
+    // Closed forms of its parts stand in front of the loop.
+    keyRangesOf(builder, loc, block, mask);
+    Value zero = constant(0);
+    auto loop = scf::WhileOp::create(
+        builder, loc, TypeRange{zero.getType(), zero.getType()},
+        ValueRange{zero, zero},
+        [&](OpBuilder &, Location, ValueRange carried) {
+          Value isLeft =
+              arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                    carried[0], block.keyCount);
+          scf::ConditionOp::create(builder, loc, isLeft, carried);
+        },
+        [&](OpBuilder &, Location, ValueRange carried) {
+          auto [cover, end] = segmentAt(builder, loc, block, mask, carried[0]);
+          Value isSeen = arith::CmpIOp::create(
+              builder, loc, arith::CmpIPredicate::ne, cover, zero);
+          Value length = arith::SubIOp::create(builder, loc, end, carried[0]);
+          Value seen =
+              arith::SelectOp::create(builder, loc, isSeen, length, zero);
+          scf::YieldOp::create(builder, loc,
+                               ValueRange{end, add(carried[1], seen)});
+        });
+    return loop.getResult(1);
   }
 };
 } // namespace
@@ -141,20 +180,17 @@ Value AttentionOp::buildFlops(OpBuilder &builder) {
         builder, loc, builder.getIndexType(),
         memref::LoadOp::create(builder, loc, memref, row));
   };
-  /// Keys that the mask's ranges allow query i of sentence b.
+  MaskParts parts = splitMask(builder, getMask());
+  /// Keys that the mask's segments and lists allow query i of sentence b.
   auto keysOf = [&](Value b, Value h, Value i, Value keyCount) {
-    if (!getMask())
+    if (!parts.tiled)
       return keyCount;
     Value end = counter.add(i, counter.constant(1));
-    Value keys = counter.constant(0);
-    for (const KeyRange &range : getMaskOp().keyRanges(
-             builder, loc, QueryBlock{b, h, i, end, keyCount})) {
-      Value length =
-          arith::SubIOp::create(builder, loc, range.end, range.begin);
-      keys = counter.add(keys, arith::MaxSIOp::create(builder, loc, length,
-                                                      counter.constant(0)));
-    }
-    return Value(arith::MinSIOp::create(builder, loc, keys, keyCount));
+    Value keys =
+        counter.keysOf(parts.tiled, QueryBlock{b, h, i, end, keyCount});
+    for (const MaskParts::List &list : parts.lists)
+      keys = counter.add(keys, counter.sizeOf(list.keys, b, h, i));
+    return keys;
   };
   Value slots = counter.size(getKey(), 1);
   Value pairs = counter.sum(counter.constant(getHeads()), [&](Value h) {

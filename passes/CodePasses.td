@@ -89,11 +89,15 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
   let description = [{
     Comes in: attention on memrefs. Each becomes a parallel loop of tasks, whose
     number follows from the work at run time. A task walks over blocks of queries
-    of one head; the mask's key ranges give the tiles that a block touches, in
+    of one head; what the mask sees of a block gives the tiles that it touches, in
     ascending order; for each tile weights are computed and the weighted values
     added (online softmax, arXiv:1805.02867), so that memory does not grow with the
-    number of keys. Tiles outside all ranges are never visited, and inside full
-    ranges the mask's predicate is not evaluated. No mask op is named.
+    number of keys. Tiles that no query sees are never visited, and where all
+    queries see all keys the mask's predicate is not evaluated. No mask op is named.
+
+    Heads whose masks have other parameters are other code. Of a mask with a stride
+    each remainder of positions is a view, tiled by itself. Single keys of lists are
+    gathered for each query, behind the tiles of its block.
 
     Tile sizes are those of scratch memory and steps: changing them here changes
     the code.
@@ -111,15 +115,18 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
       %weights = memref.alloca() : memref<256x32xf32>  // and queries, sums, state
       scf.for %unit = %first to %last step %c1 {
         transformer.online.init %rows[%i] into %queries, %sums, %state
-        %count = transformer.mask.tile_runs mask(%causal) of %b, %h
-            queries %i to %end keys %c0 to %n into %runs
-        scf.for %run = %c0 to %count step %c1 {
-          scf.for %j = %begin to %end step %c256 {
-            transformer.online.weights %queries, %keys[%j to %stop] ...
-                mask(%causal) of %b, %h, %i into %weights, %sums, %state
-            transformer.online.update %weights, %values[%j to %stop] ...
-                into %sums
+        scf.while (%from = %c0) ... {
+          %count, %next = transformer.mask.tile_runs mask(%causal) of %b, %h
+              queries %i to %end keys %from to %n into %runs
+          scf.for %run = %c0 to %count step %c1 {
+            scf.for %j = %begin to %end step %c256 {
+              transformer.online.weights %queries, %keys[%j to %stop] ...
+                  mask(%causal) of %b, %h, %i into %weights, %sums, %state
+              transformer.online.update %weights, %values[%j to %stop] ...
+                  into %sums
+            }
           }
+          scf.yield %next
         }
         transformer.online.finish %sums, %state into %result[%i]
       }
@@ -315,7 +322,8 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
     function of KernelAbi.h, which finds what the body captured in a context on the
     caller's stack, and the loop a call of the runtime's `parallelFor`; or of the
     task itself, over all iterations, where there is one task or one thread.
-    Scratch memory (`memref.alloca` of static size) is taken once a task function.
+    Scratch memory (`memref.alloca` of static size) gets a place in that of the
+    thread which runs the task; `@heddle.scratch` says how much the largest needs.
 
     Kernels with such a loop get the pointer to the `HeddleCall` as their last
     argument, where profile-kernels gave them none; their callers pass it on.
@@ -328,11 +336,12 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
     func.func private @scale(%x: memref<?x8xf32>, %tasks: index, %call: !llvm.ptr)
       %context = llvm.alloca ... x !llvm.struct<(struct<...>)>
       scf.if %direct {
-        func.call @scale.task(%context, %begin, %end)
+        func.call @scale.task(%context, %scratch, %begin, %end)
       } else {
-        llvm.call %parallel_for(%pool, %end, %task, %context)
+        llvm.call %parallel_for(%pool, %end, %task, %context, %scratch, %bytes)
       }
-    func.func private @scale.task(%context: !llvm.ptr, %begin: i64, %end: i64)
+    func.func private @scale.task(%context: !llvm.ptr, %scratch: !llvm.ptr,
+                                  %begin: i64, %end: i64)
       scf.for %task = %begin to %end step %c1 { ... }
     ```
 

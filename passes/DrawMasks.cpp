@@ -96,28 +96,36 @@ LogicalResult DrawMasks::checkOptions() {
   return success();
 }
 
+/// Adds a head to the panel of those alike, or a panel where there are less
+/// than `most`.
+static void addHead(std::vector<MaskPanel> &panels, int64_t head, PairGrid grid,
+                    size_t most) {
+  for (MaskPanel &panel : panels)
+    if (panel.grid == grid)
+      return panel.heads.push_back(head);
+  if (panels.size() < most)
+    panels.push_back({{head}, std::move(grid)});
+}
+
 /// The mask of `op`, without its owner.
 llvm::Expected<MaskPicture> DrawMasks::picture(AttentionOp op) {
   Evaluator evaluator;
   operands.bind(op.getMask(), length, evaluator);
-  MaskProbe probe(op.getMask(), evaluator);
   int64_t numHeads = op.getHeads();
+  MaskProbe probe(op.getMask(), numHeads, evaluator);
   MaskPicture picture{formatMask(op.getMask()), "", {}, numHeads};
   for (int64_t head = 0; head < numHeads; ++head) {
-    if (head > 0 && !probe.readsHead()) {
-      picture.panels.front().heads.push_back(head);
+    int64_t first = probe.firstAlike(head);
+    if (first == head) {
+      llvm::Expected<PairGrid> grid = probe.ask(head, length);
+      if (!grid)
+        return grid.takeError();
+      addHead(picture.panels, head, std::move(*grid), heads);
       continue;
     }
-    llvm::Expected<PairGrid> grid = probe.ask(head, length);
-    if (!grid)
-      return grid.takeError();
-    auto alike = llvm::find_if(picture.panels, [&](const MaskPanel &panel) {
-      return panel.grid == *grid;
-    });
-    if (alike != picture.panels.end())
-      alike->heads.push_back(head);
-    else if (picture.panels.size() < heads)
-      picture.panels.push_back({{head}, std::move(*grid)});
+    for (MaskPanel &panel : picture.panels)
+      if (llvm::is_contained(panel.heads, first))
+        panel.heads.push_back(head);
   }
   return picture;
 }

@@ -10,6 +10,7 @@
 #include "lib/Kernels/CandidateLogits.h"
 #include "lib/Kernels/ElementwiseKernels.h"
 #include "lib/Kernels/EmbeddingKernel.h"
+#include "lib/Kernels/KeyLists.h"
 #include "lib/Kernels/LinearAttentionKernel.h"
 #include "lib/Kernels/LinearEpilogue.h"
 #include "lib/Kernels/LinearTile.h"
@@ -124,6 +125,18 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
             })
         .Case([&](TileRunsOp runs) {
           emitTileRuns(runs, isa);
+          return success();
+        })
+        .Case([&](ListSizeOp size) {
+          emitListSize(size, isa);
+          return success();
+        })
+        .Case([&](ListedKeysOp keys) {
+          emitListedKeys(keys, isa);
+          return success();
+        })
+        .Case([&](OnlineResumeOp resume) {
+          emitResume(resume, isa);
           return success();
         })
         .Case([&](OnlinePairsOp pairs) {

@@ -393,19 +393,19 @@ struct ExpandRegions : heddle::impl::ExpandRegionsPassBase<ExpandRegions> {
   }
 
   void runOnOperation() override {
-    getOperation().walk([&](Operation *attention) {
+    getOperation().walk([&](Operation *op) {
       if (!isa<AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
-               LinearAttentionReadOp>(attention))
+               LinearAttentionReadOp, MaskWhereOp>(op))
         return;
-      for (Region &region : attention->getRegions())
-        region.walk([](Operation *op) {
-          dropPromises(op);
-          widenFloats(op);
+      for (Region &region : op->getRegions())
+        region.walk([](Operation *inner) {
+          dropPromises(inner);
+          widenFloats(inner);
         });
       // The walks see each op once: what a pattern builds is not expanded
       // again.
-      walkAndApplyPatterns(attention, total);
-      walkAndApplyPatterns(attention, simple);
+      walkAndApplyPatterns(op, total);
+      walkAndApplyPatterns(op, simple);
     });
   }
 

@@ -75,6 +75,9 @@ struct FuseMasks : heddle::impl::FuseMasksPassBase<FuseMasks> {
       for (Value other : masks)
         if (other != *it)
           band = intersect(band, sourceOf(other).reach());
+      // Pinned keys lie any distance back.
+      if (band.pinned > 0)
+        band.lookback = std::nullopt;
       StringRef kind = sourceOf(*it)->getName().stripDialect();
       if (!sourceOf(*it).containsBand(band)) {
         if (readsOwnCache(op))

@@ -7,6 +7,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/AttentionLoops.h"
+#include "lib/CodeGen/CacheSlot.h"
 #include "lib/CodeGen/LinearAttentionLoops.h"
 #include "lib/CodeGen/ProductLoops.h"
 #include "lib/CodeGen/RoundToBf16.h"
@@ -471,9 +472,9 @@ static void lowerToLoops(RecurrenceOp op, Loops loops) {
 static void lowerToLoops(CacheAppendOp op, Loops loops) {
   Value slots = loops.size(op.getDestination(), 1);
   loops.loop(loops.size(op.getInput(), 0), [&](Value row) {
-    Value slot = arith::RemUIOp::create(
-        loops.builder, loops.loc,
-        loops.toIndex(loops.load(op.getPositions(), row)), slots);
+    Value position = loops.toIndex(loops.load(op.getPositions(), row));
+    Value slot = buildCacheSlot(loops.builder, loops.loc, position, slots,
+                                op.getPinned());
     loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
       loops.store(loops.load(op.getInput(), {row, d}), op.getDestination(),
                   {row, slot, d});

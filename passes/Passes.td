@@ -51,10 +51,11 @@ def DrawMasksPass : Pass<"transformer-draw-masks", "::mlir::ModuleOp"> {
 
     It shows `length` queries and as many keys of one sentence: pairs that attend;
     tiles of 32 queries and 8 keys that kernels visit, and those that they take
-    whole; their numbers and their shares of what full attention computes.
+    whole; their numbers and their shares of what full attention computes, and the
+    number of pairs that lists give without tiles.
 
-    Both are what the mask says of itself: its predicate and its key ranges, run
-    on constants. Arguments that have one number a sentence, such as lengths, are
+    All of it is what the mask says of itself: its predicate, its segments, its
+    stride and its lists, run on constants. Arguments that have one number a sentence, such as lengths, are
     `length`, unless `values` gives others by name, `lengths=40;
     segments=0,0,1`: elements in their order, the last of which stands for all
     that follow. A mask that reads anything else that no constant defines is an
@@ -211,6 +212,24 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
     An op that cannot be evaluated position by position is an error that names
     the op and the reason; so is a form of another name.
   }];
+}
+
+def BufferMasksPass : Pass<"transformer-buffer-masks"> {
+  let summary = "Let masks read buffers";
+  let description = [{
+    Comes in: masks on tensors. Masks are no data, and bufferisation knows nothing
+    of them: what an op that implements MaskOpInterface reads of tensors, by its
+    operands or in its region, it reads of their buffers from here on, which
+    bufferisation then finds.
+
+    ```mlir
+    %valid = transformer.mask.padding %lengths : tensor<?xi32>
+    // becomes
+    %buffer = bufferization.to_buffer %lengths read_only : tensor<?xi32> to memref<?xi32>
+    %valid = transformer.mask.padding %buffer : memref<?xi32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
 def PassDestinationsPass

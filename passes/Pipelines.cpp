@@ -21,6 +21,7 @@ static void addCleanup(OpPassManager &manager) {
 /// Tensors become memrefs. Private functions keep plain row-major arguments,
 /// and results that were written in place stop being results.
 static void addBufferization(OpPassManager &manager) {
+  manager.addPass(createBufferMasksPass());
   manager.addPass(createPassDestinationsPass());
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;

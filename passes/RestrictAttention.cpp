@@ -67,24 +67,38 @@ static LogicalResult assignRules(ModuleOp module, ArrayRef<AttentionRule> rules,
   return success();
 }
 
+/// The lengths of the sentences that `mask` keeps keys to; null for none.
+static Value findLengths(Value mask) {
+  SetVector<Value> conjuncts;
+  if (mask)
+    conjuncts.insert(mask);
+  for (size_t index = 0; index < conjuncts.size(); ++index) {
+    Operation *op = conjuncts[index].getDefiningOp();
+    if (auto padding = dyn_cast<MaskPaddingOp>(op))
+      return padding.getLengths();
+    if (isa<MaskAndOp>(op))
+      conjuncts.insert_range(op->getOperands());
+  }
+  return Value();
+}
+
 /// Intersects the masks of `sites`. What several attentions of a function read
 /// is written once, in front of the first.
 static void restrictMasks(ArrayRef<Site> sites) {
-  using RuleIn = std::pair<Block *, const AttentionRule *>;
-  DenseMap<RuleIn, Value> masks;
-  DenseMap<std::pair<RuleIn, Value>, Value> intersections;
+  // By rule, and by what it is applied to.
+  using Use = std::tuple<Block *, const AttentionRule *, Value>;
+  DenseMap<Use, Value> masks, intersections;
   for (const Site &site : sites) {
     if (!site.rule)
       continue;
     AttentionOp op = site.op;
     OpBuilder builder(op);
     Location loc = NameLoc::get(builder.getStringAttr(site.getKindName()));
-    RuleIn rule(op->getBlock(), site.rule);
-    Value &mask = masks[rule];
+    Value old = op.getMask(), lengths = findLengths(old);
+    Value &mask = masks[{op->getBlock(), site.rule, lengths}];
     if (!mask)
-      mask = site.rule->mask.build(builder, loc);
-    Value old = op.getMask();
-    Value &both = intersections[{rule, old}];
+      mask = site.rule->mask.build(builder, loc, lengths);
+    Value &both = intersections[{op->getBlock(), site.rule, old}];
     if (!both)
       both = old ? Value(MaskAndOp::create(builder, loc, old, mask)) : mask;
     op.getMaskMutable().assign(both);

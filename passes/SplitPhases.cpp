@@ -173,8 +173,8 @@ LogicalResult PhaseSplitter::collectBorder(Value value) {
   // Masks are a graph: what several of them are made of is collected once.
   if (cloned.contains(op))
     return success();
-  for (Value operand : op->getOperands())
-    if (failed(collectBorder(operand)))
+  for (Value read : valuesReadBy(op))
+    if (failed(collectBorder(read)))
       return failure();
   cloned.insert(op);
   return success();

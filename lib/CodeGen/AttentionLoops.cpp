@@ -1,4 +1,5 @@
 #include "lib/CodeGen/AttentionLoops.h"
+#include "lib/CodeGen/CacheSlot.h"
 #include "lib/CodeGen/Loops.h"
 #include "lib/CodeGen/RoundToBf16.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -76,8 +77,10 @@ void QueryLoops::locate() {
       keyCount =
           arith::AddIOp::create(builder, loops.loc, position, loops.index(1));
       Value oldest = arith::SubIOp::create(builder, loops.loc, keyCount, slots);
-      firstKey =
-          arith::MaxSIOp::create(builder, loops.loc, oldest, loops.index(0));
+      // Pinned ones stay, and the mask has none between them and the ring.
+      if (op.getPinned() == 0)
+        firstKey =
+            arith::MaxSIOp::create(builder, loops.loc, oldest, loops.index(0));
     }
   }
   auto offset = [&](Value each, int64_t width) -> Value {
@@ -96,8 +99,8 @@ void QueryLoops::locate() {
 Value QueryLoops::slotOf(Value j) {
   if (!op.isStep() || op.getShared())
     return j;
-  return arith::RemUIOp::create(loops.builder, loops.loc, j,
-                                loops.size(op.getKey(), 1));
+  return buildCacheSlot(loops.builder, loops.loc, j, loops.size(op.getKey(), 1),
+                        op.getPinned());
 }
 
 Value QueryLoops::isAllowed(Value j) {

@@ -201,6 +201,7 @@ Value LayerBuilder::attention(StringRef name, Value query, Value key,
              /*destination=*/Value(), builder.getI64IntegerAttr(heads),
              /*kv_heads=*/IntegerAttr(), builder.getF32FloatAttr(scale),
              /*shared=*/UnitAttr(), /*rounds=*/UnitAttr(),
+             /*pinned=*/builder.getI64IntegerAttr(0),
              NormalizerAttr::get(builder.getContext(), Normalizer::Softmax))
       .getOutput();
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/CacheKernel.h"
+#include "lib/CodeGen/CacheSlot.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -19,8 +20,8 @@ void heddle::emitKernel(CacheAppendOp op, RowKernel &kernel) {
   kernel.forEachRow(
       loops.size(input, 0), *getConstantIntValue(width), [&](Value row) {
         Value position = loops.toIndex(loops.load(op.getPositions(), row));
-        Value slot =
-            arith::RemUIOp::create(loops.builder, loops.loc, position, slots);
+        Value slot = buildCacheSlot(loops.builder, loops.loc, position, slots,
+                                    op.getPinned());
         kernel.forEachSlice(width, [&](const Slice &slice) {
           kernel.store(kernel.load(input, row, slice), cache, {row, slot},
                        slice);

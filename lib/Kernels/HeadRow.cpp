@@ -54,12 +54,33 @@ Value heddle::rowView(VectorLoops &loops, Value rows, Value row) {
                                    counts, strides);
 }
 
-Value heddle::rowOf(VectorLoops &loops, Value j, Value rows, Value origin) {
+Value heddle::everyRow(VectorLoops &loops, Value rows, Value first,
+                       int64_t stride) {
+  OpBuilder &builder = loops.builder;
+  Value behind = loops.plus(loops.size(rows, 0), stride - 1);
+  Value left = loops.most(loops.minus(behind, first), loops.index(0));
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  return memref::SubViewOp::create(
+      builder, loops.loc, rows, ArrayRef<OpFoldResult>{first, zero},
+      ArrayRef<OpFoldResult>{loops.dividedBy(left, stride),
+                             builder.getIndexAttr(widthOf(rows))},
+      ArrayRef<OpFoldResult>{builder.getIndexAttr(stride), one});
+}
+
+Value KeyPlaces::rowOf(VectorLoops &loops, Value j, Value rows) const {
+  if (list)
+    j = loops.toIndex(loops.load(list, j));
   if (!origin)
     return j;
+  Value slots = loops.plus(loops.size(rows, 0), -pinned);
   Value slot = loops.minus(j, origin);
-  Value isNextLap = loops.lessOrEqual(loops.size(rows, 0), slot);
-  return loops.choose(isNextLap, loops.minus(slot, loops.size(rows, 0)), slot);
+  Value isNextLap = loops.lessOrEqual(slots, slot);
+  slot = loops.choose(isNextLap, loops.minus(slot, slots), slot);
+  if (pinned == 0)
+    return slot;
+  // What is neither pinned nor in the ring is outside of the mask.
+  slot = loops.plus(loops.most(slot, loops.index(0)), pinned);
+  return loops.choose(loops.less(j, loops.index(pinned)), j, slot);
 }
 
 void heddle::prefetchRow(VectorLoops &loops, Value rows, Value row) {

@@ -27,10 +27,19 @@ mlir::Value headRows(VectorLoops &loops, mlir::Value memref, mlir::Value batch,
 /// One row, [width], of [n, width].
 mlir::Value rowView(VectorLoops &loops, mlir::Value rows, mlir::Value row);
 
-/// The row of position j in a memory or, where `origin` is not null, in a ring
-/// of keys.
-mlir::Value rowOf(VectorLoops &loops, mlir::Value j, mlir::Value rows,
-                  mlir::Value origin);
+/// Every `stride`-th row, from `first` on, of [n, width].
+mlir::Value everyRow(VectorLoops &loops, mlir::Value rows, mlir::Value first,
+                     int64_t stride);
+
+/// Where the keys of an online op stand: number j in row j, or at the place
+/// that a list gives (i32); position j in a ring behind pinned rows, where
+/// `origin` is not null.
+struct KeyPlaces {
+  mlir::Value origin, list;
+  int64_t pinned = 0;
+
+  mlir::Value rowOf(VectorLoops &loops, mlir::Value j, mlir::Value rows) const;
+};
 
 /// Asks for the cache lines of a row that is needed soon, where rows are a page
 /// apart: the machine does not foresee them itself. In the second cache, since

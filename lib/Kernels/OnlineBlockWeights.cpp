@@ -52,6 +52,7 @@ private:
   void setState(Value value, StateRow row, int64_t vector);
   template <typename Body> void forEachPair(Body body);
 
+  Value positionOf(Value number);
   void bindRegions();
   SmallVector<Value> dotProducts(Value key);
   void copyKeys(Value key);
@@ -120,6 +121,15 @@ template <typename Body> void BlockWeights::forEachPair(Body body) {
       body(key, vector, key * vectors + vector);
 }
 
+/// The positions of queries or keys by their numbers.
+Value BlockWeights::positionOf(Value number) {
+  if (!op.getRemainder())
+    return number;
+  Lanes lanes(loops.builder, loops.loc);
+  return lanes.add(lanes.mul(number, lanes.constant(int32_t(op.getStride()))),
+                   loops.toI32(op.getRemainder()));
+}
+
 void BlockWeights::bindRegions() {
   int64_t lanes = loops.isa.lanes;
   batch = loops.toI32(op.getBatch());
@@ -129,8 +139,8 @@ void BlockWeights::bindRegions() {
                        [&](int64_t v, Value d) { return load(queries, d, v); });
   Value first = loops.spread(loops.toI32(op.getFirst()), lanes);
   for (int64_t v = 0; v < vectors; ++v) {
-    positions.push_back(arith::AddIOp::create(loops.builder, loops.loc, first,
-                                              loops.count(v * lanes, lanes)));
+    positions.push_back(positionOf(arith::AddIOp::create(
+        loops.builder, loops.loc, first, loops.count(v * lanes, lanes))));
     if (op.getScore().empty())
       continue;
     LaneRegion region(op.getScore(), lanes);
@@ -264,9 +274,9 @@ SmallVector<Value> BlockWeights::masks(Value key) {
     Value j = loops.plus(key, k);
     Value allowed = loops.less(j, keyCount);
     if (MaskOpInterface mask = op.getMaskOp())
-      allowed = lanes.both(
-          allowed,
-          mask.contains(lanes, {batch, head, positions[v], loops.toI32(j)}));
+      allowed = lanes.both(allowed,
+                           mask.contains(lanes, {batch, head, positions[v],
+                                                 positionOf(loops.toI32(j))}));
     if (!isa<VectorType>(allowed.getType()))
       allowed = loops.spread(allowed, loops.isa.lanes);
     result.push_back(allowed);
@@ -279,7 +289,7 @@ void BlockWeights::applyScoreRegion(Value key, SmallVectorImpl<Value> &scores) {
     return;
   forEachPair([&](int64_t k, int64_t v, int64_t at) {
     LaneRegion region = scoreRegions[v];
-    region.bind(loops, 4, loops.toI32(loops.plus(key, k)));
+    region.bind(loops, 4, positionOf(loops.toI32(loops.plus(key, k))));
     region.bind(loops, 0, scores[at]);
     scores[at] = region.result(loops);
   });

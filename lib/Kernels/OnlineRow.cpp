@@ -13,6 +13,7 @@
 #include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/OnlineState.h"
 #include "lib/Kernels/RoundKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -64,7 +65,8 @@ public:
   RowUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
         product(loops, elementOf(op.getValues())), group(product.group()),
-        lanes(isa.lanes) {
+        lanes(isa.lanes),
+        places{op.getOrigin(), op.getList(), int64_t(op.getPinned())} {
     std::tie(fullBegin, fullEnd) = fullPart(loops, op.getBegin(), op.getEnd(),
                                             op.getFullBegin(), op.getFullEnd());
   }
@@ -83,6 +85,7 @@ private:
   InnerProduct product;
   /// Keys of a step, and sums of a vector.
   int64_t group, lanes;
+  KeyPlaces places;
   Value fullBegin, fullEnd;
 };
 } // namespace
@@ -110,10 +113,10 @@ void RowUpdate::addStep(Value key, ArrayRef<Part> parts, ValueRange before,
       if (group == 1)
         inside = loops.spread(loops.same(j, key), lanes), key = j;
     }
-    rows.push_back(rowOf(loops, j, op.getValues(), op.getOrigin()));
+    rows.push_back(places.rowOf(loops, j, op.getValues()));
     Value next = loops.least(loops.plus(j, lanes), last);
     prefetchRow(loops, op.getValues(),
-                rowOf(loops, next, op.getValues(), op.getOrigin()));
+                places.rowOf(loops, next, op.getValues()));
   }
   Value place = loops.minus(key, loops.floorTo(op.getBegin(), op.getTile()));
   Value weight = product.broadcast(op.getWeights(), place, lanes);
@@ -198,4 +201,29 @@ void heddle::emitRow(OnlineFinishOp op, const IsaLevel &isa) {
     loops.storeFirst(rounds ? roundToBf16(y, math) : y, op.getRows(),
                      {op.getFirst(), at}, count);
   });
+}
+
+/// The state has lanes of keys, whose totals are joined in the end: the block's
+/// total is in the first one.
+void heddle::emitResume(OnlineResumeOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  VectorLoops loops(builder, op.getLoc(), isa);
+  int64_t lanes = isa.lanes;
+  loops.each(loops.index(0), loops.index(widthOf(op.getOwn())), 1,
+             [&](Value d) {
+               Value sum = loops.load(op.getSums(), {d, op.getColumn()});
+               loops.store(sum, op.getOwn(), d);
+             });
+  for (int64_t row = 0; row < kOnlineStateRows; ++row) {
+    Value at = loops.index(row);
+    Value value = loops.load(op.getState(), {at, op.getColumn()});
+    Value all = loops.spread(value, lanes);
+    if (row == kTotal) {
+      Value isFirst = arith::CmpIOp::create(
+          builder, op.getLoc(), arith::CmpIPredicate::eq, loops.count(0, lanes),
+          loops.spread(loops.toI32(loops.index(0)), lanes));
+      all = loops.choose(isFirst, all, loops.splat(0, lanes));
+    }
+    loops.storeVector(all, op.getOwnState(), {at, loops.index(0)});
+  }
 }

@@ -21,6 +21,8 @@ void emitRow(OnlineWeightsOp op, const IsaLevel &isa);
 void emitRow(OnlineUpdateOp op, const IsaLevel &isa);
 void emitRow(OnlineFinishOp op, const IsaLevel &isa);
 
+void emitResume(OnlineResumeOp op, const IsaLevel &isa);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_KERNELS_ONLINEROW_H

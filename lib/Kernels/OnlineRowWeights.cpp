@@ -81,7 +81,8 @@ public:
         isSoftmax(op.getNormalizer() == Normalizer::Softmax),
         rule{op.getFactor().convertToDouble(),
              /*hasWholeShifts=*/product.group() > 1},
-        waiting(op.getScores() ? op.getScores() : op.getWeights()) {}
+        waiting(op.getScores() ? op.getScores() : op.getWeights()),
+        places{op.getOrigin(), op.getList(), int64_t(op.getPinned())} {}
 
   void build();
 
@@ -98,7 +99,8 @@ private:
   Value dotProducts(Value key);
   void copyKeys(Value key);
   Value scores(Value key);
-  Value mask(Value key, Value positions);
+  Value mask(Value numbers, Value positions);
+  Value positionsOf(Value key, Value numbers);
   Value scoredTile(Value key);
   Value weight(Value score);
   Value storeWeights(Value weights, Value at);
@@ -114,6 +116,7 @@ private:
   ExponentRule rule;
   /// Where scores are until the largest one is known.
   Value waiting;
+  KeyPlaces places;
   Value batch, head, position;
   /// Empty of bf16: levels without it have no vectors that live from tile to
   /// tile, but LLVM takes the loads out of the loop with what is made of them.
@@ -149,9 +152,8 @@ Value RowWeights::rowAt(Value key, int64_t number) {
   Value last = loops.plus(op.getEnd(), -1);
   Value j = loops.clamp(loops.plus(key, number), op.getBegin(), last);
   Value next = loops.least(loops.plus(j, lanes), last);
-  Value row = rowOf(loops, j, op.getKeys(), op.getOrigin());
-  prefetchRow(loops, op.getKeys(),
-              rowOf(loops, next, op.getKeys(), op.getOrigin()));
+  Value row = places.rowOf(loops, j, op.getKeys());
+  prefetchRow(loops, op.getKeys(), places.rowOf(loops, next, op.getKeys()));
   return row;
 }
 
@@ -213,16 +215,29 @@ Value RowWeights::scores(Value key) {
   return scale == 1 ? sums : loops.mul(sums, loops.splat(scale, lanes));
 }
 
-/// Which keys of a tile are in [begin, end) and in the mask.
-Value RowWeights::mask(Value key, Value positions) {
+/// Which keys of a tile are in [begin, end) and in the mask; `numbers` are
+/// those of a list, which `positions` have been read from.
+Value RowWeights::mask(Value numbers, Value positions) {
   Lanes predicate(loops.builder, loops.loc);
-  Value allowed = predicate.both(
-      predicate.lessOrEqual(loops.toI32(op.getBegin()), positions),
-      predicate.less(positions, loops.toI32(op.getEnd())));
+  Value allowed =
+      predicate.both(predicate.lessOrEqual(loops.toI32(op.getBegin()), numbers),
+                     predicate.less(numbers, loops.toI32(op.getEnd())));
   if (MaskOpInterface mask = op.getMaskOp())
     allowed = predicate.both(
         allowed, mask.contains(predicate, {batch, head, position, positions}));
   return allowed;
+}
+
+/// The positions of keys by their numbers.
+Value RowWeights::positionsOf(Value key, Value numbers) {
+  if (op.getList())
+    return loops.loadVector(op.getList(), key, lanes);
+  if (!op.getRemainder())
+    return numbers;
+  Lanes strided(loops.builder, loops.loc);
+  return strided.add(
+      strided.mul(numbers, strided.constant(int32_t(op.getStride()))),
+      loops.toI32(op.getRemainder()));
 }
 
 Value RowWeights::weight(Value score) {
@@ -239,9 +254,10 @@ Value RowWeights::weight(Value score) {
 /// there is no maximum to wait for.
 Value RowWeights::scoredTile(Value key) {
   Value score = scores(key);
-  Value positions = arith::AddIOp::create(loops.builder, loops.loc,
-                                          loops.spread(loops.toI32(key), lanes),
-                                          loops.count(0, lanes));
+  Value numbers = arith::AddIOp::create(loops.builder, loops.loc,
+                                        loops.spread(loops.toI32(key), lanes),
+                                        loops.count(0, lanes));
+  Value positions = positionsOf(key, numbers);
   if (!op.getScore().empty()) {
     LaneRegion region(op.getScore(), lanes);
     for (auto [argument, value] : llvm::enumerate(
@@ -259,7 +275,7 @@ Value RowWeights::scoredTile(Value key) {
     Value outside =
         isSoftmax ? loops.splat(-INFINITY, lanes) : outsideMask(loops, lanes);
     return SmallVector<Value>{
-        loops.choose(mask(key, positions), score, outside)};
+        loops.choose(mask(numbers, positions), score, outside)};
   };
   auto all = [&] { return SmallVector<Value>{score}; };
   return loops.pick(isPartial, limit, all).front();

@@ -253,10 +253,9 @@ Value Columns::fill(Value key, Value slot, bool exists) {
 }
 
 void Columns::build() {
-  OpBuilder &builder = loops.builder;
   Value none = loops.index(0), one = loops.index(1);
-  Value groups = groupOf(loops, loops.plus(rowCount, kKeyGroup - 1));
-  Value first = arith::MulIOp::create(builder, loops.loc, op.getHead(), groups);
+  // More groups than a head has, whatever rows it has.
+  Value first = loops.times(op.getHead(), int64_t(1) << 32);
   Value begin = loops.floorTo(op.getBegin(), kKeyGroup);
   loops.each(begin, op.getEnd(), kKeyGroup, [&](Value key) {
     Value slot = slotOf(loops, key, op.getSlots());

@@ -294,6 +294,21 @@ void VectorLoops::each(Value begin, Value end, int64_t step,
   });
 }
 
+SmallVector<Value>
+VectorLoops::repeat(ValueRange initial,
+                    function_ref<Value(ValueRange)> condition,
+                    function_ref<SmallVector<Value>(ValueRange)> body) {
+  auto loop = scf::WhileOp::create(
+      builder, loc, initial.getTypes(), initial,
+      [&](OpBuilder &, Location, ValueRange carried) {
+        scf::ConditionOp::create(builder, loc, condition(carried), carried);
+      },
+      [&](OpBuilder &, Location, ValueRange carried) {
+        scf::YieldOp::create(builder, loc, body(carried));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
 void VectorLoops::when(Value condition, function_ref<void()> then) {
   scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
     then();

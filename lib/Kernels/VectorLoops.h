@@ -87,6 +87,12 @@ public:
   /// for i in [begin, end) by step: body(i).
   void each(mlir::Value begin, mlir::Value end, int64_t step,
             llvm::function_ref<void(mlir::Value)> body);
+  /// while condition(carried): carried = body(carried).
+  llvm::SmallVector<mlir::Value>
+  repeat(mlir::ValueRange initial,
+         llvm::function_ref<mlir::Value(mlir::ValueRange)> condition,
+         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
+             body);
   /// if condition: then().
   void when(mlir::Value condition, llvm::function_ref<void()> then);
   void whenElse(mlir::Value condition, llvm::function_ref<void()> then,

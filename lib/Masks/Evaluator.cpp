@@ -69,6 +69,9 @@ bool Evaluator::run(Operation *op, Constants &results) {
       .Case([&](tensor::ExtractOp op) {
         return load(op.getTensor(), op.getIndices(), results);
       })
+      .Case<memref::DimOp, tensor::DimOp>(
+          [&](auto op) { return size(op.getSource(), op.getIndex(), results); })
+      .Case([&](vector::ReductionOp op) { return reduce(op, results); })
       .Default([&](Operation *) { return fold(op, results); });
 }
 
@@ -136,6 +139,32 @@ bool Evaluator::load(Value table, ValueRange indices, Constants &results) {
   if (!elements.isValidIndex(at))
     return false;
   results.push_back(elements.getValues<Attribute>()[at]);
+  return true;
+}
+
+/// The size of a dimension, also where the type does not know it.
+bool Evaluator::size(Value table, Value axis, Constants &results) {
+  auto elements = dyn_cast_or_null<ElementsAttr>(find(table));
+  Attribute place = find(axis);
+  if (!elements || !place)
+    return false;
+  results.push_back(IntegerAttr::get(
+      axis.getType(), elements.getShapedType().getDimSize(numberOf(place))));
+  return true;
+}
+
+/// The least or the largest of integers.
+bool Evaluator::reduce(vector::ReductionOp op, Constants &results) {
+  auto lanes = dyn_cast_or_null<DenseIntElementsAttr>(find(op.getVector()));
+  bool isLeast = op.getKind() == vector::CombiningKind::MINSI;
+  if (!lanes || op.getAcc() ||
+      (!isLeast && op.getKind() != vector::CombiningKind::MAXSI))
+    return false;
+  APInt best = *lanes.begin();
+  for (const APInt &lane : lanes)
+    if (isLeast ? lane.slt(best) : lane.sgt(best))
+      best = lane;
+  results.push_back(IntegerAttr::get(op.getType(), best));
   return true;
 }
 

@@ -11,6 +11,7 @@
 #define HEDDLE_LIB_MASKS_EVALUATOR_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace heddle {
@@ -44,6 +45,8 @@ private:
   bool runWhile(mlir::scf::WhileOp op, Constants &results);
   bool runIf(mlir::scf::IfOp op, Constants &results);
   bool load(mlir::Value table, mlir::ValueRange indices, Constants &results);
+  bool size(mlir::Value table, mlir::Value axis, Constants &results);
+  bool reduce(mlir::vector::ReductionOp op, Constants &results);
   bool fold(mlir::Operation *op, Constants &results);
 
   llvm::DenseMap<mlir::Block *, llvm::DenseMap<mlir::Value, mlir::Attribute>>

@@ -252,12 +252,14 @@ Expected<MaskExpression> MaskExpression::parse(TextReader &reader) {
   return parser.take();
 }
 
-Value MaskExpression::build(OpBuilder &builder, Location loc) const {
+Value MaskExpression::build(OpBuilder &builder, Location loc,
+                            Value lengths) const {
   SmallVector<Value> stack;
   for (const Part &part : parts) {
     if (part.kind == Part::Call) {
       Location name = NameLoc::get(builder.getStringAttr(part.function->name));
-      stack.push_back(part.function->build({builder, name, part.arguments}));
+      stack.push_back(
+          part.function->build({builder, name, part.arguments, lengths}));
       continue;
     }
     Value rhs = stack.pop_back_val();

@@ -30,9 +30,10 @@ public:
   static llvm::Expected<MaskExpression> parse(TextReader &reader);
 
   /// Writes it as mask ops: functions under their names, operators at `loc`.
-  /// What ops want beyond the ranges of single numbers is their verifiers' to
-  /// say.
-  mlir::Value build(mlir::OpBuilder &builder, mlir::Location loc) const;
+  /// Keys are drawn from sentences of `lengths`, which may be null. What ops
+  /// want beyond the ranges of single numbers is their verifiers' to say.
+  mlir::Value build(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value lengths) const;
 
 private:
   /// A call, or an operator on the results of those before it.

@@ -12,6 +12,7 @@ using namespace heddle;
 
 /// Coordinates are i32.
 static constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+static constexpr int64_t kMostSeed = std::numeric_limits<uint32_t>::max();
 static constexpr bool kList = true;
 
 ArrayRef<MaskFunction> heddle::getMaskFunctions() {
@@ -22,11 +23,31 @@ ArrayRef<MaskFunction> heddle::getMaskFunctions() {
       {"empty", {}, [](Call call) { return call.create<MaskEmptyOp>(); }},
       {"causal", {}, [](Call call) { return call.create<MaskCausalOp>(); }},
       {"window",
-       {{"left", 0, kMost},
-        {"right", 0, kMost, SameAs{"left"}},
+       {{"left", 0, kMost, Required(), kList},
+        {"right", 0, kMost, SameAs{"left"}, kList},
         {"dilation", 1, kMost, 1, kList}},
        [](Call call) {
-         return call.create<MaskWindowOp>(call[0], call[1], call.list(2));
+         return call.create<MaskWindowOp>(call.list(0), call.list(1),
+                                          call.list(2));
+       }},
+      {"prefix",
+       {{"length", 1, kMost}},
+       [](Call call) { return call.create<MaskPrefixOp>(call[0]); }},
+      {"global",
+       {{"count", 1, kMost}},
+       [](Call call) {
+         return call.create<MaskGlobalOp>(call.attribute(0), Value(), false);
+       }},
+      {"random_blocks",
+       {{"block", 1, kMost}, {"count", 1, kMost}, {"seed", 0, kMostSeed, 0}},
+       [](Call call) {
+         return call.create<MaskRandomBlocksOp>(call.lengths, call[0], call[1],
+                                                call[2]);
+       }},
+      {"random_tokens",
+       {{"count", 1, kMost}, {"seed", 0, kMostSeed, 0}},
+       [](Call call) {
+         return call.create<MaskRandomTokensOp>(call.lengths, call[0], call[1]);
        }},
   };
   return functions;

@@ -39,10 +39,15 @@ struct MaskCall {
   mlir::OpBuilder &builder;
   mlir::Location loc;
   MaskArguments arguments;
+  /// The lengths of sentences of keys; null where all keys count.
+  mlir::Value lengths;
 
   /// The number, or the numbers, that parameter `index` has.
   int64_t operator[](size_t index) const { return arguments[index].front(); }
   llvm::ArrayRef<int64_t> list(size_t index) const { return arguments[index]; }
+  mlir::IntegerAttr attribute(size_t index) const {
+    return builder.getI64IntegerAttr((*this)[index]);
+  }
 
   template <typename Op, typename... Attributes>
   mlir::Value create(Attributes &&...attributes) const {

@@ -63,11 +63,8 @@ findRectangles(int64_t length, function_ref<bool(int64_t, int64_t)> isInside) {
 }
 
 static void drawLayer(raw_ostream &stream, StringRef name, const PairGrid &grid,
-                      function_ref<bool(size_t)> isInside) {
-  std::vector<Rectangle> rectangles =
-      findRectangles(grid.length, [&](int64_t query, int64_t key) {
-        return isInside(grid.at(query, key));
-      });
+                      function_ref<bool(int64_t, int64_t)> isInside) {
+  std::vector<Rectangle> rectangles = findRectangles(grid.length, isInside);
   if (rectangles.empty())
     return;
   stream << "<path class=\"" << name << "\" d=\"";
@@ -78,13 +75,20 @@ static void drawLayer(raw_ostream &stream, StringRef name, const PairGrid &grid,
 }
 
 static void drawGrid(raw_ostream &stream, const PairGrid &grid) {
-  drawLayer(stream, "asked", grid,
-            [&](size_t at) { return grid.visits[at] == Visit::Asked; });
-  drawLayer(stream, "pair", grid, [&](size_t at) {
-    return grid.pairs[at] && grid.visits[at] != Visit::Whole;
+  auto isWhole = [&](int64_t query, int64_t key) {
+    return grid.visits[grid.at(query, key)] == Visit::Whole;
+  };
+  // What lies between the keys of a tile looks like the key before it.
+  drawLayer(stream, "asked", grid, [&](int64_t query, int64_t key) {
+    int64_t past = (key + grid.stride - query % grid.stride) % grid.stride;
+    int64_t next = past <= key ? key - past : key - past + grid.stride;
+    return next < grid.length &&
+           grid.visits[grid.at(query, next)] == Visit::Asked;
   });
-  drawLayer(stream, "whole", grid,
-            [&](size_t at) { return grid.visits[at] == Visit::Whole; });
+  drawLayer(stream, "pair", grid, [&](int64_t query, int64_t key) {
+    return grid.pairs[grid.at(query, key)] && !isWhole(query, key);
+  });
+  drawLayer(stream, "whole", grid, isWhole);
 }
 
 /// "12,345".
@@ -114,15 +118,20 @@ static std::vector<std::string> describePanel(const MaskPicture &picture,
                                               const MaskPanel &panel) {
   const PairGrid &grid = panel.grid;
   int64_t pairs = count(grid.pairs, true);
-  return {formatHeads(picture, panel),
-          formatCount(pairs) + " pairs, " +
-              formatShare(pairs, grid.length * grid.length) + " of the dense",
-          formatCount(grid.visitedTiles) + " of " +
-              formatCount(grid.numTiles()) + " tiles of " +
-              std::to_string(kBlockQueries) + " x " +
-              std::to_string(kTileKeys) + ", " +
-              formatShare(grid.visitedTiles, grid.numTiles()),
-          formatCount(grid.wholeTiles) + " of them whole"};
+  std::vector<std::string> lines = {
+      formatHeads(picture, panel),
+      formatCount(pairs) + " pairs, " +
+          formatShare(pairs, grid.length * grid.length) + " of the dense",
+      formatCount(grid.visitedTiles) + " of " + formatCount(grid.numTiles()) +
+          " tiles of " + std::to_string(kBlockQueries) + " x " +
+          std::to_string(kTileKeys) +
+          (grid.stride > 1 ? " in steps of " + std::to_string(grid.stride)
+                           : "") +
+          ", " + formatShare(grid.visitedTiles, grid.numTiles()),
+      formatCount(grid.wholeTiles) + " of them whole"};
+  if (grid.listedPairs)
+    lines.back() += "; " + formatCount(grid.listedPairs) + " pairs from lists";
+  return lines;
 }
 
 /// Lines of at most `most` letters, broken at blanks.

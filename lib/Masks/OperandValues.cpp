@@ -81,9 +81,13 @@ void OperandValues::bindArgument(BlockArgument argument, bool isOfSentences,
   if (numbers.empty())
     return;
   SmallVector<int64_t> shape(type.getShape());
+  // A list of all sentences is as long as it is given.
+  bool isList = !isOfSentences && shape.size() == 1;
   for (auto [axis, extent] : llvm::enumerate(shape))
     if (ShapedType::isDynamic(extent))
-      extent = isOfSentences && axis == 0 ? 1 : length;
+      extent = isList                       ? numbers.size()
+               : isOfSentences && axis == 0 ? 1
+                                            : length;
   SmallVector<Attribute> elements;
   for (int64_t i = 0; i < ShapedType::getNumElements(shape); ++i)
     elements.push_back(

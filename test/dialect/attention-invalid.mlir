@@ -185,7 +185,7 @@ func.func @lookup_c2(%table: tensor<4x0xf32>, %h: i32) {
 func.func @attention_c5_yield(%x: tensor<?x?x8xf32>) {
   %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
   ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
-    // expected-error @below {{custom op 'transformer.yield' invalid kind of type specified}}
+    // expected-error @below {{operand #0 must be 32-bit float or 1-bit signless integer, but got 'i32'}}
     transformer.yield %h : i32
   } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
@@ -357,7 +357,28 @@ func.func @normalizer_keyword(%x: tensor<?x?x8xf32>) {
 
 // -----
 
+func.func @attention_c5_yield_predicate(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects its score region to end in 'transformer.yield' of 'f32'}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64} score {
+  ^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):
+    %is = arith.cmpi eq, %i, %j : i32
+    transformer.yield %is : i1
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_pinned(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{expects pinned slots in a step over its own cache alone, found 2}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64, pinned = 2 : i64}
+    : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
 func.func @yield_elsewhere(%s: f32) {
-  // expected-error @below {{expects parent op to be one of 'transformer.attention, transformer.linear_attention, transformer.linear_attention.read, transformer.linear_attention.sums, transformer.online.weights'}}
+  // expected-error @below {{expects parent op to be one of 'transformer.attention, transformer.linear_attention, transformer.linear_attention.read, transformer.linear_attention.sums, transformer.mask.where, transformer.online.weights'}}
   transformer.yield %s : f32
 }

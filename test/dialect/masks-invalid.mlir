@@ -2,7 +2,7 @@
 // RUN: heddle-opt %s -verify-diagnostics -split-input-file
 
 func.func @mask_window_c1_left() {
-  // expected-error @below {{expects left and right of at least 0, found -1 and 2}}
+  // expected-error @below {{expects left and right of at least 0, found -1}}
   %m = transformer.mask.window [left = -1, right = 2]
   return
 }
@@ -10,7 +10,7 @@ func.func @mask_window_c1_left() {
 // -----
 
 func.func @mask_window_c1_right() {
-  // expected-error @below {{expects left and right of at least 0, found 1 and -2}}
+  // expected-error @below {{expects left and right of at least 0, found -2}}
   %m = transformer.mask.window [left = 1, right = -2]
   return
 }
@@ -26,7 +26,7 @@ func.func @mask_window_c2() {
 // -----
 
 func.func @mask_window_c2_none() {
-  // expected-error @below {{expects at least one dilation, found none}}
+  // expected-error @below {{expects one value or one for each of 1 heads, found 0}}
   %m = transformer.mask.window [left = 1, right = 2, dilation = []]
   return
 }
@@ -34,7 +34,7 @@ func.func @mask_window_c2_none() {
 // -----
 
 func.func @mask_window_c3_left() {
-  // expected-error @below {{expects left times the largest dilation to be at most 2147483647, found 2147483648 times 1}}
+  // expected-error @below {{expects left times the dilation to be at most 2147483647, found 2147483648 times 1}}
   %m = transformer.mask.window [left = 2147483648, right = 0]
   return
 }
@@ -42,7 +42,7 @@ func.func @mask_window_c3_left() {
 // -----
 
 func.func @mask_window_c3_right() {
-  // expected-error @below {{expects right times the largest dilation to be at most 2147483647, found 1073741824 times 2}}
+  // expected-error @below {{expects right times the dilation to be at most 2147483647, found 1073741824 times 2}}
   %m = transformer.mask.window [left = 0, right = 1073741824, dilation = [1, 2]]
   return
 }
@@ -50,8 +50,128 @@ func.func @mask_window_c3_right() {
 // -----
 
 func.func @mask_window_c3_dilation() {
-  // expected-error @below {{expects left times the largest dilation to be at most 2147483647, found 0 times 4294967296}}
+  // expected-error @below {{expects left times the dilation to be at most 2147483647, found 0 times 4294967296}}
   %m = transformer.mask.window [left = 0, right = 0, dilation = [4294967296]]
+  return
+}
+
+// -----
+
+func.func @mask_window_c2_heads() {
+  // expected-error @below {{expects one value or one for each of 3 heads, found 2}}
+  %m = transformer.mask.window [left = [1, 2], right = 0, dilation = [1, 1, 2]]
+  return
+}
+
+// -----
+
+func.func @mask_global_c1(%tokens: tensor<?xi32>) {
+  // expected-error @below {{expects either a count or tokens}}
+  %m = transformer.mask.global [count = 2] of %tokens : tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @mask_global_c1_none() {
+  // expected-error @below {{expects either a count or tokens}}
+  %m = transformer.mask.global columns
+  return
+}
+
+// -----
+
+func.func @mask_global_c2(%tokens: tensor<?x?x?xi32>) {
+  // expected-error @below {{expects tokens [k] or [batch, k], found 'tensor<?x?x?xi32>'}}
+  %m = transformer.mask.global of %tokens : tensor<?x?x?xi32>
+  return
+}
+
+// -----
+
+func.func @mask_segments_c1(%ids: tensor<?xi32>) {
+  // expected-error @below {{expects ids [batch, n], found 'tensor<?xi32>'}}
+  %m = transformer.mask.segments %ids : tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @mask_dense_c1(%table: tensor<?xi8>) {
+  // expected-error @below {{expects a table [n, m], [batch, n, m] or [batch, heads, n, m], found 'tensor<?xi8>'}}
+  %m = transformer.mask.dense %table : tensor<?xi8>
+  return
+}
+
+// -----
+
+func.func @mask_where_c1_arguments() {
+  // expected-error @below {{expects where region arguments ('i32', 'i32', 'i32', 'i32'), found ('i32')}}
+  %m = transformer.mask.where {
+  ^bb0(%i: i32):
+    %is = arith.cmpi eq, %i, %i : i32
+    transformer.yield %is : i1
+  }
+  return
+}
+
+// -----
+
+func.func @mask_where_c1_yield(%x: f32) {
+  // expected-error @below {{expects its where region to end in 'transformer.yield' of 'i1'}}
+  %m = transformer.mask.where {
+  ^bb0(%b: i32, %h: i32, %i: i32, %j: i32):
+    transformer.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @mask_where_c2(%buffer: memref<4xi1>) {
+  %m = transformer.mask.where {
+  ^bb0(%b: i32, %h: i32, %i: i32, %j: i32):
+    %at = arith.index_cast %i : i32 to index
+    // expected-error @below {{cannot be evaluated lane by lane in a where region}}
+    %is = memref.load %buffer[%at] : memref<4xi1>
+    transformer.yield %is : i1
+  }
+  return
+}
+
+// -----
+
+func.func @mask_where_c3() {
+  // expected-error @below {{expects left and right from 0 to 2147483647, found -1}}
+  %m = transformer.mask.where within [left = 3, right = -1] {
+  ^bb0(%b: i32, %h: i32, %i: i32, %j: i32):
+    %is = arith.cmpi eq, %i, %j : i32
+    transformer.yield %is : i1
+  }
+  return
+}
+
+// -----
+
+func.func @mask_random_blocks_c1() {
+  // expected-error @below {{expects a seed from 0 to 4294967295, found -1}}
+  %m = transformer.mask.random_blocks [block = 8, count = 2, seed = -1]
+  return
+}
+
+// -----
+
+func.func @mask_random_tokens_c1() {
+  // expected-error @below {{expects a seed from 0 to 4294967295, found 4294967296}}
+  %m = transformer.mask.random_tokens [count = 2, seed = 4294967296]
+  return
+}
+
+// -----
+
+func.func @mask_count() {
+  // expected-error @below {{failed to satisfy constraint}}
+  %m = transformer.mask.prefix [length = 2147483648]
   return
 }
 

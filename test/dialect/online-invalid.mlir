@@ -3,7 +3,7 @@
 
 func.func @mask_tile_runs_c1(%i: index, %runs: memref<2x4xindex>) {
   // expected-error @+1 {{expects runs of type memref<8x4xindex> or longer, found 'memref<2x4xindex>'}}
-  %count = transformer.mask.tile_runs of %i, %i queries %i to %i keys %i to %i into %runs {tile = 8 : i64} : memref<2x4xindex>
+  %count, %next = transformer.mask.tile_runs of %i, %i queries %i to %i keys %i to %i into %runs {tile = 8 : i64} : memref<2x4xindex>
   return
 }
 
@@ -51,7 +51,7 @@ func.func @online_weights_c1_width(%i: index, %queries: memref<8x32xf32>, %keys:
 
 func.func @online_weights_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a normalizer region exactly where the normalizer is 'region'}}
-  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
+  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
   return
 }
 
@@ -256,6 +256,32 @@ func.func @online_weights_c6_shape(%i: index, %queries: memref<8xf32>, %keys: me
     %s = vector.extract %k[0] : f32 from vector<8xf32>
     transformer.yield %s : f32
   } : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @mask_list_size_c1(%i: index) {
+  %mask = transformer.mask.causal
+  // expected-error @+1 {{expects a mask that lists keys}}
+  %size = transformer.mask.list_size %mask of %i, %i, %i
+  return
+}
+
+// -----
+
+func.func @mask_listed_keys_c1(%i: index, %list: memref<272xi32>) {
+  %mask = transformer.mask.causal
+  // expected-error @+1 {{expects a mask that lists keys}}
+  %count = transformer.mask.listed_keys %mask[%i to %i] where(%mask) of %i, %i, %i keys %i to %i into %list : memref<272xi32>
+  return
+}
+
+// -----
+
+func.func @online_resume_c1(%i: index, %sums: memref<8x32xf32>, %state: memref<4x32xf32>, %own: memref<9xf32>, %lanes: memref<4x16xf32>) {
+  // expected-error @+1 {{expects sums of a block and of one query, of one width, found 'memref<8x32xf32>' and 'memref<9xf32>'}}
+  transformer.online.resume %sums, %state[%i] into %own, %lanes : memref<8x32xf32>, memref<4x32xf32>, memref<9xf32>, memref<4x16xf32>
   return
 }
 

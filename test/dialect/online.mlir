@@ -16,8 +16,8 @@ func.func @block(%rows: memref<?x64xf32>, %keys: memref<?x64xf32>,
   %valid = transformer.mask.padding %lengths : memref<?xi32>
   // CHECK: transformer.online.init %{{.*}}[%{{.*}}] into %{{.*}}, %{{.*}}, %{{.*}} {scale = 1.250000e-01 : f32} : memref<?x64xf32>, memref<64x32xf32>, memref<48x32xf32>, memref<4x32xf32>
   transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 0.125 : f32} : memref<?x64xf32>, memref<64x32xf32>, memref<48x32xf32>, memref<4x32xf32>
-  // CHECK: %{{.*}} = transformer.mask.tile_runs mask(%{{.*}}) of %{{.*}}, %{{.*}} queries %{{.*}} to %{{.*}} keys %{{.*}} to %{{.*}} into %{{.*}} {tile = 8 : i64} : memref<8x4xindex>
-  %count = transformer.mask.tile_runs mask(%valid) of %b, %h queries %i to %end keys %j to %end into %runs {tile = 8 : i64} : memref<8x4xindex>
+  // CHECK: %{{.*}}, %{{.*}} = transformer.mask.tile_runs mask(%{{.*}}) of %{{.*}}, %{{.*}} queries %{{.*}} to %{{.*}} keys %{{.*}} to %{{.*}} into %{{.*}} {tile = 8 : i64} : memref<8x4xindex>
+  %count, %next = transformer.mask.tile_runs mask(%valid) of %b, %h queries %i to %end keys %j to %end into %runs {tile = 8 : i64} : memref<8x4xindex>
   // CHECK: transformer.online.weights %{{.*}}, %{{.*}}[%{{.*}} to %{{.*}}] full %{{.*}} to %{{.*}} mask(%{{.*}}) of %{{.*}}, %{{.*}}, %{{.*}} into %{{.*}}, %{{.*}}, %{{.*}} {factor = 1.000000e+00 : f32, tile = 8 : i64} : memref<64x32xf32>, memref<?x64xf32>, memref<256x32xf32>, memref<48x32xf32>, memref<4x32xf32>
   transformer.online.weights %queries, %keys[%j to %end] full %j to %end mask(%valid) of %b, %h, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<64x32xf32>, memref<?x64xf32>, memref<256x32xf32>, memref<48x32xf32>, memref<4x32xf32>
   // CHECK: transformer.online.update %{{.*}}, %{{.*}}[%{{.*}} to %{{.*}}] full %{{.*}} to %{{.*}} into %{{.*}} {tile = 8 : i64} : memref<256x32xf32>, memref<?x48xf32>, memref<48x32xf32>

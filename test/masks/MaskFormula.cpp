@@ -86,19 +86,22 @@ MaskFormula MaskBuilder::negate(const MaskFormula &operand) {
 }
 
 std::vector<MaskFormula> MaskBuilder::leaves() {
-  return {full(),
-          empty(),
-          causal(),
-          padding({kPositions, 3, 0}),
-          padding({1, kPositions + 4, 5}),
-          window(0, 0),
-          window(2, 1),
-          window(3, 0),
-          window(0, 4),
-          window(std::numeric_limits<int32_t>::max(), 0),
-          window(2, 2, {3}),
-          window(1, 2, {1, 2}),
-          window(2, 0, {3, 1})};
+  std::vector<MaskFormula> all = {
+      full(),
+      empty(),
+      causal(),
+      padding({kPositions, 3, 0}),
+      padding({1, kPositions + 4, 5}),
+      window(0, 0),
+      window(2, 1),
+      window(3, 0),
+      window(0, 4),
+      window(std::numeric_limits<int32_t>::max(), 0),
+      window(2, 2, {3}),
+      window(1, 2, {1, 2}),
+      window(2, 0, {3, 1})};
+  llvm::append_range(all, listedLeaves());
+  return all;
 }
 
 MaskFormula MaskBuilder::random(std::mt19937 &generator, int depth) {
@@ -178,12 +181,45 @@ MaskBuilder::keyRanges(Value mask, int b, int h, int begin, int end,
     isKnown &= bool(value);
     return value ? value.getInt() : 0;
   };
-  for (const KeyRange &range :
-       mask.getDefiningOp<MaskOpInterface>().keyRanges(builder, loc, block))
-    result.push_back({read(range.begin), read(range.end), read(range.fullBegin),
-                      read(range.fullEnd)});
+  auto ranges = keyRangesOf(builder, loc, block, mask);
+  if (ranges)
+    for (const KeyRange &range : *ranges)
+      result.push_back({read(range.begin), read(range.end),
+                        read(range.fullBegin), read(range.fullEnd)});
   forget();
-  return isKnown ? std::optional(result) : std::nullopt;
+  return ranges && isKnown ? std::optional(result) : std::nullopt;
+}
+
+std::optional<std::vector<ConstantSegment>>
+MaskBuilder::segments(Value mask, int b, int h, int begin, int end,
+                      int keyCount) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&questions);
+  auto index = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value).getResult();
+  };
+  std::vector<ConstantSegment> result;
+  Evaluator evaluator;
+  auto read = [&](Value value) -> std::optional<int64_t> {
+    auto number = cast_or_null<IntegerAttr>(evaluator.evaluate(value));
+    return number ? std::optional(number.getInt()) : std::nullopt;
+  };
+  for (int64_t key = 0; key < keyCount;) {
+    QueryBlock block{index(b), index(h), index(begin), index(end),
+                     index(keyCount)};
+    KeySegment segment = mask.getDefiningOp<MaskOpInterface>().segmentAt(
+        builder, loc, block, index(key));
+    auto cover = read(segment.cover);
+    auto segmentEnd = read(segment.end);
+    if (!cover || !segmentEnd || *segmentEnd <= key) {
+      forget();
+      return std::nullopt;
+    }
+    result.push_back({key, *segmentEnd, *cover});
+    key = *segmentEnd;
+  }
+  forget();
+  return result;
 }
 
 Reach MaskBuilder::reach(Value mask) {

@@ -30,6 +30,11 @@ struct ConstantRange {
   int64_t begin, end, fullBegin, fullEnd;
 };
 
+/// Keys [begin, end) that a block sees alike; `cover` is one of Cover.
+struct ConstantSegment {
+  int64_t begin, end, cover;
+};
+
 /// A module in which masks are built and asked.
 class MaskBuilder {
 public:
@@ -42,6 +47,22 @@ public:
   MaskFormula padding(std::vector<int32_t> lengths);
   MaskFormula window(int64_t left, int64_t right,
                      std::vector<int64_t> dilation = {1});
+  MaskFormula prefix(int64_t length);
+  /// Global tokens: [0, count), or a list for each sentence, or one for all
+  /// where only columns are asked for.
+  MaskFormula firstTokens(int64_t count, bool columns);
+  MaskFormula tokens(std::vector<int32_t> tokens, bool columns);
+  MaskFormula segments(int64_t length);
+  MaskFormula blocks(int64_t block);
+  MaskFormula pairs();
+  MaskFormula dense(int64_t queries, int64_t keys);
+  /// A predicate, in a window or not.
+  MaskFormula where(std::optional<int64_t> left, std::optional<int64_t> right);
+  /// Without lengths what is before the query.
+  MaskFormula randomBlocks(std::vector<int32_t> lengths, int64_t block,
+                           int64_t count, uint32_t seed);
+  MaskFormula randomTokens(std::vector<int32_t> lengths, int64_t count,
+                           uint32_t seed);
   MaskFormula both(const MaskFormula &lhs, const MaskFormula &rhs);
   MaskFormula either(const MaskFormula &lhs, const MaskFormula &rhs);
   MaskFormula negate(const MaskFormula &operand);
@@ -55,12 +76,19 @@ public:
   /// element a lane. Empty when it cannot be evaluated.
   std::vector<bool> contains(mlir::Value mask, int b, int h,
                              std::vector<int32_t> i, std::vector<int32_t> j);
-  /// What `keyRanges` says; null when it cannot be evaluated.
+  /// What `keyRanges` says; null when it cannot be evaluated, or there is no
+  /// closed form.
   std::optional<std::vector<ConstantRange>>
   keyRanges(mlir::Value mask, int b, int h, int begin, int end, int keyCount);
+  /// What `segmentAt` says from key 0 on; null when it cannot be evaluated,
+  /// or goes on nowhere.
+  std::optional<std::vector<ConstantSegment>>
+  segments(mlir::Value mask, int b, int h, int begin, int end, int keyCount);
   Reach reach(mlir::Value mask);
 
 private:
+  std::vector<MaskFormula> listedLeaves();
+  mlir::Value table(std::vector<int64_t> shape, std::vector<int32_t> elements);
   /// Removes the ops that a question has left behind.
   void forget();
   mlir::Value coordinate(const std::vector<int32_t> &lanes);

@@ -8,6 +8,27 @@
 // RUN: not grep -l "<script\|href" -r %t
 // RUN: python3 -c "import sys, xml.dom.minidom as x; [x.parse(f) for f in sys.argv[1:]]" %t/encode.encoder_l1_self.svg %t/decode.attention-1.svg %t/decode.decoder.self.1.svg %t/decode.a-b.svg %t/decode.a-b-2.svg
 
+// Lists, apart from tiles.
+// RUN: heddle-opt %s -transformer-restrict-attention='rules="decoder.self.2: window(3) | random_tokens(4)"' --draw-masks=%t/lists -o /dev/null
+// RUN: FileCheck %s --input-file %t/lists/decode.decoder.self.2.svg --check-prefix=LISTS
+
+// Masks that read other arguments than lengths.
+// RUN: heddle-opt %S/Inputs/listed-masks.mlir --draw-masks=%t/listed --mask-values 'ids=0,0,0,1; offsets=0,2,3; keys=5,60,7; arg4=0,63' -o /dev/null
+// RUN: FileCheck %s --input-file %t/listed/encode.segments.svg --check-prefix=SEGMENTS
+// RUN: FileCheck %s --input-file %t/listed/encode.pairs.svg --check-prefix=PAIRS
+// RUN: FileCheck %s --input-file %t/listed/encode.tokens.svg --check-prefix=TOKENS
+// RUN: not heddle-opt %S/Inputs/listed-masks.mlir --draw-masks=%t/listed 2>&1 | FileCheck %s --check-prefix=MISSING
+
+// SEGMENTS: >segments %ids<
+// SEGMENTS: >3,730 pairs, 91.1 % of the dense<
+// PAIRS: >pairs %offsets, %keys<
+// PAIRS: >3 pairs, 0.1 % of the dense<
+// PAIRS: >0 of 16 tiles of 32 x 8, 0.0 %<
+// PAIRS: >0 of them whole; 3 pairs from lists<
+// TOKENS: >global of %arg4<
+// TOKENS: >252 pairs,
+// MISSING: has a mask that cannot be drawn: it reads the argument 'ids', whose value is unknown
+
 // Fewer keys, fewer heads, more queries; behind other passes.
 // RUN: heddle-opt %s -transformer-restrict-attention='rules="encoder.self: causal"' --draw-masks=%t/short --mask-length 40 --mask-heads 1 --mask-values 'lengths = 10' -o /dev/null
 // RUN: FileCheck %s --input-file %t/short/encode.encoder_l1_self.svg --check-prefix=SHORT
@@ -81,10 +102,20 @@ func.func @encode(%x: !x, %lengths: !lengths {transformer.name = "lengths"}) -> 
 // HEADS: >head 1<
 // HEADS: >183 pairs,
 
+// Every third position is a sequence of its own: 22 queries in a block, 22 keys
+// in three tiles.
+// HEADS: >9 of 16 tiles of 32 x 8 in steps of 3, 56.2 %<
+
 // HIDDEN: 1 more heads differ
 
 // UNION: >!causal | window [left = 1, right = 1]<
 // UNION: >decode.decoder.self.1<
+
+// LISTS: >window [left = 3, right = 3] | random_tokens [count = 4, seed = 0]<
+// LISTS: <g transform="translate(16 
+// LISTS: >head 0<
+// LISTS: pairs from lists<
+// LISTS: >head 1<
 
 // What has no mask has no picture; the last two have names that are no file's.
 func.func @decode(%ids: !x {transformer.target}, %queries: !x) -> (!x, !x) {

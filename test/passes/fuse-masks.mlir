@@ -86,7 +86,7 @@ func.func @shared_memory(%q: !row, %k: !cache, %at: !perRow) -> !row {
 
 // REMARK: "encoder needs no mask.causal: its other masks imply it"
 // CHECK-LABEL: func.func @dilated_window_is_causal(
-// CHECK-NEXT: %[[W:.*]] = transformer.mask.window [left = 3, right = 0, dilation = [2]]
+// CHECK-NEXT: %[[W:.*]] = transformer.mask.window [left = 3, right = 0, dilation = 2]
 // CHECK-NEXT: transformer.attention {{.*}} mask(%[[W]])
 func.func @dilated_window_is_causal(%x: !cache, %lengths: !perRow) -> !cache {
   %causal = transformer.mask.causal

@@ -5,6 +5,7 @@
 // RUN: heddle-opt %s -transformer-restrict-attention='rules="decoder.self: full"' -canonicalize | FileCheck %s --check-prefix=UNCHANGED
 // RUN: heddle-opt %s -transformer-restrict-attention='rules="encoder.self: empty"' -canonicalize | FileCheck %s --check-prefix=ZEROS
 // RUN: heddle-opt %s -transformer-restrict-attention='rules="decoder.self: window(3)"' -canonicalize | FileCheck %s --check-prefix=NARROWED
+// RUN: heddle-opt %s -transformer-restrict-attention='rules="encoder.self: prefix(3) | global(2) | random_blocks(8, 3, seed=5); decoder.self: random_tokens(count=4)"' | FileCheck %s --check-prefix=NEW
 // RUN: not heddle-opt %s -transformer-restrict-attention='rules="encoder.self.3: full"' 2>&1 | FileCheck %s --check-prefix=MISSES
 // RUN: not heddle-opt %s -transformer-restrict-attention='rules="encoder.self.2: full; encoder.self: full"' 2>&1 | FileCheck %s --check-prefix=REPLACED
 // RUN: not heddle-opt %s -transformer-restrict-attention='rules="encoder.self: windw(1)"' 2>&1 | FileCheck %s --check-prefix=TEXT
@@ -41,10 +42,20 @@ transformer.parameter @table : tensor<9x8xf32>
 // GRAMMAR-NEXT: %[[NOT:.*]] = transformer.mask.not %[[EMPTY]]
 // GRAMMAR-NEXT: %[[LEFT:.*]] = transformer.mask.and %[[CAUSAL]], %[[NOT]]
 // GRAMMAR-NEXT: %[[FULL:.*]] = transformer.mask.full
-// GRAMMAR-NEXT: %[[WINDOW:.*]] = transformer.mask.window [left = 5, right = 5, dilation = [2]]
+// GRAMMAR-NEXT: %[[WINDOW:.*]] = transformer.mask.window [left = 5, right = 5, dilation = 2]
 // GRAMMAR-NEXT: %[[RIGHT:.*]] = transformer.mask.or %[[FULL]], %[[WINDOW]]
 // GRAMMAR-NEXT: %[[RULE:.*]] = transformer.mask.and %[[LEFT]], %[[RIGHT]]
 // GRAMMAR-NEXT: transformer.mask.and %[[VALID]], %[[RULE]]
+
+// Keys are drawn from the sentences of the padding that is there; without, from
+// those before the query.
+
+// NEW-LABEL: func.func private @encode(
+// NEW: transformer.mask.prefix [length = 3]
+// NEW: transformer.mask.global [count = 2]
+// NEW: transformer.mask.random_blocks [block = 8, count = 3, seed = 5] of %arg1 : tensor<?xi32>
+// NEW-LABEL: func.func private @decode(
+// NEW: transformer.mask.random_tokens [count = 4, seed = 0]{{$}}
 
 // ZEROS-LABEL: func.func private @encode(
 // ZEROS-COUNT-2: transformer.fill

@@ -19,13 +19,15 @@ func.func private @visits_tiles_of_keys(%q: memref<?x?x512xf32>,
   // CHECK: %[[ROWS:.*]] = memref.subview %arg0[%[[B:.*]], 0, %{{.*}}] {{.*}} to memref<?x64xf32, strided<[512, 1], offset: ?>>
   // The scale is part of the factor, with log2 e: weights are powers of 2.
   // CHECK: transformer.online.init %[[ROWS]][%[[I:.*]]] into %[[QUERIES:.*]], %[[SUMS:.*]], %[[STATE:.*]] {scale = 1.000000e+00 : f32}
-  // CHECK: %[[COUNT:.*]] = transformer.mask.tile_runs mask(%[[CAUSAL]]) of %[[B]], %[[H:.*]] queries %[[I]] to %{{.*}} keys %{{.*}} to %{{.*}} into %[[RUNS:.*]] {tile
+  // CHECK: scf.while (%[[KEY:.*]] = %c0)
+  // CHECK: %[[COUNT:.*]], %[[NEXT:.*]] = transformer.mask.tile_runs mask(%[[CAUSAL]]) of %[[B]], %[[H:.*]] queries %[[I]] to %{{.*}} keys %{{.*}} to %{{.*}} into %[[RUNS:.*]] {tile
   // CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %[[COUNT]]
   // CHECK: %[[FIRST:.*]] = memref.load %[[RUNS]][%[[ROW]], %{{.*}}]
   // CHECK: %[[LAST:.*]] = memref.load %[[RUNS]][%[[ROW]], %{{.*}}]
   // CHECK: scf.for %[[J:.*]] = %[[FIRST]] to %[[LAST]] step %c256
   // CHECK: transformer.online.weights %[[QUERIES]], %{{.*}}[%[[J]] to %[[END:.*]]] full %{{.*}} to %{{.*}} mask(%[[CAUSAL]]) of %[[B]], %[[H]], %[[I]] into %[[WEIGHTS:.*]], %[[SUMS]], %[[STATE]] {factor = 0.180336878 : f32, tile
   // CHECK: transformer.online.update %[[WEIGHTS]], %[[VALUES]][%[[J]] to %[[END]]] full %{{.*}} to %{{.*}} into %[[SUMS]]
+  // CHECK: scf.yield %[[NEXT]]
   // CHECK: transformer.online.finish %[[SUMS]], %[[STATE]] into %{{.*}}[%[[I]]]
   // CHECK-NOT: transformer.attention
   transformer.attention %q, %q, %q mask(%causal) into %y {heads = 8 : i64}
@@ -287,5 +289,75 @@ func.func private @widens_for_a_region(%x: memref<?x?x32xbf16>,
     transformer.yield %s : f32
   } : (memref<?x32xbf16>, memref<?x?x32xbf16>, memref<?x?x32xbf16>,
        memref<?xi32>, memref<?xi32>, memref<?x32xf32>) -> ()
+  return
+}
+
+// -----
+
+// Heads whose windows differ have code of their own. Every second position is a
+// view of its own: what lies between does not see it.
+// CHECK-LABEL: @groups_heads_and_strides
+func.func private @groups_heads_and_strides(%x: memref<?x?x64xf32>,
+    %y: memref<?x?x64xf32>) {
+  // CHECK-DAG: %[[NEAR:.*]] = transformer.mask.window [left = 8, right = 8]{{$}}
+  // CHECK-DAG: %[[FAR:.*]] = transformer.mask.window [left = 8, right = 8, dilation = 2]
+  // CHECK: scf.index_switch
+  // CHECK: case 1 {
+  // CHECK: %[[ROWS:.*]] = memref.subview %{{.*}}[%[[REST:.*]], 0] [%{{.*}}, 16] [2, 1]
+  // CHECK: transformer.online.init %[[ROWS]]
+  // CHECK: transformer.mask.tile_runs mask(%[[FAR]]) {{.*}} strided(%[[REST]]) into {{.*}} {stride = 2 : i64
+  // CHECK: transformer.online.weights {{.*}} mask(%[[FAR]]) {{.*}} strided(%[[REST]]) into
+  // CHECK: default {
+  // CHECK: transformer.mask.tile_runs mask(%[[NEAR]])
+  // CHECK-NOT: strided(
+  %w = transformer.mask.window [left = 8, right = 8, dilation = [1, 2, 1, 2]]
+  transformer.attention %x, %x, %x mask(%w) into %y {heads = 4 : i64}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Tiles first, then the keys of a list for each query by itself.
+// CHECK-LABEL: @gathers_keys_of_lists
+func.func private @gathers_keys_of_lists(%x: memref<?x?x64xf32>,
+    %y: memref<?x?x64xf32>, %lengths: memref<?xi32>) {
+  %w = transformer.mask.window [left = 8, right = 8]
+  %r = transformer.mask.random_tokens [count = 9, seed = 1] of %lengths : memref<?xi32>
+  %o = transformer.mask.or %w, %r
+  // CHECK-DAG: %[[WINDOW:.*]] = transformer.mask.window
+  // CHECK-DAG: %[[DRAWN:.*]] = transformer.mask.random_tokens
+  // CHECK-DAG: %[[REST:.*]] = transformer.mask.not %[[WINDOW]]
+  // CHECK: transformer.mask.tile_runs mask(%[[WINDOW]])
+  // CHECK: transformer.online.weights {{.*}} mask(%[[WINDOW]])
+  // CHECK: scf.for %[[I:.*]] =
+  // CHECK: transformer.online.resume %{{.*}}, %{{.*}}[%{{.*}}] into %[[SUMS:.*]], %[[STATE:.*]] :
+  // CHECK: %[[SIZE:.*]] = transformer.mask.list_size %[[DRAWN]] of %{{.*}}, %{{.*}}, %[[I]]
+  // CHECK: %[[COUNT:.*]] = transformer.mask.listed_keys %[[DRAWN]][%{{.*}} to %{{.*}}] where(%[[REST]]) of %{{.*}}, %{{.*}}, %[[I]] {{.*}} into %[[LIST:.*]] :
+  // CHECK: transformer.online.weights {{.*}}[%c0 to %[[COUNT]]] full %c0 to %[[COUNT]] of {{.*}} listed(%[[LIST]] :
+  // CHECK: transformer.online.update {{.*}} listed(%[[LIST]] : {{.*}} into %[[SUMS]]
+  // CHECK: transformer.online.finish %[[SUMS]], %[[STATE]]
+  transformer.attention %x, %x, %x mask(%o) into %y {heads = 4 : i64}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// The first positions of a cache have slots of their own.
+// CHECK-LABEL: @keeps_pinned_slots
+func.func private @keeps_pinned_slots(%q: memref<?x64xf32>,
+    %k: memref<?x?x64xf32>, %rows: memref<?xi32>) {
+  %w = transformer.mask.window [left = 8, right = 0]
+  %p = transformer.mask.prefix [length = 4]
+  %o = transformer.mask.or %w, %p
+  // CHECK: scf.while (%{{.*}} = %c0)
+  // CHECK: transformer.online.weights {{.*}} ring %{{.*}} into {{.*}} {factor = {{.*}}, pinned = 4 : i64
+  transformer.attention %q, %k, %k mask(%o) at %rows of %rows into %q
+    {heads = 4 : i64, pinned = 4 : i64}
+    : (memref<?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       !transformer.mask, memref<?xi32>, memref<?xi32>, memref<?x64xf32>) -> ()
   return
 }

@@ -1,0 +1,19 @@
+//===- CacheSlot.h - Where a cache keeps a position -------------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_CODEGEN_CACHESLOT_H
+#define HEDDLE_LIB_CODEGEN_CACHESLOT_H
+
+#include "mlir/IR/Builders.h"
+
+namespace heddle {
+
+/// The slot of a position among `slots`, all of type index: its own for the
+/// first `pinned`, which a sentence may not fill, and one of a ring behind
+/// them.
+mlir::Value buildCacheSlot(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value position, mlir::Value slots,
+                           int64_t pinned);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CODEGEN_CACHESLOT_H
