@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <regex>
 
 namespace heddle::bench {
@@ -16,8 +17,14 @@ struct Similarity {
   double operations;
 };
 
-/// Attention of a batch, all lengths equal; `mask` is one of full, causal and
-/// window (the last 256 keys). A step has one query a row.
+/// A mask as IR, %mask of one or more ops, and the keys that query i of n sees.
+struct Mask {
+  std::vector<std::pair<std::string, std::string>> ops;
+  int64_t (*keys)(int64_t i, int64_t n);
+};
+
+/// Attention of a batch, all lengths equal; `mask` is one of `masks`. A step
+/// has one query a row.
 struct Shape {
   std::string mask;
   int64_t batch, heads, width, length;
@@ -26,6 +33,7 @@ struct Shape {
   std::string element = "f32";
   Similarity similarity = {"", "", 2};
 
+  static const std::map<std::string, Mask> &masks();
   int64_t columns() const { return heads * width; }
   int64_t queries() const { return isStep ? 1 : length; }
   bool isOfBf16() const { return element == "bf16"; }
@@ -38,9 +46,7 @@ struct Shape {
   Work work() const {
     int64_t pairs = 0;
     for (int64_t i = length - queries(); i < length; ++i)
-      pairs += mask == "full"     ? length
-               : mask == "causal" ? i + 1
-                                  : std::min<int64_t>(i + 1, 256);
+      pairs += masks().at(mask).keys(i, length);
     // Queries, keys and values are read, results of f32 written.
     double bytes = isOfBf16() ? 2 : 4;
     return {(similarity.operations + 2) * batch * heads * width * pairs,
@@ -49,6 +55,44 @@ struct Shape {
   }
 };
 } // namespace
+
+/// Those at most 256 away.
+static int64_t keysNear(int64_t i, int64_t n) {
+  return std::min(i + 256, n - 1) - std::max<int64_t>(i - 256, 0) + 1;
+}
+
+/// "window" are the last 256 keys, "near" those to both sides: Longformer's,
+/// with two global tokens in "global"; "dilated" has as many, every second one.
+const std::map<std::string, Mask> &Shape::masks() {
+  static const std::map<std::string, Mask> all = {
+      {"full", {{{"mask", "full"}}, [](int64_t, int64_t n) { return n; }}},
+      {"causal",
+       {{{"mask", "causal"}}, [](int64_t i, int64_t) { return i + 1; }}},
+      {"window",
+       {{{"mask", "window [left = 255, right = 0]"}},
+        [](int64_t i, int64_t) { return std::min<int64_t>(i + 1, 256); }}},
+      {"near", {{{"mask", "window [left = 256, right = 256]"}}, keysNear}},
+      {"global",
+       {{{"near", "window [left = 256, right = 256]"},
+         {"tokens", "global [count = 2]"},
+         {"mask", "or %near, %tokens"}},
+        [](int64_t i, int64_t n) {
+          int64_t columns = std::clamp<int64_t>(i - 256, 0, 2);
+          return i < 2 ? n : keysNear(i, n) + columns;
+        }}},
+      {"dilated",
+       {{{"mask", "window [left = 256, right = 256, dilation = 2]"}},
+        [](int64_t i, int64_t n) {
+          return std::min<int64_t>(i / 2, 256) +
+                 std::min<int64_t>((n - 1 - i) / 2, 256) + 1;
+        }}},
+      // Drawn from the keys before the query.
+      {"drawn",
+       {{{"mask", "random_tokens [count = 64, seed = 1]"}},
+        [](int64_t i, int64_t) { return std::min<int64_t>(i, 64); }}},
+  };
+  return all;
+}
 
 /// Bahdanau's score: 19 instructions a vector of scores and element, one of
 /// them a division, of which tanh takes 17. They bound it: 9.5 cycles where two
@@ -116,8 +160,8 @@ static Module moduleOf(const Shape &shape) {
   entry.weight("table", {shape.width}, values(shape.width, 4));
   if (shape.isStep)
     entry.ids("positions", {"rows"}).ids("sentences", {"rows"});
-  entry.mask(shape.mask == "window" ? "window [left = 255, right = 0]"
-                                    : shape.mask);
+  for (const auto &[value, op] : Shape::masks().at(shape.mask).ops)
+    entry.mask(op, value);
   std::string form = shape.isStep ? " at %positions of %sentences" : "";
   entry.yields("attention %q, %k, %v mask(%mask)" + form +
                    " {heads = " + std::to_string(shape.heads) + " : i64}",
@@ -170,6 +214,13 @@ std::string addAttention(const std::string &target) {
       shapes.push_back({mask, 1, 1, width, 2048});
   shapes.push_back({"full", 1, 1, 64, 8192});
   shapes.push_back({"window", 1, 1, 64, 8192});
+  // Variants that skip work, beside all pairs.
+  for (const char *mask : {"full", "near", "global", "dilated", "drawn"})
+    for (const char *element : {"f32", "bf16"})
+      for (int64_t length : {8192, 16384})
+        if (mask != std::string("full") || length > 8192 ||
+            element != std::string("f32"))
+          shapes.push_back({mask, 1, 1, 64, length, /*isStep=*/false, element});
   // The translation models: encoders, and steps of a batch or a sentence.
   for (int64_t length : {10, 16, 30, 60})
     shapes.push_back({"full", 16, 8, 32, length});

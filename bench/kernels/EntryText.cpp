@@ -57,9 +57,9 @@ EntryText &EntryText::weight(const std::string &value,
   return *this;
 }
 
-EntryText &EntryText::mask(const std::string &op) {
-  types["mask"] = "!transformer.mask";
-  body += "  %mask = transformer.mask." + op + "\n";
+EntryText &EntryText::mask(const std::string &op, const std::string &value) {
+  types[value] = "!transformer.mask";
+  body += "  %" + value + " = transformer.mask." + op + "\n";
   return *this;
 }
 

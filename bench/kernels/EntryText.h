@@ -38,8 +38,9 @@ public:
   EntryText &state(const std::string &value, const Sizes &sizes);
   EntryText &weight(const std::string &value, const std::vector<int64_t> &sizes,
                     std::vector<float> values);
-  /// The value %mask, of an op such as "causal".
-  EntryText &mask(const std::string &op);
+  /// A value, %mask by default, of an op such as "causal", which may name
+  /// values that are there.
+  EntryText &mask(const std::string &op, const std::string &value = "mask");
 
   /// Adds the entry to the module. Its result is "y", or the state behind
   /// `into`. Regions follow the op's attributes.
