@@ -132,23 +132,23 @@ SegmentWalk::State SegmentWalk::take(const State &before,
   Value end = loops.floorTo(loops.plus(segment.end, tile - 1), tile);
   Value isSome = loops.less(segment.cover, loops.index(kAll));
   Value hasFull = loops.less(last.fullBegin, last.fullEnd);
-  Value isFirst = loops.same(before.count, loops.index(0));
-  Value isApart = loops.either(isFirst, loops.less(last.end, begin));
-  Value isSecondFull =
-      loops.both(hasFull, loops.less(last.fullEnd, before.key));
+  Value hasNone = loops.lessOrEqual(last.fullEnd, last.fullBegin);
+  Value touches = loops.both(loops.less(loops.index(0), before.count),
+                             loops.lessOrEqual(begin, last.end));
   // Where a stretch ends inside a tile, the next cannot join it.
-  Value begins = loops.either(
-      isApart, loops.choose(isSome, loops.less(begin, begin), isSecondFull));
-  Value keepsFull = loops.choose(begins, loops.less(begin, begin), hasFull);
+  Value continues =
+      loops.either(hasNone, loops.lessOrEqual(before.key, last.fullEnd));
+  Value joins = loops.both(touches, loops.either(isSome, continues));
+  Value keepsFull = loops.both(joins, hasFull);
 
   KeyRange run;
-  run.begin = loops.choose(begins, begin, last.begin);
+  run.begin = loops.choose(joins, last.begin, begin);
   run.end = end;
   run.fullBegin = loops.choose(keepsFull, last.fullBegin,
                                loops.choose(isSome, run.begin, before.key));
   run.fullEnd = loops.choose(
       isSome, loops.choose(keepsFull, last.fullEnd, run.begin), segment.end);
-  Value count = loops.choose(begins, loops.plus(before.count, 1), before.count);
+  Value count = loops.choose(joins, before.count, loops.plus(before.count, 1));
   storeRun(loops, op, loops.plus(count, -1), run);
   return State(end, count, run);
 }
