@@ -8,6 +8,7 @@ would take it from them.
 """
 
 import atexit
+import contextlib
 import json
 import os
 import pathlib
@@ -79,7 +80,8 @@ class Engine:
         self.process.send_signal(signal.SIGCONT)
         start = time.perf_counter()
         # One write: heddle-run runs together what it finds.
-        os.write(self.process.stdin.fileno(), request)
+        with contextlib.suppress(BrokenPipeError):  # Ended: no answer comes.
+            os.write(self.process.stdin.fileno(), request)
         answers = [self.process.stdout.readline() for _ in lines]
         seconds = time.perf_counter() - start
         self.process.send_signal(signal.SIGSTOP)
