@@ -231,6 +231,9 @@ LogicalResult OnlineWeightsOp::verify() {
                          memrefType(getScores()).getDimSize(0),
                          memrefType(getWeights()).getDimSize(0))))
     return failure();
+  // online_weights_c7
+  if (getFetched() && (!getList() || !isOfOneQuery))
+    return emitOpError("fetches values of a list of one query alone");
   if (failed(verifyCopies(*this)) ||
       failed(verifyState(*this, getState(), getQueries())))
     return failure();

@@ -106,11 +106,13 @@ def ListedKeysOp : Transformer_Op<"mask.listed_keys"> {
   let description = [{
     Writes to `list` those of the keys at the places [begin, end) of a query's list
     that exist, stand in [key begin, key end) and are in the mask behind `where`.
-    The result counts them.
+    The result counts them. Where there are any, the last one is repeated behind
+    them, for as many places as two vectors have lanes: kernels read whole vectors
+    of keys, and ahead.
 
     ```mlir
     %count = transformer.mask.listed_keys %keys[%at to %end] where(%mask)
-        of %b, %h, %i keys %c0 to %n into %list : memref<272xi32>
+        of %b, %h, %i keys %c0 to %n into %list : memref<288xi32>
     ```
 
     Constraints:
@@ -220,7 +222,9 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     lap earlier where that is behind the last row. The first `pinned` positions
     stand in rows of their own, before the ring. With `listed`, key j is number j
     of a list of positions; with `strided`, queries and keys count the positions
-    remainder + stride j, and so do rows.
+    remainder + stride j, and so do rows. While keys of a list are scored, the rows
+    of `fetched` that belong to them are asked for: their values, which nothing
+    else foresees.
 
     A similarity region sees f32. Keys that do not stand as it reads them pass
     through `copies`, a tile at a time: those of bf16 widened, and for one query,
@@ -246,6 +250,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     - (C5) a similarity region is one of attention, for these widths.
     - (C6) copies stand with a similarity region, for one query and for keys of
       bf16: [width of keys, tile] for one query, [tile, width of keys] for a block.
+    - (C7) fetched stands with a list, for one query.
   }];
   let arguments = (ins Transformer_Columns:$queries, Transformer_HeadRows:$keys,
                        Index:$begin, Index:$end, Index:$fullBegin,
@@ -253,6 +258,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
                        Index:$batch, Index:$head, Index:$first,
                        Optional<Index>:$origin,
                        Optional<Transformer_KeyList>:$list,
+                       Optional<Transformer_HeadRows>:$fetched,
                        Optional<Index>:$remainder,
                        Optional<Transformer_QuerySums>:$scores,
                        Optional<Transformer_HeadRows>:$last,
@@ -272,6 +278,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
         (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
         (`ring` $origin^)? (`listed` `(` $list^ `:` type($list) `)`)?
+        (`fetched` `(` $fetched^ `:` type($fetched) `)`)?
         (`strided` `(` $remainder^ `)`)?
         (`scores` `(` $scores^ `:` type($scores) `)`)?
         (`last` `(` $last^ `:` type($last) `)`)?

@@ -91,8 +91,8 @@ void AttentionTiles::takeShared(bool hasLists) {
   runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
                  loops.builder.getIndexType());
   if (hasLists)
-    list =
-        scratch({sizes.weights + loops.isa.lanes}, loops.builder.getI32Type());
+    list = scratch({sizes.weights + 2 * loops.isa.lanes},
+                   loops.builder.getI32Type());
 }
 
 /// Memory for as many groups of keys as a task keeps, none of which it has.
@@ -205,8 +205,9 @@ void AttentionTiles::addTile(const HeadView &view, Value first,
   auto weights = OnlineWeightsOp::create(
       builder, loops.loc, scratch.queries, view.keys, tile.begin, tile.end,
       tile.fullBegin, tile.fullEnd, mask, view.batch, view.head, first,
-      places.origin, places.list, view.remainder, scratch.scores, scratch.last,
-      scratch.copies, scratch.weights, scratch.sums, scratch.state,
+      places.origin, places.list, places.list ? view.values : Value(),
+      view.remainder, scratch.scores, scratch.last, scratch.copies,
+      scratch.weights, scratch.sums, scratch.state,
       builder.getF32FloatAttr(exponentFactor()),
       builder.getF32FloatAttr(scoreScale()), scores, pinned,
       builder.getI64IntegerAttr(view.stride), op.getNormalizerAttr());

@@ -83,16 +83,30 @@ Value KeyPlaces::rowOf(VectorLoops &loops, Value j, Value rows) const {
   return loops.choose(loops.less(j, loops.index(pinned)), j, slot);
 }
 
-void heddle::prefetchRow(VectorLoops &loops, Value rows, Value row) {
-  constexpr int64_t kPage = 4096, kLine = 64;
-  auto [strides, offset] =
-      cast<MemRefType>(rows.getType()).getStridesAndOffset();
-  int64_t bytes = elementOf(rows).getIntOrFloatBitWidth() / 8;
-  if (ShapedType::isDynamic(strides[0]) || bytes * strides[0] < kPage)
-    return;
-  for (int64_t d = 0; d < widthOf(rows); d += kLine / bytes)
+static int64_t elementBytes(Value memref) {
+  return elementOf(memref).getIntOrFloatBitWidth() / 8;
+}
+
+/// Asks for the lines of a row; locality 3 is the first cache.
+static void prefetchLines(VectorLoops &loops, Value rows, Value row,
+                          int64_t locality) {
+  constexpr int64_t kLine = 64;
+  for (int64_t d = 0; d < widthOf(rows); d += kLine / elementBytes(rows))
     memref::PrefetchOp::create(loops.builder, loops.loc, rows,
                                ValueRange{row, loops.index(d)},
-                               /*isWrite=*/false, /*localityHint=*/2,
+                               /*isWrite=*/false, locality,
                                /*isDataCache=*/true);
+}
+
+void heddle::prefetchRow(VectorLoops &loops, Value rows, Value row) {
+  constexpr int64_t kPage = 4096;
+  auto [strides, offset] =
+      cast<MemRefType>(rows.getType()).getStridesAndOffset();
+  if (!ShapedType::isDynamic(strides[0]) &&
+      elementBytes(rows) * strides[0] >= kPage)
+    prefetchLines(loops, rows, row, /*locality=*/2);
+}
+
+void heddle::prefetchListedRow(VectorLoops &loops, Value rows, Value row) {
+  prefetchLines(loops, rows, row, /*locality=*/3);
 }

@@ -45,6 +45,8 @@ struct KeyPlaces {
 /// apart: the machine does not foresee them itself. In the second cache, since
 /// such rows share few sets of the first.
 void prefetchRow(VectorLoops &loops, mlir::Value rows, mlir::Value row);
+/// The same for rows of a list, however near, in the first cache.
+void prefetchListedRow(VectorLoops &loops, mlir::Value rows, mlir::Value row);
 
 } // namespace heddle
 

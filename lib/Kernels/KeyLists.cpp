@@ -1,7 +1,7 @@
 //===- KeyLists.cpp - Keys that lists give one by one ---------------------===//
 //
 // As many places of a list as a vector has lanes at a time; those whose keys
-// count are written side by side.
+// count are written side by side, and the last of them again behind.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,5 +77,11 @@ void heddle::emitListedKeys(ListedKeysOp op, const IsaLevel &isa) {
                        loops.plus(carried.front(), countLanes(loops, counts))};
                  })
           .front();
+  // Without keys nothing reads what stands here.
+  Value last = loops.most(loops.plus(count, -1), loops.index(0));
+  Value repeated = loops.spread(loops.load(op.getList(), last), width);
+  for (int64_t vector = 0; vector < 2; ++vector)
+    loops.storeVector(repeated, op.getList(),
+                      loops.plus(count, vector * width));
   op.getCount().replaceAllUsesWith(count);
 }

@@ -4,7 +4,9 @@
 // are read and written. Values are added into several sets of sums in turn, by
 // the position of the key, since a single one would wait for each addition; a
 // tree joins them. A step of bf16 takes an even key and the next one, whose
-// values are interleaved as they are used.
+// values are interleaved as they are used, inside quarters of 128 bits where
+// two vectors of sums are whole: the cheapest way, which leaves sums in another
+// order of lanes until the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,6 +61,13 @@ void heddle::emitRow(OnlineInitOp op, const IsaLevel &isa) {
 }
 
 namespace {
+/// What a vector of sums covers: `count` elements of the width from `begin` on,
+/// or every second group of four of twice as many lanes.
+struct SumPart {
+  int64_t begin, count;
+  enum Groups { All, Even, Odd } groups = All;
+};
+
 /// sums[first part of the width, ...] += weights . values.
 class RowUpdate {
 public:
@@ -74,11 +83,12 @@ public:
   void build();
 
 private:
-  using Part = std::pair<int64_t, int64_t>;
-  void parts(ArrayRef<Part> parts);
-  void addStep(Value key, ArrayRef<Part> parts, ValueRange before,
+  SmallVector<SumPart> partsOfWidth();
+  void parts(ArrayRef<SumPart> parts);
+  void addStep(Value key, ArrayRef<SumPart> parts, ValueRange before,
                MutableArrayRef<Value> after, bool isPartial);
-  Value valuesAt(ArrayRef<Value> rows, const Part &part);
+  Value valuesAt(ArrayRef<Value> rows, const SumPart &part);
+  void addToSums(Value sums, int64_t begin, int64_t count);
 
   OnlineUpdateOp op;
   VectorLoops loops;
@@ -90,18 +100,37 @@ private:
 };
 } // namespace
 
+SmallVector<SumPart> RowUpdate::partsOfWidth() {
+  int64_t width = widthOf(op.getSums());
+  int64_t paired = group == 1 ? 0 : width / (2 * lanes) * (2 * lanes);
+  SmallVector<SumPart> parts;
+  for (int64_t d = 0; d < paired; d += 2 * lanes)
+    for (SumPart::Groups groups : {SumPart::Even, SumPart::Odd})
+      parts.push_back({d, 2 * lanes, groups});
+  forEachPart(lanes, width - paired, [&](int64_t d, int64_t count) {
+    parts.push_back({paired + d, count});
+  });
+  return parts;
+}
+
 /// Elements of the rows, those of several side by side.
-Value RowUpdate::valuesAt(ArrayRef<Value> rows, const Part &part) {
+Value RowUpdate::valuesAt(ArrayRef<Value> rows, const SumPart &part) {
+  int64_t width = std::max(lanes, part.count);
   SmallVector<Value> values;
   for (Value row : rows)
     values.push_back(loops.loadFirst(
-        op.getValues(), {row, loops.index(part.first)}, part.second, lanes));
-  return group == 1 ? values.front() : loops.interleave(values[0], values[1]);
+        op.getValues(), {row, loops.index(part.begin)}, part.count, width));
+  if (group == 1)
+    return values.front();
+  if (part.groups == SumPart::All)
+    return loops.interleave(values[0], values[1]);
+  return loops.interleaveGroups(values[0], values[1],
+                                part.groups == SumPart::Odd);
 }
 
 /// Adds the keys of a step, from `key` on; in a partial one those that are no
 /// keys stand for their neighbours inside, and nothing is added.
-void RowUpdate::addStep(Value key, ArrayRef<Part> parts, ValueRange before,
+void RowUpdate::addStep(Value key, ArrayRef<SumPart> parts, ValueRange before,
                         MutableArrayRef<Value> after, bool isPartial) {
   Value last = loops.plus(op.getEnd(), -1);
   SmallVector<Value> rows;
@@ -114,6 +143,9 @@ void RowUpdate::addStep(Value key, ArrayRef<Part> parts, ValueRange before,
         inside = loops.spread(loops.same(j, key), lanes), key = j;
     }
     rows.push_back(places.rowOf(loops, j, op.getValues()));
+    // Those of a list were asked for beside their keys.
+    if (places.list)
+      continue;
     Value next = loops.least(loops.plus(j, lanes), last);
     prefetchRow(loops, op.getValues(),
                 places.rowOf(loops, next, op.getValues()));
@@ -132,7 +164,13 @@ void RowUpdate::addStep(Value key, ArrayRef<Part> parts, ValueRange before,
   }
 }
 
-void RowUpdate::parts(ArrayRef<Part> parts) {
+void RowUpdate::addToSums(Value sums, int64_t begin, int64_t count) {
+  Value at = loops.index(begin);
+  Value before = loops.loadFirst(op.getSums(), at, count, lanes);
+  loops.storeFirst(loops.add(before, sums), op.getSums(), at, count);
+}
+
+void RowUpdate::parts(ArrayRef<SumPart> parts) {
   // An addition takes four cycles, and two can start in each. The keys of all
   // sets are in one tile, whose weights stand in scratch memory.
   int64_t sets = std::min<int64_t>(8 / llvm::PowerOf2Ceil(parts.size()),
@@ -166,17 +204,25 @@ void RowUpdate::parts(ArrayRef<Part> parts) {
     for (size_t at = 0; at < half * parts.size(); ++at)
       sums[at] = loops.add(sums[at], sums[at + half * parts.size()]);
   for (auto [p, part] : llvm::enumerate(parts)) {
-    Value at = loops.index(part.first);
-    Value before = loops.loadFirst(op.getSums(), at, part.second, lanes);
-    loops.storeFirst(loops.add(before, sums[p]), op.getSums(), at, part.second);
+    if (part.groups == SumPart::All)
+      addToSums(sums[p], part.begin, part.count);
+    if (part.groups != SumPart::Even)
+      continue;
+    // Groups of four of this vector and of the next one, in turn.
+    for (int64_t half = 0; half < 2; ++half) {
+      SmallVector<int64_t> order;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        order.push_back(lane / 8 * 4 + half * lanes / 2 + lane % 4 +
+                        (lane / 4 % 2) * lanes);
+      addToSums(loops.shuffle(sums[p], sums[p + 1], order),
+                part.begin + half * lanes, lanes);
+    }
   }
 }
 
 void RowUpdate::build() {
   constexpr size_t kTogether = 8;
-  SmallVector<Part> all;
-  forEachPart(lanes, widthOf(op.getSums()),
-              [&](int64_t d, int64_t count) { all.push_back({d, count}); });
+  SmallVector<SumPart> all = partsOfWidth();
   for (size_t at = 0; at < all.size(); at += kTogether)
     parts(ArrayRef(all).slice(at, std::min(kTogether, all.size() - at)));
 }

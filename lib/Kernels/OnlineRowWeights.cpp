@@ -147,8 +147,18 @@ SmallVector<Value> RowWeights::loadQuery() {
 }
 
 /// Where a key of the tile at `key` stands, which is asked for in the next one;
-/// keys outside of [begin, end) stand for their neighbours inside.
+/// keys outside of [begin, end) stand for their neighbours inside, and lists
+/// repeat their last one.
 Value RowWeights::rowAt(Value key, int64_t number) {
+  if (op.getList()) {
+    Value j = loops.plus(key, number);
+    Value row = places.rowOf(loops, j, op.getKeys());
+    if (op.getFetched())
+      prefetchListedRow(loops, op.getFetched(), row);
+    prefetchListedRow(loops, op.getKeys(),
+                      places.rowOf(loops, loops.plus(j, lanes), op.getKeys()));
+    return row;
+  }
   Value last = loops.plus(op.getEnd(), -1);
   Value j = loops.clamp(loops.plus(key, number), op.getBegin(), last);
   Value next = loops.least(loops.plus(j, lanes), last);

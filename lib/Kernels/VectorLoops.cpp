@@ -233,6 +233,17 @@ Value VectorLoops::interleave(Value a, Value b) {
   return bitcast(arith::OrIOp::create(builder, loc, widen(a), upper),
                  type.getElementType());
 }
+Value VectorLoops::interleaveGroups(Value a, Value b, bool isUpper) {
+  auto type = cast<VectorType>(a.getType());
+  int64_t count = type.getNumElements();
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < count; ++i)
+    order.push_back(i / 8 * 8 + isUpper * 4 + i % 8 / 2 + i % 2 * count);
+  // As integers: levels without bf16 have no vectors of it either.
+  Value mixed = shuffle(bitcast(a, builder.getI16Type()),
+                        bitcast(b, builder.getI16Type()), order);
+  return bitcast(mixed, type.getElementType());
+}
 Value VectorLoops::bitcast(Value vector, Type element) {
   auto type = cast<VectorType>(vector.getType());
   int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();

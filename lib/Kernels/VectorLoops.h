@@ -70,6 +70,9 @@ public:
                       llvm::ArrayRef<int64_t> lanes);
   /// a[0], b[0], a[1], b[1], ... of bf16.
   mlir::Value interleave(mlir::Value a, mlir::Value b);
+  /// The same of the lower or the upper halves of groups of eight elements, as
+  /// one instruction does it: half of what interleaving all gives.
+  mlir::Value interleaveGroups(mlir::Value a, mlir::Value b, bool isUpper);
   /// The same bits as elements of another type.
   mlir::Value bitcast(mlir::Value vector, mlir::Type element);
   /// bf16 as f32.

@@ -335,8 +335,8 @@ func.func private @gathers_keys_of_lists(%x: memref<?x?x64xf32>,
   // CHECK: transformer.online.resume %{{.*}}, %{{.*}}[%{{.*}}] into %[[SUMS:.*]], %[[STATE:.*]] :
   // CHECK: %[[SIZE:.*]] = transformer.mask.list_size %[[DRAWN]] of %{{.*}}, %{{.*}}, %[[I]]
   // CHECK: %[[COUNT:.*]] = transformer.mask.listed_keys %[[DRAWN]][%{{.*}} to %{{.*}}] where(%[[REST]]) of %{{.*}}, %{{.*}}, %[[I]] {{.*}} into %[[LIST:.*]] :
-  // CHECK: transformer.online.weights {{.*}}[%c0 to %[[COUNT]]] full %c0 to %[[COUNT]] of {{.*}} listed(%[[LIST]] :
-  // CHECK: transformer.online.update {{.*}} listed(%[[LIST]] : {{.*}} into %[[SUMS]]
+  // CHECK: transformer.online.weights {{.*}}[%c0 to %[[COUNT]]] full %c0 to %[[COUNT]] of {{.*}} listed(%[[LIST]] : {{.*}}) fetched(%[[VALUES:[a-z0-9_]+]] :
+  // CHECK: transformer.online.update %{{.*}}, %[[VALUES]][{{.*}} listed(%[[LIST]] : {{.*}} into %[[SUMS]]
   // CHECK: transformer.online.finish %[[SUMS]], %[[STATE]]
   transformer.attention %x, %x, %x mask(%o) into %y {heads = 4 : i64}
     : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
