@@ -145,7 +145,7 @@ Expected<StoredTensor> WeightSource::open(ParameterOp parameter) const {
     return factor ? tensor.scaledBy(factor->convertToFloat()) : tensor;
   };
   if (parameter.getZeros())
-    return scale(StoredTensor::zeros(parameter.getTensorType().getShape()));
+    return scale(StoredTensor::zeros(parameter.getLogicalShape()));
   if (parameter.isStored()) {
     Expected<StoredTensor> stored = openStored(parameter);
     return stored ? scale(std::move(*stored)) : std::move(stored);

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "test/kernels/DrawnBlocks.h"
 #include "test/kernels/LayerTest.h"
 
 #include <algorithm>
@@ -19,32 +20,6 @@ using namespace heddle::test;
 static constexpr int64_t kHeads = 4, kKeyHeads = 2, kWidth = 32;
 static constexpr int64_t kTokens = 3, kRowsOfLists = 40, kListed = 200;
 static constexpr int64_t kTableRows = 50, kTableColumns = 60;
-
-//===----------------------------------------------------------------------===//
-// The generator of random masks
-//===----------------------------------------------------------------------===//
-
-static uint32_t mix(uint32_t x) {
-  x ^= x >> 16;
-  x *= 0x85ebca6b;
-  x ^= x >> 13;
-  x *= 0xc2b2ae35;
-  return x ^ x >> 16;
-}
-
-/// The blocks, of `total`, that block `number` of queries of head h sees.
-static std::vector<int64_t> drawn(uint32_t seed, uint32_t h, uint32_t number,
-                                  uint32_t total, uint32_t count) {
-  std::vector<int64_t> blocks;
-  uint32_t q = total / count, s = total % count;
-  for (uint32_t t = 0; t < count; ++t) {
-    uint64_t size = q + (t < s);
-    uint32_t draw = mix(t + mix(number + mix(h + mix(seed))));
-    if (size > 0)
-      blocks.push_back(t * q + std::min(t, s) + (draw * size >> 32));
-  }
-  return blocks;
-}
 
 static bool has(const std::vector<int64_t> &numbers, int64_t number) {
   return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -158,7 +133,7 @@ static std::vector<Mask> masks() {
               "%m = transformer.mask.or %o, %r\n"
               "%mask = transformer.mask.and %m, %pad",
        [](const Tables &, const Point &p) {
-         auto blocks = drawn(7, p.h, p.i / 16, (p.length + 15) / 16, 3);
+         auto blocks = drawnBlocks(7, p.h, p.i / 16, (p.length + 15) / 16, 3);
          return p.j < p.length && (inWindow(p, 8, 8) || p.i < 3 || p.j < 3 ||
                                    has(blocks, p.j / 16));
        }},
@@ -167,14 +142,14 @@ static std::vector<Mask> masks() {
        "%w = transformer.mask.window [left = 2, right = 0]\n"
        "%mask = transformer.mask.or %r, %w",
        [](const Tables &, const Point &p) {
-         return has(drawn(1, p.h, p.i / 8, p.i / 8, 20), p.j / 8) ||
+         return has(drawnBlocks(1, p.h, p.i / 8, p.i / 8, 20), p.j / 8) ||
                 inWindow(p, 2, 0);
        }},
       {"random_tokens",
        "%mask = transformer.mask.random_tokens [count = 5, seed = 3] of "
        "%lengths : tensor<?xi32>",
        [](const Tables &, const Point &p) {
-         return has(drawn(3, p.h, p.i, p.length, 5), p.j);
+         return has(drawnBlocks(3, p.h, p.i, p.length, 5), p.j);
        }},
       {"random_tokens_of_many",
        "%w = transformer.mask.window [left = 3, right = 1]\n"
@@ -183,8 +158,8 @@ static std::vector<Mask> masks() {
        "%c = transformer.mask.causal\n"
        "%mask = transformer.mask.and %o, %c",
        [](const Tables &, const Point &p) {
-         return p.j <= p.i &&
-                (inWindow(p, 3, 1) || has(drawn(-1, p.h, p.i, p.i, 300), p.j));
+         return p.j <= p.i && (inWindow(p, 3, 1) ||
+                               has(drawnBlocks(-1, p.h, p.i, p.i, 300), p.j));
        }},
       {"blocks",
        kPad + "%m = transformer.mask.blocks %offsets, %listed [block = 4] : "
@@ -210,8 +185,9 @@ static std::vector<Mask> masks() {
               "%u = transformer.mask.or %o, %w\n"
               "%mask = transformer.mask.and %u, %pad",
        [](const Tables &t, const Point &p) {
-         return p.j < p.length && (t.lists(p.i, p.j) || inWindow(p, 2, 2) ||
-                                   has(drawn(0, p.h, p.i, p.length, 4), p.j));
+         return p.j < p.length &&
+                (t.lists(p.i, p.j) || inWindow(p, 2, 2) ||
+                 has(drawnBlocks(0, p.h, p.i, p.length, 4), p.j));
        }},
       {"no_pairs",
        kPad + "%m = transformer.mask.pairs %offsets, %listed : tensor<41xi32>, "
@@ -264,7 +240,7 @@ static std::vector<Mask> masks() {
               "%n = transformer.mask.not %o\n"
               "%mask = transformer.mask.and %n, %pad",
        [](const Tables &, const Point &p) {
-         auto blocks = drawn(2, p.h, p.i / 5, (p.length + 4) / 5, 4);
+         auto blocks = drawnBlocks(2, p.h, p.i / 5, (p.length + 4) / 5, 4);
          return p.j < p.length && !inWindow(p, 8, 8) && !has(blocks, p.j / 5);
        }},
   };
