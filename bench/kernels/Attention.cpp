@@ -1,9 +1,9 @@
+#include "bench/kernels/AttentionMasks.h"
 #include "bench/kernels/Layers.h"
 #include "bench/kernels/OneDnn.h"
 
 #include <cmath>
 #include <cstring>
-#include <map>
 #include <regex>
 
 namespace heddle::bench {
@@ -17,14 +17,8 @@ struct Similarity {
   double operations;
 };
 
-/// A mask as IR, %mask of one or more ops, and the keys that query i of n sees.
-struct Mask {
-  std::vector<std::pair<std::string, std::string>> ops;
-  int64_t (*keys)(int64_t i, int64_t n);
-};
-
-/// Attention of a batch, all lengths equal; `mask` is one of `masks`. A step
-/// has one query a row.
+/// Attention of a batch, all lengths equal; `mask` is one of attentionMasks().
+/// A step has one query a row.
 struct Shape {
   std::string mask;
   int64_t batch, heads, width, length;
@@ -33,7 +27,6 @@ struct Shape {
   std::string element = "f32";
   Similarity similarity = {"", "", 2};
 
-  static const std::map<std::string, Mask> &masks();
   int64_t columns() const { return heads * width; }
   int64_t queries() const { return isStep ? 1 : length; }
   bool isOfBf16() const { return element == "bf16"; }
@@ -46,7 +39,7 @@ struct Shape {
   Work work() const {
     int64_t pairs = 0;
     for (int64_t i = length - queries(); i < length; ++i)
-      pairs += masks().at(mask).keys(i, length);
+      pairs += attentionMasks().at(mask).keys(i, length);
     // Queries, keys and values are read, results of f32 written.
     double bytes = isOfBf16() ? 2 : 4;
     return {(similarity.operations + 2) * batch * heads * width * pairs,
@@ -55,44 +48,6 @@ struct Shape {
   }
 };
 } // namespace
-
-/// Those at most 256 away.
-static int64_t keysNear(int64_t i, int64_t n) {
-  return std::min(i + 256, n - 1) - std::max<int64_t>(i - 256, 0) + 1;
-}
-
-/// "window" are the last 256 keys, "near" those to both sides: Longformer's,
-/// with two global tokens in "global"; "dilated" has as many, every second one.
-const std::map<std::string, Mask> &Shape::masks() {
-  static const std::map<std::string, Mask> all = {
-      {"full", {{{"mask", "full"}}, [](int64_t, int64_t n) { return n; }}},
-      {"causal",
-       {{{"mask", "causal"}}, [](int64_t i, int64_t) { return i + 1; }}},
-      {"window",
-       {{{"mask", "window [left = 255, right = 0]"}},
-        [](int64_t i, int64_t) { return std::min<int64_t>(i + 1, 256); }}},
-      {"near", {{{"mask", "window [left = 256, right = 256]"}}, keysNear}},
-      {"global",
-       {{{"near", "window [left = 256, right = 256]"},
-         {"tokens", "global [count = 2]"},
-         {"mask", "or %near, %tokens"}},
-        [](int64_t i, int64_t n) {
-          int64_t columns = std::clamp<int64_t>(i - 256, 0, 2);
-          return i < 2 ? n : keysNear(i, n) + columns;
-        }}},
-      {"dilated",
-       {{{"mask", "window [left = 256, right = 256, dilation = 2]"}},
-        [](int64_t i, int64_t n) {
-          return std::min<int64_t>(i / 2, 256) +
-                 std::min<int64_t>((n - 1 - i) / 2, 256) + 1;
-        }}},
-      // Drawn from the keys before the query.
-      {"drawn",
-       {{{"mask", "random_tokens [count = 64, seed = 1]"}},
-        [](int64_t i, int64_t) { return std::min<int64_t>(i, 64); }}},
-  };
-  return all;
-}
 
 /// Bahdanau's score: 19 instructions a vector of scores and element, one of
 /// them a division, of which tanh takes 17. They bound it: 9.5 cycles where two
@@ -160,7 +115,9 @@ static Module moduleOf(const Shape &shape) {
   entry.weight("table", {shape.width}, values(shape.width, 4));
   if (shape.isStep)
     entry.ids("positions", {"rows"}).ids("sentences", {"rows"});
-  for (const auto &[value, op] : Shape::masks().at(shape.mask).ops)
+  else
+    entry.ids("lengths", {"batch"});
+  for (const auto &[value, op] : attentionMasks().at(shape.mask).ops)
     entry.mask(op, value);
   std::string form = shape.isStep ? " at %positions of %sentences" : "";
   entry.yields("attention %q, %k, %v mask(%mask)" + form +
@@ -200,6 +157,9 @@ static std::string addShape(const Shape &shape, const std::string &target) {
     if (shape.isStep)
       call.set("positions",
                std::vector<int32_t>(shape.batch, int32_t(shape.length - 1)));
+    else
+      call.set("lengths",
+               std::vector<int32_t>(shape.batch, int32_t(shape.length)));
   };
   if (shape.mask == "full" && shape.batch == 1 && shape.heads == 1 &&
       !shape.isOfBf16() && shape.similarity.terms.empty())
@@ -215,12 +175,19 @@ std::string addAttention(const std::string &target) {
   shapes.push_back({"full", 1, 1, 64, 8192});
   shapes.push_back({"window", 1, 1, 64, 8192});
   // Variants that skip work, beside all pairs.
-  for (const char *mask : {"full", "near", "global", "dilated", "drawn"})
+  for (const char *mask :
+       {"full", "near", "global", "bigbird", "dilated", "drawn"})
     for (const char *element : {"f32", "bf16"})
       for (int64_t length : {8192, 16384})
         if (mask != std::string("full") || length > 8192 ||
             element != std::string("f32"))
           shapes.push_back({mask, 1, 1, 64, length, /*isStep=*/false, element});
+  for (int64_t length : {4096, 65536, 262144, 1048576})
+    for (const char *element : {"f32", "bf16"})
+      shapes.push_back({"near", 1, 1, 64, length, /*isStep=*/false, element});
+  // Longformer's.
+  for (const char *element : {"f32", "bf16"})
+    shapes.push_back({"near", 1, 12, 64, 16384, /*isStep=*/false, element});
   // The translation models: encoders, and steps of a batch or a sentence.
   for (int64_t length : {10, 16, 30, 60})
     shapes.push_back({"full", 16, 8, 32, length});

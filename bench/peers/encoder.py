@@ -16,12 +16,12 @@ folder, threads = pathlib.Path(folder), int(threads)
 
 def of_torch():
     import torch
-    from transformers import BartForConditionalGeneration
+    from transformers import AutoModel
 
     torch.set_num_threads(threads)
     dtype = getattr(torch, kind)
-    model = BartForConditionalGeneration.from_pretrained(folder / "model", dtype=dtype)
-    encoder = model.eval().get_encoder()
+    model = AutoModel.from_pretrained(folder / "model", dtype=dtype).eval()
+    encoder = model.get_encoder() if model.config.is_encoder_decoder else model
 
     def run(ids):
         ids = torch.from_numpy(ids)
