@@ -117,8 +117,16 @@ static Module moduleOf(const Shape &shape) {
     entry.ids("positions", {"rows"}).ids("sentences", {"rows"});
   else
     entry.ids("lengths", {"batch"});
-  for (const auto &[value, op] : attentionMasks().at(shape.mask).ops)
+  const AttentionMask &mask = attentionMasks().at(shape.mask);
+  for (const MaskArgument &argument : mask.arguments)
+    entry.input(argument.name, argument.sizes(shape.length), argument.element);
+  for (auto [value, op] : mask.ops) {
+    for (const MaskArgument &argument : mask.arguments)
+      op = std::regex_replace(
+          op, std::regex(argument.name + "\\(TYPE\\)"),
+          typeOf(argument.sizes(shape.length), argument.element));
     entry.mask(op, value);
+  }
   std::string form = shape.isStep ? " at %positions of %sentences" : "";
   entry.yields("attention %q, %k, %v mask(%mask)" + form +
                    " {heads = " + std::to_string(shape.heads) + " : i64}",
@@ -160,6 +168,15 @@ static std::string addShape(const Shape &shape, const std::string &target) {
     else
       call.set("lengths",
                std::vector<int32_t>(shape.batch, int32_t(shape.length)));
+    for (const MaskArgument &argument :
+         attentionMasks().at(shape.mask).arguments) {
+      std::vector<int32_t> values = argument.values(shape.length);
+      if (argument.element == "i8")
+        call.set(argument.name,
+                 std::vector<int8_t>(values.begin(), values.end()));
+      else
+        call.set(argument.name, values);
+    }
   };
   if (shape.mask == "full" && shape.batch == 1 && shape.heads == 1 &&
       !shape.isOfBf16() && shape.similarity.terms.empty())
@@ -182,6 +199,10 @@ std::string addAttention(const std::string &target) {
         if (mask != std::string("full") || length > 8192 ||
             element != std::string("f32"))
           shapes.push_back({mask, 1, 1, 64, length, /*isStep=*/false, element});
+  for (const char *mask : {"causal", "prefix", "segments", "tokens", "random",
+                           "blocks", "listed", "where", "table"})
+    for (const char *element : {"f32", "bf16"})
+      shapes.push_back({mask, 1, 1, 64, 8192, /*isStep=*/false, element});
   for (int64_t length : {4096, 65536, 262144, 1048576})
     for (const char *element : {"f32", "bf16"})
       shapes.push_back({"near", 1, 1, 64, length, /*isStep=*/false, element});

@@ -8,7 +8,7 @@ static bool isNumber(const std::string &size) {
   return std::isdigit(static_cast<unsigned char>(size.front()));
 }
 
-static std::string typeOf(const Sizes &sizes, const std::string &element) {
+std::string typeOf(const Sizes &sizes, const std::string &element) {
   std::string text = "tensor<";
   for (const std::string &size : sizes)
     text += (isNumber(size) ? size : "?") + "x";

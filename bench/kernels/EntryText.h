@@ -26,6 +26,9 @@ struct Module {
 /// Sizes as they stand in a type, or names of dims: {"rows", "256"}.
 using Sizes = std::vector<std::string>;
 
+/// "tensor<?x64xf32>" of {"batch", "64"}.
+std::string typeOf(const Sizes &sizes, const std::string &element);
+
 /// One entry: what it takes, then what it yields, once.
 class EntryText {
 public:
