@@ -44,7 +44,7 @@ def Transformer_Dialect : Dialect {
     | `transformer.name` | argument, result | its name in the artifact |
     | `transformer.dims` | argument, result | names of its dynamic dimensions, in order |
     | `transformer.dims` | function | names of the sizes that an entry point takes |
-    | `transformer.target` | argument | the target ids: dimension 1 is time |
+    | `transformer.target` | argument | the target, ids or vectors: dimension 1 is time |
     | `transformer.prepared` | argument | a result of the prepare function |
     | `transformer.state` | argument | carried from step to step, updated in place |
     | `transformer.output` | argument | a result's buffer, given by the caller |

@@ -179,8 +179,8 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
   let description = [{
     Comes in: functions with `transformer.forms`, written over whole sequences.
     For each one whose forms include "step", an analysis marks the values that
-    depend on the target (the argument with `transformer.target`) and which of
-    their dimensions is time. Then
+    depend on the target (the argument with `transformer.target`: ids [batch, n] or
+    vectors [batch, n, width]) and which of their dimensions is time. Then
 
     - `@f.prepare` computes what does not depend on the target and is used by
       what does, once a sentence;

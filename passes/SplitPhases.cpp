@@ -98,18 +98,29 @@ SmallVector<std::optional<int64_t>> PhaseSplitter::axesOf(Operation *op) const {
   return axes;
 }
 
+/// Ids [batch, length], or vectors [batch, length, width] of f32.
+static bool isTarget(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || tensor.getRank() < 2 || !tensor.isDynamicDim(0) ||
+      !tensor.isDynamicDim(1))
+    return false;
+  if (tensor.getRank() == 2)
+    return tensor.getElementType().isInteger(32);
+  return tensor.getRank() == 3 && !tensor.isDynamicDim(2) &&
+         tensor.getElementType().isF32();
+}
+
 LogicalResult PhaseSplitter::findTarget() {
   if (!decoder.getBody().hasOneBlock())
     return decoder.emitError("has a step form and expects one block, found ")
            << decoder.getBlocks().size();
   for (BlockArgument argument : decoder.getArguments())
     if (decoder.getArgAttr(argument.getArgNumber(), kTargetAttr)) {
-      Type i32 = IntegerType::get(decoder.getContext(), 32);
-      Type ids = RankedTensorType::get(
-          {ShapedType::kDynamic, ShapedType::kDynamic}, i32);
-      if (argument.getType() != ids)
+      if (!isTarget(argument.getType()))
         return decoder.emitError("expects the argument with '")
-               << kTargetAttr << "' to be " << ids << ", found "
+               << kTargetAttr
+               << "' to be tensor<?x?xi32>, or tensor<?x?xNxf32> of a static "
+                  "width N, found "
                << argument.getType();
       target = argument;
       timeAxis[target] = 1;
@@ -265,18 +276,29 @@ LogicalResult PhaseSplitter::buildStep() {
         attribute(kDimsAttr, dims)};
   };
 
-  // One id, position and sentence a row.
+  // One id or vector, position and sentence a row.
   Attribute rows = builder.getStrArrayAttr({"rows"});
   auto perRow =
       RankedTensorType::get(ShapedType::kDynamic, builder.getI32Type());
   IRMapping mapping;
-  auto addPerRow = [&](StringRef name) {
-    return addArgument(step, perRow, named(name, rows),
+  auto addPerRow = [&](StringRef name, Type type) {
+    return addArgument(step, type, named(name, rows),
                        NameLoc::get(builder.getStringAttr(name)));
   };
-  mapping.map(target, addPerRow("ids"));
-  Value positions = addPerRow("positions");
-  Value sentences = addPerRow("sentences");
+  auto targets = cast<RankedTensorType>(target.getType());
+  if (targets.getElementType().isInteger()) {
+    mapping.map(target, addPerRow("ids", perRow));
+  } else {
+    auto name =
+        decoder.getArgAttrOfType<StringAttr>(target.getArgNumber(), kNameAttr);
+    mapping.map(target,
+                addPerRow(name ? name.getValue() : "vectors",
+                          RankedTensorType::get(
+                              {ShapedType::kDynamic, targets.getDimSize(2)},
+                              targets.getElementType())));
+  }
+  Value positions = addPerRow("positions", perRow);
+  Value sentences = addPerRow("sentences", perRow);
 
   for (Value value : passedThrough) {
     auto argument = cast<BlockArgument>(value);

@@ -171,9 +171,30 @@ func.func private @no_target(%ids: tensor<?x?xi32>) -> tensor<?x?x8xf32> attribu
 
 // -----
 
-// expected-error @below {{expects the argument with 'transformer.target' to be 'tensor<?x?xi32>', found 'tensor<?xi32>'}}
-func.func private @target_of_another_type(%ids: tensor<?xi32> {transformer.target}) -> tensor<?xi32> attributes {transformer.forms = ["step"]} {
-  return %ids : tensor<?xi32>
+// expected-error @below {{expects the argument with 'transformer.target' to be tensor<?x?xi32>, or tensor<?x?xNxf32> of a static width N, found 'tensor<?xi32>'}}
+func.func private @target_of_another_type(%x: tensor<?xi32> {transformer.target}) -> tensor<?xi32> attributes {transformer.forms = ["step"]} {
+  return %x : tensor<?xi32>
+}
+
+// -----
+
+// expected-error @below {{expects the argument with 'transformer.target' to be tensor<?x?xi32>, or tensor<?x?xNxf32> of a static width N, found 'tensor<?x?x?xf32>'}}
+func.func private @vectors_of_any_width(%x: tensor<?x?x?xf32> {transformer.target}) -> tensor<?x?x?xf32> attributes {transformer.forms = ["step"]} {
+  return %x : tensor<?x?x?xf32>
+}
+
+// -----
+
+// expected-error @below {{expects the argument with 'transformer.target' to be tensor<?x?xi32>, or tensor<?x?xNxf32> of a static width N, found 'tensor<?x?x8xbf16>'}}
+func.func private @vectors_of_another_type(%x: tensor<?x?x8xbf16> {transformer.target}) -> tensor<?x?x8xbf16> attributes {transformer.forms = ["step"]} {
+  return %x : tensor<?x?x8xbf16>
+}
+
+// -----
+
+// expected-error @below {{expects the argument with 'transformer.target' to be tensor<?x?xi32>, or tensor<?x?xNxf32> of a static width N, found 'tensor<3x?x8xf32>'}}
+func.func private @vectors_of_some_sentences(%x: tensor<3x?x8xf32> {transformer.target}) -> tensor<3x?x8xf32> attributes {transformer.forms = ["step"]} {
+  return %x : tensor<3x?x8xf32>
 }
 
 // -----

@@ -37,6 +37,27 @@ func.func private @self_attention(%ids: tensor<?x?xi32> {transformer.name = "ids
 
 // -----
 
+// Vectors in place of ids: a step has one of each row, by the name that they had.
+
+// CHECK-LABEL: func.func private @vectors.step(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "x"},
+// CHECK-SAME: %[[AT:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "positions"},
+// CHECK: %[[K:.*]] = transformer.cache.append %[[X]] at %[[AT]] into
+// CHECK: transformer.attention %[[X]], %[[K]],
+// CHECK-LABEL: func.func private @vectors_without_a_name.step(
+// CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "vectors"},
+func.func private @vectors(%x: tensor<?x?x8xf32> {transformer.name = "x", transformer.dims = ["batch", "target"], transformer.target}) -> (tensor<?x?x8xf32> {transformer.name = "y"}) attributes {transformer.forms = ["step"]} {
+  %causal = transformer.mask.causal
+  %y = transformer.attention %x, %x, %x mask(%causal) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+func.func private @vectors_without_a_name(%x: tensor<?x?x8xf32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %y = transformer.activation relu %x : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
 // A window bounds the cache: at most its reach and the query's own position.
 // A function without the full form disappears.
 
