@@ -46,9 +46,12 @@ static KeyRange roundOutward(VectorLoops &loops, TileRunsOp op,
           inside(range.fullBegin), inside(range.fullEnd)};
 }
 
-/// Orders two ranges by their begin.
+/// Orders two ranges by their begin, the longer one first: where runs begin and
+/// end decides the order of sums, which may not depend on that of the ranges.
 static void compareAndSwap(VectorLoops &loops, KeyRange &lhs, KeyRange &rhs) {
-  Value isOrdered = loops.lessOrEqual(lhs.begin, rhs.begin);
+  Value isLonger = loops.both(loops.lessOrEqual(lhs.begin, rhs.begin),
+                              loops.lessOrEqual(rhs.end, lhs.end));
+  Value isOrdered = loops.either(loops.less(lhs.begin, rhs.begin), isLonger);
   auto swap = [&](Value &left, Value &right) {
     Value first = loops.choose(isOrdered, left, right);
     right = loops.choose(isOrdered, right, left);
