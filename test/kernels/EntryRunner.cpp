@@ -186,6 +186,15 @@ public:
 };
 } // namespace
 
+std::string EntryRunner::wholeModel(const std::string &body) {
+  // MLIR takes aliases outside of modules alone.
+  std::string aliases, rest;
+  std::istringstream lines(body);
+  for (std::string line; std::getline(lines, line);)
+    (line[0] == '!' ? aliases : rest) += line + "\n";
+  return aliases + kModelBegin + rest + "}\n";
+}
+
 Result<EntryRunner> EntryRunner::compile(const std::string &body,
                                          const Weights &weights,
                                          const CodeChoice &choice) {
@@ -193,7 +202,7 @@ Result<EntryRunner> EntryRunner::compile(const std::string &body,
   if (folder.path.empty())
     return Status::error("cannot create a temporary folder");
   auto file = [&](const char *name) { return folder.path + "/" + name; };
-  std::ofstream(file("layer.mlir")) << kModelBegin << body << "}\n";
+  std::ofstream(file("layer.mlir")) << wholeModel(body);
   writeSafetensors(file("weights.safetensors"), weights);
   std::string command =
       "cd '" + folder.path + "' && '" HEDDLE_COMPILE "' layer.mlir " +
@@ -205,8 +214,11 @@ Result<EntryRunner> EntryRunner::compile(const std::string &body,
     errors << std::ifstream(file("errors")).rdbuf();
     return Status::error(errors.str());
   }
+  return open(file("layer.heddle"));
+}
 
-  Result<Artifact> artifact = Artifact::open(file("layer.heddle"));
+Result<EntryRunner> EntryRunner::open(const std::string &path) {
+  Result<Artifact> artifact = Artifact::open(path);
   if (!artifact.ok())
     return artifact.status();
   Result<Manifest> manifest =

@@ -128,6 +128,19 @@ public:
                                      const Weights &weights,
                                      const CodeChoice &choice);
 
+  /// Loads what was compiled.
+  static Result<EntryRunner> open(const std::string &path);
+
+  /// Functions and parameters, and before them aliases of types, as the text of
+  /// a model that heddle-compile takes: what heddle-run would ask of it is
+  /// there, and empty.
+  static std::string wholeModel(const std::string &body);
+
+  /// What the artifact says of an entry; null where there is none.
+  const Entry *entry(std::string_view name) const {
+    return manifest.entry(name);
+  }
+
   /// A call of an entry for these dims; others are 1. Fails where there is no
   /// such entry.
   Result<EntryCall>

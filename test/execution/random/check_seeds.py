@@ -38,6 +38,7 @@ class Failure(Exception):
 
 
 def command(*words, stdin=None):
+    """Runs it and returns what it printed."""
     words = [str(word) for word in words]
     result = subprocess.run(words, stdin=stdin, capture_output=True, text=True)
     if result.returncode != 0:
@@ -45,6 +46,7 @@ def command(*words, stdin=None):
             f"{' '.join(words)}\n  ended with {result.returncode}: "
             f"{result.stderr.strip()}"
         )
+    return result.stdout
 
 
 def write_safetensors(path, tensors):

@@ -1,0 +1,96 @@
+// Global tokens, a window and drawn blocks.
+//
+// Zaheer et al. 2020, "BigBird" (arXiv:2007.14062), section 2
+//
+//     y_i = sum_j w_ij v_j,   w_i = softmax_j(q_i . k_j / sqrt(d_k)) over N(i)
+//     N_h(i) = all where i < 3, else
+//              {0, 1, 2} | {j : |i - j| <= 8} | drawn_h(i)
+//
+// In one line:
+//     %bigbird = transformer.mask.or %near, %random
+
+!sequence = tensor<?x?x64xf32>
+!keys = tensor<?x?x64xf32>
+!weights = tensor<64x64xf32>
+!key_weights = tensor<64x64xf32>
+!lengths = tensor<?xi32>
+
+transformer.parameter @W_q : !weights
+transformer.parameter @W_k : !key_weights
+transformer.parameter @W_v : !key_weights
+
+func.func @encoder(
+    %x: !sequence {transformer.name = "x",
+                   transformer.dims = ["batch", "source"]},
+    %lengths: !lengths {transformer.name = "lengths",
+                        transformer.dims = ["batch"]})
+    -> (!sequence {transformer.name = "y"}) {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
+  %window = transformer.mask.window [left = 8, right = 8]
+  %global = transformer.mask.global [count = 3]
+  %random = transformer.mask.random_blocks [block = 16, count = 2, seed = 5]
+      of %lengths : !lengths
+  %near = transformer.mask.or %window, %global
+  %bigbird = transformer.mask.or %near, %random
+  %padding = transformer.mask.padding %lengths : !lengths
+  %mask = transformer.mask.and %bigbird, %padding
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+      : (!sequence, !keys, !keys, !transformer.mask) -> !sequence
+  return %y : !sequence
+}
+
+func.func @decoder(
+    %x: !sequence {transformer.name = "x", transformer.target,
+                   transformer.dims = ["batch", "target"]})
+    -> (!sequence {transformer.name = "y"})
+    attributes {transformer.forms = ["full", "step"]} {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
+  %window = transformer.mask.window [left = 8, right = 8]
+  %global = transformer.mask.global [count = 3]
+  %random = transformer.mask.random_blocks [block = 16, count = 2, seed = 5]
+  %near = transformer.mask.or %window, %global
+  %bigbird = transformer.mask.or %near, %random
+  %causal = transformer.mask.causal
+  %mask = transformer.mask.and %bigbird, %causal
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+      : (!sequence, !keys, !keys, !transformer.mask) -> !sequence
+  return %y : !sequence
+}
+
+func.func @cross(
+    %x: !sequence {transformer.name = "x", transformer.target,
+                   transformer.dims = ["batch", "target"]},
+    %memory: !sequence {transformer.name = "memory",
+                        transformer.dims = ["batch", "source"]},
+    %lengths: !lengths {transformer.name = "lengths",
+                        transformer.dims = ["batch"]})
+    -> (!sequence {transformer.name = "y"})
+    attributes {transformer.forms = ["full", "step"]} {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %memory, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %memory, %W_v : (!sequence, !key_weights) -> !keys
+  %window = transformer.mask.window [left = 8, right = 8]
+  %global = transformer.mask.global [count = 3]
+  %random = transformer.mask.random_blocks [block = 16, count = 2, seed = 5]
+      of %lengths : !lengths
+  %near = transformer.mask.or %window, %global
+  %bigbird = transformer.mask.or %near, %random
+  %padding = transformer.mask.padding %lengths : !lengths
+  %mask = transformer.mask.and %bigbird, %padding
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+      : (!sequence, !keys, !keys, !transformer.mask) -> !sequence
+  return %y : !sequence
+}

@@ -1,0 +1,339 @@
+"""Runs the variants of this folder and compares them with their oracles.
+
+usage: check_attention.py [--cells sample|all] [--longest N] [--counts FILE]
+                          [--work DIR] [VARIANT...]
+
+A cell is a function of a variant (encoder, decoder, cross), with a head of keys
+for each head or for several, over a batch of sentences, as a whole or step by
+step, in f32 or bf16, by the code of one ISA level or by plain loops. Beside it
+stand properties: sentences alone, on other threads, have the bits that they
+have in the batch; `a | b` has those of `b | a`; the order of what has no
+positions means nothing. All levels of this machine are tried; in a sample they
+take turns. --longest leaves batches of longer sentences out, --counts writes
+how many cells of each kind passed. Needs numpy, and heddle-compile and
+call-entry in PATH.
+"""
+
+import argparse
+import pathlib
+import shutil
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from modules import Batch, Module, read_module
+from oracles import VARIANTS
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "random"))
+from check_seeds import Failure, command, write_safetensors  # noqa: E402
+
+# Each with flags of /proc/cpuinfo that machines of the level have. The level
+# that differs for bytes alone is left out.
+LEVELS = {
+    "x86-64-v3": {"avx2", "fma"},
+    "x86-64-v4": {"avx512vl"},
+    "avx512-bf16": {"avx512_bf16", "avx512_vnni"},
+    "amx": {"amx_tile", "amx_bf16", "amx_int8"},
+}
+
+BATCHES = {
+    "short": [32, 1, 33, 31],
+    "middle": [31, 777, 33],
+    "long": [33, 4096, 1, 777, 32, 31],
+}
+
+# Errors are counted in roundings of everything at once, each in the least
+# favourable direction, see sentence.py. In float32 a sum of n terms rounds n
+# times, but in any direction: four count for all of its roundings. In bf16 the
+# oracle rounds what the type rounds, so that only those numbers differ which
+# float32 has moved across a tie, by two units of roundoff each: one in
+# thousands, so that the root of the mean square over a batch says more than
+# the largest.
+LARGEST = {"f32": 4, "bf16": 2}
+MEAN_SQUARE = {"f32": 1 / 4, "bf16": 1 / 32}
+
+
+@dataclass(frozen=True)
+class Code:
+    """How a module is compiled."""
+
+    type: str
+    target: str
+    flags: tuple = ()
+
+
+def codes_of_machine():
+    """Levels, tiles as loops, and plain loops, by type."""
+    flags = set(pathlib.Path("/proc/cpuinfo").read_text().split())
+    levels = [level for level, needed in LEVELS.items() if needed <= flags]
+    if not levels:
+        sys.exit(f"this machine has none of {', '.join(LEVELS)}")
+    best = [level for level in levels if level != "amx"][-1]
+    targets = {
+        "f32": [level for level in levels if "86" in level],
+        "bf16": [*levels, f"{best}+tiles"],
+    }
+    return {
+        type: [
+            *(Code(type, target) for target in targets[type]),
+            Code(type, levels[0], ("--reference",)),
+        ]
+        for type in targets
+    }
+
+
+class Artifact:
+    """A module, compiled."""
+
+    def __init__(self, module, code, folder):
+        self.module, self.code, self.folder = module, code, folder
+        self.folder.mkdir(parents=True)
+        body, whole = self.folder / "body.mlir", self.folder / "whole.mlir"
+        body.write_text(module.text)
+        whole.write_text(command("call-entry", "model", body))
+        weights, given = module.weights(), []
+        if weights:
+            write_safetensors(self.folder / "weights.safetensors", weights)
+            given = ["--weights", self.folder / "weights.safetensors"]
+        command(
+            *("heddle-compile", whole, "-o", self.folder / "module.heddle"),
+            *("--target", code.target, "--dtype", code.type),
+            *(*given, *code.flags),
+        )
+
+    def run(self, function, form, arrays, threads=1):
+        inputs = []
+        for name, values in arrays.items():
+            np.save(self.folder / f"{name}.npy", values)
+            inputs.append(f"{name}={self.folder / name}.npy")
+        output = self.folder / "y.npy"
+        command(
+            *("call-entry", form, self.folder / "module.heddle", function),
+            *(threads, output, *inputs),
+        )
+        return np.load(output)
+
+
+class Tally:
+    """Cells by kind: how many passed and failed, and their largest errors."""
+
+    def __init__(self):
+        self.passed, self.failed = Counter(), Counter()
+        self.largest, self.mean = defaultdict(float), defaultdict(float)
+
+    def check(self, kind, words, check, *arguments):
+        try:
+            check(*arguments)
+            self.passed[kind] += 1
+        except Failure as failure:
+            self.failed[kind] += 1
+            print(f"{kind}: {words}: {failure}", flush=True)
+
+    def compare(self, type, kind, found, expected):
+        """The sentences of a batch with their oracles."""
+        squares = []
+        for b, (y, unit, empty) in enumerate(expected):
+            rows = found[b, : len(y)].astype(np.float64)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                errors = np.where(rows == y, 0, abs(rows - y) / unit)
+            errors[~np.isfinite(rows)] = np.inf
+            squares.append((errors**2).ravel())
+            at = np.unravel_index(errors.argmax(), errors.shape)
+            self.largest[kind] = max(self.largest[kind], errors[at])
+            if errors[at] > LARGEST[type]:
+                raise Failure(
+                    f"found {rows[at]:.9g} in row {at[0]}, column {at[1]} of "
+                    f"sentence {b}, expected {y[at]:.9g}: off by "
+                    f"{errors[at]:.3g} roundings, of which {LARGEST[type]} are "
+                    "allowed"
+                )
+            heads = rows.reshape(len(rows), empty.shape[1], -1)
+            if heads[empty].any():
+                raise Failure(f"a query of sentence {b} without keys is not 0")
+        mean = np.sqrt(np.concatenate(squares).mean())
+        self.mean[kind] = max(self.mean[kind], mean)
+        if mean > MEAN_SQUARE[type]:
+            raise Failure(
+                f"off by {mean:.3g} roundings in the mean, of which "
+                f"{MEAN_SQUARE[type]} are allowed"
+            )
+
+    def write(self, path):
+        lines = [f"{n} passed {kind}\n" for kind, n in self.passed.items()]
+        lines += [f"{n} failed {kind}\n" for kind, n in self.failed.items()]
+        path.write_text("".join(lines))
+
+    def report(self):
+        for kind in sorted(self.passed | self.failed):
+            errors = ""
+            if kind in self.largest:
+                errors = (
+                    f"; errors up to {self.largest[kind]:.3g}, in the mean "
+                    f"{self.mean[kind]:.3g} roundings"
+                )
+            counts = f"{self.passed[kind]} passed, {self.failed[kind]} failed"
+            print(f"{kind}: {counts}{errors}")
+
+
+@dataclass
+class Plan:
+    """Ways to compile a module, and over what to run it."""
+
+    module: Module
+    codes: list
+    # Names of batches, with the functions that run over them.
+    batches: dict
+
+    def name(self, code):
+        words = [self.module.name, code.type, code.target, *code.flags]
+        return " ".join([*words, f"{self.module.key_heads} heads of keys"])
+
+
+def plans_of(name, everything):
+    """All cells of a variant, or some, by its place in the table."""
+    own, codes = read_module(name), codes_of_machine()
+    grouped = own.with_grouped_heads()
+    functions = own.functions
+    if everything:
+        both = [code for type in codes for code in codes[type]]
+        batches = {batch: functions for batch in BATCHES}
+        modules = [own, grouped] if grouped else [own]
+        return [Plan(module, both, batches) for module in modules]
+    turn = list(VARIANTS).index(name)
+    some = {"short": functions, "middle": [functions[turn % len(functions)]]}
+    first, second = (codes[type][turn % len(codes[type])] for type in codes)
+    if turn % 2 and grouped:
+        return [Plan(own, [first], some), Plan(grouped, [second], some)]
+    return [Plan(own, [first, second], some)]
+
+
+class Checker:
+    def __init__(self, options, tally, work):
+        self.options, self.tally, self.work = options, tally, work
+        # Turns of what takes turns from cell to cell.
+        self.turn = 0
+
+    def check(self, plan):
+        artifacts = {}
+        for code in plan.codes:
+            folder = self.work / f"{plan.module.key_heads}-{len(artifacts)}"
+            artifacts[code] = Artifact(plan.module, code, folder)
+        for name, functions in plan.batches.items():
+            if max(BATCHES[name]) > self.options.longest:
+                continue
+            for function in functions:
+                self.check_batch(plan, artifacts, name, function)
+        for code, artifact in artifacts.items():
+            words, module = plan.name(code), plan.module
+            if "mask.or" in module.text:
+                self.tally.check("a | b", words, self.check_or, artifact)
+            if module.variant.is_a_set and "cross" in module.functions:
+                self.tally.check("order", words, self.check_order, artifact)
+
+    def check_batch(self, plan, artifacts, name, function):
+        batch = Batch(plan.module, function, BATCHES[name])
+        arrays, expected = batch.arrays(), {}
+        for type in {code.type for code in plan.codes}:
+            expected[type] = batch.expected(type == "bf16")
+        forms = plan.module.forms(function)
+        for (code, artifact), form in product(artifacts.items(), forms):
+            words = f"{plan.name(code)}, {function}, {name} batch"
+            kind = f"{code.type} {form}"
+            self.turn += 1
+
+            def check_values():
+                self.together = artifact.run(
+                    function, form, arrays, threads=1 + self.turn % 3
+                )
+                self.tally.compare(
+                    code.type, kind, self.together, expected[code.type]
+                )
+
+            def check_bits():
+                b = self.turn % len(batch.lengths)
+                alone = artifact.run(
+                    function,
+                    form,
+                    batch.arrays(of=b),
+                    threads=1 + (self.turn + 1) % 3,
+                )
+                together = self.together[b, : len(alone[0])]
+                expect_bits(alone[0], together, f"sentence {b} alone")
+
+            self.tally.check(kind, words, check_values)
+            self.tally.check("bits", f"{words}, {form}", check_bits)
+
+    def check_or(self, artifact):
+        """`a | b` and `b | a`."""
+        module = artifact.module
+        turned = Artifact(
+            module.turned(), artifact.code, artifact.folder / "turned"
+        )
+        for function in module.functions:
+            batch = Batch(module, function, BATCHES["short"])
+            for form in module.forms(function):
+                found, expected = (
+                    each.run(function, form, batch.arrays())
+                    for each in (turned, artifact)
+                )
+                for b, length in enumerate(batch.lengths):
+                    words = f"sentence {b}, {function}, {form}"
+                    expect_bits(found[b, :length], expected[b, :length], words)
+
+    def check_order(self, artifact):
+        """Keys in another order within what is allowed anyway, queries in
+        another order with the same bits."""
+        batch = Batch(artifact.module, "cross", [70, 70], [90, 90])
+        arrays = batch.arrays()
+        straight = artifact.run("cross", "full", arrays)
+        random = np.random.default_rng(1)
+        keys, queries = (random.permutation(n) for n in (90, 70))
+        moved = arrays | {"memory": arrays["memory"][:, keys]}
+        self.tally.compare(
+            artifact.code.type,
+            "order",
+            artifact.run("cross", "full", moved),
+            batch.expected(artifact.code.type == "bf16"),
+        )
+        moved = arrays | {"x": arrays["x"][:, queries]}
+        found = artifact.run("cross", "full", moved)
+        expect_bits(found, straight[:, queries], "queries in another order")
+
+
+def expect_bits(found, expected, words):
+    if found.tobytes() != expected.tobytes():
+        raise Failure(f"the bits of {words} differ")
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("--cells", choices=["sample", "all"], default="sample")
+    parser.add_argument("--longest", type=int, default=4096)
+    parser.add_argument("--counts", type=pathlib.Path)
+    parser.add_argument("--work", type=pathlib.Path)
+    parser.add_argument("variants", nargs="*", default=list(VARIANTS))
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    work = options.work or pathlib.Path(tempfile.mkdtemp(prefix="heddle-"))
+    tally = Tally()
+    for name in options.variants:
+        shutil.rmtree(work / name, ignore_errors=True)
+        checker = Checker(options, tally, work / name)
+        for plan in plans_of(name, options.cells == "all"):
+            checker.check(plan)
+        shutil.rmtree(work / name)
+    if options.counts:
+        tally.write(options.counts)
+    tally.report()
+    return bool(tally.failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

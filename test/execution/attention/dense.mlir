@@ -1,0 +1,88 @@
+// A mask that somebody computed: a table of pairs.
+//
+// Vaswani et al. 2017 (arXiv:1706.03762), section 3.2.3, with the table that
+// most frameworks take
+//
+//     y_i = sum_j w_ij v_j,   w_i = softmax_j(q_i . k_j / sqrt(d_k)) over N(i)
+//     N(i) = {j : table[i, j] != 0}
+//
+// In one line:
+//     %table_mask = transformer.mask.dense %table : tensor<?x?xi8>
+
+!sequence = tensor<?x?x64xf32>
+!keys = tensor<?x?x64xf32>
+!weights = tensor<64x64xf32>
+!key_weights = tensor<64x64xf32>
+!lengths = tensor<?xi32>
+
+transformer.parameter @W_q : !weights
+transformer.parameter @W_k : !key_weights
+transformer.parameter @W_v : !key_weights
+
+func.func @encoder(
+    %x: !sequence {transformer.name = "x",
+                   transformer.dims = ["batch", "source"]},
+    %lengths: !lengths {transformer.name = "lengths",
+                        transformer.dims = ["batch"]},
+    %table: tensor<?x?xi8> {transformer.name = "table",
+                            transformer.dims = ["source", "source"]})
+    -> (!sequence {transformer.name = "y"}) {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
+  %table_mask = transformer.mask.dense %table : tensor<?x?xi8>
+  %padding = transformer.mask.padding %lengths : !lengths
+  %mask = transformer.mask.and %table_mask, %padding
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+      : (!sequence, !keys, !keys, !transformer.mask) -> !sequence
+  return %y : !sequence
+}
+
+func.func @decoder(
+    %x: !sequence {transformer.name = "x", transformer.target,
+                   transformer.dims = ["batch", "target"]},
+    %table: tensor<?x?xi8> {transformer.name = "table",
+                            transformer.dims = ["target", "target"]})
+    -> (!sequence {transformer.name = "y"})
+    attributes {transformer.forms = ["full", "step"]} {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
+  %table_mask = transformer.mask.dense %table : tensor<?x?xi8>
+  %causal = transformer.mask.causal
+  %mask = transformer.mask.and %table_mask, %causal
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+      : (!sequence, !keys, !keys, !transformer.mask) -> !sequence
+  return %y : !sequence
+}
+
+func.func @cross(
+    %x: !sequence {transformer.name = "x", transformer.target,
+                   transformer.dims = ["batch", "target"]},
+    %memory: !sequence {transformer.name = "memory",
+                        transformer.dims = ["batch", "source"]},
+    %lengths: !lengths {transformer.name = "lengths",
+                        transformer.dims = ["batch"]},
+    %table: tensor<?x?xi8> {transformer.name = "table",
+                            transformer.dims = ["target", "source"]})
+    -> (!sequence {transformer.name = "y"})
+    attributes {transformer.forms = ["full", "step"]} {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %memory, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %memory, %W_v : (!sequence, !key_weights) -> !keys
+  %table_mask = transformer.mask.dense %table : tensor<?x?xi8>
+  %padding = transformer.mask.padding %lengths : !lengths
+  %mask = transformer.mask.and %table_mask, %padding
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+      : (!sequence, !keys, !keys, !transformer.mask) -> !sequence
+  return %y : !sequence
+}

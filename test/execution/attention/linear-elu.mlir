@@ -1,0 +1,76 @@
+// Linear attention: scores are products of features, which are above zero.
+//
+// Katharopoulos et al. 2020, "Transformers are RNNs" (arXiv:2006.16236),
+// section 3.2.1, equation 7
+//
+//     y_i = sum_j (phi(q_i) . phi(k_j)) v_j / sum_j phi(q_i) . phi(k_j)
+//     phi(x) = elu(x) + 1
+//
+// In one line:
+//     %y = transformer.linear_attention %q, %k, %v causal
+
+!sequence = tensor<?x?x64xf32>
+!keys = tensor<?x?x64xf32>
+!weights = tensor<64x64xf32>
+!key_weights = tensor<64x64xf32>
+!lengths = tensor<?xi32>
+
+transformer.parameter @W_q : !weights
+transformer.parameter @W_k : !key_weights
+transformer.parameter @W_v : !key_weights
+
+func.func @encoder(
+    %x: !sequence {transformer.name = "x",
+                   transformer.dims = ["batch", "source"]},
+    %lengths: !lengths {transformer.name = "lengths",
+                        transformer.dims = ["batch"]})
+    -> (!sequence {transformer.name = "y"}) {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
+  %y = transformer.linear_attention %q, %k, %v lengths(%lengths)
+      {heads = 2 : i64} features elu
+      : (!sequence, !keys, !keys, !lengths) -> !sequence
+  return %y : !sequence
+}
+
+func.func @decoder(
+    %x: !sequence {transformer.name = "x", transformer.target,
+                   transformer.dims = ["batch", "target"]})
+    -> (!sequence {transformer.name = "y"})
+    attributes {transformer.forms = ["full", "step"]} {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
+  %y = transformer.linear_attention %q, %k, %v causal
+      {heads = 2 : i64} features elu
+      : (!sequence, !keys, !keys) -> !sequence
+  return %y : !sequence
+}
+
+func.func @cross(
+    %x: !sequence {transformer.name = "x", transformer.target,
+                   transformer.dims = ["batch", "target"]},
+    %memory: !sequence {transformer.name = "memory",
+                        transformer.dims = ["batch", "source"]},
+    %lengths: !lengths {transformer.name = "lengths",
+                        transformer.dims = ["batch"]})
+    -> (!sequence {transformer.name = "y"})
+    attributes {transformer.forms = ["full", "step"]} {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %memory, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %memory, %W_v : (!sequence, !key_weights) -> !keys
+  %y = transformer.linear_attention %q, %k, %v lengths(%lengths)
+      {heads = 2 : i64} features elu
+      : (!sequence, !keys, !keys, !lengths) -> !sequence
+  return %y : !sequence
+}

@@ -1,0 +1,91 @@
+// Any neighbourhood: listed keys for each query, as of a graph.
+//
+// Velickovic et al. 2018, "Graph Attention Networks" (arXiv:1710.10903),
+// section 2.1, masked attention
+//
+//     y_i = sum_j w_ij v_j,   w_i = softmax_j(q_i . k_j / sqrt(d_k)) over N(i)
+//     N(i) = {keys[offsets[i]], ..., keys[offsets[i + 1] - 1]}
+//
+// In one line:
+//     %graph = transformer.mask.pairs %offsets, %listed
+
+!sequence = tensor<?x?x64xf32>
+!keys = tensor<?x?x64xf32>
+!weights = tensor<64x64xf32>
+!key_weights = tensor<64x64xf32>
+!lengths = tensor<?xi32>
+
+transformer.parameter @W_q : !weights
+transformer.parameter @W_k : !key_weights
+transformer.parameter @W_v : !key_weights
+
+func.func @encoder(
+    %x: !sequence {transformer.name = "x",
+                   transformer.dims = ["batch", "source"]},
+    %lengths: !lengths {transformer.name = "lengths",
+                        transformer.dims = ["batch"]},
+    %offsets: tensor<4097xi32> {transformer.name = "offsets"},
+    %listed: tensor<16384xi32> {transformer.name = "listed"})
+    -> (!sequence {transformer.name = "y"}) {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
+  %graph = transformer.mask.pairs %offsets, %listed
+      : tensor<4097xi32>, tensor<16384xi32>
+  %padding = transformer.mask.padding %lengths : !lengths
+  %mask = transformer.mask.and %graph, %padding
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+      : (!sequence, !keys, !keys, !transformer.mask) -> !sequence
+  return %y : !sequence
+}
+
+func.func @decoder(
+    %x: !sequence {transformer.name = "x", transformer.target,
+                   transformer.dims = ["batch", "target"]},
+    %offsets: tensor<4097xi32> {transformer.name = "offsets"},
+    %listed: tensor<16384xi32> {transformer.name = "listed"})
+    -> (!sequence {transformer.name = "y"})
+    attributes {transformer.forms = ["full", "step"]} {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
+  %graph = transformer.mask.pairs %offsets, %listed
+      : tensor<4097xi32>, tensor<16384xi32>
+  %causal = transformer.mask.causal
+  %mask = transformer.mask.and %graph, %causal
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+      : (!sequence, !keys, !keys, !transformer.mask) -> !sequence
+  return %y : !sequence
+}
+
+func.func @cross(
+    %x: !sequence {transformer.name = "x", transformer.target,
+                   transformer.dims = ["batch", "target"]},
+    %memory: !sequence {transformer.name = "memory",
+                        transformer.dims = ["batch", "source"]},
+    %lengths: !lengths {transformer.name = "lengths",
+                        transformer.dims = ["batch"]},
+    %offsets: tensor<4097xi32> {transformer.name = "offsets"},
+    %listed: tensor<16384xi32> {transformer.name = "listed"})
+    -> (!sequence {transformer.name = "y"})
+    attributes {transformer.forms = ["full", "step"]} {
+  %W_q = transformer.weight @W_q : !weights
+  %W_k = transformer.weight @W_k : !key_weights
+  %W_v = transformer.weight @W_v : !key_weights
+  %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
+  %k = transformer.linear %memory, %W_k : (!sequence, !key_weights) -> !keys
+  %v = transformer.linear %memory, %W_v : (!sequence, !key_weights) -> !keys
+  %graph = transformer.mask.pairs %offsets, %listed
+      : tensor<4097xi32>, tensor<16384xi32>
+  %padding = transformer.mask.padding %lengths : !lengths
+  %mask = transformer.mask.and %graph, %padding
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+      : (!sequence, !keys, !keys, !transformer.mask) -> !sequence
+  return %y : !sequence
+}

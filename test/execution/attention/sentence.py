@@ -1,0 +1,153 @@
+"""One sentence of a variant, in float64: inputs of a type, and attention.
+
+Beside each number stands by how much it moves where everything that it is made
+of is rounded once, in the least favourable direction: the unit that errors are
+counted in, whatever cancels. A rounding is one of the type: where products are
+of bf16, r says what one of float32 is beside it, and what the type rounds (see
+AttentionOp and `--dtype` in README.md) is rounded here, too.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from oracles import Numbers, Variant, projected
+
+# How many queries are taken at once.
+QUERIES = 256
+
+
+def round_to_bf16(x):
+    """The nearest, of two the even one."""
+    bits = np.float32(x).view(np.uint32).astype(np.uint64)
+    bits = bits + 0x7FFF + (bits >> 16 & 1) & 0xFFFF0000
+    return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+@dataclass
+class Pairs:
+    """Some queries of a head, a column, and all keys, a row."""
+
+    h: int
+    i: np.ndarray
+    j: np.ndarray
+    length: int
+    causal: bool
+    r: float
+    weights: dict
+    lists: dict
+
+    def __getattr__(self, name):
+        if name not in self.lists:
+            raise AttributeError(name)
+        return self.lists[name]
+
+
+@dataclass
+class Sentence:
+    """x [n, width], and the memory that it attends to: x itself or another."""
+
+    x: Numbers
+    memory: Numbers
+    weights: dict
+    # Offsets, tables and the like, by their names in the module.
+    lists: dict
+    causal: bool
+    key_heads: int
+    is_bf16: bool
+    # The queries of each head that had no key, the last time.
+    empty: np.ndarray = field(default=None, init=False)
+
+    @property
+    def roundoff(self):
+        return 2.0**-8 if self.is_bf16 else 2.0**-24
+
+    @property
+    def r(self):
+        return 2.0**-24 / self.roundoff
+
+    def rounded(self, x):
+        if not self.is_bf16:
+            return x
+        value = round_to_bf16(x.value)
+        # What is a number of the type has the same one for a neighbour.
+        is_exact = (x.moved == 0) & (value == x.value)
+        return Numbers(value, np.where(is_exact, 0, x.moved + abs(value)))
+
+    def linear(self, x, name):
+        w = self.weights[name]
+        if self.is_bf16:
+            w = round_to_bf16(w)
+            x = Numbers(
+                round_to_bf16(x.value), x.moved + (x.moved > 0) * abs(x.value)
+            )
+        moved = (x.moved + self.r * abs(x.value)) @ abs(w)
+        return Numbers(x.value @ w, moved)
+
+    def along(self, name, x):
+        """Rows E x, of each head where E has as many."""
+        e = self.weights[name][..., : len(x.value)]
+        matrices = e[None] if e.ndim == 2 else e
+        values, moved = [], []
+        for h, m in enumerate(matrices):
+            part = x.head(h, len(matrices))
+            values.append(m @ part.value)
+            moved.append(abs(m) @ (part.moved + self.r * abs(part.value)))
+        return Numbers(np.hstack(values), np.hstack(moved))
+
+    def attend(self, variant: Variant):
+        q, k, v = map(self.rounded, (variant.inputs or projected)(self))
+        heads = variant.heads
+        group = heads // self.key_heads
+        results = [
+            self.attend_head(
+                variant,
+                h,
+                q.head(h, heads),
+                k.head(h // group, self.key_heads),
+                v.head(h // group, self.key_heads),
+            )
+            for h in range(heads)
+        ]
+        y, moved, empty = zip(*results)
+        self.empty = np.stack(empty, 1)
+        return Numbers(np.hstack(y), np.hstack(moved))
+
+    def attend_head(self, variant, h, q, k, v):
+        """y_i = sum_j w_j v_j / sum_j w_j. A weight that moves by e moves y by
+        e (v_j - y) / sum w."""
+        parts = []
+        for start in range(0, len(q.value), QUERIES):
+            some = slice(start, start + QUERIES)
+            own = Numbers(q.value[some], q.moved[some])
+            p = Pairs(
+                h,
+                np.arange(start, start + len(own.value))[:, None],
+                np.arange(len(k.value))[None],
+                len(self.memory.value),
+                self.causal,
+                self.r,
+                self.weights,
+                self.lists,
+            )
+            allowed = np.broadcast_to(
+                variant.mask(p), (len(own.value), len(k.value))
+            )
+            if self.causal:
+                allowed = allowed & (p.j <= p.i)
+            s, moved = variant.score(p, own, k)
+            w, moved = variant.weight(s, moved, allowed, self.r)
+            moved = moved + self.r * abs(w)
+            if self.is_bf16 and variant.rounds_weights:
+                w = round_to_bf16(w)
+                moved = moved + abs(w)
+            total = w.sum(1, keepdims=True)
+            total[total == 0] = 1
+            y = w @ v.value / total
+            moved = (
+                moved @ abs(v.value)
+                + abs(w) @ v.moved
+                + abs(y) * moved.sum(1, keepdims=True)
+            ) / abs(total)
+            parts.append((y, moved, ~allowed.any(1)))
+        return [np.concatenate(each) for each in zip(*parts)]

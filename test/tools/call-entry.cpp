@@ -1,0 +1,286 @@
+//===- call-entry.cpp - Calls entry points of an artifact -----------------===//
+//
+//   call-entry model BODY.mlir
+//     Prints BODY, functions and parameters, as a whole model that
+//     heddle-compile takes.
+//   call-entry full ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...
+//     Calls ENTRY once with inputs by name and writes its one output.
+//   call-entry step ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...
+//     Calls ENTRY.prepare where there is one, and ENTRY.step for each position
+//     of the sequences: an input of which a step takes one row a sentence has
+//     the position behind the sentence, [batch, n, ...]. States are kept.
+//
+// Sizes follow from the shapes of the inputs. Files are little-endian float32,
+// int32 or int8 in C order, as numpy writes them; outputs are float32
+// [batch, n, width]. Memory around buffers has to stay as it was. Exit code 0,
+// or 1 and one sentence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/NpyWriter.h"
+#include "test/kernels/EntryRunner.h"
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <regex>
+#include <sstream>
+
+using namespace heddle;
+using namespace heddle::test;
+
+[[noreturn]] static void fail(const std::string &sentence) {
+  fprintf(stderr, "call-entry: %s\n", sentence.c_str());
+  exit(1);
+}
+
+template <typename Value> static Value take(Result<Value> result) {
+  if (!result.ok())
+    fail(std::string(result.message()));
+  return std::move(*result);
+}
+static void check(const Status &status) {
+  if (!status.ok())
+    fail(std::string(status.message()));
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Array {
+  ElementType type;
+  std::vector<int64_t> shape;
+  std::string bytes;
+
+  int64_t size() const {
+    int64_t count = 1;
+    for (int64_t extent : shape)
+      count *= extent;
+    return count * elementSize(type);
+  }
+};
+using Arrays = std::map<std::string, Array>;
+} // namespace
+
+static Array readArray(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  // Magic, version 1.0, the length of the header.
+  constexpr size_t kPrefix = 10;
+  char prefix[kPrefix];
+  if (!file.read(prefix, kPrefix) || memcmp(prefix, "\x93NUMPY\1\0", 8) != 0)
+    fail("'" + path + "' is no .npy file of version 1.0");
+  std::string header(static_cast<uint8_t>(prefix[8]) +
+                         256 * static_cast<uint8_t>(prefix[9]),
+                     0);
+  file.read(header.data(), static_cast<std::streamsize>(header.size()));
+  std::regex form("\\{'descr': '(<f4|<i4|\\|i1)', 'fortran_order': False, "
+                  "'shape': \\(([0-9, ]*)\\), \\}\\s*");
+  std::smatch match;
+  if (!std::regex_match(header, match, form))
+    fail("'" + path + "' has the header " + header +
+         ", expected '<f4', '<i4' or '|i1' in C order");
+  Array array;
+  array.type = match[1] == "<f4"   ? ElementType::F32
+               : match[1] == "<i4" ? ElementType::I32
+                                   : ElementType::I8;
+  std::istringstream extents(match[2]);
+  for (std::string extent; std::getline(extents, extent, ',');)
+    if (extent.find_first_of("0123456789") != std::string::npos)
+      array.shape.push_back(std::stoll(extent));
+  std::ostringstream rest;
+  rest << file.rdbuf();
+  array.bytes = rest.str();
+  if (static_cast<int64_t>(array.bytes.size()) != array.size())
+    fail("'" + path + "' has not as many values as its shape says");
+  return array;
+}
+
+static Arrays readArrays(int count, char **words) {
+  Arrays arrays;
+  for (int at = 0; at < count; ++at) {
+    std::string word = words[at];
+    size_t equals = word.find('=');
+    if (equals == std::string::npos)
+      fail("expected NAME=FILE.npy, found '" + word + "'");
+    arrays[word.substr(0, equals)] = readArray(word.substr(equals + 1));
+  }
+  return arrays;
+}
+
+/// Whether an array has a row for each position where an argument has one for
+/// all.
+static bool isSequence(const Argument &argument, const Array &array) {
+  return !argument.shape.empty() && argument.shape[0].dim == Dim::Rows &&
+         array.shape.size() == argument.shape.size() + 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Caller {
+public:
+  Caller(const EntryRunner &runner, const Arrays &arrays, ThreadPool *pool)
+      : runner(runner), arrays(arrays), pool(pool) {}
+
+  void runFull(const std::string &name, const std::string &output);
+  void runSteps(const std::string &name, const std::string &output);
+
+private:
+  const Entry &find(const std::string &name);
+  void findDims(const Entry &entry);
+  EntryCall prepare(const Entry &entry);
+  void run(EntryCall &call);
+
+  const EntryRunner &runner;
+  const Arrays &arrays;
+  ThreadPool *pool;
+  std::map<Dim, int64_t> dims;
+};
+} // namespace
+
+const Entry &Caller::find(const std::string &name) {
+  const Entry *entry = runner.entry(name);
+  if (!entry)
+    fail("there is no entry '" + name + "'");
+  return *entry;
+}
+
+/// Sizes that the shapes of inputs give to dims.
+void Caller::findDims(const Entry &entry) {
+  for (const Argument &argument : entry.arguments) {
+    auto found = arrays.find(argument.name);
+    if (found == arrays.end())
+      continue;
+    const Array &array = found->second;
+    bool hasPositions = isSequence(argument, array);
+    if (hasPositions)
+      dims[Dim::Target] = dims[Dim::Capacity] = array.shape[1];
+    if (array.shape.size() != argument.shape.size() + hasPositions)
+      fail("'" + argument.name + "' has " + std::to_string(array.shape.size()) +
+           " dimensions, expected " + describe(argument));
+    for (size_t at = 0; at < argument.shape.size(); ++at)
+      if (argument.shape[at].dim)
+        dims[*argument.shape[at].dim] =
+            array.shape[at == 0 ? 0 : at + hasPositions];
+  }
+}
+
+/// A call with the inputs that it takes as they are.
+EntryCall Caller::prepare(const Entry &entry) {
+  EntryCall call = take(runner.prepare(entry.name, {dims.begin(), dims.end()}));
+  for (const Argument &argument : entry.arguments) {
+    auto found = arrays.find(argument.name);
+    if (argument.kind != ArgumentKind::Input || found == arrays.end() ||
+        isSequence(argument, found->second))
+      continue;
+    const Array &array = found->second;
+    if (array.type != argument.type ||
+        array.size() != call.size(argument.name) * elementSize(argument.type))
+      fail("'" + argument.name + "' is not " + describe(argument));
+    memcpy(call.data<char>(argument.name), array.bytes.data(),
+           array.bytes.size());
+  }
+  return call;
+}
+
+void Caller::run(EntryCall &call) {
+  call(pool);
+  check(call.checkGuards());
+}
+
+static const Argument &outputOf(const Entry &entry) {
+  for (const Argument &argument : entry.arguments)
+    if (argument.kind == ArgumentKind::Output &&
+        argument.type == ElementType::F32)
+      return argument;
+  fail("'" + entry.name + "' has no output of float32");
+}
+
+void Caller::runFull(const std::string &name, const std::string &path) {
+  const Entry &entry = find(name);
+  findDims(entry);
+  EntryCall call = prepare(entry);
+  run(call);
+  const Argument &output = outputOf(entry);
+  int64_t rows = dims[Dim::Batch];
+  int64_t columns = dims[*output.shape[1].dim], width = output.shape[2].size;
+  NpyWriter writer = take(NpyWriter::create(path, {rows, columns, width}));
+  const float *values = call.data<float>(output.name);
+  for (int64_t row = 0; row < rows; ++row)
+    check(writer.write(row, 0, values + row * columns * width, columns));
+  check(writer.commit());
+}
+
+void Caller::runSteps(const std::string &name, const std::string &path) {
+  const Entry &entry = find(name + ".step");
+  const Entry *prepare = runner.entry(name + ".prepare");
+  if (prepare)
+    findDims(*prepare);
+  findDims(entry);
+  EntryCall step = this->prepare(entry);
+  if (prepare) {
+    EntryCall once = this->prepare(*prepare);
+    run(once);
+    for (const Argument &argument : prepare->arguments)
+      if (argument.kind == ArgumentKind::Output)
+        memcpy(step.data<char>(argument.name), once.data<char>(argument.name),
+               step.size(argument.name) * elementSize(argument.type));
+  }
+  int64_t rows = dims[Dim::Rows], positions = dims[Dim::Capacity];
+  const Argument &output = outputOf(entry);
+  NpyWriter writer =
+      take(NpyWriter::create(path, {rows, positions, output.shape[1].size}));
+  for (int64_t position = 0; position < positions; ++position) {
+    for (const Argument &argument : entry.arguments) {
+      if (argument.name == "positions")
+        std::fill_n(step.data<int32_t>("positions"), rows, position);
+      if (argument.name == "sentences")
+        for (int64_t row = 0; row < rows; ++row)
+          step.data<int32_t>("sentences")[row] = row;
+      auto found = arrays.find(argument.name);
+      if (found == arrays.end() || !isSequence(argument, found->second))
+        continue;
+      int64_t bytes =
+          step.size(argument.name) / rows * elementSize(argument.type);
+      for (int64_t row = 0; row < rows; ++row)
+        memcpy(step.data<char>(argument.name) + row * bytes,
+               found->second.bytes.data() +
+                   (row * positions + position) * bytes,
+               bytes);
+    }
+    step(pool);
+    const float *values = step.data<float>(output.name);
+    for (int64_t row = 0; row < rows; ++row)
+      check(writer.write(row, position, values + row * output.shape[1].size));
+  }
+  check(step.checkGuards());
+  check(writer.commit());
+}
+
+int main(int argc, char **argv) {
+  std::string command = argc > 1 ? argv[1] : "";
+  if (command == "model" && argc == 3) {
+    std::ostringstream body;
+    body << std::ifstream(argv[2]).rdbuf();
+    std::cout << EntryRunner::wholeModel(body.str());
+    return 0;
+  }
+  if ((command != "full" && command != "step") || argc < 6)
+    fail("expected model BODY.mlir, or full or step ARTIFACT ENTRY THREADS "
+         "OUTPUT.npy NAME=FILE.npy...");
+  EntryRunner runner = take(EntryRunner::open(argv[2]));
+  std::unique_ptr<ThreadPool> pool =
+      take(ThreadPool::create(std::strtol(argv[4], nullptr, 10)));
+  Arrays arrays = readArrays(argc - 6, argv + 6);
+  Caller caller(runner, arrays, pool.get());
+  if (command == "full")
+    caller.runFull(argv[3], argv[5]);
+  else
+    caller.runSteps(argv[3], argv[5]);
+  return 0;
+}
