@@ -1,7 +1,7 @@
 """Runs the variants of this folder and compares them with their oracles.
 
-usage: check_attention.py [--cells sample|all] [--longest N] [--counts FILE]
-                          [--work DIR] [VARIANT...]
+usage: check_attention.py [--cells sample|all] [--batches NAME,...]
+                          [--counts FILE] [--work DIR] [VARIANT...]
 
 A cell is a function of a variant (encoder, decoder, cross), with a head of keys
 for each head or for several, over a batch of sentences, as a whole or step by
@@ -9,8 +9,8 @@ step, in f32 or bf16, by the code of one ISA level or by plain loops. Beside it
 stand properties: sentences alone, on other threads, have the bits that they
 have in the batch; `a | b` has those of `b | a`; the order of what has no
 positions means nothing. All levels of this machine are tried; in a sample they
-take turns. --longest leaves batches of longer sentences out, --counts writes
-how many cells of each kind passed. Needs numpy, and heddle-compile and
+take turns. --batches takes some of short, middle and long, --counts writes how
+many cells of each kind passed. Needs numpy, and heddle-compile and
 call-entry in PATH.
 """
 
@@ -223,7 +223,7 @@ class Checker:
             folder = self.work / f"{plan.module.key_heads}-{len(artifacts)}"
             artifacts[code] = Artifact(plan.module, code, folder)
         for name, functions in plan.batches.items():
-            if max(BATCHES[name]) > self.options.longest:
+            if name not in self.options.batches:
                 continue
             for function in functions:
                 self.check_batch(plan, artifacts, name, function)
@@ -309,10 +309,14 @@ def expect_bits(found, expected, words):
         raise Failure(f"the bits of {words} differ")
 
 
+def names(text):
+    return text.split(",")
+
+
 def parse_options():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("--cells", choices=["sample", "all"], default="sample")
-    parser.add_argument("--longest", type=int, default=4096)
+    parser.add_argument("--batches", type=names, default=list(BATCHES))
     parser.add_argument("--counts", type=pathlib.Path)
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("variants", nargs="*", default=list(VARIANTS))

@@ -4,10 +4,10 @@
 // sliding window
 //
 //     y_i = sum_j w_ij v_j,   w_i = softmax_j(q_i . k_j / sqrt(d_k)) over N(i)
-//     N_h(i) = {j : j = i + d_h t,  |t| <= 20},   d = (1, 4)
+//     N_h(i) = {j : j = i + d_h t,  |t| <= 6},   d = (1, 4)
 //
 // In one line:
-//     transformer.mask.window [left = 20, right = 20, dilation = [1, 4]]
+//     transformer.mask.window [left = 6, right = 6, dilation = [1, 4]]
 
 !sequence = tensor<?x?x64xf32>
 !keys = tensor<?x?x64xf32>
@@ -31,7 +31,7 @@ func.func @encoder(
   %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
   %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
   %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
-  %window = transformer.mask.window [left = 20, right = 20, dilation = [1, 4]]
+  %window = transformer.mask.window [left = 6, right = 6, dilation = [1, 4]]
   %padding = transformer.mask.padding %lengths : !lengths
   %mask = transformer.mask.and %window, %padding
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
@@ -50,7 +50,7 @@ func.func @decoder(
   %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
   %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
   %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
-  %window = transformer.mask.window [left = 20, right = 20, dilation = [1, 4]]
+  %window = transformer.mask.window [left = 6, right = 6, dilation = [1, 4]]
   %causal = transformer.mask.causal
   %mask = transformer.mask.and %window, %causal
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
@@ -73,7 +73,7 @@ func.func @cross(
   %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
   %k = transformer.linear %memory, %W_k : (!sequence, !key_weights) -> !keys
   %v = transformer.linear %memory, %W_v : (!sequence, !key_weights) -> !keys
-  %window = transformer.mask.window [left = 20, right = 20, dilation = [1, 4]]
+  %window = transformer.mask.window [left = 6, right = 6, dilation = [1, 4]]
   %padding = transformer.mask.padding %lengths : !lengths
   %mask = transformer.mask.and %window, %padding
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}

@@ -124,7 +124,7 @@ def fixed_pattern(p):
 
 def strided_pattern(p):
     back = abs(p.i - p.j)
-    return ((back < 8) | (back % 8 == 0)) & (back <= 63)
+    return ((back < 8) | (back % 8 == 0)) & (back <= 23)
 
 
 def causal(p):
@@ -313,9 +313,9 @@ def of_segments(s):
 VARIANTS = {
     "full": Variant(is_a_set=True),
     "grouped-heads": Variant(heads=4, is_a_set=True),
-    "window": Variant(window(40, 20)),
-    "window-per-head": Variant(window([40, 3], [20, 1])),
-    "dilated": Variant(window(20, 20, [1, 4])),
+    "window": Variant(window(20, 5)),
+    "window-per-head": Variant(window([20, 3], [5, 1])),
+    "dilated": Variant(window(6, 6, [1, 4])),
     "prefix": Variant(prefix(11)),
     "global-count": Variant(first(2)),
     "global-tokens": Variant(tokens),

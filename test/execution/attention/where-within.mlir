@@ -1,13 +1,13 @@
 // A predicate inside of a window, outside of which nothing is evaluated.
 //
 // Child et al. 2019, "Sparse Transformers" (arXiv:1904.10509), section 4.2,
-// the strided pattern with l = 8, cut off at 63
+// the strided pattern with l = 8, cut off at 23
 //
 //     y_i = sum_j w_ij v_j,   w_i = softmax_j(q_i . k_j / sqrt(d_k)) over N(i)
-//     N(i) = {j : |i - j| < l or l divides i - j,  |i - j| <= 63}
+//     N(i) = {j : |i - j| < l or l divides i - j,  |i - j| <= 23}
 //
 // In one line:
-//     %rule = transformer.mask.where within [left = 63, right = 63] {
+//     %rule = transformer.mask.where within [left = 23, right = 23] {
 
 !sequence = tensor<?x?x64xf32>
 !keys = tensor<?x?x64xf32>
@@ -34,7 +34,7 @@ func.func @encoder(
   %eight = arith.constant 8 : i32
   %seven = arith.constant 7 : i32
   %zero = arith.constant 0 : i32
-  %rule = transformer.mask.where within [left = 63, right = 63] {
+  %rule = transformer.mask.where within [left = 23, right = 23] {
   ^bb0(%b: i32, %h: i32, %i: i32, %j: i32):
     %back = arith.subi %i, %j : i32
     %distance = math.absi %back : i32
@@ -65,7 +65,7 @@ func.func @decoder(
   %eight = arith.constant 8 : i32
   %seven = arith.constant 7 : i32
   %zero = arith.constant 0 : i32
-  %rule = transformer.mask.where within [left = 63, right = 63] {
+  %rule = transformer.mask.where within [left = 23, right = 23] {
   ^bb0(%b: i32, %h: i32, %i: i32, %j: i32):
     %back = arith.subi %i, %j : i32
     %distance = math.absi %back : i32
@@ -100,7 +100,7 @@ func.func @cross(
   %eight = arith.constant 8 : i32
   %seven = arith.constant 7 : i32
   %zero = arith.constant 0 : i32
-  %rule = transformer.mask.where within [left = 63, right = 63] {
+  %rule = transformer.mask.where within [left = 23, right = 23] {
   ^bb0(%b: i32, %h: i32, %i: i32, %j: i32):
     %back = arith.subi %i, %j : i32
     %distance = math.absi %back : i32

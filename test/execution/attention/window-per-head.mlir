@@ -7,7 +7,7 @@
 //     N_h(i) = {j : i - left_h <= j <= i + right_h}
 //
 // In one line:
-//     %window = transformer.mask.window [left = [40, 3], right = [20, 1]]
+//     %window = transformer.mask.window [left = [20, 3], right = [5, 1]]
 
 !sequence = tensor<?x?x64xf32>
 !keys = tensor<?x?x64xf32>
@@ -31,7 +31,7 @@ func.func @encoder(
   %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
   %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
   %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
-  %window = transformer.mask.window [left = [40, 3], right = [20, 1]]
+  %window = transformer.mask.window [left = [20, 3], right = [5, 1]]
   %padding = transformer.mask.padding %lengths : !lengths
   %mask = transformer.mask.and %window, %padding
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
@@ -50,7 +50,7 @@ func.func @decoder(
   %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
   %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
   %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
-  %window = transformer.mask.window [left = [40, 3], right = [20, 1]]
+  %window = transformer.mask.window [left = [20, 3], right = [5, 1]]
   %causal = transformer.mask.causal
   %mask = transformer.mask.and %window, %causal
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
@@ -73,7 +73,7 @@ func.func @cross(
   %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
   %k = transformer.linear %memory, %W_k : (!sequence, !key_weights) -> !keys
   %v = transformer.linear %memory, %W_v : (!sequence, !key_weights) -> !keys
-  %window = transformer.mask.window [left = [40, 3], right = [20, 1]]
+  %window = transformer.mask.window [left = [20, 3], right = [5, 1]]
   %padding = transformer.mask.padding %lengths : !lengths
   %mask = transformer.mask.and %window, %padding
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}

@@ -3,13 +3,13 @@
 // Beltagy et al. 2020, "Longformer" (arXiv:2004.05150), section 3.1
 //
 //     y_i = sum_j w_ij v_j,   w_i = softmax_j(q_i . k_j / sqrt(d_k)) over N(i)
-//     N(i) = {j : i - 40 <= j <= i + 20}
+//     N(i) = {j : i - 20 <= j <= i + 5}
 //
 // In a decoder the part ahead of a query falls away, and its step form keeps
-// the last 41 keys.
+// the last 21 keys.
 //
 // In one line:
-//     %window = transformer.mask.window [left = 40, right = 20]
+//     %window = transformer.mask.window [left = 20, right = 5]
 
 !sequence = tensor<?x?x64xf32>
 !keys = tensor<?x?x64xf32>
@@ -33,7 +33,7 @@ func.func @encoder(
   %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
   %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
   %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
-  %window = transformer.mask.window [left = 40, right = 20]
+  %window = transformer.mask.window [left = 20, right = 5]
   %padding = transformer.mask.padding %lengths : !lengths
   %mask = transformer.mask.and %window, %padding
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
@@ -52,7 +52,7 @@ func.func @decoder(
   %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
   %k = transformer.linear %x, %W_k : (!sequence, !key_weights) -> !keys
   %v = transformer.linear %x, %W_v : (!sequence, !key_weights) -> !keys
-  %window = transformer.mask.window [left = 40, right = 20]
+  %window = transformer.mask.window [left = 20, right = 5]
   %causal = transformer.mask.causal
   %mask = transformer.mask.and %window, %causal
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
@@ -75,7 +75,7 @@ func.func @cross(
   %q = transformer.linear %x, %W_q : (!sequence, !weights) -> !sequence
   %k = transformer.linear %memory, %W_k : (!sequence, !key_weights) -> !keys
   %v = transformer.linear %memory, %W_v : (!sequence, !key_weights) -> !keys
-  %window = transformer.mask.window [left = 40, right = 20]
+  %window = transformer.mask.window [left = 20, right = 5]
   %padding = transformer.mask.padding %lengths : !lengths
   %mask = transformer.mask.and %window, %padding
   %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
