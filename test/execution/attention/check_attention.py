@@ -130,14 +130,17 @@ class Tally:
             check(*arguments)
             self.passed[kind] += 1
         except Failure as failure:
-            self.failed[kind] += 1
-            print(f"{kind}: {words}: {failure}", flush=True)
+            self.fail(kind, words, failure)
+
+    def fail(self, kind, words, failure):
+        self.failed[kind] += 1
+        print(f"{kind}: {words}: {failure}", flush=True)
 
     def compare(self, type, kind, found, expected):
         """The sentences of a batch with their oracles."""
         squares = []
         for b, (y, unit, empty) in enumerate(expected):
-            rows = found[b, : len(y)].astype(np.float64)
+            rows = found[b][: len(y)].astype(np.float64)
             with np.errstate(divide="ignore", invalid="ignore"):
                 errors = np.where(rows == y, 0, abs(rows - y) / unit)
             errors[~np.isfinite(rows)] = np.inf
@@ -219,9 +222,12 @@ class Checker:
 
     def check(self, plan):
         artifacts = {}
-        for code in plan.codes:
-            folder = self.work / f"{plan.module.key_heads}-{len(artifacts)}"
-            artifacts[code] = Artifact(plan.module, code, folder)
+        for number, code in enumerate(plan.codes):
+            folder = self.work / f"{plan.module.key_heads}-{number}"
+            try:
+                artifacts[code] = Artifact(plan.module, code, folder)
+            except Failure as failure:
+                self.tally.fail("compile", plan.name(code), failure)
         for name, functions in plan.batches.items():
             if name not in self.options.batches:
                 continue
@@ -244,28 +250,25 @@ class Checker:
             words = f"{plan.name(code)}, {function}, {name} batch"
             kind = f"{code.type} {form}"
             self.turn += 1
+            together = []
 
             def check_values():
-                self.together = artifact.run(
-                    function, form, arrays, threads=1 + self.turn % 3
-                )
+                threads = 1 + self.turn % 3
+                together.extend(artifact.run(function, form, arrays, threads))
                 self.tally.compare(
-                    code.type, kind, self.together, expected[code.type]
+                    code.type, kind, together, expected[code.type]
                 )
 
             def check_bits():
-                b = self.turn % len(batch.lengths)
-                alone = artifact.run(
-                    function,
-                    form,
-                    batch.arrays(of=b),
-                    threads=1 + (self.turn + 1) % 3,
-                )
-                together = self.together[b, : len(alone[0])]
-                expect_bits(alone[0], together, f"sentence {b} alone")
+                b, threads = self.turn % len(together), 1 + (self.turn + 1) % 3
+                inputs = batch.arrays(of=b)
+                alone = artifact.run(function, form, inputs, threads)[0]
+                words = f"sentence {b} alone"
+                expect_bits(alone, together[b][: len(alone)], words)
 
             self.tally.check(kind, words, check_values)
-            self.tally.check("bits", f"{words}, {form}", check_bits)
+            if together:
+                self.tally.check("bits", f"{words}, {form}", check_bits)
 
     def check_or(self, artifact):
         """`a | b` and `b | a`."""
