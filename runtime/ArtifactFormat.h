@@ -52,7 +52,9 @@
 // but never more than 7.
 //
 // Entries of an encoder-decoder, with the arguments the runtime knows by name:
-//   encode          ids [batch, source], lengths [batch] -> memory
+//   encode          ids [batch, source], lengths [batch] and, of a Longformer,
+//                   global [batch, globals] (ascending positions of its global
+//                   tokens, then numbers that are no positions) -> memory
 //   decode          ids [batch, target], memory, lengths -> logits
 //                   [batch, target, vocabulary]: the full form
 //   decode.prepare  memory, lengths -> outputs of kind "output", by name

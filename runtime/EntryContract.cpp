@@ -134,7 +134,7 @@ static Status checkEntry(const Entry &entry, const Rule &rule) {
     // An output is later an input: it must not hide one of the runtime's own.
     for (const Argument &output : outputs)
       for (const char *taken : {"ids", "lengths", "positions", "sentences",
-                                "candidates", "counts", "forbidden"})
+                                "candidates", "counts", "forbidden", "global"})
         if (output.name == taken)
           return error(entry, "has an output of the name '", taken,
                        "', which is an input");
@@ -182,8 +182,9 @@ Status heddle::checkEntries(const Manifest &manifest) {
 
   const Rule rules[] = {
       {"encode",
-       {Dim::Batch, Dim::Source},
-       {input("ids", {Dim::Batch, Dim::Source}), lengths},
+       {Dim::Batch, Dim::Source, Dim::Globals},
+       {input("ids", {Dim::Batch, Dim::Source}), lengths,
+        input("global", {Dim::Batch, Dim::Globals})},
        {}},
       {"decode",
        {Dim::Batch, Dim::Source, Dim::Target},

@@ -16,7 +16,8 @@ using namespace heddle;
 using nlohmann::json;
 
 static constexpr std::array<std::string_view, kNumDims> kDimNames = {
-    "batch", "source", "target", "rows", "capacity", "shortlist", "forbidden"};
+    "batch",    "source",    "target",    "rows",
+    "capacity", "shortlist", "forbidden", "globals"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16"};
@@ -249,7 +250,7 @@ static Entry parseEntry(const json &value, const Manifest &manifest,
     if (!dim)
       reader.fail("'", entry.name, "' has the dim '", name,
                   "' (supported: batch, source, target, rows, capacity, "
-                  "capacity<=N, shortlist, forbidden)");
+                  "capacity<=N, shortlist, forbidden, globals)");
     else if (std::count(entry.dims.begin(), entry.dims.end(), *dim))
       reader.fail("'", entry.name, "' repeats the dim '", name, "'");
     else

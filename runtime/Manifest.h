@@ -25,8 +25,17 @@
 namespace heddle {
 
 /// The dims that shapes may name.
-enum class Dim { Batch, Source, Target, Rows, Capacity, Shortlist, Forbidden };
-inline constexpr size_t kNumDims = 7;
+enum class Dim {
+  Batch,
+  Source,
+  Target,
+  Rows,
+  Capacity,
+  Shortlist,
+  Forbidden,
+  Globals
+};
+inline constexpr size_t kNumDims = 8;
 std::string_view nameOf(Dim dim);
 
 /// The value of each dim for one batch.
@@ -36,7 +45,7 @@ public:
   int64_t operator[](Dim dim) const { return values[static_cast<size_t>(dim)]; }
 
 private:
-  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1};
+  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1};
 };
 
 /// One element of a shape: a number, or a dim and the most that counts of it.

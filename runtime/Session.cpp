@@ -13,8 +13,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 using namespace heddle;
+
+/// No position of a sentence, and behind all that are.
+static constexpr int32_t kNoPosition = std::numeric_limits<int32_t>::max();
 
 /// The bytes of `count` rows of `width` four-byte elements.
 static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
@@ -50,6 +54,7 @@ Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
   dims[Dim::Target] = dims[Dim::Capacity] = std::max<int64_t>(length, 1);
   dims[Dim::Shortlist] = static_cast<int64_t>(widest);
   dims[Dim::Forbidden] = std::max<int64_t>(forbidden, 1);
+  dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);
   if (Status status = layOut(form, dims[Dim::Target]); !status.ok())
     return Status::error("a batch of ", sources.size(), " sentences with ",
                          longest, " source and ", dims[Dim::Target],
@@ -119,6 +124,7 @@ Status Session::layOut(DecoderForm form, int64_t length) {
   Places shared = {
       {key("ids"), sourcePlace},
       {key("lengths"), place(batch)},
+      {key("global"), place(batch, dims[Dim::Globals])},
       {key("positions"), place(batch)},
       {key("sentences"), place(batch)},
       {key("candidates"), place(batch, dims[Dim::Shortlist])},
@@ -152,6 +158,7 @@ Status Session::layOut(DecoderForm form, int64_t length) {
   sourceIds = integers(sourcePlace);
   decoderIds = integers(decoderPlace);
   lengths = integers(shared[key("lengths")]);
+  globals = integers(shared[key("global")]);
   positions = integers(shared[key("positions")]);
   sentences = integers(shared[key("sentences")]);
   candidateIds = integers(shared[key("candidates")]);
@@ -203,6 +210,11 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
               row + dims[Dim::Source], pad);
     lengths[i] = static_cast<int32_t>(sources[i].size());
     sentences[i] = static_cast<int32_t>(i);
+    row = globals + i * dims[Dim::Globals];
+    auto behind =
+        std::lower_bound(globalTokens.begin(), globalTokens.end(), lengths[i]);
+    std::fill(std::copy(globalTokens.begin(), behind, row),
+              row + dims[Dim::Globals], kNoPosition);
   }
   for (size_t i = 0; i < candidates.size(); ++i) {
     int32_t *row = candidateIds + i * dims[Dim::Shortlist];

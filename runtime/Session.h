@@ -41,6 +41,9 @@ enum class DecoderForm { None, Full, Step, GreedyStep, ShortlistStep };
 struct SessionOptions {
   ThreadPool *pool = nullptr;
   Profile *profile = nullptr;
+  /// Ascending positions of the tokens that a Longformer takes for global ones,
+  /// of every sentence that has them; of no effect on other models.
+  std::vector<int32_t> globalTokens = {0};
 };
 
 /// Owns the memory of a batch and reuses it for the next one. Borrows the
@@ -48,7 +51,8 @@ struct SessionOptions {
 class Session {
 public:
   explicit Session(const Model &model, SessionOptions options = {})
-      : model(model), pool(options.pool), profile(options.profile) {}
+      : model(model), pool(options.pool), profile(options.profile),
+        globalTokens(std::move(options.globalTokens)) {}
 
   /// Encodes a batch of sentences and prepares the decoder: the only call that
   /// allocates. `length` bounds what follows: the target length of the full
@@ -127,6 +131,7 @@ private:
   const Model &model;
   ThreadPool *pool;
   Profile *profile;
+  std::vector<int32_t> globalTokens;
   Workspace workspace;
   DimValues dims;
   int64_t arenaBytes = 0;
@@ -135,7 +140,7 @@ private:
   Binding encode, prepare, decode;
   std::vector<State> states;
 
-  int32_t *sourceIds = nullptr, *lengths = nullptr;
+  int32_t *sourceIds = nullptr, *lengths = nullptr, *globals = nullptr;
   int32_t *candidateIds = nullptr, *counts = nullptr;
   int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
   int32_t *forbiddenIds = nullptr, *largestIds = nullptr;

@@ -64,6 +64,10 @@ static Result<SourceReader> openSources(const Model &model,
   if (!options.ids && !model.tokenizer())
     return Status::error("'", options.file,
                          "' has no tokenizer, expected --ids");
+  const Entry &encode = *model.manifest().entry("encode");
+  if (options.globalTokens && !encode.argument("global", ArgumentKind::Input))
+    return Status::error("--global is given, but '", options.file,
+                         "' knows no global tokens");
   Result<LineReader> lines = options.texts.empty()
                                  ? LineReader::standardInput()
                                  : LineReader::texts(options.texts);
@@ -105,8 +109,7 @@ namespace {
 struct Equipment {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Profile> profile;
-
-  SessionOptions options() const { return {pool.get(), profile.get()}; }
+  SessionOptions options;
 };
 } // namespace
 
@@ -117,12 +120,16 @@ static Result<std::vector<Equipment>> equipWorkers(const Model &model,
   for (Equipment &worker : workers) {
     if (options.profile)
       worker.profile = std::make_unique<Profile>(model.manifest());
-    if (options.threads.value_or(1) == 1)
-      continue;
-    auto pool = ThreadPool::create(*options.threads);
-    if (!pool.ok())
-      return pool.status();
-    worker.pool = std::move(*pool);
+    if (options.threads.value_or(1) > 1) {
+      auto pool = ThreadPool::create(*options.threads);
+      if (!pool.ok())
+        return pool.status();
+      worker.pool = std::move(*pool);
+    }
+    worker.options.pool = worker.pool.get();
+    worker.options.profile = worker.profile.get();
+    if (options.globalTokens)
+      worker.options.globalTokens = *options.globalTokens;
   }
   return workers;
 }
@@ -135,7 +142,7 @@ static Status runBatches(const Model &model,
                              Session &session, const Batch &batch)> &answer) {
   BatchPipeline pipeline(std::move(ends), int64_t(workers.size()));
   return pipeline.run([&](int64_t worker) {
-    Session session(model, workers[static_cast<size_t>(worker)].options());
+    Session session(model, workers[static_cast<size_t>(worker)].options);
     while (std::optional<BatchPipeline::Task> task = pipeline.take())
       pipeline.put(*task, answer(session, task->batch));
   });
@@ -211,7 +218,7 @@ Status heddle::scoreLines(const Model &model, const RunOptions &options) {
   auto workers = equipWorkers(model, options);
   if (!workers.ok())
     return workers.status();
-  Session session(model, workers->front().options());
+  Session session(model, workers->front().options);
   BatchLimits limits = batchLimits(options);
   Progress progress(options);
   size_t first = 0;

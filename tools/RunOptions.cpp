@@ -7,6 +7,7 @@
 
 #include "tools/RunOptions.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <utility>
@@ -28,6 +29,9 @@ heddle-compile wrote to FILE, and prints a line for each.
   --max-length N     generate at most N tokens a sentence, the end included
   --max-source N     refuse lines of more than N tokens, the end included; time
                      grows with their square (default: what FILE says)
+  --global POSITIONS tokens of a line that attend to all others and they to
+                     them, as 0,5,9 or none (default 0); for models that have
+                     such tokens
   --no-shortlist     choose among the whole vocabulary
   --ids              lines are token ids, in and out
   --teacher FILE     score the target ids in FILE, one line an input, and
@@ -61,6 +65,30 @@ static Status parseNumber(const std::string &flag, const std::string &text,
   return Status::success();
 }
 
+/// "none", or positions in any order.
+static Status parsePositions(const std::string &text,
+                             std::optional<std::vector<int32_t>> &positions) {
+  positions.emplace();
+  if (text == "none")
+    return Status::success();
+  const char *at = text.data(), *end = at + text.size();
+  for (bool isMore = true; isMore;) {
+    int32_t value = 0;
+    auto [rest, error] = std::from_chars(at, end, value);
+    isMore = rest != end && *rest == ',';
+    if (error != std::errc() || value < 0 || (rest != end && !isMore))
+      return Status::error("--global has the value '", text,
+                           "', expected positions, as 0,5,9, or none");
+    positions->push_back(value);
+    at = rest + 1;
+  }
+  std::sort(positions->begin(), positions->end());
+  auto twice = std::adjacent_find(positions->begin(), positions->end());
+  if (twice != positions->end())
+    return Status::error("--global has the position ", *twice, " twice");
+  return Status::success();
+}
+
 static Status parseForm(const std::string &text, DecoderForm &form) {
   if (text != "full" && text != "step")
     return Status::error("--form has the value '", text,
@@ -87,8 +115,8 @@ static bool *findSwitch(RunOptions &options, const std::string &flag) {
 static bool takesValue(const std::string &flag) {
   return flag == "--batch" || flag == "--threads" || flag == "--workers" ||
          flag == "--min-length" || flag == "--max-length" ||
-         flag == "--max-source" || flag == "--teacher" || flag == "--logits" ||
-         flag == "--form" || flag == "--hidden";
+         flag == "--max-source" || flag == "--global" || flag == "--teacher" ||
+         flag == "--logits" || flag == "--form" || flag == "--hidden";
 }
 
 static Status setValue(RunOptions &options, const std::string &flag,
@@ -105,6 +133,8 @@ static Status setValue(RunOptions &options, const std::string &flag,
     return parseNumber(flag, value, kMaxMaxLength, options.maxLength);
   if (flag == "--max-source")
     return parseNumber(flag, value, kMaxMaxLength, options.maxSource);
+  if (flag == "--global")
+    return parsePositions(value, options.globalTokens);
   if (flag == "--form")
     return parseForm(value, options.form);
   if (value.empty())

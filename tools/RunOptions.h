@@ -28,6 +28,8 @@ struct RunOptions {
   std::optional<int64_t> minLength;
   std::optional<int64_t> maxLength;
   std::optional<int64_t> maxSource;
+  /// Ascending; empty for none, absent where nobody says.
+  std::optional<std::vector<int32_t>> globalTokens;
   /// Where to write a profile as JSON, empty where only the table is wanted.
   std::optional<std::string> profile;
   bool useShortlist = true;

@@ -202,7 +202,7 @@ TEST(ManifestTest, entries) {
   EXPECT_EQ(messageWith([](json &m) { m["entries"][0]["dims"] = {"time"}; }),
             "manifest: an entry 'encode' has the dim 'time' (supported: batch, "
             "source, target, rows, capacity, capacity<=N, shortlist, "
-            "forbidden)");
+            "forbidden, globals)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["name"] = "encode"; }),
             "manifest: an entry repeats the name 'encode'");
   EXPECT_EQ(messageWith([](json &m) {
@@ -287,6 +287,30 @@ TEST(EntryContractTest, a_greedy_step_returns_the_largest_logits) {
   EXPECT_EQ(with([](json &entry) { entry["arguments"][6]["shape"].erase(0); }),
             "manifest: entry 'decode.greedy' has the input 'forbidden' as i32 "
             "[forbidden], expected i32 [rows, forbidden]");
+}
+
+TEST(EntryContractTest, an_encoder_may_take_global_tokens) {
+  auto with = [](const std::function<void(json &)> &change) {
+    return messageWith([&](json &m) {
+      m = withGlobalTokens(m);
+      change(m["entries"]);
+    });
+  };
+  EXPECT_EQ(with([](json &) {}), "valid");
+  EXPECT_EQ(
+      with([](json &entries) { entries[0]["arguments"][3]["shape"].erase(0); }),
+      "manifest: entry 'encode' has the input 'global' as i32 [globals], "
+      "expected i32 [batch, globals]");
+  EXPECT_EQ(with([](json &entries) {
+              entries[0]["arguments"][2]["name"] = "global";
+              entries[0]["arguments"].erase(3);
+            }),
+            "manifest: entry 'encode' has an output of the name 'global', "
+            "which is an input");
+  EXPECT_EQ(
+      with([](json &entries) { entries[2]["dims"].push_back("globals"); }),
+      "manifest: entry 'decode.prepare' has the dim 'globals', which has "
+      "no value at that point");
 }
 
 TEST(EntryContractTest, types_and_shapes_agree) {

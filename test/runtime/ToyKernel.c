@@ -91,6 +91,24 @@ void encode(const struct HeddleCall *call) {
   }
 }
 
+// encode_global(batch, source, globals): as encode, and global. What stands at a
+// global position is marked with its place among them.
+int64_t encode_global_arena(const int64_t *dims) { return encode_arena(dims); }
+void encode_global(const struct HeddleCall *call) {
+  int64_t batch = call->dims[0], source = call->dims[1];
+  int64_t globals = call->dims[2];
+  const int32_t *lengths = call->buffers[1], *global = call->buffers[3];
+  float *memory = call->buffers[2];
+  encode(call);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t g = 0; g < globals; ++g) {
+      int32_t position = global[b * globals + g];
+      if (position >= 0 && position < source)
+        memory[2 * (b * source + position) + 1] =
+            position < lengths[b] ? (float)(100 + g) : (float)kPoison;
+    }
+}
+
 // decode(batch, source, target): ids, memory, lengths -> logits
 int64_t decode_arena(const int64_t *dims) { return 64 * dims[2]; }
 void decode(const struct HeddleCall *call) {

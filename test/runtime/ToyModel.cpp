@@ -136,6 +136,20 @@ json heddle::test::withGreedyStep(json manifest) {
   return manifest;
 }
 
+json heddle::test::withGlobalTokens(json manifest) {
+  for (json &entry : manifest["entries"]) {
+    if (entry["name"] != "encode")
+      continue;
+    entry["symbol"] = "encode_global";
+    entry["arena_symbol"] = "encode_global_arena";
+    entry["dims"].push_back("globals");
+    entry["arguments"].push_back(json::parse(R"(
+      {"name": "global", "kind": "input", "dtype": "i32",
+       "shape": ["batch", "globals"]})"));
+  }
+  return manifest;
+}
+
 /// The section `shortlist`.
 static std::string shortlistBytes() {
   std::vector<uint64_t> words = {kFirst, kToySourceVocabulary, 0, 0};

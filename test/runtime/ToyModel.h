@@ -34,6 +34,9 @@ nlohmann::json toyManifest();
 /// The manifest with a step that returns the largest logits in place of the one
 /// that returns all.
 nlohmann::json withGreedyStep(nlohmann::json manifest);
+/// The manifest with an encoder that takes global tokens: the second element of
+/// global token g becomes 100 + g.
+nlohmann::json withGlobalTokens(nlohmann::json manifest);
 /// The artifact, with a shortlist.
 ArtifactBuilder toyArtifact(const nlohmann::json &manifest);
 
