@@ -77,16 +77,27 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+/// The ops that the mask of `op` is made of. Each mask op verifies its
+/// operands, but perhaps later than this.
+static SetVector<Operation *> masksOf(AttentionOp op) {
+  SetVector<Operation *> masks;
+  auto add = [&](Value value) {
+    if (auto mask = value.getDefiningOp<MaskOpInterface>())
+      masks.insert(mask);
+  };
+  if (op.getMask())
+    add(op.getMask());
+  for (size_t index = 0; index < masks.size(); ++index)
+    for (Value operand : masks[index]->getOperands())
+      if (isa<MaskType>(operand.getType()))
+        add(operand);
+  return masks;
+}
+
 /// Masks that tell heads apart agree with `op` about their number.
 static LogicalResult verifyHeadsOfMask(AttentionOp op) {
-  SetVector<Value> masks;
-  if (op.getMask())
-    masks.insert(op.getMask());
-  for (size_t index = 0; index < masks.size(); ++index) {
-    // Each mask op has verified its operands, but perhaps later than this.
-    auto mask = masks[index].getDefiningOp<MaskOpInterface>();
-    if (!mask)
-      continue;
+  for (Operation *each : masksOf(op)) {
+    auto mask = cast<MaskOpInterface>(each);
     std::optional<int64_t> heads = mask.numHeads();
     if (heads && *heads != static_cast<int64_t>(op.getHeads())) {
       InFlightDiagnostic error = op.emitOpError("has ")
@@ -95,18 +106,15 @@ static LogicalResult verifyHeadsOfMask(AttentionOp op) {
       error.attachNote(mask.getLoc()) << "the mask tells heads apart here";
       return error;
     }
-    for (Value operand : mask->getOperands())
-      if (isa<MaskType>(operand.getType()))
-        masks.insert(operand);
   }
   return success();
 }
 
-/// Whether rows come from a projection along the sequence, as they are or each
-/// by itself through layers behind it.
-static bool isProjected(Value rows) {
+/// Whether rows come from an `Op`, as they are or each by itself through layers
+/// behind it.
+template <typename Op> static bool comeFrom(Value rows) {
   while (Operation *op = rows.getDefiningOp()) {
-    if (isa<ProjectSequenceOp>(op))
+    if (isa<Op>(op))
       return true;
     if (!isa<LinearOp, NormOp, ActivationOp, RoundOp, QuantizeOp>(op))
       return false;
@@ -116,7 +124,8 @@ static bool isProjected(Value rows) {
 }
 
 static LogicalResult verifyProjected(AttentionOp op) {
-  bool isKey = isProjected(op.getKey()), isValue = isProjected(op.getValue());
+  bool isKey = comeFrom<ProjectSequenceOp>(op.getKey()),
+       isValue = comeFrom<ProjectSequenceOp>(op.getValue());
   if (isKey != isValue)
     return op.emitOpError("has keys and values of which only one is projected "
                           "along the sequence");
@@ -125,6 +134,34 @@ static LogicalResult verifyProjected(AttentionOp op) {
   return op.emitOpError("has a mask over keys that are projected along the "
                         "sequence: each is made of all positions and has none "
                         "itself");
+}
+
+bool heddle::hasTakenQueries(AttentionOp op) {
+  return comeFrom<TakeRowsOp>(op.getQuery());
+}
+
+/// Whether a mask may depend on the position of the query, what it is made of
+/// not counted.
+static bool knowsQueries(Operation *mask) {
+  if (auto global = dyn_cast<MaskGlobalOp>(mask))
+    return !global.getColumns();
+  return !isa<MaskFullOp, MaskEmptyOp, MaskPaddingOp, MaskPrefixOp, MaskAndOp,
+              MaskOrOp, MaskNotOp>(mask);
+}
+
+static LogicalResult verifyTaken(AttentionOp op) {
+  if (!hasTakenQueries(op))
+    return success();
+  for (Operation *mask : masksOf(op)) {
+    if (!knowsQueries(mask))
+      continue;
+    InFlightDiagnostic error =
+        op.emitOpError("has queries that 'take_rows' lists, without positions "
+                       "of their own, but its mask knows positions of queries");
+    error.attachNote(mask->getLoc()) << "the mask compares them here";
+    return error;
+  }
+  return success();
 }
 
 LogicalResult AttentionOp::verify() {
@@ -199,8 +236,8 @@ LogicalResult AttentionOp::verify() {
       shapedType(destination).getElementType() != getResultElementType())
     return emitOpError("expects a destination of ")
            << getResultElementType() << ", found " << destination.getType();
-  // attention_c13
-  if (failed(verifyProjected(*this)))
+  // attention_c13, attention_c14
+  if (failed(verifyProjected(*this)) || failed(verifyTaken(*this)))
     return failure();
   SmallVector<int64_t> shape(shapedType(getQuery()).getShape());
   shape.back() = heads * getValueWidth();

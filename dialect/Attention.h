@@ -34,6 +34,10 @@ llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
 /// `function` where the op is one of math.
 int64_t similarityOperations(AttentionOp op, int64_t function = 1);
 
+/// Whether queries are rows that `take_rows` lists, as they are or each by
+/// itself through layers behind it: they have no positions of their own.
+bool hasTakenQueries(AttentionOp op);
+
 } // namespace heddle
 
 #endif // HEDDLE_DIALECT_ATTENTION_H

@@ -109,6 +109,9 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       (`project_sequence`) or neither is; where they are, perhaps with a linear
       between, there is no mask but the full one: a projected row is made of all
       positions and has none that a mask could allow.
+    - (C14) where queries are rows that `take_rows` lists, perhaps with a linear
+      between, masks know positions of keys alone: they are full, empty, padding,
+      prefix, global columns, or made of these.
   }];
   let arguments = (ins Transformer_FloatVectors:$query,
                        Transformer_FloatVectors:$key,

@@ -169,7 +169,8 @@ void heddle::registerBufferization(DialectRegistry &registry) {
            LinearOp, FfnOp, QuantizeOp, RoundOp, CandidateLogitsOp,
            LargestLogitsOp, ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
            LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp,
-           ProjectSequenceOp, RecurrenceOp, CacheAppendOp>(context);
+           ProjectSequenceOp, TakeRowsOp, PutRowsOp, RecurrenceOp,
+           CacheAppendOp>(context);
     attach<ReaderModel, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

@@ -132,6 +132,19 @@ Value CacheAppendOp::buildBytes(OpBuilder &builder) {
                      counter.bytes(getPositions()));
 }
 
+/// Rows, read and written; lists may name any.
+static Value countMovedBytes(OpBuilder &builder, Value rows, Value tokens) {
+  Counter counter{builder, rows.getLoc()};
+  return counter.add(counter.times(counter.bytes(rows), 2),
+                     counter.bytes(tokens));
+}
+Value TakeRowsOp::buildBytes(OpBuilder &builder) {
+  return countMovedBytes(builder, getDestination(), getTokens());
+}
+Value PutRowsOp::buildBytes(OpBuilder &builder) {
+  return countMovedBytes(builder, getInput(), getTokens());
+}
+
 Value LinearOp::buildFlops(OpBuilder &builder) {
   Counter counter{builder, getLoc()};
   SmallVector<int64_t> widths = getWidths();

@@ -23,6 +23,7 @@
 #include "lib/Kernels/QuantizeKernel.h"
 #include "lib/Kernels/RecurrenceKernel.h"
 #include "lib/Kernels/RoundKernel.h"
+#include "lib/Kernels/TakenRowsKernel.h"
 #include "lib/Kernels/TileRuns.h"
 #include "lib/Kernels/TileSums.h"
 #include "mlir/Dialect/AMX/AMXDialect.h"
@@ -104,16 +105,16 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           return success();
         })
         .Case<ActivationOp, AddOp, CacheAppendOp, EmbeddingOp, FillOp,
-              LearnedPositionsOp, NormOp, ProjectSequenceOp, QuantizeOp,
-              RecurrenceOp, RoundOp, SinusoidalPositionsOp, memref::CopyOp>(
-            [&](auto layer) {
-              if (!hasRows(layer))
-                return failure();
-              OpBuilder builder(layer);
-              RowKernel kernel(builder, layer.getLoc(), isa);
-              emitKernel(layer, kernel);
-              return success();
-            })
+              LearnedPositionsOp, NormOp, ProjectSequenceOp, PutRowsOp,
+              QuantizeOp, RecurrenceOp, RoundOp, SinusoidalPositionsOp,
+              TakeRowsOp, memref::CopyOp>([&](auto layer) {
+          if (!hasRows(layer))
+            return failure();
+          OpBuilder builder(layer);
+          RowKernel kernel(builder, layer.getLoc(), isa);
+          emitKernel(layer, kernel);
+          return success();
+        })
         .Case<LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp>(
             [&](auto attention) {
               if (!hasRows(attention) || !hasKernel(attention))

@@ -9,6 +9,7 @@
 #include "lib/CodeGen/AttentionLoops.h"
 #include "lib/CodeGen/CacheSlot.h"
 #include "lib/CodeGen/LinearAttentionLoops.h"
+#include "lib/CodeGen/ListedRow.h"
 #include "lib/CodeGen/ProductLoops.h"
 #include "lib/CodeGen/RoundToBf16.h"
 #include "lib/CodeGen/RowLoops.h"
@@ -435,6 +436,34 @@ static void lowerToLoops(ProjectSequenceOp op, Loops loops) {
   });
 }
 
+static void lowerToLoops(TakeRowsOp op, Loops loops) {
+  Value input = op.getInput();
+  loops.nest(op.getDestination(), 3, [&](ValueRange at) {
+    ListedRow listed =
+        findListedRow(loops.builder, loops.loc,
+                      loops.load(op.getTokens(), at.drop_back()), input);
+    Value x = loops.load(input, {at[0], listed.row, at[2]});
+    loops.store(arith::SelectOp::create(loops.builder, loops.loc, listed.isRow,
+                                        x, loops.f32(0)),
+                op.getDestination(), at);
+  });
+}
+
+static void lowerToLoops(PutRowsOp op, Loops loops) {
+  Value result = op.getDestination();
+  loops.nest(op.getInput(), 3, [&](ValueRange at) {
+    ListedRow listed =
+        findListedRow(loops.builder, loops.loc,
+                      loops.load(op.getTokens(), at.drop_back()), result);
+    scf::IfOp::create(loops.builder, loops.loc, listed.isRow,
+                      [&](OpBuilder &, Location) {
+                        loops.store(loops.load(op.getInput(), at), result,
+                                    {at[0], listed.row, at[2]});
+                        scf::YieldOp::create(loops.builder, loops.loc);
+                      });
+  });
+}
+
 static void lowerToLoops(RecurrenceOp op, Loops loops) {
   Value result = op.getDestination();
   auto advance = [&](Value previous, ValueRange at) {
@@ -527,8 +556,8 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
                    LinearOp, FfnOp, CandidateLogitsOp, LargestLogitsOp,
                    QuantizeOp, RoundOp, ActivationOp, NormOp, AddOp, FillOp,
                    AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
-                   LinearAttentionReadOp, ProjectSequenceOp, RecurrenceOp,
-                   CacheAppendOp, memref::CopyOp>(op);
+                   LinearAttentionReadOp, ProjectSequenceOp, TakeRowsOp,
+                   PutRowsOp, RecurrenceOp, CacheAppendOp, memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

@@ -146,13 +146,13 @@ LogicalResult PhaseSplitter::markTime() {
     if (!incremental)
       return op.emitOpError("cannot be evaluated position by position: it "
                             "does not implement IncrementalOpInterface");
+    FailureOr<int64_t> axis = incremental.timeAxis(axesOf(&op));
+    if (failed(axis))
+      return failure();
     auto layer = dyn_cast<DestinationOpInterface>(op);
     if (layer && layer.hasDestinations())
       return op.emitOpError("cannot be evaluated position by position: its "
                             "result has a destination already");
-    FailureOr<int64_t> axis = incremental.timeAxis(axesOf(&op));
-    if (failed(axis))
-      return failure();
     for (Value result : op.getResults())
       timeAxis[result] = *axis;
     for (Value value : read)

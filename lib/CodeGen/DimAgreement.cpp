@@ -36,6 +36,8 @@ private:
   LogicalResult visitCandidates(CandidateLogitsOp op);
   LogicalResult visitLinearAttention(LinearAttentionOp op);
   LogicalResult visitRead(LinearAttentionReadOp op);
+  LogicalResult visitRows(Operation *op, Value rows, Value tokens,
+                          Value sequence);
 
   /// Of each result the value that it has its leading dimensions from.
   llvm::DenseMap<Value, Value> leading;
@@ -130,10 +132,27 @@ LogicalResult DimAgreement::visitRead(LinearAttentionReadOp op) {
                  succeeded(meetAll(op, sentences, 0)));
 }
 
+/// `rows` are as many as `tokens`, which are positions of `sequence`; null
+/// where they are the result.
+LogicalResult DimAgreement::visitRows(Operation *op, Value rows, Value tokens,
+                                      Value sequence) {
+  return success(succeeded(meetAll(op, {tokens, sequence, rows}, 0)) &&
+                 succeeded(meetAll(op, {tokens, rows}, 1)));
+}
+
+/// The operand that a result has its leading dimensions from.
+static Value leadingOperand(Operation *op) {
+  if (auto take = dyn_cast<TakeRowsOp>(op))
+    return take.getTokens();
+  if (auto put = dyn_cast<PutRowsOp>(op))
+    return put.getDestination();
+  return op->getOperand(0);
+}
+
 LogicalResult DimAgreement::visit(Operation *op) {
   if (!isa<DestinationOpInterface>(op))
     return success();
-  Value first = op->getOperand(0);
+  Value first = leadingOperand(op);
   auto found = leading.find(first);
   Value source = found == leading.end() ? first : found->second;
   for (Value result : op->getResults())
@@ -146,6 +165,10 @@ LogicalResult DimAgreement::visit(Operation *op) {
     return visitLinearAttention(attention);
   if (auto read = dyn_cast<LinearAttentionReadOp>(op))
     return visitRead(read);
+  if (auto take = dyn_cast<TakeRowsOp>(op))
+    return visitRows(op, /*rows=*/Value(), take.getTokens(), take.getInput());
+  if (auto put = dyn_cast<PutRowsOp>(op))
+    return visitRows(op, put.getInput(), put.getTokens(), put.getDestination());
   SmallVector<Value> operands(op->getOperands());
   int64_t rank = cast<ShapedType>(first.getType()).getRank();
   for (int64_t axis = 0; axis < rank; ++axis)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Masks/AttentionSites.h"
+#include "dialect/Attention.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <map>
@@ -52,6 +53,8 @@ Dependences::Dependences(func::FuncOp function)
 }
 
 std::optional<AttentionKind> Dependences::classify(AttentionOp op) const {
+  if (hasTakenQueries(op))
+    return std::nullopt;
   llvm::SmallBitVector query = argumentsOf(op.getQuery()),
                        key = argumentsOf(op.getKey());
   if (query.anyCommon(target))

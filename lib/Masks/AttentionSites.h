@@ -8,7 +8,8 @@
 //   decoder.cross   queries depend on it, keys do not
 //   encoder.self    neither does, and they have an argument in common
 //
-// What is none of these, such as queries that are parameters, has no name.
+// What is none of these, such as queries that are parameters, has no name, and
+// neither have rows that are taken from the others.
 //
 //===----------------------------------------------------------------------===//
 

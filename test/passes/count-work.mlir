@@ -144,3 +144,31 @@ func.func private @project_sequence(%x: memref<?x?x8xf32>, %e: memref<4x16xf32>,
   transformer.project_sequence %x, %e into %y : (memref<?x?x8xf32>, memref<4x16xf32>, memref<?x4x8xf32>) -> ()
   return
 }
+
+// -----
+
+// Rows are read and written, with their lists; what they are taken from, or put
+// into, may be any size.
+
+// CHECK-LABEL: func.func private @take_rows.work(
+// CHECK: return
+
+// LOOPS-LABEL: func.func private @take_rows.work(
+// LOOPS-SAME: %[[X:[^:]*]]: memref<?x?x8xf32>
+// LOOPS-NOT: memref.dim %[[X]]
+// LOOPS: arith.muli %{{.*}}, %c64
+// LOOPS: return
+func.func private @take_rows(%x: memref<?x?x8xf32>, %at: memref<?x?xi32>, %y: memref<?x?x8xf32>) attributes {transformer.kernel} {
+  transformer.take_rows %x at %at into %y : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// LOOPS-LABEL: func.func private @put_rows.work(
+// LOOPS-SAME: memref<?x?x8xf32>, %{{.*}}: memref<?x?xi32>, %[[X:[^:]*]]: memref<?x?x8xf32>
+// LOOPS-NOT: memref.dim %[[X]]
+// LOOPS: arith.muli %{{.*}}, %c64
+// LOOPS: return
+func.func private @put_rows(%r: memref<?x?x8xf32>, %at: memref<?x?xi32>, %x: memref<?x?x8xf32>) attributes {transformer.kernel} {
+  transformer.put_rows %r at %at into %x : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
+  return
+}

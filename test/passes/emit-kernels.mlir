@@ -428,3 +428,22 @@ func.func private @projects(%x: memref<?x?x64xf32>, %e: memref<128x512xf32>, %y:
     : (memref<?x?x64xf32>, memref<128x512xf32>, memref<?x128x64xf32>) -> ()
   return
 }
+
+// -----
+
+// Only rows that lists name are read and written; the rest of a width by a mask.
+// CHECK-LABEL: @takes_and_puts
+// CHECK: scf.forall
+// CHECK: arith.cmpi ult
+// V3: vector.load {{.*}} vector<8xf32>
+// V4: vector.load {{.*}} vector<16xf32>
+// CHECK: vector.maskedload
+// CHECK: scf.forall
+// CHECK: scf.if
+// CHECK: vector.maskedstore
+// CHECK-NOT: transformer
+func.func private @takes_and_puts(%x: memref<?x?x21xf32>, %at: memref<?x?xi32>, %r: memref<?x?x21xf32>) {
+  transformer.take_rows %x at %at into %r : (memref<?x?x21xf32>, memref<?x?xi32>, memref<?x?x21xf32>) -> ()
+  transformer.put_rows %r at %at into %x : (memref<?x?x21xf32>, memref<?x?xi32>, memref<?x?x21xf32>) -> ()
+  return
+}

@@ -354,3 +354,36 @@ func.func @project_sequence(%x: memref<?x?x8xf32>, %e: memref<2x4x16xf32>, %n: m
   transformer.project_sequence %x, %e lengths(%n) into %y : (memref<?x?x8xf32>, memref<2x4x16xf32>, memref<?xi32>, memref<?x4x8xf32>) -> ()
   return
 }
+
+// -----
+
+// A number is compared without its sign; where it is no row, row 0 is read and
+// nothing of it taken.
+
+// CHECK-LABEL: func.func @take_rows(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x?x8xf32>, %[[AT:[^:]*]]: memref<?x?xi32>, %[[Y:[^:]*]]: memref<?x?x8xf32>
+// CHECK: %[[TOKEN:.*]] = memref.load %[[AT]][%[[B:.*]], %[[T:.*]]]
+// CHECK: %[[ROW:.*]] = arith.index_cast %[[TOKEN]]
+// CHECK: %[[N:.*]] = memref.dim %[[X]], %c1
+// CHECK: %[[IS:.*]] = arith.cmpi ult, %[[ROW]], %[[N]]
+// CHECK: %[[SAFE:.*]] = arith.select %[[IS]], %[[ROW]], %c0
+// CHECK: %[[V:.*]] = memref.load %[[X]][%[[B]], %[[SAFE]], %[[D:.*]]]
+// CHECK: %[[TAKEN:.*]] = arith.select %[[IS]], %[[V]], %cst
+// CHECK: memref.store %[[TAKEN]], %[[Y]][%[[B]], %[[T]], %[[D]]]
+func.func @take_rows(%x: memref<?x?x8xf32>, %at: memref<?x?xi32>, %y: memref<?x?x8xf32>) {
+  transformer.take_rows %x at %at into %y : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func @put_rows(
+// CHECK-SAME: %[[R:[^:]*]]: memref<?x?x8xf32>, %[[AT:[^:]*]]: memref<?x?xi32>, %[[X:[^:]*]]: memref<?x?x8xf32>
+// CHECK: %[[TOKEN:.*]] = memref.load %[[AT]][%[[B:.*]], %[[T:.*]]]
+// CHECK: %[[IS:.*]] = arith.cmpi ult
+// CHECK: %[[SAFE:.*]] = arith.select %[[IS]]
+// CHECK: scf.if %[[IS]] {
+// CHECK: %[[V:.*]] = memref.load %[[R]][%[[B]], %[[T]], %[[D:.*]]]
+// CHECK: memref.store %[[V]], %[[X]][%[[B]], %[[SAFE]], %[[D]]]
+func.func @put_rows(%r: memref<?x?x8xf32>, %at: memref<?x?xi32>, %x: memref<?x?x8xf32>) {
+  transformer.put_rows %r at %at into %x : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
+  return
+}

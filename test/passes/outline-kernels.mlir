@@ -107,3 +107,13 @@ func.func @project_sequence(%x: memref<?x?x8xf32>, %e: memref<4x16xf32>, %y: mem
   transformer.project_sequence %x, %e into %y : (memref<?x?x8xf32>, memref<4x16xf32>, memref<?x4x8xf32>) -> ()
   return
 }
+
+// -----
+
+// CHECK: call @take_rows_8(
+// CHECK: call @put_rows_8(
+func.func @taken_rows(%x: memref<?x?x8xf32>, %at: memref<?x?xi32>, %r: memref<?x?x8xf32>) {
+  transformer.take_rows %x at %at into %r : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
+  transformer.put_rows %r at %at into %x : (memref<?x?x8xf32>, memref<?x?xi32>, memref<?x?x8xf32>) -> ()
+  return
+}

@@ -168,3 +168,23 @@ func.func private @split_linear_inside(%x: tensor<?x8xf32> {transformer.dims = [
   %z = transformer.activation relu %y#1 : (tensor<?x8xf32>) -> tensor<?x8xf32>
   return %z : tensor<?x8xf32>
 }
+
+// Rows are replaced where they are.
+
+// BUFFERS-LABEL: func.func private @rows_are_put_in_place(
+// BUFFERS: %[[A:.*]] = memref.alloc(
+// BUFFERS: transformer.activation relu %{{.*}} into %[[A]]
+// BUFFERS: transformer.take_rows %arg0
+// BUFFERS-NOT: memref.copy
+// BUFFERS: transformer.put_rows %{{.*}} at %arg1 into %[[A]]
+// BUFFERS-NOT: memref.copy
+// BUFFERS: transformer.linear %[[A]], %{{.*}} into %arg2
+// BUFFERS-NEXT: return{{$}}
+func.func private @rows_are_put_in_place(%x: tensor<?x?x8xf32> {transformer.dims = ["batch", "source"]}, %at: tensor<?x?xi32> {transformer.dims = ["batch", "globals"]}) -> tensor<?x?x4xf32> {
+  %w = transformer.weight @w : tensor<8x4xf32>
+  %a = transformer.activation relu %x : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %r = transformer.take_rows %x at %at : (tensor<?x?x8xf32>, tensor<?x?xi32>) -> tensor<?x?x8xf32>
+  %b = transformer.put_rows %r at %at into %a : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %y = transformer.linear %b, %w : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
+  return %y : tensor<?x?x4xf32>
+}

@@ -124,3 +124,23 @@ func.func private @shortlist(%ids: !ids {transformer.target}, %memory: !x) -> !x
   %a = transformer.attention %x, %x, %x mask(%causal) {heads = 2 : i64} : (!x, !x, !x, !mask) -> !x
   return %a : !x
 }
+
+// Rows that are taken from the others have no name: they have no positions that
+// a rule could mean.
+
+// CHECK-LABEL: func.func private @longformer(
+// CHECK: %[[VALID:.*]] = transformer.mask.padding
+// CHECK: %[[BOTH:.*]] = transformer.mask.and %[[VALID]]
+// CHECK: transformer.attention {{.*}} mask(%[[BOTH]])
+// CHECK: transformer.take_rows
+// CHECK: transformer.attention {{.*}} mask(%[[VALID]])
+func.func private @longformer(%ids: !ids, %lengths: !lengths, %tokens: !ids) -> !x {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (!ids, tensor<9x8xf32>) -> !x
+  %valid = transformer.mask.padding %lengths : !lengths
+  %a = transformer.attention %x, %x, %x mask(%valid) {heads = 2 : i64} : (!x, !x, !x, !mask) -> !x
+  %q = transformer.take_rows %x at %tokens : (!x, !ids) -> !x
+  %b = transformer.attention %q, %x, %x mask(%valid) {heads = 2 : i64} : (!x, !x, !x, !mask) -> !x
+  %c = transformer.put_rows %b at %tokens into %a : (!x, !ids, !x) -> !x
+  return %c : !x
+}

@@ -331,3 +331,25 @@ func.func private @projected_target(%ids: tensor<?x?xi32> {transformer.target}) 
   %y = transformer.attention %x, %k, %k {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x4x8xf32>, tensor<?x4x8xf32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @taken_of_target(%ids: tensor<?x?xi32> {transformer.target}, %at: tensor<?x?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.take_rows' op cannot be evaluated position by position: its tokens may be positions to come}}
+  %y = transformer.take_rows %x at %at : (tensor<?x?x8xf32>, tensor<?x?xi32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @put_into_target(%ids: tensor<?x?xi32> {transformer.target}, %rows: tensor<?x?x8xf32>, %at: tensor<?x?xi32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  // expected-error @below {{'transformer.put_rows' op cannot be evaluated position by position: a later token would change rows of earlier positions}}
+  %y = transformer.put_rows %rows at %at into %x : (tensor<?x?x8xf32>, tensor<?x?xi32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}

@@ -180,6 +180,16 @@ def linformer(x):
     return x + y @ W["output"]
 
 
+def longformer(x):
+    """Longformer's, with the first token as the global one."""
+    q, k, v = (x @ W[name] for name in ["query", "key", "value"])
+    y = attention(q, k, v, allowed=lambda h, i, j: abs(i - j) <= 1 or j == 0)
+    own = ["cross_query", "cross_key", "cross_value"]
+    q, k, v = (x @ W[name] for name in own)
+    y[0] = attention(q[:1], k, v, allowed=lambda h, i, j: True)[0]
+    return x + y @ W["output"]
+
+
 def cross_attention(q, k, v):
     return attention(q, k, v, allowed=lambda h, i, j: True)
 
@@ -337,6 +347,7 @@ MEMORIES = {
     + W["positions"][: len(x)],
     "linear-attention": lambda x: linear_self_attention(sinusoidal(x, 8)),
     "linformer": lambda x: linformer(sinusoidal(x, 8)),
+    "longformer": lambda x: longformer(sinusoidal(x, 8)),
 }
 # From the decoder's queries, and keys and values of the memory.
 CROSS = {"linear-attention": linear_attention}

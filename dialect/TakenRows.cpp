@@ -1,0 +1,98 @@
+//===- TakenRows.cpp - Rows of some positions -----------------------------===//
+//
+// Verifiers check the numbered constraints of TakenRows.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/LayerChecks.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static bool mayBeEqual(int64_t lhs, int64_t rhs) {
+  return ShapedType::isDynamic(lhs) || ShapedType::isDynamic(rhs) || lhs == rhs;
+}
+
+/// `rows` [batch, n, d] and `tokens` [batch, k].
+static LogicalResult verifyLists(Operation *op, Value rows, Value tokens) {
+  auto type = shapedType(rows), list = shapedType(tokens);
+  if (type.getRank() != 3 || list.getRank() != 2)
+    return op->emitOpError("expects rows [batch, n, d] and tokens [batch, k], "
+                           "found ")
+           << type << " and " << list;
+  if (!mayBeEqual(type.getDimSize(0), list.getDimSize(0)))
+    return op->emitOpError("has ")
+           << list.getDimSize(0) << " lists of tokens for a batch of "
+           << type.getDimSize(0);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// take_rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult TakeRowsOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &results) {
+  auto input = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
+  if (!input)
+    return success();
+  // Lists of another rank are the verifier's to refuse.
+  SmallVector<int64_t> shape(shapedType(adaptor.getTokens()).getShape());
+  shape.push_back(input.getShape().back());
+  results.push_back(input.clone(shape));
+  return success();
+}
+
+LogicalResult TakeRowsOp::verify() {
+  // take_rows_c1, take_rows_c2
+  if (failed(verifyLists(*this, getInput(), getTokens())))
+    return failure();
+  SmallVector<int64_t> shape(shapedType(getTokens()).getShape());
+  shape.push_back(width(getInput()));
+  return verifyDestination(*this, shape);
+}
+
+FailureOr<int64_t> TakeRowsOp::timeAxis(TimeAxes) {
+  return emitOpError("cannot be evaluated position by position: its tokens may "
+                     "be positions to come");
+}
+
+//===----------------------------------------------------------------------===//
+// put_rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult PutRowsOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location>,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &results) {
+  Type type = adaptor.getDestination().getType();
+  if (isa<RankedTensorType>(type))
+    results.push_back(type);
+  return success();
+}
+
+LogicalResult PutRowsOp::verify() {
+  // put_rows_c1, put_rows_c2
+  auto rows = shapedType(getInput()), all = shapedType(getDestination());
+  if (failed(verifyLists(*this, getDestination(), getTokens())) ||
+      failed(verifyLists(*this, getInput(), getTokens())))
+    return failure();
+  if (width(getInput()) != width(getDestination()))
+    return emitOpError("puts ")
+           << rows << " into " << all << ", expected one width";
+  int64_t tokens = shapedType(getTokens()).getDimSize(1);
+  if (!mayBeEqual(rows.getDimSize(1), tokens))
+    return emitOpError("has ")
+           << tokens << " tokens for " << rows.getDimSize(1) << " rows";
+  return success();
+}
+
+/// The rows that no list names.
+bool PutRowsOp::readsDestinations() { return true; }
+
+FailureOr<int64_t> PutRowsOp::timeAxis(TimeAxes) {
+  return emitOpError("cannot be evaluated position by position: a later token "
+                     "would change rows of earlier positions");
+}
