@@ -8,6 +8,8 @@
 
 #include "lib/Import/HuggingFaceConfig.h"
 #include "lib/Weights/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -54,27 +56,51 @@ static constexpr StringLiteral kIrrelevantFields[] = {
 static constexpr int64_t kMaxDepth = 256, kMaxWidth = 1 << 20,
                          kMaxVocabulary = 1 << 24;
 
-static HuggingFaceConfig::Architecture readArchitecture(ConfigReader &config) {
-  using Architecture = HuggingFaceConfig::Architecture;
-  constexpr StringLiteral supported =
-      "BartForConditionalGeneration, MarianMTModel";
+using Architecture = HuggingFaceConfig::Architecture;
+
+namespace {
+struct ArchitectureNames {
+  Architecture architecture;
+  StringLiteral className, modelType;
+};
+} // namespace
+
+static constexpr ArchitectureNames kArchitectures[] = {
+    {Architecture::Bart, "BartForConditionalGeneration", "bart"},
+    {Architecture::Led, "LEDForConditionalGeneration", "led"},
+    {Architecture::Marian, "MarianMTModel", "marian"},
+};
+
+StringRef HuggingFaceConfig::getModelType() const {
+  return find_if(kArchitectures,
+                 [&](const ArchitectureNames &names) {
+                   return names.architecture == architecture;
+                 })
+      ->modelType;
+}
+
+static Architecture readArchitecture(ConfigReader &config) {
   std::string type = config.text("model_type", "");
   const json::Value *value = config.readNonNull("architectures");
-  if (!value) {
-    if (type != "bart" && type != "marian")
-      config.fail("architectures", supported);
-    return type == "marian" ? Architecture::Marian : Architecture::Bart;
+  const json::Array *classes = value ? value->getAsArray() : nullptr;
+  std::optional<StringRef> name = classes && classes->size() == 1
+                                      ? classes->front().getAsString()
+                                      : std::nullopt;
+  auto found = find_if(kArchitectures, [&](const ArchitectureNames &names) {
+    return value ? name == names.className : type == names.modelType;
+  });
+  if (found == std::end(kArchitectures)) {
+    config.fail("architectures",
+                join(map_range(kArchitectures,
+                               [](const ArchitectureNames &names) {
+                                 return names.className.str();
+                               }),
+                     ", "));
+    return Architecture::Bart;
   }
-  const json::Array *names = value->getAsArray();
-  std::optional<StringRef> name =
-      names && names->size() == 1 ? names->front().getAsString() : std::nullopt;
-  bool isMarian = name && *name == "MarianMTModel";
-  if (!isMarian && (!name || *name != "BartForConditionalGeneration"))
-    config.fail("architectures", supported);
-  StringRef expectedType = isMarian ? "marian" : "bart";
-  if (!type.empty() && type != expectedType)
-    config.fail("model_type", expectedType);
-  return isMarian ? Architecture::Marian : Architecture::Bart;
+  if (!type.empty() && type != found->modelType)
+    config.fail("model_type", found->modelType);
+  return found->architecture;
 }
 
 /// The names of transformers' ACT2FN.
@@ -114,12 +140,14 @@ static HuggingFaceStack readStack(ConfigReader &config, const std::string &side,
 
 /// Which of the three tables are one, and how many rows they have.
 static void readVocabularies(ConfigReader &config, HuggingFaceConfig &model) {
-  bool isMarian = model.architecture == HuggingFaceConfig::Architecture::Marian;
+  bool isMarian = model.architecture == Architecture::Marian;
   model.tieWordEmbeddings = config.boolean("tie_word_embeddings", true);
   model.vocabulary =
       config.integer("vocab_size", isMarian ? 58101 : 50265, 1, kMaxVocabulary);
   model.decoderVocabulary = model.vocabulary;
-  model.shareEmbeddings = model.tieWordEmbeddings;
+  // LED builds both of its sides with one table.
+  model.shareEmbeddings =
+      model.tieWordEmbeddings || model.architecture == Architecture::Led;
   if (!isMarian)
     return;
   model.shareEmbeddings =
@@ -136,12 +164,71 @@ static void readVocabularies(ConfigReader &config, HuggingFaceConfig &model) {
                     " while tie_word_embeddings is true");
 }
 
+/// Where the classes of today have no say, old files do.
+static void readForm(ConfigReader &config, HuggingFaceConfig &model) {
+  bool isMarian = model.architecture == Architecture::Marian;
+  model.encoder.maxPositions = model.decoder.maxPositions =
+      config.integer("max_position_embeddings", 1024, 1, kMaxWidth);
+  model.scaleEmbedding = config.boolean("scale_embedding", false);
+  model.normalizeBefore = config.boolean("normalize_before", false);
+  model.finalNorm = config.boolean("add_final_layer_norm", false);
+  model.normalizeEmbedding = config.boolean("normalize_embedding", !isMarian);
+  model.staticPositions =
+      config.boolean("static_position_embeddings", isMarian);
+  model.positionsOffset = model.staticPositions ? 0 : 2;
+  if (isMarian)
+    config.require("static_position_embeddings", {true});
+  if (model.staticPositions && model.width % 2 != 0)
+    config.fail("d_model", "even widths, half of which are sines");
+  if (model.staticPositions)
+    config.read("extra_pos_embeddings");
+  else
+    config.require("extra_pos_embeddings", {2});
+}
+
+/// LED has one form, whatever a file that was made of BART's says.
+static void readLedForm(ConfigReader &config, HuggingFaceConfig &model) {
+  model.encoder.maxPositions =
+      config.integer("max_encoder_position_embeddings", 16384, 1, kMaxWidth);
+  model.decoder.maxPositions =
+      config.integer("max_decoder_position_embeddings", 1024, 1, kMaxWidth);
+  model.positionsOffset = 0;
+  model.scaleEmbedding = model.normalizeBefore = model.finalNorm =
+      model.staticPositions = false;
+  model.normalizeEmbedding = true;
+  for (StringRef field : {"scale_embedding", "normalize_before",
+                          "add_final_layer_norm", "static_position_embeddings"})
+    config.require(field, {false});
+  config.require("normalize_embedding", {true});
+  // transformers takes it for the number of windows.
+  config.require("num_hidden_layers", {model.encoder.depth});
+}
+
+/// LED's windows: one number for all layers of the encoder, or one for each.
+static void readWindows(ConfigReader &config, HuggingFaceConfig &model) {
+  size_t depth = size_t(model.encoder.depth);
+  constexpr int64_t byDefault = 512;
+  const json::Value *value = config.readNonNull("attention_window");
+  const json::Array *list = value ? value->getAsArray() : nullptr;
+  for (size_t layer = 0; layer < depth; ++layer) {
+    const json::Value *own =
+        list && list->size() == depth ? &(*list)[layer] : value;
+    std::optional<int64_t> window =
+        own ? own->getAsInteger() : std::optional(byDefault);
+    if (!window || *window < 2 || *window % 2 != 0 || *window > kMaxWidth)
+      return config.fail("attention_window",
+                         "an even number from 2 to " + Twine(kMaxWidth) +
+                             ", or a list of " + Twine(depth) + " of them");
+    model.windows.push_back(*window);
+  }
+}
+
 Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
   HuggingFaceConfig model;
   model.architecture = readArchitecture(config);
   if (Error error = config.takeError())
     return std::move(error);
-  bool isMarian = model.architecture == HuggingFaceConfig::Architecture::Marian;
+  bool isMarian = model.architecture == Architecture::Marian;
 
   // transformers knows both names of these two.
   model.width = config.integer(
@@ -150,20 +237,14 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
   int64_t heads = config.integer("num_attention_heads", 16, 1, kMaxWidth);
   model.encoder = readStack(config, "encoder", model.width, heads);
   model.decoder = readStack(config, "decoder", model.width, 16);
-  model.maxPositions =
-      config.integer("max_position_embeddings", 1024, 1, kMaxWidth);
   readVocabularies(config, model);
   readActivation(config, model);
-  model.scaleEmbedding = config.boolean("scale_embedding", false);
-  model.normalizeBefore = config.boolean("normalize_before", false);
-  model.finalNorm = config.boolean("add_final_layer_norm", false);
-  model.normalizeEmbedding = config.boolean("normalize_embedding", !isMarian);
-  model.staticPositions =
-      config.boolean("static_position_embeddings", isMarian);
-  if (isMarian)
-    config.require("static_position_embeddings", {true});
-  if (model.staticPositions && model.width % 2 != 0)
-    config.fail("d_model", "even widths, half of which are sines");
+  if (model.architecture == Architecture::Led) {
+    readLedForm(config, model);
+    readWindows(config, model);
+  } else {
+    readForm(config, model);
+  }
 
   model.bos = config.id("bos_token_id",
                         isMarian ? std::nullopt : std::optional<int64_t>(0),
@@ -180,10 +261,6 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
   config.require("chunk_size_feed_forward", {0});
   config.require("tie_encoder_decoder", {false});
   config.require("do_blenderbot_90_layernorm", {false});
-  if (model.staticPositions)
-    config.read("extra_pos_embeddings");
-  else
-    config.require("extra_pos_embeddings", {2});
   config.require("pruned_heads", {json::Object()});
   config.require("quantization_config", {});
   config.require("auto_map", {});

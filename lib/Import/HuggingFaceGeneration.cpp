@@ -101,7 +101,8 @@ static ArrayRef<SwitchedOffField> getSwitchedOffFields() {
 
 /// Whether config.json sets generation itself: a field of
 /// PretrainedConfig._get_generation_defaults that differs from its default.
-static bool setsGeneration(ConfigReader &config, int64_t defaultForcedEos) {
+static bool setsGeneration(ConfigReader &config,
+                           std::optional<int64_t> defaultForcedEos) {
   const std::pair<StringRef, json::Value> defaults[] = {
       {"max_length", 20},
       {"min_length", 0},
@@ -121,7 +122,8 @@ static bool setsGeneration(ConfigReader &config, int64_t defaultForcedEos) {
       {"output_scores", false},
       {"return_dict_in_generate", false},
       {"forced_bos_token_id", nullptr},
-      {"forced_eos_token_id", defaultForcedEos},
+      {"forced_eos_token_id", defaultForcedEos ? json::Value(*defaultForcedEos)
+                                               : json::Value(nullptr)},
       {"remove_invalid_values", false},
       {"exponential_decay_length_penalty", nullptr},
       {"suppress_tokens", nullptr},
@@ -183,6 +185,18 @@ struct DefaultIds {
   std::optional<int64_t> start, bos, eos, pad, forcedEos;
 };
 } // namespace
+
+static DefaultIds defaultsOf(HuggingFaceConfig::Architecture architecture) {
+  switch (architecture) {
+  case HuggingFaceConfig::Architecture::Bart:
+    return {2, 0, 2, 1, 2};
+  case HuggingFaceConfig::Architecture::Led:
+    return {2, 0, 2, 1, std::nullopt};
+  case HuggingFaceConfig::Architecture::Marian:
+    return {58100, std::nullopt, 0, 58100, 0};
+  }
+  llvm_unreachable("unknown architecture");
+}
 
 /// Reads the governing file.
 static DictionaryAttr readSettings(ConfigReader &config,
@@ -250,8 +264,8 @@ static DictionaryAttr readSettings(ConfigReader &config,
     setId("min_length", minLength);
   setId("max_length", readMaxLength(config));
   // transformers' tables of positions end there, also those of formulas.
-  setId("max_source", model.maxPositions);
-  setId("max_target", model.maxPositions);
+  setId("max_source", model.encoder.maxPositions);
+  setId("max_target", model.decoder.maxPositions);
 
   for (const SwitchedOffField &field : getSwitchedOffFields())
     config.require(field.name,
@@ -264,13 +278,10 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
                                         ConfigReader *generation,
                                         const HuggingFaceConfig &model,
                                         MLIRContext &context) {
-  bool isMarian = model.architecture == HuggingFaceConfig::Architecture::Marian;
-  DefaultIds classDefaults = isMarian
-                                 ? DefaultIds{58100, std::nullopt, 0, 58100, 0}
-                                 : DefaultIds{2, 0, 2, 1, 2};
+  DefaultIds classDefaults = defaultsOf(model.architecture);
   Builder builder(&context);
   if (!generation || (generation->boolean("_from_model_config", false) &&
-                      setsGeneration(config, *classDefaults.forcedEos))) {
+                      setsGeneration(config, classDefaults.forcedEos))) {
     DictionaryAttr settings =
         readSettings(config, classDefaults, model, builder);
     config.refuseUnread();

@@ -3,7 +3,7 @@
 // A model is a folder of Marian's own files, a Hugging Face folder, or a module
 // in the transformer dialect. Import writes it as unfused mathematics:
 //
-//   @encode(ids, lengths) -> memory
+//   @encode(ids, lengths) -> memory; a Longformer's takes global tokens, too
 //   @decode(ids, memory, lengths) -> logits, over the whole target at once
 //   @shortlist(ids, memory, lengths, candidates, counts) -> logits of
 //   candidates

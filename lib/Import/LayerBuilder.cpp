@@ -181,6 +181,18 @@ Value LayerBuilder::recurrence(Value forget, Value value) {
       .getOutput();
 }
 
+Value LayerBuilder::takeRows(Value input, Value tokens) {
+  return TakeRowsOp::create(builder, input.getLoc(), input, tokens,
+                            /*destination=*/Value())
+      .getOutput();
+}
+
+Value LayerBuilder::putRows(Value rows, Value tokens, Value input) {
+  return PutRowsOp::create(builder, rows.getLoc(), rows, tokens,
+                           /*destination=*/input)
+      .getOutput();
+}
+
 Value LayerBuilder::candidateLogits(Value input, Value rows, Value bias,
                                     Value counts) {
   return CandidateLogitsOp::create(
@@ -212,6 +224,23 @@ Value LayerBuilder::causalMask() {
 
 Value LayerBuilder::paddingMask(Value lengths) {
   return MaskPaddingOp::create(builder, lengths.getLoc(), lengths);
+}
+
+Value LayerBuilder::windowMask(int64_t left, int64_t right) {
+  return MaskWindowOp::create(builder, function.getLoc(), left, right);
+}
+
+Value LayerBuilder::globalColumns(Value tokens) {
+  return MaskGlobalOp::create(builder, tokens.getLoc(), /*count=*/IntegerAttr(),
+                              tokens, /*columns=*/builder.getUnitAttr());
+}
+
+Value LayerBuilder::both(Value lhs, Value rhs) {
+  return MaskAndOp::create(builder, lhs.getLoc(), lhs, rhs);
+}
+
+Value LayerBuilder::either(Value lhs, Value rhs) {
+  return MaskOrOp::create(builder, lhs.getLoc(), lhs, rhs);
 }
 
 } // namespace heddle

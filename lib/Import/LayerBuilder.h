@@ -75,6 +75,8 @@ public:
                         float epsilon);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value recurrence(mlir::Value forget, mlir::Value value);
+  mlir::Value takeRows(mlir::Value input, mlir::Value tokens);
+  mlir::Value putRows(mlir::Value rows, mlir::Value tokens, mlir::Value input);
   mlir::Value candidateLogits(mlir::Value input, mlir::Value rows,
                               mlir::Value bias, mlir::Value counts);
 
@@ -84,6 +86,11 @@ public:
                         int64_t heads);
   mlir::Value causalMask();
   mlir::Value paddingMask(mlir::Value lengths);
+  mlir::Value windowMask(int64_t left, int64_t right);
+  /// Keys that are `tokens`, for all queries.
+  mlir::Value globalColumns(mlir::Value tokens);
+  mlir::Value both(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value either(mlir::Value lhs, mlir::Value rhs);
 
   /// Remembers the first failure, a sentence.
   void fail(const llvm::Twine &sentence);

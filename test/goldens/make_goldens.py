@@ -25,6 +25,8 @@ from safetensors.torch import load_file, save_file
 from transformers import (
     BartConfig,
     BartForConditionalGeneration,
+    LEDConfig,
+    LEDForConditionalGeneration,
     MarianConfig,
     MarianMTModel,
     MBartConfig,
@@ -46,6 +48,15 @@ BART = {
     "eos_token_id": 2,
     "decoder_start_token_id": 2,
     "forced_eos_token_id": 2,
+}
+LED = {
+    "architectures": ["LEDForConditionalGeneration"],
+    "model_type": "led",
+    "is_encoder_decoder": True,
+    "bos_token_id": 0,
+    "pad_token_id": 1,
+    "eos_token_id": 2,
+    "decoder_start_token_id": 2,
 }
 MARIAN = {
     "architectures": ["MarianMTModel"],
@@ -72,9 +83,21 @@ def shape(d, layers, heads, ffn, vocabulary, positions, activation, scale):
     }
 
 
+def led_shape(d, layers, heads, ffn, vocabulary, positions, window, activation):
+    """Likewise, of an LED; the positions are a pair, too."""
+    keys = shape(d, layers, heads, ffn, vocabulary, 0, activation, False)
+    del keys["max_position_embeddings"], keys["scale_embedding"]
+    return keys | {
+        "max_encoder_position_embeddings": positions[0],
+        "max_decoder_position_embeddings": positions[1],
+        "attention_window": window,
+    }
+
+
 # name: config.json, the accepted seed unless it is 0, and where it applies
 # `generation` (generation_config.json), `dtype` (of the file), `ban` (lengths
-# of the bad words to look for), `embeddings` (factor on their width).
+# of the bad words to look for), `embeddings` (factor on their width), `sources`
+# (lengths), `global` (positions of LED's global tokens, by default the first).
 MODELS = {
     "bart-one-layer": {
         "config": BART
@@ -157,6 +180,53 @@ MODELS = {
             "static_position_embeddings": True,
         },
     },
+    # No length is a multiple of the window, and some are shorter than it.
+    "led-one-layer": {
+        "config": LED
+        | led_shape(16, (1, 1), (2, 1), (37, 52), 61, (128, 24), 8, "relu"),
+        "sources": [1, 2, 7, 9, 40, 65, 97, 13],
+        "global": [],
+    },
+    # Windows differ by layer; global tokens in the middle of a line, and behind
+    # the ends of most.
+    "led-windows": {
+        "config": LED
+        | led_shape(
+            24, (3, 1), (3, 2), (52, 36), 83, (256, 20), [8, 64, 32], "gelu"
+        )
+        | {"max_length": 14, "num_hidden_layers": 3},
+        "sources": [1, 5, 6, 31, 33, 64, 130, 201],
+        "global": [0, 5, 63, 64, 150],
+    },
+    # A head of its own; source and output reach the last learned position.
+    # Embeddings are small, see bart-untied.
+    "led-untied": {
+        "embeddings": 0.02,
+        "config": LED
+        | led_shape(
+            32, (2, 2), (4, 2), (44, 60), 71, (96, 13), [16, 48], "gelu_new"
+        )
+        | {"max_length": 14, "tie_word_embeddings": False, "min_length": 5},
+        "sources": [1, 3, 12, 17, 49, 50, 95, 96],
+    },
+    "led-generation-config": {
+        "config": LED
+        | led_shape(
+            40, (2, 3), (5, 1), (36, 76), 67, (128, 32), [12, 36], "silu"
+        )
+        | {"decoder_start_token_id": 0, "max_length": 9},
+        "generation": {
+            "bos_token_id": 0,
+            "pad_token_id": 1,
+            "eos_token_id": [2, 11],
+            "decoder_start_token_id": 2,
+            "forced_eos_token_id": 2,
+            "max_length": 14,
+        },
+        "dtype": torch.bfloat16,
+        "sources": [1, 2, 11, 14, 27, 58, 83, 101],
+        "global": [1, 2, 3, 50, 51, 80],
+    },
     "marian-two-vocabularies": {
         "seed": 23,
         "config": MARIAN
@@ -208,9 +278,11 @@ def classes(config):
     """The configuration class and the model class of the oracle."""
     if config.get("normalize_before"):
         return MBartConfig, MBartForConditionalGeneration
-    if config["model_type"] == "bart":
-        return BartConfig, BartForConditionalGeneration
-    return MarianConfig, MarianMTModel
+    return {
+        "bart": (BartConfig, BartForConditionalGeneration),
+        "led": (LEDConfig, LEDForConditionalGeneration),
+        "marian": (MarianConfig, MarianMTModel),
+    }[config["model_type"]]
 
 
 def oracle_config(config):
@@ -228,10 +300,11 @@ def draw(name, shape, rng, spec):
     if "embed_positions" in name:
         return 0.5 * spec.get("embeddings", 1.0) * values
     if "embed_tokens" in name or "shared" in name:
-        scaled = spec["config"]["scale_embedding"]  # by sqrt(d)
+        scaled = spec["config"].get("scale_embedding")  # by sqrt(d)
         std = 2.0 / shape[1] ** 0.5 if scaled else 2.0
         return std * spec.get("embeddings", 1.0) * values
-    sharp = any(part in name for part in ("q_proj", "k_proj", "fc1", "lm_head"))
+    parts = ("q_proj", "k_proj", "query", "key", "fc1", "lm_head")
+    sharp = any(part in name for part in parts)
     return (2.0 if sharp else 0.8) * values / shape[1] ** 0.5
 
 
@@ -242,9 +315,10 @@ def write_weights(folder, spec, seed):
     rng = np.random.Generator(np.random.PCG64(seed))
     tensors = dict(model.named_parameters()) | dict(model.named_buffers())
     bart = config["model_type"] == "bart"
+    learned = config["model_type"] != "marian"
     with torch.no_grad():
         for name, tensor in sorted(tensors.items()):
-            if bart or "embed_positions" not in name:
+            if learned or "embed_positions" not in name:
                 values = draw(name, tuple(tensor.shape), rng, spec)
                 tensor.copy_(torch.from_numpy(values))
     model.to(dtype)
@@ -261,7 +335,12 @@ def write_weights(folder, spec, seed):
     save_file(saved, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-def load(folder, config):
+def softmax(scores, dim, dtype=None):
+    """LED's encoder asks for float32 where everything else is float64."""
+    return torch.softmax(scores, dim)
+
+
+def load(folder, spec, config):
     """The oracle in float64; nothing in it may come from an initialisation."""
     model, report = classes(config)[1].from_pretrained(
         folder,
@@ -275,7 +354,21 @@ def load(folder, config):
     absent = report.pop("missing_keys")
     missing = [k for k in absent if not k.endswith(expected)]
     assert not missing and not any(report.values()), (folder, missing, report)
+    if config["model_type"] == "led":
+        torch.nn.functional.softmax = softmax
+        torch.set_default_dtype(torch.float64)  # of its causal mask
+        model.global_tokens = spec.get("global", [0])
     return model.double().eval()
+
+
+def inputs_of(model, source):
+    """The arguments of the encoder."""
+    inputs = {"input_ids": torch.tensor([source])}
+    if model.config.model_type == "led":
+        places = [p for p in model.global_tokens if p < len(source)]
+        inputs["global_attention_mask"] = torch.zeros(1, len(source)).long()
+        inputs["global_attention_mask"][0, places] = 1
+    return inputs
 
 
 def greedy(model, sources, **options):
@@ -283,7 +376,7 @@ def greedy(model, sources, **options):
     rows, margin = [], np.inf
     for source in sources:
         result = model.generate(
-            torch.tensor([source]),
+            **inputs_of(model, source),
             num_beams=1,
             do_sample=False,
             output_scores=True,
@@ -306,7 +399,7 @@ def teacher_forced(model, sources, targets):
     with torch.no_grad():
         for row, source, target in zip(logits, sources, targets):
             result = model(
-                input_ids=torch.tensor([source]),
+                **inputs_of(model, source),
                 decoder_input_ids=torch.tensor([[start] + target[:-1]]),
             )
             row[: len(target)] = result.logits[0].float().numpy()
@@ -319,7 +412,7 @@ def encoded(model, sources):
     hidden = np.full(shape, np.nan, np.float32)
     with torch.no_grad():
         for row, source in zip(hidden, sources):
-            result = model.get_encoder()(torch.tensor([source]))
+            result = model.get_encoder()(**inputs_of(model, source))
             row[: len(source)] = result.last_hidden_state[0].float().numpy()
     return hidden
 
@@ -371,6 +464,7 @@ def write_ids(path, rows):
 def make(folder, spec, seed):
     """Writes one model with its goldens; False if the seed does not serve."""
     config, generation = spec["config"], spec.get("generation")
+    torch.set_default_dtype(torch.float32)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     write_json(folder / "config.json", config)
@@ -384,12 +478,13 @@ def make(folder, spec, seed):
     rng = np.random.Generator(np.random.PCG64(seed + 1_000_000))
     special = {*eos, config["pad_token_id"]}  # generate() masks pad
     ids = [i for i in range(config["vocab_size"]) if i not in special]
-    sources = [[*rng.choice(ids, n - 1), eos[0]] for n in SOURCE_LENGTHS]
+    lengths = spec.get("sources", SOURCE_LENGTHS)
+    sources = [[*rng.choice(ids, n - 1), eos[0]] for n in lengths]
     outputs = config.get("decoder_vocab_size", config["vocab_size"])
     targets = [rng.integers(0, outputs, n).tolist() for n in TARGET_LENGTHS]
 
     if spec.get("ban"):
-        words = words_to_ban(load(folder, config), sources, spec["ban"], eos)
+        words = words_to_ban(load(folder, spec, config), sources, spec["ban"], eos)
         if not words:
             return False
         governing["bad_words_ids"] = words
@@ -397,7 +492,7 @@ def make(folder, spec, seed):
         write_json(folder / which, governing)
         config = config if generation else governing
 
-    model = load(folder, config)
+    model = load(folder, spec, config)
     limited = "max_length" in governing
     options = {} if limited else {"max_new_tokens": DEFAULT_MAX_LENGTH}
     rows, margin = greedy(model, sources, **options)
@@ -410,6 +505,9 @@ def make(folder, spec, seed):
 
     if not limited:
         (folder / "max-length").write_text(f"{DEFAULT_MAX_LENGTH}\n")
+    if "global" in spec:
+        tokens = ",".join(map(str, spec["global"])) or "none"
+        (folder / "global").write_text(tokens + "\n")
     write_ids(folder / "inputs.ids", sources)
     write_ids(folder / "teacher.ids", targets)
     write_ids(folder / "greedy.ids", rows)

@@ -124,12 +124,15 @@ const char *const kBart = R"("architectures": ["BartForConditionalGeneration"],
     "d_model": 16, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
     "vocab_size": 40)";
 
+const char *const kLed = R"("model_type": "led", "encoder_layers": 2,
+    "d_model": 16, "encoder_attention_heads": 2, "decoder_attention_heads": 2)";
+
 /// The generation settings, as text, or the sentence.
 std::string generationOf(const std::string &config,
-                         const std::string &generation = "") {
+                         const std::string &generation = "",
+                         const std::string &network = kBart) {
   mlir::MLIRContext context;
-  ConfigReader reader =
-      makeReader("{" + std::string(kBart) + config + "}", "config.json");
+  ConfigReader reader = makeReader("{" + network + config + "}", "config.json");
   auto model = readHuggingFaceConfig(reader);
   if (!model)
     return llvm::toString(model.takeError());
@@ -149,6 +152,18 @@ TEST(HuggingFaceGeneration, HasTheClassesDefaults) {
   EXPECT_EQ(generationOf(""),
             "{eos = array<i32: 2>, forced_eos = 2 : i32, max_source = 1024 : "
             "i32, max_target = 1024 : i32, pad = 1 : i32, start = 2 : i32}");
+}
+
+TEST(HuggingFaceGeneration, LedForcesNoLastToken) {
+  std::string settings = generationOf("", "", kLed);
+  EXPECT_EQ(settings,
+            "{eos = array<i32: 2>, max_source = 16384 : i32, max_target = 1024 "
+            ": i32, pad = 1 : i32, start = 2 : i32}");
+  // What is no default of the class governs.
+  settings =
+      generationOf(R"(, "forced_eos_token_id": 2)",
+                   R"("_from_model_config": true, "eos_token_id": 3)", kLed);
+  EXPECT_NE(settings.find("forced_eos = 2"), std::string::npos) << settings;
 }
 
 TEST(HuggingFaceGeneration, GenerationConfigGovernsAlone) {
@@ -244,6 +259,57 @@ TEST(HuggingFaceConfig, ReadsWhatShapesTheNetwork) {
   EXPECT_TRUE(model->staticPositions);
   EXPECT_FALSE(model->normalizeEmbedding);
   EXPECT_FALSE(model->shareEmbeddings);
+}
+
+/// The configuration of an LED of two layers with these fields, too.
+llvm::Expected<HuggingFaceConfig> ledOf(const std::string &fields) {
+  ConfigReader reader =
+      makeReader("{" + std::string(kLed) + fields + "}", "config.json");
+  return readHuggingFaceConfig(reader);
+}
+
+TEST(HuggingFaceConfig, ReadsTheWindowsOfLed) {
+  auto model = ledOf("");
+  ASSERT_TRUE(bool(model)) << llvm::toString(model.takeError());
+  EXPECT_EQ(model->architecture, HuggingFaceConfig::Architecture::Led);
+  EXPECT_EQ(model->getModelType(), "led");
+  EXPECT_EQ(model->windows, (std::vector<int64_t>{512, 512}));
+  EXPECT_EQ(model->encoder.maxPositions, 16384);
+  EXPECT_EQ(model->decoder.maxPositions, 1024);
+  EXPECT_EQ(model->positionsOffset, 0);
+  EXPECT_TRUE(model->normalizeEmbedding);
+
+  model = ledOf(R"(, "architectures": ["LEDForConditionalGeneration"],
+                     "attention_window": [8, 64], "num_hidden_layers": 2,
+                     "max_encoder_position_embeddings": 96,
+                     "max_decoder_position_embeddings": 33,
+                     "tie_word_embeddings": false)");
+  ASSERT_TRUE(bool(model)) << llvm::toString(model.takeError());
+  EXPECT_EQ(model->windows, (std::vector<int64_t>{8, 64}));
+  EXPECT_EQ(model->encoder.maxPositions, 96);
+  EXPECT_EQ(model->decoder.maxPositions, 33);
+  EXPECT_TRUE(model->shareEmbeddings);
+}
+
+TEST(HuggingFaceConfig, NamesWhatLedDoesNotHave) {
+  auto refuses = [](const std::string &field, const std::string &value,
+                    const std::string &supported) {
+    auto model = ledOf(", \"" + field + "\": " + value);
+    ASSERT_FALSE(bool(model)) << field;
+    EXPECT_EQ(llvm::toString(model.takeError()),
+              "'config.json' has '" + field + "' with the value " + value +
+                  " (supported: " + supported + ")");
+  };
+  for (const char *window :
+       {"7", "0", "-2", "[8]", "[8,7]", "[8,8,8]", "\"8\"", "[8,null]", "8.5"})
+    refuses("attention_window", window,
+            "an even number from 2 to 1048576, or a list of 2 of them");
+  refuses("num_hidden_layers", "3", "2");
+  refuses("scale_embedding", "true", "false");
+  refuses("normalize_before", "true", "false");
+  refuses("add_final_layer_norm", "true", "false");
+  refuses("static_position_embeddings", "true", "false");
+  refuses("normalize_embedding", "false", "true");
 }
 
 } // namespace

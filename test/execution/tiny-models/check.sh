@@ -12,14 +12,17 @@ golden=$1 temporary=$2 level=${3:-x86-64-v3}
 rm -rf "$temporary"
 mkdir -p "$temporary"
 artifact=$temporary/model.heddle
-limit=()
+limit=() global=()
 if [ -e "$golden/max-length" ]; then
   limit=(--max-length "$(cat "$golden/max-length")")
+fi
+if [ -e "$golden/global" ]; then
+  global=(--global "$(cat "$golden/global")")
 fi
 
 # score NAME FORM BATCH: writes the logits of all rows to NAME.npy.
 score() {
-  heddle-run "$artifact" --ids --form "$2" --batch "$3" \
+  heddle-run "$artifact" --ids "${global[@]}" --form "$2" --batch "$3" \
     --teacher "$golden/teacher.ids" --logits "$temporary/$1.npy" \
     <"$golden/inputs.ids"
 }
@@ -28,7 +31,8 @@ score() {
 encode() {
   local name=$1
   shift
-  heddle-run "$artifact" --ids --hidden "$temporary/$name.npy" "$@" \
+  heddle-run "$artifact" --ids "${global[@]}" \
+    --hidden "$temporary/$name.npy" "$@" \
     <"$golden/inputs.ids"
 }
 
@@ -56,7 +60,7 @@ check() {
     cmp "$temporary/again.npy" "$temporary/hidden.npy"
   done
   for batch in 1 3 8; do
-    heddle-run "$artifact" --ids --batch $batch "${limit[@]}" \
+    heddle-run "$artifact" --ids --batch $batch "${limit[@]}" "${global[@]}" \
       <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
   done
 }

@@ -67,7 +67,7 @@ check() {
 }
 
 # Their heads are no transposed embeddings: no poison in the logits of others.
-for name in bart-untied marian-untied-head; do
+for name in bart-untied led-untied marian-untied-head; do
   poison $name
   if [ "$level" = x86-64-v3 ]; then
     check --target x86-64-v3 --reference

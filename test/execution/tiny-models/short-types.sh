@@ -31,7 +31,8 @@ score() {
     <"$2/inputs.ids"
 }
 
-for golden in "$goldens"/bart-pre-norm "$goldens"/marian-opus; do
+for golden in "$goldens"/bart-pre-norm "$goldens"/led-untied \
+  "$goldens"/marian-opus; do
   heddle-compile "$golden" -o "$temporary/model.heddle" --dtype "$type" "$@"
   # Caches hold what attention multiplies.
   grep -q "state.* $cached \[rows, " \
