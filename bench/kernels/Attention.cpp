@@ -15,6 +15,8 @@ struct Similarity {
   std::string name, terms;
   /// Operations an element, of which tanh is one.
   double operations;
+  /// Whether it is a score region in its place: it makes %x of the product %s.
+  bool isScore = false;
 };
 
 /// Attention of a batch, all lengths equal; `mask` is one of attentionMasks().
@@ -68,9 +70,27 @@ static const Similarity kDistance = {"rbf ",
   %x = arith.mulf %difference, %away : VECTOR)",
                                      3};
 
+/// ALiBi's bias, of one slope.
+static const Similarity kDistanceBias = {"alibi ",
+                                         R"(
+  %back = arith.subi %i, %j : i32
+  %distance = math.absi %back : i32
+  %steps = arith.sitofp %distance : i32 to f32
+  %slope = arith.constant 0.0625 : f32
+  %bias = arith.mulf %slope, %steps : f32
+  %x = arith.subf %s, %bias : f32)",
+                                         2,
+                                         /*isScore=*/true};
+
 static std::string regionOf(const Shape &shape) {
   if (shape.similarity.terms.empty())
     return "";
+  if (shape.similarity.isScore)
+    return R"( score {
+^bb0(%s: f32, %b: i32, %h: i32, %i: i32, %j: i32):)" +
+           shape.similarity.terms + R"(
+  transformer.yield %x : f32
+})";
   std::string width = std::to_string(shape.width);
   std::string text = R"( similarity {
 ^bb0(%a: VECTOR, %b: VECTOR):)" +
@@ -231,7 +251,7 @@ std::string addAttention(const std::string &target) {
   shapes.push_back({"causal", 16, 8, 32, 30, /*isStep=*/true, "bf16"});
   shapes.push_back({"causal", 4, 8, 64, 512, /*isStep=*/true, "bf16"});
   shapes.push_back({"causal", 1, 32, 64, 2048, /*isStep=*/true, "bf16"});
-  for (const Similarity &similarity : {kAdditive, kDistance})
+  for (const Similarity &similarity : {kAdditive, kDistance, kDistanceBias})
     for (const char *element : {"f32", "bf16"}) {
       shapes.push_back(
           {"full", 1, 1, 64, 2048, /*isStep=*/false, element, similarity});
