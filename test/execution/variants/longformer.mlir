@@ -18,6 +18,7 @@ module attributes {
   transformer.parameter @key : !matrix
   transformer.parameter @value : !matrix
   transformer.parameter @output : !matrix
+  transformer.parameter @forget : !matrix
   transformer.parameter @cross_query : !matrix
   transformer.parameter @cross_key : !matrix
   transformer.parameter @cross_value : !matrix
@@ -58,7 +59,7 @@ module attributes {
 
     %global_query = transformer.weight @cross_query : !matrix
     %global_key = transformer.weight @cross_key : !matrix
-    %global_value = transformer.weight @cross_value : !matrix
+    %global_value = transformer.weight @forget : !matrix
     %taken = transformer.take_rows %x at %tokens
       : (!sequence, !ids) -> !sequence
     %gq = transformer.linear %taken, %global_query

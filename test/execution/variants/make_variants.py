@@ -184,7 +184,7 @@ def longformer(x):
     """Longformer's, with the first token as the global one."""
     q, k, v = (x @ W[name] for name in ["query", "key", "value"])
     y = attention(q, k, v, allowed=lambda h, i, j: abs(i - j) <= 1 or j == 0)
-    own = ["cross_query", "cross_key", "cross_value"]
+    own = ["cross_query", "cross_key", "forget"]
     q, k, v = (x @ W[name] for name in own)
     y[0] = attention(q[:1], k, v, allowed=lambda h, i, j: True)[0]
     return x + y @ W["output"]
