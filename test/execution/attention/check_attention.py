@@ -47,8 +47,8 @@ BATCHES = {
 }
 
 # Errors are counted in roundings of everything at once, each in the least
-# favourable direction, see sentence.py. In float32 a sum of n terms rounds n
-# times, but in any direction: four count for all of its roundings. In bf16 the
+# favourable direction, see sentence.py. In float32 products of 32 to 64 terms
+# round as often, but in any direction: four count for all of it. In bf16 the
 # oracle rounds what the type rounds, so that only those numbers differ which
 # float32 has moved across a tie, by two units of roundoff each: one in
 # thousands, so that the root of the mean square over a batch says more than

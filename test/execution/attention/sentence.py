@@ -113,6 +113,13 @@ class Sentence:
         self.empty = np.stack(empty, 1)
         return Numbers(np.hstack(y), np.hstack(moved))
 
+    def lost(self, w):
+        """What sums of the terms w lose of each: a sum of n terms rounds n times,
+        in any direction, and what is below its last place is lost."""
+        total, n = w.sum(1, keepdims=True), w.shape[1]
+        below = np.where(w < 2.0**-24 * total, w, 0)
+        return self.r * np.sqrt(n) * w + below / self.roundoff
+
     def attend_head(self, variant, h, q, k, v):
         """y_i = sum_j w_j v_j / sum_j w_j. A weight that moves by e moves y by
         e (v_j - y) / sum w."""
@@ -137,7 +144,7 @@ class Sentence:
                 allowed = allowed & (p.j <= p.i)
             s, moved = variant.score(p, own, k)
             w, moved = variant.weight(s, moved, allowed, self.r)
-            moved = moved + self.r * abs(w)
+            moved = moved + self.lost(abs(w))
             if self.is_bf16 and variant.rounds_weights:
                 w = round_to_bf16(w)
                 moved = moved + abs(w)
