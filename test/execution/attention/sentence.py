@@ -114,8 +114,8 @@ class Sentence:
         return Numbers(np.hstack(y), np.hstack(moved))
 
     def lost(self, w):
-        """What sums of the terms w lose of each: a sum of n terms rounds n times,
-        in any direction, and what is below its last place is lost."""
+        """What sums of the terms w lose of each: a sum of n terms rounds n
+        times, in any direction, and what is below its last place is lost."""
         total, n = w.sum(1, keepdims=True), w.shape[1]
         below = np.where(w < 2.0**-24 * total, w, 0)
         return self.r * np.sqrt(n) * w + below / self.roundoff
