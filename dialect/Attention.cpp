@@ -77,93 +77,6 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-/// The ops that the mask of `op` is made of. Each mask op verifies its
-/// operands, but perhaps later than this.
-static SetVector<Operation *> masksOf(AttentionOp op) {
-  SetVector<Operation *> masks;
-  auto add = [&](Value value) {
-    if (auto mask = value.getDefiningOp<MaskOpInterface>())
-      masks.insert(mask);
-  };
-  if (op.getMask())
-    add(op.getMask());
-  for (size_t index = 0; index < masks.size(); ++index)
-    for (Value operand : masks[index]->getOperands())
-      if (isa<MaskType>(operand.getType()))
-        add(operand);
-  return masks;
-}
-
-/// Masks that tell heads apart agree with `op` about their number.
-static LogicalResult verifyHeadsOfMask(AttentionOp op) {
-  for (Operation *each : masksOf(op)) {
-    auto mask = cast<MaskOpInterface>(each);
-    std::optional<int64_t> heads = mask.numHeads();
-    if (heads && *heads != static_cast<int64_t>(op.getHeads())) {
-      InFlightDiagnostic error = op.emitOpError("has ")
-                                 << op.getHeads() << " heads but its mask has "
-                                 << *heads;
-      error.attachNote(mask.getLoc()) << "the mask tells heads apart here";
-      return error;
-    }
-  }
-  return success();
-}
-
-/// Whether rows come from an `Op`, as they are or each by itself through layers
-/// behind it.
-template <typename Op> static bool comeFrom(Value rows) {
-  while (Operation *op = rows.getDefiningOp()) {
-    if (isa<Op>(op))
-      return true;
-    if (!isa<LinearOp, NormOp, ActivationOp, RoundOp, QuantizeOp>(op))
-      return false;
-    rows = op->getOperand(0);
-  }
-  return false;
-}
-
-static LogicalResult verifyProjected(AttentionOp op) {
-  bool isKey = comeFrom<ProjectSequenceOp>(op.getKey()),
-       isValue = comeFrom<ProjectSequenceOp>(op.getValue());
-  if (isKey != isValue)
-    return op.emitOpError("has keys and values of which only one is projected "
-                          "along the sequence");
-  if (!isKey || !op.getMask() || op.getMask().getDefiningOp<MaskFullOp>())
-    return success();
-  return op.emitOpError("has a mask over keys that are projected along the "
-                        "sequence: each is made of all positions and has none "
-                        "itself");
-}
-
-bool heddle::hasTakenQueries(AttentionOp op) {
-  return comeFrom<TakeRowsOp>(op.getQuery());
-}
-
-/// Whether a mask may depend on the position of the query, what it is made of
-/// not counted.
-static bool knowsQueries(Operation *mask) {
-  if (auto global = dyn_cast<MaskGlobalOp>(mask))
-    return !global.getColumns();
-  return !isa<MaskFullOp, MaskEmptyOp, MaskPaddingOp, MaskPrefixOp, MaskAndOp,
-              MaskOrOp, MaskNotOp>(mask);
-}
-
-static LogicalResult verifyTaken(AttentionOp op) {
-  if (!hasTakenQueries(op))
-    return success();
-  for (Operation *mask : masksOf(op)) {
-    if (!knowsQueries(mask))
-      continue;
-    InFlightDiagnostic error =
-        op.emitOpError("has queries that 'take_rows' lists, without positions "
-                       "of their own, but its mask knows positions of queries");
-    error.attachNote(mask->getLoc()) << "the mask compares them here";
-    return error;
-  }
-  return success();
-}
-
 LogicalResult AttentionOp::verify() {
   // attention_c1
   int64_t queryRank = isStep() ? 2 : 3;
@@ -214,6 +127,10 @@ LogicalResult AttentionOp::verify() {
   // attention_c11
   if (!std::isfinite(getEffectiveScale()))
     return emitOpError("expects a finite scale, found ") << getScaleAttr();
+  // attention_c14
+  if (!getSimilarity().empty() && getScaleAttr())
+    return emitOpError("has a scale beside a similarity region, which says all "
+                       "of a score");
   // attention_c6
   if (failed(verifyMaskOperands(*this)))
     return failure();
@@ -221,8 +138,8 @@ LogicalResult AttentionOp::verify() {
   if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
     return emitOpError("expects a normalizer region exactly where the "
                        "normalizer is 'region'");
-  // attention_c8
-  if (failed(verifyHeadsOfMask(*this)))
+  // attention_c8, attention_c15
+  if (failed(verifyMaskOf(*this)))
     return failure();
   // attention_c12
   Type element = shapedType(getQuery()).getElementType();
@@ -236,7 +153,7 @@ LogicalResult AttentionOp::verify() {
       shapedType(destination).getElementType() != getResultElementType())
     return emitOpError("expects a destination of ")
            << getResultElementType() << ", found " << destination.getType();
-  // attention_c13, attention_c14
+  // attention_c13, attention_c16
   if (failed(verifyProjected(*this)) || failed(verifyTaken(*this)))
     return failure();
   SmallVector<int64_t> shape(shapedType(getQuery()).getShape());
@@ -396,7 +313,9 @@ FailureOr<int64_t> AttentionOp::timeAxis(TimeAxes axes) {
                        "'transformer.mask.causal' missing?)";
   if (*lookahead > 0)
     return refuse() << "its mask lets a query see " << *lookahead
-                    << " later positions";
+                    << (*lookahead == 1 ? " later position"
+                                        : " later positions")
+                    << " (is 'transformer.mask.causal' missing?)";
   return 1;
 }
 
@@ -413,14 +332,15 @@ SmallVector<StateType> AttentionOp::stateTypes(TimeAxes axes) {
   // As many positions as the mask looks back, the query's own, and what is
   // pinned for good.
   std::optional<int64_t> slots = getMaskOp().reach().lookback;
+  int64_t pinned = pinnedSlots(*this);
   if (slots)
-    *slots += 1 + pinnedSlots(*this);
+    *slots += 1 + pinned;
   auto cache = [&](Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     return StateType{
         RankedTensorType::get({ShapedType::kDynamic, type.getDimSize(2)},
                               type.getElementType()),
-        slots};
+        slots, pinned};
   };
   return {cache(getKey()), cache(getValue())};
 }
@@ -550,6 +470,10 @@ ParseResult heddle::parseNormalizer(OpAsmParser &parser, NormalizerAttr &kind,
                                  "found '")
            << keyword << "'";
   kind = NormalizerAttr::get(context, *value);
+  loc = parser.getCurrentLocation();
+  if (parser.parseOptionalRegion(region).has_value())
+    return parser.emitError(loc, "expected no region beside '")
+           << keyword << "', which says what the normalizer is";
   return success();
 }
 

@@ -3,8 +3,8 @@
 //   normalizer ::= (`normalizer` (`softmax` | `sum` | `none` | region))?
 //
 // Parsed and printed for the code that is generated from the assembly format;
-// regions are checked for attention and for what tilers make of it, and their
-// work is counted.
+// masks, projected keys and regions are checked, these for what tilers make of
+// attention, too, and their work is counted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +19,13 @@ mlir::ParseResult parseNormalizer(mlir::OpAsmParser &parser,
                                   NormalizerAttr &kind, mlir::Region &region);
 void printNormalizer(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                      NormalizerAttr kind, mlir::Region &region);
+
+/// Attention's C8 and C15: what its masks tell apart and read.
+llvm::LogicalResult verifyMaskOf(AttentionOp op);
+/// Attention's C13.
+llvm::LogicalResult verifyProjected(AttentionOp op);
+/// Attention's C16.
+llvm::LogicalResult verifyTaken(AttentionOp op);
 
 /// Verifies a region of `op`, which may be empty: attention's C5, C9 and C10,
 /// or what masks ask of theirs. Vectors stand in those called similarity alone;

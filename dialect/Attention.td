@@ -96,7 +96,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     - (C5) regions have the arguments above and yield one f32.
     - (C6) a mask is the result of an op that implements MaskOpInterface.
     - (C7) a normalizer region is given exactly where the normalizer is one.
-    - (C8) a mask that tells heads apart has as many as the op.
+    - (C8) a mask that tells heads apart has as many as the op: others would have
+      no mask, or none would have its own.
     - (C9) regions hold elementwise ops of arith and math and
       `transformer.lookup`; similarity regions also ops of vector that move
       elements or add them up, at constant places.
@@ -109,9 +110,25 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       (`project_sequence`) or neither is; where they are, perhaps with a linear
       between, there is no mask but the full one: a projected row is made of all
       positions and has none that a mask could allow.
-    - (C14) where queries are rows that `take_rows` lists, perhaps with a linear
+    - (C14) a similarity region stands without a scale, which is part of the
+      default it replaces.
+    - (C15) what a mask reads of sentences has an element for each of them: a
+      number of elements only where the batch is that number.
+    - (C16) where queries are rows that `take_rows` lists, perhaps with a linear
       between, masks know positions of keys alone: they are full, empty, padding,
       prefix, global columns, or made of these.
+
+    split-phases derives a step only where a query sees no later position. It
+    refuses, for self-attention in a decoder:
+
+    - a mask that looks ahead (`window` with right > 0, `prefix`, `full`, none):
+      keys that a step has not seen. With `and causal` it has a step;
+    - rows of global tokens: token i sees the keys behind it, each of which would
+      change y_i after later positions have read it. With `and causal` it has one,
+      and so do columns alone;
+    - a mask that reads what depends on the target, segments of its ids, say: a
+      step has the id of its own position and none of the others;
+    - projected keys, see `project_sequence`.
   }];
   let arguments = (ins Transformer_FloatVectors:$query,
                        Transformer_FloatVectors:$key,

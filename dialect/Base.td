@@ -47,6 +47,7 @@ def Transformer_Dialect : Dialect {
     | `transformer.target` | argument | the target, ids or vectors: dimension 1 is time |
     | `transformer.prepared` | argument | a result of the prepare function |
     | `transformer.state` | argument | carried from step to step, updated in place |
+    | `transformer.pinned` | argument | of a ring that is a state, slots of the first positions |
     | `transformer.output` | argument | a result's buffer, given by the caller |
     | `transformer.arena` | argument | scratch memory |
     | `transformer.arena` | function | the function whose scratch it measures |

@@ -27,8 +27,10 @@ struct StateType {
   /// Without the leading axis of rows; a dynamic dimension is the capacity, one
   /// slot a position.
   mlir::RankedTensorType type;
-  /// The latest positions that a step reads, where that bounds the capacity.
+  /// The positions that a step reads, where that bounds the capacity.
   std::optional<int64_t> maxSlots = std::nullopt;
+  /// How many of these are the first ones, for good; the others are the latest.
+  int64_t pinned = 0;
 };
 
 /// What an op needs to build its step form.

@@ -73,7 +73,7 @@ def MaskOpInterface : OpInterface<"MaskOpInterface"> {
     }], "::llvm::SmallVector<::mlir::Value>", "operandsOfSentences", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<[{
-      How many heads the op itself tells apart by its attributes, its operands not
+      How many heads the op itself tells apart, masks among its operands not
       counted. The default is none: the same formula for every head, however many
       there are.
     }], "::std::optional<int64_t>", "numHeads", (ins),

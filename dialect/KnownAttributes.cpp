@@ -19,7 +19,7 @@ namespace {
 enum Place { Module = 1, Function = 2, Argument = 4, Result = 8 };
 
 /// What an attribute holds.
-enum class Holds { Unit, Text, Texts, Symbol, Dictionary };
+enum class Holds { Unit, Number, Text, Texts, Symbol, Dictionary };
 
 struct KnownAttribute {
   StringLiteral name;
@@ -47,6 +47,7 @@ static constexpr KnownAttribute kKnownAttributes[] = {
     {kTargetAttr, Argument, Holds::Unit},
     {kPreparedAttr, Argument, Holds::Unit},
     {kStateAttr, Argument, Holds::Unit},
+    {kPinnedAttr, Argument, Holds::Number},
     {kOutputAttr, Argument, Holds::Unit},
 };
 
@@ -55,6 +56,8 @@ static StringRef findMismatch(Holds holds, Attribute attribute) {
   switch (holds) {
   case Holds::Unit:
     return isa<UnitAttr>(attribute) ? "" : "no value";
+  case Holds::Number:
+    return isa<IntegerAttr>(attribute) ? "" : "a number";
   case Holds::Text:
     return isa<StringAttr>(attribute) ? "" : "a string";
   case Holds::Texts: {

@@ -35,6 +35,12 @@ llvm::LogicalResult inferWithWidth(mlir::Value input, int64_t width,
 llvm::LogicalResult verifyVector(mlir::Operation *op, llvm::StringRef name,
                                  mlir::Value value, int64_t length);
 
+/// `values`, with an element for each sentence in front, have as many as there
+/// are `sequences` [batch, ...]: a number only where that is the batch's.
+llvm::LogicalResult verifyPerSentence(mlir::Operation *op,
+                                      mlir::Value sequences,
+                                      mlir::ValueRange values);
+
 /// `weight` is W [in, out] for vectors of width `in`, or panels for results of
 /// `widths`.
 llvm::LogicalResult verifyWeight(mlir::Operation *op, mlir::Value weight,

@@ -28,6 +28,17 @@ LogicalResult heddle::inferWithWidth(Value input, int64_t width,
   return success();
 }
 
+LogicalResult heddle::verifyPerSentence(Operation *op, Value sequences,
+                                        ValueRange values) {
+  int64_t batch = shapedType(sequences).getDimSize(0);
+  for (Value value : values)
+    if (int64_t count = shapedType(value).getDimSize(0);
+        !ShapedType::isDynamic(count) && count != batch)
+      return op->emitOpError("expects an element for each sentence of ")
+             << sequences.getType() << ", found " << value.getType();
+  return success();
+}
+
 LogicalResult heddle::verifyVector(Operation *op, StringRef name, Value value,
                                    int64_t length) {
   auto type = shapedType(value);

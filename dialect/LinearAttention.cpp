@@ -138,6 +138,8 @@ LogicalResult LinearAttentionOp::verify() {
     return emitOpError("expects a query ")
            << (isPaired ? "for each key" : "of each sentence") << ", found "
            << query << " and " << getKey().getType();
+  if (getLengths() && failed(verifyPerSentence(*this, getKey(), getLengths())))
+    return failure();
   // linear_attention_c2
   if (getStep() && (getLengths() || getCausal()))
     return emitOpError("expects neither lengths nor 'causal' in the step form, "
@@ -250,7 +252,9 @@ LogicalResult LinearAttentionSumsOp::inferReturnTypes(
 LogicalResult LinearAttentionSumsOp::verify() {
   int64_t heads = getHeads();
   // linear_attention_sums_c1
-  if (failed(verifyKeysAndValues(*this, getKey(), getValue(), /*rank=*/3)))
+  if (failed(verifyKeysAndValues(*this, getKey(), getValue(), /*rank=*/3)) ||
+      (getLengths() &&
+       failed(verifyPerSentence(*this, getKey(), getLengths()))))
     return failure();
   // linear_attention_sums_c2
   if (failed(verifyHeads(*this, "key", getKey(), heads)) ||
@@ -371,6 +375,10 @@ ParseResult heddle::parseFeatures(OpAsmParser &parser, FeatureMapAttr &kind,
                                  "found '")
            << keyword << "'";
   kind = FeatureMapAttr::get(context, *value);
+  loc = parser.getCurrentLocation();
+  if (parser.parseOptionalRegion(map).has_value())
+    return parser.emitError(loc, "expected no region beside '")
+           << keyword << "', which says what the features are";
   return success();
 }
 

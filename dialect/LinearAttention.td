@@ -91,7 +91,8 @@ def LinearAttentionOp
     Constraints:
     - (C1) query, key and value have rank 3, in the step form rank 2; key and
       value agree in batch and length, and with `causal` and in the step form the
-      query with them: position i is one of both.
+      query with them: position i is one of both. There is a length for each
+      sentence.
     - (C2) the step form has the states of that shape; it has no lengths, since
       each row has a key, and is causal without saying so.
     - (C3) heads and kvHeads divide their widths, kvHeads divides heads.
@@ -150,7 +151,8 @@ def LinearAttentionSumsOp : Transformer_LinearAttentionOp<
     ```
 
     Constraints:
-    - (C1) key and value have rank 3 and agree in batch and length.
+    - (C1) key and value have rank 3 and agree in batch and length; there is a
+      length for each sentence.
     - (C2) heads divide the widths.
     - (C3) a region as in `linear_attention`.
     - (C4) key and value have one element type, destinations f32.

@@ -9,12 +9,65 @@
 #include "dialect/MaskRanges.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace heddle;
 
 static int64_t rankOf(Value table) {
   return cast<ShapedType>(table.getType()).getRank();
+}
+
+/// The numbers of a table where they are constant.
+static std::optional<SmallVector<int64_t>> constantsOf(Value table) {
+  DenseIntElementsAttr elements;
+  if (!matchPattern(table, m_Constant(&elements)))
+    return std::nullopt;
+  return llvm::map_to_vector(
+      elements.getValues<APInt>(),
+      [](const APInt &each) { return each.getSExtValue(); });
+}
+
+/// Numbers of a list ascend. Those that are no positions may repeat where
+/// `mayFill`.
+static LogicalResult verifyAscending(Operation *op, StringRef name,
+                                     ArrayRef<int64_t> list, bool mayFill) {
+  constexpr int64_t last = std::numeric_limits<int32_t>::max();
+  for (size_t at = 1; at < list.size(); ++at) {
+    bool isFill = mayFill && (list[at] < 0 || list[at] == last);
+    if (list[at - 1] < list[at] || (isFill && list[at - 1] == list[at]))
+      continue;
+    return op->emitOpError("expects ")
+           << name << " that ascend, found " << list[at] << " behind "
+           << list[at - 1];
+  }
+  return success();
+}
+
+/// Constant rows lie inside of the elements, which ascend in each.
+static LogicalResult verifyCompressedRows(Operation *op, StringRef name,
+                                          Value offsets, Value elements) {
+  if (cast<ShapedType>(offsets.getType()).getDimSize(0) == 0)
+    return op->emitOpError("expects an offset at least, found ")
+           << offsets.getType();
+  std::optional<SmallVector<int64_t>> at = constantsOf(offsets),
+                                      listed = constantsOf(elements);
+  if (!at)
+    return success();
+  int64_t count = cast<ShapedType>(elements.getType()).getDimSize(0);
+  for (size_t row = 0; row < at->size(); ++row)
+    if ((*at)[row] < (row ? (*at)[row - 1] : 0) ||
+        (!ShapedType::isDynamic(count) && (*at)[row] > count))
+      return op->emitOpError("expects offsets that do not decrease, inside of ")
+             << elements.getType() << ", found " << (*at)[row] << " at place "
+             << row;
+  for (size_t row = 1; listed && row < at->size(); ++row)
+    if (failed(verifyAscending(op, name,
+                               ArrayRef(*listed).slice(
+                                   (*at)[row - 1], (*at)[row] - (*at)[row - 1]),
+                               /*mayFill=*/false)))
+      return failure();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -26,9 +79,21 @@ LogicalResult MaskGlobalOp::verify() {
   if (getCount().has_value() == bool(getTokens()))
     return emitOpError("expects either a count or tokens");
   // mask_global_c2
-  if (getTokens() && rankOf(getTokens()) > 2)
+  if (getTokens() && rankOf(getTokens()) != 1 && rankOf(getTokens()) != 2)
     return emitOpError("expects tokens [k] or [batch, k], found ")
            << getTokens().getType();
+  // mask_global_c3
+  std::optional<SmallVector<int64_t>> tokens;
+  if (getTokens())
+    tokens = constantsOf(getTokens());
+  if (!tokens || tokens->empty())
+    return success();
+  size_t row = cast<ShapedType>(getTokens().getType()).getShape().back();
+  for (size_t first = 0; first < tokens->size(); first += row)
+    if (failed(verifyAscending(*this, "tokens",
+                               ArrayRef(*tokens).slice(first, row),
+                               /*mayFill=*/true)))
+      return failure();
   return success();
 }
 
@@ -119,8 +184,9 @@ bool MaskGlobalOp::containsBand(Reach) { return false; }
 
 LogicalResult MaskSegmentsOp::verify() {
   // mask_segments_c1
-  if (rankOf(getIds()) != 2)
-    return emitOpError("expects ids [batch, n], found ") << getIds().getType();
+  auto ids = cast<ShapedType>(getIds().getType());
+  if (ids.getRank() != 2 || ids.getDimSize(1) == 0)
+    return emitOpError("expects ids [batch, n], found ") << ids;
   return success();
 }
 
@@ -162,6 +228,15 @@ bool MaskSegmentsOp::containsBand(Reach) { return false; }
 //===----------------------------------------------------------------------===//
 // blocks, pairs
 //===----------------------------------------------------------------------===//
+
+LogicalResult MaskBlocksOp::verify() {
+  // mask_blocks_c1, mask_blocks_c2
+  return verifyCompressedRows(*this, "blocks", getOffsets(), getBlocks());
+}
+LogicalResult MaskPairsOp::verify() {
+  // mask_pairs_c1, mask_pairs_c2
+  return verifyCompressedRows(*this, "keys", getOffsets(), getKeys());
+}
 
 /// Whether `keys` are in the rows that `rows` name, lane by lane.
 static Value inCompressedRows(Lanes &lanes, Value offsets, Value elements,
@@ -239,7 +314,18 @@ LogicalResult MaskDenseOp::verify() {
     return emitOpError("expects a table [n, m], [batch, n, m] or [batch, "
                        "heads, n, m], found ")
            << getTable().getType();
+  auto table = cast<ShapedType>(getTable().getType());
+  if (llvm::is_contained(table.getShape(), 0))
+    return emitOpError("expects a table with elements, found ") << table;
+  if (table.getRank() == 4 && table.isDynamicDim(1))
+    return emitOpError("expects a static number of heads, found ") << table;
   return success();
+}
+
+std::optional<int64_t> MaskDenseOp::numHeads() {
+  auto table = cast<ShapedType>(getTable().getType());
+  return table.getRank() == 4 ? std::optional(table.getDimSize(1))
+                              : std::nullopt;
 }
 
 SmallVector<Value> MaskDenseOp::operandsOfSentences() {

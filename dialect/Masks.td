@@ -123,9 +123,14 @@ def MaskGlobalOp
     %t = transformer.mask.global columns of %tokens : tensor<?x?xi32>
     ```
 
+    A query of the set sees keys behind it, so that a decoder has no step form
+    under it alone, see `attention`: `and(causal, global)` has one.
+
     Constraints:
     - (C1) either a count or tokens are given.
     - (C2) tokens have rank 1 or 2.
+    - (C3) constant tokens ascend, as they are looked up by halving: none stands
+      before a smaller one, and none from 0 to 2^31 - 2 twice.
   }];
   let arguments = (ins OptionalAttr<Transformer_MaskCount>:$count,
                        Optional<Transformer_Ids>:$tokens, UnitAttr:$columns);
@@ -151,7 +156,7 @@ def MaskSegmentsOp
     ```
 
     Constraints:
-    - (C1) ids have rank 2.
+    - (C1) ids have rank 2, and not 0 columns.
   }];
   let arguments = (ins Transformer_Ids:$ids);
   let assemblyFormat = "$ids attr-dict `:` type($ids)";
@@ -172,6 +177,11 @@ def MaskBlocksOp : Transformer_MaskOp<"blocks", [], ["segmentAt"]> {
     %m = transformer.mask.blocks %offsets, %blocks [block = 64]
         : tensor<?xi32>, tensor<?xi32>
     ```
+
+    Constraints:
+    - (C1) there is an offset; constant ones do not decrease, from 0 or more to
+      the number of blocks.
+    - (C2) constant blocks ascend in each row, as they are looked up by halving.
   }];
   let arguments = (ins Transformer_PerRow:$offsets, Transformer_PerRow:$blocks,
                        Transformer_MaskCount:$block);
@@ -179,6 +189,7 @@ def MaskBlocksOp : Transformer_MaskOp<"blocks", [], ["segmentAt"]> {
     $offsets `,` $blocks `[` `block` `=` $block `]` attr-dict
         `:` type($offsets) `,` type($blocks)
   }];
+  let hasVerifier = 1;
 }
 
 def MaskPairsOp
@@ -196,14 +207,21 @@ def MaskPairsOp
     ```mlir
     %m = transformer.mask.pairs %offsets, %keys : tensor<?xi32>, tensor<?xi32>
     ```
+
+    Constraints:
+    - (C1) there is an offset; constant ones do not decrease, from 0 or more to
+      the number of keys.
+    - (C2) constant keys ascend in each row, in which a key counts once.
   }];
   let arguments = (ins Transformer_PerRow:$offsets, Transformer_PerRow:$keys);
   let assemblyFormat = [{
     $offsets `,` $keys attr-dict `:` type($offsets) `,` type($keys)
   }];
+  let hasVerifier = 1;
 }
 
-def MaskDenseOp : Transformer_MaskOp<"dense", [], ["operandsOfSentences"]> {
+def MaskDenseOp
+    : Transformer_MaskOp<"dense", [], ["operandsOfSentences", "numHeads"]> {
   let summary = "pairs that a table marks";
   let description = [{
     The pair is in the mask where the table is not 0; what lies outside of the
@@ -215,7 +233,8 @@ def MaskDenseOp : Transformer_MaskOp<"dense", [], ["operandsOfSentences"]> {
     ```
 
     Constraints:
-    - (C1) tables have rank 2, 3 or 4.
+    - (C1) tables have rank 2, 3 or 4, no dimension of 0, and of rank 4 a static
+      number of heads, which attention compares with its own.
   }];
   let arguments = (ins Transformer_MaskTable:$table);
   let assemblyFormat = "$table attr-dict `:` type($table)";

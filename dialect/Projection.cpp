@@ -38,6 +38,9 @@ LogicalResult ProjectSequenceOp::verify() {
   // project_sequence_c1
   if (input.getRank() != 3)
     return emitOpError("expects an input of rank 3, found ") << input;
+  if (getLengths() &&
+      failed(verifyPerSentence(*this, getInput(), getLengths())))
+    return failure();
   // project_sequence_c2
   int64_t rank = projection.getRank();
   if ((rank != 2 && rank != 3) || !projection.hasStaticShape() ||

@@ -33,7 +33,7 @@ def ProjectSequenceOp : Transformer_LayerOp<"project_sequence",
     ```
 
     Constraints:
-    - (C1) x has rank 3.
+    - (C1) x has rank 3, and a length for each sentence.
     - (C2) E has rank 2, or rank 3 with heads that divide the width, and a static
       shape of at least one row and column.
     - (C3) a static n is at most the columns of E.

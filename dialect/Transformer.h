@@ -44,6 +44,7 @@ inline constexpr llvm::StringLiteral kDimsAttr = "transformer.dims";
 inline constexpr llvm::StringLiteral kTargetAttr = "transformer.target";
 inline constexpr llvm::StringLiteral kPreparedAttr = "transformer.prepared";
 inline constexpr llvm::StringLiteral kStateAttr = "transformer.state";
+inline constexpr llvm::StringLiteral kPinnedAttr = "transformer.pinned";
 inline constexpr llvm::StringLiteral kOutputAttr = "transformer.output";
 inline constexpr llvm::StringLiteral kArenaAttr = "transformer.arena";
 inline constexpr llvm::StringLiteral kEntryAttr = "transformer.entry";

@@ -142,6 +142,10 @@ LogicalResult PhaseSplitter::markTime() {
         return op.emitOpError("cannot be evaluated position by position: one "
                               "of its regions reads a value that depends on "
                               "the target");
+    if (isa<MaskOpInterface>(op))
+      return op.emitOpError("cannot be evaluated position by position: it "
+                            "reads a value that depends on the target, of "
+                            "which a step has that of its own position alone");
     auto incremental = dyn_cast<IncrementalOpInterface>(op);
     if (!incremental)
       return op.emitOpError("cannot be evaluated position by position: it "
@@ -326,7 +330,7 @@ LogicalResult PhaseSplitter::buildStep() {
     auto incremental = cast<IncrementalOpInterface>(op);
     SmallVector<std::optional<int64_t>> axes = axesOf(&op);
     SmallVector<Value> states;
-    for (auto [type, maxSlots] : incremental.stateTypes(axes)) {
+    for (auto [type, maxSlots, pinned] : incremental.stateTypes(axes)) {
       SmallVector<int64_t> shape(type.getShape());
       std::string slots = nameOfSlots(maxSlots);
       SmallVector<StringRef> dims = {"rows"};
@@ -337,6 +341,9 @@ LogicalResult PhaseSplitter::buildStep() {
           named("state" + std::to_string(stateCount++),
                 builder.getStrArrayAttr(dims));
       attributes.push_back(attribute(kStateAttr, builder.getUnitAttr()));
+      if (pinned > 0)
+        attributes.push_back(
+            attribute(kPinnedAttr, builder.getI64IntegerAttr(pinned)));
       states.push_back(
           addArgument(step, RankedTensorType::get(shape, type.getElementType()),
                       attributes, op.getLoc()));

@@ -32,6 +32,7 @@ private:
   StringAttr nameOf(Dim dim);
   LogicalResult meet(Operation *op, Dim lhs, Dim rhs);
   LogicalResult meetAll(Operation *op, ArrayRef<Value> values, int64_t axis);
+  LogicalResult checkShared(Operation *op, Value list, Value rows);
   LogicalResult visitAttention(AttentionOp op);
   LogicalResult visitCandidates(CandidateLogitsOp op);
   LogicalResult visitLinearAttention(LinearAttentionOp op);
@@ -77,6 +78,18 @@ LogicalResult DimAgreement::meetAll(Operation *op, ArrayRef<Value> values,
   return success();
 }
 
+/// A list that holds for all sentences cannot have one element of each: what
+/// stands beside a sentence would change its mask.
+LogicalResult DimAgreement::checkShared(Operation *op, Value list, Value rows) {
+  StringAttr name = nameOf({list, 0});
+  if (!name || name != nameOf({rows, 0}))
+    return success();
+  return op->emitOpError(
+             "reads a list of all sentences that has an element for "
+             "each, dimension '")
+         << name.getValue() << "'";
+}
+
 LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   // The rows of a step say for themselves which sentence they belong to.
   SmallVector<Value> rows = {op.getQuery()}, sentences;
@@ -90,10 +103,14 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
     masks.insert(op.getMask());
   for (size_t index = 0; index < masks.size(); ++index) {
     auto mask = masks[index].getDefiningOp<MaskOpInterface>();
-    llvm::append_range(sentences, mask.operandsOfSentences());
+    SmallVector<Value> ofSentences = mask.operandsOfSentences();
+    llvm::append_range(sentences, ofSentences);
     for (Value operand : mask->getOperands())
       if (isa<MaskType>(operand.getType()))
         masks.insert(operand);
+      else if (!llvm::is_contained(ofSentences, operand) &&
+               failed(checkShared(mask, operand, op.getKey())))
+        return failure();
   }
   return success(succeeded(meetAll(op, rows, 0)) &&
                  succeeded(meetAll(op, sentences, 0)) &&

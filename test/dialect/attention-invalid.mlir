@@ -382,3 +382,62 @@ func.func @yield_elsewhere(%s: f32) {
   // expected-error @below {{expects parent op to be one of 'transformer.attention, transformer.linear_attention, transformer.linear_attention.read, transformer.linear_attention.sums, transformer.mask.where, transformer.online.weights'}}
   transformer.yield %s : f32
 }
+
+// -----
+
+func.func @normalizer_and_region(%x: tensor<?x?x8xf32>) {
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64}
+    // expected-error @below {{expected no region beside 'sum', which says what the normalizer is}}
+    normalizer sum {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c8_table(%x: tensor<?x?x8xf32>, %t: tensor<?x3x?x?xi8>) {
+  // expected-note @below {{the mask tells heads apart here}}
+  %m = transformer.mask.dense %t : tensor<?x3x?x?xi8>
+  // expected-error @below {{has 2 heads but its mask has 3}}
+  %y = transformer.attention %x, %x, %x mask(%m) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c14(%x: tensor<?x?x8xf32>) {
+  // expected-error @below {{has a scale beside a similarity region, which says all of a score}}
+  %y = transformer.attention %x, %x, %x {heads = 2 : i64, scale = 0.5 : f32} similarity {
+  ^bb0(%q: vector<4xf32>, %k: vector<4xf32>):
+    %p = arith.subf %q, %k : vector<4xf32>
+    %s = vector.reduction <add>, %p : vector<4xf32> into f32
+    transformer.yield %s : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+// Of a mask inside of another, too. A batch of that number has them.
+
+func.func @attention_c15(%x: tensor<?x?x8xf32>, %of_two: tensor<2x?x8xf32>) {
+  %lengths = arith.constant dense<[3, 2]> : tensor<2xi32>
+  %c = transformer.mask.causal
+  %p = transformer.mask.padding %lengths : tensor<2xi32>
+  %m = transformer.mask.and %c, %p
+  %y = transformer.attention %of_two, %of_two, %of_two mask(%m) {heads = 2 : i64} : (tensor<2x?x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>, !transformer.mask) -> tensor<2x?x8xf32>
+  // expected-error @below {{expects an element for each sentence of 'tensor<?x?x8xf32>', found 'tensor<2xi32>'}}
+  %z = transformer.attention %x, %x, %x mask(%m) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c15_table(%x: tensor<3x?x8xf32>, %t: tensor<2x?x?xi8>) {
+  %m = transformer.mask.dense %t : tensor<2x?x?xi8>
+  // expected-error @below {{expects an element for each sentence of 'tensor<3x?x8xf32>', found 'tensor<2x?x?xi8>'}}
+  %y = transformer.attention %x, %x, %x mask(%m) {heads = 2 : i64} : (tensor<3x?x8xf32>, tensor<3x?x8xf32>, tensor<3x?x8xf32>, !transformer.mask) -> tensor<3x?x8xf32>
+  return
+}

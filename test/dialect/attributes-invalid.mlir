@@ -67,3 +67,10 @@ func.func private @target(tensor<?xi32> {transformer.target = true})
 
 // expected-error @below {{result #0 has the unknown attribute 'transformer.target' (is 'transformer.name' meant?)}}
 func.func private @result() -> (tensor<?xi32> {transformer.target})
+
+// -----
+
+// expected-error @below {{argument #0 has 'transformer.pinned' with the value "2", expected a number}}
+func.func @pinned(%x: tensor<?x?x4xf32> {transformer.pinned = "2"}) {
+  return
+}

@@ -240,3 +240,31 @@ func.func @linear_attention_read_c5(%q: memref<?x?x8xf32>, %s: memref<?x2x4x4xf3
   transformer.linear_attention.read %q, %s, %z into %y {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x2x4x4xf32>, memref<?x2x4xf32>, memref<?x?x7xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @linear_attention_c1_lengths(%x: tensor<?x?x8xf32>, %n: tensor<1xi32>) {
+  // expected-error @below {{expects an element for each sentence of 'tensor<?x?x8xf32>', found 'tensor<1xi32>'}}
+  %y = transformer.linear_attention %x, %x, %x lengths(%n) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<1xi32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @linear_attention_sums_c1_lengths(%k: tensor<?x?x8xf32>, %n: tensor<1xi32>) {
+  // expected-error @below {{expects an element for each sentence of 'tensor<?x?x8xf32>', found 'tensor<1xi32>'}}
+  %s, %z = transformer.linear_attention.sums %k, %k lengths(%n) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<1xi32>) -> (tensor<?x2x4x4xf32>, tensor<?x2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @features_and_region(%x: tensor<?x?x8xf32>) {
+  %y = transformer.linear_attention %x, %x, %x {heads = 2 : i64}
+    // expected-error @below {{expected no region beside 'taylor', which says what the features are}}
+    features taylor {
+  ^bb0(%d: f32):
+    transformer.yield %d : f32
+  } : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  return
+}

@@ -78,3 +78,24 @@ func.func @attention_c13_values(%x: tensor<?x?x8xf32>, %e: tensor<4x16xf32>) {
   %y = transformer.attention %x, %k, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x4x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
+
+// -----
+
+// Nor does a bias of its rows.
+
+func.func @attention_c13_sum(%x: tensor<?x?x8xf32>, %e: tensor<4x16xf32>, %b: tensor<?x4x8xf32>) {
+  %p = transformer.project_sequence %x, %e : (tensor<?x?x8xf32>, tensor<4x16xf32>) -> tensor<?x4x8xf32>
+  %k = transformer.add %b, %p : (tensor<?x4x8xf32>, tensor<?x4x8xf32>) -> tensor<?x4x8xf32>
+  %m = transformer.mask.causal
+  // expected-error @below {{has a mask over keys that are projected along the sequence}}
+  %y = transformer.attention %x, %k, %k mask(%m) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x4x8xf32>, tensor<?x4x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @project_sequence_c1_lengths(%x: tensor<?x?x8xf32>, %e: tensor<4x16xf32>, %n: tensor<2xi32>) {
+  // expected-error @below {{expects an element for each sentence of 'tensor<?x?x8xf32>', found 'tensor<2xi32>'}}
+  %p = transformer.project_sequence %x, %e lengths(%n) : (tensor<?x?x8xf32>, tensor<4x16xf32>, tensor<2xi32>) -> tensor<?x4x8xf32>
+  return
+}

@@ -65,7 +65,7 @@ func.func @put_rows_c2_rows(%x: tensor<?x?x8xf32>, %at: tensor<?x2xi32>, %r: ten
 
 // -----
 
-func.func @attention_c14(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %n: tensor<?xi32>) {
+func.func @attention_c16(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %n: tensor<?xi32>) {
   %q = transformer.take_rows %x at %at : (tensor<?x?x8xf32>, tensor<?x?xi32>) -> tensor<?x?x8xf32>
   %valid = transformer.mask.padding %n : tensor<?xi32>
   // expected-note @below {{the mask compares them here}}
@@ -80,7 +80,7 @@ func.func @attention_c14(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %n: tensor
 
 // A linear behind the list changes nothing; rows of global tokens are queries.
 
-func.func @attention_c14_rows(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %w: tensor<8x8xf32>) {
+func.func @attention_c16_rows(%x: tensor<?x?x8xf32>, %at: tensor<?x?xi32>, %w: tensor<8x8xf32>) {
   %r = transformer.take_rows %x at %at : (tensor<?x?x8xf32>, tensor<?x?xi32>) -> tensor<?x?x8xf32>
   %q = transformer.linear %r, %w : (tensor<?x?x8xf32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>
   // expected-note @below {{the mask compares them here}}

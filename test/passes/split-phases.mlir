@@ -82,6 +82,28 @@ func.func private @window(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<
 
 // -----
 
+// Beside a window the first keys have slots of their own, for good.
+
+// CHECK-LABEL: func.func private @pinned.step(
+// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["rows", "capacity<=6"], transformer.name = "state0", transformer.pinned = 2 : i64, transformer.state},
+// CHECK-SAME: tensor<?x?x8xf32> {transformer.dims = ["rows", "capacity<=6"], transformer.name = "state1", transformer.pinned = 2 : i64, transformer.state})
+// CHECK: transformer.cache.append %{{.*}} into %[[K0]] {pinned = 2 : i64}
+// CHECK: transformer.attention {{.*}} {heads = 2 : i64, pinned = 2 : i64}
+transformer.parameter @table : tensor<9x8xf32>
+func.func private @pinned(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %window = transformer.mask.window [left = 3, right = 0]
+  %global = transformer.mask.global [count = 2]
+  %either = transformer.mask.or %window, %global
+  %causal = transformer.mask.causal
+  %mask = transformer.mask.and %causal, %either
+  %y = transformer.attention %x, %x, %x mask(%mask) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return %y : tensor<?x?x8xf32>
+}
+
+// -----
+
 // A recurrence carries one vector a row; ops on each position are cloned.
 
 // CHECK-LABEL: func.func private @recurrence.step(

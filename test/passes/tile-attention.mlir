@@ -243,7 +243,7 @@ func.func private @scores_by_a_region(%q: memref<?x?x16xf32>,
   // CHECK-NOT: copies
   // CHECK: transformer.online.weights {{.*}} {factor = 1.44269502 : f32, tile = {{.}} : i64} similarity {
   // CHECK: vector.reduction <maximumf>
-  transformer.attention %q, %k, %k into %y {heads = 1 : i64, scale = 3.0 : f32}
+  transformer.attention %q, %k, %k into %y {heads = 1 : i64}
     similarity {
   ^bb0(%a: vector<16xf32>, %b: vector<48xf32>):
     %s = vector.reduction <maximumf>, %b : vector<48xf32> into f32

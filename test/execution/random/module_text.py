@@ -121,7 +121,7 @@ class ModuleText:
         a = self.attention
         mask = self.mask(a.mask)
         attributes = f"heads = {a.heads} : i64, kv_heads = {a.kv_heads} : i64"
-        if a.scale is not None:
+        if a.scale is not None and not a.similarity:
             attributes += f", scale = {a.scale:.9e} : f32"
         regions = self.similarity() + self.score() + self.normalizer()
         types = ", ".join(
