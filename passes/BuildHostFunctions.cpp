@@ -104,11 +104,14 @@ LogicalResult HostFunctionBuilder::describeArgument(BlockArgument argument) {
   auto attribute = [&](StringRef key, Attribute value) {
     return builder.getNamedAttr(key, value);
   };
-  arguments.push_back(builder.getDictionaryAttr(
-      {attribute("name", name),
-       attribute("kind", builder.getStringAttr(kindOf(function, index))),
-       attribute("dtype", builder.getStringAttr(nameOf(element))),
-       attribute("shape", builder.getArrayAttr(shape))}));
+  SmallVector<NamedAttribute> words = {
+      attribute("name", name),
+      attribute("kind", builder.getStringAttr(kindOf(function, index))),
+      attribute("dtype", builder.getStringAttr(nameOf(element))),
+      attribute("shape", builder.getArrayAttr(shape))};
+  if (Attribute pinned = function.getArgAttr(index, kPinnedAttr))
+    words.push_back(attribute("pinned", pinned));
+  arguments.push_back(builder.getDictionaryAttr(words));
   return success();
 }
 

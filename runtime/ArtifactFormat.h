@@ -49,7 +49,8 @@
 // "libraries", "kernels" and with them "kernel_types" may miss, and every key
 // of "generation" except "eos". dtype is "f32", "i32", "i8" or "bf16". A
 // shape's elements are numbers or names of dims; "capacity<=7" is the capacity,
-// but never more than 7.
+// but never more than 7. The step of such a state may have "pinned": 2, slots
+// that keep the first positions; the other 5 are a ring of the latest.
 //
 // Entries of an encoder-decoder, with the arguments the runtime knows by name:
 //   encode          ids [batch, source], lengths [batch] and, of a Longformer,

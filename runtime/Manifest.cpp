@@ -203,6 +203,22 @@ static Extent parseExtent(const json &value, const Entry &entry,
   return Extent{};
 }
 
+/// The slots that are no part of a ring, which has one at least.
+static void parsePinned(Argument &argument, JsonReader &reader) {
+  int64_t slots = 0;
+  for (const Extent &extent : argument.shape)
+    if (extent.dim == Dim::Capacity && extent.size != Extent::kUnbounded)
+      slots = extent.size;
+  std::optional<int64_t> pinned =
+      reader.optionalInteger("pinned", {1, kMaxLength});
+  if (!pinned)
+    return;
+  if (argument.kind != ArgumentKind::State || *pinned >= slots)
+    reader.fail("has ", *pinned, " pinned slots, expected fewer than those of ",
+                "a state with a bound");
+  argument.pinned = *pinned;
+}
+
 static Argument parseArgument(const json &value, const Entry &entry,
                               Status &status) {
   JsonReader reader(value, "an argument of entry '" + entry.name + "'", status);
@@ -226,6 +242,7 @@ static Argument parseArgument(const json &value, const Entry &entry,
   for (const json &extent : shape)
     if (argument.shape.size() < kMaxRank)
       argument.shape.push_back(parseExtent(extent, entry, reader));
+  parsePinned(argument, reader);
   reader.rejectOtherKeys();
   if (!argument.byteSize(DimValues()))
     reader.fail("has a shape of more bytes than 63 bits can count");

@@ -78,6 +78,9 @@ struct Argument {
   ArgumentKind kind;
   ElementType type;
   std::vector<Extent> shape;
+  /// Of a state whose slots have a bound: those of the first positions, before
+  /// the ring of the latest.
+  int64_t pinned = 0;
 
   /// Its size for these dims; none on overflow.
   std::optional<int64_t> byteSize(const DimValues &dims) const;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/RunInfo.h"
+#include "tools/DecodingMemory.h"
 
 #include <cstdio>
 
@@ -20,18 +21,6 @@ static std::string number(double value, const char *format) {
   char text[32];
   snprintf(text, sizeof(text), format, value);
   return text;
-}
-
-/// "17.2 MB", or the plain count where it is small.
-static std::string readableSize(uint64_t bytes) {
-  if (bytes < 10000)
-    return std::to_string(bytes) + " B";
-  const char *units[] = {"kB", "MB", "GB", "TB"};
-  double value = double(bytes) / 1000;
-  size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < std::size(units); ++unit)
-    value /= 1000;
-  return number(value, "%.1f ") + units[unit];
 }
 
 static std::string row(std::string_view label, const std::string &value) {
@@ -82,7 +71,8 @@ static std::string describeEntry(const Entry &entry) {
 }
 
 std::string heddle::describeArtifact(const Artifact &artifact,
-                                     const Manifest &manifest) {
+                                     const Manifest &manifest,
+                                     std::optional<int64_t> positions) {
   std::string text =
       row("model", manifest.modelName + " (" + manifest.family + ")");
   text += row("file", artifact.path() + ", " + readableSize(artifact.size()));
@@ -99,6 +89,7 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     text += "options\n";
   for (const auto &[name, value] : manifest.options)
     text += "  " + padded(name, 24) + " " + value + "\n";
+  text += describeDecodingMemory(manifest, positions);
   text += "sections\n";
   for (const Artifact::Section &section : artifact.sections())
     text += "  " + padded(section.name, 24) + " " +

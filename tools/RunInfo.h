@@ -15,8 +15,10 @@
 namespace heddle {
 
 /// Needs no code of the artifact: it works for those of other machines too.
-std::string describeArtifact(const Artifact &artifact,
-                             const Manifest &manifest);
+/// `positions` is how many a sentence has where memory is told, see
+/// DecodingMemory.h.
+std::string describeArtifact(const Artifact &artifact, const Manifest &manifest,
+                             std::optional<int64_t> positions);
 
 } // namespace heddle
 

@@ -43,7 +43,8 @@ heddle-compile wrote to FILE, and prints a line for each.
                      and how close it came to this machine's peaks, which takes
                      a second to measure; FILE gets the same as JSON
   --verify           check the weights too, and the zeros between sections
-  --info             print what FILE holds
+  --info             print what FILE holds; the memory of decoding at
+                     --max-length positions where that is given
   --help             print this
   --version          print the version
 )";

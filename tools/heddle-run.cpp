@@ -30,7 +30,7 @@ static Status printInfo(const RunOptions &options, OutputWriter &output) {
   if (options.verify)
     if (Status status = artifact->verify(); !status.ok())
       return status;
-  output.print(describeArtifact(*artifact, *manifest));
+  output.print(describeArtifact(*artifact, *manifest, options.maxLength));
   return output.flush();
 }
 

@@ -29,15 +29,17 @@ func.func private @f(%x: memref<?x8xf32> {transformer.name = "x", transformer.di
 // CHECK-SAME: {dtype = "i32", kind = "input", name = "ids", shape = ["rows"]},
 // CHECK-SAME: {dtype = "f32", kind = "prepared", name = "prepared0", shape = ["batch", "source", 8]},
 // CHECK-SAME: {dtype = "f32", kind = "state", name = "state0", shape = ["rows", "capacity", 8]},
+// CHECK-SAME: {dtype = "f32", kind = "state", name = "state1", pinned = 2 : i64, shape = ["rows", "capacity<=6", 8]},
 // CHECK-SAME: {dtype = "f32", kind = "output", name = "logits", shape = ["rows", 9]}],
-// CHECK-SAME: dims = ["rows", "batch", "source", "capacity"]
+// CHECK-SAME: dims = ["rows", "batch", "source", "capacity", "capacity<=6"]
 func.func private @kinds(
     %ids: memref<?xi32> {transformer.name = "ids", transformer.dims = ["rows"]},
     %prepared: memref<?x?x8xf32> {transformer.name = "prepared0", transformer.dims = ["batch", "source"], transformer.prepared},
     %state: memref<?x?x8xf32> {transformer.name = "state0", transformer.dims = ["rows", "capacity"], transformer.state},
+    %ring: memref<?x?x8xf32> {transformer.name = "state1", transformer.dims = ["rows", "capacity<=6"], transformer.state, transformer.pinned = 2 : i64},
     %logits: memref<?x9xf32> {transformer.name = "logits", transformer.dims = ["rows"], transformer.output},
     %arena: memref<?xi8> {transformer.arena})
-    attributes {transformer.dims = ["rows", "batch", "source", "capacity"]} {
+    attributes {transformer.dims = ["rows", "batch", "source", "capacity", "capacity<=6"]} {
   return
 }
 

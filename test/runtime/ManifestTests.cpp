@@ -120,6 +120,29 @@ TEST(ManifestTest, slots_with_a_bound) {
         << dim;
 }
 
+TEST(ManifestTest, pinned_slots_of_a_ring) {
+  auto message = [](int argument, const char *slots, const json &pinned) {
+    return messageWith([&](json &m) {
+      m["entries"][3]["dims"].push_back(slots);
+      json &state = m["entries"][3]["arguments"][argument];
+      state["shape"] = {"rows", slots};
+      state["pinned"] = pinned;
+    });
+  };
+  EXPECT_EQ(message(0, "capacity<=7", 6), "valid");
+  const char *refused =
+      "manifest: an argument of entry 'decode.step' has 7 pinned slots, "
+      "expected fewer than those of a state with a bound";
+  EXPECT_EQ(message(0, "capacity<=7", 7), refused);
+  EXPECT_EQ(message(0, "shortlist", 7), refused);
+  // The ids of rows are no state.
+  EXPECT_EQ(message(1, "capacity<=8", 7), refused);
+  for (const json &pinned : {json(0), json(-1), json("2")})
+    EXPECT_NE(message(0, "capacity<=7", pinned).find("'pinned'"),
+              std::string::npos)
+        << pinned;
+}
+
 TEST(ManifestTest, generation_needs_only_its_end) {
   EXPECT_EQ(messageWith([](json &m) { m["generation"] = {{"eos", {0}}}; }),
             "valid");

@@ -72,6 +72,66 @@ TEST_F(RunToolTest, information) {
   EXPECT_EQ(run("--version").output, "heddle-run 0.1.0\n");
 }
 
+TEST_F(RunToolTest, memory_of_decoding) {
+  auto memoryOf = [this](const std::string &flags) {
+    std::string text = run(flags).output;
+    size_t begin = text.find("memory of");
+    return text.substr(begin, text.find("sections\n") - begin);
+  };
+  // At 12 positions, the most that is generated, of 4 bytes. Steps that keep
+  // the same would be told of once.
+  EXPECT_EQ(memoryOf("toy --info"),
+            R"(memory of a sentence at 12 positions, in decode.step
+  1 cache of all positions                         48 B, 4 B a position
+  1 state of constant size                         4 B
+  1 table of the sentence                          12 B
+memory of a sentence at 12 positions, in shortlist.step
+  1 cache of all positions                         48 B, 4 B a position
+  1 state of constant size                         4 B
+  1 table of candidates                            4 B a candidate
+  1 table of the sentence                          12 B
+)");
+
+  json manifest = toyManifest();
+  json &entries = manifest["entries"];
+  entries.erase(entries.begin() + 5);
+  entries[3]["dims"] = {"rows",     "batch",       "source",
+                        "capacity", "capacity<=7", "capacity<=9"};
+  json &arguments = entries[3]["arguments"];
+  json state = arguments[0];
+  auto add = [&](const char *name, const json &shape) {
+    state["name"] = name;
+    state["shape"] = shape;
+    arguments.push_back(state);
+  };
+  add("keys", {"rows", "capacity<=7", 1000});
+  add("values", {"rows", "capacity<=7", 250});
+  state["pinned"] = 2;
+  add("all", {"rows", "capacity<=9", 3});
+  arguments[4]["shape"] = {"batch", "source", 64};
+  entries[2]["arguments"][2]["shape"] = arguments[4]["shape"];
+  write("rings", ArtifactBuilder()
+                     .add("manifest", manifest.dump())
+                     .add("code.x86-64-v3", "")
+                     .build());
+  EXPECT_EQ(memoryOf("rings --info"),
+            R"(memory of a sentence at 12 positions, in decode.step
+  2 rings of the last 7 positions                  35.0 kB
+  1 ring of the first 2 and the last 7 positions   108 B
+  1 cache of all positions                         48 B, 4 B a position
+  1 state of constant size                         4 B
+  1 table of the source's positions                256 B a position of the source
+)");
+  // A ring is no longer than what is asked for.
+  EXPECT_NE(memoryOf("rings --info --max-length 2")
+                .find("  2 rings of the last 7 positions                  "
+                      "10.0 kB\n"),
+            std::string::npos);
+  EXPECT_EQ(memoryOf("rings --info --max-length 2")
+                .find("memory of a sentence at 2 positions"),
+            0u);
+}
+
 TEST_F(RunToolTest, information_needs_no_machine) {
   json manifest = toyManifest();
   manifest["isas"] = {"x86-64-v9"};
