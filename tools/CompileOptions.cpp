@@ -114,13 +114,11 @@ static Error addKept(CompileOptions &options, StringRef rule) {
   return Error::success();
 }
 
-/// Whether what --attention says can be understood.
-static Error checkRules(StringRef rules) {
-  return handleErrors(parseAttentionRules(rules).takeError(),
-                      [](std::unique_ptr<TextError> error) {
-                        error->prepend("--attention: ");
-                        return Error(std::move(error));
-                      });
+Error ofAttention(Error error) {
+  return handleErrors(std::move(error), [](std::unique_ptr<TextError> error) {
+    error->prepend("--attention: ");
+    return Error(std::move(error));
+  });
 }
 
 /// A rule narrows nothing: one that could not widen is a mistake.
@@ -176,7 +174,9 @@ static Error setValue(CompileOptions &options, StringRef flag,
     return makeError(flag + " is given twice, as '" + *text + "' and as '" +
                      value + "'");
   *text = value.str();
-  return flag == "--attention" ? checkRules(*text) : Error::success();
+  return flag == "--attention"
+             ? ofAttention(parseAttentionRules(*text).takeError())
+             : Error::success();
 }
 
 static Error setModel(CompileOptions &options, StringRef model) {

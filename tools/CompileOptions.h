@@ -61,6 +61,9 @@ struct CompileOptions {
 /// The text of --help.
 std::string getCompileHelp();
 
+/// An error about the text of --attention, which says so.
+llvm::Error ofAttention(llvm::Error error);
+
 /// Parses all arguments behind the program's name.
 llvm::Expected<CompileOptions>
 parseCompileOptions(llvm::ArrayRef<const char *> arguments);

@@ -10,7 +10,7 @@
 #include "lib/CodeGen/LargeStack.h"
 #include "lib/Fusion/FusionReport.h"
 #include "lib/Import/ImportModel.h"
-#include "lib/Masks/TextReader.h"
+#include "lib/Masks/RuledSites.h"
 #include "lib/Weights/Error.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -86,6 +86,10 @@ static llvm::Error compile(const CompileOptions &options) {
       importModel(options.model, context, importOptions);
   if (!model)
     return model.takeError();
+  if (!options.attention.empty())
+    if (llvm::Error error =
+            ofAttention(checkRules(*model->module, options.attention)))
+      return error;
   if (options.emit == Emit::MLIR)
     return writeMathematics(options, *model);
   llvm::Expected<std::string> table = calibrateModel(options, *model->module);

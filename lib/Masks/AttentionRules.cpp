@@ -17,6 +17,7 @@ static Error parseTarget(TextReader &reader, AttentionRule &rule) {
   if (name.empty())
     return reader.expected("a target such as 'encoder.self'");
   rule.target = name.str();
+  rule.place = place;
   auto [front, back] = name.rsplit('.');
   if (!back.empty() && all_of(back, isDigit)) {
     int64_t layer;

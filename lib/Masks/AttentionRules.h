@@ -23,8 +23,9 @@ struct AttentionRule {
   /// One layer, or none for all.
   std::optional<int64_t> layer;
   MaskExpression mask;
-  /// The target as it is written.
+  /// The target as it is written, and where.
   std::string target;
+  size_t place;
 };
 
 /// At least one rule; the error is a TextError.

@@ -37,8 +37,9 @@ private:
                      std::vector<int64_t> &numbers);
   Error parseNumber(const MaskParameter &parameter,
                     std::vector<int64_t> &numbers);
-  Error fillDefaults(const MaskFunction &function, Part &call, size_t place);
-  Error append(Part part, size_t place);
+  Error fillDefaults(const MaskFunction &function, Part &call);
+  Error checkLists(const MaskFunction &function, const Part &call);
+  Error append(Part part);
 
   TextReader &reader;
   MaskExpression expression;
@@ -47,12 +48,11 @@ private:
 };
 } // namespace heddle
 
-/// Adds what stands at `place`.
-Error MaskParser::append(Part part, size_t place) {
+Error MaskParser::append(Part part) {
   if (expression.parts.size() == kMostMaskParts)
-    return reader.error(place, "the mask has more than " +
-                                   Twine(kMostMaskParts) +
-                                   " functions and operators");
+    return reader.error(part.place, "the mask has more than " +
+                                        Twine(kMostMaskParts) +
+                                        " functions and operators");
   expression.parts.push_back(std::move(part));
   return Error::success();
 }
@@ -65,7 +65,7 @@ Error MaskParser::parseOperators(char mark, Part::Kind kind,
        place = reader.place()) {
     if (Error error = (this->*parseOperand)())
       return error;
-    if (Error error = append({kind}, place))
+    if (Error error = append({kind, place}))
       return error;
   }
   return Error::success();
@@ -91,7 +91,7 @@ Error MaskParser::parseOne() {
     if (Error error = parseOne())
       return error;
     --depth;
-    return append({Part::Not}, place);
+    return append({Part::Not, place});
   }
   if (Error error = parseExpression())
     return error;
@@ -120,14 +120,16 @@ Error MaskParser::parseCall() {
   if (function == getMaskFunctions().end())
     return reader.error(place, "the unknown mask '" + name + "'" +
                                    suggestName(name, getMaskFunctions()));
-  Part call{Part::Call, function};
+  Part call{Part::Call, place, function};
   call.arguments.resize(function->parameters.size());
   if (reader.take('('))
     if (Error error = parseArguments(*function, call))
       return error;
-  if (Error error = fillDefaults(*function, call, place))
+  if (Error error = fillDefaults(*function, call))
     return error;
-  return append(std::move(call), place);
+  if (Error error = checkLists(*function, call))
+    return error;
+  return append(std::move(call));
 }
 
 /// What stands behind the opening bracket, with the closing one.
@@ -222,15 +224,14 @@ Error MaskParser::parseNumber(const MaskParameter &parameter,
   return Error::success();
 }
 
-Error MaskParser::fillDefaults(const MaskFunction &function, Part &call,
-                               size_t place) {
+Error MaskParser::fillDefaults(const MaskFunction &function, Part &call) {
   ArrayRef<MaskParameter> parameters = function.parameters;
   for (auto [parameter, numbers] : llvm::zip(parameters, call.arguments)) {
     if (!numbers.empty())
       continue;
     if (std::holds_alternative<Required>(parameter.otherwise))
-      return reader.error(place, "'" + formatSignature(function) + "' needs '" +
-                                     parameter.name + "'");
+      return reader.error(call.place, "'" + formatSignature(function) +
+                                          "' needs '" + parameter.name + "'");
     if (const auto *number = std::get_if<int64_t>(&parameter.otherwise)) {
       numbers = {*number};
       continue;
@@ -243,6 +244,35 @@ Error MaskParser::fillDefaults(const MaskFunction &function, Part &call,
     numbers = call.arguments[source - parameters.begin()];
   }
   return Error::success();
+}
+
+/// The number of heads that a call tells apart: the length of its longest list.
+static size_t countHeads(ArrayRef<std::vector<int64_t>> arguments) {
+  size_t heads = 1;
+  for (const std::vector<int64_t> &numbers : arguments)
+    heads = std::max(heads, numbers.size());
+  return heads;
+}
+
+/// Lists of a call have one length: a number for each head.
+Error MaskParser::checkLists(const MaskFunction &function, const Part &call) {
+  size_t heads = countHeads(call.arguments);
+  for (auto [parameter, numbers] :
+       llvm::zip(function.parameters, call.arguments))
+    if (numbers.size() != 1 && numbers.size() != heads)
+      return reader.error(
+          call.place, "'" + parameter.name + "' has " + Twine(numbers.size()) +
+                          " numbers, expected one for each of " + Twine(heads) +
+                          " heads, or one");
+  return Error::success();
+}
+
+std::optional<MaskExpression::HeadCount>
+MaskExpression::findOtherHeads(int64_t heads) const {
+  for (const Part &part : parts)
+    if (int64_t own = countHeads(part.arguments); own != 1 && own != heads)
+      return HeadCount{part.function->name, own, part.place};
+  return std::nullopt;
 }
 
 Expected<MaskExpression> MaskExpression::parse(TextReader &reader) {

@@ -17,6 +17,7 @@
 
 #include "lib/Masks/MaskFunctions.h"
 #include "lib/Masks/TextReader.h"
+#include <optional>
 
 namespace heddle {
 
@@ -35,10 +36,21 @@ public:
   mlir::Value build(mlir::OpBuilder &builder, mlir::Location loc,
                     mlir::Value lengths) const;
 
+  /// A function that tells a number of heads apart.
+  struct HeadCount {
+    llvm::StringRef function;
+    int64_t heads;
+    size_t place;
+  };
+  /// The first one for another number than `heads`.
+  std::optional<HeadCount> findOtherHeads(int64_t heads) const;
+
 private:
   /// A call, or an operator on the results of those before it.
   struct Part {
     enum Kind { Call, Not, And, Or } kind;
+    /// Where it stands in the text.
+    size_t place;
     const MaskFunction *function = nullptr;
     std::vector<std::vector<int64_t>> arguments = {};
   };
