@@ -33,6 +33,10 @@ config.substitutions += [
         "%{parity}",
         os.path.join(config.test_exec_root, "masks", "parity.so"),
     ),
+    (
+        "%{chunks}",
+        os.path.join(config.test_exec_root, "masks", "chunks.so"),
+    ),
 ]
 
 if os.path.exists(
