@@ -8,6 +8,7 @@
 
 #include "tools/DecodingMemory.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <tuple>
@@ -85,7 +86,10 @@ static std::string nameOf(const Kind &kind, bool isOne) {
   switch (kind.reach) {
   case Kind::Ring: {
     std::string pinned =
-        kind.pinned ? "the first " + std::to_string(kind.pinned) + " and " : "";
+        kind.pinned == 0 ? ""
+        : kind.pinned == 1
+            ? "the first and "
+            : "the first " + std::to_string(kind.pinned) + " and ";
     return named("ring", "of " + pinned + "the last " +
                              std::to_string(kind.slots) + " positions");
   }
@@ -154,15 +158,21 @@ std::string heddle::describeDecodingMemory(const Manifest &manifest,
     if (!positions)
       positions = most;
   int64_t count = positions.value_or(kPositions);
-  // Steps that keep the same stand together.
-  std::map<std::string, std::string> entries;
-  for (const Entry &entry : manifest.entries)
-    for (const Extent &dim : entry.dims)
-      if (dim.dim == Dim::Rows) {
-        std::string &names = entries[describeEntry(entry, count)];
-        names += (names.empty() ? "" : ", ") + entry.name;
-        break;
-      }
+  // Steps that keep the same stand together, where the first of them does.
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (const Entry &entry : manifest.entries) {
+    if (std::none_of(entry.dims.begin(), entry.dims.end(),
+                     [](const Extent &dim) { return dim.dim == Dim::Rows; }))
+      continue;
+    std::string kept = describeEntry(entry, count);
+    auto same =
+        std::find_if(entries.begin(), entries.end(),
+                     [&](const auto &each) { return each.first == kept; });
+    if (same == entries.end())
+      entries.emplace_back(kept, entry.name);
+    else
+      same->second += ", " + entry.name;
+  }
   std::string text;
   for (const auto &[kept, names] : entries)
     text += "memory of a sentence at " + std::to_string(count) +
