@@ -321,7 +321,7 @@ func.func @ops(
   %table = transformer.weight @numbers : tensor<PAIRSxf32>
   %zero = arith.constant 0.0 : f32
   %y = transformer.attention %q, %k, %v at %positions of %sentences shared
-    {heads = HEADS : i64, kv_heads = 1 : i64, scale = 1.0 : f32} REGION
+    {heads = HEADS : i64, kv_heads = 1 : i64} REGION
     normalizer none
     : (tensor<?xQUERIESxf32>, tensor<?x?xWIDTHxf32>, tensor<?x?x1xf32>,
        tensor<?xi32>, tensor<?xi32>) -> tensor<?xHEADSxf32>
