@@ -27,6 +27,8 @@ for variant in full window window-per-head dilated prefix global-count longforme
   draw encoder $variant
 done
 draw encoder global-tokens 'tokens=0,23,41'
+# Without the rows of tokens, which another attention gives.
+draw encoder longformer-own-rows 'tokens=0,23,41'
 draw encoder segments "$documents"
 # Blocks of 8: each sees the first one, its own and one more.
 draw encoder blocks \

@@ -61,6 +61,10 @@ def tokens(p):
     return np.isin(p.i, p.tokens) | np.isin(p.j, p.tokens)
 
 
+def token_columns(p):
+    return np.isin(p.j, p.tokens)
+
+
 def segments(p):
     return p.ids[p.i] == p.ids[p.j]
 
@@ -273,6 +277,8 @@ class Variant:
     rounds_weights: bool = True
     # Whether positions mean nothing to it.
     is_a_set: bool = False
+    # The variant, of as many heads, that gives the rows of p.tokens instead.
+    of_tokens: "Variant" = None
 
 
 def linear(phi):
@@ -304,6 +310,15 @@ def shortened(s):
     return q, s.along("E", k), s.along("F", v)
 
 
+def by_own_projections(s):
+    """x W_qg, m W_kg, m W_vg"""
+    return (
+        s.linear(s.x, "W_qg"),
+        s.linear(s.memory, "W_kg"),
+        s.linear(s.memory, "W_vg"),
+    )
+
+
 def of_segments(s):
     """Queries, keys and values of what attention inside of segments gives."""
     inside = s.attend(Variant(mask=segments, inputs=projected))
@@ -328,6 +343,10 @@ VARIANTS = {
     "where": Variant(fixed_pattern),
     "where-within": Variant(strided_pattern),
     "longformer": Variant(either(window(12, 12, [1, 2]), first(2))),
+    "longformer-own-rows": Variant(
+        either(window(12, 12, [1, 2]), token_columns),
+        of_tokens=Variant(inputs=by_own_projections),
+    ),
     "bigbird": Variant(either(window(8, 8), first(3), drawn(16, 2, seed=5))),
     "hierarchical": Variant(
         lambda p: np.isin(p.j, p.firsts), inputs=of_segments

@@ -111,7 +111,19 @@ class Sentence:
         ]
         y, moved, empty = zip(*results)
         self.empty = np.stack(empty, 1)
-        return Numbers(np.hstack(y), np.hstack(moved))
+        y = Numbers(np.hstack(y), np.hstack(moved))
+        return self.with_rows_of_tokens(variant, y) if variant.of_tokens else y
+
+    def with_rows_of_tokens(self, variant, y):
+        empty = self.empty
+        own = self.attend(variant.of_tokens)
+        positions = np.arange(len(own.value))[:, None]
+        chosen = np.isin(positions, self.lists["tokens"])
+        self.empty = np.where(chosen, self.empty, empty)
+        return Numbers(
+            np.where(chosen, own.value, y.value),
+            np.where(chosen, own.moved, y.moved),
+        )
 
     def lost(self, w):
         """What sums of the terms w lose of each: a sum of n terms rounds n
