@@ -51,7 +51,8 @@ struct DrawMasks : heddle::impl::DrawMasksPassBase<DrawMasks> {
   void runOnOperation() override {
     llvm::Expected<OperandValues> parsed = OperandValues::parse(values);
     if (!parsed) {
-      getOperation()->emitError(llvm::toString(parsed.takeError()));
+      mlir::emitError(getOperation().getLoc(),
+                      llvm::toString(parsed.takeError()));
       return signalPassFailure();
     }
     operands = std::move(*parsed);
@@ -64,7 +65,8 @@ struct DrawMasks : heddle::impl::DrawMasksPassBase<DrawMasks> {
       if (failed(visit(function)))
         return signalPassFailure();
     if (StringRef name = operands.findUnused(); !name.empty()) {
-      getOperation()->emitError("no mask reads '") << name << "'";
+      mlir::emitError(getOperation().getLoc(), "no mask reads '")
+          << name << "'";
       return signalPassFailure();
     }
     for (Drawing &drawing : drawings)
@@ -82,16 +84,18 @@ struct DrawMasks : heddle::impl::DrawMasksPassBase<DrawMasks> {
 
 LogicalResult DrawMasks::checkOptions() {
   if (dir.empty())
-    return getOperation()->emitError("no folder is given to draw masks in");
+    return mlir::emitError(getOperation().getLoc(),
+                           "no folder is given to draw masks in");
   for (auto [name, value, most] :
        {std::tuple("length", unsigned(length), kMostLength),
         std::tuple("heads", unsigned(heads), kMostLength)})
     if (value < 1 || value > most)
-      return getOperation()->emitError(name)
+      return mlir::emitError(getOperation().getLoc(), name)
              << " is " << value << ", expected 1 to " << most;
   if (std::error_code error = llvm::sys::fs::create_directories(
           dir, /*IgnoreExisting=*/true, llvm::sys::fs::perms::all_all))
-    return getOperation()->emitError("cannot create the folder '")
+    return mlir::emitError(getOperation().getLoc(),
+                           "cannot create the folder '")
            << dir << "': " << error.message();
   return success();
 }
@@ -203,7 +207,7 @@ LogicalResult DrawMasks::write(Drawing &drawing) {
     file.clear_error();
   }
   if (error)
-    return getOperation()->emitError("cannot write '")
+    return mlir::emitError(getOperation().getLoc(), "cannot write '")
            << path << "': " << error.message();
   return success();
 }

@@ -62,7 +62,8 @@ struct RestrictAttention
 
   void runOnOperation() override {
     auto refuse = [&](llvm::Error error) {
-      getOperation()->emitError(llvm::toString(std::move(error)));
+      mlir::emitError(getOperation().getLoc(),
+                      llvm::toString(std::move(error)));
       signalPassFailure();
     };
     llvm::Expected<std::vector<AttentionRule>> parsed =

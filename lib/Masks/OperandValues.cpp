@@ -20,8 +20,8 @@ static Error parseNumbers(TextReader &reader, std::vector<int64_t> &numbers) {
     TextReader ahead(reader);
     bool isNegative = ahead.take('-');
     int64_t number;
-    if (ahead.takeWord().getAsInteger(10, number))
-      return reader.expected("a number");
+    if (ahead.takeWord().getAsInteger(10, number) || !llvm::isInt<32>(number))
+      return reader.expected("a number of 32 bits");
     reader = ahead;
     numbers.push_back(isNegative ? -number : number);
   } while (reader.take(','));

@@ -75,7 +75,10 @@ Error TextReader::expected(const Twine &what) const {
   TextReader next(*this);
   StringRef word = next.takeWord();
   if (word.empty()) // A mark, of one byte or more.
-    word = text.substr(at, 1 + text.substr(at + 1).find_if(hasColumn));
+    word =
+        text.substr(at, 1 + text.substr(at + 1)
+                                .take_until([](char c) { return hasColumn(c); })
+                                .size());
   return error(at, "expected " + what + ", found " +
                        (isAtEnd() ? "the end of the text"
                                   : "'" + printable(word) + "'"));

@@ -42,8 +42,13 @@
 // RUN: not heddle-opt %s --draw-masks=%t.mlir 2>&1 | FileCheck %s --check-prefix=FOLDER
 // RUN: not heddle-opt %s -transformer-draw-masks 2>&1 | FileCheck %s --check-prefix=NONE
 
+// RUN: not heddle-opt %s --draw-masks=%t --mask-values 'lengths=4294967296' 2>&1 | FileCheck %s --check-prefix=RANGE
+
+// One sentence, without the module.
 // LENGTH: error: length is 0, expected 1 to 4096
-// VALUES: error: expected a number, found 'x'
+// LENGTH-NOT: {{[^[:space:]]}}
+// RANGE: error: expected a number of 32 bits, found '4294967296'
+// VALUES: error: expected a number of 32 bits, found 'x'
 // VALUES: lengths=x
 // UNUSED: error: no mask reads 'length'
 // FOLDER: error: cannot write '{{.*}}.svg': Not a directory
