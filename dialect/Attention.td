@@ -116,7 +116,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       number of elements only where the batch is that number.
     - (C16) where queries are rows that `take_rows` lists, perhaps with a linear
       between, masks know positions of keys alone: they are full, empty, padding,
-      prefix, global columns, or made of these.
+      prefix, global columns, or made of these. Where keys are such rows, a key's
+      position is its number in the list.
 
     split-phases derives a step only where a query sees no later position. It
     refuses, for self-attention in a decoder:
@@ -125,7 +126,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
       keys that a step has not seen. With `and causal` it has a step;
     - rows of global tokens: token i sees the keys behind it, each of which would
       change y_i after later positions have read it. With `and causal` it has one,
-      and so do columns alone;
+      and so have columns with it;
     - a mask that reads what depends on the target, segments of its ids, say: a
       step has the id of its own position and none of the others;
     - projected keys, see `project_sequence`.

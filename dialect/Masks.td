@@ -149,7 +149,9 @@ def MaskSegmentsOp
 
     with ids [batch, n] that do not decrease inside of a sentence: documents that
     were packed into one, sentences of a document, blocks of any length. Behind a
-    sentence's end ids may be anything, where `padding` leaves those keys out.
+    sentence's end ids may be anything, where `padding` leaves those keys out. Where
+    ids do decrease, which keys of one id a query sees is not defined: tiles are found
+    by the ids of their ends.
 
     ```mlir
     %s = transformer.mask.segments %ids : tensor<?x?xi32>
