@@ -30,6 +30,10 @@
 //        "suppress": [...], "begin_suppress": [...], "bad_words": [[...]],
 //        "forced_bos": 3, "forced_eos": 2, "min_length": 5,
 //        "max_length": 511,                    generated tokens, eos included
+//        "beams": 4, "length_penalty": 1.0,    what --beam and its kin replace
+//        "early_stopping": "true" | "false" | "never",
+//        "no_repeat_ngram": 3, "repetition_penalty": 1.1,
+//        "temperature": 1.0, "top_k": 50, "top_p": 0.9, "min_p": 0.1,
 //        "length_factor": 2.5,                 at most int(factor n) + 1 tokens
 //        "max_source_length": 1000,            unless --max-source says more
 //        "max_source": 512, "max_target": 512},  tables of positions end here
@@ -132,5 +136,12 @@ struct ShortlistHeader {
 static_assert(sizeof(ShortlistHeader) == 24);
 
 } // namespace heddle::format
+
+namespace heddle {
+
+/// The most beams of a search.
+inline constexpr int64_t kMostBeams = 256;
+
+} // namespace heddle
 
 #endif // HEDDLE_RUNTIME_ARTIFACTFORMAT_H

@@ -29,9 +29,9 @@ static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
   return bytes;
 }
 
-Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
-                      int64_t length, const std::vector<TokenIds> &candidates,
-                      int64_t forbidden) {
+Status Session::begin(const std::vector<TokenIds> &sources,
+                      const DecoderRequest &request,
+                      const std::vector<TokenIds> &candidates) {
   if (sources.empty())
     return Status::error("a batch has no sentence");
   size_t longest = 1, widest = 1;
@@ -43,24 +43,28 @@ Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
   }
   for (const TokenIds &list : candidates)
     widest = std::max(widest, list.size());
-  if (form == DecoderForm::ShortlistStep && candidates.size() != sources.size())
+  if (request.form == DecoderForm::ShortlistStep &&
+      candidates.size() != sources.size())
     return Status::error("a batch of ", sources.size(), " sentences has ",
                          candidates.size(), " lists of candidates");
-  if (Status status = findEntries(form); !status.ok())
+  if (Status status = findEntries(request.form); !status.ok())
     return status;
 
-  dims[Dim::Batch] = dims[Dim::Rows] = static_cast<int64_t>(sources.size());
+  dims[Dim::Batch] = static_cast<int64_t>(sources.size());
+  dims[Dim::Rows] = dims[Dim::Batch] * request.rowsPerSentence;
   dims[Dim::Source] = static_cast<int64_t>(longest);
-  dims[Dim::Target] = dims[Dim::Capacity] = std::max<int64_t>(length, 1);
+  dims[Dim::Target] = dims[Dim::Capacity] =
+      std::max<int64_t>(request.length, 1);
   dims[Dim::Shortlist] = static_cast<int64_t>(widest);
-  dims[Dim::Forbidden] = std::max<int64_t>(forbidden, 1);
+  dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);
-  if (Status status = layOut(form, dims[Dim::Target]); !status.ok())
+  if (Status status = layOut(request); !status.ok())
     return Status::error("a batch of ", sources.size(), " sentences with ",
                          longest, " source and ", dims[Dim::Target],
                          " target tokens ", status.message());
   fillInputs(sources, candidates);
   findDecoderResults();
+  dims[Dim::Rows] = dims[Dim::Batch];
   call(encode);
   if (prepare.entry)
     call(prepare);
@@ -99,10 +103,10 @@ Status Session::findEntries(DecoderForm form) {
   return Status::success();
 }
 
-Status Session::layOut(DecoderForm form, int64_t length) {
+Status Session::layOut(const DecoderRequest &request) {
   workspace.restart();
   arenaBytes = 0;
-  int64_t batch = dims[Dim::Batch];
+  int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
   auto place = [&](int64_t count, int64_t width = 1) {
     return workspace.place(bytesOf(count, width));
   };
@@ -119,17 +123,18 @@ Status Session::layOut(DecoderForm form, int64_t length) {
   };
 
   int64_t sourcePlace = place(batch, dims[Dim::Source]);
-  int64_t decoderPlace =
-      form == DecoderForm::Full ? place(batch, length) : place(batch);
+  int64_t decoderPlace = request.form == DecoderForm::Full
+                             ? place(batch, dims[Dim::Target])
+                             : place(rows);
   Places shared = {
       {key("ids"), sourcePlace},
       {key("lengths"), place(batch)},
       {key("global"), place(batch, dims[Dim::Globals])},
-      {key("positions"), place(batch)},
-      {key("sentences"), place(batch)},
+      {key("positions"), place(rows)},
+      {key("sentences"), place(rows)},
       {key("candidates"), place(batch, dims[Dim::Shortlist])},
       {key("counts"), place(batch)},
-      {key("forbidden"), place(batch, dims[Dim::Forbidden])},
+      {key("forbidden"), place(rows, dims[Dim::Forbidden])},
   };
   if (Status status = bind(encode, shared); !status.ok())
     return status;
@@ -144,6 +149,9 @@ Status Session::layOut(DecoderForm form, int64_t length) {
     if (Status status = bind(decode, shared); !status.ok())
       return status;
   int64_t arenaPlace = workspace.place(arenaBytes);
+  std::optional<int64_t> sparePlace;
+  if (request.rowsPerSentence > 1)
+    sparePlace = workspace.place(widestState());
   // One for each thread, in words of 4 bytes.
   int64_t scratchPlace =
       place(pool ? pool->size() : 1, model.scratchBytes() / 4);
@@ -155,6 +163,8 @@ Status Session::layOut(DecoderForm form, int64_t length) {
   };
   arena = workspace.at(arenaPlace);
   scratch = workspace.at(scratchPlace);
+  spareRows =
+      sparePlace ? static_cast<char *>(workspace.at(*sparePlace)) : nullptr;
   sourceIds = integers(sourcePlace);
   decoderIds = integers(decoderPlace);
   lengths = integers(shared[key("lengths")]);
@@ -191,6 +201,16 @@ Status Session::bind(Binding &binding, const Places &shared) {
   return Status::success();
 }
 
+/// Bytes of all rows of the decoder's widest state, or of an i32 for each.
+int64_t Session::widestState() const {
+  int64_t widest = bytesOf(dims[Dim::Rows]).value_or(0);
+  if (decode.entry)
+    for (const Argument &argument : decode.entry->description->arguments)
+      if (argument.kind == ArgumentKind::State)
+        widest = std::max(widest, argument.byteSize(dims).value_or(0));
+  return widest;
+}
+
 /// Turns places into addresses, once the block stands.
 void Session::connect(Binding &binding) {
   binding.buffers.clear();
@@ -210,6 +230,7 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
               row + dims[Dim::Source], pad);
     lengths[i] = static_cast<int32_t>(sources[i].size());
     sentences[i] = static_cast<int32_t>(i);
+    positions[i] = 0;
     row = globals + i * dims[Dim::Globals];
     auto behind =
         std::lower_bound(globalTokens.begin(), globalTokens.end(), lengths[i]);
@@ -222,6 +243,14 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
               row + dims[Dim::Shortlist], 0);
     counts[i] = static_cast<int32_t>(candidates[i].size());
   }
+}
+
+/// Whether a state has a slot for each position: none is read before it is
+/// written, and memory that no sentence is long enough for is never touched.
+static bool isCache(const Argument &state) {
+  return std::any_of(
+      state.shape.begin(), state.shape.end(),
+      [](const Extent &extent) { return extent.dim == Dim::Capacity; });
 }
 
 /// Finds the decoder's logits, or the largest of them and their ids, and its
@@ -242,7 +271,8 @@ void Session::findDecoderResults() {
       }
     } else if (arguments[i].kind == ArgumentKind::State) {
       int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
-      std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
+      if (!isCache(arguments[i]))
+        std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
       states.push_back(
           {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
     }
@@ -273,19 +303,37 @@ void Session::call(Binding &binding) {
 
 void Session::runFull() { call(decode); }
 
-void Session::runStep(int32_t position) {
-  std::fill(positions, positions + rows(), position);
+void Session::runStep() {
   call(decode);
+  for (int64_t row = 0; row < rows(); ++row)
+    ++positions[row];
 }
 
-void Session::finish(int64_t row) {
-  int64_t last = rows() - 1;
-  if (row != last) {
-    for (const State &state : states)
-      std::memcpy(state.rows + row * state.rowBytes,
-                  state.rows + last * state.rowBytes,
-                  static_cast<size_t>(state.rowBytes));
-    sentences[row] = sentences[last];
-  }
-  dims[Dim::Rows] = last;
+/// Row i becomes what row parents[i] was.
+void Session::moveRows(char *rows, int64_t rowBytes,
+                       const std::vector<int32_t> &parents) {
+  auto at = [&](char *base, size_t row) {
+    return base + static_cast<int64_t>(row) * rowBytes;
+  };
+  auto copy = [&](char *to, const char *from) {
+    std::memcpy(to, from, static_cast<size_t>(rowBytes));
+  };
+  // Where rows only move to the front, none is overwritten before it is read.
+  bool movesToFront = true;
+  for (size_t i = 0; i < parents.size(); ++i)
+    movesToFront &= parents[i] >= static_cast<int32_t>(i);
+  for (size_t i = 0; i < parents.size(); ++i)
+    if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
+      copy(movesToFront ? at(rows, i) : at(spareRows, i), at(rows, parent));
+  for (size_t i = 0; i < parents.size() && !movesToFront; ++i)
+    if (static_cast<size_t>(parents[i]) != i)
+      copy(at(rows, i), at(spareRows, i));
+}
+
+void Session::keep(const std::vector<int32_t> &parents) {
+  for (const State &state : states)
+    moveRows(state.rows, state.rowBytes, parents);
+  for (int32_t *numbers : {positions, sentences})
+    moveRows(reinterpret_cast<char *>(numbers), sizeof(int32_t), parents);
+  dims[Dim::Rows] = static_cast<int64_t>(parents.size());
 }

@@ -30,7 +30,8 @@ static Status printInfo(const RunOptions &options, OutputWriter &output) {
   if (options.verify)
     if (Status status = artifact->verify(); !status.ok())
       return status;
-  output.print(describeArtifact(*artifact, *manifest, options.maxLength));
+  output.print(
+      describeArtifact(*artifact, *manifest, options.search.maxLength));
   return output.flush();
 }
 
