@@ -1,7 +1,8 @@
 //===- ImportHuggingFace.cpp - Encoder-decoders in Hugging Face's form ----===//
 //
 // A folder with `config.json`, perhaps `generation_config.json`, and
-// safetensors whose names are those of transformers' modules.
+// safetensors or pickles of torch whose names are those of transformers'
+// modules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +68,7 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
     return generation.takeError();
 
   ImportedModel model;
-  if (Error error = model.weights.addSafetensorsFolder(folder))
+  if (Error error = model.weights.addHuggingFaceFolder(folder))
     return std::move(error);
   int32_t eos = cast<DenseI32ArrayAttr>(generation->get("eos"))[0];
   Expected<Tokenizer> tokenizer = readTokenizer(folder, *config, eos);
