@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/ByteLevelTokenizer.h"
 #include "lib/Import/HuggingFaceGeneration.h"
 #include "lib/Import/HuggingFaceModel.h"
 #include "lib/Import/ImportModel.h"
@@ -32,7 +33,7 @@ static Expected<ConfigReader> readConfig(StringRef path) {
 }
 
 /// The tokenizer that the folder has, of the kinds that are supported.
-static Expected<Tokenizer>
+static Expected<ImportedTokenizer>
 readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
   if (!config.sourceCharacters.empty())
     return makeCharacterTokenizer(config.sourceCharacters,
@@ -40,7 +41,7 @@ readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
                                   config.vocabulary);
   if (config.architecture == HuggingFaceConfig::Architecture::Marian)
     return readMarianMtTokenizer(folder, config.vocabulary);
-  return Tokenizer();
+  return readByteLevelTokenizer(folder, config.vocabulary);
 }
 
 Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
@@ -71,7 +72,7 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
   if (Error error = model.weights.addHuggingFaceFolder(folder))
     return std::move(error);
   int32_t eos = cast<DenseI32ArrayAttr>(generation->get("eos"))[0];
-  Expected<Tokenizer> tokenizer = readTokenizer(folder, *config, eos);
+  Expected<ImportedTokenizer> tokenizer = readTokenizer(folder, *config, eos);
   if (!tokenizer)
     return tokenizer.takeError();
   model.tokenizer = std::move(tokenizer->manifest);
