@@ -260,7 +260,7 @@ Expected<ImportedModel> importMarianFolder(StringRef folder,
   Expected<MarianOptions> options = readMarianOptions(*file);
   if (!options)
     return options.takeError();
-  Expected<Tokenizer> tokenizer =
+  Expected<ImportedTokenizer> tokenizer =
       readSentencePieceTokenizer(files->vocabulary, options->vocabulary);
   if (!tokenizer)
     return tokenizer.takeError();

@@ -20,8 +20,8 @@ using namespace llvm;
 
 namespace heddle {
 
-Expected<Tokenizer> readSentencePieceTokenizer(StringRef path,
-                                               int64_t vocabulary) {
+Expected<ImportedTokenizer> readSentencePieceTokenizer(StringRef path,
+                                                       int64_t vocabulary) {
   Expected<SentencePieceModel> model = readSentencePieceModel(path);
   if (!model)
     return model.takeError();
@@ -31,7 +31,7 @@ Expected<Tokenizer> readSentencePieceTokenizer(StringRef path,
                      Twine(vocabulary));
   if (model->eos < 0)
     return makeError("'" + path + "' has no end-of-sentence piece");
-  Tokenizer tokenizer;
+  ImportedTokenizer tokenizer;
   tokenizer.manifest = json::Object{{"kind", "sentencepiece"},
                                     {"eos", model->eos},
                                     {"unknown", model->unknown},
@@ -40,17 +40,17 @@ Expected<Tokenizer> readSentencePieceTokenizer(StringRef path,
   return tokenizer;
 }
 
-/// Reads `vocab.json`, a mapping from pieces to ids, as the piece of each id.
-static Expected<std::vector<std::string>> readVocabulary(StringRef path,
-                                                         int64_t size) {
+Expected<json::Object> readJsonFile(const Twine &path) {
   auto buffer = mapFile(path);
   if (!buffer)
     return buffer.takeError();
-  Expected<json::Object> ids = parseJsonObject((*buffer)->getBuffer(), path);
-  if (!ids)
-    return ids.takeError();
+  return parseJsonObject((*buffer)->getBuffer(), path.str());
+}
+
+Expected<std::vector<std::string>> numberPieces(const json::Object &ids,
+                                                StringRef path, int64_t size) {
   std::vector<std::string> pieces(size);
-  for (const auto &[piece, value] : *ids) {
+  for (const auto &[piece, value] : ids) {
     std::optional<int64_t> id = value.getAsInteger();
     StringRef text = piece;
     if (!id || *id < 0 || *id >= size)
@@ -68,9 +68,8 @@ static Expected<std::vector<std::string>> readVocabulary(StringRef path,
   return pieces;
 }
 
-/// The id of a piece that a vocabulary must have.
-static Expected<int64_t> findPiece(ArrayRef<std::string> pieces,
-                                   StringRef piece, StringRef path) {
+Expected<int64_t> findPiece(ArrayRef<std::string> pieces, StringRef piece,
+                            StringRef path) {
   auto found = llvm::find(pieces, piece);
   if (found == pieces.end())
     return makeError("'" + path + "' has no piece '" + piece + "'");
@@ -81,10 +80,7 @@ static Expected<int64_t> findPiece(ArrayRef<std::string> pieces,
 static Error checkTokenizerConfig(StringRef path) {
   if (!sys::fs::exists(path))
     return Error::success();
-  auto buffer = mapFile(path);
-  if (!buffer)
-    return buffer.takeError();
-  Expected<json::Object> config = parseJsonObject((*buffer)->getBuffer(), path);
+  Expected<json::Object> config = readJsonFile(path);
   if (!config)
     return config.takeError();
   if (config->getBoolean("separate_vocabs").value_or(false))
@@ -93,8 +89,8 @@ static Error checkTokenizerConfig(StringRef path) {
   return Error::success();
 }
 
-Expected<Tokenizer> readMarianMtTokenizer(StringRef folder,
-                                          int64_t vocabulary) {
+Expected<ImportedTokenizer> readMarianMtTokenizer(StringRef folder,
+                                                  int64_t vocabulary) {
   auto inFolder = [&](StringRef name) {
     SmallString<128> path = folder;
     sys::path::append(path, name);
@@ -104,7 +100,7 @@ Expected<Tokenizer> readMarianMtTokenizer(StringRef folder,
               numbers = inFolder("vocab.json");
   if (!sys::fs::exists(source) && !sys::fs::exists(target) &&
       !sys::fs::exists(numbers))
-    return Tokenizer();
+    return ImportedTokenizer();
 
   if (Error error = checkTokenizerConfig(inFolder("tokenizer_config.json")))
     return std::move(error);
@@ -114,7 +110,10 @@ Expected<Tokenizer> readMarianMtTokenizer(StringRef folder,
   Expected<SentencePieceModel> targetModel = readSentencePieceModel(target);
   if (!targetModel)
     return targetModel.takeError();
-  auto pieces = readVocabulary(numbers, vocabulary);
+  Expected<json::Object> ids = readJsonFile(numbers);
+  if (!ids)
+    return ids.takeError();
+  auto pieces = numberPieces(*ids, numbers, vocabulary);
   if (!pieces)
     return pieces.takeError();
   Expected<int64_t> eos = findPiece(*pieces, "</s>", numbers);
@@ -124,7 +123,7 @@ Expected<Tokenizer> readMarianMtTokenizer(StringRef folder,
   if (!unknown)
     return unknown.takeError();
 
-  Tokenizer tokenizer;
+  ImportedTokenizer tokenizer;
   json::Array special{*eos, *unknown};
   if (auto pad = llvm::find(*pieces, "<pad>"); pad != pieces->end())
     special.push_back(int64_t(pad - pieces->begin()));
@@ -154,10 +153,11 @@ static Error checkTable(StringRef name, StringRef characters,
                    " characters but the vocabulary has " + Twine(vocabulary));
 }
 
-Expected<Tokenizer> makeCharacterTokenizer(StringRef source, StringRef target,
-                                           std::optional<int64_t> bos,
-                                           std::optional<int64_t> eos,
-                                           int64_t vocabulary) {
+Expected<ImportedTokenizer> makeCharacterTokenizer(StringRef source,
+                                                   StringRef target,
+                                                   std::optional<int64_t> bos,
+                                                   std::optional<int64_t> eos,
+                                                   int64_t vocabulary) {
   // Characters outside the table: the convention of the g2p models that have
   // one, whose tables leave ids 0 to 3 to special symbols.
   constexpr int64_t unknown = 3;
@@ -168,7 +168,7 @@ Expected<Tokenizer> makeCharacterTokenizer(StringRef source, StringRef target,
   if (unknown >= vocabulary)
     return makeError("'grapheme_chars' needs the id 3 for unknown characters " +
                      ("but the vocabulary has " + Twine(vocabulary)));
-  Tokenizer tokenizer;
+  ImportedTokenizer tokenizer;
   tokenizer.manifest = json::Object{{"kind", "characters"},
                                     {"source", source.str()},
                                     {"target", target.str()},

@@ -76,6 +76,13 @@ readMarianFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 llvm::Expected<TensorFile>
 readSafetensorsFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
+/// Reads the table of a file of torch.save, of any version, that holds a
+/// dictionary of tensors. Executes nothing: a pickle that asks for more than
+/// tensors is refused. A second table, "PATH (packed)", holds copies of tensors
+/// whose elements do not stand one behind the other, if there are any.
+llvm::Expected<std::vector<TensorFile>>
+readTorchFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_WEIGHTS_TENSORFILE_H

@@ -106,6 +106,24 @@ TEST(Mutation, SafetensorsFile) {
                  4000, 2000, readSafetensors);
 }
 
+TEST(Mutation, TorchFile) {
+  auto read = [](const std::string &bytes) -> std::string {
+    auto files = readTorchFile(makeBuffer(bytes));
+    if (!files)
+      return llvm::toString(files.takeError());
+    for (TensorFile &file : *files)
+      if (std::string sentence = readTensors(std::move(file));
+          !sentence.empty())
+        return sentence;
+    return "";
+  };
+  for (const char *name : {"archive.bin", "sequence.bin", "protocol-5.bin"}) {
+    std::string bytes = readFile(HEDDLE_GOLDENS "/torch/" + std::string(name));
+    mutateEverywhere(bytes, read);
+    mutateAtRandom(bytes, bytes.size(), 20000, read);
+  }
+}
+
 TEST(Mutation, Shortlist) {
   std::string bytes = bytesOf<uint64_t>({0xF11A48D5013417F5, 0, 1, 50, 4, 3}) +
                       bytesOf<uint64_t>({0, 2, 2, 3}) +
