@@ -20,23 +20,41 @@ using namespace llvm;
 
 namespace heddle {
 
-Expected<ImportedTokenizer> readSentencePieceTokenizer(StringRef path,
-                                                       int64_t vocabulary) {
-  Expected<SentencePieceModel> model = readSentencePieceModel(path);
+/// A SentencePiece model that numbers the pieces of a vocabulary.
+static Expected<SentencePieceModel>
+readNumberingModel(const VocabularyFile &file) {
+  Expected<SentencePieceModel> model = readSentencePieceModel(file.path);
   if (!model)
-    return model.takeError();
-  if (model->pieceCount != vocabulary)
-    return makeError("'" + path + "' has " + Twine(model->pieceCount) +
+    return model;
+  if (model->pieceCount != file.size)
+    return makeError("'" + file.path + "' has " + Twine(model->pieceCount) +
                      " pieces but the model's vocabulary has " +
-                     Twine(vocabulary));
+                     Twine(file.size));
   if (model->eos < 0)
-    return makeError("'" + path + "' has no end-of-sentence piece");
+    return makeError("'" + file.path + "' has no end-of-sentence piece");
+  return model;
+}
+
+Expected<ImportedTokenizer>
+readSentencePieceTokenizer(const VocabularyFile &source,
+                           const VocabularyFile &target) {
+  Expected<SentencePieceModel> sourceModel = readNumberingModel(source);
+  if (!sourceModel)
+    return sourceModel.takeError();
+  Expected<SentencePieceModel> targetModel = readNumberingModel(target);
+  if (!targetModel)
+    return targetModel.takeError();
   ImportedTokenizer tokenizer;
+  tokenizer.targetEos = targetModel->eos;
   tokenizer.manifest = json::Object{{"kind", "sentencepiece"},
-                                    {"eos", model->eos},
-                                    {"unknown", model->unknown},
-                                    {"special", json::Array{model->eos}}};
-  tokenizer.sections.push_back({"tokenizer.source", std::move(model->bytes)});
+                                    {"eos", sourceModel->eos},
+                                    {"unknown", sourceModel->unknown},
+                                    {"special", json::Array{targetModel->eos}}};
+  tokenizer.sections.push_back(
+      {"tokenizer.source", std::move(sourceModel->bytes)});
+  if (source.path != target.path)
+    tokenizer.sections.push_back(
+        {"tokenizer.target", std::move(targetModel->bytes)});
   return tokenizer;
 }
 
@@ -89,41 +107,27 @@ static Error checkTokenizerConfig(StringRef path) {
   return Error::success();
 }
 
-Expected<ImportedTokenizer> readMarianMtTokenizer(StringRef folder,
-                                                  int64_t vocabulary) {
-  auto inFolder = [&](StringRef name) {
-    SmallString<128> path = folder;
-    sys::path::append(path, name);
-    return path.str().str();
-  };
-  std::string source = inFolder("source.spm"), target = inFolder("target.spm"),
-              numbers = inFolder("vocab.json");
-  if (!sys::fs::exists(source) && !sys::fs::exists(target) &&
-      !sys::fs::exists(numbers))
-    return ImportedTokenizer();
-
-  if (Error error = checkTokenizerConfig(inFolder("tokenizer_config.json")))
-    return std::move(error);
+Expected<ImportedTokenizer>
+readNumberedTokenizer(StringRef source, StringRef target,
+                      const json::Object &ids, const VocabularyFile &numbers) {
   Expected<SentencePieceModel> sourceModel = readSentencePieceModel(source);
   if (!sourceModel)
     return sourceModel.takeError();
   Expected<SentencePieceModel> targetModel = readSentencePieceModel(target);
   if (!targetModel)
     return targetModel.takeError();
-  Expected<json::Object> ids = readJsonFile(numbers);
-  if (!ids)
-    return ids.takeError();
-  auto pieces = numberPieces(*ids, numbers, vocabulary);
+  auto pieces = numberPieces(ids, numbers.path, numbers.size);
   if (!pieces)
     return pieces.takeError();
-  Expected<int64_t> eos = findPiece(*pieces, "</s>", numbers);
+  Expected<int64_t> eos = findPiece(*pieces, "</s>", numbers.path);
   if (!eos)
     return eos.takeError();
-  Expected<int64_t> unknown = findPiece(*pieces, "<unk>", numbers);
+  Expected<int64_t> unknown = findPiece(*pieces, "<unk>", numbers.path);
   if (!unknown)
     return unknown.takeError();
 
   ImportedTokenizer tokenizer;
+  tokenizer.targetEos = *eos;
   json::Array special{*eos, *unknown};
   if (auto pad = llvm::find(*pieces, "<pad>"); pad != pieces->end())
     special.push_back(int64_t(pad - pieces->begin()));
@@ -139,6 +143,27 @@ Expected<ImportedTokenizer> readMarianMtTokenizer(StringRef folder,
       {"tokenizer.target", std::move(targetModel->bytes)});
   tokenizer.sections.push_back({"tokenizer.vocabulary", std::move(json)});
   return tokenizer;
+}
+
+Expected<ImportedTokenizer> readMarianMtTokenizer(StringRef folder,
+                                                  int64_t vocabulary) {
+  auto inFolder = [&](StringRef name) {
+    SmallString<128> path = folder;
+    sys::path::append(path, name);
+    return path.str().str();
+  };
+  std::string source = inFolder("source.spm"), target = inFolder("target.spm"),
+              numbers = inFolder("vocab.json");
+  if (!sys::fs::exists(source) && !sys::fs::exists(target) &&
+      !sys::fs::exists(numbers))
+    return ImportedTokenizer();
+
+  if (Error error = checkTokenizerConfig(inFolder("tokenizer_config.json")))
+    return std::move(error);
+  Expected<json::Object> ids = readJsonFile(numbers);
+  if (!ids)
+    return ids.takeError();
+  return readNumberedTokenizer(source, target, *ids, {numbers, vocabulary});
 }
 
 /// Refuses a table with more characters than the vocabulary has ids.

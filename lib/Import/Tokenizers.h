@@ -26,6 +26,8 @@ struct ImportedSection {
 struct ImportedTokenizer {
   llvm::json::Object manifest{{"kind", "none"}};
   std::vector<ImportedSection> sections;
+  /// What ends a target, where the tokenizer says it.
+  std::optional<int64_t> targetEos = std::nullopt;
 };
 
 /// The object in a file.
@@ -40,10 +42,24 @@ numberPieces(const llvm::json::Object &ids, llvm::StringRef path, int64_t size);
 llvm::Expected<int64_t> findPiece(llvm::ArrayRef<std::string> pieces,
                                   llvm::StringRef piece, llvm::StringRef path);
 
-/// One SentencePiece model that numbers the `vocabulary` pieces of source and
-/// target; its end-of-sentence piece is appended.
+/// A file of a vocabulary, and how many pieces the model has there.
+struct VocabularyFile {
+  llvm::StringRef path;
+  int64_t size;
+};
+
+/// SentencePiece models that number their own pieces, one file for both sides
+/// or one for each; the end-of-sentence piece of the source is appended to it.
 llvm::Expected<ImportedTokenizer>
-readSentencePieceTokenizer(llvm::StringRef path, int64_t vocabulary);
+readSentencePieceTokenizer(const VocabularyFile &source,
+                           const VocabularyFile &target);
+
+/// The SentencePiece models `source` and `target` cut, `ids` of `numbers`
+/// number the pieces.
+llvm::Expected<ImportedTokenizer>
+readNumberedTokenizer(llvm::StringRef source, llvm::StringRef target,
+                      const llvm::json::Object &ids,
+                      const VocabularyFile &numbers);
 
 /// MarianMT's tokenizer: `source.spm` and `target.spm` cut, `vocab.json`
 /// numbers the pieces. A folder with none of the three has no tokenizer.

@@ -72,6 +72,12 @@ private:
 llvm::Expected<TensorFile>
 readMarianFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
+/// Reads the table of an archive of numpy's arrays (`*.npz`), whose names are
+/// those of its files without `.npy`. Where some are deflated the file is all
+/// of them, inflated.
+llvm::Expected<TensorFile>
+readNpzFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
+
 /// Reads the table of a safetensors file.
 llvm::Expected<TensorFile>
 readSafetensorsFile(std::unique_ptr<llvm::MemoryBuffer> buffer);

@@ -189,6 +189,9 @@ Expected<Pickle> TorchReader::readArchive() {
   auto entries = readZipDirectory(bytes, path);
   if (!entries)
     return entries.takeError();
+  for (const ZipEntry &entry : *entries)
+    if (Error error = expectStored(entry, path))
+      return std::move(error);
   auto pickled = find_if(*entries, [](const ZipEntry &entry) {
     return StringRef(entry.name).ends_with("/data.pkl");
   });

@@ -11,6 +11,7 @@
 #include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/STLExtras.h"
+#include <zlib.h>
 
 using namespace llvm;
 
@@ -142,14 +143,62 @@ static Expected<ZipEntry> checkEntry(StringRef bytes, StringRef name,
   constexpr uint16_t encrypted = 1;
   if (header.flags & encrypted)
     return makeError("'" + path + "' keeps '" + name + "' encrypted");
-  if (header.method != 0)
-    return makeError("'" + path + "' keeps '" + name + "' compressed " +
-                     "(supported: stored, as torch and numpy write it)");
+  constexpr uint16_t stored = 0, deflated = 8;
+  if (header.method != stored && header.method != deflated)
+    return makeError("'" + path + "' keeps '" + name +
+                     "' compressed by method " + Twine(header.method) +
+                     " (supported: stored, deflated)");
   std::optional<uint64_t> begin = findBytes(bytes, header.offset);
-  if (!begin || *begin > bytes.size() || header.size > bytes.size() - *begin ||
-      header.size != header.storedSize)
+  if (!begin || *begin > bytes.size() ||
+      header.storedSize > bytes.size() - *begin ||
+      (header.method == stored && header.size != header.storedSize))
     return damaged(path, "'" + name + "' is not where its directory says");
-  return ZipEntry{name.str(), *begin, header.size};
+  ZipEntry entry{name.str(), *begin, header.size};
+  if (header.method == deflated)
+    entry.deflatedSize = header.storedSize;
+  return entry;
+}
+
+Error expectStored(const ZipEntry &entry, StringRef path) {
+  if (!entry.deflatedSize)
+    return Error::success();
+  return makeError("'" + path + "' keeps '" + entry.name + "' compressed " +
+                   "(supported: stored, as torch and numpy write it)");
+}
+
+/// Inflates all of `from` to all of `to`, without the header of a zlib stream.
+static bool inflateAll(StringRef from, MutableArrayRef<char> to) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+    return false;
+  auto *in = reinterpret_cast<const Bytef *>(from.data());
+  auto *out = reinterpret_cast<Bytef *>(to.data());
+  const Bytef *inEnd = in + from.size();
+  Bytef *outEnd = out + to.size();
+  stream.next_in = const_cast<Bytef *>(in);
+  stream.next_out = out;
+  int status = Z_OK;
+  // Its counters have 32 bits.
+  constexpr ptrdiff_t most = 1 << 30;
+  while (status == Z_OK) {
+    stream.avail_in = std::min(most, inEnd - stream.next_in);
+    stream.avail_out = std::min(most, outEnd - stream.next_out);
+    status = inflate(&stream, Z_NO_FLUSH);
+  }
+  bool isWhole = status == Z_STREAM_END && stream.next_in == inEnd &&
+                 stream.next_out == outEnd;
+  inflateEnd(&stream);
+  return isWhole;
+}
+
+Error extract(const ZipEntry &entry, StringRef bytes,
+              MutableArrayRef<char> file, StringRef path) {
+  if (!entry.deflatedSize)
+    llvm::copy(bytes.substr(entry.offset, entry.size), file.begin());
+  else if (!inflateAll(bytes.substr(entry.offset, *entry.deflatedSize), file))
+    return damaged(path, "'" + Twine(entry.name) + "' does not inflate to " +
+                             Twine(entry.size) + " bytes");
+  return Error::success();
 }
 
 Expected<std::vector<ZipEntry>> readZipDirectory(StringRef bytes,

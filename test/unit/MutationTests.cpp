@@ -95,6 +95,22 @@ TEST(Mutation, MarianFile) {
   mutateAtRandom(real.substr(0, 20000), 12400, 2000, readMarian);
 }
 
+TEST(Mutation, NpzFile) {
+  auto read = [](const std::string &bytes) {
+    return readTensors(readNpzFile(makeBuffer(bytes)));
+  };
+  std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}";
+  mutateEverywhere(buildNpzFile({{"a", header, bytesOf<float>({1, 2})}}), read);
+  for (const char *name :
+       {"recurrent/model.npz", "pre-norm/opus.spm.transformer.model1.npz."
+                               "best-perplexity.npz"}) {
+    std::string bytes =
+        readFile(HEDDLE_GOLDENS "/marian-npz-" + std::string(name));
+    mutateAtRandom(bytes, bytes.size(), 1000, read);
+  }
+}
+
 TEST(Mutation, SafetensorsFile) {
   mutateEverywhere(
       buildSafetensorsFile(
@@ -129,7 +145,7 @@ TEST(Mutation, Shortlist) {
                       bytesOf<uint64_t>({0, 2, 2, 3}) +
                       bytesOf<uint32_t>({1, 2, 0});
   mutateEverywhere(bytes, [](const std::string &mutated) {
-    return sentenceOf(convertShortlist(mutated, "lex.bin", 3));
+    return sentenceOf(convertShortlist(mutated, "lex.bin", 3, 3));
   });
 }
 
