@@ -116,8 +116,11 @@ static Error readModels(const YamlMapping &config, StringRef path,
 static Error readLengthFactor(const YamlMapping &config, StringRef path,
                               MarianFolder &files) {
   auto factor = config.find("max-length-factor");
-  if (factor == config.end() ||
-      (to_float(factor->second.format(), files.maxLengthFactor) &&
+  if (factor == config.end()) {
+    files.maxLengthFactor = 3; // marian-decoder's default.
+    return Error::success();
+  }
+  if ((to_float(factor->second.format(), files.maxLengthFactor) &&
        std::isfinite(files.maxLengthFactor) && files.maxLengthFactor > 0))
     return Error::success();
   return makeError("'" + path + "' has the option 'max-length-factor' with " +

@@ -23,7 +23,8 @@ struct MarianFolder {
   /// Paths; `shortlist` is empty where the folder has none. Vocabularies, which
   /// may be one, are SentencePiece models, or numbers of pieces in YAML.
   std::string model, sourceVocabulary, targetVocabulary, shortlist;
-  /// A translation has at most int(factor n) + 1 tokens for n source tokens.
+  /// A translation has at most int(factor n) + 1 tokens for n source tokens;
+  /// without options that of browsers.
   double maxLengthFactor = 2.5;
 };
 

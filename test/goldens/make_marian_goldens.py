@@ -28,7 +28,6 @@ from transformers import (
     MBartForConditionalGeneration,
 )
 
-LENGTH_FACTOR = 2.5  # of Heddle, as of marian-decoder
 OPTIONS = {
     "type": "transformer",
     "dec-cell": "gru",
@@ -301,10 +300,12 @@ def check_formula(spec, tensors, formula, sources, targets):
         assert abs(found - expected).max() < 1e-10 * abs(expected).max()
 
 
-def greedy(formula, source):
+def greedy(spec, formula, source):
     """Ids with eos where it comes, and the smallest margin."""
     memory, ids, margin = formula.encode(source), [], np.inf
-    while len(ids) < int(LENGTH_FACTOR * len(source)) + 1 and 0 not in ids:
+    # marian-decoder's, whose options the folder has, or that of browsers.
+    factor = 3 if spec.get("opus") else 2.5
+    while len(ids) < int(factor * len(source)) + 1 and 0 not in ids:
         logits = formula.decode(memory, ids)[-1]
         best = np.sort(logits)[-2:]
         margin = min(margin, best[1] - best[0])
@@ -358,13 +359,17 @@ def write_vocabularies(folder, spec):
         lines = (f'"{piece}": {n}\n' for piece, n in numbers.items())
         (folder / "opus.vocab.yml").write_text("".join(lines))
         pieces = {n: piece for piece, n in numbers.items()}
-        cut = lambda text: [
-            *(numbers[p] for p in processors[0].encode(text, out_type=str)), 0
-        ]
-        join = lambda ids: processors[1].decode_pieces(
-            [pieces[n] for n in ids if n in pieces and n > 1]
-        ).replace("\u2581", " ").strip()
-        return cut, join
+
+        def cut_numbered(text):
+            cut = processors[0].encode(text, out_type=str)
+            return [*(numbers[piece] for piece in cut), 0]
+
+        def join_numbered(ids):
+            kept = [pieces[n] for n in ids if n in pieces and n > 1]
+            text = processors[1].decode_pieces(kept)
+            return text.replace("\u2581", " ").strip()
+
+        return cut_numbered, join_numbered
     two = sizes[0] != sizes[1]
     files = ["srcvocab.x.spm", "trgvocab.x.spm"] if two else ["vocab.spm"]
     processors = []
@@ -372,8 +377,13 @@ def write_vocabularies(folder, spec):
         model = fill_vocabulary(model, size)
         (folder / name).write_bytes(model)
         processors.append(sentencepiece.SentencePieceProcessor(model_proto=model))
-    cut = lambda text: [*processors[0].encode(text), 0]
-    join = lambda ids: processors[-1].decode([n for n in ids if n != 0])
+
+    def cut(text):
+        return [*processors[0].encode(text), 0]
+
+    def join(ids):
+        return processors[-1].decode([n for n in ids if n != 0])
+
     return cut, join
 
 
@@ -418,7 +428,7 @@ def make(folder, spec, seed):
     targets = [rng.integers(0, vocabularies[1], n).tolist() for n in TARGET_LENGTHS]
     if "oracle" in spec:
         check_formula(spec, tensors, formula, sources, targets)
-    rows, margins = zip(*(greedy(formula, source) for source in sources))
+    rows, margins = zip(*(greedy(spec, formula, source) for source in sources))
     shape = (len(sources), max(TARGET_LENGTHS), vocabularies[1])
     logits = np.full(shape, np.nan, np.float32)
     width = spec["options"]["dim-emb"]
@@ -439,7 +449,7 @@ def make(folder, spec, seed):
     write_model(folder, spec, tensors)
     words = TEXTS[0].split()
     lines = [" ".join(words[i : i + n]) for i, n in ((0, 3), (3, 5), (6, 2))]
-    texts = [greedy(formula, cut(line)) for line in lines]
+    texts = [greedy(spec, formula, cut(line)) for line in lines]
     if min(margin for _, margin in texts) < 1e-3:
         return False
     (folder / "input.txt").write_text("".join(line + "\n" for line in lines))
