@@ -21,8 +21,8 @@ static constexpr std::array<std::string_view, kNumDims> kDimNames = {
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16"};
-static constexpr std::string_view kTokenizerNames[] = {"none", "sentencepiece",
-                                                       "characters"};
+static constexpr std::string_view kTokenizerNames[] = {
+    "none", "sentencepiece", "characters", "byte-level"};
 
 static constexpr std::string_view kEarlyStoppingNames[] = {"true", "false",
                                                            "never"};
@@ -187,7 +187,7 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
     tokenizer.kind = *known;
   else
     reader.fail("has the kind '", kind,
-                "' (supported: none, sentencepiece, characters)");
+                "' (supported: none, sentencepiece, characters, byte-level)");
   if (tokenizer.kind == Kind::None)
     return tokenizer;
 
@@ -195,11 +195,15 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
   tokenizer.eos = narrow(reader.optionalInteger("eos", sourceIds));
   tokenizer.unknown =
       static_cast<int32_t>(reader.integer("unknown", sourceIds));
-  if (tokenizer.kind == Kind::SentencePiece) {
+  if (tokenizer.kind != Kind::Characters)
     tokenizer.special =
         reader.optionalIds("special", {0, std::numeric_limits<int32_t>::max()});
-  } else {
+  if (tokenizer.kind != Kind::SentencePiece)
     tokenizer.bos = narrow(reader.optionalInteger("bos", sourceIds));
+  if (tokenizer.kind == Kind::ByteLevel)
+    tokenizer.cleansUp =
+        reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;
+  if (tokenizer.kind == Kind::Characters) {
     tokenizer.sourceCharacters = reader.string("source");
     tokenizer.targetCharacters = reader.string("target");
   }

@@ -160,7 +160,7 @@ struct Generation {
 };
 
 struct TokenizerDescription {
-  enum class Kind { None, SentencePiece, Characters };
+  enum class Kind { None, SentencePiece, Characters, ByteLevel };
   Kind kind = Kind::None;
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
@@ -170,6 +170,8 @@ struct TokenizerDescription {
   /// Kind Characters: the character at index i has id i.
   std::string sourceCharacters;
   std::string targetCharacters;
+  /// Kind ByteLevel: spaces in front of English punctuation are taken back.
+  bool cleansUp = false;
 };
 std::string_view nameOf(TokenizerDescription::Kind kind);
 

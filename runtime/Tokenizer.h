@@ -72,6 +72,12 @@ makeCharacterTokenizer(const TokenizerDescription &description);
 Result<std::unique_ptr<Tokenizer>>
 makeSentencePieceTokenizer(const Artifact &artifact, const Manifest &manifest);
 
+/// Byte pairs over GPT-2's words, as BART has them: pieces and merges stand in
+/// `section`, "tokenizer.pairs", which must stay. Added tokens in the text,
+/// such as `<mask>`, become their ids.
+Result<std::unique_ptr<Tokenizer>>
+makeByteLevelTokenizer(std::string_view section, const Manifest &manifest);
+
 } // namespace heddle
 
 #endif // HEDDLE_RUNTIME_TOKENIZER_H

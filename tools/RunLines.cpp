@@ -61,15 +61,23 @@ private:
 
 } // namespace
 
+Status heddle::checkGlobalTokens(const Manifest &manifest,
+                                 const RunOptions &options) {
+  const Entry &encode = *manifest.entry("encode");
+  if (options.globalTokens && !encode.argument("global", ArgumentKind::Input))
+    return Status::error("--global is given, but '", options.file,
+                         "' knows no global tokens");
+  return {};
+}
+
 static Result<SourceReader> openSources(const Model &model,
                                         const RunOptions &options) {
   if (!options.ids && !model.tokenizer())
     return Status::error("'", options.file,
                          "' has no tokenizer, expected --ids");
-  const Entry &encode = *model.manifest().entry("encode");
-  if (options.globalTokens && !encode.argument("global", ArgumentKind::Input))
-    return Status::error("--global is given, but '", options.file,
-                         "' knows no global tokens");
+  if (Status status = checkGlobalTokens(model.manifest(), options);
+      !status.ok())
+    return status;
   Result<LineReader> lines = options.texts.empty()
                                  ? LineReader::standardInput()
                                  : LineReader::texts(options.texts);

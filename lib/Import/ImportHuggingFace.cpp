@@ -1,10 +1,12 @@
 //===- ImportHuggingFace.cpp - Encoder-decoders in Hugging Face's form ----===//
 //
 // A folder with `config.json`, perhaps `generation_config.json`, and
-// safetensors whose names are those of transformers' modules.
+// safetensors or pickles of torch whose names are those of transformers'
+// modules.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/ByteLevelTokenizer.h"
 #include "lib/Import/HuggingFaceGeneration.h"
 #include "lib/Import/HuggingFaceModel.h"
 #include "lib/Import/ImportModel.h"
@@ -31,7 +33,7 @@ static Expected<ConfigReader> readConfig(StringRef path) {
 }
 
 /// The tokenizer that the folder has, of the kinds that are supported.
-static Expected<Tokenizer>
+static Expected<ImportedTokenizer>
 readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
   if (!config.sourceCharacters.empty())
     return makeCharacterTokenizer(config.sourceCharacters,
@@ -39,7 +41,7 @@ readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
                                   config.vocabulary);
   if (config.architecture == HuggingFaceConfig::Architecture::Marian)
     return readMarianMtTokenizer(folder, config.vocabulary);
-  return Tokenizer();
+  return readByteLevelTokenizer(folder, config.vocabulary);
 }
 
 Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
@@ -67,10 +69,10 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
     return generation.takeError();
 
   ImportedModel model;
-  if (Error error = model.weights.addSafetensorsFolder(folder))
+  if (Error error = model.weights.addHuggingFaceFolder(folder))
     return std::move(error);
   int32_t eos = cast<DenseI32ArrayAttr>(generation->get("eos"))[0];
-  Expected<Tokenizer> tokenizer = readTokenizer(folder, *config, eos);
+  Expected<ImportedTokenizer> tokenizer = readTokenizer(folder, *config, eos);
   if (!tokenizer)
     return tokenizer.takeError();
   model.tokenizer = std::move(tokenizer->manifest);

@@ -63,7 +63,7 @@ static Expected<ImportedModel> importByKind(StringRef path,
   if (isMarianFolder(path))
     return importMarianFolder(path, context);
   return makeError("'" + path + "' is no model folder: it has neither " +
-                   "config.json nor model*.bin");
+                   "config.json nor model*.bin or model*.npz");
 }
 
 /// Of what passes and LLVM do, parts take the square of a function's ops: this
