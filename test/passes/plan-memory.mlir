@@ -240,6 +240,33 @@ func.func private @unused_buffer_takes_no_memory() {
 
 // -----
 
+// Rows of a chunk are bounded; what is not has the larger size at some time.
+
+// CHECK-LABEL: func.func private @bounded_rows.arena(
+// CHECK-SAME: %[[BATCH:[^:]*]]: index, %[[SOURCE:[^:]*]]: index)
+// CHECK-DAG: %[[ROWS:.*]] = arith.muli %[[BATCH]], %[[SOURCE]]
+// CHECK: %[[SOME:.*]] = arith.minui %[[ROWS]], %c64
+// CHECK: %[[BYTES:.*]] = arith.muli %[[SOME]], %c32
+// CHECK: arith.ceildivui %[[BYTES]], %c64
+// CHECK: return
+func.func private @bounded_rows(%x: memref<?x?x8xf32> {transformer.dims = ["batch", "source"]}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %batch = memref.dim %x, %c0 : memref<?x?x8xf32>
+  %source = memref.dim %x, %c1 : memref<?x?x8xf32>
+  %rows = arith.muli %batch, %source : index
+  %most = arith.minui %rows, %c64 : index
+  %a = memref.alloc(%most) : memref<?x8xf32>
+  scf.for %i = %c0 to %rows step %c64 {
+    %part = transformer.rows %a[%c0 for %most] : memref<?x8xf32>
+    transformer.activation relu %part into %part : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  }
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func private @declaration_is_left_alone(memref<16xf32>)
 // CHECK-NOT: func.func
 func.func private @declaration_is_left_alone(memref<16xf32>)
