@@ -310,6 +310,10 @@ def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
     a view of the argument with `transformer.arena`, and `@f.arena`, a function of
     the named dimensions, returns how many bytes `@f` needs.
 
+    Attention over whole sequences writes over its queries where nothing reads them
+    later. Buffers that look like an argument with `transformer.output` take its
+    memory, one after the other, until it is written.
+
     Buffers that are never alive together share a slot; a slot is as large as the
     largest of its buffers, whatever the dimensions turn out to be. Offsets are
     sums of slot sizes, multiples of 64 bytes.

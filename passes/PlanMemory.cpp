@@ -8,6 +8,10 @@
 // buffers is as large as their maximum at run time. Monomials, bounded or not,
 // and maxima never decrease, as KernelAbi.h promises of arenas.
 //
+// Two kinds of buffers take no slot: the result of attention where it can stand
+// in the place of the queries, and what dies before the memory of one of the
+// function's results is needed.
+//
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
@@ -19,7 +23,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace heddle {
@@ -72,6 +78,8 @@ private:
   LogicalResult nameDims();
   LogicalResult collectBuffers();
   std::optional<std::pair<unsigned, unsigned>> lifeOf(Value buffer) const;
+  void writeOverQueries();
+  void borrowResults();
   LogicalResult multiply(Monomial &size, Value extent) const;
   FailureOr<Monomial> sizeOf(memref::AllocOp alloc) const;
   void assignSlots();
@@ -135,6 +143,16 @@ LogicalResult MemoryPlanner::multiply(Monomial &size, Value extent) const {
     return failure();
   size.dims.push_back(llvm::find(dimNames, name.getValue()) - dimNames.begin());
   return success();
+}
+
+/// Whether the sizes of a buffer are the named dimensions of an argument.
+static bool haveSameNames(memref::AllocOp alloc, BlockArgument argument) {
+  for (int64_t axis = 0, size = 0; axis < alloc.getType().getRank(); ++axis)
+    if (alloc.getType().isDynamicDim(axis) &&
+        nameOfSize(alloc.getDynamicSizes()[size++]) !=
+            nameOfArgumentDim(argument, axis))
+      return false;
+  return true;
 }
 
 /// Bytes of one element in memory; none for types that are no plain numbers.
@@ -224,6 +242,61 @@ LogicalResult MemoryPlanner::collectBuffers() {
     return WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
+}
+
+/// Whether attention over whole sequences reads `query` as its queries alone.
+static bool readsAsQuery(AttentionOp op, ArrayRef<Value> query) {
+  auto isQuery = [&](Value value) { return llvm::is_contained(query, value); };
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  return !op.isStep() && llvm::count_if(op->getOperands(), isQuery) == 1 &&
+         llvm::none_of(captured, isQuery);
+}
+
+/// Attention reads a query before it writes that row of its result, and no
+/// other query from then on.
+void MemoryPlanner::writeOverQueries() {
+  auto ofBuffer = [&](Value memref) {
+    auto alloc = memref.getDefiningOp<memref::AllocOp>();
+    return llvm::find_if(
+        buffers, [&](const Buffer &buffer) { return buffer.alloc == alloc; });
+  };
+  function.walk([&](AttentionOp op) {
+    auto query = ofBuffer(op.getQuery()),
+         result = ofBuffer(op.getDestination());
+    if (query == buffers.end() || result == buffers.end() ||
+        query->death != result->birth || !(query->size == result->size) ||
+        query->alloc.getType() != result->alloc.getType() ||
+        !readsAsQuery(op, llvm::to_vector(aliases.resolve(op.getQuery()))))
+      return;
+    query->death = result->death;
+    result->alloc.replaceAllUsesWith(query->alloc.getResult());
+    result->alloc.erase();
+    buffers.erase(result);
+  });
+}
+
+/// Lets buffers that look like a result of the function take its memory, one
+/// after the other, until it is written.
+void MemoryPlanner::borrowResults() {
+  for (BlockArgument argument : function.getArguments()) {
+    auto life = lifeOf(argument);
+    if (!life || !function.getArgAttr(argument.getArgNumber(), kOutputAttr))
+      continue;
+    std::optional<unsigned> takenUntil;
+    llvm::erase_if(buffers, [&](Buffer &buffer) {
+      if (buffer.alloc.getType() != argument.getType() ||
+          bytesReadBehind(buffer.alloc.getType()) != 0 ||
+          !haveSameNames(buffer.alloc, argument) ||
+          (takenUntil && buffer.birth <= *takenUntil) ||
+          buffer.death >= life->first)
+        return false;
+      takenUntil = buffer.death;
+      buffer.alloc.replaceAllUsesWith(Value(argument));
+      buffer.alloc.erase();
+      return true;
+    });
+  }
 }
 
 void MemoryPlanner::assignSlots() {
@@ -348,6 +421,8 @@ LogicalResult MemoryPlanner::plan() {
   llvm::sort(buffers, [](const Buffer &lhs, const Buffer &rhs) {
     return std::pair(lhs.birth, lhs.death) < std::pair(rhs.birth, rhs.death);
   });
+  writeOverQueries();
+  borrowResults();
   assignSlots();
   placeBuffers();
   buildArenaFunction();
