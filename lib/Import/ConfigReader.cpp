@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -70,6 +71,17 @@ double ConfigReader::number(StringRef field, double byDefault, double min,
   if (number && *number >= min && *number <= max)
     return *number;
   fail(field, ("numbers from " + llvm::formatv("{0} to {1}", min, max)).str());
+  return byDefault;
+}
+
+double ConfigReader::positive(StringRef field, double byDefault) {
+  const json::Value *value = readNonNull(field);
+  if (!value)
+    return byDefault;
+  std::optional<double> number = value->getAsNumber();
+  if (number && *number > 0 && std::isfinite(*number))
+    return *number;
+  fail(field, "positive numbers");
   return byDefault;
 }
 

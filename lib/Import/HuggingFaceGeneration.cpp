@@ -194,7 +194,6 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
                        Builder &builder) {
   constexpr int64_t limit = 1 << 30;
   constexpr double most = std::numeric_limits<float>::max();
-  constexpr double least = std::numeric_limits<float>::min();
   auto setCount = [&](StringRef key, int64_t count, int64_t byDefault) {
     if (count != byDefault)
       settings.set(key, builder.getI32IntegerAttr(count));
@@ -213,9 +212,8 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
     settings.set("early_stopping", builder.getStringAttr("true"));
   setCount("no_repeat_ngram",
            config.integer("no_repeat_ngram_size", 0, 0, limit), 0);
-  setNumber("repetition_penalty",
-            config.number("repetition_penalty", 1, least, most), 1);
-  setNumber("temperature", config.number("temperature", 1, least, most), 1);
+  setNumber("repetition_penalty", config.positive("repetition_penalty", 1), 1);
+  setNumber("temperature", config.positive("temperature", 1), 1);
   setCount("top_k", config.integer("top_k", 0, 0, limit), 0);
   setNumber("top_p", config.number("top_p", 1, 0, 1), 1);
   setNumber("min_p", config.number("min_p", 0, 0, 1), 0);

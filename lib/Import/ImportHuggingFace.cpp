@@ -10,6 +10,7 @@
 #include "lib/Import/HuggingFaceGeneration.h"
 #include "lib/Import/HuggingFaceModel.h"
 #include "lib/Import/ImportModel.h"
+#include "lib/Import/RandomParameters.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
@@ -45,7 +46,8 @@ readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
 }
 
 Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
-                                                MLIRContext &context) {
+                                                MLIRContext &context,
+                                                const ImportOptions &options) {
   SmallString<128> configPath = folder, generationPath = folder;
   sys::path::append(configPath, "config.json");
   sys::path::append(generationPath, "generation_config.json");
@@ -69,8 +71,9 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
     return generation.takeError();
 
   ImportedModel model;
-  if (Error error = model.weights.addHuggingFaceFolder(folder))
-    return std::move(error);
+  if (!options.randomSeed)
+    if (Error error = model.weights.addHuggingFaceFolder(folder))
+      return std::move(error);
   int32_t eos = cast<DenseI32ArrayAttr>(generation->get("eos"))[0];
   Expected<ImportedTokenizer> tokenizer = readTokenizer(folder, *config, eos);
   if (!tokenizer)
@@ -79,7 +82,9 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
   model.sections = std::move(tokenizer->sections);
 
   model.module = createModule(folder, config->getModelType(), context);
-  LayerBuilder layers(*model.module, model.weights);
+  LayerBuilder layers(*model.module, model.weights,
+                      options.randomSeed ? MissingTensors::Declare
+                                         : MissingTensors::Fail);
   HuggingFaceModel functions(layers, *config);
   if (config->architecture == HuggingFaceConfig::Architecture::Led)
     buildLedEncode(functions);
@@ -93,6 +98,10 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
                   getVocabularyAttr(context, config->vocabulary,
                                     config->decoderVocabulary));
   module->setAttr(kGenerationAttr, *generation);
+  if (options.randomSeed)
+    if (Error error = drawParameters(module, *options.randomSeed,
+                                     config->deviation, model.weights))
+      return std::move(error);
   return model;
 }
 

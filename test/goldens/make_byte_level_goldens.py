@@ -62,7 +62,8 @@ def texts():
             begin = rng.randrange(len(sentence))
             parts.append(sentence[begin : begin + rng.randint(1, 12)])
             parts.append(rng.choice(SPACES + TOKENS + ["", "'s", "'LL", "''t"]))
-        lines.append("".join(parts).encode())
+        # A carriage return at the end is no part of a line.
+        lines.append("".join(parts).removesuffix("\r").encode())
     lines += DAMAGED
     lines += [b"a" * 300, "é".encode() * 90, b" " * 20, b" " * 20 + b"x"]
     return lines
