@@ -206,8 +206,7 @@ private:
   };
   Choice chooseToken(int64_t row);
   Choice chooseFrom(int64_t row, NextTokenScores logits);
-  int32_t largestOfRanges(int64_t row) const;
-  int64_t indexOf(int64_t row, NextTokenScores logits);
+  std::optional<int64_t> indexOf(int64_t row, const NextTokenScores &scores);
 
   const SearchOptions &options;
   std::vector<Hypothesis> hypotheses;
@@ -219,35 +218,14 @@ private:
 };
 } // namespace
 
-/// The allowed token with the largest logit, on a tie the one with the lowest
-/// id, among the largest of each range. Where no logit is a number, the
-/// sentence ends.
-int32_t SingleSearch::largestOfRanges(int64_t row) const {
-  LargestLogits logits = session.largest(row);
-  int64_t best = -1;
-  bool areAllLowest = true;
-  for (int64_t i = 0; i < logits.count; ++i) {
-    areAllLowest &= logits.values[i] == kLowest;
-    if (logits.ids[i] >= 0 &&
-        (best < 0 || logits.values[i] > logits.values[best]))
-      best = i;
-  }
-  if (best >= 0)
-    return logits.ids[best];
-  return areAllLowest ? kFirstId : settings.eos[0];
-}
-
-/// The same of all logits, or one that is drawn; -1 where none is a number.
-int64_t SingleSearch::indexOf(int64_t row, NextTokenScores logits) {
-  const float *begin = logits.values, *end = begin + logits.count;
-  float best = largestOf(begin, logits.count);
-  if (best == kLowest)
-    return std::count(begin, end, best) == logits.count
-               ? logits.find(kFirstId).value_or(0)
-               : -1;
-  if (keys.empty())
-    return std::find(begin, end, best) - begin;
-  return sampler.draw(begin, logits.count,
+/// The place of the largest score, or one that is drawn; none where no score is
+/// a number.
+std::optional<int64_t> SingleSearch::indexOf(int64_t row,
+                                             const NextTokenScores &scores) {
+  std::optional<int64_t> largest = findLargest(scores);
+  if (keys.empty() || !largest || scores.values[*largest] == kLowest)
+    return largest;
+  return sampler.draw(scores.values, scores.count,
                       {options.seed, keys[size_t(session.sentence(row))],
                        /*sample=*/0, uint32_t(tokens[row].size())});
 }
@@ -261,10 +239,10 @@ SingleSearch::Choice SingleSearch::chooseFrom(int64_t row,
     values = unchanged.data();
   }
   constraints.apply(soFar(row), logits);
-  int64_t index = indexOf(row, logits);
-  if (index < 0)
+  std::optional<int64_t> index = indexOf(row, logits);
+  if (!index)
     return {settings.eos[0], kLowest};
-  return {logits.id(index), options.wantsSums ? values[index] - sum : 0};
+  return {logits.id(*index), options.wantsSums ? values[*index] - sum : 0};
 }
 
 SingleSearch::Choice SingleSearch::chooseToken(int64_t row) {
@@ -272,7 +250,7 @@ SingleSearch::Choice SingleSearch::chooseToken(int64_t row) {
     return forced->isSuppressed ? Choice{kFirstId, kLowest}
                                 : Choice{forced->token, 0};
   if (batch.form == DecoderForm::GreedyStep)
-    return {largestOfRanges(row), 0};
+    return {findLargest(session.largest(row)).value_or(settings.eos[0]), 0};
   return chooseFrom(row, logitsOf(row));
 }
 

@@ -13,6 +13,7 @@
 #ifndef HEDDLE_RUNTIME_SESSION_H
 #define HEDDLE_RUNTIME_SESSION_H
 
+#include "runtime/GreedyChoice.h"
 #include "runtime/Manifest.h"
 #include "runtime/Model.h"
 #include "runtime/Profile.h"
@@ -34,15 +35,6 @@ using TokenIds = std::vector<int32_t>;
 /// the vocabulary, of which GreedyStep returns the largest logits only, or over
 /// each sentence's candidates; or none, where the encoder is all that runs.
 enum class DecoderForm { None, Full, Step, GreedyStep, ShortlistStep };
-
-/// The largest logit of each of `count` ranges of the vocabulary, and the first
-/// id that has it, among those that are not forbidden. An id of -1 stands where
-/// none is above -inf; the value is then NaN if one is no number.
-struct LargestLogits {
-  const float *values;
-  const int32_t *ids;
-  int64_t count;
-};
 
 /// What a batch asks of a decoder.
 struct DecoderRequest {

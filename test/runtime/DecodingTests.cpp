@@ -8,7 +8,7 @@
 
 #include "ToyModel.h"
 
-#include "runtime/GreedyDecoder.h"
+#include "runtime/Generate.h"
 
 #include <algorithm>
 #include <atomic>
@@ -33,6 +33,19 @@ void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 namespace {
 
+/// The best hypothesis of each source.
+Result<std::vector<Ids>> decodeBest(const Model &model, Session &session,
+                                    const std::vector<Ids> &sources,
+                                    const SearchOptions &options) {
+  auto found = generate(model, session, sources, /*prefixes=*/{}, options);
+  if (!found.ok())
+    return found.status();
+  std::vector<Ids> best;
+  for (std::vector<Hypothesis> &hypotheses : *found)
+    best.push_back(std::move(hypotheses.front().tokens));
+  return best;
+}
+
 class DecodingTest : public ToyModelTest {
 protected:
   /// The toy model with these keys added to "generation".
@@ -49,14 +62,14 @@ protected:
 
   static std::vector<Ids> decode(const Model &model,
                                  const std::vector<Ids> &sources, size_t batch,
-                                 const DecodeOptions &options) {
+                                 const SearchOptions &options) {
     Session session(model);
     std::vector<Ids> results;
     for (size_t i = 0; i < sources.size(); i += batch) {
       std::vector<Ids> part(sources.begin() + i,
                             sources.begin() +
                                 std::min(i + batch, sources.size()));
-      auto decoded = decodeGreedy(model, session, part, options);
+      auto decoded = decodeBest(model, session, part, options);
       EXPECT_TRUE(decoded.ok()) << decoded.message();
       if (decoded.ok())
         results.insert(results.end(), decoded->begin(), decoded->end());
@@ -73,8 +86,9 @@ protected:
     Model all = load(added), greedy = load(added, /*hasGreedyStep=*/true);
     json generation = toyManifest()["generation"];
     generation.update(added);
+    // That of a manifest counts the start token.
     if (atLeast)
-      generation["min_length"] = *atLeast;
+      generation["min_length"] = *atLeast + 1;
     std::vector<Ids> sources = toySources(60);
     for (bool shortlist : {false, true}) {
       std::vector<Ids> expected;
@@ -83,7 +97,7 @@ protected:
             source, generation, limit,
             shortlist ? std::optional(toyCandidates(source)) : std::nullopt));
       for (size_t batch : {1, 7, 60}) {
-        DecodeOptions options;
+        SearchOptions options;
         options.useShortlist = shortlist;
         options.maxLength = requested;
         options.minLength = atLeast;
@@ -218,10 +232,10 @@ TEST_F(DecodingTest, steps_allocate_nothing) {
   std::vector<Ids> sources = toySources(8);
   Session session(model);
   auto count = [&](int64_t length) {
-    DecodeOptions options;
+    SearchOptions options;
     options.maxLength = length;
     size_t before = allocations;
-    auto decoded = decodeGreedy(model, session, sources, options);
+    auto decoded = decodeBest(model, session, sources, options);
     EXPECT_TRUE(decoded.ok());
     return allocations - before;
   };
@@ -233,8 +247,8 @@ TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
   Model model = load({{"max_source", 4}});
   Session session(model);
   auto message = [&](const std::vector<Ids> &sources,
-                     const DecodeOptions &options = {}) {
-    auto decoded = decodeGreedy(model, session, sources, options);
+                     const SearchOptions &options = {}) {
+    auto decoded = decodeBest(model, session, sources, options);
     return decoded.ok() ? "decoded" : decoded.message();
   };
   EXPECT_EQ(message({}), "a batch has no sentence");
@@ -246,7 +260,7 @@ TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
   EXPECT_EQ(message({{1, 2, 3, 4, 5}}), "sentence 1 of a batch has 5 tokens "
                                         "but the model has positions for 4");
   for (int64_t length : {int64_t(0), int64_t(1) << 31}) {
-    DecodeOptions options;
+    SearchOptions options;
     options.maxLength = length;
     EXPECT_EQ(message({{1}}, options),
               "the maximal length is " + std::to_string(length) +
@@ -270,9 +284,9 @@ TEST_F(DecodingTest, memory_that_nobody_has) {
     Result<Model> model = Model::load(file.path());
     EXPECT_TRUE(model.ok()) << model.message();
     Session session(*model);
-    DecodeOptions options;
+    SearchOptions options;
     options.useShortlist = false;
-    auto decoded = decodeGreedy(*model, session, {{1}, {2, 3}}, options);
+    auto decoded = decodeBest(*model, session, {{1}, {2, 3}}, options);
     return decoded.ok() ? "decoded" : decoded.message();
   };
   EXPECT_EQ(message(int64_t(1) << 60),

@@ -7,7 +7,7 @@
 
 #include "ToyModel.h"
 
-#include "runtime/GreedyDecoder.h"
+#include "runtime/Generate.h"
 #include "runtime/Thread.h"
 
 using namespace heddle;
@@ -30,9 +30,11 @@ TEST_F(SharedModelTest, serves_many_threads) {
     Result<Thread> thread = Thread::start([&] {
       Session session(*model);
       for (auto first = sources.begin(); first != sources.end(); first += 5) {
-        auto batch = decodeGreedy(*model, session, {first, first + 5}, {});
+        auto batch = generate(*model, session, {first, first + 5},
+                              /*prefixes=*/{}, {});
         ASSERT_TRUE(batch.ok()) << batch.message();
-        result.insert(result.end(), batch->begin(), batch->end());
+        for (const std::vector<Hypothesis> &hypotheses : *batch)
+          result.push_back(hypotheses.front().tokens);
       }
     });
     ASSERT_TRUE(thread.ok()) << thread.message();

@@ -1,0 +1,256 @@
+//===- BeamSearchTests.cpp - Searches of the toy model --------------------===//
+//
+// A search as wide as all sequences finds the best of them; how transformers
+// searches narrower is compared with its own results in test/execution/search.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ToyModel.h"
+
+#include "runtime/Generate.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace heddle;
+using namespace heddle::test;
+using nlohmann::json;
+
+namespace {
+
+class BeamSearchTest : public ToyModelTest {
+protected:
+  static Model load() {
+    TemporaryFile file(toyArtifact(toyManifest()).build());
+    Result<Model> model = Model::load(file.path());
+    EXPECT_TRUE(model.ok()) << model.message();
+    return std::move(*model);
+  }
+
+  static std::vector<std::vector<Hypothesis>>
+  search(const Model &model, const std::vector<Ids> &sources, size_t batch,
+         const SearchOptions &options, const std::vector<Ids> &prefixes = {}) {
+    Session session(model);
+    std::vector<std::vector<Hypothesis>> results;
+    for (size_t i = 0; i < sources.size(); i += batch) {
+      size_t end = std::min(i + batch, sources.size());
+      auto part = [&](const std::vector<Ids> &all) {
+        return all.empty() ? all
+                           : std::vector<Ids>(all.begin() + ptrdiff_t(i),
+                                              all.begin() + ptrdiff_t(end));
+      };
+      auto found =
+          generate(model, session, part(sources), part(prefixes), options);
+      EXPECT_TRUE(found.ok()) << found.message();
+      if (found.ok())
+        std::move(found->begin(), found->end(), std::back_inserter(results));
+    }
+    return results;
+  }
+};
+
+/// The log-probabilities of what follows `tokens`.
+std::vector<double> logProbabilities(const Ids &source, const Ids &tokens) {
+  std::vector<float> logits = toyLogits(source, tokens);
+  double sum = 0;
+  for (float logit : logits)
+    sum += std::exp(double(logit));
+  std::vector<double> result;
+  for (float logit : logits)
+    result.push_back(logit - std::log(sum));
+  return result;
+}
+
+/// The best sequence of at most `limit` of the ids below `count`, by its sum
+/// over the length to the power of `penalty`.
+struct Exhaustive {
+  const Ids &source;
+  int64_t limit;
+  int32_t count;
+  double penalty;
+  Ids best = {};
+  double bestScore = -1e30;
+
+  void extend(const Ids &tokens, double sum) {
+    std::vector<double> next = logProbabilities(source, tokens);
+    for (int32_t id = 0; id < count; ++id) {
+      Ids longer = tokens;
+      longer.push_back(id);
+      double length = double(longer.size()), total = sum + next[size_t(id)];
+      if (id != kToyEos && int64_t(longer.size()) < limit) {
+        extend(longer, total);
+      } else if (total / std::pow(length, penalty) > bestScore) {
+        best = longer;
+        bestScore = total / std::pow(length, penalty);
+      }
+    }
+  }
+};
+
+} // namespace
+
+TEST_F(BeamSearchTest, a_wide_search_finds_the_best_of_all_sequences) {
+  Model model = load();
+  constexpr int32_t kIds = 5;
+  SearchOptions options;
+  options.useShortlist = false;
+  options.maxLength = 4;
+  options.beams = 128; // 4^3 sequences of three tokens without eos.
+  options.earlyStopping = EarlyStopping::Never;
+  options.suppress.emplace();
+  for (int32_t id = kIds; id < kToyTargetVocabulary; ++id)
+    options.suppress->push_back(id);
+  for (double penalty : {0.0, 1.0, 2.0}) {
+    options.lengthPenalty = penalty;
+    std::vector<Ids> sources = toySources(20);
+    auto found = search(model, sources, 7, options);
+    ASSERT_EQ(found.size(), sources.size());
+    for (size_t i = 0; i < sources.size(); ++i) {
+      Exhaustive all{sources[i], 4, kIds, penalty};
+      all.extend({}, 0);
+      EXPECT_EQ(found[i].front().tokens, all.best) << i << " " << penalty;
+      EXPECT_NEAR(found[i].front().score, all.bestScore, 1e-5);
+    }
+  }
+}
+
+TEST_F(BeamSearchTest, neighbours_leave_no_trace) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(30);
+  for (bool shortlist : {false, true})
+    for (int64_t beams : {2, 5}) {
+      SearchOptions options;
+      options.useShortlist = shortlist;
+      options.beams = beams;
+      options.lengthPenalty = 0.7;
+      auto expected = search(model, sources, 1, options);
+      for (size_t batch : {4, 30}) {
+        auto found = search(model, sources, batch, options);
+        ASSERT_EQ(found.size(), expected.size());
+        for (size_t i = 0; i < found.size(); ++i) {
+          ASSERT_EQ(found[i].size(), expected[i].size());
+          for (size_t k = 0; k < found[i].size(); ++k) {
+            EXPECT_EQ(found[i][k].tokens, expected[i][k].tokens);
+            EXPECT_EQ(found[i][k].sum, expected[i][k].sum);
+            EXPECT_EQ(found[i][k].score, expected[i][k].score);
+          }
+        }
+      }
+    }
+}
+
+TEST_F(BeamSearchTest, hypotheses_are_different_and_in_order) {
+  Model model = load();
+  SearchOptions options;
+  options.beams = 4;
+  for (auto &hypotheses : search(model, toySources(30), 30, options)) {
+    EXPECT_LE(hypotheses.size(), 4u);
+    for (size_t k = 1; k < hypotheses.size(); ++k) {
+      EXPECT_GE(hypotheses[k - 1].score, hypotheses[k].score);
+      EXPECT_NE(hypotheses[k - 1].tokens, hypotheses[k].tokens);
+    }
+  }
+}
+
+TEST_F(BeamSearchTest, sums_are_those_of_the_model) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(10);
+  for (int64_t beams : {1, 3}) {
+    SearchOptions options;
+    options.useShortlist = false;
+    options.beams = beams;
+    options.wantsSums = true;
+    auto found = search(model, sources, 10, options);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      double sum = 0;
+      Ids before;
+      for (int32_t id : found[i].front().tokens) {
+        sum += logProbabilities(sources[i], before)[size_t(id)];
+        before.push_back(id);
+      }
+      EXPECT_NEAR(found[i].front().sum, sum, 1e-5);
+    }
+  }
+}
+
+TEST_F(BeamSearchTest, a_prefix_is_no_part_of_sums_and_limits) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(12), prefixes;
+  for (size_t i = 0; i < sources.size(); ++i)
+    prefixes.push_back(Ids(i % 4, int32_t(1 + i % 3)));
+  for (int64_t beams : {1, 3}) {
+    SearchOptions options;
+    options.useShortlist = false;
+    options.beams = beams;
+    options.wantsSums = true;
+    options.maxLength = 3;
+    auto expected = search(model, sources, 1, options, prefixes);
+    auto found = search(model, sources, 12, options, prefixes);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const Hypothesis &best = found[i].front();
+      EXPECT_EQ(best.tokens, expected[i].front().tokens);
+      EXPECT_EQ(best.sum, expected[i].front().sum);
+      size_t prefix = prefixes[i].size();
+      ASSERT_GE(best.tokens.size(), prefix + 1);
+      EXPECT_LE(best.tokens.size(), prefix + 3);
+      EXPECT_TRUE(std::equal(prefixes[i].begin(), prefixes[i].end(),
+                             best.tokens.begin()));
+      double sum = 0;
+      Ids before = prefixes[i];
+      for (size_t k = prefix; k < best.tokens.size(); ++k) {
+        sum += logProbabilities(sources[i], before)[size_t(best.tokens[k])];
+        before.push_back(best.tokens[k]);
+      }
+      EXPECT_NEAR(best.sum, sum, 1e-5);
+    }
+  }
+}
+
+TEST_F(BeamSearchTest, a_cold_sample_is_greedy) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(30);
+  SearchOptions greedy, sample;
+  sample.samples = true;
+  auto tokensOf = [&](const SearchOptions &options, size_t batch) {
+    std::vector<Ids> tokens;
+    for (auto &hypotheses : search(model, sources, batch, options))
+      tokens.push_back(hypotheses.front().tokens);
+    return tokens;
+  };
+  sample.temperature = 0;
+  EXPECT_EQ(tokensOf(sample, 30), tokensOf(greedy, 30));
+  sample.temperature = 1e-4;
+  EXPECT_EQ(tokensOf(sample, 30), tokensOf(greedy, 30));
+  sample.temperature = 3;
+  EXPECT_NE(tokensOf(sample, 30), tokensOf(greedy, 30));
+  EXPECT_EQ(tokensOf(sample, 30), tokensOf(sample, 1));
+  auto first = tokensOf(sample, 30);
+  sample.seed = 1;
+  EXPECT_NE(tokensOf(sample, 30), first);
+}
+
+TEST_F(BeamSearchTest, refuses_what_means_nothing) {
+  Model model = load();
+  Session session(model);
+  auto message = [&](auto change) {
+    SearchOptions options;
+    change(options);
+    auto found = generate(model, session, {{1}}, {}, options);
+    return found.ok() ? "found" : found.message();
+  };
+  using Options = SearchOptions &;
+  EXPECT_EQ(message([](Options o) { o.beams = 0; }),
+            "the number of beams is 0, expected a number from 1 to 256");
+  EXPECT_EQ(message([](Options o) { o.samples = true, o.beams = 2; }),
+            "a sample has one beam, found 2");
+  EXPECT_EQ(message([](Options o) { o.topP = 1.5; }),
+            "top-p is 1.5, expected a number from 0 to 1");
+  EXPECT_EQ(message([](Options o) { o.repetitionPenalty = 0; }),
+            "the repetition penalty is 0, expected a positive number");
+  SearchOptions options;
+  auto found = generate(model, session, {{1}}, {{1}, {2}}, options);
+  EXPECT_EQ(found.message(), "a batch of 1 sentences has 2 prefixes");
+  found = generate(model, session, {{1}}, {{11}}, options);
+  EXPECT_EQ(found.message(),
+            "prefix 1 of a batch has the id 11 but the vocabulary has 11");
+}
