@@ -18,8 +18,7 @@ namespace {
 class CharacterTokenizer final : public Tokenizer {
 public:
   CharacterTokenizer(const TokenizerDescription &description)
-      : Tokenizer(description.bos, description.eos),
-        unknown(description.unknown) {
+      : Tokenizer(description), unknown(description.unknown) {
     std::vector<CodePoint> source = split(description.sourceCharacters);
     for (size_t id = 0; id < source.size(); ++id)
       ids.emplace(source[id].value, static_cast<int32_t>(id));

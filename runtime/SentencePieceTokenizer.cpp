@@ -28,8 +28,8 @@ namespace {
 class SentencePieceTokenizer final : public Tokenizer {
 public:
   SentencePieceTokenizer(const TokenizerDescription &description)
-      : Tokenizer(std::nullopt, description.eos), unknown(description.unknown),
-        special(description.special) {
+      : Tokenizer(description), unknown(description.unknown),
+        offset(description.offset), special(description.special) {
     std::sort(special.begin(), special.end());
   }
 
@@ -46,6 +46,8 @@ private:
   int32_t idOf(const std::string &piece) const;
 
   int32_t unknown;
+  /// What ids are above those of the model.
+  int32_t offset;
   std::vector<int32_t> special;
   SentencePieceProcessor source;
   SentencePieceProcessor separateTarget;
@@ -106,10 +108,11 @@ Status SentencePieceTokenizer::load(const Artifact &artifact,
     return loadVocabulary(
         *text, std::min(manifest.sourceVocabulary, manifest.targetVocabulary));
   // Every id of the model is an index into the embedding.
-  if (source.GetPieceSize() > manifest.sourceVocabulary)
-    return Status::error(
-        "section 'tokenizer.source' has ", source.GetPieceSize(),
-        " pieces but the source vocabulary has ", manifest.sourceVocabulary);
+  if (source.GetPieceSize() > manifest.sourceVocabulary - offset)
+    return Status::error("section 'tokenizer.source' has ",
+                         source.GetPieceSize(), " pieces from ", offset,
+                         " on, but the source vocabulary has ",
+                         manifest.sourceVocabulary);
   return Status::success();
 }
 
@@ -118,20 +121,34 @@ int32_t SentencePieceTokenizer::idOf(const std::string &piece) const {
   return found == ids.end() ? unknown : found->second;
 }
 
+/// Removes what the pattern `>>.+<<` finds in the text, and returns it where
+/// the text begins with it.
+static std::optional<std::string> takeLanguageCode(std::string &text) {
+  constexpr size_t bracket = 2;
+  size_t begin = text.find(">>"), end = text.rfind("<<");
+  if (begin == std::string::npos || end == std::string::npos ||
+      end <= begin + bracket)
+    return std::nullopt;
+  std::string code = text.substr(begin, end + bracket - begin);
+  text.erase(begin, code.size());
+  return begin == 0 ? std::optional(code) : std::nullopt;
+}
+
 Result<std::vector<int32_t>>
 SentencePieceTokenizer::pieces(std::string_view text) const {
   std::vector<int32_t> result;
   sentencepiece::util::Status status;
   if (vocabulary.empty()) {
     status = source.Encode(text, &result);
+    if (offset)
+      for (int32_t &id : result)
+        id = id == source.unk_id() ? unknown : id + offset;
   } else {
-    size_t codeEnd = text.find("<<");
-    if (text.substr(0, 2) == ">>" && codeEnd != std::string_view::npos) {
-      result.push_back(idOf(std::string(text.substr(0, codeEnd + 2))));
-      text.remove_prefix(codeEnd + 2);
-    }
+    std::string rest(text);
+    if (std::optional<std::string> code = takeLanguageCode(rest))
+      result.push_back(idOf(*code));
     std::vector<std::string> segments;
-    status = source.Encode(text, &segments);
+    status = source.Encode(rest, &segments);
     for (const std::string &segment : segments)
       result.push_back(idOf(segment));
   }
@@ -141,20 +158,29 @@ SentencePieceTokenizer::pieces(std::string_view text) const {
   return result;
 }
 
+/// Python's str.strip, of ASCII.
+static std::string strip(const std::string &text) {
+  size_t begin = text.find_first_not_of(" \t\n\r\v\f");
+  if (begin == std::string::npos)
+    return std::string();
+  return text.substr(begin, text.find_last_not_of(" \t\n\r\v\f") - begin + 1);
+}
+
 std::string
 SentencePieceTokenizer::decode(const std::vector<int32_t> &targetIds) const {
   std::vector<int32_t> kept;
   int64_t size = vocabulary.empty() ? target->GetPieceSize()
                                     : static_cast<int64_t>(vocabulary.size());
   for (int32_t id : targetIds)
-    if (id >= 0 && id < size &&
+    if (id >= offset && id - offset < size &&
         !std::binary_search(special.begin(), special.end(), id))
-      kept.push_back(id);
+      kept.push_back(id - offset);
 
   std::string text;
   if (vocabulary.empty()) {
     target->Decode(kept, &text).IgnoreError(); // All ids are in range.
-    return text;
+    // As transformers' tokenizers do, not Marian.
+    return offset ? strip(text) : text;
   }
   std::vector<std::string> segments;
   for (int32_t id : kept)
@@ -164,10 +190,7 @@ SentencePieceTokenizer::decode(const std::vector<int32_t> &targetIds) const {
   // does not know keep their mark, and the ends are stripped.
   for (size_t at = 0; (at = text.find(kSpacePiece, at)) != std::string::npos;)
     text.replace(at, kSpacePiece.size(), " ");
-  size_t begin = text.find_first_not_of(" \t\n\r\v\f");
-  if (begin == std::string::npos)
-    return std::string();
-  return text.substr(begin, text.find_last_not_of(" \t\n\r\v\f") - begin + 1);
+  return strip(text);
 }
 
 Result<std::unique_ptr<Tokenizer>>
