@@ -121,19 +121,6 @@ int32_t SentencePieceTokenizer::idOf(const std::string &piece) const {
   return found == ids.end() ? unknown : found->second;
 }
 
-/// Removes what the pattern `>>.+<<` finds in the text, and returns it where
-/// the text begins with it.
-static std::optional<std::string> takeLanguageCode(std::string &text) {
-  constexpr size_t bracket = 2;
-  size_t begin = text.find(">>"), end = text.rfind("<<");
-  if (begin == std::string::npos || end == std::string::npos ||
-      end <= begin + bracket)
-    return std::nullopt;
-  std::string code = text.substr(begin, end + bracket - begin);
-  text.erase(begin, code.size());
-  return begin == 0 ? std::optional(code) : std::nullopt;
-}
-
 Result<std::vector<int32_t>>
 SentencePieceTokenizer::pieces(std::string_view text) const {
   std::vector<int32_t> result;
@@ -144,11 +131,13 @@ SentencePieceTokenizer::pieces(std::string_view text) const {
       for (int32_t &id : result)
         id = id == source.unk_id() ? unknown : id + offset;
   } else {
-    std::string rest(text);
-    if (std::optional<std::string> code = takeLanguageCode(rest))
-      result.push_back(idOf(*code));
+    size_t codeEnd = text.find("<<");
+    if (text.substr(0, 2) == ">>" && codeEnd != std::string_view::npos) {
+      result.push_back(idOf(std::string(text.substr(0, codeEnd + 2))));
+      text.remove_prefix(codeEnd + 2);
+    }
     std::vector<std::string> segments;
-    status = source.Encode(rest, &segments);
+    status = source.Encode(text, &segments);
     for (const std::string &segment : segments)
       result.push_back(idOf(segment));
   }

@@ -87,8 +87,17 @@ Expected<ImportedTokenizer> readMBartTokenizer(StringRef folder,
   constexpr StringLiteral classes[] = {"MBartTokenizer", "MBartTokenizerFast",
                                        "MBart50Tokenizer",
                                        "MBart50TokenizerFast"};
+  Expected<SentencePieceModel> model = readSentencePieceModel(path);
+  if (!model)
+    return model.takeError();
+  // Where nothing says which of the two it is, the vocabulary has room for the
+  // languages of one.
+  constexpr int64_t offset = 1, maskCount = 1;
+  bool hasRoom = vocabulary >= model->pieceCount + offset +
+                                   int64_t(std::size(kLanguages)) + maskCount;
   Expected<std::string> name =
-      readField(*config, "tokenizer_class", classes[0], classes, configPath);
+      readField(*config, "tokenizer_class", classes[hasRoom ? 2 : 0], classes,
+                configPath);
   if (!name)
     return name.takeError();
   bool isFront = StringRef(*name).starts_with("MBart50");
@@ -99,13 +108,10 @@ Expected<ImportedTokenizer> readMBartTokenizer(StringRef folder,
       readField(*config, "src_lang", "en_XX", languages, configPath);
   if (!language)
     return language.takeError();
-  Expected<SentencePieceModel> model = readSentencePieceModel(path);
-  if (!model)
-    return model.takeError();
 
   // fairseq's <s>, <pad>, </s>, <unk> for the model's <unk>, <s>, </s>; behind
   // the pieces the languages and <mask>.
-  constexpr int64_t offset = 1, pad = 1, eos = 2, unknown = 3;
+  constexpr int64_t pad = 1, eos = 2, unknown = 3;
   int64_t firstLanguage = model->pieceCount + offset,
           mask = firstLanguage + int64_t(languages.size());
   int64_t code =
