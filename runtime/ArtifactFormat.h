@@ -46,7 +46,9 @@
 //            "byte-level",
 //        sentencepiece: "eos": 0 (appended), "unknown": 1, "special": [ids
 //            dropped from text]; section tokenizer.vocabulary where present
-//            numbers the pieces; tokenizer.target where absent is the source
+//            numbers the pieces; tokenizer.target where absent is the source;
+//            "offset": 1 (ids are those of the model plus this), "bos": 4 (in
+//            front), "language": 5 (appended behind eos)
 //        characters: "source": "____AIO", "target": "____AIO", "unknown": 3,
 //            "bos": 1, "eos": 2 (put around the characters; either may miss)
 //        byte-level: "bos": 0, "eos": 2 (put around the pieces), "unknown": 3,

@@ -50,7 +50,7 @@ private:
 
 ByteLevelTokenizer::ByteLevelTokenizer(const TokenizerDescription &description,
                                        BytePairs pairs)
-    : Tokenizer(description.bos, description.eos), unknown(description.unknown),
+    : Tokenizer(description), unknown(description.unknown),
       special(description.special), cleansUp(description.cleansUp),
       pairs(pairs) {
   std::sort(special.begin(), special.end());

@@ -18,8 +18,7 @@ namespace {
 class CharacterTokenizer final : public Tokenizer {
 public:
   CharacterTokenizer(const TokenizerDescription &description)
-      : Tokenizer(description.bos, description.eos),
-        unknown(description.unknown) {
+      : Tokenizer(description), unknown(description.unknown) {
     sourceIds = number(split(description.sourceCharacters));
     std::vector<CodePoint> target = split(description.targetCharacters);
     targetIds = number(target);

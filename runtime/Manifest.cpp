@@ -198,8 +198,12 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
   if (tokenizer.kind != Kind::Characters)
     tokenizer.special =
         reader.optionalIds("special", {0, std::numeric_limits<int32_t>::max()});
-  if (tokenizer.kind != Kind::SentencePiece)
-    tokenizer.bos = narrow(reader.optionalInteger("bos", sourceIds));
+  tokenizer.bos = narrow(reader.optionalInteger("bos", sourceIds));
+  if (tokenizer.kind == Kind::SentencePiece) {
+    tokenizer.language = narrow(reader.optionalInteger("language", sourceIds));
+    tokenizer.offset =
+        narrow(reader.optionalInteger("offset", sourceIds)).value_or(0);
+  }
   if (tokenizer.kind == Kind::ByteLevel)
     tokenizer.cleansUp =
         reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;

@@ -164,7 +164,11 @@ struct TokenizerDescription {
   Kind kind = Kind::None;
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
+  /// The source language of mBART, behind eos.
+  std::optional<int32_t> language;
   int32_t unknown = 0;
+  /// Kind SentencePiece: the id of a piece is that of the model plus this.
+  int32_t offset = 0;
   /// Ids that are dropped from text.
   std::vector<int32_t> special;
   /// Kind Characters: the character at index i has id i.

@@ -28,8 +28,8 @@ namespace {
 class SentencePieceTokenizer final : public Tokenizer {
 public:
   SentencePieceTokenizer(const TokenizerDescription &description)
-      : Tokenizer(std::nullopt, description.eos), unknown(description.unknown),
-        special(description.special) {
+      : Tokenizer(description), unknown(description.unknown),
+        offset(description.offset), special(description.special) {
     std::sort(special.begin(), special.end());
   }
 
@@ -50,6 +50,8 @@ private:
   int32_t idOf(const std::string &piece) const;
 
   int32_t unknown;
+  /// What ids are above those of the model.
+  int32_t offset;
   std::vector<int32_t> special;
   SentencePieceProcessor source;
   SentencePieceProcessor separateTarget;
@@ -110,10 +112,11 @@ Status SentencePieceTokenizer::load(const Artifact &artifact,
     return loadVocabulary(
         *text, std::min(manifest.sourceVocabulary, manifest.targetVocabulary));
   // Every id of the model is an index into the embedding.
-  if (source.GetPieceSize() > manifest.sourceVocabulary)
-    return Status::error(
-        "section 'tokenizer.source' has ", source.GetPieceSize(),
-        " pieces but the source vocabulary has ", manifest.sourceVocabulary);
+  if (source.GetPieceSize() > manifest.sourceVocabulary - offset)
+    return Status::error("section 'tokenizer.source' has ",
+                         source.GetPieceSize(), " pieces from ", offset,
+                         " on, but the source vocabulary has ",
+                         manifest.sourceVocabulary);
   return Status::success();
 }
 
@@ -131,6 +134,9 @@ SentencePieceTokenizer::read(std::string_view text,
   sentencepiece::util::Status status;
   if (vocabulary.empty()) {
     status = model.Encode(text, &result);
+    if (offset)
+      for (int32_t &id : result)
+        id = id == model.unk_id() ? unknown : id + offset;
   } else {
     std::vector<std::string> segments;
     status = model.Encode(text, &segments);
@@ -161,20 +167,29 @@ SentencePieceTokenizer::targetPieces(std::string_view text) const {
   return read(text, *target);
 }
 
+/// Python's str.strip, of ASCII.
+static std::string strip(const std::string &text) {
+  size_t begin = text.find_first_not_of(" \t\n\r\v\f");
+  if (begin == std::string::npos)
+    return std::string();
+  return text.substr(begin, text.find_last_not_of(" \t\n\r\v\f") - begin + 1);
+}
+
 std::string
 SentencePieceTokenizer::decode(const std::vector<int32_t> &targetIds) const {
   std::vector<int32_t> kept;
   int64_t size = vocabulary.empty() ? target->GetPieceSize()
                                     : static_cast<int64_t>(vocabulary.size());
   for (int32_t id : targetIds)
-    if (id >= 0 && id < size &&
+    if (id >= offset && id - offset < size &&
         !std::binary_search(special.begin(), special.end(), id))
-      kept.push_back(id);
+      kept.push_back(id - offset);
 
   std::string text;
   if (vocabulary.empty()) {
     target->Decode(kept, &text).IgnoreError(); // All ids are in range.
-    return text;
+    // As transformers' tokenizers do, not Marian.
+    return offset ? strip(text) : text;
   }
   std::vector<std::string> segments;
   for (int32_t id : kept)
@@ -184,10 +199,7 @@ SentencePieceTokenizer::decode(const std::vector<int32_t> &targetIds) const {
   // does not know keep their mark, and the ends are stripped.
   for (size_t at = 0; (at = text.find(kSpacePiece, at)) != std::string::npos;)
     text.replace(at, kSpacePiece.size(), " ");
-  size_t begin = text.find_first_not_of(" \t\n\r\v\f");
-  if (begin == std::string::npos)
-    return std::string();
-  return text.substr(begin, text.find_last_not_of(" \t\n\r\v\f") - begin + 1);
+  return strip(text);
 }
 
 Result<std::unique_ptr<Tokenizer>>

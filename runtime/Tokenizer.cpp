@@ -18,6 +18,8 @@ Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text) const {
     ids->insert(ids->begin(), *bos);
   if (eos)
     ids->push_back(*eos);
+  if (language)
+    ids->push_back(*language);
   return ids;
 }
 

@@ -40,8 +40,9 @@ public:
   virtual std::string decode(const std::vector<int32_t> &ids) const = 0;
 
 protected:
-  Tokenizer(std::optional<int32_t> bos, std::optional<int32_t> eos)
-      : bos(bos), eos(eos) {}
+  explicit Tokenizer(const TokenizerDescription &description)
+      : bos(description.bos), eos(description.eos),
+        language(description.language) {}
 
   /// The ids of `text` alone.
   virtual Result<std::vector<int32_t>> pieces(std::string_view text) const = 0;
@@ -54,6 +55,7 @@ protected:
 private:
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
+  std::optional<int32_t> language;
 };
 
 /// The tokenizer that the manifest describes; null for kind "none".
@@ -68,7 +70,8 @@ makeCharacterTokenizer(const TokenizerDescription &description);
 
 /// SentencePiece, its pieces numbered by the model itself or by the section
 /// tokenizer.vocabulary: then a leading `>>code<<` of the text is one piece, as
-/// in transformers' MarianTokenizer. Implemented by the library.
+/// in transformers' MarianTokenizer; or by the model plus an offset, as in
+/// those of mBART and Pegasus. Implemented by the library.
 Result<std::unique_ptr<Tokenizer>>
 makeSentencePieceTokenizer(const Artifact &artifact, const Manifest &manifest);
 

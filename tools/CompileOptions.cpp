@@ -242,6 +242,8 @@ static Error checkTogether(const CompileOptions &options) {
                      "', expected auto, f32, bf16 or int8");
   if (Error error = checkKept(options))
     return error;
+  if (!options.weights.empty() && options.randomSeed)
+    return makeError("--weights and --random-weights are given, expected one");
   if (!options.writeWeights.empty() && !options.randomSeed)
     return makeError("--write-weights writes what --random-weights draws, "
                      "which is not given");

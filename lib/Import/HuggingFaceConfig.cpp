@@ -51,55 +51,33 @@ static constexpr StringLiteral kIrrelevantFields[] = {
     "use_cache",
 };
 
-/// Bounds that keep a damaged field from becoming an endless import.
-static constexpr int64_t kMaxDepth = 256, kMaxWidth = 1 << 20,
-                         kMaxVocabulary = 1 << 24;
-
-using Architecture = HuggingFaceConfig::Architecture;
-
-namespace {
-struct ArchitectureNames {
-  Architecture architecture;
-  StringLiteral className, modelType;
-};
-} // namespace
-
-static constexpr ArchitectureNames kArchitectures[] = {
-    {Architecture::Bart, "BartForConditionalGeneration", "bart"},
-    {Architecture::Led, "LEDForConditionalGeneration", "led"},
-    {Architecture::Marian, "MarianMTModel", "marian"},
-};
-
-StringRef HuggingFaceConfig::getModelType() const {
-  return find_if(kArchitectures,
-                 [&](const ArchitectureNames &names) {
-                   return names.architecture == architecture;
-                 })
-      ->modelType;
+ArrayRef<const HuggingFaceArchitecture *> getHuggingFaceArchitectures() {
+  static const HuggingFaceArchitecture *const all[] = {&kBart, &kLed, &kMBart,
+                                                       &kMarianMt, &kPegasus};
+  return all;
 }
 
-static Architecture readArchitecture(ConfigReader &config) {
+static const HuggingFaceArchitecture *readArchitecture(ConfigReader &config) {
+  ArrayRef<const HuggingFaceArchitecture *> all = getHuggingFaceArchitectures();
   std::string type = config.text("model_type", "");
   const json::Value *value = config.readNonNull("architectures");
   const json::Array *classes = value ? value->getAsArray() : nullptr;
   std::optional<StringRef> name = classes && classes->size() == 1
                                       ? classes->front().getAsString()
                                       : std::nullopt;
-  auto found = find_if(kArchitectures, [&](const ArchitectureNames &names) {
-    return value ? name == names.className : type == names.modelType;
+  auto found = find_if(all, [&](const HuggingFaceArchitecture *known) {
+    return value ? name == known->className : type == known->modelType;
   });
-  if (found == std::end(kArchitectures)) {
-    config.fail("architectures",
-                join(map_range(kArchitectures,
-                               [](const ArchitectureNames &names) {
-                                 return names.className.str();
-                               }),
-                     ", "));
-    return Architecture::Bart;
+  if (found == all.end()) {
+    auto nameOf = [](const HuggingFaceArchitecture *known) {
+      return known->className.str();
+    };
+    config.fail("architectures", join(map_range(all, nameOf), ", "));
+    return all.front();
   }
-  if (!type.empty() && type != found->modelType)
-    config.fail("model_type", found->modelType);
-  return found->architecture;
+  if (!type.empty() && type != (*found)->modelType)
+    config.fail("model_type", (*found)->modelType);
+  return *found;
 }
 
 /// The names of transformers' ACT2FN.
@@ -137,46 +115,11 @@ static HuggingFaceStack readStack(ConfigReader &config, const std::string &side,
   return stack;
 }
 
-/// Which of the three tables are one, and how many rows they have.
-static void readVocabularies(ConfigReader &config, HuggingFaceConfig &model) {
-  bool isMarian = model.architecture == Architecture::Marian;
-  model.tieWordEmbeddings = config.boolean("tie_word_embeddings", true);
-  model.vocabulary =
-      config.integer("vocab_size", isMarian ? 58101 : 50265, 1, kMaxVocabulary);
-  model.decoderVocabulary = model.vocabulary;
-  // LED builds both of its sides with one table.
-  model.shareEmbeddings =
-      model.tieWordEmbeddings || model.architecture == Architecture::Led;
-  if (!isMarian)
-    return;
-  model.shareEmbeddings =
-      config.boolean("share_encoder_decoder_embeddings", true);
-  int64_t size = config.integer("decoder_vocab_size", 0, 0, kMaxVocabulary);
-  // transformers ignores the field when the tables are one, and builds the
-  // decoder's table with vocab_size rows in any case.
-  if (model.shareEmbeddings || size == 0)
-    return;
-  model.decoderVocabulary = size;
-  if (model.tieWordEmbeddings && size != model.vocabulary)
-    config.fail("decoder_vocab_size",
-                "vocab_size = " + Twine(model.vocabulary) +
-                    " while tie_word_embeddings is true");
-}
-
-/// Where the classes of today have no say, old files do.
-static void readForm(ConfigReader &config, HuggingFaceConfig &model) {
-  bool isMarian = model.architecture == Architecture::Marian;
+void readPositions(ConfigReader &config, HuggingFaceConfig &model) {
   model.encoder.maxPositions = model.decoder.maxPositions =
       config.integer("max_position_embeddings", 1024, 1, kMaxWidth);
-  model.scaleEmbedding = config.boolean("scale_embedding", false);
-  model.normalizeBefore = config.boolean("normalize_before", false);
-  model.finalNorm = config.boolean("add_final_layer_norm", false);
-  model.normalizeEmbedding = config.boolean("normalize_embedding", !isMarian);
-  model.staticPositions =
-      config.boolean("static_position_embeddings", isMarian);
+  // Two rows of a learned table stand for no position.
   model.positionsOffset = model.staticPositions ? 0 : 2;
-  if (isMarian)
-    config.require("static_position_embeddings", {true});
   if (model.staticPositions && model.width % 2 != 0)
     config.fail("d_model", "even widths, half of which are sines");
   if (model.staticPositions)
@@ -185,41 +128,26 @@ static void readForm(ConfigReader &config, HuggingFaceConfig &model) {
     config.require("extra_pos_embeddings", {2});
 }
 
-/// LED has one form, whatever a file that was made of BART's says.
-static void readLedForm(ConfigReader &config, HuggingFaceConfig &model) {
-  model.encoder.maxPositions =
-      config.integer("max_encoder_position_embeddings", 16384, 1, kMaxWidth);
-  model.decoder.maxPositions =
-      config.integer("max_decoder_position_embeddings", 1024, 1, kMaxWidth);
-  model.positionsOffset = 0;
-  model.scaleEmbedding = model.normalizeBefore = model.finalNorm =
-      model.staticPositions = false;
-  model.normalizeEmbedding = true;
-  for (StringRef field : {"scale_embedding", "normalize_before",
-                          "add_final_layer_norm", "static_position_embeddings"})
-    config.require(field, {false});
-  config.require("normalize_embedding", {true});
-  // transformers takes it for the number of windows.
-  config.require("num_hidden_layers", {model.encoder.depth});
+void readVariableForm(ConfigReader &config, HuggingFaceConfig &model,
+                      bool isStatic, bool hasEmbeddingNorm) {
+  model.normalizeBefore = config.boolean("normalize_before", false);
+  model.finalNorm = config.boolean("add_final_layer_norm", false);
+  model.normalizeEmbedding =
+      config.boolean("normalize_embedding", hasEmbeddingNorm);
+  model.staticPositions =
+      config.boolean("static_position_embeddings", isStatic);
 }
 
-/// LED's windows: one number for all layers of the encoder, or one for each.
-static void readWindows(ConfigReader &config, HuggingFaceConfig &model) {
-  size_t depth = size_t(model.encoder.depth);
-  constexpr int64_t byDefault = 512;
-  const json::Value *value = config.readNonNull("attention_window");
-  const json::Array *list = value ? value->getAsArray() : nullptr;
-  for (size_t layer = 0; layer < depth; ++layer) {
-    const json::Value *own =
-        list && list->size() == depth ? &(*list)[layer] : value;
-    std::optional<int64_t> window =
-        own ? own->getAsInteger() : std::optional(byDefault);
-    if (!window || *window < 2 || *window % 2 != 0 || *window > kMaxWidth)
-      return config.fail("attention_window",
-                         "an even number from 2 to " + Twine(kMaxWidth) +
-                             ", or a list of " + Twine(depth) + " of them");
-    model.windows.push_back(*window);
-  }
+void requireForm(ConfigReader &config, HuggingFaceConfig &model,
+                 const FixedForm &form) {
+  model.normalizeBefore = form.normalizeBefore;
+  model.finalNorm = form.finalNorm;
+  model.normalizeEmbedding = form.normalizeEmbedding;
+  model.staticPositions = form.staticPositions;
+  config.require("normalize_before", {form.normalizeBefore});
+  config.require("add_final_layer_norm", {form.finalNorm});
+  config.require("normalize_embedding", {form.normalizeEmbedding});
+  config.require("static_position_embeddings", {form.staticPositions});
 }
 
 Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
@@ -227,7 +155,6 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
   model.architecture = readArchitecture(config);
   if (Error error = config.takeError())
     return std::move(error);
-  bool isMarian = model.architecture == Architecture::Marian;
 
   // transformers knows both names of these two.
   model.width = config.integer(
@@ -236,19 +163,17 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
   int64_t heads = config.integer("num_attention_heads", 16, 1, kMaxWidth);
   model.encoder = readStack(config, "encoder", model.width, heads);
   model.decoder = readStack(config, "decoder", model.width, 16);
-  readVocabularies(config, model);
+  model.tieWordEmbeddings = config.boolean("tie_word_embeddings", true);
+  model.shareEmbeddings = model.tieWordEmbeddings;
+  model.vocabulary = model.decoderVocabulary = config.integer(
+      "vocab_size", model.architecture->vocabulary, 1, kMaxVocabulary);
+  model.scaleEmbedding = config.boolean("scale_embedding", false);
   readActivation(config, model);
   model.deviation = config.positive("init_std", 0.02);
-  if (model.architecture == Architecture::Led) {
-    readLedForm(config, model);
-    readWindows(config, model);
-  } else {
-    readForm(config, model);
-  }
+  model.architecture->readForm(config, model);
 
-  model.bos = config.id("bos_token_id",
-                        isMarian ? std::nullopt : std::optional<int64_t>(0),
-                        model.vocabulary);
+  model.bos =
+      config.id("bos_token_id", model.architecture->ids.bos, model.vocabulary);
   model.sourceCharacters = config.text("grapheme_chars", "");
   model.targetCharacters = config.text("phoneme_chars", "");
   if (model.sourceCharacters.empty() != model.targetCharacters.empty())

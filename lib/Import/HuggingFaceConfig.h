@@ -1,6 +1,6 @@
 //===- HuggingFaceConfig.h - config.json of an encoder-decoder --*- C++ -*-===//
 //
-// What transformers' BartConfig, LEDConfig and MarianConfig say about the
+// What transformers' configuration classes of BART's descendants say about the
 // network. Every field is read, known to be without effect, or refused by name:
 // a field that nobody has thought of is an error and never a wrong result.
 // Defaults are those of the classes in transformers 4.57. Some fields only mean
@@ -14,10 +14,14 @@
 #define HEDDLE_LIB_IMPORT_HUGGINGFACECONFIG_H
 
 #include "dialect/Transformer.h"
-#include "lib/Import/ConfigReader.h"
+#include "lib/Import/HuggingFaceArchitecture.h"
 #include <optional>
 
 namespace heddle {
+
+/// Bounds that keep a damaged field from becoming an endless import.
+inline constexpr int64_t kMaxDepth = 256, kMaxWidth = 1 << 20,
+                         kMaxVocabulary = 1 << 24;
 
 /// One side of the model.
 struct HuggingFaceStack {
@@ -25,8 +29,7 @@ struct HuggingFaceStack {
 };
 
 struct HuggingFaceConfig {
-  enum class Architecture { Bart, Led, Marian };
-  Architecture architecture;
+  const HuggingFaceArchitecture *architecture;
   HuggingFaceStack encoder, decoder;
   /// Of matrices that are not trained yet.
   double deviation;
@@ -50,9 +53,6 @@ struct HuggingFaceConfig {
   std::string sourceCharacters, targetCharacters;
   /// Put before the characters.
   std::optional<int64_t> bos;
-
-  /// config.json's name of the architecture.
-  llvm::StringRef getModelType() const;
 };
 
 /// Reads what shapes the network. Of the fields of config.json only those of

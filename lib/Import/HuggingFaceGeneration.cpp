@@ -219,25 +219,6 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
   setNumber("min_p", config.number("min_p", 0, 0, 1), 0);
 }
 
-namespace {
-/// The class defaults of ids, which count where config.json governs.
-struct DefaultIds {
-  std::optional<int64_t> start, bos, eos, pad, forcedEos;
-};
-} // namespace
-
-static DefaultIds defaultsOf(HuggingFaceConfig::Architecture architecture) {
-  switch (architecture) {
-  case HuggingFaceConfig::Architecture::Bart:
-    return {2, 0, 2, 1, 2};
-  case HuggingFaceConfig::Architecture::Led:
-    return {2, 0, 2, 1, std::nullopt};
-  case HuggingFaceConfig::Architecture::Marian:
-    return {58100, std::nullopt, 0, 58100, 0};
-  }
-  llvm_unreachable("unknown architecture");
-}
-
 /// Reads the governing file.
 static DictionaryAttr readSettings(ConfigReader &config,
                                    const DefaultIds &defaults,
@@ -319,7 +300,7 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
                                         ConfigReader *generation,
                                         const HuggingFaceConfig &model,
                                         MLIRContext &context) {
-  DefaultIds classDefaults = defaultsOf(model.architecture);
+  const DefaultIds &classDefaults = model.architecture->ids;
   Builder builder(&context);
   if (!generation || (generation->boolean("_from_model_config", false) &&
                       setsGeneration(config, classDefaults.forcedEos))) {

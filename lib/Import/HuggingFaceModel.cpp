@@ -12,8 +12,6 @@ using namespace llvm;
 
 namespace heddle {
 
-using Architecture = HuggingFaceConfig::Architecture;
-
 /// torch.nn.LayerNorm's default, which all classes use.
 static constexpr float kEpsilon = 1e-5f;
 
@@ -24,25 +22,25 @@ std::string HuggingFaceModel::firstOf(ArrayRef<std::string> names) const {
 
 /// What transformers' from_pretrained ends up with: the shared table first
 /// where tables are one, each side's own where they are not. An untied BART
-/// that transformers saved has lost the tables of its sides to the shared one;
-/// LED's sides have one in any case.
+/// that transformers saved has lost the tables of its sides to the shared one.
 HuggingFaceModel::HuggingFaceModel(LayerBuilder &layers,
                                    const HuggingFaceConfig &config)
-    : layers(layers), config(config),
-      prefix(config.architecture == Architecture::Led ? "led" : "model") {
-  const std::string shared = prefix + ".shared.weight",
-                    encoder = prefix + ".encoder.embed_tokens.weight",
-                    decoder = prefix + ".decoder.embed_tokens.weight";
-  bool isBart = config.architecture == Architecture::Bart;
-  if (isBart ? config.tieWordEmbeddings : config.shareEmbeddings)
-    encoderTable = decoderTable = isBart ? firstOf({shared, decoder})
-                                         : firstOf({shared, encoder, decoder});
-  else if (isBart) {
-    encoderTable = firstOf({encoder, shared});
-    decoderTable = firstOf({decoder, shared});
+    : layers(layers), config(config), prefix(config.architecture->prefix) {
+  const HuggingFaceArchitecture &architecture = *config.architecture;
+  auto inPrefix = [&](StringRef name) { return (prefix + "." + name).str(); };
+  SmallVector<std::string> shared =
+      map_to_vector(architecture.sharedTables, inPrefix);
+  auto ownTable = [&](StringRef side) {
+    SmallVector<std::string> names = {inPrefix(side)};
+    if (architecture.sidesFallBack)
+      names.push_back(shared.front());
+    return firstOf(names);
+  };
+  if (config.shareEmbeddings) {
+    encoderTable = decoderTable = firstOf(shared);
   } else {
-    encoderTable = encoder;
-    decoderTable = decoder;
+    encoderTable = ownTable("encoder.embed_tokens.weight");
+    decoderTable = ownTable("decoder.embed_tokens.weight");
   }
   outputTable = config.tieWordEmbeddings ? decoderTable : "lm_head.weight";
 }

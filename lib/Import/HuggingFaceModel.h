@@ -57,10 +57,6 @@ private:
   std::string encoderTable, decoderTable, outputTable;
 };
 
-/// Write @encode. BART's is Marian's, too.
-void buildBartEncode(HuggingFaceModel &model);
-void buildLedEncode(HuggingFaceModel &model);
-
 } // namespace heddle
 
 #endif // HEDDLE_LIB_IMPORT_HUGGINGFACEMODEL_H

@@ -1,10 +1,11 @@
-//===- ImportBart.cpp - The encoder of BART and MarianMT ------------------===//
+//===- ImportBart.cpp - BART ----------------------------------------------===//
 //
-// BartForConditionalGeneration and MarianMTModel differ in positions and
-// embedding norm only, which the configuration says.
+// BartForConditionalGeneration (arXiv:1910.13461), and the encoder that its
+// descendants share.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/ByteLevelTokenizer.h"
 #include "lib/Import/HuggingFaceModel.h"
 
 using namespace mlir;
@@ -26,3 +27,21 @@ void heddle::buildBartEncode(HuggingFaceModel &model) {
   }
   layers.endFunction(model.finish(x, "encoder"));
 }
+
+static void readBartForm(ConfigReader &config, HuggingFaceConfig &model) {
+  readVariableForm(config, model, /*isStatic=*/false,
+                   /*hasEmbeddingNorm=*/true);
+  readPositions(config, model);
+}
+
+const HuggingFaceArchitecture heddle::kBart = {
+    "BartForConditionalGeneration",
+    "bart",
+    "model",
+    /*vocabulary=*/50265,
+    {/*start=*/2, /*bos=*/0, /*eos=*/2, /*pad=*/1, /*forcedEos=*/2},
+    kBartTables,
+    /*sidesFallBack=*/true,
+    readBartForm,
+    buildBartEncode,
+    readByteLevelTokenizer};

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/ByteLevelTokenizer.h"
 #include "lib/Import/HuggingFaceGeneration.h"
 #include "lib/Import/HuggingFaceModel.h"
 #include "lib/Import/ImportModel.h"
@@ -40,9 +39,7 @@ readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
     return makeCharacterTokenizer(config.sourceCharacters,
                                   config.targetCharacters, config.bos, eos,
                                   config.vocabulary);
-  if (config.architecture == HuggingFaceConfig::Architecture::Marian)
-    return readMarianMtTokenizer(folder, config.vocabulary);
-  return readByteLevelTokenizer(folder, config.vocabulary);
+  return config.architecture->readTokenizer(folder, config.vocabulary);
 }
 
 Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
@@ -81,15 +78,12 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
   model.tokenizer = std::move(tokenizer->manifest);
   model.sections = std::move(tokenizer->sections);
 
-  model.module = createModule(folder, config->getModelType(), context);
+  model.module = createModule(folder, config->architecture->modelType, context);
   LayerBuilder layers(*model.module, model.weights,
                       options.randomSeed ? MissingTensors::Declare
                                          : MissingTensors::Fail);
   HuggingFaceModel functions(layers, *config);
-  if (config->architecture == HuggingFaceConfig::Architecture::Led)
-    buildLedEncode(functions);
-  else
-    buildBartEncode(functions);
+  config->architecture->buildEncode(functions);
   functions.buildDecode();
   if (Error error = layers.takeError())
     return std::move(error);

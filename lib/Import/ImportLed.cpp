@@ -1,4 +1,4 @@
-//===- ImportLed.cpp - The encoder of LED ---------------------------------===//
+//===- ImportLed.cpp - LED ------------------------------------------------===//
 //
 // LEDForConditionalGeneration is BART with the attention of Longformer
 // (arXiv:2004.05150) in its encoder: a token attends to its window and to the
@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/ByteLevelTokenizer.h"
 #include "lib/Import/HuggingFaceModel.h"
 
 using namespace mlir;
@@ -60,7 +61,7 @@ Value Longformer::attend(Value input, const std::string &name, int64_t window) {
   return layers.putRows(global, tokens, rows);
 }
 
-void heddle::buildLedEncode(HuggingFaceModel &model) {
+static void buildLedEncode(HuggingFaceModel &model) {
   LayerBuilder &layers = model.layers;
   const HuggingFaceConfig &config = model.config;
   auto arguments = layers.beginFunction("encode",
@@ -82,3 +83,53 @@ void heddle::buildLedEncode(HuggingFaceModel &model) {
   }
   layers.endFunction(model.finish(x, "encoder"));
 }
+
+/// LED's windows: one number for all layers of the encoder, or one for each.
+static void readWindows(ConfigReader &config, HuggingFaceConfig &model) {
+  size_t depth = size_t(model.encoder.depth);
+  constexpr int64_t byDefault = 512;
+  const llvm::json::Value *value = config.readNonNull("attention_window");
+  const llvm::json::Array *list = value ? value->getAsArray() : nullptr;
+  for (size_t layer = 0; layer < depth; ++layer) {
+    const llvm::json::Value *own =
+        list && list->size() == depth ? &(*list)[layer] : value;
+    std::optional<int64_t> window =
+        own ? own->getAsInteger() : std::optional(byDefault);
+    if (!window || *window < 2 || *window % 2 != 0 || *window > kMaxWidth)
+      return config.fail("attention_window",
+                         "an even number from 2 to " + llvm::Twine(kMaxWidth) +
+                             ", or a list of " + llvm::Twine(depth) +
+                             " of them");
+    model.windows.push_back(*window);
+  }
+}
+
+/// LED has one form, whatever a file that was made of BART's says, and builds
+/// both of its sides with one table.
+static void readLedForm(ConfigReader &config, HuggingFaceConfig &model) {
+  model.shareEmbeddings = true;
+  model.encoder.maxPositions =
+      config.integer("max_encoder_position_embeddings", 16384, 1, kMaxWidth);
+  model.decoder.maxPositions =
+      config.integer("max_decoder_position_embeddings", 1024, 1, kMaxWidth);
+  model.positionsOffset = 0;
+  requireForm(config, model,
+              {/*normalizeBefore=*/false, /*finalNorm=*/false,
+               /*normalizeEmbedding=*/true, /*staticPositions=*/false});
+  config.require("scale_embedding", {false});
+  // transformers takes it for the number of windows.
+  config.require("num_hidden_layers", {model.encoder.depth});
+  readWindows(config, model);
+}
+
+const HuggingFaceArchitecture heddle::kLed = {
+    "LEDForConditionalGeneration",
+    "led",
+    "led",
+    /*vocabulary=*/50265,
+    {/*start=*/2, /*bos=*/0, /*eos=*/2, /*pad=*/1, /*forcedEos=*/std::nullopt},
+    kAllTables,
+    /*sidesFallBack=*/false,
+    readLedForm,
+    buildLedEncode,
+    readByteLevelTokenizer};

@@ -31,6 +31,8 @@ from transformers import (
     MarianMTModel,
     MBartConfig,
     MBartForConditionalGeneration,
+    PegasusConfig,
+    PegasusForConditionalGeneration,
 )
 from transformers.utils import logging
 
@@ -63,6 +65,24 @@ MARIAN = {
     "model_type": "marian",
     "is_encoder_decoder": True,
     "eos_token_id": 0,
+}
+
+
+MBART = {
+    "architectures": ["MBartForConditionalGeneration"],
+    "model_type": "mbart",
+    "is_encoder_decoder": True,
+    "bos_token_id": 0,
+    "pad_token_id": 1,
+    "eos_token_id": 2,
+}
+PEGASUS = {
+    "architectures": ["PegasusForConditionalGeneration"],
+    "model_type": "pegasus",
+    "is_encoder_decoder": True,
+    "pad_token_id": 0,
+    "eos_token_id": 1,
+    "decoder_start_token_id": 0,
 }
 
 
@@ -227,6 +247,48 @@ MODELS = {
         "sources": [1, 2, 11, 14, 27, 58, 83, 101],
         "global": [1, 2, 3, 50, 51, 80],
     },
+    # A language starts the decoder and another is forced, as in mBART-50; fields
+    # that an old file has, which say what the class does anyway.
+    "mbart": {
+        "seed": 25,
+        "config": MBART
+        | shape(32, (2, 2), (4, 2), (44, 60), 67, 21, "gelu", True)
+        | {
+            "add_bias_logits": False,
+            "add_final_layer_norm": True,
+            "decoder_start_token_id": 64,
+            "forced_bos_token_id": 65,
+            "max_length": 13,
+            "normalize_before": True,
+            "normalize_embedding": True,
+            "static_position_embeddings": False,
+        },
+    },
+    "mbart-untied": {
+        "config": MBART
+        | shape(24, (1, 3), (3, 1), (52, 36), 71, 30, "relu", False)
+        | {
+            "decoder_start_token_id": 3,
+            "max_length": 12,
+            "tie_word_embeddings": False,
+        },
+        "embeddings": 0.5,
+    },
+    "pegasus": {
+        "seed": 7,
+        "config": PEGASUS
+        | shape(40, (2, 2), (5, 2), (76, 36), 83, 64, "relu", True)
+        | {
+            "add_final_layer_norm": True,
+            "extra_pos_embeddings": 1,
+            "length_penalty": 0.6,
+            "max_length": 14,
+            "normalize_before": True,
+            "normalize_embedding": False,
+            "num_beams": 8,
+            "static_position_embeddings": True,
+        },
+    },
     "marian-two-vocabularies": {
         "seed": 23,
         "config": MARIAN
@@ -276,12 +338,14 @@ MODELS = {
 
 def classes(config):
     """The configuration class and the model class of the oracle."""
-    if config.get("normalize_before"):
+    if config["model_type"] == "bart" and config.get("normalize_before"):
         return MBartConfig, MBartForConditionalGeneration
     return {
         "bart": (BartConfig, BartForConditionalGeneration),
         "led": (LEDConfig, LEDForConditionalGeneration),
         "marian": (MarianConfig, MarianMTModel),
+        "mbart": (MBartConfig, MBartForConditionalGeneration),
+        "pegasus": (PegasusConfig, PegasusForConditionalGeneration),
     }[config["model_type"]]
 
 
@@ -314,8 +378,8 @@ def write_weights(folder, spec, seed):
     model = classes(config)[1](oracle_config(config))
     rng = np.random.Generator(np.random.PCG64(seed))
     tensors = dict(model.named_parameters()) | dict(model.named_buffers())
-    bart = config["model_type"] == "bart"
-    learned = config["model_type"] != "marian"
+    bart = config["model_type"] in ("bart", "mbart")
+    learned = config["model_type"] not in ("marian", "pegasus")
     with torch.no_grad():
         for name, tensor in sorted(tensors.items()):
             if learned or "embed_positions" not in name:

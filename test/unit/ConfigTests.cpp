@@ -311,7 +311,7 @@ TEST(HuggingFaceConfig, ReadsWhatShapesTheNetwork) {
       "config.json");
   auto model = readHuggingFaceConfig(reader);
   ASSERT_TRUE(bool(model)) << llvm::toString(model.takeError());
-  EXPECT_EQ(model->architecture, HuggingFaceConfig::Architecture::Marian);
+  EXPECT_EQ(model->architecture, &kMarianMt);
   EXPECT_EQ(model->encoder.heads, 3);
   EXPECT_EQ(model->encoder.ffnWidth, 7);
   EXPECT_EQ(model->decoder.depth, 5);
@@ -334,8 +334,8 @@ llvm::Expected<HuggingFaceConfig> ledOf(const std::string &fields) {
 TEST(HuggingFaceConfig, ReadsTheWindowsOfLed) {
   auto model = ledOf("");
   ASSERT_TRUE(bool(model)) << llvm::toString(model.takeError());
-  EXPECT_EQ(model->architecture, HuggingFaceConfig::Architecture::Led);
-  EXPECT_EQ(model->getModelType(), "led");
+  EXPECT_EQ(model->architecture, &heddle::kLed);
+  EXPECT_EQ(model->architecture->modelType, "led");
   EXPECT_EQ(model->windows, (std::vector<int64_t>{512, 512}));
   EXPECT_EQ(model->encoder.maxPositions, 16384);
   EXPECT_EQ(model->decoder.maxPositions, 1024);
@@ -373,6 +373,28 @@ TEST(HuggingFaceConfig, NamesWhatLedDoesNotHave) {
   refuses("add_final_layer_norm", "true", "false");
   refuses("static_position_embeddings", "true", "false");
   refuses("normalize_embedding", "false", "true");
+}
+
+TEST(HuggingFaceConfig, NamesOtherFormsOfAClassThatHasOne) {
+  auto read = [](const std::string &name, const std::string &field) {
+    ConfigReader reader = makeReader(
+        "{\"architectures\": [\"" + name + "\"], " + field + "}", "c");
+    return sentenceOf(readHuggingFaceConfig(reader));
+  };
+  const char *mbart = "MBartForConditionalGeneration",
+             *pegasus = "PegasusForConditionalGeneration";
+  EXPECT_EQ(read(mbart, "\"normalize_before\": true"), "");
+  EXPECT_EQ(
+      read(mbart, "\"normalize_before\": false"),
+      "'c' has 'normalize_before' with the value false (supported: true)");
+  EXPECT_EQ(read(pegasus, "\"static_position_embeddings\": true"), "");
+  EXPECT_EQ(read(pegasus, "\"normalize_embedding\": true"),
+            "'c' has 'normalize_embedding' with the value true (supported: "
+            "false)");
+  EXPECT_EQ(read(pegasus, "\"d_model\": 7, \"encoder_attention_heads\": 7, "
+                          "\"decoder_attention_heads\": 7"),
+            "'c' has 'd_model' with the value 7 (supported: even widths, half "
+            "of which are sines)");
 }
 
 } // namespace

@@ -135,6 +135,10 @@ TEST(TorchFile, BoundsWhatAPickleCanDo) {
   EXPECT_EQ(refusePickle("cos\nsystem\n."),
             "'file' asks for 'os.system' at byte 25, which weights have no use "
             "for, and which was not run");
+  // The same with names from the stack, as later protocols have it.
+  EXPECT_EQ(refusePickle("\x8c\x02os\x8c\x06system\x93."),
+            "'file' asks for 'os.system' at byte 37, which weights have no use "
+            "for, and which was not run");
   EXPECT_EQ(refusePickle("NN."),
             "'file' has a pickle that ends with 2 values at byte 27");
   // Neither a deep list nor one that is in itself costs a stack.

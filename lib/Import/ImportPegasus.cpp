@@ -1,0 +1,31 @@
+//===- ImportPegasus.cpp - Pegasus ----------------------------------------===//
+//
+// PegasusForConditionalGeneration (arXiv:1912.08777): BART with the norms in
+// front of the sublayers, one behind the last layer, none behind the
+// embeddings, and positions by formula.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/HuggingFaceModel.h"
+#include "lib/Import/OffsetTokenizers.h"
+
+using namespace heddle;
+
+static void readPegasusForm(ConfigReader &config, HuggingFaceConfig &model) {
+  requireForm(config, model,
+              {/*normalizeBefore=*/true, /*finalNorm=*/true,
+               /*normalizeEmbedding=*/false, /*staticPositions=*/true});
+  readPositions(config, model);
+}
+
+const HuggingFaceArchitecture heddle::kPegasus = {
+    "PegasusForConditionalGeneration",
+    "pegasus",
+    "model",
+    /*vocabulary=*/50265,
+    {/*start=*/0, /*bos=*/std::nullopt, /*eos=*/1, /*pad=*/0, /*forcedEos=*/1},
+    kBartTables,
+    /*sidesFallBack=*/true,
+    readPegasusForm,
+    buildBartEncode,
+    readPegasusTokenizer};

@@ -1,0 +1,27 @@
+//===- OffsetTokenizers.h - Tokenizers of mBART and Pegasus -----*- C++ -*-===//
+//
+// One SentencePiece model, whose pieces have numbers of their own: those of the
+// model plus an offset that leaves room for special tokens.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_IMPORT_OFFSETTOKENIZERS_H
+#define HEDDLE_LIB_IMPORT_OFFSETTOKENIZERS_H
+
+#include "lib/Import/Tokenizers.h"
+
+namespace heddle {
+
+/// `sentencepiece.bpe.model`, numbered as fairseq does, with a code for each
+/// language behind the pieces. The source language is `src_lang` of
+/// tokenizer_config.json: mBART's stands behind the text, mBART-50's in front.
+llvm::Expected<ImportedTokenizer> readMBartTokenizer(llvm::StringRef folder,
+                                                     int64_t vocabulary);
+
+/// `spiece.model`, behind the 103 ids that pretraining used.
+llvm::Expected<ImportedTokenizer> readPegasusTokenizer(llvm::StringRef folder,
+                                                       int64_t vocabulary);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_OFFSETTOKENIZERS_H

@@ -1,0 +1,168 @@
+//===- OffsetTokenizerTests.cpp - SentencePiece beside transformers -------===//
+
+#include "FileBuilders.h"
+#include "lib/Artifact/ArtifactWriter.h"
+#include "lib/Import/OffsetTokenizers.h"
+#include "runtime/Tokenizer.h"
+#include "llvm/ADT/STLExtras.h"
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+const std::string kGoldens = HEDDLE_GOLDENS "/offset/";
+
+std::vector<std::string> readLines(const std::string &name) {
+  std::vector<std::string> lines;
+  llvm::SmallVector<llvm::StringRef> parts;
+  std::string bytes = readFile(kGoldens + name);
+  llvm::StringRef(bytes).split(parts, '\n');
+  for (llvm::StringRef line : llvm::ArrayRef(parts).drop_back())
+    lines.push_back(line.str());
+  return lines;
+}
+
+std::vector<int32_t> parseIds(llvm::StringRef line) {
+  std::vector<int32_t> ids;
+  llvm::SmallVector<llvm::StringRef> parts;
+  line.split(parts, ' ');
+  for (llvm::StringRef part : parts)
+    ids.push_back(std::stoi(part.str()));
+  return ids;
+}
+
+/// A tokenizer of the goldens: where its model goes in a folder, and who reads
+/// it.
+struct Case {
+  const char *name, *model;
+  std::vector<const char *> places;
+  llvm::Expected<ImportedTokenizer> (*read)(llvm::StringRef, int64_t);
+  int64_t vocabulary;
+};
+
+class OffsetTokenizer : public testing::TestWithParam<Case> {
+protected:
+  llvm::Expected<ImportedTokenizer> read(int64_t vocabulary) {
+    std::string golden = GetParam().name;
+    for (const char *place : GetParam().places)
+      folder.write(place, readFile(kGoldens + GetParam().model));
+    for (const char *name : {"tokenizer_config.json", "vocab.json"})
+      if (std::string text = readFile(kGoldens + golden + "/" + name);
+          !text.empty())
+        folder.write(name, text);
+    return GetParam().read(folder.path(), vocabulary);
+  }
+
+  TemporaryFolder folder;
+};
+
+/// What the runtime makes of an imported tokenizer.
+std::unique_ptr<Tokenizer> load(const TemporaryFolder &folder,
+                                const ImportedTokenizer &imported,
+                                int64_t vocabulary) {
+  ArtifactContents contents;
+  contents.manifest = "{}";
+  contents.imported = imported.sections;
+  std::string path = folder.path() + "/artifact";
+  EXPECT_TRUE(bool(writeArtifact(path, contents)));
+  auto artifact = Artifact::open(path);
+  if (!artifact.ok()) {
+    ADD_FAILURE() << artifact.message();
+    return nullptr;
+  }
+  Manifest manifest;
+  manifest.sourceVocabulary = manifest.targetVocabulary = int32_t(vocabulary);
+  TokenizerDescription &tokenizer = manifest.tokenizer;
+  tokenizer.kind = TokenizerDescription::Kind::SentencePiece;
+  auto integer = [&](const char *key) {
+    return imported.manifest.getInteger(key);
+  };
+  tokenizer.bos = integer("bos");
+  tokenizer.eos = integer("eos");
+  tokenizer.language = integer("language");
+  tokenizer.unknown = *integer("unknown");
+  tokenizer.offset = integer("offset").value_or(0);
+  for (const llvm::json::Value &id : *imported.manifest.getArray("special"))
+    tokenizer.special.push_back(*id.getAsInteger());
+  auto made = makeTokenizer(*artifact, manifest);
+  EXPECT_TRUE(made.ok());
+  return made.ok() ? std::move(*made) : nullptr;
+}
+
+TEST_P(OffsetTokenizer, AgreesWithTransformers) {
+  auto imported = read(GetParam().vocabulary);
+  ASSERT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
+  auto tokenizer = load(folder, *imported, GetParam().vocabulary);
+  ASSERT_TRUE(tokenizer);
+  std::string golden = GetParam().name;
+  for (auto [text, row] :
+       llvm::zip_equal(readLines("texts"), readLines(golden + "/ids"))) {
+    auto ids = tokenizer->encode(text);
+    ASSERT_TRUE(ids.ok());
+    EXPECT_EQ(*ids, parseIds(row)) << text;
+  }
+  for (auto [row, text] : llvm::zip_equal(readLines(golden + "/drawn"),
+                                          readLines(golden + "/decoded")))
+    EXPECT_EQ(tokenizer->decode(parseIds(row)), text) << row;
+}
+
+TEST_P(OffsetTokenizer, FitsTheVocabulary) {
+  EXPECT_EQ(sentenceOf(read(GetParam().vocabulary)), "");
+  EXPECT_NE(sentenceOf(read(GetParam().vocabulary - 1)), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, OffsetTokenizer,
+                         testing::Values(Case{"mbart",
+                                              "fairseq.model",
+                                              {"sentencepiece.bpe.model"},
+                                              readMBartTokenizer,
+                                              124},
+                                         Case{"mbart50",
+                                              "fairseq.model",
+                                              {"sentencepiece.bpe.model"},
+                                              readMBartTokenizer,
+                                              151},
+                                         Case{"pegasus",
+                                              "pegasus.model",
+                                              {"spiece.model"},
+                                              readPegasusTokenizer,
+                                              200},
+                                         Case{"marian",
+                                              "fairseq.model",
+                                              {"source.spm", "target.spm"},
+                                              readMarianMtTokenizer,
+                                              99}),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
+
+TEST(MBartTokenizer, CountsLanguagesWhereNoClassIsNamed) {
+  TemporaryFolder folder;
+  folder.write("sentencepiece.bpe.model", readFile(kGoldens + "fairseq.model"));
+  auto small = readMBartTokenizer(folder.path(), 124),
+       large = readMBartTokenizer(folder.path(), 151);
+  ASSERT_TRUE(small && large);
+  EXPECT_EQ(small->manifest.getInteger("language"), 97 + 1 + 3);
+  EXPECT_EQ(large->manifest.getInteger("bos"), 97 + 1 + 3);
+  EXPECT_FALSE(large->manifest.get("language"));
+}
+
+TEST(MBartTokenizer, NamesWhatItDoesNotKnow) {
+  TemporaryFolder folder;
+  EXPECT_EQ(readMBartTokenizer(folder.path(), 1000)->manifest,
+            ImportedTokenizer().manifest);
+  folder.write("sentencepiece.bpe.model", readFile(kGoldens + "fairseq.model"));
+  std::string path =
+      folder.write("tokenizer_config.json", R"({"src_lang": "pt_XX"})");
+  std::string sentence = sentenceOf(readMBartTokenizer(folder.path(), 124));
+  EXPECT_EQ(sentence.rfind("'" + path +
+                               "' has 'src_lang' with the value "
+                               "\"pt_XX\" (supported: ar_AR, ",
+                           0),
+            0u)
+      << sentence;
+}
+
+} // namespace
