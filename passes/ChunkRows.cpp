@@ -5,6 +5,9 @@
 // then as long as a chunk: the hidden vectors of a long sequence would take
 // most of the arena otherwise, and come from memory.
 //
+// Where a layer reads some rows last, a later one of the loop may write its own
+// to the same memory: other chunks have other rows.
+//
 // A row has the same bits in any chunk, since kernels promise them for any
 // number of rows. What fits one chunk is the same list of calls as before.
 //
@@ -19,6 +22,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -55,6 +59,10 @@ private:
   void findLocals();
   bool isLocal(Value buffer) const;
   void keepLayersOfLocals();
+  void reuseRows();
+  bool isWrittenFirst(Value buffer, size_t layer) const;
+  bool isReadLast(Value buffer, size_t layer) const;
+  memref::AllocOp findReusable(Value written, size_t layer) const;
   Buffers collapseBuffers(OpBuilder &builder, Location loc, Value rows);
   void buildLoop();
 
@@ -150,6 +158,90 @@ void RunChunker::keepLayersOfLocals() {
     layers.pop_back();
 }
 
+/// All ops that use a buffer or a view of it; false where one makes something
+/// else of it.
+static bool collectUsers(Value buffer, SmallVectorImpl<Operation *> &users) {
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    if (auto view = dyn_cast<ViewLikeOpInterface>(user))
+      return collectUsers(view.getViewDest(), users);
+    users.push_back(user);
+    return isa<DestinationOpInterface, memref::DimOp>(user);
+  });
+}
+
+/// Whether a layer may write rows to where it reads them.
+static bool worksInPlace(Operation *layer) {
+  return isa<NormOp, ActivationOp, AddOp>(layer);
+}
+
+/// Whether nothing uses a buffer before a layer writes it.
+bool RunChunker::isWrittenFirst(Value buffer, size_t layer) const {
+  SmallVector<Operation *> users;
+  DestinationOpInterface writer = layers[layer];
+  Block *block = writer->getBlock();
+  return collectUsers(buffer, users) &&
+         llvm::count(writer->getOperands(), buffer) == 1 &&
+         llvm::all_of(users, [&](Operation *user) {
+           return user == writer || isa<memref::DimOp>(user) ||
+                  writer->isBeforeInBlock(block->findAncestorOpInBlock(*user));
+         });
+}
+
+/// Whether nothing uses a buffer once a layer writes others.
+bool RunChunker::isReadLast(Value buffer, size_t layer) const {
+  SmallVector<Operation *> users;
+  DestinationOpInterface writer = layers[layer];
+  Block *block = writer->getBlock();
+  return collectUsers(buffer, users) &&
+         llvm::all_of(users, [&](Operation *user) {
+           Operation *at = block->findAncestorOpInBlock(*user);
+           return isa<memref::DimOp>(user) || at->isBeforeInBlock(writer) ||
+                  (at == writer && worksInPlace(writer));
+         });
+}
+
+/// The oldest of the layers' buffers that `layer` may write `written` to: what
+/// goes through all layers then stays in one place.
+memref::AllocOp RunChunker::findReusable(Value written, size_t layer) const {
+  memref::AllocOp oldest;
+  for (DestinationOpInterface reader : ArrayRef(layers).take_front(layer + 1))
+    for (OpOperand *operand : rowOperandsOf(reader)) {
+      auto alloc = operand->get().getDefiningOp<memref::AllocOp>();
+      if (alloc && operand->get() != written && !isLocal(alloc) &&
+          alloc.getType() == written.getType() && isReadLast(alloc, layer) &&
+          (!oldest || alloc->isBeforeInBlock(oldest)))
+        oldest = alloc;
+    }
+  return oldest;
+}
+
+/// Whether a value is the memory of a result of the function.
+static bool isResult(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               : nullptr;
+  return function && function.getArgAttr(argument.getArgNumber(), kOutputAttr);
+}
+
+/// Lets layers write their rows over those that were read last before.
+void RunChunker::reuseRows() {
+  for (size_t layer = 0; layer < layers.size(); ++layer)
+    for (OpOperand &destination : layers[layer].getDestinationsMutable()) {
+      Value written = destination.get();
+      auto alloc = written.getDefiningOp<memref::AllocOp>();
+      if (isLocal(written) || !(alloc || isResult(written)) ||
+          !isWrittenFirst(written, layer))
+        continue;
+      memref::AllocOp reused = findReusable(written, layer);
+      if (!reused)
+        continue;
+      memref::AllocOp dropped = alloc ? alloc : reused;
+      dropped.replaceAllUsesWith(alloc ? Value(reused) : written);
+      dropped.erase();
+    }
+}
+
 /// The buffers of the layers with one dimension of rows, by what they were;
 /// those of the layers alone as long as a chunk.
 RunChunker::Buffers RunChunker::collapseBuffers(OpBuilder &builder,
@@ -224,8 +316,10 @@ void RunChunker::buildLoop() {
 void RunChunker::chunk() {
   findLocals();
   keepLayersOfLocals();
-  if (!layers.empty())
-    buildLoop();
+  if (layers.empty())
+    return;
+  reuseRows();
+  buildLoop();
 }
 
 namespace {

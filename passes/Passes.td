@@ -288,6 +288,10 @@ def ChunkRowsPass : Pass<"transformer-chunk-rows", "::mlir::ModuleOp"> {
       transformer.linear %hr, %w2 into %yr
     ```
 
+    Where a layer reads some rows last, a later one, or a norm itself, may write rows
+    of the same type over them; of several the oldest, so that what goes through all
+    layers stays in one place, and in the end in that of the result.
+
     Layers whose operands are no dense buffers of the same named dimensions, or
     weights, are left alone, and so are those of steps: rows of a step are few.
   }];

@@ -72,6 +72,86 @@ func.func private @what_others_read_stays_whole(%x: memref<?x?x8xf32> {transform
 
 // -----
 
+// A layer writes over rows that are read no more, the oldest ones; what goes
+// through all layers stands in the memory of the result.
+
+// CHECK-LABEL: @residual_stream
+// CHECK-SAME: %[[OUT:[^:]*]]: memref<?x?x8xf32> {transformer.dims = ["batch", "source"], transformer.output}
+// CHECK: transformer.activation relu %{{.*}} into %[[OUT]] :
+// CHECK: transformer.attention %[[OUT]], %[[OUT]], %[[OUT]] into %[[A:.*]] {heads
+// CHECK: memref.collapse_shape %[[A]]
+// CHECK: %[[X:.*]] = memref.collapse_shape %[[OUT]]
+// CHECK: scf.for
+// CHECK: %[[XR:.*]] = transformer.rows %[[X]]
+// CHECK: transformer.linear %{{.*}} residual(%[[XR]]) into
+// CHECK: transformer.linear %{{.*}} into %[[XR]] :
+// CHECK: }
+// CHECK: transformer.attention %[[OUT]], %[[OUT]], %[[OUT]] into
+// CHECK: scf.for
+// CHECK: transformer.linear
+// CHECK: transformer.linear %{{.*}} into
+// CHECK-NOT: transformer.activation
+transformer.parameter @w : tensor<8x8xf32>
+func.func private @residual_stream(%ids: memref<?x?x8xf32> {transformer.dims = ["batch", "source"]}, %out: memref<?x?x8xf32> {transformer.dims = ["batch", "source"], transformer.output}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %batch = memref.dim %ids, %c0 : memref<?x?x8xf32>
+  %source = memref.dim %ids, %c1 : memref<?x?x8xf32>
+  %w = transformer.weight @w : memref<8x8xf32>
+  %x = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.activation relu %ids into %x : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  %a = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.attention %x, %x, %x into %a {heads = 1 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  %h = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.linear %a, %w residual(%x) into %h : (memref<?x?x8xf32>, memref<8x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  %y = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.linear %h, %w into %y : (memref<?x?x8xf32>, memref<8x8xf32>, memref<?x?x8xf32>) -> ()
+  %b = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.attention %y, %y, %y into %b {heads = 1 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  %i = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.linear %b, %w residual(%y) into %i : (memref<?x?x8xf32>, memref<8x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  transformer.linear %i, %w into %out : (memref<?x?x8xf32>, memref<8x8xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// Rows that are read later stay; a norm works in place.
+
+// CHECK-LABEL: @rows_that_are_needed
+// CHECK: transformer.attention %{{.*}} into %alloc {heads
+// CHECK: scf.for
+// CHECK: %[[Z:.*]] = transformer.rows %collapse_shape[
+// CHECK: transformer.linear %[[Z]], %{{.*}} into %[[H:[0-9]+]] :
+// CHECK: transformer.norm layer %[[H]], %{{.*}} residual(%[[Z]]) into %[[Z]] {
+// CHECK: transformer.linear %[[Z]],
+// CHECK: }
+// CHECK: transformer.attention %alloc, %[[Y:alloc_[0-9]+]], %[[Y]] into %arg1
+transformer.parameter @w : tensor<8x8xf32>
+transformer.parameter @g : tensor<8xf32>
+func.func private @rows_that_are_needed(%x: memref<?x?x8xf32> {transformer.dims = ["batch", "source"]}, %out: memref<?x?x8xf32> {transformer.dims = ["batch", "source"], transformer.output}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %batch = memref.dim %x, %c0 : memref<?x?x8xf32>
+  %source = memref.dim %x, %c1 : memref<?x?x8xf32>
+  %w = transformer.weight @w : memref<8x8xf32>
+  %g = transformer.weight @g : memref<8xf32>
+  %a = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.attention %x, %x, %x into %a {heads = 1 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  %h = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.linear %a, %w into %h : (memref<?x?x8xf32>, memref<8x8xf32>, memref<?x?x8xf32>) -> ()
+  %z = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.norm layer %h, %g residual(%a) into %z {epsilon = 1.0e-5 : f32} : (memref<?x?x8xf32>, memref<8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  %i = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.activation relu %z into %i : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  %y = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.linear %z, %w residual(%i) into %y : (memref<?x?x8xf32>, memref<8x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  transformer.attention %z, %y, %y into %out {heads = 1 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
 // An op that mixes rows ends what a chunk can do; so do other rows.
 
 // CHECK-LABEL: @rows_that_see_each_other
