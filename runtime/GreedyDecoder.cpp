@@ -52,7 +52,7 @@ heddle::decodeGreedy(const Model &model, Session &session,
   if (shortlist)
     for (const TokenIds &source : sources)
       candidates.push_back(shortlist->candidates(source));
-  bool isGreedy = !shortlist && model.entryPoint("decode.greedy");
+  bool isGreedy = !shortlist && model.entryPoint(Role::Greedy);
   DecoderForm form = shortlist  ? DecoderForm::ShortlistStep
                      : isGreedy ? DecoderForm::GreedyStep
                                 : DecoderForm::Step;

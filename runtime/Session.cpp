@@ -49,7 +49,8 @@ Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
   if (Status status = findEntries(form); !status.ok())
     return status;
 
-  dims[Dim::Batch] = dims[Dim::Rows] = static_cast<int64_t>(sources.size());
+  dims[Dim::Batch] = dims[Dim::Rows] = dims[Dim::Caches] =
+      static_cast<int64_t>(sources.size());
   dims[Dim::Source] = static_cast<int64_t>(longest);
   dims[Dim::Target] = dims[Dim::Capacity] = std::max<int64_t>(length, 1);
   dims[Dim::Shortlist] = static_cast<int64_t>(widest);
@@ -67,35 +68,36 @@ Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
   return Status::success();
 }
 
-/// The names of a decoder's entries `prepare` and `decode`; null where a form
-/// has none.
-static std::pair<const char *, const char *> decoderEntries(DecoderForm form) {
+/// The role of a decoder's form.
+static Role roleOf(DecoderForm form) {
   switch (form) {
   case DecoderForm::None:
-    return {nullptr, nullptr};
+    return Role::Encode;
   case DecoderForm::Full:
-    return {nullptr, "decode"};
+    return Role::Full;
   case DecoderForm::Step:
-    return {"decode.prepare", "decode.step"};
-  case DecoderForm::GreedyStep:
-    return {"decode.prepare", "decode.greedy"};
   case DecoderForm::ShortlistStep:
-    return {"shortlist.prepare", "shortlist.step"};
+    return Role::Step;
+  case DecoderForm::GreedyStep:
+    return Role::Greedy;
   }
   __builtin_unreachable();
 }
 
 Status Session::findEntries(DecoderForm form) {
-  auto [prepareName, decodeName] = decoderEntries(form);
-  encode.entry = model.entryPoint("encode");
-  // What a decoder has nothing to prepare from, it has no entry for.
-  prepare.entry = prepareName ? model.entryPoint(prepareName) : nullptr;
-  decode.entry = decodeName ? model.entryPoint(decodeName) : nullptr;
-  for (auto [binding, name] :
-       {std::pair(&encode, "encode"), std::pair(&decode, decodeName)})
-    if (name && !binding->entry)
-      return Status::error("'", model.artifact().path(), "' has no entry '",
-                           name, "'");
+  encode.entry = model.entryPoint(Role::Encode);
+  prepare.entry = decode.entry = nullptr;
+  if (form == DecoderForm::None)
+    return Status::success();
+  bool hasCandidates = form == DecoderForm::ShortlistStep;
+  decode.entry = model.entryPoint(roleOf(form), hasCandidates);
+  if (!decode.entry)
+    return Status::error(
+        "'", model.artifact().path(), "' has no decoder with the role '",
+        nameOf(roleOf(form)), hasCandidates ? "' over candidates" : "'");
+  // Where a decoder has nothing to prepare it has no entry for that.
+  if (form != DecoderForm::Full)
+    prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
   return Status::success();
 }
 
@@ -127,6 +129,7 @@ Status Session::layOut(DecoderForm form, int64_t length) {
       {key("global"), place(batch, dims[Dim::Globals])},
       {key("positions"), place(batch)},
       {key("sentences"), place(batch)},
+      {key("caches"), place(batch)},
       {key("candidates"), place(batch, dims[Dim::Shortlist])},
       {key("counts"), place(batch)},
       {key("forbidden"), place(batch, dims[Dim::Forbidden])},
@@ -161,6 +164,7 @@ Status Session::layOut(DecoderForm form, int64_t length) {
   globals = integers(shared[key("global")]);
   positions = integers(shared[key("positions")]);
   sentences = integers(shared[key("sentences")]);
+  caches = integers(shared[key("caches")]);
   candidateIds = integers(shared[key("candidates")]);
   counts = integers(shared[key("counts")]);
   forbiddenIds = integers(shared[key("forbidden")]);
@@ -209,7 +213,7 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
     std::fill(std::copy(sources[i].begin(), sources[i].end(), row),
               row + dims[Dim::Source], pad);
     lengths[i] = static_cast<int32_t>(sources[i].size());
-    sentences[i] = static_cast<int32_t>(i);
+    sentences[i] = caches[i] = static_cast<int32_t>(i);
     row = globals + i * dims[Dim::Globals];
     auto behind =
         std::lower_bound(globalTokens.begin(), globalTokens.end(), lengths[i]);
@@ -243,8 +247,10 @@ void Session::findDecoderResults() {
     } else if (arguments[i].kind == ArgumentKind::State) {
       int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
       std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
-      states.push_back(
-          {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
+      // Caches stay where they are.
+      if (arguments[i].shape.front().dim == Dim::Rows)
+        states.push_back(
+            {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
     }
   }
 }
@@ -286,6 +292,7 @@ void Session::finish(int64_t row) {
                   state.rows + last * state.rowBytes,
                   static_cast<size_t>(state.rowBytes));
     sentences[row] = sentences[last];
+    caches[row] = caches[last];
   }
   dims[Dim::Rows] = last;
 }

@@ -111,7 +111,7 @@ private:
     std::vector<void *> buffers;
     std::vector<int64_t> dims;
   };
-  /// One state of the decoder: a row is `rowBytes` long.
+  /// One state of constant size: a row is `rowBytes` long.
   struct State {
     char *rows;
     int64_t rowBytes;
@@ -143,6 +143,7 @@ private:
   int32_t *sourceIds = nullptr, *lengths = nullptr, *globals = nullptr;
   int32_t *candidateIds = nullptr, *counts = nullptr;
   int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
+  int32_t *caches = nullptr;
   int32_t *forbiddenIds = nullptr, *largestIds = nullptr;
   float *decoderLogits = nullptr;
   /// The width of a row of GreedyStep's results.

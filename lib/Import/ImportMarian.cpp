@@ -208,12 +208,12 @@ Value MarianModel::outputBias() {
 }
 
 void MarianModel::buildDecode() {
-  auto arguments =
-      layers.beginFunction("decode",
-                           {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
-                            {"memory", {"batch", "source"}, options.width},
-                            {"lengths", {"batch"}}},
-                           "logits", options.vocabulary, {"full", "step"});
+  auto arguments = layers.beginFunction(
+      "decode",
+      {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
+       {"memory", {"batch", "source"}, options.width},
+       {"lengths", {"batch"}}},
+      "logits", options.vocabulary, {"full", "step", "chunk"});
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
   // The tied embeddings once more, [in, out]: the loop over the vocabulary is
   // contiguous, at the price of a second copy in the artifact.
@@ -234,7 +234,7 @@ void MarianModel::buildShortlist() {
                             {"lengths", {"batch"}},
                             {"candidates", {"batch", "shortlist"}},
                             {"counts", {"batch"}}},
-                           "logits", ShapedType::kDynamic, {"step"});
+                           "logits", ShapedType::kDynamic, {"step", "chunk"});
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
   Value table = weight("Wemb", {options.vocabulary, options.width});
   Value rows = layers.embedding(arguments[3], table);
