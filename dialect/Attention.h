@@ -41,6 +41,11 @@ llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
 /// `function` where the op is one of math.
 int64_t similarityOperations(AttentionOp op, int64_t function = 1);
 
+/// Whether keys are made of all positions by `project_sequence`, as they are or
+/// each by itself through layers behind it: they have no positions of their
+/// own.
+bool hasProjectedKeys(AttentionOp op);
+
 /// Whether queries are rows that `take_rows` lists, as they are or each by
 /// itself through layers behind it: they have no positions of their own.
 bool hasTakenQueries(AttentionOp op);

@@ -75,8 +75,12 @@ template <typename Op> static bool comeFrom(Value rows) {
   return false;
 }
 
+bool heddle::hasProjectedKeys(AttentionOp op) {
+  return comeFrom<ProjectSequenceOp>(op.getKey());
+}
+
 LogicalResult heddle::verifyProjected(AttentionOp op) {
-  bool isKey = comeFrom<ProjectSequenceOp>(op.getKey()),
+  bool isKey = hasProjectedKeys(op),
        isValue = comeFrom<ProjectSequenceOp>(op.getValue());
   if (isKey != isValue)
     return op.emitOpError("has keys and values of which only one is projected "

@@ -48,6 +48,7 @@ private:
   Value viewOf(Value bytes, int64_t offset, MemRefType type,
                ArrayRef<Value> sizes);
   LogicalResult placeWeights(Value weights);
+  void lowerRows();
 
   func::FuncOp function;
   SymbolTable &symbols;
@@ -191,13 +192,39 @@ LogicalResult HostFunctionBuilder::placeWeights(Value weights) {
   return failure(walked.wasInterrupted());
 }
 
+/// Makes rows of a buffer a view of the memory where they begin.
+void HostFunctionBuilder::lowerRows() {
+  OpBuilder::InsertionGuard guard(builder);
+  function.walk([&](RowsOp rows) {
+    Location loc = rows.getLoc();
+    builder.setInsertionPoint(rows);
+    MemRefType type = rows.getSource().getType();
+    int64_t rowBytes = type.getElementTypeBitWidth() / 8;
+    for (int64_t extent : type.getShape().drop_front())
+      rowBytes *= extent;
+    Value shift = arith::MulIOp::create(
+        builder, loc, rows.getFirst(),
+        arith::ConstantIndexOp::create(builder, loc, rowBytes));
+    Value begin = memref::ExtractAlignedPointerAsIndexOp::create(
+        builder, loc, rows.getSource());
+    Value address = arith::IndexCastOp::create(
+        builder, loc, builder.getI64Type(),
+        arith::AddIOp::create(builder, loc, begin, shift));
+    Value pointer = LLVM::IntToPtrOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+        address);
+    rows.replaceAllUsesWith(viewOf(bytesAt(pointer), 0, type, rows.getCount()));
+    rows.erase();
+  });
+}
+
 /// Whether the pipeline to LLVM knows `op`, and its code cannot end the process
 /// or print: an entry point cannot fail.
 static bool isLowered(Operation *op) {
   static constexpr StringLiteral dialects[] = {
       "affine", "arith",  "cf",  "func", "index",
       "math",   "memref", "scf", "ub",   "vector"};
-  return (isa<WeightOp>(op) ||
+  return (isa<WeightOp, RowsOp>(op) ||
           llvm::is_contained(dialects, op->getName().getDialectNamespace())) &&
          !isa<vector::PrintOp, cf::AssertOp>(op);
 }
@@ -242,6 +269,7 @@ LogicalResult HostFunctionBuilder::build() {
   Value weights = bytesAt(loadField(call, CallField::Weights));
   if (failed(placeWeights(weights)))
     return failure();
+  lowerRows();
 
   SmallVector<Value> values;
   int64_t buffer = 0;

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/RowOperands.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
@@ -19,7 +20,6 @@
 #include "passes/Passes.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_OUTLINEKERNELSPASS
@@ -29,62 +29,16 @@ namespace heddle {
 using namespace mlir;
 using namespace heddle;
 
-/// The operands whose leading dimensions only count rows.
-static SmallVector<OpOperand *> rowOperandsOf(Operation *op) {
-  SmallVector<OpOperand *> operands;
-  auto add = [&](MutableOperandRange range) {
-    for (OpOperand &operand : range)
-      operands.push_back(&operand);
-  };
-  llvm::TypeSwitch<Operation *>(op)
-      .Case<LinearOp, FfnOp>([&](auto product) {
-        operands.push_back(&product.getInputMutable());
-        add(product.getInputScalesMutable());
-        add(product.getResidualMutable());
-        add(cast<DestinationOpInterface>(op).getDestinationsMutable());
-      })
-      .Case([&](NormOp norm) {
-        operands.push_back(&norm.getInputMutable());
-        add(norm.getResidualMutable());
-        add(norm.getDestinationsMutable());
-      })
-      .Case([&](QuantizeOp quantize) {
-        operands.push_back(&quantize.getInputMutable());
-        add(quantize.getDestinationsMutable());
-      })
-      .Case([&](EmbeddingOp embedding) {
-        // Positions count along the second dimension.
-        if (embedding.hasPositions())
-          return;
-        operands.push_back(&embedding.getIdsMutable());
-        add(embedding.getDestinationsMutable());
-      })
-      .Case<ActivationOp, AddOp, FillOp, RoundOp>([&](Operation *elementwise) {
-        for (OpOperand &operand : elementwise->getOpOperands())
-          operands.push_back(&operand);
-      });
-  return operands;
-}
-
 /// Makes the leading dimensions of row operands one.
 static void collapseRows(DestinationOpInterface op) {
-  int64_t leading =
-      cast<MemRefType>(op.getDestinations().front().getType()).getRank() - 1;
-  // Rows of a table of scalars have no width.
-  if (auto embedding = dyn_cast<EmbeddingOp>(op.getOperation()))
-    leading = cast<MemRefType>(embedding.getIds().getType()).getRank();
+  SmallVector<OpOperand *> operands = rowOperandsOf(op);
+  int64_t leading = operands.empty() ? 0 : leadingDimsOf(op);
   if (leading < 2)
     return;
   OpBuilder builder(op);
-  for (OpOperand *operand : rowOperandsOf(op)) {
-    int64_t rank = cast<MemRefType>(operand->get().getType()).getRank();
-    SmallVector<ReassociationIndices> groups = {
-        llvm::to_vector(llvm::seq<int64_t>(0, leading))};
-    for (int64_t axis = leading; axis < rank; ++axis)
-      groups.push_back({axis});
-    operand->set(memref::CollapseShapeOp::create(builder, op.getLoc(),
-                                                 operand->get(), groups));
-  }
+  for (OpOperand *operand : operands)
+    operand->set(
+        collapseLeading(builder, op.getLoc(), operand->get(), leading));
 }
 
 /// "linear_256x1536", "attention_step_8x32", "norm_256_quantize": what a

@@ -294,13 +294,56 @@ def PassDestinationsPass
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def ChunkRowsPass : Pass<"transformer-chunk-rows", "::mlir::ModuleOp"> {
+  let summary = "Pass long sequences through layers in chunks of rows";
+  let description = [{
+    Comes in: functions on memrefs. Layers that compute row by row and stand behind
+    each other, with nothing but such layers between them, become a loop over
+    chunks of at most `rows` rows, where a buffer is only theirs: it is as long as
+    a chunk from here on. Chunks differ by one row at most, and what fits one is
+    one.
+
+    ```mlir
+    %h = memref.alloc(%batch, %source) : memref<?x?x3072xf32>
+    transformer.linear %x, %w1 activation(gelu) into %h
+    transformer.linear %h, %w2 into %y
+    // becomes
+    %rows = arith.muli %source, %batch
+    %longest = arith.minui %rows, %c2048
+    %h = memref.alloc(%longest) : memref<?x3072xf32>
+    scf.for %number = %c0 to %chunks step %c1
+      %xr = transformer.rows %xc[%first for %length] : memref<?x768xf32>
+      %hr = transformer.rows %h[%c0 for %length] : memref<?x3072xf32>
+      %yr = transformer.rows %yc[%first for %length] : memref<?x768xf32>
+      transformer.linear %xr, %w1 activation(gelu) into %hr
+      transformer.linear %hr, %w2 into %yr
+    ```
+
+    Layers whose operands are no dense buffers of the same named dimensions, or
+    weights, are left alone, and so are those of steps: rows of a step are few.
+  }];
+  let options = [
+    Option<"rows", "rows", "int64_t", /*default=*/"2048",
+           "of a chunk, at most">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
 def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Place every buffer of a function in one arena";
   let description = [{
-    Comes in: functions on memrefs, straight-line, whose allocations have sizes
-    that are products of named dimensions. After it nothing allocates: a buffer is
+    Comes in: functions on memrefs, straight-line but for loops that allocate
+    nothing, whose allocations have sizes that are products of named dimensions,
+    or as many rows as such a product and a constant both allow. After it nothing allocates: a buffer is
     a view of the argument with `transformer.arena`, and `@f.arena`, a function of
     the named dimensions, returns how many bytes `@f` needs.
+
+    Attention over whole sequences writes over its queries where nothing reads them
+    later. Buffers that look like an argument with `transformer.output` take its
+    memory, one after the other, until it is written.
 
     Buffers that are never alive together share a slot; a slot is as large as the
     largest of its buffers, whatever the dimensions turn out to be. Offsets are
@@ -317,8 +360,8 @@ def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
     %c = memref.view %arena[%c0][%rows] : memref<?xi8> to memref<?x8xf32>
     ```
 
-    An allocation inside a region, of a size that is no product of named
-    dimensions, or that is freed is an error.
+    An allocation inside a region, of any other size, or that is freed is an
+    error.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"

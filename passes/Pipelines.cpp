@@ -106,7 +106,8 @@ void heddle::buildModelPipeline(OpPassManager &manager,
   manager.addPass(createSplitPhasesPass());
   addFusions(manager, kStepFusions, options);
   addBufferization(manager);
-  // Memory is planned while functions are straight-line.
+  // Memory is planned while functions are straight-line, but for these loops.
+  manager.addPass(createChunkRowsPass());
   manager.addPass(createPlanMemoryPass());
   if (options.packWeights)
     manager.addPass(createPackWeightsPass());

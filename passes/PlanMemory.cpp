@@ -1,11 +1,16 @@
 //===- PlanMemory.cpp - Place every buffer of a function in one arena -----===//
 //
-// Functions are straight-line here, so a buffer lives from its first use to its
-// last. Buffers are visited by their birth; each takes a slot that is free by
-// then, best one whose buffers have the same size, and otherwise opens a new
-// slot. Sizes are monomials in the named dimensions, so equal sizes are known
-// to be equal; a slot of unequal buffers is as large as their maximum at run
-// time. Monomials and maxima never decrease, as KernelAbi.h promises of arenas.
+// Functions are straight-line here, but for loops that allocate nothing, so a
+// buffer lives from its first use to its last. Buffers are visited by their
+// birth; each takes a slot that is free by then, best one whose buffers have
+// the same size, and otherwise opens a new slot. Sizes are monomials in the
+// named dimensions, so equal sizes are known to be equal; a slot of unequal
+// buffers is as large as their maximum at run time. Monomials, bounded or not,
+// and maxima never decrease, as KernelAbi.h promises of arenas.
+//
+// Two kinds of buffers take no slot: the result of attention where it can stand
+// in the place of the queries, and what dies before the memory of one of the
+// function's results is needed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +21,11 @@
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace heddle {
@@ -29,12 +37,14 @@ using namespace mlir;
 using namespace heddle;
 
 namespace {
-/// A size in bytes: a constant times named dimensions, sorted.
+/// A size in bytes: a constant times named dimensions, sorted, whose product
+/// counts for `most` at most.
 struct Monomial {
   int64_t bytes;
   SmallVector<unsigned> dims;
+  std::optional<int64_t> most;
   bool operator==(const Monomial &other) const {
-    return bytes == other.bytes && dims == other.dims;
+    return bytes == other.bytes && dims == other.dims && most == other.most;
   }
 };
 
@@ -56,21 +66,31 @@ struct Slot {
 
 class MemoryPlanner {
 public:
-  explicit MemoryPlanner(func::FuncOp function) : function(function) {}
+  explicit MemoryPlanner(func::FuncOp function)
+      : function(function), aliases(function) {
+    for (auto [index, op] : llvm::enumerate(function.front()))
+      order[&op] = index;
+  }
 
   LogicalResult plan();
 
 private:
   LogicalResult nameDims();
   LogicalResult collectBuffers();
-  FailureOr<unsigned> dimOf(Value size) const;
+  std::optional<std::pair<unsigned, unsigned>> lifeOf(Value buffer) const;
+  void writeOverQueries();
+  void borrowResults();
+  LogicalResult multiply(Monomial &size, Value extent) const;
   FailureOr<Monomial> sizeOf(memref::AllocOp alloc) const;
   void assignSlots();
   SmallVector<Value> computeOffsets(OpBuilder &builder, ValueRange dims);
   void placeBuffers();
   void buildArenaFunction();
 
-  func::FuncOp function;
+  mutable func::FuncOp function;
+  BufferViewFlowAnalysis aliases;
+  /// The number of each op of the block.
+  DenseMap<Operation *, unsigned> order;
   /// The named dimensions in order of appearance, and an argument's dimension
   /// that has each name.
   SmallVector<StringRef> dimNames;
@@ -101,16 +121,38 @@ LogicalResult MemoryPlanner::nameDims() {
   return success();
 }
 
-/// The named dimension that `size` is.
-FailureOr<unsigned> MemoryPlanner::dimOf(Value size) const {
-  auto dim = size.getDefiningOp<memref::DimOp>();
-  auto argument = dim ? dyn_cast<BlockArgument>(dim.getSource()) : nullptr;
-  StringAttr name = argument && dim.getConstantIndex()
-                        ? nameOfArgumentDim(argument, *dim.getConstantIndex())
-                        : StringAttr();
+/// Multiplies `size` by an extent: a named dimension or a product of some,
+/// which a constant may bound where it is the only one.
+LogicalResult MemoryPlanner::multiply(Monomial &size, Value extent) const {
+  if (size.most)
+    return failure();
+  if (auto product = extent.getDefiningOp<arith::MulIOp>())
+    return failure(failed(multiply(size, product.getLhs())) ||
+                   failed(multiply(size, product.getRhs())));
+  APInt most;
+  if (auto bounded = extent.getDefiningOp<arith::MinUIOp>()) {
+    bool isAlone = size.dims.empty();
+    if (!isAlone || !matchPattern(bounded.getRhs(), m_ConstantInt(&most)) ||
+        failed(multiply(size, bounded.getLhs())))
+      return failure();
+    size.most = most.getSExtValue();
+    return success();
+  }
+  StringAttr name = nameOfSize(extent);
   if (!name)
     return failure();
-  return llvm::find(dimNames, name.getValue()) - dimNames.begin();
+  size.dims.push_back(llvm::find(dimNames, name.getValue()) - dimNames.begin());
+  return success();
+}
+
+/// Whether the sizes of a buffer are the named dimensions of an argument.
+static bool haveSameNames(memref::AllocOp alloc, BlockArgument argument) {
+  for (int64_t axis = 0, size = 0; axis < alloc.getType().getRank(); ++axis)
+    if (alloc.getType().isDynamicDim(axis) &&
+        nameOfSize(alloc.getDynamicSizes()[size++]) !=
+            nameOfArgumentDim(argument, axis))
+      return false;
+  return true;
 }
 
 /// Bytes of one element in memory; none for types that are no plain numbers.
@@ -140,7 +182,7 @@ FailureOr<Monomial> MemoryPlanner::sizeOf(memref::AllocOp alloc) const {
            << type.getElementType();
   // Far from where offsets, sums of sizes, would overflow.
   constexpr int64_t limit = int64_t(1) << 40;
-  Monomial size{*bytes, {}};
+  Monomial size{*bytes, {}, std::nullopt};
   for (int64_t extent : type.getShape()) {
     if (ShapedType::isDynamic(extent))
       continue;
@@ -149,23 +191,31 @@ FailureOr<Monomial> MemoryPlanner::sizeOf(memref::AllocOp alloc) const {
              << limit << " bytes, of type " << type;
     size.bytes *= extent;
   }
-  for (Value extent : alloc.getDynamicSizes()) {
-    FailureOr<unsigned> dim = dimOf(extent);
-    if (failed(dim))
+  for (Value extent : alloc.getDynamicSizes())
+    if (failed(multiply(size, extent)))
       return alloc.emitOpError(
           "has a size that is no product of named dimensions");
-    size.dims.push_back(*dim);
-  }
   llvm::sort(size.dims);
   return size;
 }
 
-LogicalResult MemoryPlanner::collectBuffers() {
+/// The first and the last op of the block that uses a buffer; none where it has
+/// no use.
+std::optional<std::pair<unsigned, unsigned>>
+MemoryPlanner::lifeOf(Value buffer) const {
+  std::optional<std::pair<unsigned, unsigned>> life;
   // Views, but also what branches and selections make of buffers.
-  BufferViewFlowAnalysis aliases(function);
-  DenseMap<Operation *, unsigned> order;
-  for (auto [index, op] : llvm::enumerate(function.front()))
-    order[&op] = index;
+  for (Value alias : aliases.resolve(buffer))
+    for (Operation *user : alias.getUsers()) {
+      unsigned at = order.lookup(function.front().findAncestorOpInBlock(*user));
+      if (!life)
+        life = {at, at};
+      life = {std::min(life->first, at), std::max(life->second, at)};
+    }
+  return life;
+}
+
+LogicalResult MemoryPlanner::collectBuffers() {
   WalkResult walked = function.walk([&](Operation *op) {
     if (hasEffect<MemoryEffects::Free>(op)) {
       op->emitOpError(
@@ -183,29 +233,73 @@ LogicalResult MemoryPlanner::collectBuffers() {
     FailureOr<Monomial> size = sizeOf(alloc);
     if (failed(size))
       return WalkResult::interrupt();
-    SmallVector<Operation *> users;
-    for (Value alias : aliases.resolve(alloc))
-      for (Operation *user : alias.getUsers())
-        users.push_back(function.front().findAncestorOpInBlock(*user));
-    if (users.empty()) {
+    auto life = lifeOf(alloc);
+    if (!life) {
       alloc.erase();
       return WalkResult::advance();
     }
-    auto less = [&](Operation *lhs, Operation *rhs) {
-      return order.lookup(lhs) < order.lookup(rhs);
-    };
-    buffers.push_back({alloc, *size,
-                       order.lookup(*llvm::min_element(users, less)),
-                       order.lookup(*llvm::max_element(users, less)), 0});
+    buffers.push_back({alloc, *size, life->first, life->second, 0});
     return WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
 }
 
-void MemoryPlanner::assignSlots() {
-  llvm::sort(buffers, [](const Buffer &lhs, const Buffer &rhs) {
-    return std::pair(lhs.birth, lhs.death) < std::pair(rhs.birth, rhs.death);
+/// Whether attention over whole sequences reads `query` as its queries alone.
+static bool readsAsQuery(AttentionOp op, ArrayRef<Value> query) {
+  auto isQuery = [&](Value value) { return llvm::is_contained(query, value); };
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  return !op.isStep() && llvm::count_if(op->getOperands(), isQuery) == 1 &&
+         llvm::none_of(captured, isQuery);
+}
+
+/// Attention reads a query before it writes that row of its result, and no
+/// other query from then on.
+void MemoryPlanner::writeOverQueries() {
+  auto ofBuffer = [&](Value memref) {
+    auto alloc = memref.getDefiningOp<memref::AllocOp>();
+    return llvm::find_if(
+        buffers, [&](const Buffer &buffer) { return buffer.alloc == alloc; });
+  };
+  function.walk([&](AttentionOp op) {
+    auto query = ofBuffer(op.getQuery()),
+         result = ofBuffer(op.getDestination());
+    if (query == buffers.end() || result == buffers.end() ||
+        query->death != result->birth || !(query->size == result->size) ||
+        query->alloc.getType() != result->alloc.getType() ||
+        !readsAsQuery(op, llvm::to_vector(aliases.resolve(op.getQuery()))))
+      return;
+    query->death = result->death;
+    result->alloc.replaceAllUsesWith(query->alloc.getResult());
+    result->alloc.erase();
+    buffers.erase(result);
   });
+}
+
+/// Lets buffers that look like a result of the function take its memory, one
+/// after the other, until it is written.
+void MemoryPlanner::borrowResults() {
+  for (BlockArgument argument : function.getArguments()) {
+    auto life = lifeOf(argument);
+    if (!life || !function.getArgAttr(argument.getArgNumber(), kOutputAttr))
+      continue;
+    std::optional<unsigned> takenUntil;
+    llvm::erase_if(buffers, [&](Buffer &buffer) {
+      if (buffer.alloc.getType() != argument.getType() ||
+          bytesReadBehind(buffer.alloc.getType()) != 0 ||
+          !haveSameNames(buffer.alloc, argument) ||
+          (takenUntil && buffer.birth <= *takenUntil) ||
+          buffer.death >= life->first)
+        return false;
+      takenUntil = buffer.death;
+      buffer.alloc.replaceAllUsesWith(Value(argument));
+      buffer.alloc.erase();
+      return true;
+    });
+  }
+}
+
+void MemoryPlanner::assignSlots() {
   // How well a free slot suits a buffer: sizes that are known to be comparable
   // waste nothing, or little.
   auto suits = [](const Slot &slot, const Monomial &size) {
@@ -243,14 +337,25 @@ SmallVector<Value> MemoryPlanner::computeOffsets(OpBuilder &builder,
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
+  auto multiply = [&](Value lhs, Value rhs) {
+    return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
+  };
+  auto bytesOf = [&](const Monomial &size) {
+    Value product = constant(size.most ? 1 : size.bytes);
+    for (unsigned dim : size.dims)
+      product = multiply(product, dims[dim]);
+    if (!size.most)
+      return product;
+    Value rows = builder.createOrFold<arith::MinUIOp>(loc, product,
+                                                      constant(*size.most));
+    return multiply(rows, constant(size.bytes));
+  };
   int64_t alignment = kBufferAlignment;
   SmallVector<Value> offsets = {constant(0)};
   for (const Slot &slot : slots) {
     Value size;
     for (const Monomial &each : slot.sizes) {
-      Value bytes = constant(each.bytes);
-      for (unsigned dim : each.dims)
-        bytes = builder.createOrFold<arith::MulIOp>(loc, bytes, dims[dim]);
+      Value bytes = bytesOf(each);
       size =
           size ? builder.createOrFold<arith::MaxSIOp>(loc, size, bytes) : bytes;
     }
@@ -313,6 +418,11 @@ void MemoryPlanner::buildArenaFunction() {
 LogicalResult MemoryPlanner::plan() {
   if (failed(nameDims()) || failed(collectBuffers()))
     return failure();
+  llvm::sort(buffers, [](const Buffer &lhs, const Buffer &rhs) {
+    return std::pair(lhs.birth, lhs.death) < std::pair(rhs.birth, rhs.death);
+  });
+  writeOverQueries();
+  borrowResults();
   assignSlots();
   placeBuffers();
   buildArenaFunction();

@@ -16,6 +16,11 @@
 //   tokenizer.target    a SentencePiece model   (where it differs)
 //   tokenizer.vocabulary  JSON array: piece of each id (SentencePiece pieces
 //                       that are numbered by a vocab.json of their own)
+//   tokenizer.pairs     PairsHeader, u32 mergeBegins[pieceCount + 1], PairMerge
+//                       merges[mergeCount] (of the left pieces in order, each
+//                       by its right piece), u32 textBegins[pieceCount + 1],
+//                       AddedToken added[addedCount], then the bytes of the
+//                       pieces, to which textBegins are offsets
 //   shortlist           ShortlistHeader, u64 offsets[sourceCount + 1], then
 //                       u32 ids[idCount]: source id s admits the target ids
 //                       ids[offsets[s]] ... ids[offsets[s + 1] - 1]
@@ -30,15 +35,23 @@
 //        "suppress": [...], "begin_suppress": [...], "bad_words": [[...]],
 //        "forced_bos": 3, "forced_eos": 2, "min_length": 5,
 //        "max_length": 511,                    generated tokens, eos included
+//        "beams": 4, "length_penalty": 1.0,    what --beam and its kin replace
+//        "early_stopping": "true" | "false" | "never",
+//        "no_repeat_ngram": 3, "repetition_penalty": 1.1,
+//        "temperature": 1.0, "top_k": 50, "top_p": 0.9, "min_p": 0.1,
 //        "length_factor": 2.5,                 at most int(factor n) + 1 tokens
 //        "max_source_length": 1000,            unless --max-source says more
 //        "max_source": 512, "max_target": 512},  tables of positions end here
-//     "tokenizer": {"kind": "none" | "sentencepiece" | "characters",
+//     "tokenizer": {"kind": "none" | "sentencepiece" | "characters" |
+//            "byte-level",
 //        sentencepiece: "eos": 0 (appended), "unknown": 1, "special": [ids
 //            dropped from text]; section tokenizer.vocabulary where present
 //            numbers the pieces; tokenizer.target where absent is the source
 //        characters: "source": "____AIO", "target": "____AIO", "unknown": 3,
-//            "bos": 1, "eos": 2 (put around the characters; either may miss)},
+//            "bos": 1, "eos": 2 (put around the characters; either may miss)
+//        byte-level: "bos": 0, "eos": 2 (put around the pieces), "unknown": 3,
+//            "special": [ids dropped from text], "clean_up": 1 (take back the
+//            space in front of English punctuation)},
 //     "entries": [{"name": "decode.step", "role": "step", "decoder": "decode",
 //        "symbol": ..., "arena_symbol": ..., "dims": ["rows", "batch"],
 //        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",
@@ -142,6 +155,41 @@ struct ShortlistHeader {
 };
 static_assert(sizeof(ShortlistHeader) == 24);
 
+/// At the start of the section `tokenizer.pairs`.
+struct PairsHeader {
+  uint32_t pieceCount;
+  uint32_t mergeCount;
+  uint32_t addedCount;
+  uint32_t reserved;
+  /// The piece of each byte; -1 for none.
+  int32_t byteIds[256];
+};
+static_assert(sizeof(PairsHeader) == 1040);
+
+/// Two pieces that may become one; of those of a word the least rank is first.
+struct PairMerge {
+  uint32_t right;
+  uint32_t rank;
+  uint32_t result;
+};
+static_assert(sizeof(PairMerge) == 12);
+
+/// A piece that is found in text as a whole. Flags: 1 takes spaces in front
+/// with it, 2 those behind.
+struct AddedToken {
+  uint32_t id;
+  uint32_t flags;
+};
+static_assert(sizeof(AddedToken) == 8);
+inline constexpr uint32_t kStripsLeft = 1, kStripsRight = 2;
+
 } // namespace heddle::format
+
+namespace heddle {
+
+/// The most beams of a search.
+inline constexpr int64_t kMostBeams = 256;
+
+} // namespace heddle
 
 #endif // HEDDLE_RUNTIME_ARTIFACTFORMAT_H

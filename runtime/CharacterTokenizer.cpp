@@ -20,13 +20,9 @@ public:
   CharacterTokenizer(const TokenizerDescription &description)
       : Tokenizer(description.bos, description.eos),
         unknown(description.unknown) {
-    std::vector<CodePoint> source = split(description.sourceCharacters);
-    for (size_t id = 0; id < source.size(); ++id)
-      ids.emplace(source[id].value, static_cast<int32_t>(id));
-    if (size_t(unknown) < source.size())
-      ids[source[unknown].value] = unknown;
-
+    sourceIds = number(split(description.sourceCharacters));
     std::vector<CodePoint> target = split(description.targetCharacters);
+    targetIds = number(target);
     for (const CodePoint &character : target) {
       bool filler = size_t(unknown) < target.size() &&
                     character.value == target[unknown].value;
@@ -37,9 +33,9 @@ public:
         characters[*id].clear();
   }
 
-  std::string decode(const std::vector<int32_t> &targetIds) const override {
+  std::string decode(const std::vector<int32_t> &ids) const override {
     std::string text;
-    for (int32_t id : targetIds)
+    for (int32_t id : ids)
       if (id >= 0 && size_t(id) < characters.size())
         text += characters[id];
     return text;
@@ -53,7 +49,17 @@ private:
     return characters;
   }
 
-  Result<std::vector<int32_t>> pieces(std::string_view text) const override {
+  using Ids = std::unordered_map<char32_t, int32_t>;
+
+  Ids number(const std::vector<CodePoint> &characters) const {
+    Ids ids;
+    for (size_t id = 0; id < characters.size(); ++id)
+      ids.emplace(characters[id].value, static_cast<int32_t>(id));
+    if (size_t(unknown) < characters.size())
+      ids[characters[unknown].value] = unknown;
+    return ids;
+  }
+  std::vector<int32_t> read(std::string_view text, const Ids &ids) const {
     std::vector<int32_t> result;
     while (!text.empty()) {
       auto found = ids.find(takeCodePoint(text).value);
@@ -61,9 +67,16 @@ private:
     }
     return result;
   }
+  Result<std::vector<int32_t>> pieces(std::string_view text) const override {
+    return read(text, sourceIds);
+  }
+  Result<std::vector<int32_t>>
+  targetPieces(std::string_view text) const override {
+    return read(text, targetIds);
+  }
 
   int32_t unknown;
-  std::unordered_map<char32_t, int32_t> ids;
+  Ids sourceIds, targetIds;
   /// Empty for ids that stand for no character.
   std::vector<std::string> characters;
 };

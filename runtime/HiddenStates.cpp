@@ -37,8 +37,7 @@ Result<HiddenOutput> heddle::findHiddenOutput(const Model &model) {
 Status heddle::encodeSources(Session &session, const HiddenOutput &output,
                              const std::vector<TokenIds> &sources,
                              const HiddenSink &sink) {
-  if (Status status = session.begin(sources, DecoderForm::None, 1);
-      !status.ok())
+  if (Status status = session.begin(sources, DecoderRequest()); !status.ok())
     return status;
   size_t longest = 0;
   for (const TokenIds &source : sources)

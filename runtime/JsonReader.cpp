@@ -113,6 +113,19 @@ std::optional<double> JsonReader::optionalPositiveNumber(const char *key) {
   return std::nullopt;
 }
 
+std::optional<double> JsonReader::optionalNumber(const char *key, double low,
+                                                 double high) {
+  const json *found = find(key);
+  if (!found)
+    return std::nullopt;
+  if (found->is_number() && found->get<double>() >= low &&
+      found->get<double>() <= high)
+    return found->get<double>();
+  fail("has '", key, "' = ", found->dump(), ", expected a number from ", low,
+       " to ", high);
+  return std::nullopt;
+}
+
 bool JsonReader::readIds(const char *key, const json &list, IntegerRange range,
                          std::vector<int32_t> &ids) {
   if (!list.is_array()) {

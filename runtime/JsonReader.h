@@ -39,6 +39,9 @@ public:
   int64_t integer(const char *key, IntegerRange range);
   std::optional<int64_t> optionalInteger(const char *key, IntegerRange range);
   std::optional<double> optionalPositiveNumber(const char *key);
+  /// A number from `low` to `high`.
+  std::optional<double> optionalNumber(const char *key, double low,
+                                       double high);
   /// An absent list is empty.
   std::vector<int32_t> optionalIds(const char *key, IntegerRange range);
   std::vector<std::vector<int32_t>> optionalIdLists(const char *key,

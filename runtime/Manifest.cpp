@@ -23,8 +23,11 @@ static constexpr std::array<std::string_view, kNumRoles> kRoleNames = {
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16"};
-static constexpr std::string_view kTokenizerNames[] = {"none", "sentencepiece",
-                                                       "characters"};
+static constexpr std::string_view kTokenizerNames[] = {
+    "none", "sentencepiece", "characters", "byte-level"};
+
+static constexpr std::string_view kEarlyStoppingNames[] = {"true", "false",
+                                                           "never"};
 
 /// No tensor of a transformer has more dimensions.
 static constexpr size_t kMaxRank = 8;
@@ -64,6 +67,13 @@ static std::optional<Enum> named(const Names &names, std::string_view name) {
   if (found == std::end(names))
     return std::nullopt;
   return static_cast<Enum>(found - std::begin(names));
+}
+
+std::string_view heddle::nameOf(EarlyStopping rule) {
+  return kEarlyStoppingNames[static_cast<size_t>(rule)];
+}
+std::optional<EarlyStopping> heddle::parseEarlyStopping(std::string_view name) {
+  return named<EarlyStopping>(kEarlyStoppingNames, name);
 }
 
 int64_t heddle::elementSize(ElementType type) {
@@ -123,6 +133,34 @@ static std::optional<int32_t> narrow(std::optional<int64_t> id) {
   return id ? std::optional<int32_t>(static_cast<int32_t>(*id)) : std::nullopt;
 }
 
+/// The settings of searches, which have defaults.
+static void parseSearch(Generation &generation, JsonReader &reader) {
+  auto number = [&](const char *key, double low, double high, double &value) {
+    value = reader.optionalNumber(key, low, high).value_or(value);
+  };
+  constexpr double kMost = std::numeric_limits<float>::max();
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  generation.beams =
+      reader.optionalInteger("beams", {1, kMostBeams}).value_or(1);
+  number("length_penalty", -kMost, kMost, generation.lengthPenalty);
+  if (reader.find("early_stopping")) {
+    std::string rule = reader.string("early_stopping");
+    if (std::optional<EarlyStopping> known = parseEarlyStopping(rule))
+      generation.earlyStopping = *known;
+    else
+      reader.fail("has 'early_stopping' with the value '", rule,
+                  "' (supported: true, false, never)");
+  }
+  generation.noRepeatNgram =
+      reader.optionalInteger("no_repeat_ngram", {1, kMaxLength}).value_or(0);
+  number("repetition_penalty", kLeast, kMost, generation.repetitionPenalty);
+  number("temperature", kLeast, kMost, generation.temperature);
+  generation.topK =
+      reader.optionalInteger("top_k", {1, kMaxVocabulary}).value_or(0);
+  number("top_p", 0, 1, generation.topP);
+  number("min_p", 0, 1, generation.minP);
+}
+
 static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
   IntegerRange ids{0, targetVocabulary - 1};
   IntegerRange lengths{1, kMaxLength};
@@ -142,6 +180,7 @@ static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
   generation.minLength =
       reader.optionalInteger("min_length", {0, kMaxLength}).value_or(0);
   generation.maxLength = reader.optionalInteger("max_length", lengths);
+  parseSearch(generation, reader);
   generation.lengthFactor = reader.optionalPositiveNumber("length_factor");
   generation.maxSourceLength =
       reader.optionalInteger("max_source_length", lengths);
@@ -160,7 +199,7 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
     tokenizer.kind = *known;
   else
     reader.fail("has the kind '", kind,
-                "' (supported: none, sentencepiece, characters)");
+                "' (supported: none, sentencepiece, characters, byte-level)");
   if (tokenizer.kind == Kind::None)
     return tokenizer;
 
@@ -168,11 +207,15 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
   tokenizer.eos = narrow(reader.optionalInteger("eos", sourceIds));
   tokenizer.unknown =
       static_cast<int32_t>(reader.integer("unknown", sourceIds));
-  if (tokenizer.kind == Kind::SentencePiece) {
+  if (tokenizer.kind != Kind::Characters)
     tokenizer.special =
         reader.optionalIds("special", {0, std::numeric_limits<int32_t>::max()});
-  } else {
+  if (tokenizer.kind != Kind::SentencePiece)
     tokenizer.bos = narrow(reader.optionalInteger("bos", sourceIds));
+  if (tokenizer.kind == Kind::ByteLevel)
+    tokenizer.cleansUp =
+        reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;
+  if (tokenizer.kind == Kind::Characters) {
     tokenizer.sourceCharacters = reader.string("source");
     tokenizer.targetCharacters = reader.string("target");
   }

@@ -10,6 +10,7 @@
 #ifndef HEDDLE_RUNTIME_MANIFEST_H
 #define HEDDLE_RUNTIME_MANIFEST_H
 
+#include "runtime/ArtifactFormat.h"
 #include "runtime/Result.h"
 
 #include <algorithm>
@@ -114,6 +115,15 @@ struct Entry {
   const Argument *argument(std::string_view name, ArgumentKind kind) const;
 };
 
+/// When a beam search is over for a sentence that has as many finished
+/// hypotheses as beams: at once; when the best running one, at its present
+/// length, is no better than the worst finished one; or when it could not
+/// become better at any length.
+enum class EarlyStopping { AtOnce, WhenUnlikely, Never };
+/// "true", "false" and "never", as transformers calls them.
+std::string_view nameOf(EarlyStopping rule);
+std::optional<EarlyStopping> parseEarlyStopping(std::string_view name);
+
 /// How to generate: the semantics are those of Hugging Face transformers'
 /// generate() where it has the option. Lengths count generated tokens.
 struct Generation {
@@ -131,9 +141,29 @@ struct Generation {
   std::optional<int32_t> forcedBos;
   /// The token at the length limit.
   std::optional<int32_t> forcedEos;
-  /// No eos while start and generated tokens are fewer than this.
+  /// No eos while start, prefix and generated tokens are fewer than this.
   int64_t minLength = 0;
+  /// No eos while generated tokens are fewer than this.
+  int64_t minNewTokens = 0;
   std::optional<int64_t> maxLength;
+  /// 1: greedy, without length penalty.
+  int64_t beams = 1;
+  /// A hypothesis of n tokens has the score sum / n^lengthPenalty.
+  double lengthPenalty = 1;
+  EarlyStopping earlyStopping = EarlyStopping::WhenUnlikely;
+  /// No sequence of as many tokens comes twice; 0 for any.
+  int64_t noRepeatNgram = 0;
+  /// Divides positive scores of tokens that are there, multiplies negative
+  /// ones.
+  double repetitionPenalty = 1;
+  /// How to sample, where somebody asks for it.
+  double temperature = 1;
+  /// The likeliest ones; 0 for all.
+  int64_t topK = 0;
+  /// The fewest likeliest ones whose probabilities sum up to it.
+  double topP = 1;
+  /// Those of at least this part of the likeliest one's probability.
+  double minP = 0;
   /// At most int(lengthFactor * source tokens) + 1 tokens.
   std::optional<double> lengthFactor;
   /// Longer sources are refused unless the caller asks for more.
@@ -144,7 +174,7 @@ struct Generation {
 };
 
 struct TokenizerDescription {
-  enum class Kind { None, SentencePiece, Characters };
+  enum class Kind { None, SentencePiece, Characters, ByteLevel };
   Kind kind = Kind::None;
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
@@ -154,6 +184,8 @@ struct TokenizerDescription {
   /// Kind Characters: the character at index i has id i.
   std::string sourceCharacters;
   std::string targetCharacters;
+  /// Kind ByteLevel: spaces in front of English punctuation are taken back.
+  bool cleansUp = false;
 };
 std::string_view nameOf(TokenizerDescription::Kind kind);
 

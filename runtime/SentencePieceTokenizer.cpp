@@ -39,6 +39,10 @@ public:
 
 private:
   Result<std::vector<int32_t>> pieces(std::string_view text) const override;
+  Result<std::vector<int32_t>>
+  targetPieces(std::string_view text) const override;
+  Result<std::vector<int32_t>> read(std::string_view text,
+                                    const SentencePieceProcessor &model) const;
 
   Status loadModel(const Artifact &artifact, const std::string &name,
                    SentencePieceProcessor &model);
@@ -118,20 +122,18 @@ int32_t SentencePieceTokenizer::idOf(const std::string &piece) const {
   return found == ids.end() ? unknown : found->second;
 }
 
+/// The ids of a text by one of the models, which numbers its pieces itself
+/// where there is no vocabulary.
 Result<std::vector<int32_t>>
-SentencePieceTokenizer::pieces(std::string_view text) const {
+SentencePieceTokenizer::read(std::string_view text,
+                             const SentencePieceProcessor &model) const {
   std::vector<int32_t> result;
   sentencepiece::util::Status status;
   if (vocabulary.empty()) {
-    status = source.Encode(text, &result);
+    status = model.Encode(text, &result);
   } else {
-    size_t codeEnd = text.find("<<");
-    if (text.substr(0, 2) == ">>" && codeEnd != std::string_view::npos) {
-      result.push_back(idOf(std::string(text.substr(0, codeEnd + 2))));
-      text.remove_prefix(codeEnd + 2);
-    }
     std::vector<std::string> segments;
-    status = source.Encode(text, &segments);
+    status = model.Encode(text, &segments);
     for (const std::string &segment : segments)
       result.push_back(idOf(segment));
   }
@@ -139,6 +141,24 @@ SentencePieceTokenizer::pieces(std::string_view text) const {
     return Status::error("SentencePiece cannot read the text: ",
                          status.message());
   return result;
+}
+
+Result<std::vector<int32_t>>
+SentencePieceTokenizer::pieces(std::string_view text) const {
+  size_t codeEnd = text.find("<<");
+  if (vocabulary.empty() || text.substr(0, 2) != ">>" ||
+      codeEnd == std::string_view::npos)
+    return read(text, source);
+  int32_t code = idOf(std::string(text.substr(0, codeEnd + 2)));
+  Result<std::vector<int32_t>> result = read(text.substr(codeEnd + 2), source);
+  if (result.ok())
+    result->insert(result->begin(), code);
+  return result;
+}
+
+Result<std::vector<int32_t>>
+SentencePieceTokenizer::targetPieces(std::string_view text) const {
+  return read(text, *target);
 }
 
 std::string

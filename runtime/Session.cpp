@@ -20,6 +20,9 @@ using namespace heddle;
 /// No position of a sentence, and behind all that are.
 static constexpr int32_t kNoPosition = std::numeric_limits<int32_t>::max();
 
+/// No position that a chunk has.
+static constexpr int32_t kNone = -1;
+
 /// The bytes of `count` rows of `width` four-byte elements.
 static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
   int64_t bytes;
@@ -29,9 +32,9 @@ static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
   return bytes;
 }
 
-Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
-                      int64_t length, const std::vector<TokenIds> &candidates,
-                      int64_t forbidden) {
+Status Session::begin(const std::vector<TokenIds> &sources,
+                      const DecoderRequest &request,
+                      const std::vector<TokenIds> &candidates) {
   if (sources.empty())
     return Status::error("a batch has no sentence");
   size_t longest = 1, widest = 1;
@@ -43,25 +46,33 @@ Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
   }
   for (const TokenIds &list : candidates)
     widest = std::max(widest, list.size());
-  if (form == DecoderForm::ShortlistStep && candidates.size() != sources.size())
+  if (request.form == DecoderForm::ShortlistStep &&
+      candidates.size() != sources.size())
     return Status::error("a batch of ", sources.size(), " sentences has ",
                          candidates.size(), " lists of candidates");
-  if (Status status = findEntries(form); !status.ok())
+  if (Status status = findEntries(request); !status.ok())
     return status;
 
-  dims[Dim::Batch] = dims[Dim::Rows] = dims[Dim::Caches] =
-      static_cast<int64_t>(sources.size());
+  dims[Dim::Batch] = static_cast<int64_t>(sources.size());
+  dims[Dim::Rows] = dims[Dim::Caches] =
+      dims[Dim::Batch] * request.rowsPerSentence;
   dims[Dim::Source] = static_cast<int64_t>(longest);
-  dims[Dim::Target] = dims[Dim::Capacity] = std::max<int64_t>(length, 1);
+  dims[Dim::Target] = dims[Dim::Capacity] =
+      std::max<int64_t>(request.length, 1);
+  dims[Dim::Wanted] =
+      request.form == DecoderForm::Chunk ? dims[Dim::Target] : 1;
+  if (request.chunk > 0)
+    dims[Dim::Target] = request.chunk;
   dims[Dim::Shortlist] = static_cast<int64_t>(widest);
-  dims[Dim::Forbidden] = std::max<int64_t>(forbidden, 1);
+  dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);
-  if (Status status = layOut(form, dims[Dim::Target]); !status.ok())
+  if (Status status = layOut(request); !status.ok())
     return Status::error("a batch of ", sources.size(), " sentences with ",
-                         longest, " source and ", dims[Dim::Target],
+                         longest, " source and ", dims[Dim::Capacity],
                          " target tokens ", status.message());
   fillInputs(sources, candidates);
   findDecoderResults();
+  dims[Dim::Rows] = dims[Dim::Batch];
   call(encode);
   if (prepare.entry)
     call(prepare);
@@ -71,6 +82,8 @@ Status Session::begin(const std::vector<TokenIds> &sources, DecoderForm form,
 /// The role of a decoder's form.
 static Role roleOf(DecoderForm form) {
   switch (form) {
+  case DecoderForm::Chunk:
+    return Role::Chunk;
   case DecoderForm::None:
     return Role::Encode;
   case DecoderForm::Full:
@@ -84,56 +97,82 @@ static Role roleOf(DecoderForm form) {
   __builtin_unreachable();
 }
 
-Status Session::findEntries(DecoderForm form) {
+Status Session::findEntries(const DecoderRequest &request) {
+  DecoderForm form = request.form;
   encode.entry = model.entryPoint(Role::Encode);
-  prepare.entry = decode.entry = nullptr;
+  prepare.entry = chunk.entry = decode.entry = nullptr;
   if (form == DecoderForm::None)
     return Status::success();
   bool hasCandidates = form == DecoderForm::ShortlistStep;
-  decode.entry = model.entryPoint(roleOf(form), hasCandidates);
+  // Rows that part share their past; without caches there is none to share.
+  if (roleOf(form) == Role::Step && request.rowsPerSentence > 1)
+    decode.entry = model.entryPoint(Role::Beam, hasCandidates);
+  if (!decode.entry)
+    decode.entry = model.entryPoint(roleOf(form), hasCandidates);
   if (!decode.entry)
     return Status::error(
         "'", model.artifact().path(), "' has no decoder with the role '",
         nameOf(roleOf(form)), hasCandidates ? "' over candidates" : "'");
+  if (request.chunk > 0) {
+    chunk.entry = model.entryPoint(Role::Chunk, hasCandidates);
+    if (!chunk.entry)
+      return Status::error("'", model.artifact().path(),
+                           "' has no decoder with the role 'chunk'");
+  }
   // Where a decoder has nothing to prepare it has no entry for that.
   if (form != DecoderForm::Full)
     prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
   return Status::success();
 }
 
-Status Session::layOut(DecoderForm form, int64_t length) {
+Status Session::layOut(const DecoderRequest &request) {
   workspace.restart();
   arenaBytes = 0;
-  int64_t batch = dims[Dim::Batch];
+  int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
   auto place = [&](int64_t count, int64_t width = 1) {
     return workspace.place(bytesOf(count, width));
   };
   auto key = [](const char *name) {
     return std::pair(ArgumentKind::Input, std::string_view(name));
   };
+  // A state stays what it is for later entries, an output becomes `kind`.
   auto shareOutputs = [](const Binding &binding, ArgumentKind kind,
                          Places &shared) {
+    ArgumentKind shares =
+        kind == ArgumentKind::State ? kind : ArgumentKind::Output;
     const std::vector<Argument> &arguments =
         binding.entry->description->arguments;
     for (size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i].kind == ArgumentKind::Output)
+      if (arguments[i].kind == shares)
         shared[{kind, arguments[i].name}] = binding.places[i];
   };
 
   int64_t sourcePlace = place(batch, dims[Dim::Source]);
+  bool isWhole =
+      request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
   int64_t decoderPlace =
-      form == DecoderForm::Full ? place(batch, length) : place(batch);
+      isWhole ? place(batch, dims[Dim::Target]) : place(rows);
+  bool hasHistory =
+      decode.entry && decode.entry->description->role == Role::Beam;
+  bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
+  int64_t chunkPlace =
+      request.chunk > 0 ? place(batch, request.chunk) : decoderPlace;
+  int64_t sentenceCachePlace = place(batch);
   Places shared = {
       {key("ids"), sourcePlace},
       {key("lengths"), place(batch)},
       {key("global"), place(batch, dims[Dim::Globals])},
-      {key("positions"), place(batch)},
-      {key("sentences"), place(batch)},
-      {key("caches"), place(batch)},
+      {key("positions"), place(rows)},
+      {key("sentences"), place(rows)},
+      {key("caches"), place(rows)},
       {key("candidates"), place(batch, dims[Dim::Shortlist])},
       {key("counts"), place(batch)},
-      {key("forbidden"), place(batch, dims[Dim::Forbidden])},
+      {key("forbidden"), place(rows, dims[Dim::Forbidden])},
+      {key("history"), place(hasHistory ? rows : 0, dims[Dim::Capacity])},
+      {key("target_lengths"), place(batch)},
+      {key("wanted"), place(hasChunk ? batch : 0, dims[Dim::Wanted])},
   };
+  int64_t cachePlace = shared[key("caches")];
   if (Status status = bind(encode, shared); !status.ok())
     return status;
   shareOutputs(encode, ArgumentKind::Input, shared);
@@ -143,10 +182,22 @@ Status Session::layOut(DecoderForm form, int64_t length) {
     shareOutputs(prepare, ArgumentKind::Prepared, shared);
   }
   shared[key("ids")] = decoderPlace;
+  if (request.form == DecoderForm::Chunk)
+    shared[key("caches")] = sentenceCachePlace;
   if (decode.entry)
     if (Status status = bind(decode, shared); !status.ok())
       return status;
+  if (chunk.entry) {
+    shareOutputs(decode, ArgumentKind::State, shared);
+    shared[key("ids")] = chunkPlace;
+    shared[key("caches")] = sentenceCachePlace;
+    if (Status status = bind(chunk, shared); !status.ok())
+      return status;
+  }
   int64_t arenaPlace = workspace.place(arenaBytes);
+  std::optional<int64_t> sparePlace;
+  if (request.rowsPerSentence > 1)
+    sparePlace = workspace.place(widestState());
   // One for each thread, in words of 4 bytes.
   int64_t scratchPlace =
       place(pool ? pool->size() : 1, model.scratchBytes() / 4);
@@ -158,17 +209,24 @@ Status Session::layOut(DecoderForm form, int64_t length) {
   };
   arena = workspace.at(arenaPlace);
   scratch = workspace.at(scratchPlace);
+  spareRows =
+      sparePlace ? static_cast<char *>(workspace.at(*sparePlace)) : nullptr;
   sourceIds = integers(sourcePlace);
   decoderIds = integers(decoderPlace);
   lengths = integers(shared[key("lengths")]);
   globals = integers(shared[key("global")]);
   positions = integers(shared[key("positions")]);
   sentences = integers(shared[key("sentences")]);
-  caches = integers(shared[key("caches")]);
+  caches = integers(cachePlace);
+  sentenceCaches = integers(sentenceCachePlace);
+  history = hasHistory ? integers(shared[key("history")]) : nullptr;
+  chunkIds = integers(chunkPlace);
+  targetLengths = integers(shared[key("target_lengths")]);
+  wanted = integers(shared[key("wanted")]);
   candidateIds = integers(shared[key("candidates")]);
   counts = integers(shared[key("counts")]);
   forbiddenIds = integers(shared[key("forbidden")]);
-  for (Binding *binding : {&encode, &prepare, &decode})
+  for (Binding *binding : {&encode, &prepare, &chunk, &decode})
     if (binding->entry)
       connect(*binding);
   return Status::success();
@@ -179,10 +237,12 @@ Status Session::bind(Binding &binding, const Places &shared) {
   const Entry &entry = *binding.entry->description;
   binding.places.clear();
   for (const Argument &argument : entry.arguments) {
-    bool own = argument.kind == ArgumentKind::Output ||
-               argument.kind == ArgumentKind::State;
-    binding.places.push_back(own ? workspace.place(argument.byteSize(dims))
-                                 : shared.at({argument.kind, argument.name}));
+    auto place = shared.find({argument.kind, argument.name});
+    bool mayBeOwn = argument.kind == ArgumentKind::Output ||
+                    argument.kind == ArgumentKind::State;
+    binding.places.push_back(mayBeOwn && place == shared.end()
+                                 ? workspace.place(argument.byteSize(dims))
+                                 : place->second);
   }
   binding.dims.clear();
   for (const Extent &dim : entry.dims)
@@ -193,6 +253,24 @@ Status Session::bind(Binding &binding, const Places &shared) {
                          entry.name, "'");
   arenaBytes = std::max(arenaBytes, bytes);
   return Status::success();
+}
+
+/// Whether rows move with `argument`: a state of theirs, or their history.
+static bool isOfRows(const Argument &argument) {
+  return argument.kind == ArgumentKind::State
+             ? argument.shape.front().dim == Dim::Rows
+             : argument.kind == ArgumentKind::Input &&
+                   argument.name == "history";
+}
+
+/// Bytes of all rows of the widest that moves with them, or of an i32 for each.
+int64_t Session::widestState() const {
+  int64_t widest = bytesOf(dims[Dim::Rows]).value_or(0);
+  if (decode.entry)
+    for (const Argument &argument : decode.entry->description->arguments)
+      if (isOfRows(argument))
+        widest = std::max(widest, argument.byteSize(dims).value_or(0));
+  return widest;
 }
 
 /// Turns places into addresses, once the block stands.
@@ -213,7 +291,10 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
     std::fill(std::copy(sources[i].begin(), sources[i].end(), row),
               row + dims[Dim::Source], pad);
     lengths[i] = static_cast<int32_t>(sources[i].size());
-    sentences[i] = caches[i] = static_cast<int32_t>(i);
+    sentences[i] = static_cast<int32_t>(i);
+    caches[i] = sentenceCaches[i] =
+        static_cast<int32_t>(static_cast<int64_t>(i) * rowsPerSentence());
+    positions[i] = 0;
     row = globals + i * dims[Dim::Globals];
     auto behind =
         std::lower_bound(globalTokens.begin(), globalTokens.end(), lengths[i]);
@@ -226,6 +307,14 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
               row + dims[Dim::Shortlist], 0);
     counts[i] = static_cast<int32_t>(candidates[i].size());
   }
+}
+
+/// Whether a state has a slot for each position: none is read before it is
+/// written, and memory that no sentence is long enough for is never touched.
+static bool isCache(const Argument &state) {
+  return std::any_of(
+      state.shape.begin(), state.shape.end(),
+      [](const Extent &extent) { return extent.dim == Dim::Capacity; });
 }
 
 /// Finds the decoder's logits, or the largest of them and their ids, and its
@@ -246,9 +335,10 @@ void Session::findDecoderResults() {
       }
     } else if (arguments[i].kind == ArgumentKind::State) {
       int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
-      std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
+      if (!isCache(arguments[i]))
+        std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
       // Caches stay where they are.
-      if (arguments[i].shape.front().dim == Dim::Rows)
+      if (isOfRows(arguments[i]))
         states.push_back(
             {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
     }
@@ -279,20 +369,73 @@ void Session::call(Binding &binding) {
 
 void Session::runFull() { call(decode); }
 
-void Session::runStep(int32_t position) {
-  std::fill(positions, positions + rows(), position);
-  call(decode);
+void Session::runChunk(const std::vector<TokenIds> &inputs) {
+  int64_t length = dims[Dim::Target], asked = dims[Dim::Wanted];
+  bool isAll = !chunk.entry;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    int32_t *ids = chunkIds + i * length;
+    std::fill(std::copy(inputs[i].begin(), inputs[i].end(), ids), ids + length,
+              0);
+    targetLengths[i] = static_cast<int32_t>(inputs[i].size());
+    positions[i] = targetLengths[i];
+    for (int64_t k = 0; k < asked; ++k)
+      wanted[i * asked + k] = isAll ? static_cast<int32_t>(k) : kNone;
+    if (history)
+      std::fill_n(history + i * dims[Dim::Capacity], positions[i], caches[i]);
+  }
+  call(isAll ? decode : chunk);
 }
 
-void Session::finish(int64_t row) {
-  int64_t last = rows() - 1;
-  if (row != last) {
-    for (const State &state : states)
-      std::memcpy(state.rows + row * state.rowBytes,
-                  state.rows + last * state.rowBytes,
-                  static_cast<size_t>(state.rowBytes));
-    sentences[row] = sentences[last];
-    caches[row] = caches[last];
+void Session::runStep() {
+  if (history)
+    for (int64_t row = 0; row < rows(); ++row)
+      history[row * dims[Dim::Capacity] + positions[row]] = caches[row];
+  call(decode);
+  for (int64_t row = 0; row < rows(); ++row)
+    ++positions[row];
+}
+
+/// Row i becomes what row parents[i] was: the first `usedBytes` of it.
+void Session::moveRows(char *rows, int64_t rowBytes, int64_t usedBytes,
+                       const std::vector<int32_t> &parents) {
+  auto at = [&](char *base, size_t row) {
+    return base + static_cast<int64_t>(row) * rowBytes;
+  };
+  auto copy = [&](char *to, const char *from) {
+    std::memcpy(to, from, static_cast<size_t>(usedBytes));
+  };
+  // Where rows only move to the front, none is overwritten before it is read.
+  bool movesToFront = true;
+  for (size_t i = 0; i < parents.size(); ++i)
+    movesToFront &= parents[i] >= static_cast<int32_t>(i);
+  for (size_t i = 0; i < parents.size(); ++i)
+    if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
+      copy(movesToFront ? at(rows, i) : at(spareRows, i), at(rows, parent));
+  for (size_t i = 0; i < parents.size() && !movesToFront; ++i)
+    if (static_cast<size_t>(parents[i]) != i)
+      copy(at(rows, i), at(spareRows, i));
+}
+
+void Session::keep(const std::vector<int32_t> &parents) {
+  for (const State &state : states)
+    moveRows(state.rows, state.rowBytes, state.rowBytes, parents);
+  if (history) {
+    int32_t longest = *std::max_element(positions, positions + rows());
+    moveRows(reinterpret_cast<char *>(history), *bytesOf(dims[Dim::Capacity]),
+             *bytesOf(longest), parents);
   }
-  dims[Dim::Rows] = last;
+  for (int32_t *numbers : {positions, sentences, caches})
+    moveRows(reinterpret_cast<char *>(numbers), sizeof(int32_t),
+             sizeof(int32_t), parents);
+  dims[Dim::Rows] = static_cast<int64_t>(parents.size());
+  if (!history)
+    return;
+  // Children of one parent write to caches of their own, any of the sentence's:
+  // the slots of a position are written once.
+  for (int64_t row = 0, number = 0; row < rows(); ++row) {
+    bool isSame = row > 0 && sentences[row] == sentences[row - 1];
+    number = isSame ? number + 1 : 0;
+    caches[row] =
+        static_cast<int32_t>(sentences[row] * rowsPerSentence() + number);
+  }
 }

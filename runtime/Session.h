@@ -4,8 +4,9 @@
 // either the full form of the decoder or prepare and steps. It knows names and
 // shapes from the manifest and nothing of what is computed in between.
 //
-// Steps run over rows. A row decodes one sentence of the batch; a row that is
-// done gives its place to the last one, so that work shrinks with the batch.
+// Steps run over rows. A row decodes one sentence of the batch, and several
+// rows may decode the same one; between steps the caller says which rows go on,
+// so that work shrinks with the batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,6 @@
 #include "runtime/Profile.h"
 #include "runtime/Result.h"
 #include "runtime/ThreadPool.h"
-#include "runtime/TokenChoice.h"
 #include "runtime/Workspace.h"
 
 #include <cstdint>
@@ -30,10 +30,35 @@ namespace heddle {
 
 using TokenIds = std::vector<int32_t>;
 
-/// The forms of a decoder: the whole target at once, or token by token over
-/// the vocabulary, of which GreedyStep returns the largest logits only, or over
-/// each sentence's candidates; or none, where the encoder is all that runs.
-enum class DecoderForm { None, Full, Step, GreedyStep, ShortlistStep };
+/// The forms of a decoder: the whole target at once, or as a chunk, which
+/// leaves states; or token by token over the vocabulary, of which GreedyStep
+/// returns the largest logits only, or over each sentence's candidates; or
+/// none, where the encoder is all that runs.
+enum class DecoderForm { None, Full, Chunk, Step, GreedyStep, ShortlistStep };
+
+/// The largest logit of each of `count` ranges of the vocabulary, and the first
+/// id that has it, among those that are not forbidden. An id of -1 stands where
+/// none is above -inf; the value is then NaN if one is no number.
+struct LargestLogits {
+  const float *values;
+  const int32_t *ids;
+  int64_t count;
+};
+
+/// What a batch asks of a decoder.
+struct DecoderRequest {
+  DecoderForm form = DecoderForm::None;
+  /// The target length of the full form or chunk, or the most positions of a
+  /// row.
+  int64_t length = 1;
+  /// The most rows that decode one sentence.
+  int64_t rowsPerSentence = 1;
+  /// The most ids that a row of GreedyStep forbids.
+  int64_t forbidden = 0;
+  /// The most positions that runChunk takes before a step form goes on; 0 where
+  /// it is not called.
+  int64_t chunk = 0;
+};
 
 /// What a session may use beside its own thread: threads to share its work
 /// with, and a profile of the model to count it in. Borrowed, and of one
@@ -55,15 +80,13 @@ public:
         globalTokens(std::move(options.globalTokens)) {}
 
   /// Encodes a batch of sentences and prepares the decoder: the only call that
-  /// allocates. `length` bounds what follows: the target length of the full
-  /// form, or the number of steps. `candidates`, for ShortlistStep, has one
-  /// ascending list of target ids a sentence; `forbidden`, for GreedyStep, is
-  /// the most ids that a row of a step forbids. Fails on an empty batch, on
-  /// sentences that Model::checkSource refuses, on a form that the artifact
-  /// does not have and where memory is short.
-  Status begin(const std::vector<TokenIds> &sources, DecoderForm form,
-               int64_t length, const std::vector<TokenIds> &candidates = {},
-               int64_t forbidden = 0);
+  /// allocates. There is one row a sentence then. `candidates`, for
+  /// ShortlistStep, has one ascending list of target ids a sentence. Fails on
+  /// an empty batch, on sentences that Model::checkSource refuses, on a form
+  /// that the artifact does not have and where memory is short.
+  Status begin(const std::vector<TokenIds> &sources,
+               const DecoderRequest &request,
+               const std::vector<TokenIds> &candidates = {});
 
   /// An argument of the entry `encode`, by its index there: an output is valid
   /// until the next begin.
@@ -81,7 +104,8 @@ public:
   }
   int64_t forbiddenWidth() const { return dims[Dim::Forbidden]; }
   /// The decoder's result, which the caller may overwrite:
-  /// [sentences, length, vocabulary] or [rows, vocabulary or candidates()].
+  /// [sentences, length, vocabulary], of a chunk, too, or [rows, vocabulary or
+  /// candidates()].
   float *logits() const { return decoderLogits; }
   /// The result of GreedyStep for a row.
   LargestLogits largest(int64_t row) const {
@@ -92,16 +116,22 @@ public:
 
   /// Runs the full form over ids().
   void runFull();
-  /// Runs one step of all rows, which all are at this position.
-  void runStep(int32_t position);
+  /// Runs the decoder over the first positions of each sentence at once, behind
+  /// which its row then is: `inputs`, one list a sentence, none longer than was
+  /// asked for. Only the form Chunk has logits of them.
+  void runChunk(const std::vector<TokenIds> &inputs);
+  /// Runs one step of all rows, each at its position, which is then the next.
+  void runStep();
 
-  /// Rows that are not finished; one a sentence at first.
+  /// Rows that go on.
   int64_t rows() const { return dims[Dim::Rows]; }
-  /// The sentence that a row decodes.
+  /// The sentence that a row decodes, and how many steps it has behind it.
   int32_t sentence(int64_t row) const { return sentences[row]; }
-  /// Ends a row: the last one takes its place, with its states. Go through the
-  /// rows from the last to the first to meet each one once.
-  void finish(int64_t row);
+  int32_t position(int64_t row) const { return positions[row]; }
+  /// Goes on with as many rows as there are parents: row i continues what row
+  /// parents[i] was. No sentence may get more rows than were asked for, which
+  /// stand together.
+  void keep(const std::vector<int32_t> &parents);
 
 private:
   /// An entry with its buffers for this batch.
@@ -119,13 +149,19 @@ private:
   /// The places of what later entries read, by kind and name.
   using Places = std::map<std::pair<ArgumentKind, std::string_view>, int64_t>;
 
-  Status findEntries(DecoderForm form);
-  Status layOut(DecoderForm form, int64_t length);
+  Status findEntries(const DecoderRequest &request);
+  Status layOut(const DecoderRequest &request);
   Status bind(Binding &binding, const Places &shared);
+  int64_t widestState() const;
   void connect(Binding &binding);
   void fillInputs(const std::vector<TokenIds> &sources,
                   const std::vector<TokenIds> &candidates);
   void findDecoderResults();
+  void moveRows(char *rows, int64_t rowBytes, int64_t usedBytes,
+                const std::vector<int32_t> &parents);
+  int64_t rowsPerSentence() const {
+    return dims[Dim::Caches] / dims[Dim::Batch];
+  }
   void call(Binding &binding);
 
   const Model &model;
@@ -137,13 +173,21 @@ private:
   int64_t arenaBytes = 0;
   void *arena = nullptr;
   void *scratch = nullptr;
-  Binding encode, prepare, decode;
+  Binding encode, prepare, chunk, decode;
   std::vector<State> states;
+  /// Memory for the rows of the widest state; null where each sentence has one
+  /// row, which moves to the front alone.
+  char *spareRows = nullptr;
 
   int32_t *sourceIds = nullptr, *lengths = nullptr, *globals = nullptr;
   int32_t *candidateIds = nullptr, *counts = nullptr;
   int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
-  int32_t *caches = nullptr;
+  /// The cache that each row writes to, and the one that holds each position of
+  /// its past, [rows, capacity]; null where that is always its own.
+  int32_t *caches = nullptr, *history = nullptr;
+  int32_t *chunkIds = nullptr, *targetLengths = nullptr, *wanted = nullptr;
+  /// Of a chunk, whose rows are sentences.
+  int32_t *sentenceCaches = nullptr;
   int32_t *forbiddenIds = nullptr, *largestIds = nullptr;
   float *decoderLogits = nullptr;
   /// The width of a row of GreedyStep's results.

@@ -2,11 +2,13 @@
 //
 // The full form runs once over a padded batch: what stands behind a target's
 // end cannot reach its logits, since a decoder looks back only. The step form
-// is fed the same tokens one by one.
+// is fed the same tokens one by one, a chunk those of each sentence at once.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/TeacherForcing.h"
+
+#include "runtime/DecodingLoop.h"
 
 #include <algorithm>
 
@@ -18,15 +20,29 @@ static int32_t inputAt(const TokenIds &target, int64_t position,
   return position == 0 ? start : target[position - 1];
 }
 
-static Status scoreFull(Session &session, const std::vector<TokenIds> &targets,
-                        int64_t longest, int32_t start, int64_t vocabulary,
-                        const LogitsSink &sink) {
+static void runFull(Session &session, const std::vector<TokenIds> &targets,
+                    int64_t longest, int32_t start) {
   for (size_t i = 0; i < targets.size(); ++i)
     for (int64_t k = 0; k < longest; ++k)
       session.ids()[i * longest + k] = k < int64_t(targets[i].size())
                                            ? inputAt(targets[i], k, start)
                                            : start;
   session.runFull();
+}
+
+static void runChunk(Session &session, const std::vector<TokenIds> &targets,
+                     int32_t start) {
+  std::vector<TokenIds> inputs(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i)
+    for (size_t k = 0; k < targets[i].size(); ++k)
+      inputs[i].push_back(inputAt(targets[i], int64_t(k), start));
+  session.runChunk(inputs);
+}
+
+/// Passes on what stands in [sentences, longest, vocabulary].
+static Status tellLogits(Session &session, const std::vector<TokenIds> &targets,
+                         int64_t longest, int64_t vocabulary,
+                         const LogitsSink &sink) {
   for (size_t i = 0; i < targets.size(); ++i)
     for (size_t k = 0; k < targets[i].size(); ++k)
       if (Status status =
@@ -36,29 +52,35 @@ static Status scoreFull(Session &session, const std::vector<TokenIds> &targets,
   return Status::success();
 }
 
-static Status scoreSteps(Session &session, const std::vector<TokenIds> &targets,
-                         int32_t start, int64_t vocabulary,
-                         const LogitsSink &sink) {
-  auto finishRowsAt = [&](int64_t position) {
-    for (int64_t row = session.rows() - 1; row >= 0; --row)
-      if (int64_t(targets[session.sentence(row)].size()) == position)
-        session.finish(row);
-  };
-  finishRowsAt(0);
-  for (int32_t position = 0; session.rows() > 0; ++position) {
-    for (int64_t row = 0; row < session.rows(); ++row)
-      session.ids()[row] =
-          inputAt(targets[session.sentence(row)], position, start);
-    session.runStep(position);
-    for (int64_t row = 0; row < session.rows(); ++row)
-      if (Status status = sink(session.sentence(row), position,
-                               session.logits() + row * vocabulary);
-          !status.ok())
-        return status;
-    finishRowsAt(position + 1);
+namespace {
+/// The next token is the teacher's.
+class GivenTargets : public Chooser {
+public:
+  GivenTargets(Session &session, const std::vector<TokenIds> &targets,
+               int64_t vocabulary, const LogitsSink &sink)
+      : session(session), targets(targets), vocabulary(vocabulary), sink(sink) {
   }
-  return Status::success();
-}
+
+  void prepare(int64_t) override {}
+  Status choose(int32_t sentence, int64_t row, int64_t,
+                std::vector<Continuation> &next) override {
+    const TokenIds &target = targets[size_t(sentence)];
+    // One step too many, where there is nothing to score.
+    if (target.empty())
+      return Status::success();
+    int64_t position = session.position(row) - 1;
+    if (position + 1 < int64_t(target.size()))
+      next.push_back({static_cast<int32_t>(row), target[size_t(position)]});
+    return sink(sentence, position, session.logits() + row * vocabulary);
+  }
+
+private:
+  Session &session;
+  const std::vector<TokenIds> &targets;
+  int64_t vocabulary;
+  const LogitsSink &sink;
+};
+} // namespace
 
 Status heddle::scoreTargets(const Model &model, Session &session,
                             const std::vector<TokenIds> &sources,
@@ -79,10 +101,18 @@ Status heddle::scoreTargets(const Model &model, Session &session,
   }
   if (longest == 0)
     return Status::success();
-  if (Status status = session.begin(sources, form, longest); !status.ok())
+  if (Status status = session.begin(sources, {form, longest}); !status.ok())
     return status;
   int64_t vocabulary = model.manifest().targetVocabulary;
-  return form == DecoderForm::Full
-             ? scoreFull(session, targets, longest, *start, vocabulary, sink)
-             : scoreSteps(session, targets, *start, vocabulary, sink);
+  if (form == DecoderForm::Full || form == DecoderForm::Chunk) {
+    if (form == DecoderForm::Full)
+      runFull(session, targets, longest, *start);
+    else
+      runChunk(session, targets, *start);
+    return tellLogits(session, targets, longest, vocabulary, sink);
+  }
+  RowTokens tokens;
+  tokens.reset(int64_t(sources.size()), longest);
+  GivenTargets given(session, targets, vocabulary, sink);
+  return runSteps(session, *start, tokens, given);
 }

@@ -30,6 +30,12 @@ heddle::makeTokenizer(const Artifact &artifact, const Manifest &manifest) {
     return makeSentencePieceTokenizer(artifact, manifest);
   case TokenizerDescription::Kind::Characters:
     return makeCharacterTokenizer(manifest.tokenizer);
+  case TokenizerDescription::Kind::ByteLevel:
+    if (std::optional<std::string_view> section =
+            artifact.section("tokenizer.pairs"))
+      return makeByteLevelTokenizer(*section, manifest);
+    return Status::error("'", artifact.path(), "' has no section ",
+                         "'tokenizer.pairs', which its tokenizer needs");
   }
   return std::unique_ptr<Tokenizer>();
 }

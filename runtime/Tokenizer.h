@@ -31,6 +31,11 @@ public:
   /// not UTF-8 reads as an unknown character.
   Result<std::vector<int32_t>> encode(std::string_view text) const;
 
+  /// The target ids of a part of a target text, without bos or eos.
+  Result<std::vector<int32_t>> encodeTarget(std::string_view text) const {
+    return targetPieces(text);
+  }
+
   /// The text of target ids, without special tokens.
   virtual std::string decode(const std::vector<int32_t> &ids) const = 0;
 
@@ -40,6 +45,11 @@ protected:
 
   /// The ids of `text` alone.
   virtual Result<std::vector<int32_t>> pieces(std::string_view text) const = 0;
+  /// The same of a target text; the default is for one vocabulary.
+  virtual Result<std::vector<int32_t>>
+  targetPieces(std::string_view text) const {
+    return pieces(text);
+  }
 
 private:
   std::optional<int32_t> bos;
@@ -61,6 +71,12 @@ makeCharacterTokenizer(const TokenizerDescription &description);
 /// in transformers' MarianTokenizer. Implemented by the library.
 Result<std::unique_ptr<Tokenizer>>
 makeSentencePieceTokenizer(const Artifact &artifact, const Manifest &manifest);
+
+/// Byte pairs over GPT-2's words, as BART has them: pieces and merges stand in
+/// `section`, "tokenizer.pairs", which must stay. Added tokens in the text,
+/// such as `<mask>`, become their ids.
+Result<std::unique_ptr<Tokenizer>>
+makeByteLevelTokenizer(std::string_view section, const Manifest &manifest);
 
 } // namespace heddle
 

@@ -1,7 +1,7 @@
 //===- Utf8.cpp - Code points of untrusted text ---------------------------===//
 //
-// A lead byte says how many bytes follow and which values they may form:
-// overlong forms, surrogates and values beyond U+10FFFF are not well-formed.
+// A lead byte says how many bytes follow and which the second may be: overlong
+// forms, surrogates and values beyond U+10FFFF are not well-formed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,18 +21,42 @@ CodePoint heddle::takeCodePoint(std::string_view &text) {
   unsigned char lead = byte(0);
   if (lead < 0x80)
     return take(lead, 1);
+  if (lead < 0xC2 || lead > 0xF4)
+    return take(kReplacementCharacter, 1);
   size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length)
-    return take(kReplacementCharacter, 1);
   char32_t value = lead & (0x7F >> length);
+  // Bounds of the second byte.
+  unsigned char least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  unsigned char most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
   for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80)
-      return take(kReplacementCharacter, 1);
+    if (i == text.size() || byte(i) < least || byte(i) > most)
+      return take(kReplacementCharacter, i);
     value = (value << 6) | (byte(i) & 0x3F);
+    least = 0x80;
+    most = 0xBF;
   }
-  constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (value < smallest[length] || surrogate || value > 0x10FFFF)
-    return take(kReplacementCharacter, 1);
   return take(value, length);
+}
+
+static constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+/// Whether a code point is what its bytes are, and not what they read as.
+static bool isWhole(const CodePoint &point) {
+  return point.value != kReplacementCharacter || point.bytes == kReplacement;
+}
+
+bool heddle::isUtf8(std::string_view text) {
+  while (!text.empty())
+    if (!isWhole(takeCodePoint(text)))
+      return false;
+  return true;
+}
+
+std::string heddle::repairUtf8(std::string_view text) {
+  std::string repaired;
+  while (!text.empty()) {
+    CodePoint point = takeCodePoint(text);
+    repaired += isWhole(point) ? point.bytes : kReplacement;
+  }
+  return repaired;
 }

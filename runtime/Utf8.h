@@ -1,13 +1,15 @@
 //===- Utf8.h - Code points of untrusted text -------------------*- C++ -*-===//
 //
-// UTF-8 as the Unicode standard recommends for damaged text: what is not
-// well-formed reads as U+FFFD, and reading always goes on.
+// UTF-8 as the Unicode standard recommends for damaged text: the longest start
+// of a character that does not go on reads as one U+FFFD, every other byte that
+// is not well-formed as one of its own, and reading always goes on.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_RUNTIME_UTF8_H
 #define HEDDLE_RUNTIME_UTF8_H
 
+#include <string>
 #include <string_view>
 
 namespace heddle {
@@ -22,6 +24,10 @@ struct CodePoint {
 
 /// Removes the first code point of `text`, which must not be empty.
 CodePoint takeCodePoint(std::string_view &text);
+
+bool isUtf8(std::string_view text);
+/// The text with U+FFFD in place of what is not well-formed.
+std::string repairUtf8(std::string_view text);
 
 } // namespace heddle
 

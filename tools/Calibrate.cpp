@@ -10,7 +10,7 @@
 #include "tools/Calibrate.h"
 #include "dialect/Transformer.h"
 #include "lib/Weights/Error.h"
-#include "runtime/GreedyDecoder.h"
+#include "runtime/Generate.h"
 #include "runtime/TeacherForcing.h"
 #include "tools/SourceReader.h"
 #include "llvm/ADT/SetVector.h"
@@ -232,13 +232,16 @@ static std::vector<TokenIds> batchOf(const std::vector<TokenIds> &all,
 
 llvm::Error Calibration::answer() {
   Session session(*f32, {pool.get(), nullptr});
-  DecodeOptions decoding;
+  SearchOptions greedy;
+  greedy.beams = 1;
   for (size_t first = 0; first < pairs.sources.size(); first += kBatch) {
-    auto targets = toExpected(
-        decodeGreedy(*f32, session, batchOf(pairs.sources, first), decoding));
-    if (!targets)
-      return targets.takeError();
-    llvm::move(*targets, std::back_inserter(pairs.targets));
+    auto answers =
+        toExpected(generate(*f32, session, batchOf(pairs.sources, first),
+                            /*prefixes=*/{}, greedy));
+    if (!answers)
+      return answers.takeError();
+    for (std::vector<Hypothesis> &hypotheses : *answers)
+      pairs.targets.push_back(std::move(hypotheses.front().tokens));
   }
   return llvm::Error::success();
 }

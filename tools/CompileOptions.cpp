@@ -27,6 +27,9 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --weights FILE                tensors of a .mlir module: safetensors or .bin
   --emit artifact|mlir|llvm|asm what to write: the artifact (default), the
                                 module as imported, LLVM IR or assembly
+  --random-weights SEED         compile a configuration that has no weights: normal
+                                numbers that follow from SEED
+  --write-weights FILE          write these numbers as safetensors, too
   --target native|portable|x86-64-v3|avx-vnni|x86-64-v4|avx512-bf16|amx
                                 the machines to make code for: this one, any
                                 (default: one code for each level in the file),
@@ -79,6 +82,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
   return StringSwitch<std::string *>(flag)
       .Case("-o", &options.output)
       .Case("--weights", &options.weights)
+      .Case("--write-weights", &options.writeWeights)
       .Case("--attention", &options.attention)
       .Case("--dump-passes", &options.dumpPasses)
       .Case("--target", &options.target)
@@ -141,6 +145,15 @@ static Error setJobs(CompileOptions &options, StringRef value) {
   return Error::success();
 }
 
+static Error setSeed(CompileOptions &options, StringRef value) {
+  uint64_t seed;
+  if (value.getAsInteger(10, seed))
+    return makeError("--random-weights has the value '" + value +
+                     "', expected a number below 2^64");
+  options.randomSeed = seed;
+  return Error::success();
+}
+
 static Error setValue(CompileOptions &options, StringRef flag,
                       StringRef value) {
   if (flag == "--emit") {
@@ -162,6 +175,8 @@ static Error setValue(CompileOptions &options, StringRef flag,
     return addKept(options, value);
   if (flag == "--jobs")
     return setJobs(options, value);
+  if (flag == "--random-weights")
+    return setSeed(options, value);
   if (value.empty())
     return makeError(flag + " has an empty value, expected " +
                      (flag == "--attention" ? "rules" : "a file"));
@@ -227,6 +242,9 @@ static Error checkTogether(const CompileOptions &options) {
                      "', expected auto, f32, bf16 or int8");
   if (Error error = checkKept(options))
     return error;
+  if (!options.writeWeights.empty() && !options.randomSeed)
+    return makeError("--write-weights writes what --random-weights draws, "
+                     "which is not given");
   if (options.output.empty())
     return makeError("no output is given, expected -o FILE");
   if (!options.calibrate.empty() && options.dtype == "f32")
@@ -264,7 +282,7 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
       options.explain = true;
     } else if (findText(options, flag) || flag == "--emit" ||
                flag == "--no-fuse" || flag == "--jobs" || flag == "--keep" ||
-               flag == "--load-dialect-plugin") {
+               flag == "--random-weights" || flag == "--load-dialect-plugin") {
       if (!argument.contains('=') && ++i == arguments.size())
         return makeError(flag + " needs a value");
       if (Error error = setValue(options, flag,

@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ struct CompileOptions {
   /// "-" is standard output, which an artifact cannot go to.
   std::string output;
   std::string weights;
+  /// The seed of --random-weights.
+  std::optional<uint64_t> randomSeed;
+  /// Where random weights go, as safetensors; empty for nowhere.
+  std::string writeWeights;
   /// Rules that restrict attention, in the language of
   /// lib/Masks/AttentionRules.h; empty for none.
   std::string attention;

@@ -90,8 +90,10 @@ static std::string nameOf(const Kind &kind, bool isOne) {
         : kind.pinned == 1
             ? "the first and "
             : "the first " + std::to_string(kind.pinned) + " and ";
-    return named("ring", "of " + pinned + "the last " +
-                             std::to_string(kind.slots) + " positions");
+    std::string last = kind.slots == 1
+                           ? "position"
+                           : std::to_string(kind.slots) + " positions";
+    return named("ring", "of " + pinned + "the last " + last);
   }
   case Kind::Cache:
     return named("cache", "of all positions");

@@ -27,7 +27,8 @@ struct BatchLimits {
 /// serves all that follow, and workers that end with short batches end
 /// together. Sentences without tokens are left out.
 std::vector<Batch> divideByLength(std::vector<TokenIds> sources,
-                                  const BatchLimits &limits);
+                                  const BatchLimits &limits,
+                                  std::vector<TokenIds> prefixes = {});
 
 } // namespace heddle
 

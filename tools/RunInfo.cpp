@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/RunInfo.h"
+#include "runtime/Session.h"
 #include "tools/DecodingMemory.h"
 
 #include <cstdio>
@@ -85,6 +86,9 @@ std::string heddle::describeArtifact(const Artifact &artifact,
                   std::to_string(manifest.targetVocabulary) + " target");
   text += row("tokenizer", std::string(nameOf(manifest.tokenizer.kind)));
   text += row("generation", describeGeneration(manifest.generation));
+  if (manifest.entry("encode")->argument("global", ArgumentKind::Input))
+    text += row("global", "token " + joined(SessionOptions().globalTokens) +
+                              " of a line, unless --global says otherwise");
   if (!manifest.options.empty())
     text += "options\n";
   for (const auto &[name, value] : manifest.options)

@@ -8,15 +8,17 @@
 
 #include "tools/RunLines.h"
 
-#include "runtime/GreedyDecoder.h"
+#include "runtime/Generate.h"
 #include "runtime/HiddenStates.h"
 #include "runtime/NpyWriter.h"
 #include "runtime/TeacherForcing.h"
+#include "tools/AnswerLines.h"
 #include "tools/BatchPipeline.h"
 #include "tools/LengthBatches.h"
 #include "tools/ProfileReport.h"
 #include "tools/SignalCleanup.h"
 #include "tools/SourceReader.h"
+#include "tools/TargetReader.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -59,15 +61,23 @@ private:
 
 } // namespace
 
+Status heddle::checkGlobalTokens(const Manifest &manifest,
+                                 const RunOptions &options) {
+  const Entry &encode = *manifest.entry("encode");
+  if (options.globalTokens && !encode.argument("global", ArgumentKind::Input))
+    return Status::error("--global is given, but '", options.file,
+                         "' knows no global tokens");
+  return {};
+}
+
 static Result<SourceReader> openSources(const Model &model,
                                         const RunOptions &options) {
   if (!options.ids && !model.tokenizer())
     return Status::error("'", options.file,
                          "' has no tokenizer, expected --ids");
-  const Entry &encode = *model.manifest().entry("encode");
-  if (options.globalTokens && !encode.argument("global", ArgumentKind::Input))
-    return Status::error("--global is given, but '", options.file,
-                         "' knows no global tokens");
+  if (Status status = checkGlobalTokens(model.manifest(), options);
+      !status.ok())
+    return status;
   Result<LineReader> lines = options.texts.empty()
                                  ? LineReader::standardInput()
                                  : LineReader::texts(options.texts);
@@ -80,28 +90,61 @@ static BatchLimits batchLimits(const RunOptions &options) {
   return {options.batch.value_or(kDefaultBatch), kBatchTokens};
 }
 
-/// The text of target ids, as one line whatever the model says.
-static std::string textLine(const Model &model, const TokenIds &ids) {
-  std::string text = model.tokenizer()->decode(ids);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+static Result<TargetReader> openTargets(const Model &model,
+                                        const std::string &path,
+                                        const RunOptions &options) {
+  if (!options.ids && !model.tokenizer())
+    return Status::error("'", options.file,
+                         "' has no tokenizer, expected --ids");
+  return TargetReader::open(model, path, options.ids);
+}
+
+/// What the model and the command line say of a search.
+static Result<SearchOptions> searchFor(const Model &model,
+                                       const RunOptions &options) {
+  SearchOptions search = options.search;
+  search.wantsSums = options.scores || options.nBest;
+  if (search.samples && !search.beams)
+    search.beams = 1;
+  if (!options.badWords.empty()) {
+    Result<TargetReader> reader = openTargets(model, options.badWords, options);
+    if (!reader.ok())
+      return reader.status();
+    Result<std::vector<TokenIds>> words = reader->readAll();
+    if (!words.ok())
+      return words.status();
+    words->erase(std::remove(words->begin(), words->end(), TokenIds()),
+                 words->end());
+    search.badWords = std::move(*words);
+  }
+  if (search.suppress)
+    for (int32_t id : *search.suppress)
+      if (id >= model.manifest().targetVocabulary)
+        return Status::error("--suppress has the id ", id,
+                             ", expected ids from 0 to ",
+                             model.manifest().targetVocabulary - 1);
+  Result<Generation> settings = settingsFor(model.manifest(), search);
+  if (!settings.ok())
+    return settings.status();
+  if (options.nBest && *options.nBest > settings->beams)
+    return Status::error("--n-best is ", *options.nBest, " but '", options.file,
+                         "' searches with ", settings->beams,
+                         settings->beams == 1 ? " beam" : " beams",
+                         " (--beam N asks for more)");
+  return search;
 }
 
 static BatchPipeline::Answers translate(const Model &model, Session &session,
-                                        const std::vector<TokenIds> &sources,
-                                        const RunOptions &options) {
-  DecodeOptions decodeOptions;
-  decodeOptions.minLength = options.minLength;
-  decodeOptions.maxLength = options.maxLength;
-  decodeOptions.useShortlist = options.useShortlist;
-  Result<std::vector<TokenIds>> targets =
-      decodeGreedy(model, session, sources, decodeOptions);
-  if (!targets.ok())
-    return targets.status();
-  std::vector<std::string> lines;
-  for (const TokenIds &target : *targets)
-    lines.push_back(options.ids ? formatIds(target) : textLine(model, target));
-  return lines;
+                                        const Batch &batch,
+                                        const RunOptions &options,
+                                        const SearchOptions &search) {
+  auto found = generate(model, session, batch.sources, batch.prefixes, search);
+  if (!found.ok())
+    return found.status();
+  std::vector<std::string> answers;
+  for (const std::vector<Hypothesis> &hypotheses : *found)
+    answers.push_back(formatAnswer(model, hypotheses, options));
+  return answers;
 }
 
 namespace {
@@ -160,11 +203,53 @@ static Status report(const Model &model, const RunOptions &options,
                        *options.profile);
 }
 
+/// Adds the prefix of each line to a window; the lines before one that has none
+/// are answered.
+static std::vector<TokenIds> readPrefixes(TargetReader &reader,
+                                          SourceReader::Lines &lines) {
+  std::vector<TokenIds> prefixes;
+  auto fail = [&](Status status) {
+    lines.sources.resize(prefixes.size());
+    lines.last = true;
+    lines.failure = std::move(status);
+  };
+  while (prefixes.size() < lines.sources.size()) {
+    Result<std::optional<TokenIds>> prefix = reader.next();
+    if (!prefix.ok()) {
+      fail(prefix.status());
+      return prefixes;
+    }
+    if (!*prefix) {
+      fail(Status::error(reader.where(),
+                         " is the last prefix, but the input has more lines"));
+      return prefixes;
+    }
+    prefixes.push_back(std::move(**prefix));
+  }
+  if (lines.last && lines.failure.ok())
+    if (Result<std::optional<TokenIds>> more = reader.next();
+        !more.ok() || *more)
+      lines.failure = more.ok() ? Status::error(reader.where(),
+                                                " is a prefix of no input line")
+                                : more.status();
+  return prefixes;
+}
+
 Status heddle::translateLines(const Model &model, const RunOptions &options,
                               OutputWriter &output) {
   Result<SourceReader> reader = openSources(model, options);
   if (!reader.ok())
     return reader.status();
+  Result<SearchOptions> search = searchFor(model, options);
+  if (!search.ok())
+    return search.status();
+  std::optional<TargetReader> prefixes;
+  if (!options.prefix.empty()) {
+    Result<TargetReader> opened = openTargets(model, options.prefix, options);
+    if (!opened.ok())
+      return opened.status();
+    prefixes.emplace(std::move(*opened));
+  }
   auto workers = equipWorkers(model, options);
   if (!workers.ok())
     return workers.status();
@@ -174,31 +259,39 @@ Status heddle::translateLines(const Model &model, const RunOptions &options,
     BatchLimits limits = batchLimits(options);
     SourceReader::Lines lines = reader->next(kWindowBatches * limits.sentences,
                                              kWindowBatches * limits.tokens);
+    std::vector<TokenIds> targets;
+    if (prefixes)
+      targets = readPrefixes(*prefixes, lines);
     size_t count = lines.sources.size();
-    return Window{count, divideByLength(std::move(lines.sources), limits),
-                  lines.last, std::move(lines.failure)};
+    return Window{
+        count,
+        divideByLength(std::move(lines.sources), limits, std::move(targets)),
+        lines.last, std::move(lines.failure)};
   };
-  ends.write = [&](const std::vector<std::string> &lines) {
-    for (const std::string &line : lines) {
-      output.print(line);
-      output.print("\n");
-    }
+  int64_t number = 0;
+  ends.write = [&](const std::vector<std::string> &answers) {
+    for (const std::string &answer : answers)
+      output.print(numberAnswer(number++, answer, options));
     Status status = output.flush();
     if (status.ok())
-      progress.add(lines.size());
+      progress.add(answers.size());
     return status;
   };
   ends.interrupt = [&] { reader->interrupt(); };
   Status status =
       runBatches(model, *workers, std::move(ends),
                  [&](Session &session, const Batch &batch) {
-                   return translate(model, session, batch.sources, options);
+                   return translate(model, session, batch, options, *search);
                  });
   return status.ok() ? report(model, options, *workers) : status;
 }
 
 Status heddle::scoreLines(const Model &model, const RunOptions &options) {
-  Result<std::vector<TokenIds>> targets = readTargets(model, options.teacher);
+  Result<TargetReader> teacher =
+      TargetReader::open(model, options.teacher, /*ids=*/true);
+  if (!teacher.ok())
+    return teacher.status();
+  Result<std::vector<TokenIds>> targets = teacher->readAll();
   if (!targets.ok())
     return targets.status();
   size_t longest = 0;

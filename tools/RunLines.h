@@ -15,6 +15,9 @@
 
 namespace heddle {
 
+/// An error where the options give global tokens to a model without them.
+Status checkGlobalTokens(const Manifest &manifest, const RunOptions &options);
+
 /// Prints one line an input line, in order, whatever runs together and on how
 /// many threads; flushed before anything more is waited for. On an error the
 /// lines before the one at fault have been printed.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -24,19 +25,44 @@ heddle-compile wrote to FILE, and prints a line for each.
   --threads N        threads that share the work of a batch (default 1)
   --workers N        batches that run at the same time, each on threads of its
                      own (default 1)
-  --min-length N     generate at least N tokens a sentence, the end included,
-                     unless a limit comes before
+  --beam N           search with N beams; 1 is greedy (default: what FILE says,
+                     as for all that follow down to --seed)
+  --length-penalty A divide the log-probability of n tokens by n^A
+  --early-stopping true|false|never
+                     end a search when N are finished: at once, when the others
+                     look worse, or when they cannot become better
+  --min-length N     no end while fewer than N tokens are generated, unless a
+                     limit comes before
   --max-length N     generate at most N tokens a sentence, the end included
+  --no-repeat-ngram N
+                     generate no sequence of N tokens twice
+  --repetition-penalty X
+                     lower the scores of tokens that are there by this factor
+  --bad-words FILE   never generate the sequences of FILE, one a line
+  --suppress IDS     never generate these token ids, as 4,17
+  --sample           draw tokens instead of taking the likeliest
+  --temperature T    of the distribution that is drawn from; 0 is greedy
+  --top-k K          draw from the K likeliest tokens, 0 for all
+  --top-p P          draw from the fewest tokens with the probability P
+  --min-p P          draw from tokens with P of the likeliest one's probability
+  --seed S           of what is drawn (default 0); the same text for a line
+                     whatever runs beside it
+  --n-best N         print the N best of a search, at most its beams, each as
+                     line number ||| text ||| F0= sum ||| score
+  --scores           put the score and a tab before each line
+  --prefix FILE      begin each target with a line of FILE
   --max-source N     refuse lines of more than N tokens, the end included; time
                      grows with their square (default: what FILE says)
   --global POSITIONS tokens of a line that attend to all others and they to
                      them, as 0,5,9 or none (default 0); for models that have
                      such tokens
   --no-shortlist     choose among the whole vocabulary
-  --ids              lines are token ids, in and out
+  --ids              lines are token ids, in and out; of --bad-words and
+                     --prefix, too
   --teacher FILE     score the target ids in FILE, one line an input, and
   --logits FILE.npy  write the logits, float32 [lines, longest, vocabulary]
-  --form full|step   with --teacher: the decoder's form (default full)
+  --form FORM        with --teacher: the decoder's form, full (the default),
+                     step or chunk
   --hidden FILE.npy  write what the encoder makes of each line instead of
                      translating it, float32 [lines, longest, width]
   --profile[=FILE]   say at the end, on standard error, how long each kernel took
@@ -53,17 +79,82 @@ heddle-compile wrote to FILE, and prints a line for each.
 static constexpr int64_t kMaxBatch = 4096;
 static constexpr int64_t kMaxThreads = 256;
 static constexpr int64_t kMaxMaxLength = 1000000;
+static constexpr double kMostReal = std::numeric_limits<float>::max();
+static constexpr double kLeastReal = std::numeric_limits<float>::min();
 
 static Status parseNumber(const std::string &flag, const std::string &text,
-                          int64_t high, std::optional<int64_t> &number) {
+                          int64_t low, int64_t high,
+                          std::optional<int64_t> &number) {
   int64_t value = 0;
   const char *end = text.data() + text.size();
   auto [rest, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || rest != end || value < 1 || value > high)
+  if (error != std::errc() || rest != end || value < low || value > high)
     return Status::error(flag, " has the value '", text,
-                         "', expected a number from 1 to ", high);
+                         "', expected a number from ", low, " to ", high);
   number = value;
   return Status::success();
+}
+
+static Status parseReal(const std::string &flag, const std::string &text,
+                        double low, double high,
+                        std::optional<double> &number) {
+  double value = 0;
+  const char *end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && rest == end && value >= low && value <= high) {
+    number = value;
+    return Status::success();
+  }
+  return high == kMostReal
+             ? Status::error(flag, " has the value '", text, "', expected a ",
+                             low < 0   ? "number"
+                             : low > 0 ? "positive number"
+                                       : "number of 0 or more")
+             : Status::error(flag, " has the value '", text,
+                             "', expected a number from ", low, " to ", high);
+}
+
+/// Token ids with commas between them.
+static Status parseIdList(const std::string &flag, const std::string &text,
+                          std::optional<TokenIds> &ids) {
+  ids.emplace();
+  const char *at = text.data(), *end = at + text.size();
+  for (bool isMore = true; isMore;) {
+    int32_t id = 0;
+    auto [rest, error] = std::from_chars(at, end, id);
+    isMore = rest != end && *rest == ',';
+    if (error != std::errc() || id < 0 || (rest != end && !isMore))
+      return Status::error(flag, " has the value '", text,
+                           "', expected token ids, as 4,17");
+    ids->push_back(id);
+    at = rest + 1;
+  }
+  return Status::success();
+}
+
+static Status parseSeed(const std::string &text, uint64_t &seed) {
+  const char *end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, seed);
+  return error == std::errc() && rest == end
+             ? Status::success()
+             : Status::error("--seed has the value '", text,
+                             "', expected a number from 0 to 2^64 - 1");
+}
+
+static Status parseRule(const std::string &text,
+                        std::optional<EarlyStopping> &rule) {
+  rule = parseEarlyStopping(text);
+  return rule ? Status::success()
+              : Status::error("--early-stopping has the value '", text,
+                              "', expected true, false or never");
+}
+
+static Status parseFile(const std::string &flag, const std::string &text,
+                        std::string &file) {
+  file = text;
+  return text.empty()
+             ? Status::error(flag, " has an empty value, expected a file")
+             : Status::success();
 }
 
 /// "none", or positions in any order.
@@ -91,59 +182,125 @@ static Status parsePositions(const std::string &text,
 }
 
 static Status parseForm(const std::string &text, DecoderForm &form) {
-  if (text != "full" && text != "step")
-    return Status::error("--form has the value '", text,
-                         "', expected full or step");
-  form = text == "full" ? DecoderForm::Full : DecoderForm::Step;
-  return Status::success();
+  for (auto [name, known] : {std::pair("full", DecoderForm::Full),
+                             std::pair("step", DecoderForm::Step),
+                             std::pair("chunk", DecoderForm::Chunk)})
+    if (text == name) {
+      form = known;
+      return Status::success();
+    }
+  return Status::error("--form has the value '", text,
+                       "', expected full, step or chunk");
 }
 
 /// A flag without a value, if it is one.
 static bool *findSwitch(RunOptions &options, const std::string &flag) {
-  if (flag == "--ids")
-    return &options.ids;
-  if (flag == "--info")
-    return &options.info;
-  if (flag == "--verify")
-    return &options.verify;
-  if (flag == "--help")
-    return &options.help;
-  if (flag == "--version")
-    return &options.version;
+  const std::pair<std::string_view, bool *> switches[] = {
+      {"--help", &options.help},      {"--ids", &options.ids},
+      {"--info", &options.info},      {"--sample", &options.search.samples},
+      {"--scores", &options.scores},  {"--verify", &options.verify},
+      {"--version", &options.version}};
+  for (auto [name, enabled] : switches)
+    if (name == flag)
+      return enabled;
   return nullptr;
 }
 
-static bool takesValue(const std::string &flag) {
-  return flag == "--batch" || flag == "--threads" || flag == "--workers" ||
-         flag == "--min-length" || flag == "--max-length" ||
-         flag == "--max-source" || flag == "--global" || flag == "--teacher" ||
-         flag == "--logits" || flag == "--form" || flag == "--hidden";
+namespace {
+/// A flag with a value: how it is stored.
+struct ValueFlag {
+  std::string_view name;
+  Status (*set)(RunOptions &options, const std::string &flag,
+                const std::string &value);
+};
+} // namespace
+
+/// Numbers of a flag, in a member of the options.
+template <auto Member, int64_t Low, int64_t High>
+static Status setNumber(RunOptions &options, const std::string &flag,
+                        const std::string &value) {
+  return parseNumber(flag, value, Low, High, options.*Member);
+}
+template <auto Member, int64_t Low, int64_t High>
+static Status setCount(RunOptions &options, const std::string &flag,
+                       const std::string &value) {
+  return parseNumber(flag, value, Low, High, options.search.*Member);
+}
+template <auto Member>
+static Status setPart(RunOptions &options, const std::string &flag,
+                      const std::string &value) {
+  return parseReal(flag, value, 0, 1, options.search.*Member);
+}
+template <auto Member>
+static Status setFile(RunOptions &options, const std::string &flag,
+                      const std::string &value) {
+  return parseFile(flag, value, options.*Member);
 }
 
-static Status setValue(RunOptions &options, const std::string &flag,
-                       const std::string &value) {
-  if (flag == "--batch")
-    return parseNumber(flag, value, kMaxBatch, options.batch);
-  if (flag == "--threads")
-    return parseNumber(flag, value, kMaxThreads, options.threads);
-  if (flag == "--workers")
-    return parseNumber(flag, value, kMaxThreads, options.workers);
-  if (flag == "--min-length")
-    return parseNumber(flag, value, kMaxMaxLength, options.minLength);
-  if (flag == "--max-length")
-    return parseNumber(flag, value, kMaxMaxLength, options.maxLength);
-  if (flag == "--max-source")
-    return parseNumber(flag, value, kMaxMaxLength, options.maxSource);
-  if (flag == "--global")
-    return parsePositions(value, options.globalTokens);
-  if (flag == "--form")
-    return parseForm(value, options.form);
-  if (value.empty())
-    return Status::error(flag, " has an empty value, expected a file");
-  (flag == "--teacher"  ? options.teacher
-   : flag == "--logits" ? options.logits
-                        : options.hidden) = value;
-  return Status::success();
+static constexpr ValueFlag kValueFlags[] = {
+    {"--bad-words", setFile<&RunOptions::badWords>},
+    {"--batch", setNumber<&RunOptions::batch, 1, kMaxBatch>},
+    {"--beam", setCount<&SearchOptions::beams, 1, kMostBeams>},
+    {"--early-stopping",
+     [](RunOptions &options, const std::string &, const std::string &value) {
+       return parseRule(value, options.search.earlyStopping);
+     }},
+    {"--form",
+     [](RunOptions &options, const std::string &, const std::string &value) {
+       return parseForm(value, options.form);
+     }},
+    {"--global",
+     [](RunOptions &options, const std::string &, const std::string &value) {
+       return parsePositions(value, options.globalTokens);
+     }},
+    {"--hidden", setFile<&RunOptions::hidden>},
+    {"--length-penalty",
+     [](RunOptions &options, const std::string &flag,
+        const std::string &value) {
+       return parseReal(flag, value, -kMostReal, kMostReal,
+                        options.search.lengthPenalty);
+     }},
+    {"--logits", setFile<&RunOptions::logits>},
+    {"--max-length", setCount<&SearchOptions::maxLength, 1, kMaxMaxLength>},
+    {"--max-source", setNumber<&RunOptions::maxSource, 1, kMaxMaxLength>},
+    {"--min-length", setCount<&SearchOptions::minLength, 1, kMaxMaxLength>},
+    {"--min-p", setPart<&SearchOptions::minP>},
+    {"--n-best", setNumber<&RunOptions::nBest, 1, kMostBeams>},
+    {"--no-repeat-ngram",
+     setCount<&SearchOptions::noRepeatNgram, 0, kMaxMaxLength>},
+    {"--prefix", setFile<&RunOptions::prefix>},
+    {"--repetition-penalty",
+     [](RunOptions &options, const std::string &flag,
+        const std::string &value) {
+       return parseReal(flag, value, kLeastReal, kMostReal,
+                        options.search.repetitionPenalty);
+     }},
+    {"--seed",
+     [](RunOptions &options, const std::string &, const std::string &value) {
+       return parseSeed(value, options.search.seed);
+     }},
+    {"--suppress",
+     [](RunOptions &options, const std::string &flag,
+        const std::string &value) {
+       return parseIdList(flag, value, options.search.suppress);
+     }},
+    {"--teacher", setFile<&RunOptions::teacher>},
+    {"--temperature",
+     [](RunOptions &options, const std::string &flag,
+        const std::string &value) {
+       return parseReal(flag, value, 0, kMostReal, options.search.temperature);
+     }},
+    {"--threads", setNumber<&RunOptions::threads, 1, kMaxThreads>},
+    {"--top-k", setCount<&SearchOptions::topK, 0, kMaxMaxLength>},
+    {"--top-p", setPart<&SearchOptions::topP>},
+    {"--workers", setNumber<&RunOptions::workers, 1, kMaxThreads>},
+};
+
+static const ValueFlag *findValueFlag(std::string_view name) {
+  for (const ValueFlag &flag : kValueFlags)
+    if (flag.name == name)
+      return &flag;
+  return nullptr;
 }
 
 /// Keeps the value of a flag, which has none so far.
@@ -156,23 +313,64 @@ static Status giveOnce(const std::string &flag, const std::string &value,
 }
 
 /// What only translations read, where something else is to be done.
-static Status checkTranslates(const RunOptions &options) {
+static Status checkTranslates(const RunOptions &options,
+                              const std::map<std::string, std::string> &given) {
   const char *job = !options.teacher.empty()  ? "--teacher scores"
                     : !options.hidden.empty() ? "--hidden encodes"
                                               : nullptr;
+  if (!job)
+    return Status::success();
+  auto refuse = [&](std::string_view flag) {
+    return Status::error(flag, " is for translations, but ", job);
+  };
   // Scoring is the one job that several workers do not share.
-  bool shared = options.teacher.empty();
-  for (auto [flag, given] :
-       {std::pair("--workers", options.workers && !shared),
-        std::pair("--min-length", options.minLength.has_value()),
-        std::pair("--max-length", options.maxLength.has_value()),
-        std::pair("--no-shortlist", !options.useShortlist)})
-    if (job && given)
-      return Status::error(flag, " is for translations, but ", job);
+  if (options.workers && !options.teacher.empty())
+    return refuse("--workers");
+  for (const char *flag :
+       {"--bad-words", "--beam", "--early-stopping", "--length-penalty",
+        "--max-length", "--min-length", "--min-p", "--n-best",
+        "--no-repeat-ngram", "--prefix", "--repetition-penalty", "--seed",
+        "--suppress", "--temperature", "--top-k", "--top-p"})
+    if (given.count(flag))
+      return refuse(flag);
+  for (auto [flag, isGiven] :
+       {std::pair("--no-shortlist", !options.search.useShortlist),
+        std::pair("--sample", options.search.samples),
+        std::pair("--scores", options.scores)})
+    if (isGiven)
+      return refuse(flag);
   return Status::success();
 }
 
-static Status checkTogether(const RunOptions &options, bool hasForm) {
+/// What samples and hypotheses ask of each other.
+static Status checkSearch(const RunOptions &options,
+                          const std::map<std::string, std::string> &given) {
+  const SearchOptions &search = options.search;
+  if (search.samples && search.beams.value_or(1) > 1)
+    return Status::error("--sample draws one sequence, but --beam is ",
+                         *search.beams);
+  if (!search.samples)
+    for (const char *flag :
+         {"--temperature", "--top-k", "--top-p", "--min-p", "--seed"})
+      if (given.count(flag))
+        return Status::error(flag, " needs --sample");
+  if (options.nBest && search.samples)
+    return Status::error("--n-best prints what a beam search found, but "
+                         "--sample draws");
+  if (options.nBest && search.beams && *options.nBest > *search.beams)
+    return Status::error("--n-best is ", *options.nBest, " but --beam is ",
+                         *search.beams);
+  if (options.nBest && options.scores)
+    return Status::error("--n-best prints scores, --scores adds none");
+  if (search.minLength && search.maxLength &&
+      *search.minLength > *search.maxLength)
+    return Status::error("--min-length is ", *search.minLength,
+                         " but --max-length is ", *search.maxLength);
+  return Status::success();
+}
+
+static Status checkTogether(const RunOptions &options,
+                            const std::map<std::string, std::string> &given) {
   if (options.file.empty())
     return Status::error("no model file is given, expected heddle-run FILE");
   if (options.info && !options.texts.empty())
@@ -182,15 +380,13 @@ static Status checkTogether(const RunOptions &options, bool hasForm) {
     return options.logits.empty()
                ? Status::error("--teacher needs --logits FILE.npy")
                : Status::error("--logits needs --teacher FILE");
-  if (hasForm && options.teacher.empty())
+  if (given.count("--form") && options.teacher.empty())
     return Status::error("--form needs --teacher FILE");
   if (!options.hidden.empty() && !options.teacher.empty())
     return Status::error("--hidden encodes, but --teacher scores");
-  if (options.minLength && options.maxLength &&
-      *options.minLength > *options.maxLength)
-    return Status::error("--min-length is ", *options.minLength,
-                         " but --max-length is ", *options.maxLength);
-  return checkTranslates(options);
+  if (Status status = checkSearch(options, given); !status.ok())
+    return status;
+  return checkTranslates(options, given);
 }
 
 Result<RunOptions>
@@ -215,13 +411,13 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments) {
     }
     size_t equals = argument.find('=');
     std::string flag = argument.substr(0, equals);
-    if (takesValue(flag)) {
+    if (const ValueFlag *known = findValueFlag(flag)) {
       if (equals == std::string::npos && ++i == arguments.size())
         return Status::error(flag, " needs a value");
       std::string value = equals == std::string::npos
                               ? arguments[i]
                               : argument.substr(equals + 1);
-      if (Status status = setValue(options, flag, value); !status.ok())
+      if (Status status = known->set(options, flag, value); !status.ok())
         return status;
       if (Status status = giveOnce(flag, value, given); !status.ok())
         return status;
@@ -233,7 +429,7 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments) {
       if (Status status = giveOnce(flag, *options.profile, given); !status.ok())
         return status;
     } else if (argument == "--no-shortlist") {
-      options.useShortlist = false;
+      options.search.useShortlist = false;
     } else if (bool *enabled = findSwitch(options, argument)) {
       *enabled = true;
     } else {
@@ -242,8 +438,7 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments) {
     }
   }
   if (!options.help && !options.version)
-    if (Status status = checkTogether(options, given.count("--form") > 0);
-        !status.ok())
+    if (Status status = checkTogether(options, given); !status.ok())
       return status;
   return options;
 }

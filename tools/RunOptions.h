@@ -8,8 +8,8 @@
 #ifndef HEDDLE_TOOLS_RUNOPTIONS_H
 #define HEDDLE_TOOLS_RUNOPTIONS_H
 
+#include "runtime/Generate.h"
 #include "runtime/Result.h"
-#include "runtime/Session.h"
 
 #include <cstdint>
 #include <optional>
@@ -25,14 +25,21 @@ struct RunOptions {
   std::optional<int64_t> batch;
   std::optional<int64_t> workers;
   std::optional<int64_t> threads;
-  std::optional<int64_t> minLength;
-  std::optional<int64_t> maxLength;
   std::optional<int64_t> maxSource;
   /// Ascending; empty for none, absent where nobody says.
   std::optional<std::vector<int32_t>> globalTokens;
   /// Where to write a profile as JSON, empty where only the table is wanted.
   std::optional<std::string> profile;
-  bool useShortlist = true;
+  SearchOptions search;
+  /// How many hypotheses of a line are printed with their scores; absent for
+  /// the text of the best one.
+  std::optional<int64_t> nBest;
+  /// A score in front of each line.
+  bool scores = false;
+  /// Target sequences that are never generated, a line each; empty for none.
+  std::string badWords;
+  /// What each target begins with, one line an input; empty for none.
+  std::string prefix;
   /// Input and output are ids instead of text.
   bool ids = false;
   bool info = false;

@@ -41,26 +41,6 @@ std::string heddle::formatIds(const TokenIds &ids) {
   return text;
 }
 
-Result<std::vector<TokenIds>> heddle::readTargets(const Model &model,
-                                                  const std::string &path) {
-  Result<LineReader> lines = LineReader::open(path);
-  if (!lines.ok())
-    return lines.status();
-  std::vector<TokenIds> targets;
-  for (;;) {
-    Result<std::optional<std::string>> line = lines->next();
-    if (!line.ok())
-      return line.status();
-    if (!*line)
-      return targets;
-    Result<TokenIds> ids = parseIds(**line);
-    Status status = ids.ok() ? model.checkTarget(*ids) : ids.status();
-    if (!status.ok())
-      return Status::error(lines->where(), " ", status.message());
-    targets.push_back(std::move(*ids));
-  }
-}
-
 Result<TokenIds> SourceReader::parse(std::string_view line) const {
   Result<TokenIds> result =
       ids ? parseIds(line) : model.tokenizer()->encode(line);

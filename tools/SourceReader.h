@@ -26,10 +26,6 @@ Result<TokenIds> parseIds(std::string_view line);
 /// The inverse.
 std::string formatIds(const TokenIds &ids);
 
-/// The lines of a file of ids, each checked as a target of `model`.
-Result<std::vector<TokenIds>> readTargets(const Model &model,
-                                          const std::string &path);
-
 /// Borrows the model.
 class SourceReader {
 public:

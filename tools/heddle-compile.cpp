@@ -82,10 +82,15 @@ static llvm::Error compile(const CompileOptions &options) {
     report.listenTo(context);
   ImportOptions importOptions;
   importOptions.weights = options.weights;
+  importOptions.randomSeed = options.randomSeed;
   llvm::Expected<ImportedModel> model =
       importModel(options.model, context, importOptions);
   if (!model)
     return model.takeError();
+  if (!options.writeWeights.empty() && !options.isTrial)
+    if (llvm::Error error = writeText(
+            options.writeWeights, model->weights.getFiles().back().getBytes()))
+      return error;
   if (!options.attention.empty())
     if (llvm::Error error =
             ofAttention(checkRules(*model->module, options.attention)))

@@ -64,6 +64,8 @@ static llvm::Error optimize(int argc, char **argv, DialectRegistry &registry) {
   auto [input, output] = registerAndParseCLIOptions(
       argc, argv, "Heddle's optimiser driver\n", registry);
   disableThreading();
+  if (drawMasks.getNumOccurrences() != 0 && drawMasks.empty())
+    return makeError("--draw-masks has an empty value, expected a folder");
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   addPictures(config);
   // MLIR has said what failed.

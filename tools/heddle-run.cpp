@@ -27,10 +27,13 @@ static Status printInfo(const RunOptions &options, OutputWriter &output) {
   Result<Manifest> manifest = readManifest(*artifact);
   if (!manifest.ok())
     return manifest.status();
+  if (Status status = checkGlobalTokens(*manifest, options); !status.ok())
+    return status;
   if (options.verify)
     if (Status status = artifact->verify(); !status.ok())
       return status;
-  output.print(describeArtifact(*artifact, *manifest, options.maxLength));
+  output.print(
+      describeArtifact(*artifact, *manifest, options.search.maxLength));
   return output.flush();
 }
 

@@ -1,17 +1,15 @@
-"""Writes to FOLDER a MarianMT model with the configuration in CONFIG and seeded
-random weights, what CTranslate2 makes of it in float32 and in int8, and lines of
-ids: `source.ids`, and `target.ids` to score. Does what is not there yet.
-usage: PYTHON THIS CONFIG FOLDER"""
+"""Writes to FOLDER, which has a MarianMT model in `model`, what CTranslate2 makes
+of it in float32 and in int8, and lines of ids: `source.ids`, and `target.ids` to
+score. Does what is not there yet.
+usage: PYTHON THIS FOLDER"""
 
 import json
 import pathlib
-import shutil
 import sys
 
 import sentencepiece
 import torch
 from ctranslate2.converters import TransformersConverter
-from transformers import MarianConfig, MarianMTModel
 
 SENTENCES = [
     "The quick brown fox jumps over the lazy dog near the bank of the river.",
@@ -35,15 +33,8 @@ def write_ids(path, rows):
     path.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
 
 
-config, folder = map(pathlib.Path, sys.argv[1:])
+folder = pathlib.Path(sys.argv[1])
 model = folder / "model"
-if not model.exists():
-    torch.manual_seed(0)
-    unfinished = folder / "unfinished"
-    MarianMTModel(MarianConfig.from_pretrained(config)).save_pretrained(unfinished)
-    for name in ("source.spm", "target.spm", "vocab.json", "tokenizer_config.json"):
-        shutil.copy(config / name, unfinished)
-    unfinished.rename(model)
 for kind in ("float32", "int8"):
     if not (folder / kind).exists():
         TransformersConverter(str(model)).convert(folder / kind, quantization=kind)

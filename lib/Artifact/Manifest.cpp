@@ -19,7 +19,7 @@ namespace heddle {
 
 namespace {
 /// What a key of transformer.generation holds.
-enum class SettingKind { Id, Ids, IdLists, Length, Factor };
+enum class SettingKind { Id, Ids, IdLists, Length, Factor, Number, Part, Rule };
 struct Setting {
   StringLiteral key;
   SettingKind kind;
@@ -37,6 +37,15 @@ static constexpr Setting kSettings[] = {
     {"forced_eos", SettingKind::Id},
     {"min_length", SettingKind::Length},
     {"max_length", SettingKind::Length},
+    {"beams", SettingKind::Length},
+    {"length_penalty", SettingKind::Number},
+    {"early_stopping", SettingKind::Rule},
+    {"no_repeat_ngram", SettingKind::Length},
+    {"repetition_penalty", SettingKind::Factor},
+    {"temperature", SettingKind::Factor},
+    {"top_k", SettingKind::Length},
+    {"top_p", SettingKind::Part},
+    {"min_p", SettingKind::Part},
     {"length_factor", SettingKind::Factor},
     {"max_source_length", SettingKind::Length},
     {"max_source", SettingKind::Length},
@@ -136,6 +145,24 @@ findMismatch(const Setting &setting, Attribute value, int64_t vocabulary) {
         !factor.getValue().isNegative())
       return std::nullopt;
     return "a positive float";
+  }
+  case SettingKind::Number: {
+    auto number = dyn_cast<FloatAttr>(value);
+    if (number && number.getValue().isFinite())
+      return std::nullopt;
+    return "a finite float";
+  }
+  case SettingKind::Part: {
+    auto part = dyn_cast<FloatAttr>(value);
+    if (part && part.getValueAsDouble() >= 0 && part.getValueAsDouble() <= 1)
+      return std::nullopt;
+    return "a float from 0 to 1";
+  }
+  case SettingKind::Rule: {
+    auto rule = dyn_cast<StringAttr>(value);
+    if (rule && (rule == "true" || rule == "false" || rule == "never"))
+      return std::nullopt;
+    return "\"true\", \"false\" or \"never\"";
   }
   }
   llvm_unreachable("all kinds are covered");

@@ -26,7 +26,8 @@ namespace {
 /// The loops for one query of one head.
 class QueryLoops {
 public:
-  /// `sums` [value width] is null where the result holds them.
+  /// `sums` [value width] is scratch memory. Results may take the place of
+  /// queries: each is written last.
   QueryLoops(AttentionOp op, OpBuilder &builder, ValueRange row, Value head,
              Value sums)
       : op(op), loops(builder, op.getLoc()), row(row), head(head), sums(sums) {
@@ -223,21 +224,13 @@ void QueryLoops::build() {
     return arith::AddIOp::create(builder, loops.loc, offset, d);
   };
   auto placeOf = [&](Value d) { return append(row, at(resultOffset, d)); };
-  // What is rounded in the end is a row of f32 before.
-  bool isApart = bool(sums);
-  auto sumAt = [&](Value d) {
-    return isApart ? SmallVector<Value>{d} : placeOf(d);
-  };
-  Value result = isApart ? sums : op.getDestination();
-  auto forEachResult = [&](function_ref<Value(Value, Value)> update) {
+  auto forEachSum = [&](function_ref<Value(Value, Value)> update) {
     loops.loop(width, [&](Value d) {
-      SmallVector<Value> place = sumAt(d);
-      loops.store(update(loops.load(result, place), d), result, place);
+      loops.store(update(loops.load(sums, d), d), sums, d);
     });
   };
 
-  loops.loop(width,
-             [&](Value d) { loops.store(loops.f32(0), result, sumAt(d)); });
+  loops.loop(width, [&](Value d) { loops.store(loops.f32(0), sums, d); });
   Value maximum =
       op.getNormalizer() == Normalizer::Softmax ? rowMaximum() : Value();
   Value total =
@@ -247,7 +240,7 @@ void QueryLoops::build() {
             [&] {
               Value w = weight(j, maximum);
               SmallVector<Value> place = keyAt(j);
-              forEachResult([&](Value y, Value d) {
+              forEachSum([&](Value y, Value d) {
                 Value v = widen(loops.load(op.getValue(),
                                            append(place, at(valueOffset, d))));
                 return loops.add(y, loops.mul(w, v));
@@ -259,26 +252,24 @@ void QueryLoops::build() {
   if (op.getNormalizer() != Normalizer::None) {
     Value empty = arith::CmpFOp::create(
         builder, loops.loc, arith::CmpFPredicate::OEQ, total, loops.f32(0));
-    forEachResult([&](Value y, Value) -> Value {
+    forEachSum([&](Value y, Value) -> Value {
       return arith::SelectOp::create(builder, loops.loc, empty, loops.f32(0),
                                      loops.div(y, total));
     });
   }
-  if (!isApart)
-    return;
   loops.loop(width, [&](Value d) {
-    loops.store(roundToBf16(builder, loops.loc, loops.load(sums, d)),
-                op.getDestination(), placeOf(d));
+    Value result = loops.load(sums, d);
+    if (op.getRounds())
+      result = roundToBf16(builder, loops.loc, result);
+    loops.store(result, op.getDestination(), placeOf(d));
   });
 }
 
 void heddle::buildAttentionLoops(AttentionOp op, OpBuilder &builder) {
   Loops loops(builder, op.getLoc());
-  Value sums;
-  if (op.getRounds())
-    sums = memref::AllocaOp::create(
-        builder, op.getLoc(),
-        MemRefType::get(op.getValueWidth(), builder.getF32Type()));
+  Value sums = memref::AllocaOp::create(
+      builder, op.getLoc(),
+      MemRefType::get(op.getValueWidth(), builder.getF32Type()));
   int64_t leading = cast<MemRefType>(op.getQuery().getType()).getRank() - 1;
   loops.nest(op.getQuery(), leading, [&](ValueRange row) {
     loops.loop(loops.index(op.getHeads()), [&](Value head) {

@@ -1,6 +1,7 @@
 #include "lib/CodeGen/DimNames.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 
@@ -32,6 +33,14 @@ StringAttr heddle::nameOfArgumentDim(BlockArgument argument, int64_t axis) {
   if (!names || index >= names.size())
     return {};
   return dyn_cast<StringAttr>(names[index]);
+}
+
+StringAttr heddle::nameOfSize(Value size) {
+  auto dim = size.getDefiningOp<memref::DimOp>();
+  auto argument = dim ? dyn_cast<BlockArgument>(dim.getSource()) : nullptr;
+  return argument && dim.getConstantIndex()
+             ? nameOfArgumentDim(argument, *dim.getConstantIndex())
+             : StringAttr();
 }
 
 /// The value and dimension that `op` says its result's dimension equals.

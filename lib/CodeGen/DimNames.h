@@ -27,6 +27,10 @@ std::optional<int64_t> maxSlotsOf(mlir::StringAttr name);
 /// null when it gives none.
 mlir::StringAttr nameOfArgumentDim(mlir::BlockArgument argument, int64_t axis);
 
+/// The name of the dimension that `size`, a `memref.dim` of an argument, is;
+/// null for any other value.
+mlir::StringAttr nameOfSize(mlir::Value size);
+
 /// The name of dynamic dimension `axis` of a tensor inside a function; null,
 /// with an error at the value's location, when it cannot be traced to an
 /// argument. Leaves the IR as it was.

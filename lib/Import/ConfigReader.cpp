@@ -9,6 +9,8 @@
 #include "lib/Weights/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -57,6 +59,29 @@ int64_t ConfigReader::integer(StringRef field, int64_t byDefault, int64_t min,
   if (number && *number >= min && *number <= max)
     return *number;
   fail(field, Twine(min) + " to " + Twine(max));
+  return byDefault;
+}
+
+double ConfigReader::number(StringRef field, double byDefault, double min,
+                            double max) {
+  const json::Value *value = readNonNull(field);
+  if (!value)
+    return byDefault;
+  std::optional<double> number = value->getAsNumber();
+  if (number && *number >= min && *number <= max)
+    return *number;
+  fail(field, ("numbers from " + llvm::formatv("{0} to {1}", min, max)).str());
+  return byDefault;
+}
+
+double ConfigReader::positive(StringRef field, double byDefault) {
+  const json::Value *value = readNonNull(field);
+  if (!value)
+    return byDefault;
+  std::optional<double> number = value->getAsNumber();
+  if (number && *number > 0 && std::isfinite(*number))
+    return *number;
+  fail(field, "positive numbers");
   return byDefault;
 }
 

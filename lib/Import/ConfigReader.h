@@ -36,6 +36,10 @@ public:
   bool boolean(llvm::StringRef field, bool byDefault);
   int64_t integer(llvm::StringRef field, int64_t byDefault, int64_t min,
                   int64_t max);
+  double number(llvm::StringRef field, double byDefault, double min,
+                double max);
+  /// A finite one above 0.
+  double positive(llvm::StringRef field, double byDefault);
   std::string text(llvm::StringRef field, llvm::StringRef byDefault);
   /// An id below `vocabulary`. Absent has the default, null has none.
   std::optional<int64_t> id(llvm::StringRef field,

@@ -33,7 +33,6 @@ static constexpr StringLiteral kIrrelevantFields[] = {
     "finetuning_task",
     "gradient_checkpointing",
     "id2label",
-    "init_std",
     "label2id",
     "num_hidden_layers",
     "num_labels",
@@ -239,6 +238,7 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
   model.decoder = readStack(config, "decoder", model.width, 16);
   readVocabularies(config, model);
   readActivation(config, model);
+  model.deviation = config.positive("init_std", 0.02);
   if (model.architecture == Architecture::Led) {
     readLedForm(config, model);
     readWindows(config, model);

@@ -28,6 +28,8 @@ struct HuggingFaceConfig {
   enum class Architecture { Bart, Led, Marian };
   Architecture architecture;
   HuggingFaceStack encoder, decoder;
+  /// Of matrices that are not trained yet.
+  double deviation;
   int64_t width, vocabulary, decoderVocabulary;
   /// LED's: how many neighbours a token of each layer of the encoder attends
   /// to, half of them on either side.

@@ -9,13 +9,15 @@
 #include "lib/Import/HuggingFaceGeneration.h"
 #include "lib/Weights/Error.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/ArtifactFormat.h"
 
 using namespace mlir;
 using namespace llvm;
 
 namespace heddle {
 
-/// Fields of the search strategy, of the output's form and of the library.
+/// Fields of the output's form and of the library; and of sampling, which is
+/// only done on request.
 static constexpr StringLiteral kIrrelevantFields[] = {
     "_from_model_config",
     "assistant_confidence_threshold",
@@ -25,51 +27,54 @@ static constexpr StringLiteral kIrrelevantFields[] = {
     "cache_implementation",
     "compile_config",
     "disable_compile",
-    "diversity_penalty",
     "do_sample",
-    "early_stopping",
-    "epsilon_cutoff",
-    "eta_cutoff",
     "is_assistant",
-    "length_penalty",
     "low_memory",
     "max_matching_ngram_size",
-    "min_p",
     "num_assistant_tokens",
     "num_assistant_tokens_schedule",
-    "num_beam_groups",
-    "num_beams",
     "num_return_sequences",
     "output_attentions",
     "output_hidden_states",
     "output_logits",
     "output_scores",
-    "renormalize_logits",
     "return_dict_in_generate",
     "return_legacy_cache",
     "target_lookbehind",
-    "temperature",
-    "top_h",
-    "top_k",
-    "top_p",
     "transformers_version",
-    "typical_p",
     "use_cache",
 };
 
 /// Fields that are honoured.
 static constexpr StringLiteral kHonouredFields[] = {
-    "bad_words_ids",       "begin_suppress_tokens",
-    "bos_token_id",        "decoder_start_token_id",
-    "eos_token_id",        "force_bos_token_to_be_generated",
-    "forced_bos_token_id", "forced_eos_token_id",
-    "max_length",          "max_new_tokens",
-    "min_length",          "min_new_tokens",
-    "pad_token_id",        "suppress_tokens",
+    "bad_words_ids",
+    "begin_suppress_tokens",
+    "bos_token_id",
+    "decoder_start_token_id",
+    "early_stopping",
+    "eos_token_id",
+    "force_bos_token_to_be_generated",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "length_penalty",
+    "max_length",
+    "max_new_tokens",
+    "min_length",
+    "min_new_tokens",
+    "min_p",
+    "no_repeat_ngram_size",
+    "num_beams",
+    "pad_token_id",
+    "repetition_penalty",
+    "suppress_tokens",
+    "temperature",
+    "top_k",
+    "top_p",
 };
 
 namespace {
-/// A field that changes greedy decoding unless it is absent or has this value.
+/// A field that changes what is generated unless it is absent or has this
+/// value.
 struct SwitchedOffField {
   StringLiteral name;
   std::optional<json::Value> off = std::nullopt;
@@ -79,22 +84,27 @@ struct SwitchedOffField {
 static ArrayRef<SwitchedOffField> getSwitchedOffFields() {
   static const SwitchedOffField fields[] = {
       {"constraints"},
+      {"diversity_penalty", 0},
       {"dola_layers"},
       {"encoder_no_repeat_ngram_size", 0},
       {"encoder_repetition_penalty", 1},
+      {"epsilon_cutoff", 0},
+      {"eta_cutoff", 0},
       {"exponential_decay_length_penalty"},
       {"force_words_ids"},
       {"forced_decoder_ids"},
       {"guidance_scale", 1},
       {"max_time"},
-      {"no_repeat_ngram_size", 0},
+      {"num_beam_groups", 1},
       {"penalty_alpha", 0},
       {"prompt_lookup_num_tokens"},
       {"remove_invalid_values", false},
-      {"repetition_penalty", 1},
+      {"renormalize_logits", false},
       {"sequence_bias"},
       {"stop_strings"},
       {"token_healing", false},
+      {"top_h"},
+      {"typical_p", 1},
       {"watermarking_config"}};
   return fields;
 }
@@ -177,6 +187,36 @@ static std::optional<int64_t> readMaxLength(ConfigReader &config) {
   if (length == 1)
     config.fail("max_length", "2 and more");
   return length == 20 ? 20 : length - 1;
+}
+
+/// Reads what searches and samples go by.
+static void readSearch(ConfigReader &config, NamedAttrList &settings,
+                       Builder &builder) {
+  constexpr int64_t limit = 1 << 30;
+  constexpr double most = std::numeric_limits<float>::max();
+  auto setCount = [&](StringRef key, int64_t count, int64_t byDefault) {
+    if (count != byDefault)
+      settings.set(key, builder.getI32IntegerAttr(count));
+  };
+  auto setNumber = [&](StringRef key, double number, double byDefault) {
+    if (number != byDefault)
+      settings.set(key, builder.getF64FloatAttr(number));
+  };
+  setCount("beams", config.integer("num_beams", 1, 1, kMostBeams), 1);
+  setNumber("length_penalty", config.number("length_penalty", 1, -most, most),
+            1);
+  const json::Value *early = config.readNonNull("early_stopping");
+  if (early && *early == json::Value("never"))
+    settings.set("early_stopping", builder.getStringAttr("never"));
+  else if (config.boolean("early_stopping", false))
+    settings.set("early_stopping", builder.getStringAttr("true"));
+  setCount("no_repeat_ngram",
+           config.integer("no_repeat_ngram_size", 0, 0, limit), 0);
+  setNumber("repetition_penalty", config.positive("repetition_penalty", 1), 1);
+  setNumber("temperature", config.positive("temperature", 1), 1);
+  setCount("top_k", config.integer("top_k", 0, 0, limit), 0);
+  setNumber("top_p", config.number("top_p", 1, 0, 1), 1);
+  setNumber("min_p", config.number("min_p", 0, 0, 1), 0);
 }
 
 namespace {
@@ -263,6 +303,7 @@ static DictionaryAttr readSettings(ConfigReader &config,
   if (minLength)
     setId("min_length", minLength);
   setId("max_length", readMaxLength(config));
+  readSearch(config, settings, builder);
   // transformers' tables of positions end there, also those of formulas.
   setId("max_source", model.encoder.maxPositions);
   setId("max_target", model.decoder.maxPositions);

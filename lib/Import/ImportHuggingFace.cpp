@@ -1,13 +1,16 @@
 //===- ImportHuggingFace.cpp - Encoder-decoders in Hugging Face's form ----===//
 //
 // A folder with `config.json`, perhaps `generation_config.json`, and
-// safetensors whose names are those of transformers' modules.
+// safetensors or pickles of torch whose names are those of transformers'
+// modules.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/ByteLevelTokenizer.h"
 #include "lib/Import/HuggingFaceGeneration.h"
 #include "lib/Import/HuggingFaceModel.h"
 #include "lib/Import/ImportModel.h"
+#include "lib/Import/RandomParameters.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
@@ -31,7 +34,7 @@ static Expected<ConfigReader> readConfig(StringRef path) {
 }
 
 /// The tokenizer that the folder has, of the kinds that are supported.
-static Expected<Tokenizer>
+static Expected<ImportedTokenizer>
 readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
   if (!config.sourceCharacters.empty())
     return makeCharacterTokenizer(config.sourceCharacters,
@@ -39,11 +42,12 @@ readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
                                   config.vocabulary);
   if (config.architecture == HuggingFaceConfig::Architecture::Marian)
     return readMarianMtTokenizer(folder, config.vocabulary);
-  return Tokenizer();
+  return readByteLevelTokenizer(folder, config.vocabulary);
 }
 
 Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
-                                                MLIRContext &context) {
+                                                MLIRContext &context,
+                                                const ImportOptions &options) {
   SmallString<128> configPath = folder, generationPath = folder;
   sys::path::append(configPath, "config.json");
   sys::path::append(generationPath, "generation_config.json");
@@ -67,17 +71,20 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
     return generation.takeError();
 
   ImportedModel model;
-  if (Error error = model.weights.addSafetensorsFolder(folder))
-    return std::move(error);
+  if (!options.randomSeed)
+    if (Error error = model.weights.addHuggingFaceFolder(folder))
+      return std::move(error);
   int32_t eos = cast<DenseI32ArrayAttr>(generation->get("eos"))[0];
-  Expected<Tokenizer> tokenizer = readTokenizer(folder, *config, eos);
+  Expected<ImportedTokenizer> tokenizer = readTokenizer(folder, *config, eos);
   if (!tokenizer)
     return tokenizer.takeError();
   model.tokenizer = std::move(tokenizer->manifest);
   model.sections = std::move(tokenizer->sections);
 
   model.module = createModule(folder, config->getModelType(), context);
-  LayerBuilder layers(*model.module, model.weights);
+  LayerBuilder layers(*model.module, model.weights,
+                      options.randomSeed ? MissingTensors::Declare
+                                         : MissingTensors::Fail);
   HuggingFaceModel functions(layers, *config);
   if (config->architecture == HuggingFaceConfig::Architecture::Led)
     buildLedEncode(functions);
@@ -91,6 +98,10 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
                   getVocabularyAttr(context, config->vocabulary,
                                     config->decoderVocabulary));
   module->setAttr(kGenerationAttr, *generation);
+  if (options.randomSeed)
+    if (Error error = drawParameters(module, *options.randomSeed,
+                                     config->deviation, model.weights))
+      return std::move(error);
   return model;
 }
 

@@ -1,8 +1,6 @@
 //===- ImportMarian.cpp - Models in Marian's own files --------------------===//
 //
-// A folder holds `model*.bin`, `vocab*.spm`, perhaps `lex*.bin` and
-// `config.yml`, the options of a decoder. The network is that of Marian's
-// src/models/transformer.h with an SSRU decoder: layers are named
+// The network is that of Marian's src/models/transformer.h: layers are named
 // `encoder_l1_self`, `decoder_l2_rnn` and so on, the tensors of a layer after
 // it. The target starts with the zero vector in place of an embedding.
 //
@@ -13,8 +11,13 @@
 #include "lib/Import/MarianFolder.h"
 #include "lib/Import/MarianOptions.h"
 #include "lib/Import/Shortlist.h"
+#include "lib/Import/Yaml.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
+#include "lib/Weights/ZipDirectory.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include <cmath>
 
 using namespace mlir;
@@ -54,9 +57,17 @@ private:
                     std::string prefix);
   Value recurrence(Value input, std::string prefix);
 
-  Value embed(Value ids, std::string side);
+  bool isTable(StringRef name) const {
+    return name == options.sourceTable || name == options.targetTable;
+  }
+  /// Embeddings of the rows of `table` with their positions, before what the
+  /// options do to them.
+  Value embed(Value ids, const std::string &table, int64_t vocabulary);
   /// The decoder up to the logits: [batch, target, width].
   Value decoderStates(Value ids, Value memory, Value lengths);
+  /// What states are multiplied by: [width, vocabulary], or its rows for the
+  /// candidates of a shortlist, [vocabulary, width].
+  Value outputMatrix(bool asRows);
   Value outputBias();
 
   LayerBuilder &layers;
@@ -73,11 +84,11 @@ Value MarianModel::weight(const Twine &name, ArrayRef<int64_t> shape) {
   const TensorInfo *tensor = layers.find(parameter.name);
   parameter.transposed = shape.size() == 2 && tensor &&
                          tensor->encoding == Encoding::IntGemm8 &&
-                         parameter.name != "Wemb";
+                         !isTable(parameter.name);
   if (shape.size() == 2)
     // Of the embeddings the one that the lists of a shortlist have.
     parameter.inputMultiplier =
-        inputMultiplier(parameter.name == "Wemb" ? "none" : parameter.name);
+        inputMultiplier(isTable(parameter.name) ? "none" : parameter.name);
   return layers.weight(parameter);
 }
 
@@ -131,7 +142,7 @@ Value MarianModel::attention(Value input, Value memory, Value mask,
                              std::string prefix) {
   Value normed = preprocess(input, prefix + "_Wo", options.preprocess);
   if (!memory)
-    memory = normed;
+    memory = options.preprocessesKeys ? normed : input;
   Value query = dense(normed, prefix, "q", options.width);
   Value key = dense(memory, prefix, "k", options.width);
   Value value = dense(memory, prefix, "v", options.width);
@@ -165,13 +176,22 @@ Value MarianModel::recurrence(Value input, std::string prefix) {
   return postprocess(output, input, prefix + "_ffn", options.postprocess);
 }
 
-Value MarianModel::embed(Value ids, std::string side) {
-  Value table = weight("Wemb", {options.vocabulary, options.width});
-  Value embedded =
-      layers.embedding(ids, table, std::sqrt(float(options.width)));
-  // Marian spreads the timescales over d / 2 - 1.
-  Value placed = layers.sinusoidalPositions(embedded, options.width / 2 - 1);
-  return preprocess(placed, side + "_emb", options.postprocessEmbedding);
+Value MarianModel::embed(Value ids, const std::string &table,
+                         int64_t vocabulary) {
+  Value rows = weight(table, {vocabulary, options.width});
+  const TensorInfo *positions = layers.find("Wpos");
+  if (!positions) {
+    Value embedded =
+        layers.embedding(ids, rows, std::sqrt(float(options.width)));
+    // Marian spreads the timescales over d / 2 - 1.
+    return layers.sinusoidalPositions(embedded, options.width / 2 - 1);
+  }
+  // Trained positions are for the embeddings as they are. What Marian does
+  // behind the end of their table, the last row again, nobody trained.
+  int64_t count = positions->shape.empty() ? 1 : positions->shape.front();
+  return layers.learnedPositions(layers.embedding(ids, rows),
+                                 weight("Wpos", {count, options.width}),
+                                 /*offset=*/0);
 }
 
 void MarianModel::buildEncode() {
@@ -179,7 +199,9 @@ void MarianModel::buildEncode() {
       "encode", {{"ids", {"batch", "source"}}, {"lengths", {"batch"}}},
       "memory", options.width, {"full"});
   Value mask = layers.paddingMask(arguments[1]);
-  Value embedded = embed(arguments[0], "encoder"), x = embedded;
+  Value embedded =
+      embed(arguments[0], options.sourceTable, options.sourceVocabulary);
+  Value x = preprocess(embedded, "encoder_emb", options.postprocessEmbedding);
   for (int64_t layer = 1; layer <= options.encoderDepth; ++layer) {
     std::string prefix = "encoder_l" + std::to_string(layer);
     x = attention(x, /*memory=*/Value(), mask, prefix + "_self");
@@ -192,10 +214,14 @@ void MarianModel::buildEncode() {
 
 Value MarianModel::decoderStates(Value ids, Value memory, Value lengths) {
   Value mask = layers.paddingMask(lengths);
-  Value embedded = embed(ids, "decoder"), x = embedded;
+  Value embedded = embed(ids, options.targetTable, options.targetVocabulary);
+  Value x = preprocess(embedded, "decoder_emb", options.postprocessEmbedding);
+  Value causal = options.isRecurrent ? Value() : layers.causalMask();
   for (int64_t layer : options.decoderLayers) {
     std::string prefix = "decoder_l" + std::to_string(layer);
-    x = recurrence(x, prefix + "_rnn");
+    x = options.isRecurrent
+            ? recurrence(x, prefix + "_rnn")
+            : attention(x, /*memory=*/Value(), causal, prefix + "_self");
     x = attention(x, memory, mask, prefix + "_context");
     x = feedForward(x, options.decoderFfnWidth, options.decoderFfnDepth,
                     prefix + "_ffn");
@@ -203,8 +229,33 @@ Value MarianModel::decoderStates(Value ids, Value memory, Value lengths) {
   return postprocess(x, embedded, "decoder_top", options.postprocessTop);
 }
 
+Value MarianModel::outputMatrix(bool asRows) {
+  std::string name =
+      options.tiedOutput ? options.targetTable : "decoder_ff_logit_out_Wt";
+  // Models before 2019 have the other form.
+  const char *columnsName = "decoder_ff_logit_out_W";
+  bool storesRows = options.tiedOutput || !layers.find(columnsName);
+  if (!storesRows)
+    name = columnsName;
+  const TensorInfo *tensor = layers.find(name);
+  if (!options.tiedOutput && tensor && tensor->encoding == Encoding::IntGemm8)
+    layers.fail("tensor '" + name + "' is " + tensor->elementType +
+                " (supported: float32, float16)");
+
+  int64_t width = options.width, vocabulary = options.targetVocabulary;
+  SmallVector<int64_t, 2> rows = {vocabulary, width},
+                          columns = {width, vocabulary};
+  if (asRows == storesRows)
+    return weight(name, asRows ? rows : columns);
+  // In both forms loops are contiguous, at the price of a second copy of it in
+  // the artifact.
+  return layers.weight({name, asRows ? rows : columns, /*transposed=*/true,
+                        storesRows ? rows : columns, name + ".transposed",
+                        inputMultiplier(name)});
+}
+
 Value MarianModel::outputBias() {
-  return weight("decoder_ff_logit_out_b", {options.vocabulary});
+  return weight("decoder_ff_logit_out_b", {options.targetVocabulary});
 }
 
 void MarianModel::buildDecode() {
@@ -213,17 +264,10 @@ void MarianModel::buildDecode() {
       {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
        {"memory", {"batch", "source"}, options.width},
        {"lengths", {"batch"}}},
-      "logits", options.vocabulary, {"full", "step", "chunk"});
+      "logits", options.targetVocabulary, {"full", "step", "chunk"});
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
-  // The tied embeddings once more, [in, out]: the loop over the vocabulary is
-  // contiguous, at the price of a second copy in the artifact.
-  Value projection = layers.weight({"Wemb",
-                                    {options.width, options.vocabulary},
-                                    /*transposed=*/true,
-                                    {options.vocabulary, options.width},
-                                    "Wemb.transposed",
-                                    inputMultiplier("Wemb")});
-  layers.endFunction(layers.linear(states, projection, outputBias()));
+  Value matrix = outputMatrix(/*asRows=*/false);
+  layers.endFunction(layers.linear(states, matrix, outputBias()));
 }
 
 void MarianModel::buildShortlist() {
@@ -236,8 +280,7 @@ void MarianModel::buildShortlist() {
                             {"counts", {"batch"}}},
                            "logits", ShapedType::kDynamic, {"step", "chunk"});
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
-  Value table = weight("Wemb", {options.vocabulary, options.width});
-  Value rows = layers.embedding(arguments[3], table);
+  Value rows = layers.embedding(arguments[3], outputMatrix(/*asRows=*/true));
   Value bias = layers.embedding(arguments[3], outputBias());
   layers.endFunction(layers.candidateLogits(states, rows, bias, arguments[4]));
 }
@@ -246,37 +289,111 @@ void MarianModel::buildShortlist() {
 /// the square of its length.
 static constexpr int32_t kMaxSourceLength = 1000;
 
+/// The network and what is beside it in its file.
+static Expected<TensorFile> readModelFile(StringRef path) {
+  auto buffer = mapFile(path);
+  if (!buffer)
+    return buffer.takeError();
+  return isZipArchive((*buffer)->getBuffer())
+             ? readNpzFile(std::move(*buffer))
+             : readMarianFile(std::move(*buffer));
+}
+
+/// The vocabularies of OPUS-MT's originals: YAML numbers the pieces, which two
+/// SentencePiece models cut where the folder has them.
+static Expected<ImportedTokenizer>
+readYamlTokenizer(StringRef folder, const VocabularyFile &numbers) {
+  auto buffer = mapFile(numbers.path);
+  if (!buffer)
+    return buffer.takeError();
+  Expected<YamlMapping> mapping =
+      parseYaml((*buffer)->getBuffer(), numbers.path);
+  if (!mapping)
+    return mapping.takeError();
+  json::Object ids;
+  for (const auto &[piece, value] : *mapping) {
+    int64_t id;
+    bool isNumber = to_integer(value.format(), id);
+    ids[piece] = isNumber ? json::Value(id) : json::Value(value.format());
+  }
+  SmallString<128> source = folder, target = folder;
+  sys::path::append(source, "source.spm");
+  sys::path::append(target, "target.spm");
+  if (sys::fs::exists(source) || sys::fs::exists(target))
+    return readNumberedTokenizer(source, target, ids, numbers);
+  auto pieces = numberPieces(ids, numbers.path, numbers.size);
+  if (!pieces)
+    return pieces.takeError();
+  Expected<int64_t> eos = findPiece(*pieces, "</s>", numbers.path);
+  if (!eos)
+    return eos.takeError();
+  ImportedTokenizer tokenizer;
+  tokenizer.targetEos = *eos;
+  return tokenizer;
+}
+
+static Expected<ImportedTokenizer> readTokenizer(StringRef folder,
+                                                 const MarianFolder &files,
+                                                 const MarianOptions &options) {
+  VocabularyFile source{files.sourceVocabulary, options.sourceVocabulary},
+      target{files.targetVocabulary, options.targetVocabulary};
+  if (!source.path.ends_with(".yml") && !target.path.ends_with(".yml"))
+    return readSentencePieceTokenizer(source, target);
+  if (source.path != target.path)
+    return makeError("'" + source.path + "' and '" + target.path +
+                     "' are two vocabularies (supported: one in YAML, or two " +
+                     "SentencePiece models)");
+  return readYamlTokenizer(folder, source);
+}
+
+/// `positions` is the table of trained positions, or null.
+static DictionaryAttr getGenerationAttr(MLIRContext &context,
+                                        const MarianFolder &files, int64_t eos,
+                                        const TensorInfo *positions) {
+  Builder builder(&context);
+  SmallVector<NamedAttribute> entries;
+  auto add = [&](StringRef name, Attribute value) {
+    entries.push_back(builder.getNamedAttr(name, value));
+  };
+  add("start", builder.getI32IntegerAttr(-1));
+  add("eos", builder.getDenseI32ArrayAttr(int32_t(eos)));
+  add("length_factor", builder.getF64FloatAttr(files.maxLengthFactor));
+  add("max_source_length", builder.getI32IntegerAttr(kMaxSourceLength));
+  if (positions)
+    for (StringRef name : {"max_source", "max_target"})
+      add(name, builder.getI32IntegerAttr(int32_t(positions->shape.front())));
+  return builder.getDictionaryAttr(entries);
+}
+
 Expected<ImportedModel> importMarianFolder(StringRef folder,
                                            MLIRContext &context) {
   Expected<MarianFolder> files = readMarianFolder(folder);
   if (!files)
     return files.takeError();
-  auto buffer = mapFile(files->model);
-  if (!buffer)
-    return buffer.takeError();
-  Expected<TensorFile> file = readMarianFile(std::move(*buffer));
+  Expected<TensorFile> file = readModelFile(files->model);
   if (!file)
     return file.takeError();
   Expected<MarianOptions> options = readMarianOptions(*file);
   if (!options)
     return options.takeError();
-  Expected<Tokenizer> tokenizer =
-      readSentencePieceTokenizer(files->vocabulary, options->vocabulary);
+  Expected<ImportedTokenizer> tokenizer =
+      readTokenizer(folder, *files, *options);
   if (!tokenizer)
     return tokenizer.takeError();
 
   ImportedModel model;
   if (Error error = model.weights.add(std::move(*file)))
     return std::move(error);
-  int64_t eos = *tokenizer->manifest.getInteger("eos");
+  int64_t eos = *tokenizer->targetEos;
   model.tokenizer = std::move(tokenizer->manifest);
   model.sections = std::move(tokenizer->sections);
   if (!files->shortlist.empty()) {
     auto bytes = mapFile(files->shortlist);
     if (!bytes)
       return bytes.takeError();
-    Expected<std::string> section = convertShortlist(
-        (*bytes)->getBuffer(), files->shortlist, options->vocabulary);
+    Expected<std::string> section =
+        convertShortlist((*bytes)->getBuffer(), files->shortlist,
+                         options->sourceVocabulary, options->targetVocabulary);
     if (!section)
       return section.takeError();
     model.sections.push_back({"shortlist", std::move(*section)});
@@ -292,23 +409,13 @@ Expected<ImportedModel> importMarianFolder(StringRef folder,
   if (Error error = layers.takeError())
     return std::move(error);
 
-  Builder builder(&context);
   (*model.module)
-      ->setAttr(kVocabularyAttr, getVocabularyAttr(context, options->vocabulary,
-                                                   options->vocabulary));
+      ->setAttr(kVocabularyAttr,
+                getVocabularyAttr(context, options->sourceVocabulary,
+                                  options->targetVocabulary));
   (*model.module)
-      ->setAttr(
-          kGenerationAttr,
-          builder.getDictionaryAttr(
-              {builder.getNamedAttr("start", builder.getI32IntegerAttr(-1)),
-               builder.getNamedAttr("eos",
-                                    builder.getDenseI32ArrayAttr(int32_t(eos))),
-               builder.getNamedAttr(
-                   "length_factor",
-                   builder.getF64FloatAttr(files->maxLengthFactor)),
-               builder.getNamedAttr(
-                   "max_source_length",
-                   builder.getI32IntegerAttr(kMaxSourceLength))}));
+      ->setAttr(kGenerationAttr,
+                getGenerationAttr(context, *files, eos, layers.find("Wpos")));
   return model;
 }
 

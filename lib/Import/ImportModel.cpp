@@ -59,11 +59,14 @@ static Expected<ImportedModel> importByKind(StringRef path,
   SmallString<128> config = path;
   sys::path::append(config, "config.json");
   if (sys::fs::exists(config))
-    return importHuggingFaceFolder(path, context);
+    return importHuggingFaceFolder(path, context, options);
+  if (isMarianFolder(path) && options.randomSeed)
+    return makeError("'" + path + "' is a Marian folder, whose options stand " +
+                     "in its weights: random ones have no use");
   if (isMarianFolder(path))
     return importMarianFolder(path, context);
   return makeError("'" + path + "' is no model folder: it has neither " +
-                   "config.json nor model*.bin");
+                   "config.json nor model*.bin or model*.npz");
 }
 
 /// Of what passes and LLVM do, parts take the square of a function's ops: this

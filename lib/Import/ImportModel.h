@@ -37,6 +37,8 @@ struct ImportedModel {
 struct ImportOptions {
   /// The safetensors file of a module whose parameters have no source.
   std::string weights;
+  /// Numbers in place of the weights that a configuration lacks.
+  std::optional<uint64_t> randomSeed;
 };
 
 /// Imports the model at `path`; the module is verified and lives in `context`,
@@ -49,7 +51,8 @@ llvm::Expected<ImportedModel> importModel(llvm::StringRef path,
 llvm::Expected<ImportedModel> importMarianFolder(llvm::StringRef folder,
                                                  mlir::MLIRContext &context);
 llvm::Expected<ImportedModel>
-importHuggingFaceFolder(llvm::StringRef folder, mlir::MLIRContext &context);
+importHuggingFaceFolder(llvm::StringRef folder, mlir::MLIRContext &context,
+                        const ImportOptions &options);
 llvm::Expected<ImportedModel> importModule(llvm::StringRef path,
                                            mlir::MLIRContext &context,
                                            const ImportOptions &options);

@@ -9,6 +9,7 @@
 #include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Import/Nesting.h"
+#include "lib/Import/RandomParameters.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -104,6 +105,11 @@ Expected<ImportedModel> importModule(StringRef path, MLIRContext &context,
     model.module->setSymName(sys::path::stem(path));
   if (!options.weights.empty())
     if (Error error = addWeights(options.weights, model.weights))
+      return std::move(error);
+  constexpr double deviation = 0.02;
+  if (options.randomSeed)
+    if (Error error = drawParameters(*model.module, *options.randomSeed,
+                                     deviation, model.weights))
       return std::move(error);
   for (auto parameter : model.module->getOps<ParameterOp>())
     if (parameter.isStored() && !parameter.getSource())

@@ -14,9 +14,10 @@ using namespace llvm;
 
 namespace heddle {
 
-LayerBuilder::LayerBuilder(ModuleOp module, const WeightSource &weights)
+LayerBuilder::LayerBuilder(ModuleOp module, const WeightSource &weights,
+                           MissingTensors missing)
     : builder(module.getContext()), module(module), symbols(module),
-      weights(weights) {}
+      weights(weights), missing(missing) {}
 
 Location LayerBuilder::nameLoc(StringRef name) {
   return NameLoc::get(builder.getStringAttr(name));
@@ -90,8 +91,10 @@ void LayerBuilder::declare(const Parameter &parameter) {
   std::optional<WeightSource::Entry> entry = weights.find(parameter.name);
   SourceAttr source;
   if (!entry) {
-    fail("the model has no tensor '" + parameter.name + "' (expected shape " +
-         formatShape(parameter.fileShape) + ")");
+    // Without a failure the parameter has no source, which others give it.
+    if (missing == MissingTensors::Fail)
+      fail("the model has no tensor '" + parameter.name + "' (expected shape " +
+           formatShape(parameter.fileShape) + ")");
   } else if (!entry->tensor->encoding) {
     fail("tensor '" + parameter.name + "' of '" + entry->file +
          "' has the unsupported element type '" + entry->tensor->elementType +

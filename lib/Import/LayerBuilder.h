@@ -20,12 +20,17 @@
 
 namespace heddle {
 
+/// What becomes of a tensor that the checkpoint lacks: a failure, or a
+/// parameter without a source.
+enum class MissingTensors { Fail, Declare };
+
 /// Builds the functions of one module. Values are those of the function that
 /// was begun last.
 class LayerBuilder {
 public:
   /// Both must outlive the builder.
-  LayerBuilder(mlir::ModuleOp module, const WeightSource &weights);
+  LayerBuilder(mlir::ModuleOp module, const WeightSource &weights,
+               MissingTensors missing = MissingTensors::Fail);
 
   /// An argument of a function: its name in the artifact and the names of its
   /// dynamic dimensions.
@@ -107,6 +112,7 @@ private:
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   const WeightSource &weights;
+  MissingTensors missing;
   mlir::func::FuncOp function;
   std::string failure;
 };

@@ -63,40 +63,73 @@ static std::vector<std::string> findFiles(StringRef folder, StringRef prefix,
   return names;
 }
 
-/// The one file `<prefix>*<suffix>`, or "" where it is optional and absent.
+/// The one file `<prefix>*<suffix>`; "" for none.
 static Expected<std::string> findOnlyFile(StringRef folder, StringRef prefix,
-                                          StringRef suffix, bool isOptional) {
+                                          StringRef suffix) {
   std::vector<std::string> names = findFiles(folder, prefix, suffix);
   if (names.size() > 1)
     return makeError("'" + folder + "' has more than one " + prefix + "*" +
                      suffix + ": " + llvm::join(names, ", "));
-  if (names.empty() && !isOptional)
-    return makeError("'" + folder + "' has no " + prefix + "*" + suffix);
   return names.empty() ? std::string() : join(folder, names.front());
 }
 
-/// The one file that an option of config.yml names, once or once for each side;
-/// what follows the name of a shortlist are its parameters.
-static Error readFileOption(const YamlMapping &config, StringRef folder,
-                            StringRef option, std::string &path) {
+/// The paths of the files that an option of the decoder names, which stand in
+/// the same folder; none where it is absent.
+static Expected<SmallVector<std::string>>
+readFileOption(const YamlMapping &config, StringRef path, StringRef option,
+               size_t most) {
+  SmallVector<std::string> paths;
   auto entry = config.find(option.str());
   if (entry == config.end())
-    return Error::success();
+    return paths;
   ArrayRef<std::string> names = entry->second.values;
+  // What follows the name of a shortlist are its parameters.
   if (option == "shortlist")
     names = names.take_front();
-  if (names.empty() || !llvm::all_equal(names) ||
-      names.front() != sys::path::filename(names.front()))
-    return makeError("'" + join(folder, "config.yml") + "' has the option '" +
-                     option + "' with the value '" + entry->second.format() +
-                     "' (supported: one file of the same folder)");
-  path = join(folder, names.front());
+  for (StringRef name : names)
+    if (name == sys::path::filename(name) && !name.empty())
+      paths.push_back(join(sys::path::parent_path(path), name));
+  if (paths.size() != names.size() || names.empty() || names.size() > most)
+    return makeError(
+        "'" + path + "' has the option '" + option + "' with the value '" +
+        entry->second.format() + "' (supported: " +
+        (most == 1 ? "one file" : "one or two files") + " of the same folder)");
+  return paths;
+}
+
+/// Reads the network's file; several of them are an ensemble.
+static Error readModels(const YamlMapping &config, StringRef path,
+                        MarianFolder &files) {
+  auto models = config.find("models");
+  if (models != config.end() && models->second.values.size() > 1)
+    return makeError("'" + path + "' has the option 'models' with the value '" +
+                     models->second.format() +
+                     "' (supported: one model, no ensemble)");
+  auto paths = readFileOption(config, path, "models", /*most=*/1);
+  if (!paths)
+    return paths.takeError();
+  if (!paths->empty())
+    files.model = paths->front();
   return Error::success();
 }
 
-/// Reads config.yml into `files`.
-static Error readConfig(StringRef folder, MarianFolder &files) {
-  std::string path = join(folder, "config.yml");
+static Error readLengthFactor(const YamlMapping &config, StringRef path,
+                              MarianFolder &files) {
+  auto factor = config.find("max-length-factor");
+  if (factor == config.end()) {
+    files.maxLengthFactor = 3; // marian-decoder's default.
+    return Error::success();
+  }
+  if ((to_float(factor->second.format(), files.maxLengthFactor) &&
+       std::isfinite(files.maxLengthFactor) && files.maxLengthFactor > 0))
+    return Error::success();
+  return makeError("'" + path + "' has the option 'max-length-factor' with " +
+                   "the value '" + factor->second.format() +
+                   "' (expected a positive number)");
+}
+
+/// Reads the options of the decoder into `files`.
+static Error readConfig(StringRef path, MarianFolder &files) {
   auto buffer = mapFile(path);
   if (!buffer)
     return buffer.takeError();
@@ -108,57 +141,84 @@ static Error readConfig(StringRef folder, MarianFolder &files) {
         name != "max-length-factor" && !is_contained(kHarmlessOptions, name))
       return makeError("'" + path + "' has the unknown option '" + name +
                        "' with the value '" + value.format() + "'");
-  if (Error error = readFileOption(*config, folder, "models", files.model))
+  if (Error error = readModels(*config, path, files))
     return error;
-  if (Error error = readFileOption(*config, folder, "vocabs", files.vocabulary))
-    return error;
-  if (Error error =
-          readFileOption(*config, folder, "shortlist", files.shortlist))
-    return error;
-  if (auto factor = config->find("max-length-factor");
-      factor != config->end() &&
-      (!to_float(factor->second.format(), files.maxLengthFactor) ||
-       !std::isfinite(files.maxLengthFactor) || files.maxLengthFactor <= 0))
-    return makeError("'" + path + "' has the option 'max-length-factor' with " +
-                     "the value '" + factor->second.format() +
-                     "' (expected a positive number)");
-  return Error::success();
+  auto vocabularies = readFileOption(*config, path, "vocabs", /*most=*/2);
+  if (!vocabularies)
+    return vocabularies.takeError();
+  if (!vocabularies->empty()) {
+    files.sourceVocabulary = vocabularies->front();
+    files.targetVocabulary = vocabularies->back();
+  }
+  auto shortlist = readFileOption(*config, path, "shortlist", /*most=*/1);
+  if (!shortlist)
+    return shortlist.takeError();
+  if (!shortlist->empty())
+    files.shortlist = shortlist->front();
+  return readLengthFactor(*config, path, files);
+}
+
+/// The options of a decoder that the folder has; "" for none.
+static std::string findConfig(StringRef folder) {
+  for (StringRef name : {"config.yml", "decoder.yml"})
+    if (std::string path = join(folder, name); sys::fs::exists(path))
+      return path;
+  return "";
 }
 
 bool isMarianFolder(StringRef folder) {
-  return sys::fs::exists(join(folder, "config.yml")) ||
+  return !findConfig(folder).empty() ||
          !findFiles(folder, "model", ".bin").empty() ||
          !findFiles(folder, "model", ".npz").empty();
 }
 
+/// Fills in a path that no option gave, with the only file that has one of
+/// these names.
+static Error findFile(StringRef folder, StringRef prefix,
+                      std::initializer_list<StringRef> suffixes,
+                      std::string &path) {
+  for (StringRef suffix : suffixes) {
+    if (!path.empty())
+      return Error::success();
+    Expected<std::string> found = findOnlyFile(folder, prefix, suffix);
+    if (!found)
+      return found.takeError();
+    path = *found;
+  }
+  return Error::success();
+}
+
+static Error findVocabularies(StringRef folder, MarianFolder &files) {
+  if (!files.sourceVocabulary.empty())
+    return Error::success();
+  if (Error error = findFile(folder, "vocab", {".spm"}, files.sourceVocabulary))
+    return error;
+  files.targetVocabulary = files.sourceVocabulary;
+  if (!files.sourceVocabulary.empty())
+    return Error::success();
+  if (Error error =
+          findFile(folder, "srcvocab", {".spm"}, files.sourceVocabulary))
+    return error;
+  return findFile(folder, "trgvocab", {".spm"}, files.targetVocabulary);
+}
+
 Expected<MarianFolder> readMarianFolder(StringRef folder) {
   MarianFolder files;
-  if (sys::fs::exists(join(folder, "config.yml")))
-    if (Error error = readConfig(folder, files))
+  if (std::string config = findConfig(folder); !config.empty())
+    if (Error error = readConfig(config, files))
       return std::move(error);
-  if (files.model.empty() && findFiles(folder, "model", ".bin").empty())
-    for (const std::string &name : findFiles(folder, "model", ".npz"))
-      files.model = join(folder, name);
-  if (StringRef(files.model).ends_with(".npz"))
-    return makeError("'" + files.model + "' is in numpy's format (supported: " +
-                     ".bin, which marian-conv writes)");
-
-  struct {
-    std::string *path;
-    StringRef prefix, suffix;
-    bool isOptional;
-  } const expected[] = {{&files.model, "model", ".bin", false},
-                        {&files.vocabulary, "vocab", ".spm", false},
-                        {&files.shortlist, "lex", ".bin", true}};
-  for (const auto &file : expected) {
-    if (!file.path->empty())
-      continue;
-    Expected<std::string> path =
-        findOnlyFile(folder, file.prefix, file.suffix, file.isOptional);
-    if (!path)
-      return path.takeError();
-    *file.path = *path;
-  }
+  if (Error error = findFile(folder, "model", {".bin", ".npz"}, files.model))
+    return std::move(error);
+  if (files.model.empty())
+    return makeError("'" + folder + "' has no model*.bin and no model*.npz");
+  if (Error error = findVocabularies(folder, files))
+    return std::move(error);
+  if (files.sourceVocabulary.empty() || files.targetVocabulary.empty())
+    return makeError(
+        "'" + folder +
+        "' has no vocab*.spm, nor srcvocab*.spm and trgvocab*.spm");
+  if (Error error = findFile(folder, "lex", {".bin"}, files.shortlist))
+    return std::move(error);
   return files;
 }
 

@@ -1,7 +1,12 @@
 //===- MarianFolder.h - Which files make a Marian model ---------*- C++ -*-===//
 //
 // The files of a folder, by the names that published models have or by those
-// that a `config.yml`, the options of Marian's decoder, gives.
+// that a `config.yml` or `decoder.yml`, the options of Marian's decoder, gives:
+//
+//   model*.bin or model*.npz         the network
+//   vocab*.spm                       the vocabulary, or one for each side,
+//   srcvocab*.spm, trgvocab*.spm
+//   lex*.bin                         the shortlist, which may be absent
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +20,11 @@
 namespace heddle {
 
 struct MarianFolder {
-  /// Paths; `shortlist` is empty where the folder has none.
-  std::string model, vocabulary, shortlist;
-  /// A translation has at most int(factor n) + 1 tokens for n source tokens.
+  /// Paths; `shortlist` is empty where the folder has none. Vocabularies, which
+  /// may be one, are SentencePiece models, or numbers of pieces in YAML.
+  std::string model, sourceVocabulary, targetVocabulary, shortlist;
+  /// A translation has at most int(factor n) + 1 tokens for n source tokens;
+  /// without options that of browsers.
   double maxLengthFactor = 2.5;
 };
 

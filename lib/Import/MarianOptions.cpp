@@ -31,6 +31,8 @@ public:
   /// The text of a scalar option.
   std::string text(StringRef name, StringRef byDefault);
   int64_t integer(StringRef name, int64_t byDefault, int64_t min, int64_t max);
+  /// One that is false where it is absent.
+  bool boolean(StringRef name);
   /// A string of the letters `allowed`.
   std::string letters(StringRef name, StringRef byDefault, StringRef allowed);
   SmallVector<int64_t> integers(StringRef name, int64_t min, int64_t max);
@@ -49,12 +51,10 @@ private:
 
 static constexpr FixedOption kFixedOptions[] = {
     {"type", "transformer", "amun"},
-    {"transformer-decoder-autoreg", "rnn", "self-attention"},
-    {"dec-cell", "ssru", "gru"},
-    {"tied-embeddings-all", "true", "false"},
     {"layer-normalization", "false", "false"},
     {"right-left", "false", "false"},
     {"skip", "false", "false"},
+    {"special-vocab", "[]", "[]"},
     {"ulr", "false", "false"},
     {"lemma-dim-emb", "0", "0"},
     {"lemma-dependency", "", ""},
@@ -64,16 +64,23 @@ static constexpr FixedOption kFixedOptions[] = {
     {"transformer-no-bias", "false", "false"},
     {"transformer-no-affine", "false", "false"},
     {"transformer-rnn-projection", "false", "false"},
-    {"transformer-train-positions", "false", "false"},
-    {"transformer-train-position-embeddings", "false", "false"},
+    {"transformer-disable-position-embeddings", "false", "false"},
+    {"transformer-attention-mask", "default", "default"},
+    {"transformer-alibi-shift", "false", "false"},
+    {"transformer-alibi-trainable", "false", "false"},
 };
 
 static constexpr StringLiteral kReadOptions[] = {
     "enc-depth",
+    "dec-cell",
     "dec-depth",
     "dim-emb",
     "dim-vocabs",
     "input-types",
+    "tied-embeddings",
+    "tied-embeddings-all",
+    "tied-embeddings-src",
+    "transformer-decoder-autoreg",
     "transformer-heads",
     "transformer-dim-ffn",
     "transformer-decoder-dim-ffn",
@@ -86,9 +93,12 @@ static constexpr StringLiteral kReadOptions[] = {
     "transformer-postprocess-emb",
     "transformer-postprocess-top",
     "transformer-tied-layers",
+    "version",
 };
 
-/// Provenance, initialisation, and options of other kinds of model.
+/// Initialisation, and options of other kinds of model. Marian's translation
+/// models never read that positions are trained: they are where the model has a
+/// table of them.
 static constexpr StringLiteral kIrrelevantOptions[] = {
     "bert-train-type-embeddings",
     "bert-type-vocab-size",
@@ -102,17 +112,18 @@ static constexpr StringLiteral kIrrelevantOptions[] = {
     "enc-cell",
     "enc-cell-depth",
     "enc-type",
-    "tied-embeddings",
-    "tied-embeddings-src",
+    "factors-dim-emb",
+    "separator-symbol",
     "transformer-aan-activation",
     "transformer-aan-depth",
     "transformer-aan-nogate",
     "transformer-depth-scaling",
     "transformer-dim-aan",
     "transformer-guided-alignment-layer",
+    "transformer-train-position-embeddings",
+    "transformer-train-positions",
     "ulr-dim-emb",
     "ulr-trainable-transformation",
-    "version",
 };
 
 /// Bounds that keep a damaged option from becoming an endless import.
@@ -143,6 +154,13 @@ int64_t OptionReader::integer(StringRef name, int64_t byDefault, int64_t min,
     return number;
   fail(name, value, Twine(min) + " to " + Twine(max));
   return min;
+}
+
+bool OptionReader::boolean(StringRef name) {
+  std::string value = text(name, "false");
+  if (value != "true" && value != "false")
+    fail(name, value, "true, false");
+  return value == "true";
 }
 
 std::string OptionReader::letters(StringRef name, StringRef byDefault,
@@ -199,14 +217,64 @@ static std::optional<ActivationKind> getActivation(StringRef name) {
       .Default(std::nullopt);
 }
 
-/// The size of the one vocabulary that source and target share.
-static int64_t readVocabulary(OptionReader &reader) {
+/// The vocabularies and what they share.
+static void readVocabularies(OptionReader &reader, MarianOptions &model) {
+  bool isOneTable = reader.boolean("tied-embeddings-all");
+  model.tiedOutput = reader.boolean("tied-embeddings") || isOneTable;
+  isOneTable |= reader.boolean("tied-embeddings-src");
+  model.sourceTable = isOneTable ? "Wemb" : "encoder_Wemb";
+  model.targetTable = isOneTable ? "Wemb" : "decoder_Wemb";
   SmallVector<int64_t> sizes = reader.integers("dim-vocabs", 1, kMaxVocabulary);
-  if (sizes.size() == 2 && sizes[0] == sizes[1])
-    return sizes[0];
-  reader.fail("dim-vocabs", reader.text("dim-vocabs", ""),
-              "two equal sizes, since the vocabulary is shared");
-  return 1;
+  if (sizes.size() != 2 || (isOneTable && sizes[0] != sizes[1])) {
+    reader.fail("dim-vocabs", reader.text("dim-vocabs", ""),
+                isOneTable ? "two equal sizes, since embeddings are shared"
+                           : "two sizes");
+    sizes = {1, 1};
+  }
+  model.sourceVocabulary = sizes[0];
+  model.targetVocabulary = sizes[1];
+}
+
+/// The layer of the decoder that reads earlier targets.
+static bool readIsRecurrent(OptionReader &reader) {
+  std::string layer =
+      reader.text("transformer-decoder-autoreg", "self-attention");
+  if (layer == "self-attention")
+    return false;
+  if (layer != "rnn")
+    reader.fail("transformer-decoder-autoreg", layer, "self-attention, rnn");
+  else if (std::string cell = reader.text("dec-cell", "gru"); cell != "ssru")
+    reader.fail("dec-cell", cell, "ssru");
+  return true;
+}
+
+/// The numbers of a version such as "v1.9.56 94aeaa46"; none for other texts.
+static SmallVector<int64_t> parseVersion(StringRef text) {
+  SmallVector<int64_t> numbers;
+  if (!text.consume_front("v"))
+    return numbers;
+  SmallVector<StringRef> parts;
+  text.split(' ').first.split(parts, '.');
+  for (StringRef part : parts)
+    if (part.getAsInteger(10, numbers.emplace_back()))
+      return {};
+  return numbers;
+}
+
+/// Marian normalised the queries of self-attention alone before the 6th of
+/// February 2022; what the versions around that day did, which were not
+/// published, nobody can tell.
+static bool readPreprocessesKeys(OptionReader &reader, StringRef preprocess) {
+  if (!preprocess.contains('n'))
+    return false;
+  std::string text = reader.text("version", "");
+  SmallVector<int64_t> version = parseVersion(text);
+  const SmallVector<int64_t> queriesAlone = {1, 10, 28}, all = {1, 10, 42};
+  if (version.size() != 3 || (version > queriesAlone && version < all))
+    reader.fail("version", text,
+                "v1.10.28 and earlier, v1.10.42 and later, which preprocess "
+                "self-attention in two ways");
+  return version >= all;
 }
 
 /// The layers whose weights the decoder uses; tied layers name earlier ones.
@@ -261,19 +329,18 @@ Expected<MarianOptions> readMarianOptions(const TensorFile &file) {
       reader.integer("transformer-decoder-ffn-depth", 0, 0, kMaxDepth);
   if (model.decoderFfnDepth == 0)
     model.decoderFfnDepth = model.encoderFfnDepth;
-  model.vocabulary = readVocabulary(reader);
+  readVocabularies(reader, model);
 
   std::string activation = reader.text("transformer-ffn-activation", "swish");
   if (!getActivation(activation))
     reader.fail("transformer-ffn-activation", activation, "relu, swish, gelu");
   model.activation = getActivation(activation).value_or(ActivationKind::Relu);
 
-  std::string noProjection = reader.text("transformer-no-projection", "false");
-  if (noProjection != "true" && noProjection != "false")
-    reader.fail("transformer-no-projection", noProjection, "true, false");
-  model.projection = noProjection == "false";
+  model.projection = !reader.boolean("transformer-no-projection");
 
+  model.isRecurrent = readIsRecurrent(reader);
   model.preprocess = reader.letters("transformer-preprocess", "", "dn");
+  model.preprocessesKeys = readPreprocessesKeys(reader, model.preprocess);
   model.postprocess = reader.letters("transformer-postprocess", "dan", "dan");
   model.postprocessEmbedding =
       reader.letters("transformer-postprocess-emb", "d", "dn");

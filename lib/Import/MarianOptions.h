@@ -15,20 +15,29 @@
 
 namespace heddle {
 
-/// A transformer with an SSRU decoder and one vocabulary.
+/// A transformer whose decoder has self-attention or an SSRU.
 struct MarianOptions {
   int64_t encoderDepth, decoderDepth;
   /// dim-emb and transformer-heads, which divide it.
   int64_t width, heads;
   int64_t encoderFfnWidth, encoderFfnDepth;
   int64_t decoderFfnWidth, decoderFfnDepth;
-  int64_t vocabulary;
+  int64_t sourceVocabulary, targetVocabulary;
+  /// The tensors of embeddings, perhaps one.
+  std::string sourceTable, targetTable;
+  /// Whether logits are products with the rows of `targetTable`.
+  bool tiedOutput;
+  /// Whether an SSRU stands in the place of the decoder's self-attention.
+  bool isRecurrent;
   ActivationKind activation;
   /// False: attention ends without the output projection.
   bool projection;
   /// What surrounds a sublayer, in order: d dropout (nothing here), a add the
   /// sublayer's input, n layer norm.
   std::string preprocess, postprocess, postprocessEmbedding, postprocessTop;
+  /// Whether `preprocess` makes keys and values of self-attention, too, and not
+  /// its queries alone.
+  bool preprocessesKeys;
   /// The number of the layer whose weights each decoder layer uses.
   llvm::SmallVector<int64_t> decoderLayers;
 };

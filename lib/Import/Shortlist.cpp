@@ -20,7 +20,8 @@ namespace heddle {
 static constexpr uint64_t kShortlistMagic = 0xF11A48D5013417F5;
 
 Expected<std::string> convertShortlist(StringRef bytes, StringRef path,
-                                       uint64_t vocabulary) {
+                                       uint64_t sourceVocabulary,
+                                       uint64_t targetVocabulary) {
   ByteReader reader(bytes);
   uint64_t magic, checksum, first, best, offsetCount, idCount;
   if (!reader.read(magic) || !reader.read(checksum) || !reader.read(first) ||
@@ -32,13 +33,14 @@ Expected<std::string> convertShortlist(StringRef bytes, StringRef path,
                      "' is not a binary shortlist: it starts with " +
                      Twine::utohexstr(magic) + " and not with " +
                      Twine::utohexstr(kShortlistMagic));
-  if (offsetCount != vocabulary + 1)
-    return makeError("'" + path + "' has lists for " +
-                     Twine(int64_t(offsetCount) - 1) +
-                     " source ids but the vocabulary has " + Twine(vocabulary));
-  if (first > vocabulary)
+  if (offsetCount != sourceVocabulary + 1)
+    return makeError(
+        "'" + path + "' has lists for " + Twine(int64_t(offsetCount) - 1) +
+        " source ids but the vocabulary has " + Twine(sourceVocabulary));
+  if (first > targetVocabulary)
     return makeError("'" + path + "' admits the first " + Twine(first) +
-                     " target ids but the vocabulary has " + Twine(vocabulary));
+                     " target ids but the vocabulary has " +
+                     Twine(targetVocabulary));
   StringRef offsets, ids;
   if (idCount > bytes.size() ||
       !reader.take(offsetCount * sizeof(uint64_t), offsets) ||
@@ -64,12 +66,12 @@ Expected<std::string> convertShortlist(StringRef bytes, StringRef path,
   for (uint64_t i = 0; i < idCount; ++i) {
     uint32_t id = 0;
     idReader.read(id);
-    if (id >= vocabulary)
+    if (id >= targetVocabulary)
       return makeError("'" + path + "' admits the target id " + Twine(id) +
-                       " but the vocabulary has " + Twine(vocabulary));
+                       " but the vocabulary has " + Twine(targetVocabulary));
   }
 
-  format::ShortlistHeader header{first, vocabulary, idCount};
+  format::ShortlistHeader header{first, sourceVocabulary, idCount};
   std::string section(reinterpret_cast<const char *>(&header), sizeof(header));
   return section + offsets.str() + ids.str();
 }

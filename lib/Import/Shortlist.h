@@ -20,7 +20,8 @@ namespace heddle {
 /// it fails; `path` names the file in the sentence.
 llvm::Expected<std::string> convertShortlist(llvm::StringRef bytes,
                                              llvm::StringRef path,
-                                             uint64_t vocabulary);
+                                             uint64_t sourceVocabulary,
+                                             uint64_t targetVocabulary);
 
 } // namespace heddle
 

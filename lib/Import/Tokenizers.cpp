@@ -20,37 +20,55 @@ using namespace llvm;
 
 namespace heddle {
 
-Expected<Tokenizer> readSentencePieceTokenizer(StringRef path,
-                                               int64_t vocabulary) {
-  Expected<SentencePieceModel> model = readSentencePieceModel(path);
+/// A SentencePiece model that numbers the pieces of a vocabulary.
+static Expected<SentencePieceModel>
+readNumberingModel(const VocabularyFile &file) {
+  Expected<SentencePieceModel> model = readSentencePieceModel(file.path);
   if (!model)
-    return model.takeError();
-  if (model->pieceCount != vocabulary)
-    return makeError("'" + path + "' has " + Twine(model->pieceCount) +
+    return model;
+  if (model->pieceCount != file.size)
+    return makeError("'" + file.path + "' has " + Twine(model->pieceCount) +
                      " pieces but the model's vocabulary has " +
-                     Twine(vocabulary));
+                     Twine(file.size));
   if (model->eos < 0)
-    return makeError("'" + path + "' has no end-of-sentence piece");
-  Tokenizer tokenizer;
+    return makeError("'" + file.path + "' has no end-of-sentence piece");
+  return model;
+}
+
+Expected<ImportedTokenizer>
+readSentencePieceTokenizer(const VocabularyFile &source,
+                           const VocabularyFile &target) {
+  Expected<SentencePieceModel> sourceModel = readNumberingModel(source);
+  if (!sourceModel)
+    return sourceModel.takeError();
+  Expected<SentencePieceModel> targetModel = readNumberingModel(target);
+  if (!targetModel)
+    return targetModel.takeError();
+  ImportedTokenizer tokenizer;
+  tokenizer.targetEos = targetModel->eos;
   tokenizer.manifest = json::Object{{"kind", "sentencepiece"},
-                                    {"eos", model->eos},
-                                    {"unknown", model->unknown},
-                                    {"special", json::Array{model->eos}}};
-  tokenizer.sections.push_back({"tokenizer.source", std::move(model->bytes)});
+                                    {"eos", sourceModel->eos},
+                                    {"unknown", sourceModel->unknown},
+                                    {"special", json::Array{targetModel->eos}}};
+  tokenizer.sections.push_back(
+      {"tokenizer.source", std::move(sourceModel->bytes)});
+  if (source.path != target.path)
+    tokenizer.sections.push_back(
+        {"tokenizer.target", std::move(targetModel->bytes)});
   return tokenizer;
 }
 
-/// Reads `vocab.json`, a mapping from pieces to ids, as the piece of each id.
-static Expected<std::vector<std::string>> readVocabulary(StringRef path,
-                                                         int64_t size) {
+Expected<json::Object> readJsonFile(const Twine &path) {
   auto buffer = mapFile(path);
   if (!buffer)
     return buffer.takeError();
-  Expected<json::Object> ids = parseJsonObject((*buffer)->getBuffer(), path);
-  if (!ids)
-    return ids.takeError();
+  return parseJsonObject((*buffer)->getBuffer(), path.str());
+}
+
+Expected<std::vector<std::string>> numberPieces(const json::Object &ids,
+                                                StringRef path, int64_t size) {
   std::vector<std::string> pieces(size);
-  for (const auto &[piece, value] : *ids) {
+  for (const auto &[piece, value] : ids) {
     std::optional<int64_t> id = value.getAsInteger();
     StringRef text = piece;
     if (!id || *id < 0 || *id >= size)
@@ -68,9 +86,8 @@ static Expected<std::vector<std::string>> readVocabulary(StringRef path,
   return pieces;
 }
 
-/// The id of a piece that a vocabulary must have.
-static Expected<int64_t> findPiece(ArrayRef<std::string> pieces,
-                                   StringRef piece, StringRef path) {
+Expected<int64_t> findPiece(ArrayRef<std::string> pieces, StringRef piece,
+                            StringRef path) {
   auto found = llvm::find(pieces, piece);
   if (found == pieces.end())
     return makeError("'" + path + "' has no piece '" + piece + "'");
@@ -81,10 +98,7 @@ static Expected<int64_t> findPiece(ArrayRef<std::string> pieces,
 static Error checkTokenizerConfig(StringRef path) {
   if (!sys::fs::exists(path))
     return Error::success();
-  auto buffer = mapFile(path);
-  if (!buffer)
-    return buffer.takeError();
-  Expected<json::Object> config = parseJsonObject((*buffer)->getBuffer(), path);
+  Expected<json::Object> config = readJsonFile(path);
   if (!config)
     return config.takeError();
   if (config->getBoolean("separate_vocabs").value_or(false))
@@ -93,38 +107,27 @@ static Error checkTokenizerConfig(StringRef path) {
   return Error::success();
 }
 
-Expected<Tokenizer> readMarianMtTokenizer(StringRef folder,
-                                          int64_t vocabulary) {
-  auto inFolder = [&](StringRef name) {
-    SmallString<128> path = folder;
-    sys::path::append(path, name);
-    return path.str().str();
-  };
-  std::string source = inFolder("source.spm"), target = inFolder("target.spm"),
-              numbers = inFolder("vocab.json");
-  if (!sys::fs::exists(source) && !sys::fs::exists(target) &&
-      !sys::fs::exists(numbers))
-    return Tokenizer();
-
-  if (Error error = checkTokenizerConfig(inFolder("tokenizer_config.json")))
-    return std::move(error);
+Expected<ImportedTokenizer>
+readNumberedTokenizer(StringRef source, StringRef target,
+                      const json::Object &ids, const VocabularyFile &numbers) {
   Expected<SentencePieceModel> sourceModel = readSentencePieceModel(source);
   if (!sourceModel)
     return sourceModel.takeError();
   Expected<SentencePieceModel> targetModel = readSentencePieceModel(target);
   if (!targetModel)
     return targetModel.takeError();
-  auto pieces = readVocabulary(numbers, vocabulary);
+  auto pieces = numberPieces(ids, numbers.path, numbers.size);
   if (!pieces)
     return pieces.takeError();
-  Expected<int64_t> eos = findPiece(*pieces, "</s>", numbers);
+  Expected<int64_t> eos = findPiece(*pieces, "</s>", numbers.path);
   if (!eos)
     return eos.takeError();
-  Expected<int64_t> unknown = findPiece(*pieces, "<unk>", numbers);
+  Expected<int64_t> unknown = findPiece(*pieces, "<unk>", numbers.path);
   if (!unknown)
     return unknown.takeError();
 
-  Tokenizer tokenizer;
+  ImportedTokenizer tokenizer;
+  tokenizer.targetEos = *eos;
   json::Array special{*eos, *unknown};
   if (auto pad = llvm::find(*pieces, "<pad>"); pad != pieces->end())
     special.push_back(int64_t(pad - pieces->begin()));
@@ -142,6 +145,27 @@ Expected<Tokenizer> readMarianMtTokenizer(StringRef folder,
   return tokenizer;
 }
 
+Expected<ImportedTokenizer> readMarianMtTokenizer(StringRef folder,
+                                                  int64_t vocabulary) {
+  auto inFolder = [&](StringRef name) {
+    SmallString<128> path = folder;
+    sys::path::append(path, name);
+    return path.str().str();
+  };
+  std::string source = inFolder("source.spm"), target = inFolder("target.spm"),
+              numbers = inFolder("vocab.json");
+  if (!sys::fs::exists(source) && !sys::fs::exists(target) &&
+      !sys::fs::exists(numbers))
+    return ImportedTokenizer();
+
+  if (Error error = checkTokenizerConfig(inFolder("tokenizer_config.json")))
+    return std::move(error);
+  Expected<json::Object> ids = readJsonFile(numbers);
+  if (!ids)
+    return ids.takeError();
+  return readNumberedTokenizer(source, target, *ids, {numbers, vocabulary});
+}
+
 /// Refuses a table with more characters than the vocabulary has ids.
 static Error checkTable(StringRef name, StringRef characters,
                         int64_t vocabulary) {
@@ -154,10 +178,11 @@ static Error checkTable(StringRef name, StringRef characters,
                    " characters but the vocabulary has " + Twine(vocabulary));
 }
 
-Expected<Tokenizer> makeCharacterTokenizer(StringRef source, StringRef target,
-                                           std::optional<int64_t> bos,
-                                           std::optional<int64_t> eos,
-                                           int64_t vocabulary) {
+Expected<ImportedTokenizer> makeCharacterTokenizer(StringRef source,
+                                                   StringRef target,
+                                                   std::optional<int64_t> bos,
+                                                   std::optional<int64_t> eos,
+                                                   int64_t vocabulary) {
   // Characters outside the table: the convention of the g2p models that have
   // one, whose tables leave ids 0 to 3 to special symbols.
   constexpr int64_t unknown = 3;
@@ -168,7 +193,7 @@ Expected<Tokenizer> makeCharacterTokenizer(StringRef source, StringRef target,
   if (unknown >= vocabulary)
     return makeError("'grapheme_chars' needs the id 3 for unknown characters " +
                      ("but the vocabulary has " + Twine(vocabulary)));
-  Tokenizer tokenizer;
+  ImportedTokenizer tokenizer;
   tokenizer.manifest = json::Object{{"kind", "characters"},
                                     {"source", source.str()},
                                     {"target", target.str()},

@@ -23,27 +23,54 @@ struct ImportedSection {
 };
 
 /// The object "tokenizer" of the manifest, and its sections.
-struct Tokenizer {
+struct ImportedTokenizer {
   llvm::json::Object manifest{{"kind", "none"}};
   std::vector<ImportedSection> sections;
+  /// What ends a target, where the tokenizer says it.
+  std::optional<int64_t> targetEos = std::nullopt;
 };
 
-/// One SentencePiece model that numbers the `vocabulary` pieces of source and
-/// target; its end-of-sentence piece is appended.
-llvm::Expected<Tokenizer> readSentencePieceTokenizer(llvm::StringRef path,
-                                                     int64_t vocabulary);
+/// The object in a file.
+llvm::Expected<llvm::json::Object> readJsonFile(const llvm::Twine &path);
+
+/// The piece of each id below `size`, empty for none; `ids` maps pieces to ids,
+/// `path` is where it stands.
+llvm::Expected<std::vector<std::string>>
+numberPieces(const llvm::json::Object &ids, llvm::StringRef path, int64_t size);
+
+/// The id of a piece that a vocabulary must have.
+llvm::Expected<int64_t> findPiece(llvm::ArrayRef<std::string> pieces,
+                                  llvm::StringRef piece, llvm::StringRef path);
+
+/// A file of a vocabulary, and how many pieces the model has there.
+struct VocabularyFile {
+  llvm::StringRef path;
+  int64_t size;
+};
+
+/// SentencePiece models that number their own pieces, one file for both sides
+/// or one for each; the end-of-sentence piece of the source is appended to it.
+llvm::Expected<ImportedTokenizer>
+readSentencePieceTokenizer(const VocabularyFile &source,
+                           const VocabularyFile &target);
+
+/// The SentencePiece models `source` and `target` cut, `ids` of `numbers`
+/// number the pieces.
+llvm::Expected<ImportedTokenizer>
+readNumberedTokenizer(llvm::StringRef source, llvm::StringRef target,
+                      const llvm::json::Object &ids,
+                      const VocabularyFile &numbers);
 
 /// MarianMT's tokenizer: `source.spm` and `target.spm` cut, `vocab.json`
 /// numbers the pieces. A folder with none of the three has no tokenizer.
-llvm::Expected<Tokenizer> readMarianMtTokenizer(llvm::StringRef folder,
-                                                int64_t vocabulary);
+llvm::Expected<ImportedTokenizer> readMarianMtTokenizer(llvm::StringRef folder,
+                                                        int64_t vocabulary);
 
 /// Tables of characters: the id of a character is its index.
-llvm::Expected<Tokenizer> makeCharacterTokenizer(llvm::StringRef source,
-                                                 llvm::StringRef target,
-                                                 std::optional<int64_t> bos,
-                                                 std::optional<int64_t> eos,
-                                                 int64_t vocabulary);
+llvm::Expected<ImportedTokenizer>
+makeCharacterTokenizer(llvm::StringRef source, llvm::StringRef target,
+                       std::optional<int64_t> bos, std::optional<int64_t> eos,
+                       int64_t vocabulary);
 
 } // namespace heddle
 

@@ -8,6 +8,8 @@
 #include "lib/Masks/MaskExpression.h"
 #include "dialect/NearestName.h"
 #include "dialect/Transformer.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -117,6 +119,11 @@ Error MaskParser::parseCall() {
       llvm::find_if(getMaskFunctions(), [&](const MaskFunction &each) {
         return each.name == name;
       });
+  if (llvm::is_contained(getMasksOfModules(), name))
+    return reader.error(place, "the mask '" + name +
+                                   "' takes more than numbers and belongs in a "
+                                   "module, as 'transformer.mask." +
+                                   name + "'");
   if (function == getMaskFunctions().end())
     return reader.error(place, "the unknown mask '" + name + "'" +
                                    suggestName(name, getMaskFunctions()));
@@ -282,14 +289,46 @@ Expected<MaskExpression> MaskExpression::parse(TextReader &reader) {
   return parser.take();
 }
 
+Value MaskExpression::Part::build(OpBuilder &builder, Value lengths) const {
+  Location loc = NameLoc::get(builder.getStringAttr(function->name));
+  return function->build({builder, loc, arguments, lengths});
+}
+
+std::optional<MaskExpression::Mistake>
+MaskExpression::findMistake(MLIRContext &context) const {
+  std::string sentence;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (sentence.empty())
+      sentence = diagnostic.str();
+  });
+  // Each op is verified by itself, then dropped.
+  Block block;
+  OpBuilder builder(&context);
+  builder.setInsertionPointToEnd(&block);
+  for (const Part &part : parts) {
+    if (part.kind != Part::Call)
+      continue;
+    Value mask = part.build(builder, /*lengths=*/Value());
+    if (failed(verify(mask.getDefiningOp())))
+      // Behind the name of the op, which nobody wrote.
+      return Mistake{("'" + part.function->name + "' " +
+                      StringRef(sentence).split("' op ").second)
+                         .str(),
+                     part.place};
+  }
+  return std::nullopt;
+}
+
+bool MaskExpression::isFull() const {
+  return parts.size() == 1 && parts.front().function->name == "full";
+}
+
 Value MaskExpression::build(OpBuilder &builder, Location loc,
                             Value lengths) const {
   SmallVector<Value> stack;
   for (const Part &part : parts) {
     if (part.kind == Part::Call) {
-      Location name = NameLoc::get(builder.getStringAttr(part.function->name));
-      stack.push_back(
-          part.function->build({builder, name, part.arguments, lengths}));
+      stack.push_back(part.build(builder, lengths));
       continue;
     }
     Value rhs = stack.pop_back_val();

@@ -32,9 +32,20 @@ public:
 
   /// Writes it as mask ops: functions under their names, operators at `loc`.
   /// Keys are drawn from sentences of `lengths`, which may be null. What ops
-  /// want beyond the ranges of single numbers is their verifiers' to say.
+  /// want beyond the ranges of single numbers `findMistake` says.
   mlir::Value build(mlir::OpBuilder &builder, mlir::Location loc,
                     mlir::Value lengths) const;
+
+  /// What a verifier says of a call, and where that stands.
+  struct Mistake {
+    std::string sentence;
+    size_t place;
+  };
+  /// The first call whose numbers do not go together.
+  std::optional<Mistake> findMistake(mlir::MLIRContext &context) const;
+
+  /// Whether it is the function `full` alone, which a missing mask is, too.
+  bool isFull() const;
 
   /// A function that tells a number of heads apart.
   struct HeadCount {
@@ -53,6 +64,8 @@ private:
     size_t place;
     const MaskFunction *function = nullptr;
     std::vector<std::vector<int64_t>> arguments = {};
+
+    mlir::Value build(mlir::OpBuilder &builder, mlir::Value lengths) const;
   };
   friend class MaskParser;
 

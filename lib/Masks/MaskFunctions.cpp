@@ -53,6 +53,12 @@ ArrayRef<MaskFunction> heddle::getMaskFunctions() {
   return functions;
 }
 
+ArrayRef<StringLiteral> heddle::getMasksOfModules() {
+  static constexpr StringLiteral names[] = {"blocks", "dense",    "padding",
+                                            "pairs",  "segments", "where"};
+  return names;
+}
+
 std::string heddle::formatSignature(const MaskFunction &function) {
   std::string text = function.name.str();
   for (const MaskParameter &parameter : function.parameters) {

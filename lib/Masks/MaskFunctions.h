@@ -64,6 +64,9 @@ struct MaskFunction {
 /// All functions, in the order in which help lists them.
 llvm::ArrayRef<MaskFunction> getMaskFunctions();
 
+/// Masks of the dialect that take more than numbers: operands, or a region.
+llvm::ArrayRef<llvm::StringLiteral> getMasksOfModules();
+
 /// How a call looks: "window(left, right=left, dilation=1)".
 std::string formatSignature(const MaskFunction &function);
 

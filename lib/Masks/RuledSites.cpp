@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Masks/RuledSites.h"
+#include "dialect/Attention.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
 
@@ -55,6 +56,23 @@ static Error describeUnused(const AttentionRule &rule, ModuleOp module,
                                    listLayers(module, sites)));
 }
 
+/// Whether the mask of its rule fits the attention.
+static Error checkMask(const RuledSite &site, StringRef text) {
+  const AttentionRule &rule = *site.rule;
+  AttentionOp op = site.op;
+  if (auto other = rule.mask.findOtherHeads(op.getHeads()))
+    return refuse(text, other->place,
+                  "'" + other->function + "' tells " + Twine(other->heads) +
+                      " heads apart, '" + site.getName() + "' has " +
+                      Twine(op.getHeads()));
+  if (hasProjectedKeys(op) && !rule.mask.isFull())
+    return refuse(text, rule.place,
+                  "the keys of '" + site.getName() +
+                      "' are projected along the sequence: each is made of all "
+                      "positions, and no mask has a meaning");
+  return Error::success();
+}
+
 Expected<SmallVector<RuledSite>>
 heddle::assignRules(ModuleOp module, ArrayRef<AttentionRule> rules,
                     StringRef text) {
@@ -72,16 +90,13 @@ heddle::assignRules(ModuleOp module, ArrayRef<AttentionRule> rules,
   for (const AttentionRule &rule : rules)
     if (!assigned.contains(&rule))
       return describeUnused(rule, module, sites, text);
-  for (const RuledSite &site : sites) {
-    if (!site.rule)
-      continue;
-    int64_t heads = AttentionOp(site.op).getHeads();
-    if (auto other = site.rule->mask.findOtherHeads(heads))
-      return refuse(text, other->place,
-                    "'" + other->function + "' tells " + Twine(other->heads) +
-                        " heads apart, '" + site.getName() + "' has " +
-                        Twine(heads));
-  }
+  for (const AttentionRule &rule : rules)
+    if (auto mistake = rule.mask.findMistake(*module.getContext()))
+      return refuse(text, mistake->place, mistake->sentence);
+  for (const RuledSite &site : sites)
+    if (site.rule)
+      if (Error error = checkMask(site, text))
+        return std::move(error);
   return sites;
 }
 

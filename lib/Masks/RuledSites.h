@@ -20,8 +20,8 @@ struct RuledSite : AttentionSite {
 
 /// The attention of a module's functions, each with the last rule that names
 /// it; they point into `rules`, which stand in `text`. The error is a
-/// TextError: a rule that no attention gets, or a mask for another number of
-/// heads.
+/// TextError: a rule that no attention gets, a mask that its op refuses, that
+/// tells another number of heads apart, or whose keys have no positions.
 llvm::Expected<llvm::SmallVector<RuledSite>>
 assignRules(mlir::ModuleOp module, llvm::ArrayRef<AttentionRule> rules,
             llvm::StringRef text);

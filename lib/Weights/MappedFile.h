@@ -46,6 +46,16 @@ public:
     return true;
   }
 
+  /// Takes what stands before the next `end`, and `end` itself.
+  bool takeUntil(char end, llvm::StringRef &taken) {
+    size_t found = bytes.find(end, position);
+    if (found == llvm::StringRef::npos)
+      return false;
+    taken = bytes.slice(position, found);
+    position = found + 1;
+    return true;
+  }
+
   uint64_t offset() const { return position; }
   uint64_t remaining() const { return bytes.size() - position; }
 

@@ -72,9 +72,22 @@ private:
 llvm::Expected<TensorFile>
 readMarianFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
+/// Reads the table of an archive of numpy's arrays (`*.npz`), whose names are
+/// those of its files without `.npy`. Where some are deflated the file is all
+/// of them, inflated.
+llvm::Expected<TensorFile>
+readNpzFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
+
 /// Reads the table of a safetensors file.
 llvm::Expected<TensorFile>
 readSafetensorsFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
+
+/// Reads the table of a file of torch.save, of any version, that holds a
+/// dictionary of tensors. Executes nothing: a pickle that asks for more than
+/// tensors is refused. A second table, "PATH (packed)", holds copies of tensors
+/// whose elements do not stand one behind the other, if there are any.
+llvm::Expected<std::vector<TensorFile>>
+readTorchFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
 } // namespace heddle
 

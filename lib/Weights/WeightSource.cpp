@@ -37,9 +37,10 @@ Error WeightSource::add(TensorFile file) {
   return Error::success();
 }
 
-/// The files of an index and the tensors it expects in each.
+/// The files of an index, whose names end in `extension`, and the tensors that
+/// it expects in each.
 static Expected<std::map<std::string, std::set<std::string>>>
-readIndex(StringRef path) {
+readIndex(StringRef path, StringRef extension) {
   auto buffer = mapFile(path);
   if (!buffer)
     return buffer.takeError();
@@ -53,44 +54,63 @@ readIndex(StringRef path) {
   for (const auto &[tensor, value] : *map) {
     std::optional<StringRef> file = value.getAsString();
     if (!file || *file != sys::path::filename(*file) ||
-        !file->ends_with(".safetensors"))
+        !file->ends_with(extension))
       return makeError("'" + path + "' puts tensor '" + StringRef(tensor) +
-                       "' into " + formatJson(value) +
-                       " (expected a safetensors file of the same folder)");
+                       "' into " + formatJson(value) + " (expected a file *" +
+                       extension + " of the same folder)");
     files[file->str()].insert(StringRef(tensor).str());
   }
   return files;
 }
 
-Error WeightSource::addSafetensorsFolder(StringRef folder) {
-  std::map<std::string, std::set<std::string>> expected = {
-      {"model.safetensors", {}}};
-  SmallString<128> single = folder, index = folder;
-  sys::path::append(single, "model.safetensors");
-  sys::path::append(index, "model.safetensors.index.json");
-  if (!sys::fs::exists(single) && sys::fs::exists(index)) {
-    auto files = readIndex(index);
-    if (!files)
-      return files.takeError();
-    expected = std::move(*files);
+Error WeightSource::addShard(StringRef path) {
+  auto buffer = mapFile(path);
+  if (!buffer)
+    return buffer.takeError();
+  if (path.ends_with(".safetensors")) {
+    Expected<TensorFile> file = readSafetensorsFile(std::move(*buffer));
+    return file ? add(std::move(*file)) : file.takeError();
   }
-  for (const auto &[name, tensors] : expected) {
+  auto tables = readTorchFile(std::move(*buffer));
+  if (!tables)
+    return tables.takeError();
+  for (TensorFile &file : *tables)
+    if (Error error = add(std::move(file)))
+      return error;
+  return Error::success();
+}
+
+Error WeightSource::addHuggingFaceFolder(StringRef folder) {
+  auto inFolder = [&](const Twine &name) {
     SmallString<128> path = folder;
     sys::path::append(path, name);
-    auto buffer = mapFile(path);
-    if (!buffer)
-      return buffer.takeError();
-    Expected<TensorFile> file = readSafetensorsFile(std::move(*buffer));
-    if (!file)
-      return file.takeError();
-    for (const std::string &tensor : tensors)
-      if (!file->find(tensor))
-        return makeError("'" + path + "' has no tensor '" + tensor +
-                         "', which '" + index + "' puts there");
-    if (Error error = add(std::move(*file)))
-      return error;
+    return path;
+  };
+  for (StringRef whole : {"model.safetensors", "pytorch_model.bin"}) {
+    SmallString<128> path = inFolder(whole),
+                     index = inFolder(whole + ".index.json");
+    if (sys::fs::exists(path))
+      return addShard(path);
+    if (!sys::fs::exists(index))
+      continue;
+    auto expected = readIndex(index, sys::path::extension(whole));
+    if (!expected)
+      return expected.takeError();
+    for (const auto &[name, tensors] : *expected) {
+      SmallString<128> shard = inFolder(name);
+      if (Error error = addShard(shard))
+        return error;
+      for (const std::string &tensor : tensors)
+        if (std::optional<Entry> entry = find(tensor);
+            !entry || !entry->file.starts_with(name))
+          return makeError("'" + shard + "' has no tensor '" + tensor +
+                           "', which '" + index + "' puts there");
+    }
+    return Error::success();
   }
-  return Error::success();
+  return makeError("'" + folder +
+                   "' has no weights: neither model.safetensors "
+                   "nor pytorch_model.bin, whole or in parts with an index");
 }
 
 std::optional<WeightSource::Entry> WeightSource::find(StringRef name) const {

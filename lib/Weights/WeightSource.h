@@ -28,9 +28,10 @@ public:
   /// name of one of its tensors.
   llvm::Error add(TensorFile file);
 
-  /// Adds the safetensors files of a folder: `model.safetensors`, or else those
-  /// that `model.safetensors.index.json` lists.
-  llvm::Error addSafetensorsFolder(llvm::StringRef folder);
+  /// Adds the weights of a Hugging Face folder: `model.safetensors`, or else
+  /// the files that `model.safetensors.index.json` lists, or else
+  /// `pytorch_model.bin`, or else those of `pytorch_model.bin.index.json`.
+  llvm::Error addHuggingFaceFolder(llvm::StringRef folder);
 
   /// The tensor of this name in any file.
   std::optional<Entry> find(llvm::StringRef name) const;
@@ -44,6 +45,8 @@ public:
   llvm::Expected<StoredTensor> open(ParameterOp parameter) const;
 
 private:
+  /// Adds a file in either of Hugging Face's formats, by the end of its name.
+  llvm::Error addShard(llvm::StringRef path);
   llvm::Expected<StoredTensor> openStored(ParameterOp parameter) const;
 
   std::vector<TensorFile> files;

@@ -440,7 +440,7 @@ def every_word_matters(model, sources, words):
     return all(greedy(model, sources, bad_words_ids=r)[0] != full for r in rest)
 
 
-def accept(rows, margin, logits, limit):
+def accept(rows, margin, logits, limit, limited=2):
     """Unambiguous, varied, and stopped by eos as well as by the limit."""
     lengths = [len(row) for row in rows]
     return (
@@ -449,7 +449,7 @@ def accept(rows, margin, logits, limit):
         and len(set(map(tuple, rows))) >= 6
         and len({i for row in rows for i in row}) >= 8
         and min(lengths) < limit
-        and lengths.count(limit) >= 2
+        and lengths.count(limit) >= limited
     )
 
 

@@ -88,3 +88,26 @@ func.func private @weights(%y: memref<f32> {transformer.name = "y", transformer.
 // CHECK: func.func private @declaration_is_left_alone()
 // CHECK-NOT: func.func
 func.func private @declaration_is_left_alone()
+
+// -----
+
+// Rows of a buffer are a view of the memory where they begin.
+
+// CHECK-LABEL: func.func @heddle.some_rows(
+// CHECK: %[[X:.*]] = memref.view %{{.*}}[%c0][%{{.*}}] : memref<?xi8> to memref<?x8xf32>
+// CHECK: %[[SHIFT:.*]] = arith.muli %[[N:.*]], %c32
+// CHECK: %[[BEGIN:.*]] = memref.extract_aligned_pointer_as_index %[[X]]
+// CHECK: %[[AT:.*]] = arith.addi %[[BEGIN]], %[[SHIFT]]
+// CHECK: %[[ADDRESS:.*]] = arith.index_cast %[[AT]]
+// CHECK: %[[POINTER:.*]] = llvm.inttoptr %[[ADDRESS]]
+// CHECK: llvm.insertvalue %[[POINTER]]
+// CHECK: %[[ROWS:.*]] = memref.view %{{.*}}[%c0][%[[N]]] : memref<?xi8> to memref<?x8xf32>
+// CHECK: memref.store %{{.*}}, %[[ROWS]]
+func.func private @some_rows(%x: memref<?x8xf32> {transformer.name = "x", transformer.dims = ["rows"]}) attributes {transformer.dims = ["rows"]} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?x8xf32>
+  %v = memref.load %x[%c0, %c0] : memref<?x8xf32>
+  %rows = transformer.rows %x[%n for %n] : memref<?x8xf32>
+  memref.store %v, %rows[%c0, %c0] : memref<?x8xf32>
+  return
+}

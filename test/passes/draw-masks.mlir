@@ -36,6 +36,7 @@
 // RUN: heddle-opt %s -transformer-draw-masks='dir=%t/named values="arg1=3,4" length=100' -o /dev/null
 // RUN: FileCheck %s --input-file %t/named/encode.encoder_l1_self.svg --check-prefix=NAMED
 
+// RUN: not heddle-opt %s --draw-masks= 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not heddle-opt %s --draw-masks=%t --mask-length 0 2>&1 | FileCheck %s --check-prefix=LENGTH
 // RUN: not heddle-opt %s --draw-masks=%t --mask-values 'lengths=x' 2>&1 | FileCheck %s --check-prefix=VALUES
 // RUN: not heddle-opt %s --draw-masks=%t --mask-values 'length=3' 2>&1 | FileCheck %s --check-prefix=UNUSED
@@ -45,6 +46,8 @@
 // RUN: not heddle-opt %s --draw-masks=%t --mask-values 'lengths=4294967296' 2>&1 | FileCheck %s --check-prefix=RANGE
 
 // One sentence, without the module.
+// EMPTY: error: --draw-masks has an empty value, expected a folder
+// EMPTY-NOT: {{[^[:space:]]}}
 // LENGTH: error: length is 0, expected 1 to 4096
 // LENGTH-NOT: {{[^[:space:]]}}
 // RANGE: error: expected a number of 32 bits, found '4294967296'

@@ -76,3 +76,16 @@ func.func private @freed_memory(%x: memref<4xf32>) {
   memref.dealloc %a : memref<4xf32>
   return
 }
+
+// -----
+
+func.func private @two_bounds(%x: memref<?x?xf32> {transformer.dims = ["rows", "columns"]}) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %rows = memref.dim %x, %c0 : memref<?x?xf32>
+  %some = arith.minui %rows, %c8 : index
+  // expected-error @below {{'memref.alloc' op has a size that is no product of named dimensions}}
+  %a = memref.alloc(%some, %some) : memref<?x?xf32>
+  memref.copy %x, %a : memref<?x?xf32> to memref<?x?xf32>
+  return
+}

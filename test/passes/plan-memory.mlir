@@ -240,6 +240,125 @@ func.func private @unused_buffer_takes_no_memory() {
 
 // -----
 
+// Rows of a chunk are bounded; what is not has the larger size at some time.
+
+// CHECK-LABEL: func.func private @bounded_rows.arena(
+// CHECK-SAME: %[[BATCH:[^:]*]]: index, %[[SOURCE:[^:]*]]: index)
+// CHECK-DAG: %[[ROWS:.*]] = arith.muli %[[BATCH]], %[[SOURCE]]
+// CHECK: %[[SOME:.*]] = arith.minui %[[ROWS]], %c64
+// CHECK: %[[BYTES:.*]] = arith.muli %[[SOME]], %c32
+// CHECK: arith.ceildivui %[[BYTES]], %c64
+// CHECK: return
+func.func private @bounded_rows(%x: memref<?x?x8xf32> {transformer.dims = ["batch", "source"]}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %batch = memref.dim %x, %c0 : memref<?x?x8xf32>
+  %source = memref.dim %x, %c1 : memref<?x?x8xf32>
+  %rows = arith.muli %batch, %source : index
+  %most = arith.minui %rows, %c64 : index
+  %a = memref.alloc(%most) : memref<?x8xf32>
+  scf.for %i = %c0 to %rows step %c64 {
+    %part = transformer.rows %a[%c0 for %most] : memref<?x8xf32>
+    transformer.activation relu %part into %part : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  }
+  return
+}
+
+// -----
+
+// Attention writes over queries that nothing reads later.
+
+// CHECK-LABEL: func.func private @result_over_queries(
+// CHECK: transformer.activation relu %{{.*}} into %[[Q:.*]] :
+// CHECK: transformer.attention %[[Q]], %[[K:.*]], %[[K]] into %[[Q]]
+// CHECK: transformer.activation relu %[[Q]] into
+
+// CHECK-LABEL: func.func private @queries_that_are_keys(
+// CHECK: transformer.attention %[[K:.*]], %[[K]], %[[K]] into %[[R:.*]] {heads
+// CHECK: transformer.activation relu %[[R]] into
+
+// CHECK-LABEL: func.func private @queries_that_are_read_later(
+// CHECK: transformer.attention %[[Q:.*]], %[[K:.*]], %[[K]] into %[[R:.*]] {heads
+// CHECK: transformer.add %[[Q]], %[[R]] into
+func.func private @result_over_queries(%x: memref<?x?x8xf32> {transformer.dims = ["batch", "source"]}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %batch = memref.dim %x, %c0 : memref<?x?x8xf32>
+  %source = memref.dim %x, %c1 : memref<?x?x8xf32>
+  %q = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  %r = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.activation relu %x into %q : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  transformer.attention %q, %x, %x into %r {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  transformer.activation relu %r into %x : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+func.func private @queries_that_are_keys(%x: memref<?x?x8xf32> {transformer.dims = ["batch", "source"]}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %batch = memref.dim %x, %c0 : memref<?x?x8xf32>
+  %source = memref.dim %x, %c1 : memref<?x?x8xf32>
+  %q = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  %r = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.activation relu %x into %q : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  transformer.attention %q, %q, %q into %r {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  transformer.activation relu %r into %x : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+func.func private @queries_that_are_read_later(%x: memref<?x?x8xf32> {transformer.dims = ["batch", "source"]}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %batch = memref.dim %x, %c0 : memref<?x?x8xf32>
+  %source = memref.dim %x, %c1 : memref<?x?x8xf32>
+  %q = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  %r = memref.alloc(%batch, %source) : memref<?x?x8xf32>
+  transformer.activation relu %x into %q : (memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  transformer.attention %q, %x, %x into %r {heads = 2 : i64} : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  transformer.add %q, %r into %x : (memref<?x?x8xf32>, memref<?x?x8xf32>, memref<?x?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// The memory of a result is free until it is written: of two buffers that meet
+// one takes it, and none that the result is made of.
+
+// CHECK-LABEL: func.func private @memory_of_a_result(
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x8xf32> {{[^,]*}}, %[[Y:[^:]*]]: memref<?x8xf32>
+// CHECK: %[[B:.*]] = memref.view %{{.*}}[%c0]
+// CHECK: transformer.activation relu %[[X]] into %[[Y]]
+// CHECK: transformer.activation relu %[[Y]] into %[[B]]
+// CHECK: transformer.activation gelu %[[B]] into %[[C:.*]] :
+// CHECK: transformer.add %[[B]], %[[C]] into %[[Y]]
+func.func private @memory_of_a_result(%x: memref<?x8xf32> {transformer.dims = ["rows"]}, %y: memref<?x8xf32> {transformer.dims = ["rows"], transformer.output}) {
+  %c0 = arith.constant 0 : index
+  %rows = memref.dim %x, %c0 : memref<?x8xf32>
+  %a = memref.alloc(%rows) : memref<?x8xf32>
+  %b = memref.alloc(%rows) : memref<?x8xf32>
+  %c = memref.alloc(%rows) : memref<?x8xf32>
+  transformer.activation relu %x into %a : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  transformer.activation relu %a into %b : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  transformer.activation gelu %b into %c : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  transformer.add %b, %c into %y : (memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: func.func private @memory_of_other_rows(
+// CHECK: %[[A:.*]] = memref.view
+// CHECK: transformer.activation relu %[[X:.*]] into %[[A]] :
+// CHECK: transformer.activation relu %[[A]] into %[[X]]
+func.func private @memory_of_other_rows(%x: memref<?x8xf32> {transformer.dims = ["rows"]}, %y: memref<?x8xf32> {transformer.dims = ["others"], transformer.output}) {
+  %c0 = arith.constant 0 : index
+  %rows = memref.dim %x, %c0 : memref<?x8xf32>
+  %a = memref.alloc(%rows) : memref<?x8xf32>
+  transformer.activation relu %x into %a : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  transformer.activation relu %a into %x : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  transformer.activation relu %y into %y : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func private @declaration_is_left_alone(memref<16xf32>)
 // CHECK-NOT: func.func
 func.func private @declaration_is_left_alone(memref<16xf32>)

@@ -72,6 +72,7 @@ TEST(MarianOptions, HasMariansDefaults) {
 TEST(MarianOptions, HonoursWhatChangesTheNetwork) {
   auto options = readOptions("dec-depth: 2\ntransformer-tied-layers: [1, 1]\n"
                              "transformer-preprocess: n\n"
+                             "version: v1.9.56 94aeaa46 2021-04-28\n"
                              "transformer-ffn-activation: gelu\n"
                              "transformer-ffn-depth: 3\n"
                              "transformer-decoder-dim-ffn: 24\n"
@@ -79,12 +80,70 @@ TEST(MarianOptions, HonoursWhatChangesTheNetwork) {
   ASSERT_TRUE(bool(options)) << llvm::toString(options.takeError());
   EXPECT_EQ(options->decoderLayers, (llvm::SmallVector<int64_t>{1, 1}));
   EXPECT_EQ(options->preprocess, "n");
+  EXPECT_FALSE(options->preprocessesKeys);
   // Marian's gelu is x sigmoid(1.702 x).
   EXPECT_EQ(options->activation, ActivationKind::QuickGelu);
   EXPECT_EQ(options->decoderFfnDepth, 3);
   EXPECT_EQ(options->decoderFfnWidth, 24);
   EXPECT_EQ(options->encoderFfnWidth, 2048);
   EXPECT_FALSE(options->projection);
+}
+
+TEST(MarianOptions, NamesTheTablesThatAreOne) {
+  auto all = readOptions("");
+  ASSERT_TRUE(bool(all)) << llvm::toString(all.takeError());
+  EXPECT_EQ(all->sourceTable, "Wemb");
+  EXPECT_EQ(all->targetTable, "Wemb");
+  EXPECT_TRUE(all->tiedOutput);
+  EXPECT_TRUE(all->isRecurrent);
+
+  auto read = [](const std::string &more) {
+    auto file = readMarianFile(makeBuffer(
+        buildMarianFile({{"special:model.yml",
+                          kInt8,
+                          {1},
+                          "type: transformer\ndim-vocabs: [7, 5]\n" + more}})));
+    EXPECT_TRUE(bool(file));
+    return readMarianOptions(*file);
+  };
+  auto none = read("");
+  ASSERT_TRUE(bool(none)) << llvm::toString(none.takeError());
+  EXPECT_EQ(none->sourceTable, "encoder_Wemb");
+  EXPECT_EQ(none->targetTable, "decoder_Wemb");
+  EXPECT_EQ(none->sourceVocabulary, 7);
+  EXPECT_EQ(none->targetVocabulary, 5);
+  EXPECT_FALSE(none->tiedOutput);
+  EXPECT_FALSE(none->isRecurrent);
+  EXPECT_EQ(sentenceOf(read("tied-embeddings-src: true\n")),
+            "'file' has the option 'dim-vocabs' with the value '[7, 5]' "
+            "(supported: two equal sizes, since embeddings are shared)");
+  EXPECT_EQ(sentenceOf(read("dim-vocabs: [7, 5, 3]\n")),
+            "'special:model.yml of file' has the option 'dim-vocabs' twice");
+}
+
+TEST(MarianOptions, PreNormIsWhatItsVersionMade) {
+  auto read = [](const std::string &version) {
+    return readOptions("transformer-preprocess: dn\n" + version);
+  };
+  for (const char *version : {"version: v1.10.42 3cf9e83b\n",
+                              "version: v1.12.0\n", "version: v2.0.0\n"}) {
+    auto options = read(version);
+    ASSERT_TRUE(bool(options)) << llvm::toString(options.takeError());
+    EXPECT_TRUE(options->preprocessesKeys) << version;
+  }
+  for (const char *version :
+       {"version: v1.10.28 3b458b04\n", "version: v1.7.0\n"}) {
+    auto options = read(version);
+    ASSERT_TRUE(bool(options)) << llvm::toString(options.takeError());
+    EXPECT_FALSE(options->preprocessesKeys) << version;
+  }
+  for (const char *version : {"v1.10.30", "1.9.0", "v1.9", "v1.x.0"})
+    EXPECT_EQ(sentenceOf(read("version: " + std::string(version) + "\n")),
+              "'file' has the option 'version' with the value '" +
+                  std::string(version) +
+                  "' (supported: v1.10.28 and earlier, v1.10.42 and later, "
+                  "which preprocess self-attention in two ways)");
+  EXPECT_NE(sentenceOf(read("")), "");
 }
 
 TEST(MarianOptions, NamesWhatIsNotSupported) {
@@ -105,12 +164,16 @@ TEST(MarianOptions, NamesWhatIsNotSupported) {
   EXPECT_EQ(read("transformer-tied-layers: [1, 2]\n"),
             "'file' has the option 'transformer-tied-layers' with the value "
             "'[1, 2]' (supported: numbers from 1 to 1)");
-  auto file = readMarianFile(makeBuffer(buildMarianFile(
-      {{"special:model.yml", kInt8, {1}, "type: transformer\n"}})));
+  auto file = readMarianFile(
+      makeBuffer(buildMarianFile({{"special:model.yml",
+                                   kInt8,
+                                   {1},
+                                   "type: transformer\ndim-vocabs: [7, 7]\n"
+                                   "transformer-decoder-autoreg: rnn\n"}})));
   ASSERT_TRUE(bool(file));
   EXPECT_EQ(sentenceOf(readMarianOptions(*file)),
-            "'file' has the option 'transformer-decoder-autoreg' with the "
-            "value 'self-attention' (supported: rnn)");
+            "'file' has the option 'dec-cell' with the value 'gru' "
+            "(supported: ssru)");
 }
 
 /// A reader of a JSON text.

@@ -31,6 +31,30 @@ std::string buildMarianFile(const std::vector<MarianTensor> &tensors) {
   return bytes + names + shapes + bytesOf<uint64_t>(3) + "pad" + data;
 }
 
+std::string buildNpzFile(const std::vector<NpzArray> &arrays) {
+  std::string files, directory;
+  for (const NpzArray &array : arrays) {
+    std::string name = array.name + ".npy";
+    std::string bytes = "\x93NUMPY" + std::string("\1\0", 2) +
+                        bytesOf<uint16_t>(array.header.size()) + array.header +
+                        array.data;
+    // Version, flags, method, time, date, checksum, sizes, lengths of texts.
+    std::string common =
+        bytesOf<uint16_t>({20, 0, 0, 0, 0}) + bytesOf<uint32_t>(0) +
+        bytesOf<uint32_t>(bytes.size()) + bytesOf<uint32_t>(bytes.size()) +
+        bytesOf<uint16_t>(name.size()) + bytesOf<uint16_t>(0);
+    directory += "PK\1\2" + bytesOf<uint16_t>(20) + common +
+                 bytesOf<uint16_t>({0, 0, 0}) + bytesOf<uint32_t>(0) +
+                 bytesOf<uint32_t>(files.size()) + name;
+    files += "PK\3\4" + common + name + bytes;
+  }
+  uint16_t count = arrays.size();
+  return files + directory + "PK\5\6" + bytesOf<uint16_t>({0, 0}) +
+         bytesOf<uint16_t>(count) + bytesOf<uint16_t>(count) +
+         bytesOf<uint32_t>(directory.size()) + bytesOf<uint32_t>(files.size()) +
+         bytesOf<uint16_t>(0);
+}
+
 std::string buildSafetensorsFile(const std::string &header,
                                  const std::string &data) {
   return bytesOf<uint64_t>(header.size()) + header + data;

@@ -35,6 +35,11 @@ struct MarianTensor {
 inline constexpr uint64_t kFloat32 = 0x404, kIntGemm8 = 0x4101, kInt8 = 0x101;
 
 std::string buildMarianFile(const std::vector<MarianTensor> &tensors);
+/// An archive of numpy's arrays, stored as they are.
+struct NpzArray {
+  std::string name, header, data;
+};
+std::string buildNpzFile(const std::vector<NpzArray> &arrays);
 std::string buildSafetensorsFile(const std::string &header,
                                  const std::string &data);
 

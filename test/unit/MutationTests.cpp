@@ -95,6 +95,22 @@ TEST(Mutation, MarianFile) {
   mutateAtRandom(real.substr(0, 20000), 12400, 2000, readMarian);
 }
 
+TEST(Mutation, NpzFile) {
+  auto read = [](const std::string &bytes) {
+    return readTensors(readNpzFile(makeBuffer(bytes)));
+  };
+  std::string header =
+      "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}";
+  mutateEverywhere(buildNpzFile({{"a", header, bytesOf<float>({1, 2})}}), read);
+  for (const char *name :
+       {"recurrent/model.npz", "pre-norm/opus.spm.transformer.model1.npz."
+                               "best-perplexity.npz"}) {
+    std::string bytes =
+        readFile(HEDDLE_GOLDENS "/marian-npz-" + std::string(name));
+    mutateAtRandom(bytes, bytes.size(), 1000, read);
+  }
+}
+
 TEST(Mutation, SafetensorsFile) {
   mutateEverywhere(
       buildSafetensorsFile(
@@ -106,12 +122,30 @@ TEST(Mutation, SafetensorsFile) {
                  4000, 2000, readSafetensors);
 }
 
+TEST(Mutation, TorchFile) {
+  auto read = [](const std::string &bytes) -> std::string {
+    auto files = readTorchFile(makeBuffer(bytes));
+    if (!files)
+      return llvm::toString(files.takeError());
+    for (TensorFile &file : *files)
+      if (std::string sentence = readTensors(std::move(file));
+          !sentence.empty())
+        return sentence;
+    return "";
+  };
+  for (const char *name : {"archive.bin", "sequence.bin", "protocol-5.bin"}) {
+    std::string bytes = readFile(HEDDLE_GOLDENS "/torch/" + std::string(name));
+    mutateEverywhere(bytes, read);
+    mutateAtRandom(bytes, bytes.size(), 20000, read);
+  }
+}
+
 TEST(Mutation, Shortlist) {
   std::string bytes = bytesOf<uint64_t>({0xF11A48D5013417F5, 0, 1, 50, 4, 3}) +
                       bytesOf<uint64_t>({0, 2, 2, 3}) +
                       bytesOf<uint32_t>({1, 2, 0});
   mutateEverywhere(bytes, [](const std::string &mutated) {
-    return sentenceOf(convertShortlist(mutated, "lex.bin", 3));
+    return sentenceOf(convertShortlist(mutated, "lex.bin", 3, 3));
   });
 }
 

@@ -19,12 +19,14 @@ std::string build(uint64_t first, const std::vector<uint64_t> &offsets,
 }
 
 std::string convert(const std::string &bytes) {
-  return sentenceOf(convertShortlist(bytes, "lex.bin", /*vocabulary=*/3));
+  return sentenceOf(convertShortlist(bytes, "lex.bin", /*sourceVocabulary=*/3,
+                                     /*targetVocabulary=*/3));
 }
 
 TEST(Shortlist, KeepsListsBehindTheArtifactsHeader) {
   auto section = convertShortlist(build(1, {0, 2, 2, 3}, {1, 2, 0}), "lex.bin",
-                                  /*vocabulary=*/3);
+                                  /*sourceVocabulary=*/3,
+                                  /*targetVocabulary=*/3);
   ASSERT_TRUE(bool(section)) << llvm::toString(section.takeError());
   format::ShortlistHeader header;
   ASSERT_EQ(section->size(), sizeof(header) + 4 * 8 + 3 * 4);

@@ -69,6 +69,57 @@ TEST(MarianFile, RefusesWhatItClaimsWrongly) {
             "72 bytes");
 }
 
+/// A header as numpy prints it.
+std::string npyHeader(const std::string &type, const std::string &shape,
+                      const std::string &order = "False") {
+  return "{'descr': '" + type + "', 'fortran_order': " + order +
+         ", 'shape': " + shape + ", }   \n";
+}
+
+TEST(NpzFile, ListsArraysByName) {
+  auto file = readNpzFile(makeBuffer(
+      buildNpzFile({{"W", npyHeader("<f4", "(2, 3)"), std::string(24, 'x')},
+                    {"b", npyHeader("<f2", "(2,)"), "wxyz"},
+                    {"n", npyHeader("<f4", "()"), "1234"},
+                    {"special:model.yml", npyHeader("|i1", "(4,)"), "a: b"}})));
+  ASSERT_TRUE(bool(file)) << llvm::toString(file.takeError());
+  ASSERT_EQ(file->getTensors().size(), 4u);
+  EXPECT_EQ(file->find("W")->shape, (llvm::SmallVector<int64_t, 4>{2, 3}));
+  EXPECT_EQ(file->find("W")->encoding, Encoding::F32);
+  EXPECT_EQ(file->find("n")->shape, (llvm::SmallVector<int64_t, 4>{}));
+  const TensorInfo *bias = file->find("b");
+  EXPECT_EQ(bias->encoding, Encoding::F16);
+  EXPECT_EQ(file->getBytes().substr(bias->offset, bias->size), "wxyz");
+  const TensorInfo *options = file->find("special:model.yml");
+  EXPECT_FALSE(options->encoding);
+  EXPECT_EQ(file->getBytes().substr(options->offset, options->size), "a: b");
+}
+
+TEST(NpzFile, RefusesWhatItClaimsWrongly) {
+  auto read = [](const std::string &header, const std::string &data) {
+    return sentenceOf(
+        readNpzFile(makeBuffer(buildNpzFile({{"a", header, data}}))));
+  };
+  std::string array = "array 'a' of 'file' ";
+  EXPECT_EQ(read(npyHeader("<f4", "(2,)"), "abcd"),
+            array + "has shape [2] in <f4, which takes 8 bytes, but 4 bytes of "
+                    "data");
+  EXPECT_EQ(read(npyHeader("<f4", "(1,)", "True"), "abcd"),
+            array + "is not stored row by row");
+  EXPECT_EQ(read(npyHeader("<f4", "(0,)"), ""),
+            array + "has the impossible shape [0]");
+  EXPECT_EQ(read("{'descr': [('x', '<f4')], 'shape': (1,)}", ""),
+            array + "has a header without element type and shape");
+  EXPECT_EQ(read(npyHeader("<f4", "(1,"), "abcd"),
+            array + "has a header without element type and shape");
+  EXPECT_EQ(sentenceOf(readNpzFile(makeBuffer("PK"))),
+            "'file' is a damaged zip archive: it has no directory");
+  std::string bytes = buildNpzFile({{"a", npyHeader("<f4", "(1,)"), "abcd"}});
+  bytes.replace(bytes.find("\x93NUMPY"), 6, "UMPY??");
+  EXPECT_EQ(sentenceOf(readNpzFile(makeBuffer(bytes))),
+            array + "is not in numpy's format");
+}
+
 TEST(SafetensorsFile, ListsTensorsInFileOrder) {
   auto file = readSafetensorsFile(makeBuffer(buildSafetensorsFile(
       R"({"__metadata__": {"format": "pt"},

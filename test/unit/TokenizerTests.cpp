@@ -48,8 +48,9 @@ TEST(SentencePieceModel, RefusesOtherFiles) {
 }
 
 TEST(Tokenizer, MustNumberTheVocabulary) {
-  EXPECT_EQ(sentenceOf(readSentencePieceTokenizer(kVocabulary, 32000)), "");
-  EXPECT_EQ(sentenceOf(readSentencePieceTokenizer(kVocabulary, 31999)),
+  VocabularyFile whole{kVocabulary, 32000}, short_{kVocabulary, 31999};
+  EXPECT_EQ(sentenceOf(readSentencePieceTokenizer(whole, whole)), "");
+  EXPECT_EQ(sentenceOf(readSentencePieceTokenizer(whole, short_)),
             "'" + std::string(kVocabulary) +
                 "' has 32000 pieces but the model's vocabulary has 31999");
 }
@@ -80,7 +81,7 @@ TEST(Tokenizer, MarianMtRefusesWrongNumbers) {
   folder.write("source.spm", spm);
   EXPECT_EQ(sentenceOf(readMarianMtTokenizer(folder.path(), 5)),
             "cannot read '" + folder.path() +
-                "/target.spm': No such file or directory");
+                "/vocab.json': No such file or directory");
   folder.write("target.spm", spm);
   auto read = [&](const std::string &vocabulary) {
     std::string path = folder.write("vocab.json", vocabulary);

@@ -136,9 +136,39 @@ TEST(WeightSource, ReadsShards) {
                R"({"weight_map": {"a": "x-1.safetensors",
                                   "b": "x-2.safetensors"}})");
   WeightSource weights;
-  EXPECT_EQ(sentenceOf(weights.addSafetensorsFolder(folder.path())), "");
+  EXPECT_EQ(sentenceOf(weights.addHuggingFaceFolder(folder.path())), "");
   ASSERT_TRUE(weights.find("b").has_value());
   EXPECT_EQ(weights.find("b")->file, "x-2.safetensors");
+}
+
+TEST(WeightSource, ReadsPickles) {
+  TemporaryFolder folder;
+  auto find = [&](const char *tensor) -> std::string {
+    WeightSource weights;
+    if (llvm::Error error = weights.addHuggingFaceFolder(folder.path()))
+      return llvm::toString(std::move(error));
+    auto entry = weights.find(tensor);
+    return entry ? entry->file.str() : "none";
+  };
+  std::string goldens = HEDDLE_GOLDENS "/torch/";
+  EXPECT_EQ(find("a"),
+            "'" + folder.path() +
+                "' has no weights: neither model.safetensors nor "
+                "pytorch_model.bin, whole or in parts with an index");
+  folder.write("x-1.bin", readFile(goldens + "archive.bin"));
+  folder.write("x-2.bin", readFile(goldens + "bart-one-layer.bin"));
+  folder.write("pytorch_model.bin.index.json",
+               R"({"weight_map": {"table": "x-1.bin", "window": "x-1.bin",
+                                  "model.shared.weight": "x-2.bin"}})");
+  EXPECT_EQ(find("table"), "x-1.bin");
+  EXPECT_EQ(find("window"), "x-1.bin (packed)");
+  EXPECT_EQ(find("model.shared.weight"), "x-2.bin");
+  // A whole file wins over parts, safetensors over pickles.
+  folder.write("pytorch_model.bin", readFile(goldens + "sequence.bin"));
+  EXPECT_EQ(find("table"), "pytorch_model.bin");
+  folder.write("model.safetensors", shard("a"));
+  EXPECT_EQ(find("a"), "model.safetensors");
+  EXPECT_EQ(find("table"), "none");
 }
 
 TEST(WeightSource, RefusesWrongIndices) {
@@ -149,7 +179,7 @@ TEST(WeightSource, RefusesWrongIndices) {
                  "{\"weight_map\": " + map + "}");
     WeightSource weights;
     std::string sentence =
-        sentenceOf(weights.addSafetensorsFolder(folder.path()));
+        sentenceOf(weights.addHuggingFaceFolder(folder.path()));
     size_t at;
     while ((at = sentence.find(folder.path())) != std::string::npos)
       sentence.replace(at, folder.path().size(), "F");
@@ -160,7 +190,7 @@ TEST(WeightSource, RefusesWrongIndices) {
             "'F/model.safetensors.index.json' puts there");
   EXPECT_EQ(read(R"({"b": "../x-1.safetensors"})"),
             "'F/model.safetensors.index.json' puts tensor 'b' into "
-            "\"../x-1.safetensors\" (expected a safetensors file of the same "
+            "\"../x-1.safetensors\" (expected a file *.safetensors of the same "
             "folder)");
   EXPECT_EQ(read(R"({"b": "y.safetensors"})"),
             "cannot read 'F/y.safetensors': No such file or directory");

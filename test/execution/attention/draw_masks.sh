@@ -9,11 +9,12 @@ mkdir -p "$folder"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# draw FUNCTION VARIANT [VALUES]: of what masks read, as --mask-values takes it.
+# draw FUNCTION VARIANT [VALUES [NAME]]: of what masks read, as --mask-values takes
+# it; NAME is the picture's where it is not the variant's.
 draw() {
   heddle-opt "$here/$2.mlir" --draw-masks="$work/$2" --mask-length 64 \
     --mask-values "${3:-}" -o /dev/null
-  mv "$work/$2/$1.$1.self.1.svg" "$folder/$2.svg"
+  mv "$work/$2/$1.$1.self.1.svg" "$folder/${4:-$2}.svg"
 }
 
 # numbers COUNT EXPRESSION: the values of an expression of n = 0, 1, 2, ...
@@ -26,6 +27,7 @@ for variant in full window window-per-head dilated prefix global-count longforme
   random-blocks random-tokens bigbird where where-within; do
   draw encoder $variant
 done
+draw decoder full '' causal
 draw encoder global-tokens 'tokens=0,23,41'
 # Without the rows of tokens, which another attention gives.
 draw encoder longformer-own-rows 'tokens=0,23,41'

@@ -1,0 +1,133 @@
+//===- BeamSearch.cpp - The best sequences of one sentence ----------------===//
+//
+// All beams begin in the one row that a sentence has, but the first one is far
+// ahead of the others: only where a vocabulary is smaller than the search is
+// wide do they matter, and then as in transformers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/BeamSearch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace heddle;
+
+/// The sum of beams that are not there yet, and the score of hypotheses that
+/// are not.
+static constexpr float kNothing = -1e9f;
+static constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+int64_t BeamSearch::width(const Generation &generation) {
+  int64_t ends = static_cast<int64_t>(generation.eos.size());
+  return std::max<int64_t>(2, 1 + ends) * generation.beams;
+}
+
+void BeamSearch::begin(const Generation &settings, int64_t mostTokens) {
+  generation = &settings;
+  limit = mostTokens;
+  length = 0;
+  mayImprove = true;
+  beams.assign(static_cast<size_t>(settings.beams), {0, kNothing});
+  beams.front().sum = 0;
+  finished.clear();
+}
+
+/// The best ones of all beams, descending.
+void BeamSearch::findCandidates(const std::vector<BestContinuations> &rows) {
+  candidates.clear();
+  for (size_t beam = 0; beam < beams.size(); ++beam) {
+    const BestContinuations &row = rows[size_t(beams[beam].row)];
+    for (int64_t i = 0; i < row.count; ++i)
+      candidates.push_back({beams[beam].sum + row.logProbabilities[i],
+                            static_cast<int32_t>(beam), row.ids[i]});
+  }
+  auto isBetter = [](const Candidate &a, const Candidate &b) {
+    if (a.sum != b.sum)
+      return a.sum > b.sum;
+    return a.beam != b.beam ? a.beam < b.beam : a.token < b.token;
+  };
+  auto end = candidates.begin() +
+             std::min<ptrdiff_t>(width(*generation),
+                                 static_cast<ptrdiff_t>(candidates.size()));
+  std::partial_sort(candidates.begin(), end, candidates.end(), isBetter);
+  candidates.erase(end, candidates.end());
+}
+
+bool BeamSearch::isDone(const Candidate &candidate) const {
+  return length + 1 == limit ||
+         std::count(generation->eos.begin(), generation->eos.end(),
+                    candidate.token) != 0;
+}
+
+float BeamSearch::score(float sum, int64_t tokens) const {
+  return sum / static_cast<float>(std::pow(static_cast<double>(tokens),
+                                           generation->lengthPenalty));
+}
+
+/// Keeps a sequence that is complete if it is among the best.
+void BeamSearch::finish(const Candidate &candidate, const TokenIds &tokens) {
+  Hypothesis hypothesis{{}, candidate.sum, score(candidate.sum, length + 1)};
+  auto place = std::upper_bound(finished.begin(), finished.end(), hypothesis,
+                                [](const Hypothesis &a, const Hypothesis &b) {
+                                  return a.score > b.score;
+                                });
+  if (isFull()) {
+    if (place == finished.end())
+      return;
+    // The memory of the worst one.
+    size_t index = static_cast<size_t>(place - finished.begin());
+    hypothesis.tokens = std::move(finished.back().tokens);
+    finished.pop_back();
+    place = finished.begin() + static_cast<ptrdiff_t>(index);
+  }
+  hypothesis.tokens.assign(tokens.begin(), tokens.end());
+  hypothesis.tokens.push_back(candidate.token);
+  finished.insert(place, std::move(hypothesis));
+}
+
+/// Whether nothing that follows can matter, behind a step.
+bool BeamSearch::isOver() {
+  bool countsToTheEnd = generation->earlyStopping == EarlyStopping::Never &&
+                        generation->lengthPenalty > 0;
+  float best = running.empty() ? kLowest
+                               : score(running.front().sum,
+                                       countsToTheEnd ? limit : length);
+  float worst = isFull() ? finished.back().score : kNothing;
+  mayImprove = mayImprove && best > worst;
+  bool isFullAtOnce =
+      isFull() && generation->earlyStopping == EarlyStopping::AtOnce;
+  return !mayImprove || isFullAtOnce;
+}
+
+void BeamSearch::advance(const std::vector<BestContinuations> &rows,
+                         const RowTokens &tokens, int64_t first,
+                         std::vector<Continuation> &next) {
+  findCandidates(rows);
+  running.clear();
+  size_t begin = next.size();
+  for (size_t rank = 0; rank < candidates.size(); ++rank) {
+    const Candidate &candidate = candidates[rank];
+    int32_t row = beams[size_t(candidate.beam)].row;
+    if (isDone(candidate)) {
+      if (rank < beams.size())
+        finish(candidate, tokens[first + row]);
+    } else if (running.size() < beams.size()) {
+      running.push_back({static_cast<int32_t>(running.size()), candidate.sum});
+      next.push_back({static_cast<int32_t>(first) + row, candidate.token});
+    }
+  }
+  ++length;
+  if (!isOver()) {
+    // As many beams as before, where a small vocabulary has no more.
+    std::swap(beams, running);
+    return;
+  }
+  next.resize(begin);
+  if (finished.empty() && !candidates.empty()) {
+    const Candidate &best = candidates.front();
+    length -= 1;
+    finish(best, tokens[first + beams[size_t(best.beam)].row]);
+  }
+}

@@ -1,0 +1,97 @@
+//===- BeamSearch.h - The best sequences of one sentence --------*- C++ -*-===//
+//
+// Beam search as transformers 4.57.6 does it (GenerationMixin._beam_search):
+//
+// - a step takes the best max(2, 1 + eos ids) B continuations of all B beams by
+//   sum, the log-probabilities of their tokens;
+// - one is done that is an eos or reaches the limit; of those only the ones
+//   among the best B become hypotheses; the best B that are not done go on;
+// - a hypothesis of n tokens, eos included, has the score sum / n^penalty; the
+//   best B are kept;
+// - it is over as EarlyStopping says, or where all continuations are done.
+//
+// All sums and scores are f32, as there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_BEAMSEARCH_H
+#define HEDDLE_RUNTIME_BEAMSEARCH_H
+
+#include "runtime/DecodingLoop.h"
+#include "runtime/Manifest.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace heddle {
+
+/// A sequence of generated tokens, without the start token; eos included where
+/// it came.
+struct Hypothesis {
+  std::vector<int32_t> tokens;
+  /// The sum of the log-probabilities of what was generated, and that with the
+  /// length penalty.
+  float sum = 0, score = 0;
+};
+
+/// What follows a row: ids with their log-probabilities, the best ones first.
+/// Borrowed.
+struct BestContinuations {
+  const int32_t *ids;
+  const float *logProbabilities;
+  int64_t count;
+};
+
+/// The search of one sentence.
+class BeamSearch {
+public:
+  /// Begins anew, with one row: at most `limit` tokens are generated. Borrows
+  /// the settings.
+  void begin(const Generation &generation, int64_t limit);
+
+  /// How many continuations of a row a step can need.
+  static int64_t width(const Generation &generation);
+
+  /// Takes a step, given what follows each row of the sentence, whose tokens
+  /// stand in `tokens` from row `first` on. Appends the rows that go on, the
+  /// best one first; none when the search is over.
+  void advance(const std::vector<BestContinuations> &rows,
+               const RowTokens &tokens, int64_t first,
+               std::vector<Continuation> &next);
+
+  /// Finished ones, the best first. Where no sequence finished, the best one
+  /// that was running.
+  std::vector<Hypothesis> &hypotheses() { return finished; }
+
+private:
+  struct Beam {
+    int32_t row;
+    float sum;
+  };
+  struct Candidate {
+    float sum;
+    int32_t beam, token;
+  };
+  void findCandidates(const std::vector<BestContinuations> &rows);
+  bool isDone(const Candidate &candidate) const;
+  float score(float sum, int64_t length) const;
+  void finish(const Candidate &candidate, const TokenIds &tokens);
+  bool isFull() const {
+    return static_cast<int64_t>(finished.size()) == generation->beams;
+  }
+  bool isOver();
+
+  const Generation *generation = nullptr;
+  int64_t limit = 0;
+  /// Generated tokens of a running beam.
+  int64_t length = 0;
+  /// Whether a running beam may still become better than what is finished.
+  bool mayImprove = true;
+  std::vector<Beam> beams, running;
+  std::vector<Candidate> candidates;
+  std::vector<Hypothesis> finished;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_BEAMSEARCH_H

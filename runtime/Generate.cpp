@@ -1,0 +1,473 @@
+//===- Generate.cpp - Target sentences for source sentences ---------------===//
+//
+// A search is a chooser for the decoding loop. What both kinds share - what a
+// row has so far, its scores, forced prefixes - is in Search.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Generate.h"
+
+#include "runtime/Constraints.h"
+#include "runtime/DecodingLoop.h"
+#include "runtime/Sampling.h"
+#include "runtime/TokenScores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+using namespace heddle;
+
+/// Room for results is taken before the first step, up to a length that no
+/// sentence has: limits can be much larger than what is generated.
+static constexpr int64_t kReservedTokens = 1 << 14;
+/// Positions are i32.
+static constexpr int64_t kMaxLength = std::numeric_limits<int32_t>::max();
+static constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+//===----------------------------------------------------------------------===//
+// Settings
+//===----------------------------------------------------------------------===//
+
+static Status checkOptions(const SearchOptions &options) {
+  auto isBad = [](const std::optional<int64_t> &number, int64_t low,
+                  int64_t high) {
+    return number && (*number < low || *number > high);
+  };
+  for (auto [name, length] : {std::pair("maximal", options.maxLength),
+                              std::pair("minimal", options.minLength)})
+    if (isBad(length, 1, kMaxLength))
+      return Status::error("the ", name, " length is ", *length,
+                           ", expected a number from 1 to ", kMaxLength);
+  if (isBad(options.beams, 1, kMostBeams))
+    return Status::error("the number of beams is ", *options.beams,
+                         ", expected a number from 1 to ", kMostBeams);
+  auto isOutside = [](const std::optional<double> &number, double low,
+                      double high) {
+    return number && !(*number >= low && *number <= high);
+  };
+  constexpr double kMost = std::numeric_limits<float>::max();
+  if (isOutside(options.lengthPenalty, -kMost, kMost))
+    return Status::error("the length penalty is no finite number");
+  if (isOutside(options.repetitionPenalty, 0, kMost) ||
+      options.repetitionPenalty == 0.0)
+    return Status::error("the repetition penalty is ",
+                         *options.repetitionPenalty,
+                         ", expected a positive number");
+  if (isOutside(options.temperature, 0, kMost))
+    return Status::error("the temperature is ", *options.temperature,
+                         ", expected 0 or more");
+  for (auto [name, part] :
+       {std::pair("top-p", options.topP), std::pair("min-p", options.minP)})
+    if (isOutside(part, 0, 1))
+      return Status::error(name, " is ", *part,
+                           ", expected a number from 0 to 1");
+  return Status::success();
+}
+
+Result<Generation> heddle::settingsFor(const Manifest &manifest,
+                                       const SearchOptions &options) {
+  if (Status status = checkOptions(options); !status.ok())
+    return status;
+  Generation settings = manifest.generation;
+  auto take = [](auto &setting, const auto &option) {
+    if (option)
+      setting = *option;
+  };
+  if (options.minLength) {
+    settings.minLength = 0;
+    settings.minNewTokens = *options.minLength;
+  }
+  // A sample has one row; only who asks for beams, too, has said what cannot
+  // be.
+  if (options.samples) {
+    if (options.beams.value_or(1) > 1)
+      return Status::error("a sample has one beam, found ", *options.beams);
+    settings.beams = 1;
+  }
+  take(settings.beams, options.beams);
+  take(settings.lengthPenalty, options.lengthPenalty);
+  take(settings.earlyStopping, options.earlyStopping);
+  take(settings.noRepeatNgram, options.noRepeatNgram);
+  take(settings.repetitionPenalty, options.repetitionPenalty);
+  take(settings.badWords, options.badWords);
+  take(settings.suppress, options.suppress);
+  take(settings.temperature, options.temperature);
+  take(settings.topK, options.topK);
+  take(settings.topP, options.topP);
+  take(settings.minP, options.minP);
+  return settings;
+}
+
+//===----------------------------------------------------------------------===//
+// What all searches share
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A batch that is decoded. Borrowed.
+struct Batch {
+  const Model &model;
+  Session &session;
+  const std::vector<TokenIds> &sources, &prefixes;
+  const Generation &settings;
+  DecoderForm form;
+  /// The most tokens that each sentence may generate.
+  std::vector<int64_t> limits;
+  /// Of a shortlist, one list a sentence; else empty.
+  std::vector<TokenIds> candidates;
+};
+
+class Search : public Chooser {
+public:
+  explicit Search(const Batch &batch)
+      : batch(batch), session(batch.session), settings(batch.settings),
+        constraints(batch.settings, batch.model.manifest().targetVocabulary) {}
+
+  /// Its hypotheses of each sentence, once the loop has ended.
+  virtual std::vector<Hypothesis> take(size_t sentence) = 0;
+
+  void prepare(int64_t row) override {
+    if (batch.form == DecoderForm::GreedyStep)
+      constraints.writeForbidden(soFar(row), session.forbidden(row),
+                                 session.forbiddenWidth());
+  }
+  Status choose(int32_t sentence, int64_t first, int64_t count,
+                std::vector<Continuation> &next) override {
+    size_t length = tokens[first].size();
+    if (!batch.prefixes.empty() && length < prefixOf(sentence).size())
+      next.push_back({static_cast<int32_t>(first), prefixOf(sentence)[length]});
+    else
+      chooseFree(sentence, first, count, next);
+    return Status::success();
+  }
+
+  RowTokens tokens;
+
+protected:
+  virtual void chooseFree(int32_t sentence, int64_t first, int64_t count,
+                          std::vector<Continuation> &next) = 0;
+
+  const TokenIds &prefixOf(int32_t sentence) const {
+    return batch.prefixes[size_t(sentence)];
+  }
+  TokensSoFar soFar(int64_t row) const {
+    size_t sentence = static_cast<size_t>(session.sentence(row));
+    const TokenIds &ids = tokens[row];
+    int64_t prefix =
+        batch.prefixes.empty() ? 0 : int64_t(batch.prefixes[sentence].size());
+    return {ids.data(), int64_t(ids.size()), prefix, batch.limits[sentence]};
+  }
+  NextTokenScores logitsOf(int64_t row) const {
+    if (batch.candidates.empty()) {
+      int64_t width = batch.model.manifest().targetVocabulary;
+      return {session.logits() + row * width, width};
+    }
+    const TokenIds &list = batch.candidates[size_t(session.sentence(row))];
+    return {session.logits() + row * session.candidateWidth(),
+            int64_t(list.size()), list.data()};
+  }
+
+  const Batch &batch;
+  Session &session;
+  const Generation &settings;
+  Constraints constraints;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Greedy search and sampling
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// One row a sentence, which gets the likeliest token or one that is drawn.
+class SingleSearch : public Search {
+public:
+  SingleSearch(const Batch &batch, const SearchOptions &options)
+      : Search(batch), options(options), hypotheses(batch.sources.size()),
+        sampler(settings) {
+    if (options.samples && settings.temperature > 0)
+      for (const TokenIds &source : batch.sources)
+        keys.push_back(sourceKey(source));
+  }
+
+  std::vector<Hypothesis> take(size_t sentence) override {
+    return {std::move(hypotheses[sentence])};
+  }
+
+protected:
+  void chooseFree(int32_t sentence, int64_t first, int64_t count,
+                  std::vector<Continuation> &next) override;
+
+private:
+  struct Choice {
+    int32_t token;
+    float logProbability;
+  };
+  Choice chooseToken(int64_t row);
+  Choice chooseFrom(int64_t row, NextTokenScores logits);
+  int32_t largestOfRanges(int64_t row) const;
+  int64_t indexOf(int64_t row, NextTokenScores logits);
+
+  const SearchOptions &options;
+  std::vector<Hypothesis> hypotheses;
+  Sampler sampler;
+  /// Of each source, where tokens are drawn.
+  std::vector<uint64_t> keys;
+  /// Logits as they were, where constraints change them and sums are wanted.
+  std::vector<float> unchanged;
+};
+} // namespace
+
+/// The allowed token with the largest logit, on a tie the one with the lowest
+/// id, among the largest of each range. Where no logit is a number, the
+/// sentence ends.
+int32_t SingleSearch::largestOfRanges(int64_t row) const {
+  LargestLogits logits = session.largest(row);
+  int64_t best = -1;
+  bool areAllLowest = true;
+  for (int64_t i = 0; i < logits.count; ++i) {
+    areAllLowest &= logits.values[i] == kLowest;
+    if (logits.ids[i] >= 0 &&
+        (best < 0 || logits.values[i] > logits.values[best]))
+      best = i;
+  }
+  if (best >= 0)
+    return logits.ids[best];
+  return areAllLowest ? kFirstId : settings.eos[0];
+}
+
+/// The same of all logits, or one that is drawn; -1 where none is a number.
+int64_t SingleSearch::indexOf(int64_t row, NextTokenScores logits) {
+  const float *begin = logits.values, *end = begin + logits.count;
+  float best = largestOf(begin, logits.count);
+  if (best == kLowest)
+    return std::count(begin, end, best) == logits.count
+               ? logits.find(kFirstId).value_or(0)
+               : -1;
+  if (keys.empty())
+    return std::find(begin, end, best) - begin;
+  return sampler.draw(begin, logits.count,
+                      {options.seed, keys[size_t(session.sentence(row))],
+                       /*sample=*/0, uint32_t(tokens[row].size())});
+}
+
+SingleSearch::Choice SingleSearch::chooseFrom(int64_t row,
+                                              NextTokenScores logits) {
+  float *values = logits.values;
+  float sum = options.wantsSums ? logSumExp(values, logits.count) : 0;
+  if (options.wantsSums) {
+    unchanged.assign(values, values + logits.count);
+    values = unchanged.data();
+  }
+  constraints.apply(soFar(row), logits);
+  int64_t index = indexOf(row, logits);
+  if (index < 0)
+    return {settings.eos[0], kLowest};
+  return {logits.id(index), options.wantsSums ? values[index] - sum : 0};
+}
+
+SingleSearch::Choice SingleSearch::chooseToken(int64_t row) {
+  if (auto forced = constraints.forced(soFar(row)))
+    return forced->isSuppressed ? Choice{kFirstId, kLowest}
+                                : Choice{forced->token, 0};
+  if (batch.form == DecoderForm::GreedyStep)
+    return {largestOfRanges(row), 0};
+  return chooseFrom(row, logitsOf(row));
+}
+
+void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
+                              std::vector<Continuation> &next) {
+  Choice choice = chooseToken(first);
+  Hypothesis &hypothesis = hypotheses[size_t(sentence)];
+  hypothesis.sum += choice.logProbability;
+  hypothesis.score = hypothesis.sum;
+  bool isLast = soFar(first).generated() + 1 == batch.limits[size_t(sentence)];
+  if (!isLast &&
+      !std::count(settings.eos.begin(), settings.eos.end(), choice.token)) {
+    next.push_back({static_cast<int32_t>(first), choice.token});
+    return;
+  }
+  hypothesis.tokens = tokens[first];
+  hypothesis.tokens.push_back(choice.token);
+}
+
+//===----------------------------------------------------------------------===//
+// Beam search
+//===----------------------------------------------------------------------===//
+
+namespace {
+class BeamedSearch : public Search {
+public:
+  explicit BeamedSearch(const Batch &batch)
+      : Search(batch), searches(batch.sources.size()),
+        width(BeamSearch::width(settings)), ids(size_t(width * settings.beams)),
+        logProbabilities(ids.size()), best(size_t(settings.beams)) {
+    for (size_t i = 0; i < searches.size(); ++i)
+      searches[i].begin(settings, batch.limits[i]);
+  }
+
+  std::vector<Hypothesis> take(size_t sentence) override {
+    return std::move(searches[sentence].hypotheses());
+  }
+
+protected:
+  void chooseFree(int32_t sentence, int64_t first, int64_t count,
+                  std::vector<Continuation> &next) override {
+    for (int64_t row = 0; row < count; ++row)
+      best[size_t(row)] =
+          findContinuations(first + row, ids.data() + row * width,
+                            logProbabilities.data() + row * width);
+    searches[size_t(sentence)].advance(best, tokens, first, next);
+  }
+
+private:
+  BestContinuations findContinuations(int64_t row, int32_t *ids,
+                                      float *logProbabilities);
+
+  std::vector<BeamSearch> searches;
+  int64_t width;
+  /// What follows the rows of a sentence, `width` a row.
+  std::vector<int32_t> ids;
+  std::vector<float> logProbabilities;
+  std::vector<BestContinuations> best;
+};
+} // namespace
+
+BestContinuations BeamedSearch::findContinuations(int64_t row, int32_t *ids,
+                                                  float *logProbabilities) {
+  auto onlyOne = [&](int32_t id, float logProbability) {
+    *ids = id;
+    *logProbabilities = logProbability;
+    return BestContinuations{ids, logProbabilities, 1};
+  };
+  if (auto forced = constraints.forced(soFar(row)))
+    return forced->isSuppressed ? onlyOne(kFirstId, kLowest)
+                                : onlyOne(forced->token, 0);
+  NextTokenScores logits = logitsOf(row);
+  float sum = logSumExp(logits.values, logits.count);
+  if (!std::isfinite(sum))
+    return onlyOne(settings.eos[0], kLowest);
+  if (constraints.changesScores()) {
+    for (int64_t i = 0; i < logits.count; ++i)
+      logits.values[i] -= sum;
+    sum = 0;
+  }
+  constraints.apply(soFar(row), logits);
+  int64_t count = findBest(logits.values, logits.count, width, ids);
+  if (count == 0)
+    return onlyOne(kFirstId, kLowest);
+  for (int64_t i = 0; i < count; ++i) {
+    logProbabilities[i] = logits.values[ids[i]] - sum;
+    ids[i] = logits.id(ids[i]);
+  }
+  return {ids, logProbabilities, count};
+}
+
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+/// The cheapest form that tells a search what it needs to know.
+static DecoderForm formFor(const Model &model, const Constraints &constraints,
+                           const Generation &settings,
+                           const SearchOptions &options, bool hasShortlist) {
+  if (hasShortlist)
+    return DecoderForm::ShortlistStep;
+  bool needsLogits = settings.beams > 1 || options.wantsSums ||
+                     (options.samples && settings.temperature > 0) ||
+                     constraints.changesScores() ||
+                     !constraints.mostForbidden() ||
+                     !model.entryPoint(Role::Greedy);
+  return needsLogits ? DecoderForm::Step : DecoderForm::GreedyStep;
+}
+
+static Status checkPrefixes(const Model &model,
+                            const std::vector<TokenIds> &sources,
+                            const std::vector<TokenIds> &prefixes) {
+  if (!prefixes.empty() && prefixes.size() != sources.size())
+    return Status::error("a batch of ", sources.size(), " sentences has ",
+                         prefixes.size(), " prefixes");
+  for (size_t i = 0; i < prefixes.size(); ++i)
+    if (Status status = model.checkTarget(prefixes[i]); !status.ok())
+      return Status::error("prefix ", i + 1, " of a batch ", status.message());
+  return Status::success();
+}
+
+/// The start token and all but the last of each prefix; nothing where that is
+/// empty.
+static std::vector<TokenIds> inputsBefore(const std::vector<TokenIds> &prefixes,
+                                          int32_t start) {
+  std::vector<TokenIds> inputs;
+  for (const TokenIds &prefix : prefixes) {
+    inputs.emplace_back();
+    if (prefix.empty())
+      continue;
+    inputs.back().push_back(start);
+    inputs.back().insert(inputs.back().end(), prefix.begin(), prefix.end() - 1);
+  }
+  return inputs;
+}
+
+Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+  const Manifest &manifest = model.manifest();
+  if (!manifest.generation.start)
+    return Status::error("'", model.artifact().path(),
+                         "' has no start token to generate from");
+  Result<Generation> settings = settingsFor(manifest, options);
+  if (!settings.ok())
+    return settings.status();
+  if (Status status = checkPrefixes(model, sources, prefixes); !status.ok())
+    return status;
+
+  const Shortlist *shortlist =
+      options.useShortlist ? model.shortlist() : nullptr;
+  Constraints constraints(*settings, manifest.targetVocabulary);
+  Batch batch{
+      model,     session,
+      sources,   prefixes,
+      *settings, formFor(model, constraints, *settings, options, shortlist),
+      {},        {}};
+  DecoderRequest request{batch.form, 1, settings->beams,
+                         constraints.mostForbidden().value_or(0)};
+  for (size_t i = 0; i < sources.size(); ++i) {
+    int64_t prefix = prefixes.empty() ? 0 : int64_t(prefixes[i].size());
+    batch.limits.push_back(lengthLimit(*settings, int64_t(sources[i].size()),
+                                       prefix, options.maxLength));
+    request.length = std::max(request.length, prefix + batch.limits.back());
+    if (shortlist)
+      batch.candidates.push_back(shortlist->candidates(sources[i]));
+  }
+  // What a prefix feeds before its last token; without a chunk, step by step.
+  std::vector<TokenIds> inputs;
+  if (model.entryPoint(Role::Chunk, shortlist))
+    inputs = inputsBefore(prefixes, *manifest.generation.start);
+  for (const TokenIds &input : inputs)
+    request.chunk = std::max(request.chunk, int64_t(input.size()));
+  if (Status status = session.begin(sources, request, batch.candidates);
+      !status.ok())
+    return status;
+
+  std::optional<SingleSearch> single;
+  std::optional<BeamedSearch> beamed;
+  Search &search = settings->beams > 1
+                       ? static_cast<Search &>(beamed.emplace(batch))
+                       : single.emplace(batch, options);
+  search.tokens.reset(int64_t(sources.size()) * settings->beams,
+                      std::min(request.length, kReservedTokens));
+  if (request.chunk > 0) {
+    session.runChunk(inputs);
+    for (size_t i = 0; i < prefixes.size(); ++i)
+      search.tokens.set(int64_t(i), prefixes[i]);
+  }
+  if (Status status =
+          runSteps(session, *manifest.generation.start, search.tokens, search);
+      !status.ok())
+    return status;
+  std::vector<std::vector<Hypothesis>> results;
+  for (size_t i = 0; i < sources.size(); ++i)
+    results.push_back(search.take(i));
+  return results;
+}

@@ -1,0 +1,30 @@
+//===- UnicodeTables.cpp - What kind of character one is ------------------===//
+//
+// A table lists where membership begins and ends in turn.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/UnicodeTables.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "runtime/UnicodeTables.inc"
+
+template <typename Table>
+static bool contains(const Table &table, char32_t character) {
+  auto next = std::upper_bound(std::begin(table), std::end(table), character);
+  return (next - std::begin(table)) % 2 != 0;
+}
+
+bool heddle::isLetter(char32_t character) {
+  return contains(kLetters, character);
+}
+
+bool heddle::isNumber(char32_t character) {
+  return contains(kNumbers, character);
+}
+
+bool heddle::isSpace(char32_t character) {
+  return contains(kSpaces, character);
+}

@@ -1,0 +1,42 @@
+"""Writes UnicodeTables.inc: the characters that are letters, numbers and spaces.
+
+usage: make_unicode_tables.py > UnicodeTables.inc
+
+They are those of the package regex, which transformers' byte-level tokenizers
+cut words with. A table is a list of code points at which membership changes.
+"""
+
+import sys
+
+import regex
+
+TABLES = {"kLetters": r"\p{L}", "kNumbers": r"\p{N}", "kSpaces": r"\s"}
+
+
+def changes(pattern):
+    """The code points whose membership is not that of the one before."""
+    matches = regex.compile(pattern).match
+    inside = False
+    for point in range(sys.maxunicode + 2):
+        member = point <= sys.maxunicode and bool(matches(chr(point)))
+        if member != inside:
+            yield point
+        inside = member
+
+
+def main():
+    print(f"// Made by make_unicode_tables.py with regex {regex.__version__}.")
+    for name, pattern in TABLES.items():
+        print(f"\n/// {pattern}\nstatic constexpr char32_t {name}[] = {{")
+        line = "   "
+        for point in changes(pattern):
+            text = f" {point:#x},"
+            if len(line + text) > 80:
+                print(line)
+                line = "   "
+            line += text
+        print(line + "};" if len(line) < 79 else line + "\n};")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,234 @@
+//===- ByteLevelTests.cpp - Byte pairs beside transformers ----------------===//
+
+#include "FileBuilders.h"
+#include "lib/Import/ByteLevelTokenizer.h"
+#include "runtime/BytePairs.h"
+#include "runtime/Tokenizer.h"
+#include "runtime/Utf8.h"
+#include "runtime/WordPattern.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+const std::string kGoldens = HEDDLE_GOLDENS "/byte-level/";
+constexpr int64_t kVocabulary = 701;
+
+/// The lines of a golden.
+std::vector<std::string> readLines(const std::string &name) {
+  std::vector<std::string> lines;
+  llvm::SmallVector<llvm::StringRef> parts;
+  std::string bytes = readFile(kGoldens + name);
+  llvm::StringRef(bytes).split(parts, '\n');
+  for (llvm::StringRef line : llvm::ArrayRef(parts).drop_back())
+    lines.push_back(line.str());
+  return lines;
+}
+
+std::vector<int32_t> parseIds(llvm::StringRef line) {
+  std::vector<int32_t> ids;
+  llvm::SmallVector<llvm::StringRef> parts;
+  line.split(parts, ' ');
+  for (llvm::StringRef part : parts)
+    ids.push_back(std::stoi(part.str()));
+  return ids;
+}
+
+/// A folder as the importer reads it and the runtime uses it.
+class ByteLevel : public testing::Test {
+protected:
+  /// Copies files of the golden.
+  void add(llvm::ArrayRef<const char *> names) {
+    for (const char *name : names)
+      folder.write(name, readFile(kGoldens + name));
+  }
+
+  /// The sentence of a failure, without the folder's path.
+  std::string load() {
+    auto read = readByteLevelTokenizer(folder.path(), kVocabulary);
+    if (!read) {
+      std::string sentence = llvm::toString(read.takeError());
+      for (size_t at; (at = sentence.find(folder.path())) != std::string::npos;)
+        sentence.replace(at, folder.path().size(), "F");
+      return sentence;
+    }
+    imported = std::move(*read);
+    if (imported.sections.empty())
+      return "none";
+    Manifest manifest;
+    manifest.sourceVocabulary = manifest.targetVocabulary = kVocabulary;
+    auto integer = [&](const char *key) {
+      return imported.manifest.getInteger(key);
+    };
+    manifest.tokenizer.bos = integer("bos");
+    manifest.tokenizer.eos = integer("eos");
+    manifest.tokenizer.unknown = *integer("unknown");
+    manifest.tokenizer.cleansUp = integer("clean_up").value_or(0);
+    for (const llvm::json::Value &id : *imported.manifest.getArray("special"))
+      manifest.tokenizer.special.push_back(*id.getAsInteger());
+    auto made = makeByteLevelTokenizer(imported.sections[0].bytes, manifest);
+    if (!made.ok())
+      return made.message();
+    tokenizer = std::move(*made);
+    return "";
+  }
+
+  std::vector<int32_t> encode(const std::string &text) {
+    auto ids = tokenizer->encode(text);
+    EXPECT_TRUE(ids.ok());
+    return *ids;
+  }
+
+  TemporaryFolder folder;
+  ImportedTokenizer imported;
+  std::unique_ptr<Tokenizer> tokenizer;
+};
+
+TEST_F(ByteLevel, EncodesAsTransformersDoes) {
+  add({"vocab.json", "merges.txt"});
+  ASSERT_EQ(load(), "");
+  std::vector<std::string> texts = readLines("texts"), ids = readLines("ids");
+  ASSERT_EQ(texts.size(), ids.size());
+  for (auto [text, row] : llvm::zip(texts, ids))
+    EXPECT_EQ(encode(text), parseIds(row)) << text;
+}
+
+TEST_F(ByteLevel, DecodesAsTransformersDoes) {
+  add({"vocab.json", "merges.txt"});
+  for (bool cleansUp : {false, true}) {
+    if (cleansUp)
+      folder.write("tokenizer_config.json",
+                   R"({"clean_up_tokenization_spaces": true})");
+    ASSERT_EQ(load(), "");
+    std::vector<std::string> expected =
+        readLines(cleansUp ? "cleaned" : "decoded");
+    for (auto [row, text] : llvm::zip_equal(readLines("ids"), expected)) {
+      std::vector<int32_t> ids = parseIds(row), cut;
+      for (size_t i = 1; ids.size() % 2 && i < ids.size(); i += 2)
+        cut.push_back(ids[i]);
+      EXPECT_EQ(tokenizer->decode(ids.size() % 2 ? cut : ids), text) << row;
+    }
+  }
+}
+
+TEST_F(ByteLevel, TakesWordsOfAnyLength) {
+  add({"vocab.json", "merges.txt"});
+  ASSERT_EQ(load(), "");
+  std::vector<int32_t> ids = encode(readLines("long").front());
+  uint64_t digest = 0;
+  for (int32_t id : ids)
+    digest = digest * 31 + uint64_t(id);
+  EXPECT_EQ(std::to_string(ids.size()) + " " + std::to_string(digest),
+            readLines("long.digest").front());
+}
+
+TEST_F(ByteLevel, ReadsTokenizerJson) {
+  add({"vocab.json", "merges.txt"});
+  ASSERT_EQ(load(), "");
+  ImportedTokenizer plain = std::move(imported);
+  llvm::sys::fs::remove(folder.path() + "/merges.txt");
+  add({"tokenizer.json"});
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(imported.manifest, plain.manifest);
+  EXPECT_EQ(imported.sections[0].bytes, plain.sections[0].bytes);
+}
+
+TEST_F(ByteLevel, ReadsAddedTokens) {
+  add({"vocab.json", "merges.txt"});
+  // Of two tokens at one place the longer counts; an added token that is not
+  // special stays in text.
+  folder.write("added_tokens.json", R"({"<a>": 700, "<a><b>": 699})");
+  std::string pieces = readFile(kGoldens + "vocab.json");
+  EXPECT_EQ(load().substr(0, 30), "'F/vocab.json' has the piece '");
+  folder.write("vocab.json",
+               R"({"<s>":0,"<pad>":1,"</s>":2,"<unk>":3,"x":4,"Ġ":5})");
+  folder.write("merges.txt", "#version: 0.2\n");
+  folder.write("tokenizer_config.json",
+               R"({"added_tokens_decoder":
+                   {"698": {"content": "<r>", "rstrip": true}}})");
+  ASSERT_EQ(load(), "");
+  EXPECT_EQ(
+      encode("x<a><b>x <a>  x<r>  xy"),
+      (std::vector<int32_t>{0, 4, 699, 4, 5, 700, 5, 5, 4, 698, 4, 3, 2}));
+  EXPECT_EQ(tokenizer->decode({0, 4, 700, 3, 2}), "x<a>");
+}
+
+TEST_F(ByteLevel, NamesWhatItDoesNotRead) {
+  EXPECT_EQ(load(), "none");
+  add({"merges.txt"});
+  EXPECT_EQ(load(), "cannot read 'F/vocab.json': No such file or directory");
+  add({"vocab.json"});
+  auto withConfig = [&](const std::string &config) {
+    folder.write("tokenizer_config.json", config);
+    return load();
+  };
+  EXPECT_EQ(withConfig(R"({"add_prefix_space": true})"),
+            "'F/tokenizer_config.json' has 'add_prefix_space' with the value "
+            "true (supported: false)");
+  EXPECT_EQ(withConfig(R"({"tokenizer_class": "T5Tokenizer"})"),
+            "'F/tokenizer_config.json' has 'tokenizer_class' with the value "
+            "\"T5Tokenizer\" (supported: BartTokenizer, BartTokenizerFast, "
+            "LEDTokenizer, LEDTokenizerFast, RobertaTokenizer, "
+            "RobertaTokenizerFast)");
+  EXPECT_EQ(withConfig(R"({"mask_token": {"content": "<m>",
+                                          "single_word": true}})"),
+            "'F/tokenizer_config.json' has the added token '<m>' with "
+            "'single_word' true (supported: false)");
+  EXPECT_EQ(withConfig(R"({"cls_token": "<cls>"})"),
+            "'F/vocab.json' has no piece '<cls>'");
+  withConfig("{}");
+  folder.write("merges.txt", "#version: 0.2\nt h e\n");
+  EXPECT_EQ(load(),
+            "'F/merges.txt' has the line 't h e' (expected two pieces)");
+  folder.write("merges.txt", "#version: 0.2\nQ @\n");
+  EXPECT_EQ(load(), "'F/vocab.json' has no piece 'Q@', which merging 'Q' with "
+                    "'@' needs");
+}
+
+TEST_F(ByteLevel, RefusesDamagedSections) {
+  add({"vocab.json", "merges.txt"});
+  ASSERT_EQ(load(), "");
+  const std::string &section = imported.sections[0].bytes;
+  for (size_t size = 0; size < section.size(); size += 7)
+    EXPECT_FALSE(BytePairs::parse(section.substr(0, size), kVocabulary).ok());
+  EXPECT_FALSE(BytePairs::parse(section, kVocabulary - 1).ok());
+  // Words of what is accepted stay within the tables.
+  for (size_t at = 0; at < section.size(); at += 4) {
+    std::string damaged = section;
+    damaged[at] = char(damaged[at] ^ 0x55);
+    auto pairs = BytePairs::parse(damaged, kVocabulary);
+    std::vector<int32_t> ids;
+    if (pairs.ok())
+      pairs->encode(" the quick brown fox", ids);
+  }
+}
+
+TEST(Utf8, ReadsOneReplacementForEachMaximalPart) {
+  // Table 3-8 of the Unicode standard, 15.0, and ends within a character.
+  EXPECT_EQ(repairUtf8("\x61\xF1\x80\x80\xE1\x80\xC2\x62\x80\x63\x80\xBF\x64"),
+            "a\uFFFD\uFFFD\uFFFDb\uFFFDc\uFFFD\uFFFDd");
+  EXPECT_EQ(repairUtf8("\xF0\x9F\x98"), "\uFFFD");
+  EXPECT_EQ(repairUtf8("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");
+  EXPECT_TRUE(isUtf8("a\uFFFD\U0010FFFF"));
+  EXPECT_FALSE(isUtf8("a\xFF"));
+}
+
+TEST(WordPattern, CutsAsGpt2Does) {
+  auto cut = [](std::string_view text) {
+    std::vector<std::string> words;
+    while (!text.empty())
+      words.emplace_back(takeWord(text));
+    return words;
+  };
+  EXPECT_EQ(cut("it's  a\t b'LL 42nd ..."),
+            (std::vector<std::string>{"it", "'s", " ", " a", "\t", " b", "'",
+                                      "LL", " 42", "nd", " ..."}));
+  EXPECT_EQ(cut("a  \n"), (std::vector<std::string>{"a", "  \n"}));
+  EXPECT_EQ(cut(" "), (std::vector<std::string>{" "}));
+}
+
+} // namespace

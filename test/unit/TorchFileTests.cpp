@@ -1,0 +1,150 @@
+//===- TorchFileTests.cpp - What torch.save writes ------------------------===//
+
+#include "FileBuilders.h"
+#include "lib/Weights/MappedFile.h"
+#include "lib/Weights/WeightSource.h"
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+
+llvm::Expected<std::vector<TensorFile>> readGolden(const std::string &name) {
+  auto buffer = mapFile(HEDDLE_GOLDENS "/torch/" + name);
+  if (!buffer)
+    return buffer.takeError();
+  return readTorchFile(std::move(*buffer));
+}
+
+/// The sentence about a file of the goldens, whose folder is "F".
+std::string refuse(const std::string &name) {
+  std::string sentence = sentenceOf(readGolden(name));
+  std::string folder = HEDDLE_GOLDENS "/torch";
+  if (size_t at = sentence.find(folder); at != std::string::npos)
+    sentence.replace(at, folder.size(), "F");
+  return sentence;
+}
+
+/// All elements of a tensor, which one of the tables has.
+std::vector<float> decode(llvm::ArrayRef<TensorFile> files,
+                          llvm::StringRef name) {
+  for (const TensorFile &file : files)
+    if (const TensorInfo *tensor = file.find(name)) {
+      auto stored =
+          StoredTensor::create(name, tensor->shape, *tensor->encoding,
+                               /*transposed=*/false, file, tensor->offset);
+      EXPECT_TRUE(bool(stored)) << llvm::toString(stored.takeError());
+      std::vector<float> values(stored->getRows() * stored->getColumns());
+      stored->decodeRows(0, stored->getRows(), values);
+      return values;
+    }
+  ADD_FAILURE() << "no tensor " << name.str();
+  return {};
+}
+
+class TorchFile : public testing::TestWithParam<const char *> {};
+
+/// test/goldens/make_torch_files.py says what the file holds.
+TEST_P(TorchFile, HoldsViews) {
+  auto files = readGolden(GetParam());
+  ASSERT_TRUE(bool(files)) << llvm::toString(files.takeError());
+  ASSERT_EQ(files->size(), 2u);
+  const TensorFile &mapped = files->front(), &packed = files->back();
+
+  std::vector<float> table(24), transposed;
+  for (int i = 0; i < 24; ++i)
+    table[i] = float(i);
+  for (int column = 0; column < 6; ++column)
+    for (int row = 0; row < 4; ++row)
+      transposed.push_back(table[row * 6 + column]);
+  EXPECT_EQ(decode(*files, "table"), table);
+  EXPECT_EQ(decode(*files, "row"),
+            std::vector<float>(table.begin() + 12, table.begin() + 18));
+  EXPECT_EQ(decode(*files, "transposed"), transposed);
+  EXPECT_EQ(decode(*files, "window"),
+            (std::vector<float>{8, 9, 10, 14, 15, 16}));
+  EXPECT_EQ(decode(*files, "parameter"),
+            std::vector<float>(table.begin(), table.begin() + 12));
+  EXPECT_EQ(decode(*files, "scalar"), std::vector<float>{1.5});
+  EXPECT_EQ(decode(*files, "half"), (std::vector<float>{0.5, -2}));
+  EXPECT_EQ(decode(*files, "brain"), (std::vector<float>{0.5, -2, 3}));
+
+  // What is shared is mapped once; what is not dense was copied.
+  EXPECT_EQ(mapped.find("tied")->offset, mapped.find("table")->offset);
+  EXPECT_EQ(mapped.find("row")->offset, mapped.find("table")->offset + 48);
+  EXPECT_TRUE(packed.find("transposed") && packed.find("window"));
+  EXPECT_EQ(packed.find("transposed")->shape,
+            (llvm::SmallVector<int64_t, 4>{6, 4}));
+  EXPECT_EQ(packed.getTensors().size(), 2u);
+  // Known, but no parameter has such elements.
+  EXPECT_FALSE(mapped.find("wide")->encoding || mapped.find("ids")->encoding);
+  EXPECT_EQ(mapped.find("ids")->elementType, "torch.LongStorage");
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, TorchFile,
+                         testing::Values("archive.bin", "sequence.bin",
+                                         "protocol-5.bin"));
+
+TEST(TorchFile, ExecutesNothing) {
+  for (const char *name : {"exploit-archive.bin", "exploit-sequence.bin"}) {
+    std::string sentence = refuse(name);
+    EXPECT_EQ(sentence.rfind("'F/" + std::string(name) +
+                                 "' asks for 'posix.system' at byte ",
+                             0),
+              0u)
+        << sentence;
+  }
+  EXPECT_EQ(refuse("exploit.bin"),
+            "'F/exploit.bin' is no file of torch.save: neither a zip archive "
+            "nor a sequence of pickles");
+}
+
+TEST(TorchFile, RefusesWhatIsNoStateDictionary) {
+  EXPECT_EQ(refuse("nested.bin"), "'F/nested.bin' has a dict under the key "
+                                  "'model' (expected a tensor)");
+  EXPECT_EQ(refuse("repeated.bin"),
+            "tensor 'a' of 'F/repeated.bin' with shape [3, 2] repeats elements "
+            "of its storage");
+  EXPECT_EQ(refuse("compressed.bin"),
+            "'F/compressed.bin' keeps 'nested/data.pkl' compressed (supported: "
+            "stored, as torch and numpy write it)");
+}
+
+/// A file of the old format whose third pickle is `dictionary`.
+std::string refusePickle(const std::string &dictionary) {
+  std::string magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
+                    15),
+      none = "\x80\x02N.";
+  return sentenceOf(
+      readTorchFile(makeBuffer(magic + none + none + "\x80\x02" + dictionary)));
+}
+
+TEST(TorchFile, BoundsWhatAPickleCanDo) {
+  EXPECT_EQ(refusePickle("N"), "'file' ends within a pickle");
+  EXPECT_EQ(refusePickle("N."),
+            "'file' has no pickle of protocols 2 to 5 at byte 27");
+  EXPECT_EQ(refusePickle("(u."), "'file' has a damaged pickle: instruction "
+                                 "0x75 at byte 26 lacks what it needs");
+  EXPECT_EQ(refusePickle("q\x01."), "'file' has a damaged pickle: instruction "
+                                    "0x71 at byte 25 lacks what it needs");
+  EXPECT_EQ(refusePickle("h\x01."), "'file' has a damaged pickle: instruction "
+                                    "0x68 at byte 25 lacks what it needs");
+  EXPECT_EQ(refusePickle("ios\nsystem\n."),
+            "'file' has the unknown pickle instruction 0x69 at byte 25");
+  EXPECT_EQ(refusePickle("cos\nsystem\n."),
+            "'file' asks for 'os.system' at byte 25, which weights have no use "
+            "for, and which was not run");
+  EXPECT_EQ(refusePickle("NN."),
+            "'file' has a pickle that ends with 2 values at byte 27");
+  // Neither a deep list nor one that is in itself costs a stack.
+  std::string deep(100'000, ']');
+  EXPECT_EQ(refusePickle(deep + std::string(99'999, 'a') + "."),
+            "'file' has no pickle of protocols 2 to 5 at byte 200025");
+  EXPECT_EQ(refusePickle("]q\1h\1a."),
+            "'file' has no pickle of protocols 2 to 5 at byte 32");
+  EXPECT_EQ(refusePickle(std::string(5'000'000, 'N') + "."),
+            "'file' has a pickle of more than 4194304 values");
+}
+
+} // namespace

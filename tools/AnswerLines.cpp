@@ -1,0 +1,72 @@
+//===- AnswerLines.cpp - How answers are printed --------------------------===//
+//
+// Scores are printed with as many digits as tell them from their neighbours.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/AnswerLines.h"
+
+#include "tools/SourceReader.h"
+
+#include <algorithm>
+#include <charconv>
+
+using namespace heddle;
+
+static constexpr const char *kBar = " ||| ";
+
+static std::string formatNumber(float number) {
+  char text[32];
+  auto [end, error] = std::to_chars(text, text + sizeof text, number);
+  return std::string(text, end);
+}
+
+/// Ids, or their text as one line, whatever the model says.
+static std::string formatTarget(const Model &model, const TokenIds &ids,
+                                const RunOptions &options) {
+  if (options.ids)
+    return formatIds(ids);
+  std::string text = model.tokenizer()->decode(ids);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+static std::string formatScored(const std::string &target, float sum,
+                                float score) {
+  return kBar + target + kBar + "F0= " + formatNumber(sum) + kBar +
+         formatNumber(score);
+}
+
+std::string heddle::formatAnswer(const Model &model,
+                                 const std::vector<Hypothesis> &hypotheses,
+                                 const RunOptions &options) {
+  if (!options.nBest) {
+    std::string text = formatTarget(model, hypotheses[0].tokens, options);
+    return options.scores ? formatNumber(hypotheses[0].score) + "\t" + text
+                          : text;
+  }
+  std::string lines;
+  size_t count = std::min(hypotheses.size(), size_t(*options.nBest));
+  for (size_t i = 0; i < count; ++i) {
+    const Hypothesis &each = hypotheses[i];
+    lines += (i == 0 ? "" : "\n") +
+             formatScored(formatTarget(model, each.tokens, options), each.sum,
+                          each.score);
+  }
+  return lines;
+}
+
+std::string heddle::numberAnswer(int64_t number, const std::string &answer,
+                                 const RunOptions &options) {
+  if (!options.nBest)
+    return (answer.empty() && options.scores ? "0\t" : answer) + "\n";
+  std::string lines = answer.empty() ? formatScored("", 0, 0) : answer;
+  std::string numbered;
+  for (size_t begin = 0; begin <= lines.size();) {
+    size_t end = std::min(lines.find('\n', begin), lines.size());
+    numbered +=
+        std::to_string(number) + lines.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return numbered;
+}
