@@ -93,10 +93,16 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("expects a value for each key, found ")
            << getKey().getType() << " and " << getValue().getType();
   // attention_c2
-  if (bool(getPositions()) != bool(getSentences()) ||
-      (getShared() && !isStep()))
-    return emitOpError(
-        "expects 'at' and 'of' together, and both with 'shared'");
+  int64_t pasts = getShared() + bool(getCaches()) + bool(getHistory());
+  if (bool(getPositions()) != bool(getSentences()) || (pasts > 0 && !isStep()))
+    return emitOpError("expects 'at' and 'of' together, and both with "
+                       "'shared', 'in' and 'through'");
+  if (pasts > 1)
+    return emitOpError("expects one of 'shared', 'in' and 'through', found ")
+           << pasts;
+  if (getHistory() && shapedType(getHistory()).getRank() != 2)
+    return emitOpError("expects a history [rows, positions], found ")
+           << getHistory().getType();
   int64_t pinned = getPinnedAttr().getInt();
   if (pinned < 0 || (pinned > 0 && (!isStep() || getShared())))
     return emitOpError("expects pinned slots in a step over its own cache "
@@ -355,16 +361,18 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
   if (!shared) {
     auto append = [&](Value source, Value cache) {
       return CacheAppendOp::create(builder, getLoc(), cache.getType(), source,
-                                   step.positions, cache, pinned)
+                                   step.positions, step.caches, cache, pinned)
           .getOutput();
     };
     key = append(key, step.states[0]);
     value = append(value, step.states[1]);
     results.append({key, value});
   }
+  bool hasCache = !shared && !step.history;
   auto attention = AttentionOp::create(
       builder, getLoc(), step.lookup(getQuery()), key, value,
       step.lookup(getMask()), step.positions, step.sentences,
+      hasCache ? step.caches : Value(), shared ? Value() : step.history,
       /*destination=*/Value(), getHeadsAttr(), getKvHeadsAttr(), getScaleAttr(),
       shared ? builder.getUnitAttr() : UnitAttr(), getRoundsAttr(), pinned,
       getNormalizerAttr());
@@ -372,6 +380,22 @@ SmallVector<Value> AttentionOp::buildStep(OpBuilder &builder,
        llvm::zip(getOperation()->getRegions(), attention->getRegions()))
     from.cloneInto(&to, step.mapping);
   results.front() = attention.getOutput();
+  return results;
+}
+
+SmallVector<Value> AttentionOp::buildChunk(OpBuilder &builder,
+                                           ChunkContext &chunk) {
+  SmallVector<Value> results = cloneForChunk(*this, builder, chunk);
+  if (!chunk.axes[getKeyMutable().getOperandNumber()])
+    return results;
+  auto attention = results.front().getDefiningOp<AttentionOp>();
+  IntegerAttr pinned = builder.getI64IntegerAttr(pinnedSlots(*this));
+  for (auto [source, cache] : llvm::zip_equal(
+           ValueRange{attention.getKey(), attention.getValue()}, chunk.states))
+    results.push_back(CacheFillOp::create(builder, getLoc(), cache.getType(),
+                                          source, chunk.lengths, chunk.caches,
+                                          cache, pinned)
+                          .getOutput());
   return results;
 }
 

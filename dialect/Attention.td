@@ -17,7 +17,8 @@ def Transformer_Normalizer : Transformer_Enum<Transformer_NormalizerCases, "norm
 
 def AttentionOp : Transformer_LayerOp<"attention", [
       AttrSizedOperandSegments
-    ], ["stateTypes", "buildStep", "isStep"], ["buildFlops"]> {
+    ], ["stateTypes", "buildStep", "buildChunk", "isStep"],
+    ["buildFlops", "buildBytes"]> {
   let summary = "general attention";
   let description = [{
     For each head h (of width query width / heads; kv head h / (heads /
@@ -73,12 +74,18 @@ def AttentionOp : Transformer_LayerOp<"attention", [
 
     The step form, derived by split-phases, has one query a row: query
     [rows, heads d_k], with its position behind `at` and the mask's b behind
-    `of`. Row r reads the keys of row r, or of `of`[r] under `shared`
-    (an encoder's memory). Position j stands in slot j modulo the number of slots;
-    `pinned` slots, which hold the first positions for good, are no part of that
-    ring. A row at position p that reads its own cache sees the keys j <= p that
-    are still there: p - slots < j, or j < pinned and, in the ring,
-    p - (slots - pinned) < j.
+    `of`. Row r reads the keys of `of`[r] under `shared` (an encoder's memory), and
+    otherwise those of a cache, where position j stands in slot j modulo the number
+    of slots; `pinned` slots, which hold the first positions for good, are no part
+    of that ring. A row at position p sees the keys j <= p that are still there:
+    p - slots < j, or j < pinned and, in the ring, p - (slots - pinned) < j.
+
+    The cache is that of row r, or `in`[r], [rows]. With `through`, [rows,
+    positions], each position has its own: key j of row r stands in cache
+    `through`[r, j], that of whichever row was the ancestor of r when it was
+    written. So beams part and end without a copy of their past, and each result
+    has the bits that a copy would give. Where slots are a ring, rows that share a
+    past are at one position: another would have written over it.
 
     ```mlir
     %y = transformer.attention %q, %k, %v mask(%m) {heads = 8 : i64}
@@ -89,8 +96,9 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     Constraints:
     - (C1) query, key and value have rank 3; in the step form the query has
       rank 2. Key and value agree in batch and length.
-    - (C2) `at` and `of` come together; `shared` needs them. Slots are pinned,
-      0 or more, in a step without `shared`.
+    - (C2) `at` and `of` come together; `shared`, `in` and `through` need them,
+      and exclude each other. Slots are pinned, 0 or more, in a step without
+      `shared`.
     - (C3) heads and kvHeads divide their widths, kvHeads divides heads.
     - (C4) without a similarity region queries and keys have one width a head.
     - (C5) regions have the arguments above and yield one f32.
@@ -137,6 +145,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                        Optional<Transformer_Mask>:$mask,
                        Optional<Transformer_PerRow>:$positions,
                        Optional<Transformer_PerRow>:$sentences,
+                       Optional<Transformer_PerRow>:$caches,
+                       Optional<Transformer_Ids>:$history,
                        Optional<Transformer_Floats>:$destination,
                        Transformer_Count:$heads,
                        OptionalAttr<Transformer_Count>:$kv_heads,
@@ -150,7 +160,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                         MaxSizedRegion<1>:$weighting);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
-        (`at` $positions^ `of` $sentences)? (`shared` $shared^)?
+        (`at` $positions^ `of` $sentences)? (`in` $caches^)?
+        (`through` $history^)? (`shared` $shared^)?
         (`round` $rounds^)? (`into` $destination^)? attr-dict
         (`similarity` $similarity^)? (`score` $score^)?
         `` custom<Normalizer>($normalizer, $weighting)

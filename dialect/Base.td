@@ -40,7 +40,9 @@ def Transformer_Dialect : Dialect {
     | `transformer.family` | module | the kind of model, for people |
     | `transformer.vocabulary` | module | sizes: `source`, `target` |
     | `transformer.generation` | module | how to generate, in the manifest's keys |
-    | `transformer.forms` | function | forms to compile: `"full"`, `"step"` |
+    | `transformer.forms` | function | forms to compile: `"full"`, `"step"`, `"chunk"` |
+    | `transformer.role` | function | what the runtime calls it for, see split-phases |
+    | `transformer.decoder` | function | the decoder that it is a form of |
     | `transformer.name` | argument, result | its name in the artifact |
     | `transformer.dims` | argument, result | names of its dynamic dimensions, in order |
     | `transformer.dims` | function | names of the sizes that an entry point takes |

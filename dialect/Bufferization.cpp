@@ -170,7 +170,7 @@ void heddle::registerBufferization(DialectRegistry &registry) {
            LargestLogitsOp, ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
            LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp,
            ProjectSequenceOp, TakeRowsOp, PutRowsOp, RecurrenceOp,
-           CacheAppendOp>(context);
+           CacheAppendOp, CacheFillOp, LastRowsOp>(context);
     attach<ReaderModel, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

@@ -23,6 +23,11 @@ SmallVector<Value> heddle::cloneForStep(Operation *op, OpBuilder &builder,
   return clone->getResults();
 }
 
+SmallVector<Value> heddle::cloneForChunk(Operation *op, OpBuilder &builder,
+                                         ChunkContext &chunk) {
+  return builder.clone(*op, chunk.mapping)->getResults();
+}
+
 FailureOr<int64_t> heddle::timeAxisOf(Operation *op, TimeAxes axes,
                                       ArrayRef<unsigned> varying,
                                       int64_t contracted) {

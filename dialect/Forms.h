@@ -1,8 +1,8 @@
 //===- Forms.h - The forms of a layer op: step and destination --*- C++ -*-===//
 //
 // Shared behaviour behind IncrementalOpInterface and DestinationOpInterface:
-// how an op loses its axis of time, what it reads and writes, and which shape
-// its result has.
+// how an op loses its axis of time or leaves states behind, what it reads and
+// writes, and which shape its result has.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,15 +39,34 @@ struct StepContext {
   /// alike, to values of the step.
   mlir::IRMapping &mapping;
   TimeAxes axes;
-  /// One tensor [rows, ...] a state type, in order.
+  /// One tensor a state type, in order: [caches, capacity, ...] where it has a
+  /// capacity, otherwise [rows, ...].
   mlir::ValueRange states;
   /// i32 [rows]: the position of each row, and the sentence it belongs to.
   mlir::Value positions, sentences;
+  /// i32 [rows]: the cache that a row writes to. Where there are caches.
+  mlir::Value caches;
+  /// i32 [rows, positions]: the cache that holds each position of a row's past;
+  /// null where that is the row's own.
+  mlir::Value history;
 
   /// The step's value for a value of the full form; null for null.
   mlir::Value lookup(mlir::Value full) const {
     return full ? mapping.lookupOrDefault(full) : full;
   }
+};
+
+/// What an op needs to build the chunk form: the full form over the first
+/// positions of each sentence, which leaves its states behind.
+struct ChunkContext {
+  /// From values of the full form to values of the chunk.
+  mlir::IRMapping &mapping;
+  TimeAxes axes;
+  /// One tensor a state type, in order: [caches, capacity, ...] where it has a
+  /// capacity, otherwise [batch, ...].
+  mlir::ValueRange states;
+  /// i32 [batch]: how many positions are those of the sentence, and its cache.
+  mlir::Value lengths, caches;
 };
 
 /// The type without dimension `axis`.
@@ -56,6 +75,11 @@ mlir::RankedTensorType dropAxis(mlir::RankedTensorType type, int64_t axis);
 /// Clones `op` onto the step's values, its results without the axis of time.
 llvm::SmallVector<mlir::Value>
 cloneForStep(mlir::Operation *op, mlir::OpBuilder &builder, StepContext &step);
+
+/// Clones `op` onto the chunk's values.
+llvm::SmallVector<mlir::Value> cloneForChunk(mlir::Operation *op,
+                                             mlir::OpBuilder &builder,
+                                             ChunkContext &chunk);
 
 /// The axis of time of an op of which the operands `varying`, all of them, and
 /// no others depend on the target along one axis; the last `contracted`

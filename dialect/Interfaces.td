@@ -116,7 +116,9 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
     An op of a decoder that can be evaluated position by position. In the full
     form a value that depends on the target has an axis of time; in a step that
     axis is gone and the leading axis counts rows, each at a position of its
-    own. Everything else is the same for all positions and is prepared once.
+    own. Everything else is the same for all positions and is prepared once. A
+    chunk is the full form over the first positions of sentences, which leaves
+    behind the states that a step goes on from.
   }];
   let methods = [
     InterfaceMethod<[{
@@ -139,6 +141,16 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
            "::heddle::StepContext &":$step),
       /*methodBody=*/"", /*defaultImplementation=*/[{
         return ::heddle::cloneForStep($_op, builder, step);
+      }]>,
+    InterfaceMethod<[{
+      Builds the full form once more, of the first positions, and what leaves the
+      states behind them; returns its results and then the new states. The default
+      clones the op, for ops without states.
+    }], "::llvm::SmallVector<::mlir::Value>", "buildChunk",
+      (ins "::mlir::OpBuilder &":$builder,
+           "::heddle::ChunkContext &":$chunk),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::heddle::cloneForChunk($_op, builder, chunk);
       }]>,
     InterfaceMethod<[{
       Whether this is a step form. The default is that the op has one form, which

@@ -37,6 +37,8 @@ static constexpr KnownAttribute kKnownAttributes[] = {
     {kKernelsAttr, Module, Holds::Texts},
     {kKernelTypesAttr, Module, Holds::Texts},
     {kFormsAttr, Function, Holds::Texts},
+    {kRoleAttr, Function, Holds::Text},
+    {kDecoderAttr, Function, Holds::Text},
     {kDimsAttr, Function | Argument | Result, Holds::Texts},
     {kArenaAttr, Function, Holds::Symbol},
     {kArenaAttr, Argument, Holds::Unit},

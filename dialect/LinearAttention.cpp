@@ -229,6 +229,19 @@ SmallVector<Value> LinearAttentionOp::buildStep(OpBuilder &builder,
   return SmallVector<Value>(op.getOutputs());
 }
 
+SmallVector<Value> LinearAttentionOp::buildChunk(OpBuilder &builder,
+                                                 ChunkContext &chunk) {
+  SmallVector<Value> results = cloneForChunk(*this, builder, chunk);
+  auto attention = results.front().getDefiningOp<LinearAttentionOp>();
+  auto sums = LinearAttentionSumsOp::create(
+      builder, getLoc(), attention.getKey(), attention.getValue(),
+      chunk.lengths, chunk.states,
+      builder.getI64IntegerAttr(getKeyValueHeads()), getFeaturesAttr());
+  getMap().cloneInto(&sums.getMap(), chunk.mapping);
+  llvm::append_range(results, sums.getOutputs());
+  return results;
+}
+
 //===----------------------------------------------------------------------===//
 // linear_attention.sums
 //===----------------------------------------------------------------------===//

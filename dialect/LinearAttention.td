@@ -38,8 +38,8 @@ class Transformer_LinearAttentionOp<
 
 def LinearAttentionOp
     : Transformer_LinearAttentionOp<
-          "linear_attention", ["stateTypes", "buildStep", "isStep"],
-          ["buildFlops"], ["readsDestinations"]> {
+          "linear_attention",
+          ["stateTypes", "buildStep", "buildChunk", "isStep"], ["buildFlops"], ["readsDestinations"]> {
   let summary = "attention whose scores are products of features";
   let description = [{
     For each head h (of width query width / heads; kv head h / (heads /

@@ -145,6 +145,16 @@ MaskOpInterface OnlineWeightsOp::getMaskOp() {
                    : MaskOpInterface();
 }
 
+/// A history of one query, and how many rows of a cache.
+template <typename Op> static LogicalResult verifyHistory(Op op) {
+  // online_weights_c8, online_update_c4
+  if (!op.getHistory() != !op.getCacheRows())
+    return op.emitOpError("expects a history and the rows of a cache together");
+  if (op.getHistory() && columnsOf(op.getSums()) != 0)
+    return op.emitOpError("expects a history of one query alone");
+  return success();
+}
+
 /// Scratch memory for scores by tiles.
 static LogicalResult verifyGroups(OnlineWeightsOp op) {
   // online_weights_c4
@@ -234,7 +244,10 @@ LogicalResult OnlineWeightsOp::verify() {
   // online_weights_c7
   if (getFetched() && (!getList() || !isOfOneQuery))
     return emitOpError("fetches values of a list of one query alone");
-  if (failed(verifyCopies(*this)) ||
+  // online_weights_c8
+  if (getHistory() && getRemainder())
+    return emitOpError("expects no history of a remainder's positions");
+  if (failed(verifyHistory(*this)) || failed(verifyCopies(*this)) ||
       failed(verifyState(*this, getState(), getQueries())))
     return failure();
   return verifyMaskOperands(*this);
@@ -309,6 +322,8 @@ LogicalResult OnlineUpdateOp::verify() {
     return emitOpError("expects columns and slots together");
   if (getColumns() &&
       failed(verifyColumns(*this, getValues(), getColumns(), getSlots())))
+    return failure();
+  if (failed(verifyHistory(*this)))
     return failure();
   bool isPaired = memrefType(getWeights()).getRank() == 3 && !getColumns();
   if ((values.getRank() == 3) != isPaired ||

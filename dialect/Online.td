@@ -220,8 +220,10 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
 
     Position j stands in row j of `keys`; with `ring` in row j - origin, or one
     lap earlier where that is behind the last row. The first `pinned` positions
-    stand in rows of their own, before the ring. With `listed`, key j is number j
-    of a list of positions; with `strided`, queries and keys count the positions
+    stand in rows of their own, before the ring. With `through`, rows are those of
+    several caches one behind the other, of `of` rows each, and j stands in that
+    row of cache history[j]. With `listed`, key j is number j of a list of
+    positions; with `strided`, queries and keys count the positions
     remainder + stride j, and so do rows. While keys of a list are scored, the rows
     of `fetched` that belong to them are asked for: their values, which nothing
     else foresees.
@@ -251,12 +253,16 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     - (C6) copies stand with a similarity region, for one query and for keys of
       bf16: [width of keys, tile] for one query, [tile, width of keys] for a block.
     - (C7) fetched stands with a list, for one query.
+    - (C8) a history and the rows of a cache stand together, for one query and
+      without `strided`.
   }];
   let arguments = (ins Transformer_Columns:$queries, Transformer_HeadRows:$keys,
                        Index:$begin, Index:$end, Index:$fullBegin,
                        Index:$fullEnd, Optional<Transformer_Mask>:$mask,
                        Index:$batch, Index:$head, Index:$first,
                        Optional<Index>:$origin,
+                       Optional<Transformer_KeyList>:$history,
+                       Optional<Index>:$cacheRows,
                        Optional<Transformer_KeyList>:$list,
                        Optional<Transformer_HeadRows>:$fetched,
                        Optional<Index>:$remainder,
@@ -277,7 +283,9 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
   let assemblyFormat = [{
     $queries `,` $keys `[` $begin `to` $end `]` `full` $fullBegin `to` $fullEnd
         (`mask` `(` $mask^ `)`)? `of` $batch `,` $head `,` $first
-        (`ring` $origin^)? (`listed` `(` $list^ `:` type($list) `)`)?
+        (`ring` $origin^)?
+        (`through` `(` $history^ `of` $cacheRows `:` type($history) `)`)?
+        (`listed` `(` $list^ `:` type($list) `)`)?
         (`fetched` `(` $fetched^ `:` type($fetched) `)`)?
         (`strided` `(` $remainder^ `)`)?
         (`scores` `(` $scores^ `:` type($scores) `)`)?
@@ -376,11 +384,14 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
     - (C2) weights and values have one element type; a block of bf16 has values
       [keys / 2, width, 2], or rows and groups of them.
     - (C3) columns and slots stand together, as in `online.columns`.
+    - (C4) a history and the rows of a cache stand together, for one query.
   }];
   let arguments = (ins Transformer_Columns:$weights,
                        Transformer_PairedRows:$values, Index:$begin, Index:$end,
                        Index:$fullBegin, Index:$fullEnd,
                        Optional<Index>:$origin,
+                       Optional<Transformer_KeyList>:$history,
+                       Optional<Index>:$cacheRows,
                        Optional<Transformer_KeyList>:$list,
                        Optional<Transformer_KeyGroups>:$columns,
                        Optional<Transformer_Slots>:$slots,
@@ -389,6 +400,7 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
   let assemblyFormat = [{
     $weights `,` $values `[` $begin `to` $end `]`
         `full` $fullBegin `to` $fullEnd (`ring` $origin^)?
+        (`through` `(` $history^ `of` $cacheRows `:` type($history) `)`)?
         (`listed` `(` $list^ `:` type($list) `)`)?
         (`columns` `(` $columns^ `:` type($columns) `)`)?
         (`slots` `(` $slots^ `:` type($slots) `)`)? `into` $sums

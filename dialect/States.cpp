@@ -58,33 +58,93 @@ SmallVector<Value> RecurrenceOp::buildStep(OpBuilder &builder,
   return {cell, cell};
 }
 
+SmallVector<Value> RecurrenceOp::buildChunk(OpBuilder &builder,
+                                            ChunkContext &chunk) {
+  SmallVector<Value> results = cloneForChunk(*this, builder, chunk);
+  Value state = chunk.states.front();
+  results.push_back(LastRowsOp::create(builder, getLoc(), state.getType(),
+                                       results.front(), chunk.lengths, state)
+                        .getOutput());
+  return results;
+}
+
 //===----------------------------------------------------------------------===//
-// cache.append
+// cache.append, cache.fill
 //===----------------------------------------------------------------------===//
 
-LogicalResult CacheAppendOp::verify() {
-  auto input = cast<ShapedType>(getInput().getType());
-  auto cache = cast<ShapedType>(getDestination().getType());
-  // cache_append_c1
-  if (input.getRank() != 2 || cache.getRank() != 3 ||
-      input.getDimSize(1) != cache.getDimSize(2) || cache.getDimSize(1) == 0)
-    return emitOpError("expects an input [rows, d] and a cache [rows, slots, "
-                       "d] of at least one slot, found ")
+/// The constraints of what is written to a cache, which `what` is.
+static LogicalResult verifyCache(Operation *op, StringRef what, Value written,
+                                 int64_t rank, Value destination,
+                                 int64_t pinned) {
+  auto input = cast<ShapedType>(written.getType());
+  auto cache = cast<ShapedType>(destination.getType());
+  // cache_append_c1, cache_fill_c1
+  if (input.getRank() != rank || cache.getRank() != 3 ||
+      input.getShape().back() != cache.getDimSize(2) ||
+      cache.getDimSize(1) == 0)
+    return op->emitOpError("expects an input ")
+           << what
+           << " and a cache [caches, slots, d] of at least one slot, found "
            << input << " and " << cache;
-  // cache_append_c2
+  // cache_append_c2, cache_fill_c2
   if (input.getElementType() != cache.getElementType())
-    return emitOpError("appends ") << input << " to a cache of type " << cache
-                                   << ", expected one element type";
-  // cache_append_c3
-  if (int64_t pinned = getPinnedAttr().getInt(); pinned < 0)
-    return emitOpError("expects no fewer than 0 pinned slots, found ")
+    return op->emitOpError("writes ") << input << " to a cache of type "
+                                      << cache << ", expected one element type";
+  // cache_append_c3, cache_fill_c3
+  if (pinned < 0)
+    return op->emitOpError("expects no fewer than 0 pinned slots, found ")
            << pinned;
+  return success();
+}
+
+LogicalResult CacheAppendOp::verify() {
+  return verifyCache(*this, "[rows, d]", getInput(), /*rank=*/2,
+                     getDestination(), getPinnedAttr().getInt());
+}
+
+LogicalResult CacheFillOp::verify() {
+  return verifyCache(*this, "[batch, n, d]", getInput(), /*rank=*/3,
+                     getDestination(), getPinnedAttr().getInt());
+}
+
+/// A result has the sizes of the state that it is written to.
+static LogicalResult reifyAsState(Operation *op, OpBuilder &builder,
+                                  ReifiedRankedShapedTypeDims &shapes) {
+  Value state = cast<DestinationOpInterface>(op).getDestinations().front();
+  shapes.push_back(tensor::getMixedSizes(builder, op->getLoc(), state));
   return success();
 }
 
 LogicalResult
 CacheAppendOp::reifyResultShapes(OpBuilder &builder,
                                  ReifiedRankedShapedTypeDims &shapes) {
-  shapes.push_back(tensor::getMixedSizes(builder, getLoc(), getDestination()));
-  return success();
+  return reifyAsState(*this, builder, shapes);
+}
+
+LogicalResult
+CacheFillOp::reifyResultShapes(OpBuilder &builder,
+                               ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAsState(*this, builder, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// last_rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult LastRowsOp::verify() {
+  auto input = cast<ShapedType>(getInput().getType());
+  auto state = cast<ShapedType>(getDestination().getType());
+  // last_rows_c1
+  if (input.getRank() == 3 && state.getRank() == 2 &&
+      input.getDimSize(2) == state.getDimSize(1))
+    return success();
+  return emitOpError("expects an input [batch, n, d] and a state [batch, d], "
+                     "found ")
+         << input << " and " << state;
+}
+
+LogicalResult
+LastRowsOp::reifyResultShapes(OpBuilder &builder,
+                              ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAsState(*this, builder, shapes);
 }

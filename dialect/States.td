@@ -6,7 +6,8 @@
 include "dialect/Base.td"
 
 def RecurrenceOp : Transformer_LayerOp<"recurrence", [],
-                                       ["stateTypes", "buildStep", "isStep"],
+                                       ["stateTypes", "buildStep",
+                                        "buildChunk", "isStep"],
                                        [], ["readsDestinations"]> {
   let summary = "the simpler simple recurrent unit (SSRU)";
   let description = [{
@@ -36,52 +37,131 @@ def RecurrenceOp : Transformer_LayerOp<"recurrence", [],
   }];
 }
 
-def CacheAppendOp : Transformer_Op<"cache.append", [
-      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-      DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+/// An op that writes to a state, which is its result.
+class Transformer_StateOp<string mnemonic,
+                          list<string> destinationMethods = []>
+    : Transformer_Op<mnemonic, [
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                                   ["reifyResultShapes"]>,
-      DeclareOpInterfaceMethods<WorkOpInterface, ["buildBytes"]>,
-      DeclareOpInterfaceMethods<DestinationOpInterface, ["readsDestinations"]>
-    ]> {
-  let summary = "writes one position a row to a cache, in place";
-  let description = [{
-        cache[r, positions[r] mod slots, :] = x[r, :]
-
-    x [rows, d], positions [rows], cache [rows, slots, d] -> the cache. With as
-    many slots as positions it is the usual cache; with the reach of a window
-    plus one it is a ring buffer. The first `pinned` positions have slots of their
-    own, before the ring: p goes to pinned + (p - pinned) mod (slots - pinned).
-
-    ```mlir
-    %k1 = transformer.cache.append %k at %positions into %k0
-      : (tensor<?x256xf32>, tensor<?xi32>, tensor<?x?x256xf32>)
-        -> tensor<?x?x256xf32>
-    ```
-
-    Constraints:
-    - (C1) x is [rows, d], the cache [rows, slots, d] with slots > 0.
-    - (C2) both have one element type.
-    - (C3) pinned is 0 or more.
-  }];
-  let arguments = (ins Transformer_FloatVectors:$input,
-                       Transformer_PerRow:$positions,
-                       Transformer_FloatVectors:$destination,
-                       DefaultValuedAttr<I64Attr, "0">:$pinned);
+        DeclareOpInterfaceMethods<WorkOpInterface, ["buildBytes"]>,
+        DeclareOpInterfaceMethods<DestinationOpInterface, destinationMethods>
+      ]> {
   let results = (outs Optional<AnyRankedTensor>:$output);
-  let assemblyFormat = [{
-    $input `at` $positions `into` $destination attr-dict
-        `:` functional-type(operands, results)
-  }];
   let hasVerifier = 1;
-  let extraClassDefinition = [{
-    /// What is not written stays.
-    bool $cppClass::readsDestinations() { return true; }
+  code effectsMethod = [{
     void $cppClass::getEffects(
         ::llvm::SmallVectorImpl<::mlir::SideEffects::EffectInstance<
             ::mlir::MemoryEffects::Effect>> &effects) {
       ::heddle::addDestinationEffects(getOperation(), effects);
     }
   }];
+}
+
+def CacheAppendOp : Transformer_StateOp<"cache.append",
+                                        ["readsDestinations"]> {
+  let summary = "writes one position a row to a cache, in place";
+  let description = [{
+        cache[caches[r], positions[r] mod slots, :] = x[r, :]
+
+    x [rows, d], positions [rows], caches [rows], cache [number of caches, slots,
+    d] -> the cache. Without `in` row r has cache r. With it a row keeps its cache
+    while rows before it end and others take their place: what was written never
+    moves. Each row of a call has a cache of its own.
+
+    With as many slots as positions it is the usual cache; with the reach of a
+    window plus one it is a ring buffer. The first `pinned` positions have slots of
+    their own, before the ring: p goes to pinned + (p - pinned) mod (slots -
+    pinned).
+
+    ```mlir
+    %k1 = transformer.cache.append %k at %positions in %caches into %k0
+      : (tensor<?x256xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?x256xf32>)
+        -> tensor<?x?x256xf32>
+    ```
+
+    Constraints:
+    - (C1) x is [rows, d], the cache [caches, slots, d] with slots > 0.
+    - (C2) both have one element type.
+    - (C3) pinned is 0 or more.
+  }];
+  let arguments = (ins Transformer_FloatVectors:$input,
+                       Transformer_PerRow:$positions,
+                       Optional<Transformer_PerRow>:$caches,
+                       Transformer_FloatVectors:$destination,
+                       DefaultValuedAttr<I64Attr, "0">:$pinned);
+  let assemblyFormat = [{
+    $input `at` $positions (`in` $caches^)? `into` $destination attr-dict
+        `:` functional-type(operands, results)
+  }];
+  /// What is not written stays.
+  let extraClassDefinition = effectsMethod # [{
+    bool $cppClass::readsDestinations() { return true; }
+  }];
+}
+
+def CacheFillOp : Transformer_StateOp<"cache.fill", ["readsDestinations"]> {
+  let summary = "writes the first positions of sentences to a cache, in place";
+  let description = [{
+    What `cache.append` leaves of the positions 0 ... lengths[b] - 1 of sentence b,
+    one after the other:
+
+        cache[caches[b], slot(j), :] = x[b, j, :]
+
+    for those whose slot no later one takes. x [batch, n, d], lengths [batch] of
+    at most n, caches [batch], cache [number of caches, slots, d] -> the cache;
+    without `in` sentence b has cache b. A chunk leaves its keys and values so.
+
+    ```mlir
+    %k1 = transformer.cache.fill %k lengths(%n) in %caches into %k0
+      : (tensor<?x?x256xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?x256xf32>)
+        -> tensor<?x?x256xf32>
+    ```
+
+    Constraints:
+    - (C1) x is [batch, n, d], the cache [caches, slots, d] with slots > 0.
+    - (C2) both have one element type.
+    - (C3) pinned is 0 or more.
+  }];
+  let arguments = (ins Transformer_FloatVectors:$input,
+                       Transformer_PerRow:$lengths,
+                       Optional<Transformer_PerRow>:$caches,
+                       Transformer_FloatVectors:$destination,
+                       DefaultValuedAttr<I64Attr, "0">:$pinned);
+  let assemblyFormat = [{
+    $input `lengths` `(` $lengths `)` (`in` $caches^)? `into` $destination
+        attr-dict `:` functional-type(operands, results)
+  }];
+  /// What is not written stays.
+  let extraClassDefinition = effectsMethod # [{
+    bool $cppClass::readsDestinations() { return true; }
+  }];
+}
+
+def LastRowsOp : Transformer_StateOp<"last_rows"> {
+  let summary = "the last row of each sentence, a state of what follows";
+  let description = [{
+        y[b, :] = x[b, lengths[b] - 1, :],   0 where the length is 0
+
+    x [batch, n, d], lengths [batch] of at most n, the state [batch, d] behind
+    `into` -> y. A chunk leaves the state of a recurrence so.
+
+    ```mlir
+    %c1 = transformer.last_rows %c lengths(%n) into %c0
+      : (tensor<?x?x256xf32>, tensor<?xi32>, tensor<?x256xf32>)
+        -> tensor<?x256xf32>
+    ```
+
+    Constraints:
+    - (C1) x is [batch, n, d], the state [batch, d].
+  }];
+  let arguments = (ins Transformer_Vectors:$input, Transformer_PerRow:$lengths,
+                       Transformer_Vectors:$destination);
+  let assemblyFormat = [{
+    $input `lengths` `(` $lengths `)` `into` $destination attr-dict
+        `:` functional-type(operands, results)
+  }];
+  let extraClassDefinition = effectsMethod;
 }
 
 #endif // HEDDLE_DIALECT_STATES

@@ -126,18 +126,26 @@ Value EmbeddingOp::buildBytes(OpBuilder &builder) {
       buildByteSize(builder, getLoc(), getDestinations()));
 }
 
-Value CacheAppendOp::buildBytes(OpBuilder &builder) {
-  Counter counter{builder, getLoc()};
-  return counter.add(counter.times(counter.bytes(getInput()), 2),
-                     counter.bytes(getPositions()));
-}
-
-/// Rows, read and written; lists may name any.
-static Value countMovedBytes(OpBuilder &builder, Value rows, Value tokens) {
+/// Rows, read and written, and numbers that say where; lists may name any.
+static Value countMovedBytes(OpBuilder &builder, Value rows, Value numbers) {
   Counter counter{builder, rows.getLoc()};
   return counter.add(counter.times(counter.bytes(rows), 2),
-                     counter.bytes(tokens));
+                     counter.bytes(numbers));
 }
+
+Value CacheAppendOp::buildBytes(OpBuilder &builder) {
+  return countMovedBytes(builder, getInput(), getPositions());
+}
+
+/// As if whole sequences were kept.
+Value CacheFillOp::buildBytes(OpBuilder &builder) {
+  return countMovedBytes(builder, getInput(), getLengths());
+}
+
+Value LastRowsOp::buildBytes(OpBuilder &builder) {
+  return countMovedBytes(builder, getDestination(), getLengths());
+}
+
 Value TakeRowsOp::buildBytes(OpBuilder &builder) {
   return countMovedBytes(builder, getDestination(), getTokens());
 }
@@ -223,6 +231,22 @@ Value AttentionOp::buildFlops(OpBuilder &builder) {
   });
   return counter.times(pairs,
                        similarityOperations(*this) + 2 * getValueWidth());
+}
+
+/// Of caches as many as there are rows, whole.
+Value AttentionOp::buildBytes(OpBuilder &builder) {
+  if (!getCaches() && !getHistory())
+    return buildByteSize(builder, getLoc(), getOperands());
+  Counter counter{builder, getLoc()};
+  int64_t bits = shapedType(getKey()).getElementTypeBitWidth() *
+                 (width(getKey()) + width(getValue()));
+  Value slots =
+      counter.times(counter.size(getQuery(), 0), counter.size(getKey(), 1));
+  SmallVector<Value> others = {getQuery(), getPositions(), getSentences(),
+                               getCaches() ? getCaches() : getHistory(),
+                               getDestination()};
+  return counter.add(counter.times(slots, bits / 8),
+                     buildByteSize(builder, getLoc(), others));
 }
 
 /// What a query or a key does to the sums of its head.

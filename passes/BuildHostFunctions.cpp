@@ -295,14 +295,17 @@ LogicalResult HostFunctionBuilder::build() {
   auto attribute = [&](StringRef key, Attribute value) {
     return builder.getNamedAttr(key, value);
   };
-  host->setAttr(
-      kEntryAttr,
-      builder.getDictionaryAttr(
-          {attribute("name", function.getSymNameAttr()),
-           attribute("symbol", builder.getStringAttr(symbol)),
-           attribute("arena_symbol", builder.getStringAttr(symbol + ".arena")),
-           attribute("dims", dimNames),
-           attribute("arguments", builder.getArrayAttr(arguments))}));
+  SmallVector<NamedAttribute> words = {
+      attribute("name", function.getSymNameAttr()),
+      attribute("symbol", builder.getStringAttr(symbol)),
+      attribute("arena_symbol", builder.getStringAttr(symbol + ".arena")),
+      attribute("dims", dimNames),
+      attribute("arguments", builder.getArrayAttr(arguments))};
+  for (auto [word, name] :
+       {std::pair("role", kRoleAttr), std::pair("decoder", kDecoderAttr)})
+    if (Attribute value = function->getAttr(name))
+      words.push_back(attribute(word, value));
+  host->setAttr(kEntryAttr, builder.getDictionaryAttr(words));
   return success();
 }
 

@@ -104,17 +104,18 @@ struct EmitKernels : heddle::impl::EmitKernelsPassBase<EmitKernels> {
           emitCandidateLogits(candidates, isa);
           return success();
         })
-        .Case<ActivationOp, AddOp, CacheAppendOp, EmbeddingOp, FillOp,
-              LearnedPositionsOp, NormOp, ProjectSequenceOp, PutRowsOp,
-              QuantizeOp, RecurrenceOp, RoundOp, SinusoidalPositionsOp,
-              TakeRowsOp, memref::CopyOp>([&](auto layer) {
-          if (!hasRows(layer))
-            return failure();
-          OpBuilder builder(layer);
-          RowKernel kernel(builder, layer.getLoc(), isa);
-          emitKernel(layer, kernel);
-          return success();
-        })
+        .Case<ActivationOp, AddOp, CacheAppendOp, CacheFillOp, EmbeddingOp,
+              FillOp, LastRowsOp, LearnedPositionsOp, NormOp, ProjectSequenceOp,
+              PutRowsOp, QuantizeOp, RecurrenceOp, RoundOp,
+              SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
+            [&](auto layer) {
+              if (!hasRows(layer))
+                return failure();
+              OpBuilder builder(layer);
+              RowKernel kernel(builder, layer.getLoc(), isa);
+              emitKernel(layer, kernel);
+              return success();
+            })
         .Case<LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp>(
             [&](auto attention) {
               if (!hasRows(attention) || !hasKernel(attention))

@@ -24,7 +24,6 @@ using namespace mlir;
 using namespace heddle;
 
 static constexpr StringLiteral kPass = "fuse-choice";
-static constexpr StringLiteral kStep = ".step", kGreedy = ".greedy";
 
 /// Enough ranges for threads to share; fewer where they would be short.
 static constexpr int64_t kMostRanges = 16, kLeastRange = 1024;
@@ -33,6 +32,11 @@ static int64_t rangeOf(int64_t vocabulary) {
   int64_t range =
       std::max(kLeastRange, int64_t(llvm::divideCeil(vocabulary, kMostRanges)));
   return llvm::alignTo(std::min(range, vocabulary), kPanelColumns);
+}
+
+static bool isStep(func::FuncOp function) {
+  auto role = function->getAttrOfType<StringAttr>(kRoleAttr);
+  return role && role == "step" && function->hasAttr(kDecoderAttr);
 }
 
 /// The linear that makes the logits of a step; null where something else does.
@@ -96,8 +100,9 @@ struct FuseChoice : heddle::impl::FuseChoicePassBase<FuseChoice> {
     OpBuilder builder(step);
     builder.setInsertionPointAfter(step);
     auto greedy = cast<func::FuncOp>(builder.clone(*step));
-    greedy.setSymName(
-        (step.getSymName().drop_back(kStep.size()) + kGreedy).str());
+    auto decoder = step->getAttrOfType<StringAttr>(kDecoderAttr);
+    greedy.setSymName((decoder.getValue() + ".greedy").str());
+    greedy->setAttr(kRoleAttr, builder.getStringAttr("greedy"));
     // States follow, which have no attributes of results.
     greedy.removeResAttrsAttr();
     LinearOp linear = logitsOf(greedy);
@@ -116,7 +121,7 @@ struct FuseChoice : heddle::impl::FuseChoicePassBase<FuseChoice> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> steps;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (function.getSymName().ends_with(kStep))
+      if (isStep(function))
         steps.push_back(function);
     for (func::FuncOp step : steps)
       visit(step);

@@ -80,7 +80,7 @@ struct FuseMasks : heddle::impl::FuseMasksPassBase<FuseMasks> {
         band.lookback = std::nullopt;
       StringRef kind = sourceOf(*it)->getName().stripDialect();
       if (!sourceOf(*it).containsBand(band)) {
-        if (readsOwnCache(op))
+        if (readsOwnCache(op) && !op.getHistory())
           reportDeclined(kPass, op,
                          nameOf(op) + " keeps " + kind +
                              " in a step, since "
@@ -88,11 +88,13 @@ struct FuseMasks : heddle::impl::FuseMasksPassBase<FuseMasks> {
         ++it;
         continue;
       }
-      reportFused(kPass, op,
-                  nameOf(op) + " needs no " + kind +
-                      (readsOwnCache(op)
-                           ? " in a step: its cache ends at the query itself"
-                           : ": its other masks imply it"));
+      // What is so in a step is so in that of beams.
+      if (!op.getHistory())
+        reportFused(kPass, op,
+                    nameOf(op) + " needs no " + kind +
+                        (readsOwnCache(op)
+                             ? " in a step: its cache ends at the query itself"
+                             : ": its other masks imply it"));
       it = masks.erase(it);
     }
     if (masks.size() == before)

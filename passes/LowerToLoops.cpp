@@ -7,12 +7,12 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/AttentionLoops.h"
-#include "lib/CodeGen/CacheSlot.h"
 #include "lib/CodeGen/LinearAttentionLoops.h"
 #include "lib/CodeGen/ListedRow.h"
 #include "lib/CodeGen/ProductLoops.h"
 #include "lib/CodeGen/RoundToBf16.h"
 #include "lib/CodeGen/RowLoops.h"
+#include "lib/CodeGen/StateLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -465,50 +465,16 @@ static void lowerToLoops(PutRowsOp op, Loops loops) {
 }
 
 static void lowerToLoops(RecurrenceOp op, Loops loops) {
-  Value result = op.getDestination();
-  auto advance = [&](Value previous, ValueRange at) {
-    Value gate = loops.sigmoid(loops.load(op.getForget(), at));
-    Value kept = loops.mul(gate, previous);
-    Value taken =
-        loops.mul(loops.sub(loops.f32(1), gate), loops.load(op.getValue(), at));
-    loops.store(loops.add(kept, taken), result, at);
-  };
-  if (op.getStep())
-    return loops.nest(
-        result, 2, [&](ValueRange at) { advance(loops.load(result, at), at); });
-  loops.nest(result, 3, [&](ValueRange at) {
-    Value isFirst =
-        arith::CmpIOp::create(loops.builder, loops.loc,
-                              arith::CmpIPredicate::eq, at[1], loops.index(0));
-    Value before =
-        arith::SubIOp::create(loops.builder, loops.loc, at[1], loops.index(1));
-    Value start = loops.f32(0);
-    Value previous =
-        scf::IfOp::create(
-            loops.builder, loops.loc, isFirst,
-            [&](OpBuilder &, Location) {
-              scf::YieldOp::create(loops.builder, loops.loc, start);
-            },
-            [&](OpBuilder &, Location) {
-              scf::YieldOp::create(loops.builder, loops.loc,
-                                   loops.load(result, {at[0], before, at[2]}));
-            })
-            .getResult(0);
-    advance(previous, at);
-  });
+  buildStateLoops(op, loops);
 }
-
 static void lowerToLoops(CacheAppendOp op, Loops loops) {
-  Value slots = loops.size(op.getDestination(), 1);
-  loops.loop(loops.size(op.getInput(), 0), [&](Value row) {
-    Value position = loops.toIndex(loops.load(op.getPositions(), row));
-    Value slot = buildCacheSlot(loops.builder, loops.loc, position, slots,
-                                op.getPinned());
-    loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
-      loops.store(loops.load(op.getInput(), {row, d}), op.getDestination(),
-                  {row, slot, d});
-    });
-  });
+  buildStateLoops(op, loops);
+}
+static void lowerToLoops(CacheFillOp op, Loops loops) {
+  buildStateLoops(op, loops);
+}
+static void lowerToLoops(LastRowsOp op, Loops loops) {
+  buildStateLoops(op, loops);
 }
 
 /// Unlike the others a lookup has a result, which replaces it.
@@ -557,7 +523,8 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
                    QuantizeOp, RoundOp, ActivationOp, NormOp, AddOp, FillOp,
                    AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
                    LinearAttentionReadOp, ProjectSequenceOp, TakeRowsOp,
-                   PutRowsOp, RecurrenceOp, CacheAppendOp, memref::CopyOp>(op);
+                   PutRowsOp, RecurrenceOp, CacheAppendOp, CacheFillOp,
+                   LastRowsOp, memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

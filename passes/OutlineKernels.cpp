@@ -55,7 +55,9 @@ static std::string describe(Operation *op) {
   };
   if (auto attention = dyn_cast<AttentionOp>(op)) {
     if (attention.isStep())
-      name += attention.getShared() ? "_shared" : "_step";
+      name += attention.getShared()    ? "_shared"
+              : attention.getHistory() ? "_history"
+                                       : "_step";
     append(attention.getHeads(), '_');
     append(attention.getQueryWidth(), 'x');
     return name;

@@ -175,10 +175,10 @@ def SplitLinearAttentionPass
 include "passes/FusionPasses.td"
 
 def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
-  let summary = "Derive prepare and step from a decoder";
+  let summary = "Derive prepare, step and chunk from a decoder";
   let description = [{
     Comes in: functions with `transformer.forms`, written over whole sequences.
-    For each one whose forms include "step", an analysis marks the values that
+    For each one, @f, whose forms include "step", an analysis marks the values that
     depend on the target (the argument with `transformer.target`: ids [batch, n] or
     vectors [batch, n, width]) and which of their dimensions is time. Then
 
@@ -186,10 +186,23 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
       what does, once a sentence;
     - `@f.step` computes one position of each of its rows: ops rewrite themselves
       through `IncrementalOpInterface`, weights and masks are cloned, states
-      become arguments with `transformer.state`.
+      become arguments with `transformer.state`. Where there are caches, `caches`
+      [rows] says which of them a row has: what is in them never moves;
+    - `@f.beam`, where there are caches, is a step whose rows part and end as beams
+      do: `history` [rows, capacity] says which cache holds each position of a
+      row's past, the last one its own;
+    - `@f.chunk`, where forms include "chunk", computes the first `target_lengths`
+      [batch] positions of each sentence as the full form does and leaves the
+      states behind, so that steps go on from there. It returns results at the
+      positions `wanted` [batch, wanted] alone: layers in front of them that act
+      on each position, logits above all, take these rows only.
 
     The function itself stays where its forms include "full". No symbol name and
     no model type is read: only interfaces and attributes.
+
+    What the runtime calls has `transformer.role`: "encode", a function with forms
+    and no target; and of a decoder over ids, which `transformer.decoder` names,
+    "full", "prepare", "step", "beam" or "chunk". fuse-choice adds "greedy".
 
     ```mlir
     func.func @decode(%ids: tensor<?x?xi32> {transformer.target, ...},
@@ -207,6 +220,24 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
       %valid = transformer.mask.padding %lengths
       %y = transformer.attention %x, %k, %k mask(%valid)
              at %positions of %sentences shared
+    ```
+
+    Self-attention keeps its keys and values:
+
+    ```mlir
+      %y = transformer.attention %q, %k, %v mask(%causal)
+    // becomes in @decode.step
+      %k1 = transformer.cache.append %k at %positions in %caches into %k0
+      %v1 = transformer.cache.append %v at %positions in %caches into %v0
+      %y = transformer.attention %q, %k1, %v1 mask(%causal)
+             at %positions of %sentences in %caches
+    // in @decode.beam
+      %y = transformer.attention %q, %k1, %v1 mask(%causal)
+             at %positions of %sentences through %history
+    // and in @decode.chunk
+      %y = transformer.attention %q, %k, %v mask(%causal)
+      %k1 = transformer.cache.fill %k lengths(%target_lengths) in %caches into %k0
+      %v1 = transformer.cache.fill %v lengths(%target_lengths) in %caches into %v0
     ```
 
     An op that cannot be evaluated position by position is an error that names

@@ -11,6 +11,7 @@
 #include "dialect/Attention.h"
 #include "dialect/MaskParts.h"
 #include "lib/Kernels/AttentionTiles.h"
+#include "lib/Kernels/RowKernel.h"
 #include "lib/Kernels/ValueCopy.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -348,7 +349,6 @@ void AttentionTiler::queryRow(const Group &group, Value row, Value head,
   view.batch = loops.toIndex(loops.load(op.getSentences(), row));
   view.head = head;
   Value position = loops.toIndex(loops.load(op.getPositions(), row));
-  Value keyRow = op.getShared() ? view.batch : row;
   view.keyBegin = loops.index(0);
   view.keyEnd = loops.size(op.getKey(), 1);
   if (!op.getShared()) {
@@ -369,9 +369,22 @@ void AttentionTiler::queryRow(const Group &group, Value row, Value head,
   Value keysOf = keyHead(head);
   view.queries =
       headRows(loops, op.getQuery(), Value(), head, op.getQueryWidth());
-  view.keys = headRows(loops, op.getKey(), keyRow, keysOf, op.getKeyWidth());
-  view.values =
-      headRows(loops, op.getValue(), keyRow, keysOf, op.getValueWidth());
+  if (op.getHistory()) {
+    // All caches as one, of which the row's past picks.
+    view.places.history = rowView(loops, op.getHistory(), row);
+    view.places.cacheRows = loops.size(op.getKey(), 1);
+    view.keys = headRowsOfAll(loops, op.getKey(), keysOf, op.getKeyWidth());
+    view.values =
+        headRowsOfAll(loops, op.getValue(), keysOf, op.getValueWidth());
+  } else {
+    Value cache = op.getShared() ? view.batch
+                  : op.getCaches()
+                      ? loops.toIndex(loops.load(op.getCaches(), row))
+                      : row;
+    view.keys = headRows(loops, op.getKey(), cache, keysOf, op.getKeyWidth());
+    view.values =
+        headRows(loops, op.getValue(), cache, keysOf, op.getValueWidth());
+  }
   view.result =
       headRows(loops, op.getDestination(), Value(), head, op.getValueWidth());
   view.parts = &group.parts;
@@ -405,6 +418,11 @@ static bool hasContiguousRows(Value memref) {
   return type && type.isLastDimUnitStride();
 }
 
+/// A history counts rows through all caches.
+static bool hasDenseCaches(AttentionOp op) {
+  return !op.getHistory() || (isRows(op.getKey()) && isRows(op.getValue()));
+}
+
 namespace {
 struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
   using Base::Base;
@@ -422,7 +440,7 @@ struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
           std::max({op.getQueryWidth(), op.getKeyWidth(), op.getValueWidth()});
       if (widest <= kMostHeadWidth && op.getDestination() &&
           hasContiguousRows(op.getDestination()) &&
-          llvm::all_of(buffers, hasContiguousRows))
+          llvm::all_of(buffers, hasContiguousRows) && hasDenseCaches(op))
         ops.push_back(op);
     });
     for (AttentionOp op : ops) {

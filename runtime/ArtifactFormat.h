@@ -54,10 +54,10 @@
 //        byte-level: "bos": 0, "eos": 2 (put around the pieces), "unknown": 3,
 //            "special": [ids dropped from text], "clean_up": 1 (take back the
 //            space in front of English punctuation)},
-//     "entries": [{"name": "encode", "symbol": ..., "arena_symbol": ...,
-//        "dims": ["batch", "source"],
+//     "entries": [{"name": "decode.step", "role": "step", "decoder": "decode",
+//        "symbol": ..., "arena_symbol": ..., "dims": ["rows", "batch"],
 //        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",
-//                       "shape": ["batch", "source"]}, ...]}],
+//                       "shape": ["rows"]}, ...]}],
 //     "libraries": ["libheddle-onednn.so"],      what the code calls
 //     "kernels": ["linear_256x1536", ...],       what a profile counts
 //     "kernel_types": ["i8", ...] }              and what each multiplies
@@ -67,30 +67,41 @@
 // but never more than 7. The step of such a state may have "pinned": 2, slots
 // that keep the first positions; the other 5 are a ring of the latest.
 //
-// Entries of an encoder-decoder, with the arguments the runtime knows by name:
-//   encode          ids [batch, source], lengths [batch] and, of a Longformer,
-//                   global [batch, globals] (ascending positions of its global
-//                   tokens, then numbers that are no positions) -> memory
-//   decode          ids [batch, target], memory, lengths -> logits
-//                   [batch, target, vocabulary]: the full form
-//   decode.prepare  memory, lengths -> outputs of kind "output", by name
-//   decode.step     ids [rows], positions [rows], sentences [rows], then
-//                   "input"s (lengths), "prepared" (the outputs of prepare of
-//                   that name) and "state"s (zero at the start; first dim
-//                   "rows", often a dim "capacity") -> logits [rows,
-//                   vocabulary]
-//   decode.greedy   as decode.step, with one more input, forbidden [rows,
-//                   forbidden] (ids that may not come; of the others -1) ->
-//                   values f32 and largest i32 [rows, ranges], any number: the
-//                   largest logit that is not forbidden of each range of the
-//                   vocabulary, in order, and the first id that has it. Where
-//                   none is above -inf the id is -1, and the value NaN if one
-//                   is no number, otherwise -inf
-//   shortlist.prepare, shortlist.step   likewise over candidates: two more
-//                   inputs, candidates [batch, shortlist] (target ids) and
-//                   counts [batch]; logits [rows, shortlist], -inf from a
-//                   row's count on
-// `sentences` says which row of the prepared memory (dim "batch") a row reads.
+// Entries of an encoder-decoder, by their roles, with the arguments the runtime
+// knows by name. All roles but the first are forms of a "decoder"; a form of
+// one that has candidates (dim "shortlist") has a twin without. Entries without
+// a role are left alone.
+//   encode   ids [batch, source], lengths [batch] and, of a Longformer, global
+//            [batch, globals] (ascending positions of its global tokens, then
+//            numbers that are no positions) -> memory
+//   full     ids [batch, target], memory, lengths -> logits [batch, target,
+//            vocabulary]
+//   prepare  memory, lengths -> outputs of kind "output", by name
+//   step     ids [rows], positions [rows], sentences [rows], caches [rows],
+//            then "input"s (lengths), "prepared" (the outputs of prepare of
+//            that name) and "state"s -> logits [rows, vocabulary]
+//   beam     as step, with one more input, history [rows, capacity]
+//   chunk    ids [batch, target], target_lengths [batch], caches [batch] and
+//            wanted [batch, wanted] (positions), then as step -> logits [batch,
+//            wanted, vocabulary]
+//   greedy   as step, with one more input, forbidden [rows, forbidden] (ids
+//            that may not come; of the others -1) -> values f32 and largest i32
+//            [rows, ranges], any number: the largest logit that is not
+//            forbidden of each range of the vocabulary, in order, and the first
+//            id that has it. Where none is above -inf the id is -1, and the
+//            value NaN if one is no number, otherwise -inf
+// Over candidates there are two more inputs, candidates [batch, shortlist]
+// (target ids) and counts [batch], and logits are as many as candidates: -inf
+// from a row's count on. `sentences` says which row of the prepared memory (dim
+// "batch") a row reads.
+//
+// States are zero at the start, and the same for all forms of a decoder. One of
+// constant size is led by "rows", in a chunk, whose rows are sentences, by
+// "batch": row i belongs to row i of a call. A cache, led by "caches", has a
+// slot for each position ("capacity"). Row r writes to cache caches[r] and
+// reads its past from it, or position j of it from cache history[r, j], the
+// last one its own: caches are never copied. A chunk leaves the states of
+// target_lengths positions, from which steps go on.
 //
 // Trust: an artifact is code, like an executable; loading one runs nothing but
 // its constructors, running one runs its code. Checksums find damage, not
@@ -108,7 +119,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;

@@ -31,6 +31,8 @@ public:
   /// `rows` empty rows, with room for so many tokens.
   void reset(int64_t rows, int64_t tokens);
   const TokenIds &operator[](int64_t row) const { return rows[size_t(row)]; }
+  /// Row i, which is empty, gets tokens.
+  void set(int64_t row, const TokenIds &tokens) { rows[size_t(row)] = tokens; }
   /// Row i becomes what row kept[i].row was, and its token.
   void keep(const std::vector<Continuation> &kept);
 

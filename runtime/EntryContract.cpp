@@ -1,8 +1,8 @@
 //===- EntryContract.cpp - Entries of an encoder-decoder ------------------===//
 //
-// The contract as a table: for each entry its dims, what is at hand when it is
+// The contract as a table: for each role its dims, what is at hand when it is
 // called, and its logits. The outputs of encode are at hand for all later
-// entries, the outputs of a prepare for its step.
+// entries, the outputs of a prepare for the other forms of its decoder.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,9 +46,11 @@ namespace {
 
 /// What the runtime promises to one entry and expects of it.
 struct Rule {
-  const char *entry;
+  Role role;
   std::vector<Dim> dims;
   std::vector<Argument> atHand;
+  /// The leading dim of states of constant size.
+  Dim leading = Dim::Rows;
   /// The shape of the one output `logits`; empty where outputs are others.
   std::vector<Extent> logits;
   /// Whether outputs are the largest logits of ranges; otherwise, without
@@ -62,6 +64,12 @@ struct Rule {
 template <typename... Parts>
 static Status error(const Entry &entry, const Parts &...parts) {
   return Status::error("manifest: entry '", entry.name, "' ", parts...);
+}
+
+/// A row of a state is moved as a whole, and a cache is one row's.
+static bool isLedBy(const Argument &state, Dim dim) {
+  return !state.shape.empty() && state.shape[0] == named(dim) &&
+         std::count(state.shape.begin(), state.shape.end(), named(dim)) == 1;
 }
 
 static Status checkArguments(const Entry &entry, const Rule &rule) {
@@ -81,12 +89,10 @@ static Status checkArguments(const Entry &entry, const Rule &rule) {
       break;
     }
     case ArgumentKind::State:
-      // A row of a state is moved as a whole, while the number of rows shrinks.
-      if (argument.shape.empty() || !(argument.shape[0] == named(Dim::Rows)) ||
-          std::count(argument.shape.begin(), argument.shape.end(),
-                     named(Dim::Rows)) != 1)
+      if (!isLedBy(argument, rule.leading) && !isLedBy(argument, Dim::Caches))
         return error(entry, "has the ", label, " as ", describe(argument),
-                     ", expected 'rows' as its first dimension only");
+                     ", expected '", nameOf(rule.leading),
+                     "' or 'caches' as its first dimension only");
       break;
     case ArgumentKind::Output:
       break;
@@ -133,8 +139,10 @@ static Status checkEntry(const Entry &entry, const Rule &rule) {
   if (rule.logits.empty()) {
     // An output is later an input: it must not hide one of the runtime's own.
     for (const Argument &output : outputs)
-      for (const char *taken : {"ids", "lengths", "positions", "sentences",
-                                "candidates", "counts", "forbidden", "global"})
+      for (const char *taken :
+           {"ids", "lengths", "positions", "sentences", "candidates", "counts",
+            "forbidden", "global", "caches", "history", "target_lengths",
+            "wanted"})
         if (output.name == taken)
           return error(entry, "has an output of the name '", taken,
                        "', which is an input");
@@ -151,67 +159,131 @@ static Status checkEntry(const Entry &entry, const Rule &rule) {
   return Status::success();
 }
 
-Status heddle::checkEntries(const Manifest &manifest) {
-  if (!manifest.entry("encode"))
-    return Status::error("manifest: it has no entry 'encode'");
-  const char *decoders[] = {"decode", "decode.step", "shortlist.step"};
-  if (std::none_of(std::begin(decoders), std::end(decoders),
-                   [&](const char *name) { return manifest.entry(name); }))
-    return Status::error("manifest: it has no entry 'decode', 'decode.step' or "
-                         "'shortlist.step'");
+/// A chunk leaves behind what `step`, one of the forms that go on from it,
+/// keeps.
+static Status checkSameStates(const Entry &chunk, const Entry &step) {
+  auto statesOf = [](const Entry &entry) {
+    return std::count_if(entry.arguments.begin(), entry.arguments.end(),
+                         [](const Argument &argument) {
+                           return argument.kind == ArgumentKind::State;
+                         });
+  };
+  for (Argument state : step.arguments) {
+    if (state.kind != ArgumentKind::State)
+      continue;
+    if (isLedBy(state, Dim::Rows))
+      state.shape[0] = named(Dim::Batch);
+    const Argument *left = find(chunk.arguments, state);
+    if (!left || left->type != state.type || left->shape != state.shape ||
+        left->pinned != state.pinned)
+      return error(chunk, "leaves no state '", state.name, "' as ",
+                   describe(state), ", which entry '", step.name,
+                   "' goes on from");
+  }
+  if (statesOf(chunk) != statesOf(step))
+    return error(chunk, "leaves ", statesOf(chunk), " states, but entry '",
+                 step.name, "' has ", statesOf(step));
+  return Status::success();
+}
+
+/// The rules of the encoder, or of a decoder's forms.
+static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
   Argument lengths = input("lengths", {Dim::Batch});
   std::vector<Argument> memory =
-      outputsAs(ArgumentKind::Input, manifest.entry("encode"));
-  auto atHand = [&](std::vector<Argument> inputs, const char *prepare) {
-    inputs.push_back(lengths);
-    inputs.insert(inputs.end(), memory.begin(), memory.end());
-    if (prepare) {
-      std::vector<Argument> prepared =
-          outputsAs(ArgumentKind::Prepared, manifest.entry(prepare));
-      inputs.insert(inputs.end(), prepared.begin(), prepared.end());
-    }
+      outputsAs(ArgumentKind::Input, manifest.entry(Role::Encode));
+  memory.push_back(lengths);
+  Extent width{manifest.targetVocabulary, std::nullopt};
+  if (hasCandidates) {
+    memory.push_back(input("candidates", {Dim::Batch, Dim::Shortlist}));
+    memory.push_back(input("counts", {Dim::Batch}));
+    width = named(Dim::Shortlist);
+  }
+  std::vector<Argument> prepared = outputsAs(
+      ArgumentKind::Prepared, manifest.entry(Role::Prepare, hasCandidates));
+  prepared.insert(prepared.end(), memory.begin(), memory.end());
+
+  auto with = [](std::vector<Argument> inputs,
+                 const std::vector<Argument> &others) {
+    inputs.insert(inputs.end(), others.begin(), others.end());
     return inputs;
   };
-  Argument rowIds = input("ids", {Dim::Rows});
-  Argument positions = input("positions", {Dim::Rows});
-  Argument sentences = input("sentences", {Dim::Rows});
-  Argument candidates = input("candidates", {Dim::Batch, Dim::Shortlist});
-  Argument counts = input("counts", {Dim::Batch});
-  Argument forbidden = input("forbidden", {Dim::Rows, Dim::Forbidden});
-  Extent vocabulary{manifest.targetVocabulary, std::nullopt};
+  auto dims = [&](std::vector<Dim> named) {
+    named.insert(named.end(), {Dim::Batch, Dim::Source});
+    if (hasCandidates)
+      named.push_back(Dim::Shortlist);
+    return named;
+  };
+  const std::vector<Argument> rows = {
+      input("ids", {Dim::Rows}), input("positions", {Dim::Rows}),
+      input("sentences", {Dim::Rows}), input("caches", {Dim::Rows})};
+  const std::vector<Argument> chunk = {
+      input("ids", {Dim::Batch, Dim::Target}),
+      input("target_lengths", {Dim::Batch}),
+      input("wanted", {Dim::Batch, Dim::Wanted}),
+      input("caches", {Dim::Batch})};
+  return {{Role::Full,
+           dims({Dim::Target}),
+           with({input("ids", {Dim::Batch, Dim::Target})}, memory),
+           Dim::Batch,
+           {named(Dim::Batch), named(Dim::Target), width}},
+          {Role::Prepare, dims({}), memory, Dim::Batch, {}},
+          {Role::Step,
+           dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
+           with(rows, prepared),
+           Dim::Rows,
+           {named(Dim::Rows), width}},
+          {Role::Beam,
+           dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
+           with(with({input("history", {Dim::Rows, Dim::Capacity})}, rows),
+                prepared),
+           Dim::Rows,
+           {named(Dim::Rows), width}},
+          {Role::Chunk,
+           dims({Dim::Target, Dim::Wanted, Dim::Caches, Dim::Capacity}),
+           with(chunk, prepared),
+           Dim::Batch,
+           {named(Dim::Batch), named(Dim::Wanted), width}},
+          {Role::Greedy,
+           dims({Dim::Rows, Dim::Caches, Dim::Capacity, Dim::Forbidden}),
+           with(with({input("forbidden", {Dim::Rows, Dim::Forbidden})}, rows),
+                prepared),
+           Dim::Rows,
+           {},
+           /*hasLargest=*/true}};
+}
 
-  const Rule rules[] = {
-      {"encode",
-       {Dim::Batch, Dim::Source, Dim::Globals},
-       {input("ids", {Dim::Batch, Dim::Source}), lengths,
-        input("global", {Dim::Batch, Dim::Globals})},
-       {}},
-      {"decode",
-       {Dim::Batch, Dim::Source, Dim::Target},
-       atHand({input("ids", {Dim::Batch, Dim::Target})}, nullptr),
-       {named(Dim::Batch), named(Dim::Target), vocabulary}},
-      {"decode.prepare", {Dim::Batch, Dim::Source}, atHand({}, nullptr), {}},
-      {"decode.step",
-       {Dim::Rows, Dim::Batch, Dim::Source, Dim::Capacity},
-       atHand({rowIds, positions, sentences}, "decode.prepare"),
-       {named(Dim::Rows), vocabulary}},
-      {"decode.greedy",
-       {Dim::Rows, Dim::Batch, Dim::Source, Dim::Capacity, Dim::Forbidden},
-       atHand({rowIds, positions, sentences, forbidden}, "decode.prepare"),
-       {},
-       /*hasLargest=*/true},
-      {"shortlist.prepare",
-       {Dim::Batch, Dim::Source, Dim::Shortlist},
-       atHand({candidates, counts}, nullptr),
-       {}},
-      {"shortlist.step",
-       {Dim::Rows, Dim::Batch, Dim::Source, Dim::Capacity, Dim::Shortlist},
-       atHand({rowIds, positions, sentences, candidates, counts},
-              "shortlist.prepare"),
-       {named(Dim::Rows), named(Dim::Shortlist)}}};
-  for (const Rule &rule : rules)
-    if (const Entry *entry = manifest.entry(rule.entry))
+static Status checkDecoder(const Manifest &manifest, bool hasCandidates) {
+  for (const Rule &rule : rulesOf(manifest, hasCandidates))
+    if (const Entry *entry = manifest.entry(rule.role, hasCandidates))
       if (Status status = checkEntry(*entry, rule); !status.ok())
         return status;
+  const Entry *chunk = manifest.entry(Role::Chunk, hasCandidates);
+  for (Role role : {Role::Step, Role::Beam, Role::Greedy})
+    if (const Entry *step = manifest.entry(role, hasCandidates); chunk && step)
+      if (Status status = checkSameStates(*chunk, *step); !status.ok())
+        return status;
+  return Status::success();
+}
+
+Status heddle::checkEntries(const Manifest &manifest) {
+  const Entry *encode = manifest.entry(Role::Encode);
+  if (!encode)
+    return Status::error("manifest: it has no entry with the role 'encode'");
+  if (!manifest.entry(Role::Full) && !manifest.entry(Role::Step) &&
+      !manifest.entry(Role::Step, /*hasCandidates=*/true))
+    return Status::error("manifest: it has no entry with the role 'full' or "
+                         "'step'");
+  const Rule rule = {Role::Encode,
+                     {Dim::Batch, Dim::Source, Dim::Globals},
+                     {input("ids", {Dim::Batch, Dim::Source}),
+                      input("lengths", {Dim::Batch}),
+                      input("global", {Dim::Batch, Dim::Globals})},
+                     Dim::Batch,
+                     {}};
+  if (Status status = checkEntry(*encode, rule); !status.ok())
+    return status;
+  for (bool hasCandidates : {false, true})
+    if (Status status = checkDecoder(manifest, hasCandidates); !status.ok())
+      return status;
   return Status::success();
 }

@@ -1,9 +1,9 @@
 //===- EntryContract.h - Entries of an encoder-decoder ----------*- C++ -*-===//
 //
-// The runtime knows an artifact's entries and their inputs by name, as
-// ArtifactFormat.h lists them. Here a manifest is compared with that list when
-// it is compiled and when it is loaded, so that nothing has to be checked when
-// an entry is called.
+// The runtime knows an artifact's entries by their roles and their inputs by
+// name, as ArtifactFormat.h lists them. Here a manifest is compared with that
+// list when it is compiled and when it is loaded, so that nothing has to be
+// checked when an entry is called.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +16,8 @@
 namespace heddle {
 
 /// Checks that there is an encoder and some form of a decoder, and every entry
-/// whose name the runtime knows: its dims, that each of its inputs is one the
-/// runtime has, with that dtype and shape, and its logits. Entries of other
-/// names are left alone.
+/// with a role: its dims, that each of its inputs is one the runtime has, with
+/// that dtype and shape, its states, and its logits.
 Status checkEntries(const Manifest &manifest);
 
 } // namespace heddle

@@ -356,7 +356,7 @@ static DecoderForm formFor(const Model &model, const Constraints &constraints,
                      (options.samples && settings.temperature > 0) ||
                      constraints.changesScores() ||
                      !constraints.mostForbidden() ||
-                     !model.entryPoint("decode.greedy");
+                     !model.entryPoint(Role::Greedy);
   return needsLogits ? DecoderForm::Step : DecoderForm::GreedyStep;
 }
 
@@ -370,6 +370,21 @@ static Status checkPrefixes(const Model &model,
     if (Status status = model.checkTarget(prefixes[i]); !status.ok())
       return Status::error("prefix ", i + 1, " of a batch ", status.message());
   return Status::success();
+}
+
+/// The start token and all but the last of each prefix; nothing where that is
+/// empty.
+static std::vector<TokenIds> inputsBefore(const std::vector<TokenIds> &prefixes,
+                                          int32_t start) {
+  std::vector<TokenIds> inputs;
+  for (const TokenIds &prefix : prefixes) {
+    inputs.emplace_back();
+    if (prefix.empty())
+      continue;
+    inputs.back().push_back(start);
+    inputs.back().insert(inputs.back().end(), prefix.begin(), prefix.end() - 1);
+  }
+  return inputs;
 }
 
 Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
@@ -403,6 +418,12 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
     if (shortlist)
       batch.candidates.push_back(shortlist->candidates(sources[i]));
   }
+  // What a prefix feeds before its last token; without a chunk, step by step.
+  std::vector<TokenIds> inputs;
+  if (model.entryPoint(Role::Chunk, shortlist))
+    inputs = inputsBefore(prefixes, *manifest.generation.start);
+  for (const TokenIds &input : inputs)
+    request.chunk = std::max(request.chunk, int64_t(input.size()));
   if (Status status = session.begin(sources, request, batch.candidates);
       !status.ok())
     return status;
@@ -414,6 +435,11 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
                        : single.emplace(batch, options);
   search.tokens.reset(int64_t(sources.size()) * settings->beams,
                       std::min(request.length, kReservedTokens));
+  if (request.chunk > 0) {
+    session.runChunk(inputs);
+    for (size_t i = 0; i < prefixes.size(); ++i)
+      search.tokens.set(int64_t(i), prefixes[i]);
+  }
   if (Status status =
           runSteps(session, *manifest.generation.start, search.tokens, search);
       !status.ok())

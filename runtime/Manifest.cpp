@@ -16,8 +16,10 @@ using namespace heddle;
 using nlohmann::json;
 
 static constexpr std::array<std::string_view, kNumDims> kDimNames = {
-    "batch",    "source",    "target",    "rows",
-    "capacity", "shortlist", "forbidden", "globals"};
+    "batch",     "source",    "target",  "rows",   "capacity",
+    "shortlist", "forbidden", "globals", "caches", "wanted"};
+static constexpr std::array<std::string_view, kNumRoles> kRoleNames = {
+    "encode", "full", "prepare", "step", "beam", "chunk", "greedy"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16"};
@@ -44,6 +46,9 @@ std::string heddle::nameOf(const Extent &extent) {
   return extent.size == Extent::kUnbounded
              ? name
              : name + "<=" + std::to_string(extent.size);
+}
+std::string_view heddle::nameOf(Role role) {
+  return kRoleNames[static_cast<size_t>(role)];
 }
 std::string_view heddle::nameOf(ArgumentKind kind) {
   return kKindNames[static_cast<size_t>(kind)];
@@ -113,6 +118,13 @@ const Argument *Entry::argument(std::string_view wanted,
 const Entry *Manifest::entry(std::string_view wanted) const {
   for (const Entry &entry : entries)
     if (entry.name == wanted)
+      return &entry;
+  return nullptr;
+}
+
+const Entry *Manifest::entry(Role role, bool hasCandidates) const {
+  for (const Entry &entry : entries)
+    if (entry.role == role && entry.hasCandidates == hasCandidates)
       return &entry;
   return nullptr;
 }
@@ -300,6 +312,44 @@ static Argument parseArgument(const json &value, const Entry &entry,
 
 static constexpr const char *kOneDnnLibrary = "libheddle-onednn.so";
 
+/// Only the encoder has a role without being a form of a decoder.
+static void parseRole(Entry &entry, JsonReader &reader) {
+  if (!reader.find("role"))
+    return;
+  std::string name = reader.string("role");
+  entry.role = named<Role>(kRoleNames, name);
+  if (!entry.role)
+    reader.fail("'", entry.name, "' has the role '", name,
+                "' (supported: encode, full, prepare, step, beam, chunk, "
+                "greedy)");
+  else if (entry.role != Role::Encode)
+    entry.decoder = reader.string("decoder");
+}
+
+/// Says of each form whether its decoder has candidates; then there is one of
+/// each role.
+static void findCandidates(Manifest &manifest, JsonReader &reader) {
+  auto readsCandidates = [](const Entry &entry) {
+    return std::any_of(
+        entry.dims.begin(), entry.dims.end(),
+        [](const Extent &extent) { return extent.dim == Dim::Shortlist; });
+  };
+  for (Entry &entry : manifest.entries)
+    entry.hasCandidates =
+        !entry.decoder.empty() &&
+        std::any_of(manifest.entries.begin(), manifest.entries.end(),
+                    [&](const Entry &other) {
+                      return other.decoder == entry.decoder &&
+                             readsCandidates(other);
+                    });
+  for (const Entry &entry : manifest.entries)
+    if (entry.role)
+      if (const Entry *first = manifest.entry(*entry.role, entry.hasCandidates);
+          first != &entry)
+        reader.fail("has two entries with the role '", nameOf(*entry.role),
+                    "', '", first->name, "' and '", entry.name, "'");
+}
+
 static Entry parseEntry(const json &value, const Manifest &manifest,
                         Status &status) {
   JsonReader reader(value, "an entry", status);
@@ -307,14 +357,16 @@ static Entry parseEntry(const json &value, const Manifest &manifest,
   entry.name = reader.string("name");
   if (manifest.entry(entry.name))
     reader.fail("repeats the name '", entry.name, "'");
+  parseRole(entry, reader);
   entry.symbol = reader.string("symbol");
   entry.arenaSymbol = reader.string("arena_symbol");
   for (const std::string &name : reader.strings("dims")) {
     std::optional<Extent> dim = parseDim(name);
     if (!dim)
-      reader.fail("'", entry.name, "' has the dim '", name,
-                  "' (supported: batch, source, target, rows, capacity, "
-                  "capacity<=N, shortlist, forbidden, globals)");
+      reader.fail(
+          "'", entry.name, "' has the dim '", name,
+          "' (supported: batch, source, target, rows, capacity, "
+          "capacity<=N, shortlist, forbidden, globals, caches, wanted)");
     else if (std::count(entry.dims.begin(), entry.dims.end(), *dim))
       reader.fail("'", entry.name, "' repeats the dim '", name, "'");
     else
@@ -374,6 +426,7 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
   else
     for (const json &entry : entries)
       manifest.entries.push_back(parseEntry(entry, manifest, status));
+  findCandidates(manifest, reader);
   if (reader.find("libraries"))
     manifest.libraries = reader.strings("libraries");
   for (const std::string &library : manifest.libraries)

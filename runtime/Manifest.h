@@ -34,9 +34,11 @@ enum class Dim {
   Capacity,
   Shortlist,
   Forbidden,
-  Globals
+  Globals,
+  Caches,
+  Wanted
 };
-inline constexpr size_t kNumDims = 8;
+inline constexpr size_t kNumDims = 10;
 std::string_view nameOf(Dim dim);
 
 /// The value of each dim for one batch.
@@ -46,7 +48,7 @@ public:
   int64_t operator[](Dim dim) const { return values[static_cast<size_t>(dim)]; }
 
 private:
-  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1};
+  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 };
 
 /// One element of a shape: a number, or a dim and the most that counts of it.
@@ -89,9 +91,21 @@ struct Argument {
 /// Its dtype and shape, for people: "f32 [rows, 256]".
 std::string describe(const Argument &argument);
 
+/// What the runtime calls an entry for; all but Encode are forms of a decoder.
+enum class Role { Encode, Full, Prepare, Step, Beam, Chunk, Greedy };
+inline constexpr size_t kNumRoles = 7;
+std::string_view nameOf(Role role);
+
 /// A compiled function and its arguments, in the order of HeddleCall.
 struct Entry {
   std::string name;
+  /// Entries without one are left alone.
+  std::optional<Role> role;
+  /// What forms of one decoder have in common; empty without a decoder's role.
+  std::string decoder;
+  /// Whether its decoder's logits are those of a sentence's candidates, not of
+  /// the vocabulary.
+  bool hasCandidates = false;
   std::string symbol;
   std::string arenaSymbol;
   /// None is a number.
@@ -198,6 +212,9 @@ struct Manifest {
   std::vector<ElementType> kernelTypes;
 
   const Entry *entry(std::string_view name) const;
+  /// The one that has a role, of a decoder over candidates or the vocabulary;
+  /// null where there is none.
+  const Entry *entry(Role role, bool hasCandidates = false) const;
 };
 
 /// Parses and checks the manifest. Errors begin with "manifest: " and name the

@@ -89,12 +89,14 @@ Result<Model> Model::load(const std::string &path, const LoadOptions &options) {
 }
 
 const Shortlist *Model::shortlist() const {
-  return lexicon && entryPoint("shortlist.step") ? &*lexicon : nullptr;
+  return lexicon && entryPoint(Role::Step, /*hasCandidates=*/true) ? &*lexicon
+                                                                   : nullptr;
 }
 
-const EntryPoint *Model::entryPoint(std::string_view name) const {
+const EntryPoint *Model::entryPoint(Role role, bool hasCandidates) const {
+  const Entry *entry = manifest().entry(role, hasCandidates);
   for (const EntryPoint &entryPoint : entryPoints)
-    if (entryPoint.description->name == name)
+    if (entryPoint.description == entry)
       return &entryPoint;
   return nullptr;
 }

@@ -56,8 +56,8 @@ public:
   /// Null where the artifact has no shortlist, or no code that uses it.
   const Shortlist *shortlist() const;
 
-  /// Null where the artifact has no such entry.
-  const EntryPoint *entryPoint(std::string_view name) const;
+  /// The entry of Manifest::entry; null where the artifact has none.
+  const EntryPoint *entryPoint(Role role, bool hasCandidates = false) const;
   /// Bytes of scratch memory that each thread of a call needs.
   int64_t scratchBytes() const { return scratch; }
   /// The section `weights`; null where there is none.

@@ -20,6 +20,9 @@ using namespace heddle;
 /// No position of a sentence, and behind all that are.
 static constexpr int32_t kNoPosition = std::numeric_limits<int32_t>::max();
 
+/// No position that a chunk has.
+static constexpr int32_t kNone = -1;
+
 /// The bytes of `count` rows of `width` four-byte elements.
 static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
   int64_t bytes;
@@ -47,20 +50,25 @@ Status Session::begin(const std::vector<TokenIds> &sources,
       candidates.size() != sources.size())
     return Status::error("a batch of ", sources.size(), " sentences has ",
                          candidates.size(), " lists of candidates");
-  if (Status status = findEntries(request.form); !status.ok())
+  if (Status status = findEntries(request); !status.ok())
     return status;
 
   dims[Dim::Batch] = static_cast<int64_t>(sources.size());
-  dims[Dim::Rows] = dims[Dim::Batch] * request.rowsPerSentence;
+  dims[Dim::Rows] = dims[Dim::Caches] =
+      dims[Dim::Batch] * request.rowsPerSentence;
   dims[Dim::Source] = static_cast<int64_t>(longest);
   dims[Dim::Target] = dims[Dim::Capacity] =
       std::max<int64_t>(request.length, 1);
+  dims[Dim::Wanted] =
+      request.form == DecoderForm::Chunk ? dims[Dim::Target] : 1;
+  if (request.chunk > 0)
+    dims[Dim::Target] = request.chunk;
   dims[Dim::Shortlist] = static_cast<int64_t>(widest);
   dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);
   if (Status status = layOut(request); !status.ok())
     return Status::error("a batch of ", sources.size(), " sentences with ",
-                         longest, " source and ", dims[Dim::Target],
+                         longest, " source and ", dims[Dim::Capacity],
                          " target tokens ", status.message());
   fillInputs(sources, candidates);
   findDecoderResults();
@@ -71,35 +79,49 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   return Status::success();
 }
 
-/// The names of a decoder's entries `prepare` and `decode`; null where a form
-/// has none.
-static std::pair<const char *, const char *> decoderEntries(DecoderForm form) {
+/// The role of a decoder's form.
+static Role roleOf(DecoderForm form) {
   switch (form) {
+  case DecoderForm::Chunk:
+    return Role::Chunk;
   case DecoderForm::None:
-    return {nullptr, nullptr};
+    return Role::Encode;
   case DecoderForm::Full:
-    return {nullptr, "decode"};
+    return Role::Full;
   case DecoderForm::Step:
-    return {"decode.prepare", "decode.step"};
-  case DecoderForm::GreedyStep:
-    return {"decode.prepare", "decode.greedy"};
   case DecoderForm::ShortlistStep:
-    return {"shortlist.prepare", "shortlist.step"};
+    return Role::Step;
+  case DecoderForm::GreedyStep:
+    return Role::Greedy;
   }
   __builtin_unreachable();
 }
 
-Status Session::findEntries(DecoderForm form) {
-  auto [prepareName, decodeName] = decoderEntries(form);
-  encode.entry = model.entryPoint("encode");
-  // What a decoder has nothing to prepare from, it has no entry for.
-  prepare.entry = prepareName ? model.entryPoint(prepareName) : nullptr;
-  decode.entry = decodeName ? model.entryPoint(decodeName) : nullptr;
-  for (auto [binding, name] :
-       {std::pair(&encode, "encode"), std::pair(&decode, decodeName)})
-    if (name && !binding->entry)
-      return Status::error("'", model.artifact().path(), "' has no entry '",
-                           name, "'");
+Status Session::findEntries(const DecoderRequest &request) {
+  DecoderForm form = request.form;
+  encode.entry = model.entryPoint(Role::Encode);
+  prepare.entry = chunk.entry = decode.entry = nullptr;
+  if (form == DecoderForm::None)
+    return Status::success();
+  bool hasCandidates = form == DecoderForm::ShortlistStep;
+  // Rows that part share their past; without caches there is none to share.
+  if (roleOf(form) == Role::Step && request.rowsPerSentence > 1)
+    decode.entry = model.entryPoint(Role::Beam, hasCandidates);
+  if (!decode.entry)
+    decode.entry = model.entryPoint(roleOf(form), hasCandidates);
+  if (!decode.entry)
+    return Status::error(
+        "'", model.artifact().path(), "' has no decoder with the role '",
+        nameOf(roleOf(form)), hasCandidates ? "' over candidates" : "'");
+  if (request.chunk > 0) {
+    chunk.entry = model.entryPoint(Role::Chunk, hasCandidates);
+    if (!chunk.entry)
+      return Status::error("'", model.artifact().path(),
+                           "' has no decoder with the role 'chunk'");
+  }
+  // Where a decoder has nothing to prepare it has no entry for that.
+  if (form != DecoderForm::Full)
+    prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
   return Status::success();
 }
 
@@ -113,29 +135,44 @@ Status Session::layOut(const DecoderRequest &request) {
   auto key = [](const char *name) {
     return std::pair(ArgumentKind::Input, std::string_view(name));
   };
+  // A state stays what it is for later entries, an output becomes `kind`.
   auto shareOutputs = [](const Binding &binding, ArgumentKind kind,
                          Places &shared) {
+    ArgumentKind shares =
+        kind == ArgumentKind::State ? kind : ArgumentKind::Output;
     const std::vector<Argument> &arguments =
         binding.entry->description->arguments;
     for (size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i].kind == ArgumentKind::Output)
+      if (arguments[i].kind == shares)
         shared[{kind, arguments[i].name}] = binding.places[i];
   };
 
   int64_t sourcePlace = place(batch, dims[Dim::Source]);
-  int64_t decoderPlace = request.form == DecoderForm::Full
-                             ? place(batch, dims[Dim::Target])
-                             : place(rows);
+  bool isWhole =
+      request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
+  int64_t decoderPlace =
+      isWhole ? place(batch, dims[Dim::Target]) : place(rows);
+  bool hasHistory =
+      decode.entry && decode.entry->description->role == Role::Beam;
+  bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
+  int64_t chunkPlace =
+      request.chunk > 0 ? place(batch, request.chunk) : decoderPlace;
+  int64_t sentenceCachePlace = place(batch);
   Places shared = {
       {key("ids"), sourcePlace},
       {key("lengths"), place(batch)},
       {key("global"), place(batch, dims[Dim::Globals])},
       {key("positions"), place(rows)},
       {key("sentences"), place(rows)},
+      {key("caches"), place(rows)},
       {key("candidates"), place(batch, dims[Dim::Shortlist])},
       {key("counts"), place(batch)},
       {key("forbidden"), place(rows, dims[Dim::Forbidden])},
+      {key("history"), place(hasHistory ? rows : 0, dims[Dim::Capacity])},
+      {key("target_lengths"), place(batch)},
+      {key("wanted"), place(hasChunk ? batch : 0, dims[Dim::Wanted])},
   };
+  int64_t cachePlace = shared[key("caches")];
   if (Status status = bind(encode, shared); !status.ok())
     return status;
   shareOutputs(encode, ArgumentKind::Input, shared);
@@ -145,9 +182,18 @@ Status Session::layOut(const DecoderRequest &request) {
     shareOutputs(prepare, ArgumentKind::Prepared, shared);
   }
   shared[key("ids")] = decoderPlace;
+  if (request.form == DecoderForm::Chunk)
+    shared[key("caches")] = sentenceCachePlace;
   if (decode.entry)
     if (Status status = bind(decode, shared); !status.ok())
       return status;
+  if (chunk.entry) {
+    shareOutputs(decode, ArgumentKind::State, shared);
+    shared[key("ids")] = chunkPlace;
+    shared[key("caches")] = sentenceCachePlace;
+    if (Status status = bind(chunk, shared); !status.ok())
+      return status;
+  }
   int64_t arenaPlace = workspace.place(arenaBytes);
   std::optional<int64_t> sparePlace;
   if (request.rowsPerSentence > 1)
@@ -171,10 +217,16 @@ Status Session::layOut(const DecoderRequest &request) {
   globals = integers(shared[key("global")]);
   positions = integers(shared[key("positions")]);
   sentences = integers(shared[key("sentences")]);
+  caches = integers(cachePlace);
+  sentenceCaches = integers(sentenceCachePlace);
+  history = hasHistory ? integers(shared[key("history")]) : nullptr;
+  chunkIds = integers(chunkPlace);
+  targetLengths = integers(shared[key("target_lengths")]);
+  wanted = integers(shared[key("wanted")]);
   candidateIds = integers(shared[key("candidates")]);
   counts = integers(shared[key("counts")]);
   forbiddenIds = integers(shared[key("forbidden")]);
-  for (Binding *binding : {&encode, &prepare, &decode})
+  for (Binding *binding : {&encode, &prepare, &chunk, &decode})
     if (binding->entry)
       connect(*binding);
   return Status::success();
@@ -185,10 +237,12 @@ Status Session::bind(Binding &binding, const Places &shared) {
   const Entry &entry = *binding.entry->description;
   binding.places.clear();
   for (const Argument &argument : entry.arguments) {
-    bool own = argument.kind == ArgumentKind::Output ||
-               argument.kind == ArgumentKind::State;
-    binding.places.push_back(own ? workspace.place(argument.byteSize(dims))
-                                 : shared.at({argument.kind, argument.name}));
+    auto place = shared.find({argument.kind, argument.name});
+    bool mayBeOwn = argument.kind == ArgumentKind::Output ||
+                    argument.kind == ArgumentKind::State;
+    binding.places.push_back(mayBeOwn && place == shared.end()
+                                 ? workspace.place(argument.byteSize(dims))
+                                 : place->second);
   }
   binding.dims.clear();
   for (const Extent &dim : entry.dims)
@@ -201,12 +255,20 @@ Status Session::bind(Binding &binding, const Places &shared) {
   return Status::success();
 }
 
-/// Bytes of all rows of the decoder's widest state, or of an i32 for each.
+/// Whether rows move with `argument`: a state of theirs, or their history.
+static bool isOfRows(const Argument &argument) {
+  return argument.kind == ArgumentKind::State
+             ? argument.shape.front().dim == Dim::Rows
+             : argument.kind == ArgumentKind::Input &&
+                   argument.name == "history";
+}
+
+/// Bytes of all rows of the widest that moves with them, or of an i32 for each.
 int64_t Session::widestState() const {
   int64_t widest = bytesOf(dims[Dim::Rows]).value_or(0);
   if (decode.entry)
     for (const Argument &argument : decode.entry->description->arguments)
-      if (argument.kind == ArgumentKind::State)
+      if (isOfRows(argument))
         widest = std::max(widest, argument.byteSize(dims).value_or(0));
   return widest;
 }
@@ -230,6 +292,8 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
               row + dims[Dim::Source], pad);
     lengths[i] = static_cast<int32_t>(sources[i].size());
     sentences[i] = static_cast<int32_t>(i);
+    caches[i] = sentenceCaches[i] =
+        static_cast<int32_t>(static_cast<int64_t>(i) * rowsPerSentence());
     positions[i] = 0;
     row = globals + i * dims[Dim::Globals];
     auto behind =
@@ -273,8 +337,10 @@ void Session::findDecoderResults() {
       int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
       if (!isCache(arguments[i]))
         std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
-      states.push_back(
-          {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
+      // Caches stay where they are.
+      if (isOfRows(arguments[i]))
+        states.push_back(
+            {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
     }
   }
 }
@@ -303,20 +369,40 @@ void Session::call(Binding &binding) {
 
 void Session::runFull() { call(decode); }
 
+void Session::runChunk(const std::vector<TokenIds> &inputs) {
+  int64_t length = dims[Dim::Target], asked = dims[Dim::Wanted];
+  bool isAll = !chunk.entry;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    int32_t *ids = chunkIds + i * length;
+    std::fill(std::copy(inputs[i].begin(), inputs[i].end(), ids), ids + length,
+              0);
+    targetLengths[i] = static_cast<int32_t>(inputs[i].size());
+    positions[i] = targetLengths[i];
+    for (int64_t k = 0; k < asked; ++k)
+      wanted[i * asked + k] = isAll ? static_cast<int32_t>(k) : kNone;
+    if (history)
+      std::fill_n(history + i * dims[Dim::Capacity], positions[i], caches[i]);
+  }
+  call(isAll ? decode : chunk);
+}
+
 void Session::runStep() {
+  if (history)
+    for (int64_t row = 0; row < rows(); ++row)
+      history[row * dims[Dim::Capacity] + positions[row]] = caches[row];
   call(decode);
   for (int64_t row = 0; row < rows(); ++row)
     ++positions[row];
 }
 
-/// Row i becomes what row parents[i] was.
-void Session::moveRows(char *rows, int64_t rowBytes,
+/// Row i becomes what row parents[i] was: the first `usedBytes` of it.
+void Session::moveRows(char *rows, int64_t rowBytes, int64_t usedBytes,
                        const std::vector<int32_t> &parents) {
   auto at = [&](char *base, size_t row) {
     return base + static_cast<int64_t>(row) * rowBytes;
   };
   auto copy = [&](char *to, const char *from) {
-    std::memcpy(to, from, static_cast<size_t>(rowBytes));
+    std::memcpy(to, from, static_cast<size_t>(usedBytes));
   };
   // Where rows only move to the front, none is overwritten before it is read.
   bool movesToFront = true;
@@ -332,8 +418,24 @@ void Session::moveRows(char *rows, int64_t rowBytes,
 
 void Session::keep(const std::vector<int32_t> &parents) {
   for (const State &state : states)
-    moveRows(state.rows, state.rowBytes, parents);
-  for (int32_t *numbers : {positions, sentences})
-    moveRows(reinterpret_cast<char *>(numbers), sizeof(int32_t), parents);
+    moveRows(state.rows, state.rowBytes, state.rowBytes, parents);
+  if (history) {
+    int32_t longest = *std::max_element(positions, positions + rows());
+    moveRows(reinterpret_cast<char *>(history), *bytesOf(dims[Dim::Capacity]),
+             *bytesOf(longest), parents);
+  }
+  for (int32_t *numbers : {positions, sentences, caches})
+    moveRows(reinterpret_cast<char *>(numbers), sizeof(int32_t),
+             sizeof(int32_t), parents);
   dims[Dim::Rows] = static_cast<int64_t>(parents.size());
+  if (!history)
+    return;
+  // Children of one parent write to caches of their own, any of the sentence's:
+  // the slots of a position are written once.
+  for (int64_t row = 0, number = 0; row < rows(); ++row) {
+    bool isSame = row > 0 && sentences[row] == sentences[row - 1];
+    number = isSame ? number + 1 : 0;
+    caches[row] =
+        static_cast<int32_t>(sentences[row] * rowsPerSentence() + number);
+  }
 }

@@ -31,20 +31,25 @@ namespace heddle {
 
 using TokenIds = std::vector<int32_t>;
 
-/// The forms of a decoder: the whole target at once, or token by token over
-/// the vocabulary, of which GreedyStep returns the largest logits only, or over
-/// each sentence's candidates; or none, where the encoder is all that runs.
-enum class DecoderForm { None, Full, Step, GreedyStep, ShortlistStep };
+/// The forms of a decoder: the whole target at once, or as a chunk, which
+/// leaves states; or token by token over the vocabulary, of which GreedyStep
+/// returns the largest logits only, or over each sentence's candidates; or
+/// none, where the encoder is all that runs.
+enum class DecoderForm { None, Full, Chunk, Step, GreedyStep, ShortlistStep };
 
 /// What a batch asks of a decoder.
 struct DecoderRequest {
   DecoderForm form = DecoderForm::None;
-  /// The target length of the full form, or the most steps of a row.
+  /// The target length of the full form or chunk, or the most positions of a
+  /// row.
   int64_t length = 1;
   /// The most rows that decode one sentence.
   int64_t rowsPerSentence = 1;
   /// The most ids that a row of GreedyStep forbids.
   int64_t forbidden = 0;
+  /// The most positions that runChunk takes before a step form goes on; 0 where
+  /// it is not called.
+  int64_t chunk = 0;
 };
 
 /// What a session may use beside its own thread: threads to share its work
@@ -91,7 +96,8 @@ public:
   }
   int64_t forbiddenWidth() const { return dims[Dim::Forbidden]; }
   /// The decoder's result, which the caller may overwrite:
-  /// [sentences, length, vocabulary] or [rows, vocabulary or candidates()].
+  /// [sentences, length, vocabulary], of a chunk, too, or [rows, vocabulary or
+  /// candidates()].
   float *logits() const { return decoderLogits; }
   /// The result of GreedyStep for a row.
   LargestLogits largest(int64_t row) const {
@@ -102,6 +108,10 @@ public:
 
   /// Runs the full form over ids().
   void runFull();
+  /// Runs the decoder over the first positions of each sentence at once, behind
+  /// which its row then is: `inputs`, one list a sentence, none longer than was
+  /// asked for. Only the form Chunk has logits of them.
+  void runChunk(const std::vector<TokenIds> &inputs);
   /// Runs one step of all rows, each at its position, which is then the next.
   void runStep();
 
@@ -111,7 +121,8 @@ public:
   int32_t sentence(int64_t row) const { return sentences[row]; }
   int32_t position(int64_t row) const { return positions[row]; }
   /// Goes on with as many rows as there are parents: row i continues what row
-  /// parents[i] was. No sentence may get more rows than were asked for.
+  /// parents[i] was. No sentence may get more rows than were asked for, which
+  /// stand together.
   void keep(const std::vector<int32_t> &parents);
 
 private:
@@ -122,7 +133,7 @@ private:
     std::vector<void *> buffers;
     std::vector<int64_t> dims;
   };
-  /// One state of the decoder: a row is `rowBytes` long.
+  /// One state of constant size: a row is `rowBytes` long.
   struct State {
     char *rows;
     int64_t rowBytes;
@@ -130,7 +141,7 @@ private:
   /// The places of what later entries read, by kind and name.
   using Places = std::map<std::pair<ArgumentKind, std::string_view>, int64_t>;
 
-  Status findEntries(DecoderForm form);
+  Status findEntries(const DecoderRequest &request);
   Status layOut(const DecoderRequest &request);
   Status bind(Binding &binding, const Places &shared);
   int64_t widestState() const;
@@ -138,8 +149,11 @@ private:
   void fillInputs(const std::vector<TokenIds> &sources,
                   const std::vector<TokenIds> &candidates);
   void findDecoderResults();
-  void moveRows(char *rows, int64_t rowBytes,
+  void moveRows(char *rows, int64_t rowBytes, int64_t usedBytes,
                 const std::vector<int32_t> &parents);
+  int64_t rowsPerSentence() const {
+    return dims[Dim::Caches] / dims[Dim::Batch];
+  }
   void call(Binding &binding);
 
   const Model &model;
@@ -151,7 +165,7 @@ private:
   int64_t arenaBytes = 0;
   void *arena = nullptr;
   void *scratch = nullptr;
-  Binding encode, prepare, decode;
+  Binding encode, prepare, chunk, decode;
   std::vector<State> states;
   /// Memory for the rows of the widest state; null where each sentence has one
   /// row, which moves to the front alone.
@@ -160,6 +174,12 @@ private:
   int32_t *sourceIds = nullptr, *lengths = nullptr, *globals = nullptr;
   int32_t *candidateIds = nullptr, *counts = nullptr;
   int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
+  /// The cache that each row writes to, and the one that holds each position of
+  /// its past, [rows, capacity]; null where that is always its own.
+  int32_t *caches = nullptr, *history = nullptr;
+  int32_t *chunkIds = nullptr, *targetLengths = nullptr, *wanted = nullptr;
+  /// Of a chunk, whose rows are sentences.
+  int32_t *sentenceCaches = nullptr;
   int32_t *forbiddenIds = nullptr, *largestIds = nullptr;
   float *decoderLogits = nullptr;
   /// The width of a row of GreedyStep's results.

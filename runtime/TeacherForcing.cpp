@@ -2,7 +2,7 @@
 //
 // The full form runs once over a padded batch: what stands behind a target's
 // end cannot reach its logits, since a decoder looks back only. The step form
-// is fed the same tokens one by one.
+// is fed the same tokens one by one, a chunk those of each sentence at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,15 +20,29 @@ static int32_t inputAt(const TokenIds &target, int64_t position,
   return position == 0 ? start : target[position - 1];
 }
 
-static Status scoreFull(Session &session, const std::vector<TokenIds> &targets,
-                        int64_t longest, int32_t start, int64_t vocabulary,
-                        const LogitsSink &sink) {
+static void runFull(Session &session, const std::vector<TokenIds> &targets,
+                    int64_t longest, int32_t start) {
   for (size_t i = 0; i < targets.size(); ++i)
     for (int64_t k = 0; k < longest; ++k)
       session.ids()[i * longest + k] = k < int64_t(targets[i].size())
                                            ? inputAt(targets[i], k, start)
                                            : start;
   session.runFull();
+}
+
+static void runChunk(Session &session, const std::vector<TokenIds> &targets,
+                     int32_t start) {
+  std::vector<TokenIds> inputs(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i)
+    for (size_t k = 0; k < targets[i].size(); ++k)
+      inputs[i].push_back(inputAt(targets[i], int64_t(k), start));
+  session.runChunk(inputs);
+}
+
+/// Passes on what stands in [sentences, longest, vocabulary].
+static Status tellLogits(Session &session, const std::vector<TokenIds> &targets,
+                         int64_t longest, int64_t vocabulary,
+                         const LogitsSink &sink) {
   for (size_t i = 0; i < targets.size(); ++i)
     for (size_t k = 0; k < targets[i].size(); ++k)
       if (Status status =
@@ -90,8 +104,13 @@ Status heddle::scoreTargets(const Model &model, Session &session,
   if (Status status = session.begin(sources, {form, longest}); !status.ok())
     return status;
   int64_t vocabulary = model.manifest().targetVocabulary;
-  if (form == DecoderForm::Full)
-    return scoreFull(session, targets, longest, *start, vocabulary, sink);
+  if (form == DecoderForm::Full || form == DecoderForm::Chunk) {
+    if (form == DecoderForm::Full)
+      runFull(session, targets, longest, *start);
+    else
+      runChunk(session, targets, *start);
+    return tellLogits(session, targets, longest, vocabulary, sink);
+  }
   RowTokens tokens;
   tokens.reset(int64_t(sources.size()), longest);
   GivenTargets given(session, targets, vocabulary, sink);

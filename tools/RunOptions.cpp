@@ -61,7 +61,8 @@ heddle-compile wrote to FILE, and prints a line for each.
                      --prefix, too
   --teacher FILE     score the target ids in FILE, one line an input, and
   --logits FILE.npy  write the logits, float32 [lines, longest, vocabulary]
-  --form full|step   with --teacher: the decoder's form (default full)
+  --form FORM        with --teacher: the decoder's form, full (the default),
+                     step or chunk
   --hidden FILE.npy  write what the encoder makes of each line instead of
                      translating it, float32 [lines, longest, width]
   --profile[=FILE]   say at the end, on standard error, how long each kernel took
@@ -181,11 +182,15 @@ static Status parsePositions(const std::string &text,
 }
 
 static Status parseForm(const std::string &text, DecoderForm &form) {
-  if (text != "full" && text != "step")
-    return Status::error("--form has the value '", text,
-                         "', expected full or step");
-  form = text == "full" ? DecoderForm::Full : DecoderForm::Step;
-  return Status::success();
+  for (auto [name, known] : {std::pair("full", DecoderForm::Full),
+                             std::pair("step", DecoderForm::Step),
+                             std::pair("chunk", DecoderForm::Chunk)})
+    if (text == name) {
+      form = known;
+      return Status::success();
+    }
+  return Status::error("--form has the value '", text,
+                       "', expected full, step or chunk");
 }
 
 /// A flag without a value, if it is one.

@@ -39,6 +39,7 @@ public:
 private:
   void locate();
   Value slotOf(Value j);
+  SmallVector<Value> keyAt(Value j);
   Value isAllowed(Value j);
   Value widen(Value element);
   Value vectorAt(Value memref, ValueRange at, int64_t width);
@@ -71,7 +72,10 @@ void QueryLoops::locate() {
   } else {
     sentence = loops.toIndex(loops.load(op.getSentences(), row[0]));
     position = loops.toIndex(loops.load(op.getPositions(), row[0]));
-    keyRow = op.getShared() ? sentence : row[0];
+    keyRow = op.getShared() ? sentence
+             : op.getCaches()
+                 ? loops.toIndex(loops.load(op.getCaches(), row[0]))
+                 : row[0];
     if (!op.getShared()) {
       // A cache holds the latest positions, up to the query's own.
       Value slots = keyCount;
@@ -104,6 +108,13 @@ Value QueryLoops::slotOf(Value j) {
                         op.getPinned());
 }
 
+/// The leading coordinates of key j and its value.
+SmallVector<Value> QueryLoops::keyAt(Value j) {
+  if (!op.getHistory())
+    return {keyRow, slotOf(j)};
+  return {loops.toIndex(loops.load(op.getHistory(), {row[0], j})), slotOf(j)};
+}
+
 Value QueryLoops::isAllowed(Value j) {
   Lanes lanes(loops.builder, loops.loc);
   if (!op.getMask())
@@ -131,7 +142,7 @@ Value QueryLoops::vectorAt(Value memref, ValueRange at, int64_t width) {
 
 Value QueryLoops::score(Value j) {
   OpBuilder &builder = loops.builder;
-  Value slot = slotOf(j);
+  SmallVector<Value> place = keyAt(j);
   Value result;
   if (op.getSimilarity().empty()) {
     Value dot = loops.fold(
@@ -140,15 +151,14 @@ Value QueryLoops::score(Value j) {
           Value qd = arith::AddIOp::create(builder, loops.loc, queryOffset, d);
           Value kd = arith::AddIOp::create(builder, loops.loc, keyOffset, d);
           Value q = widen(loops.load(op.getQuery(), append(row, qd)));
-          Value k = widen(loops.load(op.getKey(), {keyRow, slot, kd}));
+          Value k = widen(loops.load(op.getKey(), append(place, kd)));
           return loops.add(sum, loops.mul(q, k));
         });
     result = loops.mul(dot, loops.f32(op.getEffectiveScale()));
   } else {
     Value q =
         vectorAt(op.getQuery(), append(row, queryOffset), op.getQueryWidth());
-    Value k =
-        vectorAt(op.getKey(), {keyRow, slot, keyOffset}, op.getKeyWidth());
+    Value k = vectorAt(op.getKey(), append(place, keyOffset), op.getKeyWidth());
     result = inlineRegion(op.getSimilarity(), builder, {q, k});
   }
   if (op.getScore().empty())
@@ -228,10 +238,11 @@ void QueryLoops::build() {
         return loops.select(
             isAllowed(j),
             [&] {
-              Value w = weight(j, maximum), slot = slotOf(j);
+              Value w = weight(j, maximum);
+              SmallVector<Value> place = keyAt(j);
               forEachSum([&](Value y, Value d) {
                 Value v = widen(loops.load(op.getValue(),
-                                           {keyRow, slot, at(valueOffset, d)}));
+                                           append(place, at(valueOffset, d))));
                 return loops.add(y, loops.mul(w, v));
               });
               return loops.add(sum, w);

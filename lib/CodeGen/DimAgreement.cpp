@@ -37,6 +37,7 @@ private:
   LogicalResult visitCandidates(CandidateLogitsOp op);
   LogicalResult visitLinearAttention(LinearAttentionOp op);
   LogicalResult visitRead(LinearAttentionReadOp op);
+  template <typename Op> LogicalResult visitCache(Op op, Value numbers);
   LogicalResult visitRows(Operation *op, Value rows, Value tokens,
                           Value sequence);
 
@@ -95,7 +96,12 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   SmallVector<Value> rows = {op.getQuery()}, sentences;
   if (op.isStep())
     rows.append({op.getPositions(), op.getSentences()});
-  (op.getShared() ? sentences : rows).append({op.getKey(), op.getValue()});
+  // Caches are a number of their own where rows say which are theirs.
+  bool hasCaches = op.getCaches() || op.getHistory();
+  if (hasCaches)
+    rows.push_back(op.getCaches() ? op.getCaches() : op.getHistory());
+  else
+    (op.getShared() ? sentences : rows).append({op.getKey(), op.getValue()});
   if (!op.isStep())
     sentences = rows;
   llvm::SetVector<Value> masks;
@@ -114,7 +120,17 @@ LogicalResult DimAgreement::visitAttention(AttentionOp op) {
   }
   return success(succeeded(meetAll(op, rows, 0)) &&
                  succeeded(meetAll(op, sentences, 0)) &&
+                 succeeded(meetAll(op, {op.getKey(), op.getValue()}, 0)) &&
                  succeeded(meetAll(op, {op.getKey(), op.getValue()}, 1)));
+}
+
+/// What is written, a row or a sentence each, has the caches named by `caches`.
+template <typename Op>
+LogicalResult DimAgreement::visitCache(Op op, Value numbers) {
+  SmallVector<Value> rows = {op.getInput(), numbers,
+                             op.getCaches() ? op.getCaches()
+                                            : op.getDestination()};
+  return meetAll(op, rows, 0);
 }
 
 LogicalResult DimAgreement::visitCandidates(CandidateLogitsOp op) {
@@ -163,6 +179,8 @@ static Value leadingOperand(Operation *op) {
     return take.getTokens();
   if (auto put = dyn_cast<PutRowsOp>(op))
     return put.getDestination();
+  if (isa<CacheAppendOp, CacheFillOp, LastRowsOp>(op))
+    return cast<DestinationOpInterface>(op).getDestinations().front();
   return op->getOperand(0);
 }
 
@@ -186,6 +204,12 @@ LogicalResult DimAgreement::visit(Operation *op) {
     return visitRows(op, /*rows=*/Value(), take.getTokens(), take.getInput());
   if (auto put = dyn_cast<PutRowsOp>(op))
     return visitRows(op, put.getInput(), put.getTokens(), put.getDestination());
+  if (auto append = dyn_cast<CacheAppendOp>(op))
+    return visitCache(append, append.getPositions());
+  if (auto fill = dyn_cast<CacheFillOp>(op))
+    return visitCache(fill, fill.getLengths());
+  if (isa<LastRowsOp>(op))
+    return meetAll(op, SmallVector<Value>(op->getOperands()), 0);
   SmallVector<Value> operands(op->getOperands());
   int64_t rank = cast<ShapedType>(first.getType()).getRank();
   for (int64_t axis = 0; axis < rank; ++axis)

@@ -153,7 +153,7 @@ void HuggingFaceModel::buildDecode() {
                            {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
                             {"memory", {"batch", "source"}, config.width},
                             {"lengths", {"batch"}}},
-                           "logits", vocabulary, {"full", "step"});
+                           "logits", vocabulary, {"full", "step", "chunk"});
   Value memory = arguments[1];
   Value causal = layers.causalMask();
   Value mask = layers.paddingMask(arguments[2]);

@@ -264,7 +264,7 @@ void MarianModel::buildDecode() {
       {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
        {"memory", {"batch", "source"}, options.width},
        {"lengths", {"batch"}}},
-      "logits", options.targetVocabulary, {"full", "step"});
+      "logits", options.targetVocabulary, {"full", "step", "chunk"});
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
   Value matrix = outputMatrix(/*asRows=*/false);
   layers.endFunction(layers.linear(states, matrix, outputBias()));
@@ -278,7 +278,7 @@ void MarianModel::buildShortlist() {
                             {"lengths", {"batch"}},
                             {"candidates", {"batch", "shortlist"}},
                             {"counts", {"batch"}}},
-                           "logits", ShapedType::kDynamic, {"step"});
+                           "logits", ShapedType::kDynamic, {"step", "chunk"});
   Value states = decoderStates(arguments[0], arguments[1], arguments[2]);
   Value rows = layers.embedding(arguments[3], outputMatrix(/*asRows=*/true));
   Value bias = layers.embedding(arguments[3], outputBias());

@@ -213,6 +213,7 @@ Value LayerBuilder::attention(StringRef name, Value query, Value key,
   return AttentionOp::create(
              builder, nameLoc(name), query, key, value, mask,
              /*positions=*/Value(), /*sentences=*/Value(),
+             /*caches=*/Value(), /*history=*/Value(),
              /*destination=*/Value(), builder.getI64IntegerAttr(heads),
              /*kv_heads=*/IntegerAttr(), builder.getF32FloatAttr(scale),
              /*shared=*/UnitAttr(), /*rounds=*/UnitAttr(),

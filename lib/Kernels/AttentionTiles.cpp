@@ -205,10 +205,10 @@ void AttentionTiles::addTile(const HeadView &view, Value first,
   auto weights = OnlineWeightsOp::create(
       builder, loops.loc, scratch.queries, view.keys, tile.begin, tile.end,
       tile.fullBegin, tile.fullEnd, mask, view.batch, view.head, first,
-      places.origin, places.list, places.list ? view.values : Value(),
-      view.remainder, scratch.scores, scratch.last, scratch.copies,
-      scratch.weights, scratch.sums, scratch.state,
-      builder.getF32FloatAttr(exponentFactor()),
+      places.origin, places.history, places.cacheRows, places.list,
+      places.list ? view.values : Value(), view.remainder, scratch.scores,
+      scratch.last, scratch.copies, scratch.weights, scratch.sums,
+      scratch.state, builder.getF32FloatAttr(exponentFactor()),
       builder.getF32FloatAttr(scoreScale()), scores, pinned,
       builder.getI64IntegerAttr(view.stride), op.getNormalizerAttr());
   IRMapping mapping;
@@ -228,8 +228,9 @@ void AttentionTiles::addTile(const HeadView &view, Value first,
   }
   OnlineUpdateOp::create(builder, loops.loc, scratch.weights, values,
                          tile.begin, tile.end, tile.fullBegin, tile.fullEnd,
-                         places.origin, places.list, used.memref, used.slots,
-                         scratch.sums, scores, pinned);
+                         places.origin, places.history, places.cacheRows,
+                         places.list, used.memref, used.slots, scratch.sums,
+                         scores, pinned);
 }
 
 //===----------------------------------------------------------------------===//

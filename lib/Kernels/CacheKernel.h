@@ -1,4 +1,4 @@
-//===- CacheKernel.h - Kernels of cache.append ------------------*- C++ -*-===//
+//===- CacheKernel.h - Kernels of caches and of last rows -------*- C++ -*-===//
 
 #ifndef HEDDLE_LIB_KERNELS_CACHEKERNEL_H
 #define HEDDLE_LIB_KERNELS_CACHEKERNEL_H
@@ -10,6 +10,8 @@ namespace heddle {
 
 /// Builds what the op computes, at the kernel's insertion point.
 void emitKernel(CacheAppendOp op, RowKernel &kernel);
+void emitKernel(CacheFillOp op, RowKernel &kernel);
+void emitKernel(LastRowsOp op, RowKernel &kernel);
 
 } // namespace heddle
 

@@ -1,4 +1,5 @@
 #include "lib/Kernels/HeadRow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -40,13 +41,23 @@ Value heddle::headRows(VectorLoops &loops, Value memref, Value batch,
                                    counts, strides);
 }
 
+Value heddle::headRowsOfAll(VectorLoops &loops, Value memref, Value head,
+                            int64_t width) {
+  Value rows = memref::CollapseShapeOp::create(
+      loops.builder, loops.loc, memref,
+      ArrayRef<ReassociationIndices>{{0, 1}, {2}});
+  return headRows(loops, rows, /*batch=*/Value(), head, width);
+}
+
 Value heddle::rowView(VectorLoops &loops, Value rows, Value row) {
   OpBuilder &builder = loops.builder;
   auto type = cast<MemRefType>(rows.getType());
   OpFoldResult one = builder.getIndexAttr(1);
   SmallVector<OpFoldResult> offsets = {row, builder.getIndexAttr(0)};
-  SmallVector<OpFoldResult> counts = {one,
-                                      builder.getIndexAttr(type.getDimSize(1))};
+  SmallVector<OpFoldResult> counts = {
+      one, type.isDynamicDim(1)
+               ? OpFoldResult(loops.size(rows, 1))
+               : OpFoldResult(builder.getIndexAttr(type.getDimSize(1)))};
   SmallVector<OpFoldResult> strides = {one, one};
   MemRefType view = memref::SubViewOp::inferRankReducedResultType(
       type.getDimSize(1), type, offsets, counts, strides);
@@ -67,12 +78,10 @@ Value heddle::everyRow(VectorLoops &loops, Value rows, Value first,
       ArrayRef<OpFoldResult>{builder.getIndexAttr(stride), one});
 }
 
-Value KeyPlaces::rowOf(VectorLoops &loops, Value j, Value rows) const {
-  if (list)
-    j = loops.toIndex(loops.load(list, j));
+Value KeyPlaces::slotOf(VectorLoops &loops, Value j, Value slots) const {
   if (!origin)
     return j;
-  Value slots = loops.plus(loops.size(rows, 0), -pinned);
+  slots = loops.plus(slots, -pinned);
   Value slot = loops.minus(j, origin);
   Value isNextLap = loops.lessOrEqual(slots, slot);
   slot = loops.choose(isNextLap, loops.minus(slot, slots), slot);
@@ -81,6 +90,17 @@ Value KeyPlaces::rowOf(VectorLoops &loops, Value j, Value rows) const {
   // What is neither pinned nor in the ring is outside of the mask.
   slot = loops.plus(loops.most(slot, loops.index(0)), pinned);
   return loops.choose(loops.less(j, loops.index(pinned)), j, slot);
+}
+
+Value KeyPlaces::rowOf(VectorLoops &loops, Value j, Value rows) const {
+  if (list)
+    j = loops.toIndex(loops.load(list, j));
+  if (!history)
+    return slotOf(loops, j, loops.size(rows, 0));
+  Value cache = loops.toIndex(loops.load(history, j));
+  Value first =
+      arith::MulIOp::create(loops.builder, loops.loc, cache, cacheRows);
+  return loops.plus(first, slotOf(loops, j, cacheRows));
 }
 
 static int64_t elementBytes(Value memref) {

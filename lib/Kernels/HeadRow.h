@@ -24,6 +24,10 @@ void forEachPart(int64_t lanes, int64_t width,
 /// The rows of one head, [n, width], of [n, widths] or [batch, n, widths].
 mlir::Value headRows(VectorLoops &loops, mlir::Value memref, mlir::Value batch,
                      mlir::Value head, int64_t width);
+/// The same of several caches, one behind the other: [caches n, width] of
+/// [caches, n, widths].
+mlir::Value headRowsOfAll(VectorLoops &loops, mlir::Value memref,
+                          mlir::Value head, int64_t width);
 /// One row, [width], of [n, width].
 mlir::Value rowView(VectorLoops &loops, mlir::Value rows, mlir::Value row);
 
@@ -33,12 +37,17 @@ mlir::Value everyRow(VectorLoops &loops, mlir::Value rows, mlir::Value first,
 
 /// Where the keys of an online op stand: number j in row j, or at the place
 /// that a list gives (i32); position j in a ring behind pinned rows, where
-/// `origin` is not null.
+/// `origin` is not null; of the cache that a history gives (i32), where rows
+/// are those of several caches of `cacheRows` each.
 struct KeyPlaces {
-  mlir::Value origin, list;
+  mlir::Value origin, list, history, cacheRows;
   int64_t pinned = 0;
 
   mlir::Value rowOf(VectorLoops &loops, mlir::Value j, mlir::Value rows) const;
+
+private:
+  mlir::Value slotOf(VectorLoops &loops, mlir::Value j,
+                     mlir::Value slots) const;
 };
 
 /// Asks for the cache lines of a row that is needed soon, where rows are a page

@@ -74,8 +74,8 @@ public:
   RowUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
         product(loops, elementOf(op.getValues())), group(product.group()),
-        lanes(isa.lanes),
-        places{op.getOrigin(), op.getList(), int64_t(op.getPinned())} {
+        lanes(isa.lanes), places{op.getOrigin(), op.getList(), op.getHistory(),
+                                 op.getCacheRows(), int64_t(op.getPinned())} {
     std::tie(fullBegin, fullEnd) = fullPart(loops, op.getBegin(), op.getEnd(),
                                             op.getFullBegin(), op.getFullEnd());
   }

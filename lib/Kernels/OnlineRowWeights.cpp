@@ -82,7 +82,8 @@ public:
         rule{op.getFactor().convertToDouble(),
              /*hasWholeShifts=*/product.group() > 1},
         waiting(op.getScores() ? op.getScores() : op.getWeights()),
-        places{op.getOrigin(), op.getList(), int64_t(op.getPinned())} {}
+        places{op.getOrigin(), op.getList(), op.getHistory(), op.getCacheRows(),
+               int64_t(op.getPinned())} {}
 
   void build();
 

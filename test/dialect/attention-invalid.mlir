@@ -26,16 +26,48 @@ func.func @attention_c1_values(%x: tensor<?x?x8xf32>, %k: tensor<?x5x8xf32>, %v:
 // -----
 
 func.func @attention_c2_shared(%x: tensor<?x?x8xf32>) {
-  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared'}}
+  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared', 'in' and 'through'}}
   %y = transformer.attention %x, %x, %x shared {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
 
 // -----
 
+func.func @attention_c2_in(%x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
+  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared', 'in' and 'through'}}
+  %y = transformer.attention %x, %x, %x in %r {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_in_and_through(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>, %h: tensor<?x?xi32>) {
+  // expected-error @below {{expects one of 'shared', 'in' and 'through', found 2}}
+  %y = transformer.attention %q, %x, %x at %r of %r in %r through %h {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_through_shared(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>, %h: tensor<?x?xi32>) {
+  // expected-error @below {{expects one of 'shared', 'in' and 'through', found 2}}
+  %y = transformer.attention %q, %x, %x at %r of %r through %h shared {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention_c2_history(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
+  // expected-error @below {{expects a history [rows, positions], found 'tensor<?xi32>'}}
+  %y = transformer.attention %q, %x, %x at %r of %r through %r {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
 func.func @attention_c2_at(%q: tensor<?x8xf32>, %x: tensor<?x?x8xf32>, %r: tensor<?xi32>) {
-  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared'}}
-  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
+  // expected-error @below {{expects 'at' and 'of' together, and both with 'shared', 'in' and 'through'}}
+  %y = "transformer.attention"(%q, %x, %x, %r) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>) -> tensor<?x8xf32>
   return
 }
 
@@ -133,7 +165,7 @@ func.func @attention_c6(%mask: !transformer.mask, %x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly where the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {}) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return
 }
 
@@ -141,7 +173,7 @@ func.func @attention_c7_no_region(%x: tensor<?x?x8xf32>) {
 
 func.func @attention_c7_region(%x: tensor<?x?x8xf32>) {
   // expected-error @below {{expects a normalizer region exactly where the normalizer is 'region'}}
-  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>}> ({}, {}, {
+  %y = "transformer.attention"(%x, %x, %x) <{heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0>}> ({}, {}, {
   ^bb0(%s: f32):
     transformer.yield %s : f32
   }) : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>

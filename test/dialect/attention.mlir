@@ -72,6 +72,15 @@ func.func @steps(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %positions: tensor<
   return
 }
 
+// CHECK-LABEL: @caches
+func.func @caches(%q: tensor<?x8xf32>, %k: tensor<?x?x8xf32>, %rows: tensor<?xi32>, %history: tensor<?x?xi32>) {
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} at %[[ROWS:.*]] of %[[ROWS]] in %[[ROWS]] {heads = 2 : i64} : (
+  %0 = transformer.attention %q, %k, %k at %rows of %rows in %rows {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> tensor<?x8xf32>
+  // CHECK: transformer.attention %{{.*}}, %{{.*}}, %{{.*}} at %[[ROWS]] of %[[ROWS]] through %{{.*}} into %{{.*}} {heads = 2 : i64} : (
+  %1 = transformer.attention %q, %k, %k at %rows of %rows through %history into %q {heads = 2 : i64} : (tensor<?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?xi32>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
 // CHECK-LABEL: @memrefs
 func.func @memrefs(%q: memref<?x8xf32>, %k: memref<?x?x8xf32>, %rows: memref<?xi32>, %slopes: memref<2xf32>) {
   %valid = transformer.mask.padding %rows : memref<?xi32>

@@ -51,7 +51,7 @@ func.func @online_weights_c1_width(%i: index, %queries: memref<8x32xf32>, %keys:
 
 func.func @online_weights_c2(%i: index, %queries: memref<8x32xf32>, %keys: memref<?x8xf32>, %weights: memref<64x32xf32>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects a normalizer region exactly where the normalizer is 'region'}}
-  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
+  "transformer.online.weights"(%queries, %keys, %i, %i, %i, %i, %i, %i, %i, %weights, %sums, %state) <{factor = 1.0 : f32, tile = 8 : i64, normalizer = #transformer<normalizer_kind region>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1>}> ({}, {}, {}) : (memref<8x32xf32>, memref<?x8xf32>, index, index, index, index, index, index, index, memref<64x32xf32>, memref<8x32xf32>, memref<4x32xf32>) -> ()
   return
 }
 
@@ -302,5 +302,29 @@ func.func @online_weights_c4_similarity(%i: index, %queries: memref<32x32xf32>, 
 func.func @online_weights_c7(%i: index, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %weights: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
   // expected-error @+1 {{fetches values of a list of one query alone}}
   transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i fetched(%keys : memref<?x8xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c8(%i: index, %history: memref<?xi32>, %queries: memref<8xf32>, %keys: memref<?x8xf32>, %weights: memref<64xf32>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
+  // expected-error @+1 {{expects no history of a remainder's positions}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i through(%history of %i : memref<?xi32>) strided(%i) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8xf32>, memref<?x8xf32>, memref<64xf32>, memref<8xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_weights_c8_block(%i: index, %history: memref<?xi32>, %queries: memref<8x16xf32>, %keys: memref<?x8xf32>, %weights: memref<64x16xf32>, %sums: memref<8x16xf32>, %state: memref<4x16xf32>) {
+  // expected-error @+1 {{expects a history of one query alone}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i through(%history of %i : memref<?xi32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<8x16xf32>, memref<?x8xf32>, memref<64x16xf32>, memref<8x16xf32>, memref<4x16xf32>
+  return
+}
+
+// -----
+
+func.func @online_update_c4(%i: index, %history: memref<?xi32>, %weights: memref<64x16xf32>, %values: memref<?x8xf32>, %sums: memref<8x16xf32>) {
+  // expected-error @+1 {{expects a history of one query alone}}
+  transformer.online.update %weights, %values[%i to %i] full %i to %i through(%history of %i : memref<?xi32>) into %sums {tile = 8 : i64} : memref<64x16xf32>, memref<?x8xf32>, memref<8x16xf32>
   return
 }

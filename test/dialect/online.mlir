@@ -51,6 +51,19 @@ func.func @row(%queries: memref<64xf32>, %keys: memref<?x64xf32>,
   return
 }
 
+// Positions stand in the caches that a history gives.
+// CHECK-LABEL: @history
+func.func @history(%queries: memref<64xf32>, %keys: memref<?x64xf32>,
+    %weights: memref<256xf32>, %sums: memref<48xf32>, %state: memref<4x16xf32>,
+    %values: memref<?x48xf32>, %caches: memref<?xi32>, %slots: index,
+    %j: index, %end: index) {
+  // CHECK: transformer.online.weights {{.*}} ring %{{.*}} through(%{{.*}} of %{{.*}} : memref<?xi32>) into
+  transformer.online.weights %queries, %keys[%j to %end] full %j to %end of %j, %j, %j ring %j through(%caches of %slots : memref<?xi32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<64xf32>, memref<?x64xf32>, memref<256xf32>, memref<48xf32>, memref<4x16xf32>
+  // CHECK: transformer.online.update {{.*}} through(%{{.*}} of %{{.*}} : memref<?xi32>) into
+  transformer.online.update %weights, %values[%j to %end] full %j to %end through(%caches of %slots : memref<?xi32>) into %sums {tile = 16 : i64} : memref<256xf32>, memref<?x48xf32>, memref<48xf32>
+  return
+}
+
 // A block of bf16 stands in pairs, the values of a tile too.
 // CHECK-LABEL: @block_of_bf16
 func.func @block_of_bf16(%rows: memref<?x7xbf16>, %keys: memref<?x7xbf16>, %values: memref<?x48xbf16>, %result: memref<?x48xbf16>, %b: index, %i: index, %end: index) {

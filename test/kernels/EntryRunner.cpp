@@ -144,7 +144,7 @@ static void writeSafetensors(const std::string &path, const Weights &weights) {
   file << header << bytes;
 }
 
-/// What a whole model has to have; entries of other names are left alone.
+/// What a whole model has to have; entries without a role are left alone.
 static constexpr const char *kModelBegin = R"(
 module attributes {
   transformer.family = "test",
@@ -154,12 +154,14 @@ module attributes {
 } {
   transformer.parameter @nothing : tensor<8x8xf32> zeros
   func.func private @encode(%ids: tensor<?x?xi32> {
-      transformer.name = "ids", transformer.dims = ["batch", "source"]}) {
+      transformer.name = "ids", transformer.dims = ["batch", "source"]})
+      attributes {transformer.forms = ["full"]} {
     return
   }
   func.func private @decode(%ids: tensor<?x?xi32> {
       transformer.name = "ids", transformer.dims = ["batch", "target"],
-      transformer.target}) -> (tensor<?x?x8xf32> {transformer.name = "logits"}) {
+      transformer.target}) -> (tensor<?x?x8xf32> {transformer.name = "logits"})
+      attributes {transformer.forms = ["full"]} {
     %nothing = transformer.weight @nothing : tensor<8x8xf32>
     %logits = transformer.embedding %ids, %nothing
       : (tensor<?x?xi32>, tensor<8x8xf32>) -> tensor<?x?x8xf32>

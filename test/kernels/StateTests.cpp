@@ -47,6 +47,41 @@ func.func @append_WIDTH(
       -> tensor<?x?xWIDTHxf32>
   return %y : tensor<?x?xWIDTHxf32>
 }
+func.func @append_in_WIDTH(
+    %x: tensor<?xWIDTHxf32> {transformer.name = "x",
+                             transformer.dims = ["rows"]},
+    %at: tensor<?xi32> {transformer.name = "positions",
+                        transformer.dims = ["rows"]},
+    %in: tensor<?xi32> {transformer.name = "caches",
+                        transformer.dims = ["rows"]},
+    %k: tensor<?x?xWIDTHxf32> {transformer.name = "k", transformer.state,
+                               transformer.dims = ["caches", "capacity"]})
+    -> (tensor<?x?xWIDTHxf32>) {
+  %y = transformer.cache.append %x at %at in %in into %k {pinned = 2 : i64}
+    : (tensor<?xWIDTHxf32>, tensor<?xi32>, tensor<?xi32>,
+       tensor<?x?xWIDTHxf32>) -> tensor<?x?xWIDTHxf32>
+  return %y : tensor<?x?xWIDTHxf32>
+}
+func.func @fill_WIDTH(
+    %x: tensor<?x?xWIDTHxf32> {transformer.name = "x",
+                               transformer.dims = ["batch", "target"]},
+    %n: tensor<?xi32> {transformer.name = "lengths",
+                       transformer.dims = ["batch"]},
+    %in: tensor<?xi32> {transformer.name = "caches",
+                        transformer.dims = ["batch"]},
+    %k: tensor<?x?xWIDTHxf32> {transformer.name = "k", transformer.state,
+                               transformer.dims = ["caches", "capacity"]},
+    %c: tensor<?xWIDTHxf32> {transformer.name = "c", transformer.state,
+                             transformer.dims = ["batch"]})
+    -> (tensor<?x?xWIDTHxf32>, tensor<?xWIDTHxf32>) {
+  %y = transformer.cache.fill %x lengths(%n) in %in into %k {pinned = 2 : i64}
+    : (tensor<?x?xWIDTHxf32>, tensor<?xi32>, tensor<?xi32>,
+       tensor<?x?xWIDTHxf32>) -> tensor<?x?xWIDTHxf32>
+  %z = transformer.last_rows %x lengths(%n) into %c
+    : (tensor<?x?xWIDTHxf32>, tensor<?xi32>, tensor<?xWIDTHxf32>)
+      -> tensor<?xWIDTHxf32>
+  return %y, %z : tensor<?x?xWIDTHxf32>, tensor<?xWIDTHxf32>
+}
 )",
               {{"WIDTH", std::to_string(width)}});
 }
@@ -125,5 +160,55 @@ TEST_P(LayerTest, CacheAppend) {
       }
       EXPECT_TRUE(call.checkGuards().ok());
     }
+  });
+}
+
+/// What whole sentences leave is what their positions, one after the other,
+/// would have left, and their last rows.
+TEST_P(LayerTest, ChunkLeavesWhatStepsWrite) {
+  std::string module;
+  for (int64_t width : kWidths)
+    module += moduleOf(width);
+  constexpr int64_t kBatch = 4, kLength = 13, kCaches = 6;
+  const std::vector<int32_t> lengths = {13, 1, 0, 7}, caches = {5, 0, 2, 3};
+  withCode(module, {}, [&](const EntryRunner &code) {
+    for (int64_t width : kWidths)
+      for (int64_t slots : {4, 6, 13, 20}) {
+        SCOPED_TRACE(std::to_string(width) + " in " + std::to_string(slots));
+        std::vector<float> x = randomValues(kBatch * kLength * width, 1);
+        EntryCall fill = prepare(code, "fill_" + std::to_string(width),
+                                 {{Dim::Batch, kBatch},
+                                  {Dim::Target, kLength},
+                                  {Dim::Caches, kCaches},
+                                  {Dim::Capacity, slots}});
+        fill.set("x", x);
+        fill.set("lengths", lengths);
+        fill.set("caches", caches);
+        fill.set("c", randomValues(kBatch * width, 2));
+        fill();
+        EXPECT_TRUE(fill.checkGuards().ok());
+
+        std::vector<float> cache(kCaches * slots * width);
+        for (int64_t row = 0; row < kBatch; ++row) {
+          EntryCall step = prepare(
+              code, "append_in_" + std::to_string(width),
+              {{Dim::Rows, 1}, {Dim::Caches, kCaches}, {Dim::Capacity, slots}});
+          step.set("k", cache);
+          step.set("caches", std::vector<int32_t>{caches[row]});
+          const float *last = nullptr;
+          for (int32_t at = 0; at < lengths[row]; ++at) {
+            last = &x[(row * kLength + at) * width];
+            step.set("x", std::vector<float>(last, last + width));
+            step.set("positions", std::vector<int32_t>{at});
+            step();
+          }
+          cache = step.get("k");
+          EXPECT_TRUE(step.checkGuards().ok());
+          for (int64_t d = 0; d < width; ++d)
+            ASSERT_EQ(fill.data<float>("c")[row * width + d],
+                      last ? last[d] : 0);
+        }
+        ASSERT_EQ(fill.get("k"), cache);
+      }
   });
 }

@@ -10,11 +10,12 @@
 // CHECK-SAME: %[[S:[^:]*]]: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "state0", transformer.state}
 // CHECK-SAME: %[[F:[^:]*]]: tensor<?x?xi32> {transformer.dims = ["rows", "forbidden"], transformer.name = "forbidden"})
 // CHECK-SAME: -> (tensor<?x16xf32> {transformer.dims = ["rows"], transformer.name = "values"}, tensor<?x16xi32> {transformer.dims = ["rows"], transformer.name = "largest"}, tensor<?x8xf32>)
+// CHECK-SAME: transformer.decoder = "decode", transformer.role = "greedy"
 // CHECK: %[[R:.*]] = transformer.recurrence step %[[X]], %[[X]] into %[[S]]
 // CHECK-NEXT: %[[L:.*]]:2 = transformer.largest_logits %[[R]], %{{.*}} without %[[F]] {range = 2528 : i64, vocabulary = 40000 : i64}
 // CHECK-NEXT: return %[[L]]#0, %[[L]]#1, %[[R]]
 transformer.parameter @w : tensor<8x40000xf32>
-func.func private @decode.step(%x: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "x"}, %s: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "state0", transformer.state}) -> (tensor<?x40000xf32> {transformer.name = "logits"}, tensor<?x8xf32>) {
+func.func private @decode.step(%x: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "x"}, %s: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "state0", transformer.state}) -> (tensor<?x40000xf32> {transformer.name = "logits"}, tensor<?x8xf32>) attributes {transformer.decoder = "decode", transformer.role = "step"} {
   %w = transformer.weight @w : tensor<8x40000xf32>
   %r = transformer.recurrence step %x, %x into %s : (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   %y = transformer.linear %r, %w : (tensor<?x8xf32>, tensor<8x40000xf32>) -> tensor<?x40000xf32> loc("w")
@@ -24,7 +25,7 @@ func.func private @decode.step(%x: tensor<?x8xf32> {transformer.dims = ["rows"],
 // Small vocabularies are one range.
 // CHECK-LABEL: func.func private @small.greedy(
 // CHECK: transformer.largest_logits %{{.*}} scales(%{{.*}}), %{{.*}} scales(%{{.*}}) without %{{.*}} {range = 96 : i64, vocabulary = 90 : i64}
-func.func private @small.step(%x: tensor<?x8xi8> {transformer.dims = ["rows"]}, %s: tensor<?xf32> {transformer.dims = ["rows"]}, %w: tensor<8x90xi8>, %t: tensor<90xf32>) -> tensor<?x90xf32> {
+func.func private @small.step(%x: tensor<?x8xi8> {transformer.dims = ["rows"]}, %s: tensor<?xf32> {transformer.dims = ["rows"]}, %w: tensor<8x90xi8>, %t: tensor<90xf32>) -> tensor<?x90xf32> attributes {transformer.decoder = "small", transformer.role = "step"} {
   %y = transformer.linear %x scales(%s), %w scales(%t) : (tensor<?x8xi8>, tensor<?xf32>, tensor<8x90xi8>, tensor<90xf32>) -> tensor<?x90xf32>
   return %y : tensor<?x90xf32>
 }
@@ -36,11 +37,11 @@ func.func @full(%x: tensor<?x8xf32>, %w: tensor<8x90xf32>) -> tensor<?x90xf32> {
   %y = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<8x90xf32>) -> tensor<?x90xf32>
   return %y : tensor<?x90xf32>
 }
-func.func private @activated.step(%x: tensor<?x8xf32>, %w: tensor<8x90xf32>) -> tensor<?x90xf32> {
+func.func private @activated.step(%x: tensor<?x8xf32>, %w: tensor<8x90xf32>) -> tensor<?x90xf32> attributes {transformer.decoder = "activated", transformer.role = "step"} {
   %y = transformer.linear %x, %w activation(relu) : (tensor<?x8xf32>, tensor<8x90xf32>) -> tensor<?x90xf32>
   return %y : tensor<?x90xf32>
 }
-func.func private @twice.step(%x: tensor<?x8xf32>, %w: tensor<8x90xf32>) -> (tensor<?x90xf32>, tensor<?x90xf32>) {
+func.func private @twice.step(%x: tensor<?x8xf32>, %w: tensor<8x90xf32>) -> (tensor<?x90xf32>, tensor<?x90xf32>) attributes {transformer.decoder = "twice", transformer.role = "step"} {
   %y = transformer.linear %x, %w : (tensor<?x8xf32>, tensor<8x90xf32>) -> tensor<?x90xf32>
   return %y, %y : tensor<?x90xf32>, tensor<?x90xf32>
 }

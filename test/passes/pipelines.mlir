@@ -30,9 +30,14 @@
 // CHECK: func.func @heddle.decode.step(
 // CHECK-SAME: {dtype = "i32", kind = "input", name = "ids", shape = ["rows"]}
 // CHECK-SAME: {dtype = "f32", kind = "prepared", name = "prepared0", shape = ["batch", "source", 8]}
-// CHECK-SAME: {dtype = "f32", kind = "state", name = "state0", shape = ["rows", "capacity", 8]}
+// CHECK-SAME: {dtype = "f32", kind = "state", name = "state0", shape = ["caches", "capacity", 8]}
 // CHECK-SAME: {dtype = "f32", kind = "output", name = "logits", shape = ["rows", 8]}
+// CHECK-SAME: decoder = "decode", {{.*}}role = "step"
 // CHECK: func.func @heddle.decode.step.arena(
+// CHECK: func.func @heddle.decode.beam(
+// CHECK: func.func @heddle.decode.beam.arena(
+// CHECK: func.func @heddle.decode.chunk(
+// CHECK: func.func @heddle.decode.chunk.arena(
 // CHECK-NOT: @heddle.
 // CHECK: func.func private @embedding_8(
 // CHECK-NOT: @heddle.
@@ -67,7 +72,7 @@ func.func private @encode(%ids: tensor<?x?xi32> {transformer.name = "ids", trans
   return %p : tensor<?x?x8xf32>
 }
 
-func.func private @decode(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}, %memory: tensor<?x?x8xf32> {transformer.name = "memory", transformer.dims = ["batch", "source"]}, %lengths: tensor<?xi32> {transformer.name = "lengths", transformer.dims = ["batch"]}) -> (tensor<?x?x8xf32> {transformer.name = "logits"}) attributes {transformer.forms = ["full", "step"]} {
+func.func private @decode(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}, %memory: tensor<?x?x8xf32> {transformer.name = "memory", transformer.dims = ["batch", "source"]}, %lengths: tensor<?xi32> {transformer.name = "lengths", transformer.dims = ["batch"]}) -> (tensor<?x?x8xf32> {transformer.name = "logits"}) attributes {transformer.forms = ["full", "step", "chunk"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %key = transformer.weight @key : tensor<8x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>

@@ -230,9 +230,26 @@ transformer.parameter @column : tensor<9xf32>
 
 // -----
 
-// expected-error @below {{expects 'transformer.forms' to list "full", "step" or both, found ["chunk"]}}
-func.func private @form_of_another_name(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["chunk"]} {
+// expected-error @below {{expects 'transformer.forms' to list "full", "step" or both, and "chunk" beside "step", found ["whole"]}}
+func.func private @form_of_another_name(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["whole"]} {
   return %ids : tensor<?x?xi32>
+}
+
+// -----
+
+// expected-error @below {{has a chunk form without a step form, which would go on from what it leaves}}
+func.func private @chunk_without_a_step(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xi32> attributes {transformer.forms = ["full", "chunk"]} {
+  return %ids : tensor<?x?xi32>
+}
+
+// -----
+
+transformer.parameter @column : tensor<9xf32>
+func.func private @chunk_without_rows(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xf32> attributes {transformer.forms = ["step", "chunk"]} {
+  %table = transformer.weight @column : tensor<9xf32>
+  // expected-error @below {{has no rows to take in a chunk: expected vectors of f32 of a static width or a layer that acts on each of them alone, found 'tensor<?x?xf32>'}}
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9xf32>) -> tensor<?x?xf32>
+  return %x : tensor<?x?xf32>
 }
 
 // -----

@@ -4,29 +4,57 @@
 // Self-attention: keys and values go to caches of one slot a position.
 
 // CHECK-LABEL: func.func private @self_attention(
-// CHECK-SAME: transformer.forms = ["full"]
+// CHECK-SAME: transformer.decoder = "self_attention", transformer.forms = ["full"], transformer.role = "full"
 // CHECK: transformer.attention {{.*}} : (tensor<?x?x8xf32>
 
 // CHECK-LABEL: func.func private @self_attention.step(
 // CHECK-SAME: %[[IDS:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "ids"},
 // CHECK-SAME: %[[AT:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "positions"},
 // CHECK-SAME: %[[OF:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "sentences"},
-// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["rows", "capacity"], transformer.name = "state0", transformer.state},
-// CHECK-SAME: %[[V0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["rows", "capacity"], transformer.name = "state1", transformer.state})
+// CHECK-SAME: %[[IN:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "caches"},
+// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["caches", "capacity"], transformer.name = "state0", transformer.state},
+// CHECK-SAME: %[[V0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["caches", "capacity"], transformer.name = "state1", transformer.state})
 // CHECK-SAME: -> (tensor<?x8xf32> {transformer.name = "logits"}, tensor<?x?x8xf32>, tensor<?x?x8xf32>)
+// CHECK-SAME: transformer.decoder = "self_attention", transformer.role = "step"
 // CHECK-DAG: %[[CAUSAL:.*]] = transformer.mask.causal
 // CHECK-DAG: %[[TABLE:.*]] = transformer.weight @table
 // CHECK-DAG: %[[X:.*]] = transformer.embedding %[[IDS]], %[[TABLE]] : (tensor<?xi32>, tensor<9x8xf32>) -> tensor<?x8xf32>
 // CHECK: %[[P:.*]] = transformer.positions.sinusoidal %[[X]] at %[[AT]]
-// CHECK: %[[K:.*]] = transformer.cache.append %[[P]] at %[[AT]] into %[[K0]]
-// CHECK: %[[V:.*]] = transformer.cache.append %[[X]] at %[[AT]] into %[[V0]]
-// CHECK: %[[Y:.*]] = transformer.attention %[[P]], %[[K]], %[[V]] mask(%[[CAUSAL]]) at %[[AT]] of %[[OF]] {heads = 2 : i64}
+// CHECK: %[[K:.*]] = transformer.cache.append %[[P]] at %[[AT]] in %[[IN]] into %[[K0]]
+// CHECK: %[[V:.*]] = transformer.cache.append %[[X]] at %[[AT]] in %[[IN]] into %[[V0]]
+// CHECK: %[[Y:.*]] = transformer.attention %[[P]], %[[K]], %[[V]] mask(%[[CAUSAL]]) at %[[AT]] of %[[OF]] in %[[IN]] {heads = 2 : i64}
 // CHECK: return %[[Y]], %[[K]], %[[V]]
+
+// A beam's rows write to their own caches, too, and read those of others.
+// CHECK-LABEL: func.func private @self_attention.beam(
+// CHECK-SAME: %[[AT:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "positions"},
+// CHECK-SAME: %[[IN:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "caches"},
+// CHECK-SAME: %[[THROUGH:[^:]*]]: tensor<?x?xi32> {transformer.dims = ["rows", "capacity"], transformer.name = "history"},
+// CHECK-SAME: transformer.decoder = "self_attention", transformer.role = "beam"
+// CHECK: %[[K:.*]] = transformer.cache.append %{{.*}} at %[[AT]] in %[[IN]] into
+// CHECK: %[[V:.*]] = transformer.cache.append %{{.*}} at %[[AT]] in %[[IN]] into
+// CHECK: transformer.attention %{{.*}}, %[[K]], %[[V]] mask(%{{.*}}) at %[[AT]] of %{{.*}} through %[[THROUGH]] {heads = 2 : i64}
+
+// A chunk is the full form, which fills the caches; it returns what is wanted.
+// CHECK-LABEL: func.func private @self_attention.chunk(
+// CHECK-SAME: %[[IDS:[^:]*]]: tensor<?x?xi32> {transformer.dims = ["batch", "target"], transformer.name = "ids"},
+// CHECK-SAME: %[[N:[^:]*]]: tensor<?xi32> {transformer.dims = ["batch"], transformer.name = "target_lengths"},
+// CHECK-SAME: %[[WANTED:[^:]*]]: tensor<?x?xi32> {transformer.dims = ["batch", "wanted"], transformer.name = "wanted"},
+// CHECK-SAME: %[[IN:[^:]*]]: tensor<?xi32> {transformer.dims = ["batch"], transformer.name = "caches"},
+// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["caches", "capacity"], transformer.name = "state0", transformer.state},
+// CHECK-SAME: transformer.decoder = "self_attention", transformer.role = "chunk"
+// CHECK: %[[X:.*]] = transformer.embedding %[[IDS]]
+// CHECK: %[[P:.*]] = transformer.positions.sinusoidal %[[X]] {
+// CHECK: %[[Y:.*]] = transformer.attention %[[P]], %[[P]], %[[X]] mask(%{{.*}}) {heads = 2 : i64}
+// CHECK: %[[K:.*]] = transformer.cache.fill %[[P]] lengths(%[[N]]) in %[[IN]] into %[[K0]]
+// CHECK: %[[V:.*]] = transformer.cache.fill %[[X]] lengths(%[[N]]) in %[[IN]] into
+// CHECK: %[[TAKEN:.*]] = transformer.take_rows %[[Y]] at %[[WANTED]]
+// CHECK: return %[[TAKEN]], %[[K]], %[[V]]
 
 // Nothing is independent of the target, so there is nothing to prepare.
 // CHECK-NOT: @self_attention.prepare
 transformer.parameter @table : tensor<9x8xf32>
-func.func private @self_attention(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}) -> (tensor<?x?x8xf32> {transformer.name = "logits"}) attributes {transformer.forms = ["full", "step"]} {
+func.func private @self_attention(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}) -> (tensor<?x?x8xf32> {transformer.name = "logits"}) attributes {transformer.forms = ["full", "step", "chunk"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   %p = transformer.positions.sinusoidal %x {timescales = 4 : i64} : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
@@ -42,7 +70,7 @@ func.func private @self_attention(%ids: tensor<?x?xi32> {transformer.name = "ids
 // CHECK-LABEL: func.func private @vectors.step(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "x"},
 // CHECK-SAME: %[[AT:[^:]*]]: tensor<?xi32> {transformer.dims = ["rows"], transformer.name = "positions"},
-// CHECK: %[[K:.*]] = transformer.cache.append %[[X]] at %[[AT]] into
+// CHECK: %[[K:.*]] = transformer.cache.append %[[X]] at %[[AT]] in %{{.*}} into
 // CHECK: transformer.attention %[[X]], %[[K]],
 // CHECK-LABEL: func.func private @vectors_without_a_name.step(
 // CHECK-SAME: %[[X:[^:]*]]: tensor<?x8xf32> {transformer.dims = ["rows"], transformer.name = "vectors"},
@@ -63,8 +91,8 @@ func.func private @vectors_without_a_name(%x: tensor<?x?x8xf32> {transformer.tar
 
 // CHECK-NOT: @window(
 // CHECK-LABEL: func.func private @window.step(
-// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x4xf32> {transformer.dims = ["rows", "capacity<=7"], transformer.name = "state0", transformer.state},
-// CHECK-SAME: tensor<?x?x4xf32> {transformer.dims = ["rows", "capacity<=7"], transformer.name = "state1", transformer.state})
+// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x4xf32> {transformer.dims = ["caches", "capacity<=7"], transformer.name = "state0", transformer.state},
+// CHECK-SAME: tensor<?x?x4xf32> {transformer.dims = ["caches", "capacity<=7"], transformer.name = "state1", transformer.state})
 // CHECK: transformer.cache.append %{{.*}} into %[[K0]]
 // CHECK: transformer.attention {{.*}} {heads = 4 : i64, kv_heads = 2 : i64, scale = 1.000000e+00 : f32} normalizer sum :
 // CHECK-SAME: (tensor<?x8xf32>, tensor<?x?x4xf32>, tensor<?x?x4xf32>,
@@ -85,12 +113,15 @@ func.func private @window(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<
 // Beside a window the first keys have slots of their own, for good.
 
 // CHECK-LABEL: func.func private @pinned.step(
-// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["rows", "capacity<=6"], transformer.name = "state0", transformer.pinned = 2 : i64, transformer.state},
-// CHECK-SAME: tensor<?x?x8xf32> {transformer.dims = ["rows", "capacity<=6"], transformer.name = "state1", transformer.pinned = 2 : i64, transformer.state})
+// CHECK-SAME: %[[K0:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["caches", "capacity<=6"], transformer.name = "state0", transformer.pinned = 2 : i64, transformer.state},
+// CHECK-SAME: tensor<?x?x8xf32> {transformer.dims = ["caches", "capacity<=6"], transformer.name = "state1", transformer.pinned = 2 : i64, transformer.state})
 // CHECK: transformer.cache.append %{{.*}} into %[[K0]] {pinned = 2 : i64}
 // CHECK: transformer.attention {{.*}} {heads = 2 : i64, pinned = 2 : i64}
+// CHECK-LABEL: func.func private @pinned.chunk(
+// CHECK: transformer.attention {{.*}} {heads = 2 : i64}
+// CHECK: transformer.cache.fill {{.*}} {pinned = 2 : i64}
 transformer.parameter @table : tensor<9x8xf32>
-func.func private @pinned(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+func.func private @pinned(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step", "chunk"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   %window = transformer.mask.window [left = 3, right = 0]
@@ -115,10 +146,21 @@ func.func private @pinned(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<
 // CHECK: %[[N:.*]] = transformer.norm layer %[[S]]
 // CHECK: %[[Y:.*]] = transformer.linear %[[N]], %{{.*}} : (tensor<?x8xf32>, tensor<8x9xf32>) -> tensor<?x9xf32>
 // CHECK: return %[[Y]], %[[C]]
+// Without caches there is nothing that beams could share.
+// CHECK-NOT: @recurrence.beam
+// CHECK-LABEL: func.func private @recurrence.chunk(
+// CHECK-SAME: %[[C0:[^:]*]]: tensor<?x8xf32> {transformer.dims = ["batch"], transformer.name = "state0", transformer.state})
+// CHECK: %[[C:.*]] = transformer.recurrence %[[X:.*]], %[[X]] : (tensor<?x?x8xf32>
+// CHECK: %[[S:.*]] = transformer.last_rows %[[C]] lengths(%{{.*}}) into %[[C0]]
+// CHECK: %[[N:.*]] = transformer.norm layer
+// Logits are those of the wanted rows.
+// CHECK-NEXT: %[[TAKEN:.*]] = transformer.take_rows %[[N]] at
+// CHECK-NEXT: %[[Y:.*]] = transformer.linear %[[TAKEN]],
+// CHECK-NEXT: return %[[Y]], %[[S]]
 transformer.parameter @table : tensor<9x8xf32>
 transformer.parameter @gamma : tensor<8xf32>
 transformer.parameter @out : tensor<8x9xf32>
-func.func private @recurrence(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x9xf32> attributes {transformer.forms = ["step"]} {
+func.func private @recurrence(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x9xf32> attributes {transformer.forms = ["step", "chunk"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %gamma = transformer.weight @gamma : tensor<8xf32>
   %out = transformer.weight @out : tensor<8x9xf32>
@@ -142,8 +184,14 @@ func.func private @recurrence(%ids: tensor<?x?xi32> {transformer.target}) -> ten
 // CHECK: %[[EMPTY:.*]] = tensor.empty(%{{.*}}) : tensor<?x8xf32>
 // CHECK: %[[Y:.*]]:3 = transformer.linear_attention step %[[X]], %[[X]], %[[X]] into %[[EMPTY]], %[[S0]], %[[Z0]] {heads = 2 : i64} features taylor
 // CHECK: return %[[Y]]#0, %[[Y]]#1, %[[Y]]#2
+// CHECK-LABEL: func.func private @linear_attention.chunk(
+// CHECK-SAME: %[[N:[^:]*]]: tensor<?xi32> {transformer.dims = ["batch"], transformer.name = "target_lengths"}
+// CHECK-SAME: %[[S0:[^:]*]]: tensor<?x2x5x4xf32> {transformer.dims = ["batch"], transformer.name = "state0", transformer.state}
+// CHECK-SAME: %[[Z0:[^:]*]]: tensor<?x2x5xf32> {transformer.dims = ["batch"], transformer.name = "state1", transformer.state})
+// CHECK: transformer.linear_attention %[[X:.*]], %[[X]], %[[X]] causal {heads = 2 : i64} features taylor
+// CHECK: transformer.linear_attention.sums %[[X]], %[[X]] lengths(%[[N]]) into %[[S0]], %[[Z0]] {heads = 2 : i64} features taylor
 transformer.parameter @table : tensor<9x8xf32>
-func.func private @linear_attention(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+func.func private @linear_attention(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step", "chunk"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   %y = transformer.linear_attention %x, %x, %x causal {heads = 2 : i64} features taylor : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
@@ -165,8 +213,11 @@ func.func private @linear_attention(%ids: tensor<?x?xi32> {transformer.target}) 
 // CHECK-NOT: transformer.linear_attention.sums
 // CHECK: transformer.linear_attention.read %{{.*}}, %[[S]], %[[Z]] of %[[OF]] {heads = 2 : i64} features {
 // CHECK: math.exp
+// CHECK-LABEL: func.func private @linear_memory.chunk(
+// CHECK-SAME: %[[S:[^:]*]]: tensor<?x2x4x4xf32> {transformer.dims = ["batch"], transformer.name = "prepared0", transformer.prepared}
+// CHECK: transformer.linear_attention.read %{{.*}}, %[[S]], %{{.*}} {heads = 2 : i64} features {
 transformer.parameter @table : tensor<9x8xf32>
-func.func private @linear_memory(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32> {transformer.name = "memory", transformer.dims = ["batch", "source"]}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+func.func private @linear_memory(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32> {transformer.name = "memory", transformer.dims = ["batch", "source"]}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step", "chunk"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   %s, %z = transformer.linear_attention.sums %memory, %memory {heads = 2 : i64} features {
@@ -232,9 +283,13 @@ func.func private @cross_attention(%ids: tensor<?x?xi32> {transformer.name = "id
 // CHECK-SAME: %[[BIAS:[^:]*]]: tensor<?x?xf32> {transformer.dims = ["batch", "candidates"], transformer.name = "prepared1", transformer.prepared})
 // CHECK-SAME: -> tensor<?x?xf32>
 // CHECK: transformer.candidate_logits %{{.*}}, %[[ROWS]], %[[BIAS]], %[[N]] of %[[OF]]
+// CHECK-LABEL: func.func private @shortlist.chunk(
+// CHECK-SAME: %[[ROWS:[^:]*]]: tensor<?x?x8xf32> {transformer.dims = ["batch", "candidates"], transformer.name = "prepared0", transformer.prepared},
+// CHECK: %[[TAKEN:.*]] = transformer.take_rows
+// CHECK: transformer.candidate_logits %[[TAKEN]], %[[ROWS]], %{{.*}}, %{{.*}} : (tensor<?x?x8xf32>
 transformer.parameter @table : tensor<9x8xf32>
 transformer.parameter @bias : tensor<9xf32>
-func.func private @shortlist(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}, %candidates: tensor<?x?xi32> {transformer.name = "candidates", transformer.dims = ["batch", "candidates"]}, %counts: tensor<?xi32> {transformer.name = "counts", transformer.dims = ["batch"]}) -> tensor<?x?x?xf32> attributes {transformer.forms = ["step"]} {
+func.func private @shortlist(%ids: tensor<?x?xi32> {transformer.name = "ids", transformer.dims = ["batch", "target"], transformer.target}, %candidates: tensor<?x?xi32> {transformer.name = "candidates", transformer.dims = ["batch", "candidates"]}, %counts: tensor<?xi32> {transformer.name = "counts", transformer.dims = ["batch"]}) -> tensor<?x?x?xf32> attributes {transformer.forms = ["step", "chunk"]} {
   %table = transformer.weight @table : tensor<9x8xf32>
   %biases = transformer.weight @bias : tensor<9xf32>
   %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
@@ -273,10 +328,38 @@ func.func private @captured_table(%ids: tensor<?x?xi32> {transformer.target}) ->
 
 // -----
 
+// Vectors in fewer bits are made anew of the rows that are wanted.
+
+// CHECK-LABEL: func.func private @short_rows.chunk(
+// CHECK: %[[X:.*]] = transformer.embedding
+// CHECK: %[[R:.*]] = transformer.activation relu %[[X]]
+// CHECK-DAG: %[[WX:.*]] = transformer.take_rows %[[X]] at
+// CHECK-DAG: %[[WR:.*]] = transformer.take_rows %[[R]] at
+// CHECK: %[[N:.*]]:3 = transformer.norm rms %[[WX]], %{{.*}} residual(%[[WR]]) also quantize
+// CHECK: %[[Y:.*]] = transformer.linear %[[N]]#1 scales(%[[N]]#2)
+// CHECK: return %[[Y]]
+transformer.parameter @table : tensor<9x8xf32>
+transformer.parameter @gamma : tensor<8xf32>
+transformer.parameter @out : tensor<8x9xi8>
+transformer.parameter @scales : tensor<9xf32>
+func.func private @short_rows(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x9xf32> attributes {transformer.forms = ["step", "chunk"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %gamma = transformer.weight @gamma : tensor<8xf32>
+  %out = transformer.weight @out : tensor<8x9xi8>
+  %scales = transformer.weight @scales : tensor<9xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  %r = transformer.activation relu %x : (tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %n:3 = transformer.norm rms %x, %gamma residual(%r) also quantize {epsilon = 0.5 : f32} : (tensor<?x?x8xf32>, tensor<8xf32>, tensor<?x?x8xf32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xi8>, tensor<?x?xf32>)
+  %y = transformer.linear %n#1 scales(%n#2), %out scales(%scales) : (tensor<?x?x8xi8>, tensor<?x?xf32>, tensor<8x9xi8>, tensor<9xf32>) -> tensor<?x?x9xf32>
+  return %y : tensor<?x?x9xf32>
+}
+
+// -----
+
 // An encoder has no step: it is left alone.
 
 // CHECK-LABEL: func.func private @encoder(
-// CHECK-SAME: transformer.forms = ["full"]
+// CHECK-SAME: transformer.forms = ["full"], transformer.role = "encode"
 // CHECK-NOT: @encoder.
 func.func private @encoder(%x: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> attributes {transformer.forms = ["full"]} {
   %y = transformer.attention %x, %x, %x {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x?x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>

@@ -160,9 +160,9 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
     return *reinterpret_cast<format::Header *>(bytes.data());
   };
   std::string bytes = valid();
-  header(bytes).version = 4;
+  header(bytes).version = 5;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 4 but this runtime reads version 3");
+            "'F' has format version 5 but this runtime reads version 4");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;
   EXPECT_EQ(messageOf(bytes),
@@ -278,7 +278,7 @@ TEST_F(ArtifactTest, two_models_keep_their_own_code) {
   Result<Model> a = Model::load(file.path());
   Result<Model> b = Model::load(file.path());
   ASSERT_TRUE(a.ok() && b.ok());
-  EXPECT_NE(a->entryPoint("encode")->run, b->entryPoint("encode")->run);
+  EXPECT_NE(a->entryPoint(Role::Encode)->run, b->entryPoint(Role::Encode)->run);
 }
 
 TEST_F(ArtifactTest, false_shortlists) {

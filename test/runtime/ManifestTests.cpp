@@ -225,7 +225,7 @@ TEST(ManifestTest, entries) {
   EXPECT_EQ(messageWith([](json &m) { m["entries"][0]["dims"] = {"time"}; }),
             "manifest: an entry 'encode' has the dim 'time' (supported: batch, "
             "source, target, rows, capacity, capacity<=N, shortlist, "
-            "forbidden, globals)");
+            "forbidden, globals, caches, wanted)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["name"] = "encode"; }),
             "manifest: an entry repeats the name 'encode'");
   EXPECT_EQ(messageWith([](json &m) {
@@ -242,11 +242,24 @@ TEST(ManifestTest, entries) {
               m["entries"][0]["arguments"][1]["name"] = "ids";
             }),
             "manifest: an argument of entry 'encode' repeats the input 'ids'");
-  EXPECT_EQ(messageWith([](json &m) {
-              m["entries"].push_back(m["entries"][0]);
-              m["entries"].back()["name"] = "embed";
+  auto addOne = [](json &m) {
+    m["entries"].push_back(m["entries"][3]);
+    m["entries"].back()["name"] = "other.step";
+  };
+  EXPECT_EQ(messageWith(addOne),
+            "manifest: it has two entries with the role 'step', 'decode.step' "
+            "and 'other.step'");
+  EXPECT_EQ(messageWith([&](json &m) {
+              addOne(m);
+              m["entries"].back().erase("role");
+              m["entries"].back().erase("decoder");
             }),
-            "valid"); // Entries of later versions are left alone.
+            "valid"); // Entries without a role are left alone.
+  EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["role"] = "whole"; }),
+            "manifest: an entry 'decode' has the role 'whole' (supported: "
+            "encode, full, prepare, step, beam, chunk, greedy)");
+  EXPECT_EQ(messageWith([](json &m) { m["entries"][1].erase("decoder"); }),
+            "manifest: an entry has no 'decoder'");
 }
 
 TEST(EntryContractTest, inputs_the_runtime_does_not_have) {
@@ -275,10 +288,10 @@ TEST(EntryContractTest, an_encoder_and_some_decoder) {
       m["entries"] = kept;
     });
   };
-  EXPECT_EQ(keep({"decode"}), "manifest: it has no entry 'encode'");
+  EXPECT_EQ(keep({"decode"}),
+            "manifest: it has no entry with the role 'encode'");
   EXPECT_EQ(keep({"encode", "decode.prepare"}),
-            "manifest: it has no entry 'decode', 'decode.step' or "
-            "'shortlist.step'");
+            "manifest: it has no entry with the role 'full' or 'step'");
   EXPECT_EQ(keep({"encode", "decode"}), "valid");
   EXPECT_EQ(keep({"encode", "decode.prepare", "decode.step"}), "valid");
 }
@@ -310,6 +323,93 @@ TEST(EntryContractTest, a_greedy_step_returns_the_largest_logits) {
   EXPECT_EQ(with([](json &entry) { entry["arguments"][6]["shape"].erase(0); }),
             "manifest: entry 'decode.greedy' has the input 'forbidden' as i32 "
             "[forbidden], expected i32 [rows, forbidden]");
+}
+
+/// The toy with a chunk that leaves the states of its step.
+static std::string messageWithChunk(const std::function<void(json &)> &change) {
+  return messageWith([&](json &m) {
+    json chunk = m["entries"][3];
+    chunk["name"] = "decode.chunk";
+    chunk["role"] = "chunk";
+    chunk["dims"] = {"batch", "target", "wanted", "capacity"};
+    json &arguments = chunk["arguments"];
+    arguments[0]["shape"][0] = "batch";
+    arguments[1]["shape"] = {"batch", "target"};
+    arguments[2] = {{"name", "target_lengths"},
+                    {"kind", "input"},
+                    {"dtype", "i32"},
+                    {"shape", {"batch"}}};
+    arguments[3] = {{"name", "wanted"},
+                    {"kind", "input"},
+                    {"dtype", "i32"},
+                    {"shape", {"batch", "wanted"}}};
+    arguments[5]["shape"][0] = "batch";
+    arguments[6]["shape"] = {"batch", "wanted", 11};
+    change(chunk);
+    m["entries"].push_back(chunk);
+  });
+}
+
+TEST(EntryContractTest, a_chunk_leaves_what_its_step_goes_on_from) {
+  EXPECT_EQ(messageWithChunk([](json &) {}), "valid");
+  EXPECT_EQ(messageWithChunk(
+                [](json &chunk) { chunk["arguments"][5]["shape"][1] = 2; }),
+            "manifest: entry 'decode.chunk' leaves no state 'rolling' as i32 "
+            "[batch, 1], which entry 'decode.step' goes on from");
+  EXPECT_EQ(messageWithChunk([](json &chunk) {
+              chunk["arguments"].push_back(chunk["arguments"][5]);
+              chunk["arguments"].back()["name"] = "more";
+            }),
+            "manifest: entry 'decode.chunk' leaves 3 states, but entry "
+            "'decode.step' has 2");
+  EXPECT_EQ(messageWithChunk([](json &chunk) {
+              chunk["dims"].push_back("rows");
+              chunk["arguments"][5]["shape"][0] = "rows";
+            }),
+            "manifest: entry 'decode.chunk' has the dim 'rows', which has no "
+            "value at that point");
+  EXPECT_EQ(messageWithChunk([](json &chunk) {
+              chunk["arguments"][6]["shape"][1] = "target";
+            }),
+            "manifest: entry 'decode.chunk' has logits as f32 [batch, target, "
+            "11], expected f32 [batch, wanted, 11]");
+}
+
+/// The toy whose states are caches, of which a beam's rows read several.
+TEST(EntryContractTest, a_beam_has_a_history_and_caches) {
+  auto with = [](const std::function<void(json &)> &change) {
+    return messageWith([&](json &m) {
+      json beam = m["entries"][3];
+      beam["name"] = "decode.beam";
+      beam["role"] = "beam";
+      beam["dims"].push_back("caches");
+      beam["arguments"][0]["shape"][0] = "caches";
+      beam["arguments"].push_back({{"name", "history"},
+                                   {"kind", "input"},
+                                   {"dtype", "i32"},
+                                   {"shape", {"rows", "capacity"}}});
+      change(beam);
+      m["entries"].push_back(beam);
+    });
+  };
+  EXPECT_EQ(with([](json &) {}), "valid");
+  EXPECT_EQ(with([](json &beam) {
+              beam["arguments"].back()["shape"] = {"capacity", "rows"};
+            }),
+            "manifest: entry 'decode.beam' has the input 'history' as i32 "
+            "[capacity, rows], expected i32 [rows, capacity]");
+  EXPECT_EQ(with([](json &beam) {
+              beam["arguments"][0]["shape"] = {"caches", "caches"};
+            }),
+            "manifest: entry 'decode.beam' has the state 'history' as i32 "
+            "[caches, caches], expected 'rows' or 'caches' as its first "
+            "dimension only");
+  EXPECT_EQ(with([](json &beam) {
+              beam["role"] = "step";
+              beam["decoder"] = "other";
+            }),
+            "manifest: it has two entries with the role 'step', 'decode.step' "
+            "and 'decode.beam'");
 }
 
 TEST(EntryContractTest, an_encoder_may_take_global_tokens) {
@@ -351,12 +451,14 @@ TEST(EntryContractTest, types_and_shapes_agree) {
               m["entries"][3]["arguments"][0]["shape"] = {"capacity", "rows"};
             }),
             "manifest: entry 'decode.step' has the state 'history' as i32 "
-            "[capacity, rows], expected 'rows' as its first dimension only");
-  EXPECT_EQ(messageWith([](json &m) {
-              m["entries"][3]["arguments"][0]["shape"] = {"rows", "rows"};
-            }),
-            "manifest: entry 'decode.step' has the state 'history' as i32 "
-            "[rows, rows], expected 'rows' as its first dimension only");
+            "[capacity, rows], expected 'rows' or 'caches' as its first "
+            "dimension only");
+  EXPECT_EQ(
+      messageWith([](json &m) {
+        m["entries"][3]["arguments"][0]["shape"] = {"rows", "rows"};
+      }),
+      "manifest: entry 'decode.step' has the state 'history' as i32 "
+      "[rows, rows], expected 'rows' or 'caches' as its first dimension only");
   EXPECT_EQ(messageWith([](json &m) {
               m["entries"][1]["arguments"][3]["shape"][2] = 12;
             }),

@@ -199,7 +199,7 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
                 name + " is for translations, but --teacher scores");
   }
   expectError("toy --form half",
-              "--form has the value 'half', expected full or step");
+              "--form has the value 'half', expected full, step or chunk");
   expectError("toy --form step", "--form needs --teacher FILE");
   expectError("toy --teacher x", "--teacher needs --logits FILE.npy");
   expectError("toy --logits x", "--logits needs --teacher FILE");

@@ -34,7 +34,8 @@ json heddle::test::toyManifest() {
     "tokenizer": {"kind": "none"},
     "kernels": ["step", "shortlist_step", "unused"],
     "entries": [
-      {"name": "encode", "symbol": "encode", "arena_symbol": "encode_arena",
+      {"name": "encode", "role": "encode", "symbol": "encode",
+       "arena_symbol": "encode_arena",
        "dims": ["batch", "source"], "arguments": [
         {"name": "ids", "kind": "input", "dtype": "i32",
          "shape": ["batch", "source"]},
@@ -42,7 +43,8 @@ json heddle::test::toyManifest() {
          "shape": ["batch"]},
         {"name": "memory", "kind": "output", "dtype": "f32",
          "shape": ["batch", "source", 2]}]},
-      {"name": "decode", "symbol": "decode", "arena_symbol": "decode_arena",
+      {"name": "decode", "role": "full", "decoder": "decode",
+       "symbol": "decode", "arena_symbol": "decode_arena",
        "dims": ["batch", "source", "target"], "arguments": [
         {"name": "ids", "kind": "input", "dtype": "i32",
          "shape": ["batch", "target"]},
@@ -52,7 +54,8 @@ json heddle::test::toyManifest() {
          "shape": ["batch"]},
         {"name": "logits", "kind": "output", "dtype": "f32",
          "shape": ["batch", "target", 11]}]},
-      {"name": "decode.prepare", "symbol": "prepare",
+      {"name": "decode.prepare", "role": "prepare", "decoder": "decode",
+       "symbol": "prepare",
        "arena_symbol": "prepare_arena", "dims": ["source", "batch"],
        "arguments": [
         {"name": "memory", "kind": "input", "dtype": "f32",
@@ -61,7 +64,8 @@ json heddle::test::toyManifest() {
          "shape": ["batch"]},
         {"name": "summary", "kind": "output", "dtype": "i32",
          "shape": ["batch", 3]}]},
-      {"name": "decode.step", "symbol": "step", "arena_symbol": "step_arena",
+      {"name": "decode.step", "role": "step", "decoder": "decode",
+       "symbol": "step", "arena_symbol": "step_arena",
        "dims": ["rows", "batch", "capacity"], "arguments": [
         {"name": "history", "kind": "state", "dtype": "i32",
          "shape": ["rows", "capacity"]},
@@ -76,7 +80,8 @@ json heddle::test::toyManifest() {
          "shape": ["rows", 1]},
         {"name": "logits", "kind": "output", "dtype": "f32",
          "shape": ["rows", 11]}]},
-      {"name": "shortlist.prepare", "symbol": "shortlist_prepare",
+      {"name": "shortlist.prepare", "role": "prepare", "decoder": "shortlist",
+       "symbol": "shortlist_prepare",
        "arena_symbol": "shortlist_prepare_arena",
        "dims": ["batch", "source", "shortlist"], "arguments": [
         {"name": "memory", "kind": "input", "dtype": "f32",
@@ -91,7 +96,8 @@ json heddle::test::toyManifest() {
          "shape": ["batch", 3]},
         {"name": "gathered", "kind": "output", "dtype": "i32",
          "shape": ["batch", "shortlist"]}]},
-      {"name": "shortlist.step", "symbol": "shortlist_step",
+      {"name": "shortlist.step", "role": "step", "decoder": "shortlist",
+       "symbol": "shortlist_step",
        "arena_symbol": "shortlist_step_arena",
        "dims": ["rows", "batch", "capacity", "shortlist"], "arguments": [
         {"name": "ids", "kind": "input", "dtype": "i32", "shape": ["rows"]},
@@ -120,6 +126,7 @@ json heddle::test::withGreedyStep(json manifest) {
     if (entry["name"] != "decode.step")
       continue;
     entry["name"] = "decode.greedy";
+    entry["role"] = "greedy";
     entry["symbol"] = "greedy";
     entry["arena_symbol"] = "greedy_arena";
     entry["dims"].push_back("forbidden");

@@ -9,6 +9,10 @@
 //     Calls ENTRY.prepare where there is one, and ENTRY.step for each position
 //     of the sequences: an input of which a step takes one row a sentence has
 //     the position behind the sentence, [batch, n, ...]. States are kept.
+//   call-entry beam ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...
+//     The same of ENTRY.beam: in each step rows write to other caches.
+//   call-entry chunk ARTIFACT ENTRY THREADS OUTPUT.npy NAME=FILE.npy...
+//     The first 17 positions by ENTRY.chunk, the others by steps.
 //
 // Sizes follow from the shapes of the inputs. Files are little-endian float32,
 // int32 or int8 in C order, as numpy writes them; outputs are float32
@@ -20,10 +24,12 @@
 #include "runtime/NpyWriter.h"
 #include "test/kernels/EntryRunner.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <numeric>
 #include <regex>
 #include <sstream>
 
@@ -128,13 +134,20 @@ public:
       : runner(runner), arrays(arrays), pool(pool) {}
 
   void runFull(const std::string &name, const std::string &output);
-  void runSteps(const std::string &name, const std::string &output);
+  /// `form` is step, beam or chunk.
+  void runSteps(const std::string &name, const std::string &form,
+                const std::string &output);
 
 private:
   const Entry &find(const std::string &name);
   void findDims(const Entry &entry);
   EntryCall prepare(const Entry &entry);
   void run(EntryCall &call);
+  void setPrepared(EntryCall &call, const Entry &entry);
+  void setRows(EntryCall &call, const Entry &entry, int64_t position,
+               bool movesCaches);
+  int64_t runChunk(const Entry &chunk, const Entry &entry, EntryCall &step,
+                   NpyWriter &writer);
 
   const EntryRunner &runner;
   const Arrays &arrays;
@@ -216,43 +229,118 @@ void Caller::runFull(const std::string &name, const std::string &path) {
   check(writer.commit());
 }
 
-void Caller::runSteps(const std::string &name, const std::string &path) {
-  const Entry &entry = find(name + ".step");
+/// The outputs of the prepare of `entry`'s decoder.
+void Caller::setPrepared(EntryCall &call, const Entry &entry) {
+  std::string name = entry.name.substr(0, entry.name.find('.'));
   const Entry *prepare = runner.entry(name + ".prepare");
-  if (prepare)
+  if (!prepare)
+    return;
+  EntryCall once = this->prepare(*prepare);
+  run(once);
+  for (const Argument &argument : prepare->arguments)
+    if (argument.kind == ArgumentKind::Output)
+      memcpy(call.data<char>(argument.name), once.data<char>(argument.name),
+             call.size(argument.name) * elementSize(argument.type));
+}
+
+/// The inputs of a step at `position` that all its rows are at. Where caches
+/// move, row r writes that position to cache r + position, round and round.
+void Caller::setRows(EntryCall &call, const Entry &entry, int64_t position,
+                     bool movesCaches) {
+  int64_t rows = dims[Dim::Rows], positions = dims[Dim::Capacity];
+  auto cacheOf = [&](int64_t row, int64_t at) {
+    return static_cast<int32_t>(movesCaches ? (row + at) % rows : row);
+  };
+  for (const Argument &argument : entry.arguments) {
+    if (argument.name == "positions")
+      std::fill_n(call.data<int32_t>("positions"), rows, position);
+    for (int64_t row = 0; row < rows; ++row) {
+      if (argument.name == "sentences")
+        call.data<int32_t>("sentences")[row] = static_cast<int32_t>(row);
+      if (argument.name == "caches")
+        call.data<int32_t>("caches")[row] = cacheOf(row, position);
+      if (argument.name == "history")
+        for (int64_t at = 0; at <= position; ++at)
+          call.data<int32_t>("history")[row * positions + at] =
+              cacheOf(row, at);
+    }
+    auto found = arrays.find(argument.name);
+    if (found == arrays.end() || !isSequence(argument, found->second))
+      continue;
+    int64_t bytes =
+        call.size(argument.name) / rows * elementSize(argument.type);
+    for (int64_t row = 0; row < rows; ++row)
+      memcpy(call.data<char>(argument.name) + row * bytes,
+             found->second.bytes.data() + (row * positions + position) * bytes,
+             bytes);
+  }
+}
+
+/// Runs the first positions at once and gives their states to `step`; returns
+/// how many these are.
+int64_t Caller::runChunk(const Entry &chunk, const Entry &entry,
+                         EntryCall &step, NpyWriter &writer) {
+  int64_t rows = dims[Dim::Rows], positions = dims[Dim::Capacity];
+  constexpr int64_t kMost = 17;
+  int64_t count = dims[Dim::Target] = dims[Dim::Wanted] =
+      std::min(kMost, positions);
+  dims[Dim::Batch] = rows;
+  EntryCall call = take(runner.prepare(chunk.name, {dims.begin(), dims.end()}));
+  setPrepared(call, chunk);
+  for (const Argument &argument : chunk.arguments) {
+    if (argument.name == "target_lengths")
+      std::fill_n(call.data<int32_t>("target_lengths"), rows, count);
+    if (argument.name == "caches")
+      std::iota(call.data<int32_t>("caches"),
+                call.data<int32_t>("caches") + rows, 0);
+    if (argument.name == "wanted")
+      for (int64_t at = 0; at < rows * count; ++at)
+        call.data<int32_t>("wanted")[at] = static_cast<int32_t>(at % count);
+    auto found = arrays.find(argument.name);
+    if (argument.kind != ArgumentKind::Input || found == arrays.end())
+      continue;
+    const std::string &bytes = found->second.bytes;
+    int64_t size = call.size(argument.name) * elementSize(argument.type);
+    if (size == static_cast<int64_t>(bytes.size())) {
+      memcpy(call.data<char>(argument.name), bytes.data(), size);
+      continue;
+    }
+    // Of each sequence the first positions.
+    for (int64_t row = 0; row < rows; ++row)
+      memcpy(call.data<char>(argument.name) + row * size / rows,
+             bytes.data() + row * bytes.size() / rows, size / rows);
+  }
+  run(call);
+  for (const Argument &state : entry.arguments)
+    if (state.kind == ArgumentKind::State)
+      memcpy(step.data<char>(state.name), call.data<char>(state.name),
+             step.size(state.name) * elementSize(state.type));
+  const Argument &output = outputOf(chunk);
+  const float *values = call.data<float>(output.name);
+  for (int64_t row = 0; row < rows; ++row)
+    check(writer.write(row, 0, values + row * count * output.shape[2].size,
+                       count));
+  return count;
+}
+
+void Caller::runSteps(const std::string &name, const std::string &form,
+                      const std::string &path) {
+  bool isBeam = form == "beam";
+  const Entry &entry = find(name + (isBeam ? ".beam" : ".step"));
+  if (const Entry *prepare = runner.entry(name + ".prepare"))
     findDims(*prepare);
   findDims(entry);
-  EntryCall step = this->prepare(entry);
-  if (prepare) {
-    EntryCall once = this->prepare(*prepare);
-    run(once);
-    for (const Argument &argument : prepare->arguments)
-      if (argument.kind == ArgumentKind::Output)
-        memcpy(step.data<char>(argument.name), once.data<char>(argument.name),
-               step.size(argument.name) * elementSize(argument.type));
-  }
-  int64_t rows = dims[Dim::Rows], positions = dims[Dim::Capacity];
+  int64_t rows = dims[Dim::Caches] = dims[Dim::Rows];
+  EntryCall step = prepare(entry);
+  setPrepared(step, entry);
   const Argument &output = outputOf(entry);
-  NpyWriter writer =
-      take(NpyWriter::create(path, {rows, positions, output.shape[1].size}));
-  for (int64_t position = 0; position < positions; ++position) {
-    for (const Argument &argument : entry.arguments) {
-      if (argument.name == "positions")
-        std::fill_n(step.data<int32_t>("positions"), rows, position);
-      if (argument.name == "sentences")
-        for (int64_t row = 0; row < rows; ++row)
-          step.data<int32_t>("sentences")[row] = row;
-      auto found = arrays.find(argument.name);
-      if (found == arrays.end() || !isSequence(argument, found->second))
-        continue;
-      int64_t bytes =
-          step.size(argument.name) / rows * elementSize(argument.type);
-      for (int64_t row = 0; row < rows; ++row)
-        memcpy(step.data<char>(argument.name) + row * bytes,
-               found->second.bytes.data() +
-                   (row * positions + position) * bytes,
-               bytes);
-    }
+  NpyWriter writer = take(NpyWriter::create(
+      path, {rows, dims[Dim::Capacity], output.shape[1].size}));
+  int64_t position = form == "chunk"
+                         ? runChunk(find(name + ".chunk"), entry, step, writer)
+                         : 0;
+  for (; position < dims[Dim::Capacity]; ++position) {
+    setRows(step, entry, position, isBeam);
     step(pool);
     const float *values = step.data<float>(output.name);
     for (int64_t row = 0; row < rows; ++row)
@@ -270,9 +358,12 @@ int main(int argc, char **argv) {
     std::cout << EntryRunner::wholeModel(body.str());
     return 0;
   }
-  if ((command != "full" && command != "step") || argc < 6)
-    fail("expected model BODY.mlir, or full or step ARTIFACT ENTRY THREADS "
-         "OUTPUT.npy NAME=FILE.npy...");
+  const char *forms[] = {"full", "step", "beam", "chunk"};
+  if (std::find(std::begin(forms), std::end(forms), command) ==
+          std::end(forms) ||
+      argc < 6)
+    fail("expected model BODY.mlir, or full, step, beam or chunk ARTIFACT "
+         "ENTRY THREADS OUTPUT.npy NAME=FILE.npy...");
   EntryRunner runner = take(EntryRunner::open(argv[2]));
   std::unique_ptr<ThreadPool> pool =
       take(ThreadPool::create(std::strtol(argv[4], nullptr, 10)));
@@ -281,6 +372,6 @@ int main(int argc, char **argv) {
   if (command == "full")
     caller.runFull(argv[3], argv[5]);
   else
-    caller.runSteps(argv[3], argv[5]);
+    caller.runSteps(argv[3], command, argv[5]);
   return 0;
 }

@@ -4,14 +4,14 @@ usage: check_attention.py [--cells sample|all] [--batches NAME,...]
                           [--counts FILE] [--work DIR] [VARIANT...]
 
 A cell is a function of a variant (encoder, decoder, cross), with a head of keys
-for each head or for several, over a batch of sentences, as a whole or step by
-step, in f32 or bf16, by the code of one ISA level or by plain loops. Beside it
-stand properties: sentences alone, on other threads, have the bits that they
-have in the batch; `a | b` has those of `b | a`; the order of what has no
-positions means nothing. All levels of this machine are tried; in a sample they
-take turns. --batches takes some of short, middle and long, --counts writes how
-many cells of each kind passed. Needs numpy, and heddle-compile and
-call-entry in PATH.
+for each head or for several, over a batch of sentences, as a whole, step by step
+or its first positions as a chunk, in f32 or bf16, by the code of one ISA level
+or by plain loops. Beside it stand properties: sentences alone, on other threads,
+have the bits that they have in the batch, and so have steps through other
+caches; `a | b` has those of `b | a`; the order of what has no positions means
+nothing. All levels of this machine are tried; in a sample they take turns.
+--batches takes some of short, middle and long, --counts writes how many cells
+of each kind passed. Needs numpy, and heddle-compile and call-entry in PATH.
 """
 
 import argparse
@@ -266,7 +266,16 @@ class Checker:
                 words = f"sentence {b} alone"
                 expect_bits(alone, together[b][: len(alone)], words)
 
+            def check_beam():
+                found = artifact.run(function, "beam", arrays)
+                for b, length in enumerate(batch.lengths):
+                    expected = together[b][:length]
+                    words = f"sentence {b} through other caches"
+                    expect_bits(found[b][:length], expected, words)
+
             self.tally.check(kind, words, check_values)
+            if together and form == "step" and plan.module.has_caches(function):
+                self.tally.check("bits", f"{words}, beam", check_beam)
             if together:
                 self.tally.check("bits", f"{words}, {form}", check_bits)
 

@@ -50,7 +50,11 @@ class Module:
         return self.shape_of("!sequence")[0]
 
     def forms(self, function):
-        return ["full"] if function == "encoder" else ["full", "step"]
+        return ["full"] if function == "encoder" else ["full", "step", "chunk"]
+
+    def has_caches(self, function):
+        """Sums of keys are of constant size."""
+        return function == "decoder" and "linear_attention" not in self.text
 
     def arguments(self, function):
         """Names and types."""

@@ -19,7 +19,8 @@ module attributes {
 
   func.func private @encode(
       %ids: !ids {transformer.name = "ids",
-                  transformer.dims = ["batch", "source"]}) {
+                  transformer.dims = ["batch", "source"]})
+      attributes {transformer.forms = ["full"]} {
     return
   }
   func.func private @decode(

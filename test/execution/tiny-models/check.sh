@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Compiles a model of test/goldens and compares what it computes with what
 # transformers computed in float64: the encoder's output, teacher-forced logits
-# in the full form and step by step, then greedy output; with the kernels of an
-# ISA level, fused and unfused, and beside those of the lowest level with the
-# reference lowering.
+# in the full form, step by step and as a chunk, then greedy output; with the
+# kernels of an ISA level, fused and unfused, and beside those of the lowest level
+# with the reference lowering.
 #
 # usage: check.sh GOLDEN TEMPORARY [LEVEL]
 
@@ -51,6 +51,9 @@ check() {
       cmp "$temporary/$form.$batch.npy" "$temporary/$form.npy"
     done
   done
+  # A chunk computes what the full form does.
+  score chunk chunk 3
+  cmp "$temporary/chunk.npy" "$temporary/full.npy"
   encode hidden
   # As of logits, above.
   compare-npy "$temporary/hidden.npy" "$golden/hidden.npy" --within 1e-5
@@ -63,6 +66,14 @@ check() {
     heddle-run "$artifact" --ids --batch $batch "${limit[@]}" "${global[@]}" \
       <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
   done
+  # The first half as a prefix, which a chunk takes: steps go on as they did. The
+  # last token may be that of the length limit, which a prefix moves.
+  awk '{ NF = int(NF / 2) } 1' "$golden/greedy.ids" >"$temporary/prefixes"
+  heddle-run "$artifact" --ids --batch 3 "${limit[@]}" "${global[@]}" \
+    --prefix "$temporary/prefixes" <"$golden/inputs.ids" >"$temporary/found"
+  awk 'NR == FNR { NF -= 1; wanted[FNR] = $0; next }
+       index($0 " ", wanted[FNR] " ") != 1 { print wanted[FNR] " | " $0; bad = 1 }
+       END { exit bad }' "$golden/greedy.ids" "$temporary/found"
 }
 
 if [ "$level" = x86-64-v3 ]; then

@@ -35,7 +35,7 @@ for golden in "$goldens"/bart-pre-norm "$goldens"/led-untied \
   "$goldens"/marian-opus; do
   heddle-compile "$golden" -o "$temporary/model.heddle" --dtype "$type" "$@"
   # Caches hold what attention multiplies.
-  grep -q "state.* $cached \[rows, " \
+  grep -q "state.* $cached \[caches, " \
     <<<"$(heddle-run "$temporary/model.heddle" --info)"
   for form in full step; do
     score $form "$golden" $form 8
@@ -51,4 +51,7 @@ for golden in "$goldens"/bart-pre-norm "$goldens"/led-untied \
       cmp "$temporary/$form.$batch.npy" "$temporary/$form.npy"
     done
   done
+  # A chunk computes what the full form does.
+  score chunk "$golden" chunk 3
+  cmp "$temporary/chunk.npy" "$temporary/full.npy"
 done

@@ -28,6 +28,9 @@ for form in full step; do
   # wrong epsilon, slope or slot is above 1e-4.
   compare-npy "$temporary.$form.3.npy" "$golden" --within 1e-5
 done
+# A chunk computes what the full form does.
+score chunk 3
+cmp "$temporary.chunk.3.npy" "$temporary.full.3.npy"
 [ "$level" = x86-64-v3 ] || exit 0
 # The reference lowering sums a row in one order, whatever the form.
 heddle-compile "$module" --weights "$inputs/weights.safetensors" \

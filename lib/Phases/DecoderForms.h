@@ -1,0 +1,34 @@
+//===- DecoderForms.h - The forms of a decoder, as functions ----*- C++ -*-===//
+//
+// What split-phases derives from the marks of a decoder @f. Each function
+// stands right behind it, so that the one built last comes first, and carries
+// its role (`transformer.role`, `transformer.decoder`) where the target are
+// ids: the runtime calls no others.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_PHASES_DECODERFORMS_H
+#define HEDDLE_LIB_PHASES_DECODERFORMS_H
+
+#include "lib/Phases/DecoderMarks.h"
+
+namespace heddle {
+
+/// Says that `function` is `role` of `decoder`.
+void setRole(mlir::func::FuncOp function, llvm::StringRef role,
+             llvm::StringRef decoder);
+
+/// @f.prepare: what does not depend on the target, once a sentence.
+llvm::LogicalResult buildPrepare(const DecoderMarks &marks);
+
+/// @f.step: one position of each row, whose past stands in its own caches; with
+/// `throughHistory` @f.beam, where each position of it may stand in another.
+llvm::LogicalResult buildStep(const DecoderMarks &marks, bool throughHistory);
+
+/// @f.chunk: the first positions of each sentence at once, of which it returns
+/// the results that are asked for and leaves the states.
+llvm::LogicalResult buildChunk(const DecoderMarks &marks);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_PHASES_DECODERFORMS_H
