@@ -30,10 +30,10 @@ namespace heddle {
 /// Sentences that run together.
 struct Batch {
   std::vector<TokenIds> sources;
-  /// What each one's target begins with; empty where nobody says.
-  std::vector<TokenIds> prefixes;
   /// Where each one's line stands in the window.
   std::vector<size_t> lines;
+  /// What each one's target begins with; empty where nobody says.
+  std::vector<TokenIds> prefixes = {};
 };
 
 /// Consecutive lines of the input.

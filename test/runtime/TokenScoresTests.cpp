@@ -61,9 +61,9 @@ TEST(TokenScoresTest, the_best_are_those_of_a_sort) {
         logits[i] = i % 5 == 3 ? -kInfinity : std::round(logits[i] * 4);
       std::vector<int32_t> expected(count);
       std::iota(expected.begin(), expected.end(), 0);
-      std::stable_sort(
-          expected.begin(), expected.end(),
-          [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
+      std::sort(expected.begin(), expected.end(), [&](int32_t a, int32_t b) {
+        return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+      });
       while (!expected.empty() && logits[expected.back()] == -kInfinity)
         expected.pop_back();
       expected.resize(std::min(expected.size(), size_t(most)));
