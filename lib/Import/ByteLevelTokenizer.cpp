@@ -98,15 +98,15 @@ static Error refuseField(StringRef path, StringRef field,
 /// Reads the fields of `tokenizer_config.json` that change ids or text.
 static Error readTokenizerConfig(const json::Object &config, StringRef path,
                                  BytePairFiles &files) {
-  auto requires = [&](StringRef field, const json::Value &value) -> Error {
+  auto requireValue = [&](StringRef field, const json::Value &value) -> Error {
     const json::Value *found = config.get(field);
     if (!found || found->kind() == json::Value::Null || *found == value)
       return Error::success();
     return refuseField(path, field, *found, formatJson(value));
   };
-  if (Error error = requires("add_prefix_space", false))
+  if (Error error = requireValue("add_prefix_space", false))
     return error;
-  if (Error error = requires("errors", "replace"))
+  if (Error error = requireValue("errors", "replace"))
     return error;
   if (std::optional<StringRef> name = config.getString("tokenizer_class");
       name && !is_contained(kClasses, *name))
