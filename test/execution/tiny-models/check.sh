@@ -63,13 +63,14 @@ check() {
     cmp "$temporary/again.npy" "$temporary/hidden.npy"
   done
   for batch in 1 3 8; do
-    heddle-run "$artifact" --ids --batch $batch "${limit[@]}" "${global[@]}" \
+    heddle-run "$artifact" --ids --beam 1 --batch $batch "${limit[@]}" \
+      "${global[@]}" \
       <"$golden/inputs.ids" | diff - "$golden/greedy.ids"
   done
   # The first half as a prefix, which a chunk takes: steps go on as they did. The
   # last token may be that of the length limit, which a prefix moves.
   awk '{ NF = int(NF / 2) } 1' "$golden/greedy.ids" >"$temporary/prefixes"
-  heddle-run "$artifact" --ids --batch 3 "${limit[@]}" "${global[@]}" \
+  heddle-run "$artifact" --ids --beam 1 --batch 3 "${limit[@]}" "${global[@]}" \
     --prefix "$temporary/prefixes" <"$golden/inputs.ids" >"$temporary/found"
   awk 'NR == FNR { NF -= 1; wanted[FNR] = $0; next }
        index($0 " ", wanted[FNR] " ") != 1 { print wanted[FNR] " | " $0; bad = 1 }
