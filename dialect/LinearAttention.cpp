@@ -237,7 +237,11 @@ SmallVector<Value> LinearAttentionOp::buildChunk(OpBuilder &builder,
       builder, getLoc(), attention.getKey(), attention.getValue(),
       chunk.lengths, chunk.states,
       builder.getI64IntegerAttr(getKeyValueHeads()), getFeaturesAttr());
-  getMap().cloneInto(&sums.getMap(), chunk.mapping);
+  // The clone of the attention has arguments of its own.
+  IRMapping captured = chunk.mapping;
+  for (BlockArgument argument : getMap().getArguments())
+    captured.erase(argument);
+  getMap().cloneInto(&sums.getMap(), captured);
   llvm::append_range(results, sums.getOutputs());
   return results;
 }

@@ -70,7 +70,8 @@ static LogicalResult split(func::FuncOp decoder) {
   FailureOr<DecoderMarks> marks = markDecoder(decoder);
   if (failed(marks))
     return failure();
-  if (hasForm(decoder, "chunk") && failed(buildChunk(*marks)))
+  if (hasForm(decoder, "chunk") && hasChunk(*marks) &&
+      failed(buildChunk(*marks)))
     return failure();
   if (marks->hasCaches() && failed(buildStep(*marks, /*throughHistory=*/true)))
     return failure();

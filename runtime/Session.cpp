@@ -318,7 +318,7 @@ static bool isCache(const Argument &state) {
 }
 
 /// Finds the decoder's logits, or the largest of them and their ids, and its
-/// states, which start with zeros.
+/// states, of which those of constant size start with zeros.
 void Session::findDecoderResults() {
   states.clear();
   decoderLogits = nullptr;

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdio>
 
 using namespace heddle;
 
@@ -69,4 +71,37 @@ std::string heddle::numberAnswer(int64_t number, const std::string &answer,
     begin = end + 1;
   }
   return numbered;
+}
+
+std::string heddle::formatScores(const std::vector<float> &scores) {
+  double sum = 0;
+  std::string each;
+  for (float score : scores) {
+    sum += score;
+    each += (each.empty() ? "\t" : " ") + formatNumber(score);
+  }
+  return formatNumber(static_cast<float>(sum)) + (each.empty() ? "\t" : each);
+}
+
+void Perplexity::add(const std::string &answer) {
+  const char *at = answer.data(), *end = at + answer.size();
+  at = std::find(at, end, '\t');
+  while (at != end) {
+    float score = 0;
+    auto [rest, error] = std::from_chars(at + 1, end, score);
+    if (error != std::errc())
+      return;
+    sum += score;
+    ++tokens;
+    at = rest;
+  }
+}
+
+std::string Perplexity::describe() const {
+  double entropy = tokens == 0 ? 0 : -sum / static_cast<double>(tokens);
+  char text[128];
+  snprintf(text, sizeof text,
+           "perplexity %.6g (cross-entropy %.6g nats a token, %lld tokens)",
+           std::exp(entropy), entropy, static_cast<long long>(tokens));
+  return text;
 }

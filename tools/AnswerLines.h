@@ -29,6 +29,23 @@ std::string formatAnswer(const Model &model,
 std::string numberAnswer(int64_t number, const std::string &answer,
                          const RunOptions &options);
 
+/// Their sum, a tab, and each of them: the log-probabilities of a target.
+std::string formatScores(const std::vector<float> &scores);
+
+/// The perplexity of targets, exp of the mean of -log p over all tokens, from
+/// what formatScores wrote of them. The order of addition counts.
+class Perplexity {
+public:
+  /// An empty answer, of a line without a token, counts nothing.
+  void add(const std::string &answer);
+  /// "perplexity 6.12 (cross-entropy 1.811 nats a token, 120 tokens)".
+  std::string describe() const;
+
+private:
+  double sum = 0;
+  int64_t tokens = 0;
+};
+
 } // namespace heddle
 
 #endif // HEDDLE_TOOLS_ANSWERLINES_H

@@ -32,8 +32,9 @@ struct Batch {
   std::vector<TokenIds> sources;
   /// Where each one's line stands in the window.
   std::vector<size_t> lines;
-  /// What each one's target begins with; empty where nobody says.
-  std::vector<TokenIds> prefixes = {};
+  /// What is said of each one's target: what it begins with, or all of it.
+  /// Empty where nobody says anything.
+  std::vector<TokenIds> targets = {};
 };
 
 /// Consecutive lines of the input.

@@ -13,7 +13,7 @@ using namespace heddle;
 
 std::vector<Batch> heddle::divideByLength(std::vector<TokenIds> sources,
                                           const BatchLimits &limits,
-                                          std::vector<TokenIds> prefixes) {
+                                          std::vector<TokenIds> targets) {
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);
   auto length = [&](size_t line) { return sources[line].size(); };
@@ -32,8 +32,8 @@ std::vector<Batch> heddle::divideByLength(std::vector<TokenIds> sources,
     if (batches.empty() || isFull(batches.back()))
       batches.emplace_back();
     batches.back().sources.push_back(std::move(sources[line]));
-    if (!prefixes.empty())
-      batches.back().prefixes.push_back(std::move(prefixes[line]));
+    if (!targets.empty())
+      batches.back().targets.push_back(std::move(targets[line]));
     batches.back().lines.push_back(line);
   }
   return batches;

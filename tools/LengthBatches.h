@@ -28,7 +28,7 @@ struct BatchLimits {
 /// together. Sentences without tokens are left out.
 std::vector<Batch> divideByLength(std::vector<TokenIds> sources,
                                   const BatchLimits &limits,
-                                  std::vector<TokenIds> prefixes = {});
+                                  std::vector<TokenIds> targets = {});
 
 } // namespace heddle
 

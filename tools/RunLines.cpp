@@ -11,6 +11,7 @@
 #include "runtime/Generate.h"
 #include "runtime/HiddenStates.h"
 #include "runtime/NpyWriter.h"
+#include "runtime/TargetScores.h"
 #include "runtime/TeacherForcing.h"
 #include "tools/AnswerLines.h"
 #include "tools/BatchPipeline.h"
@@ -92,11 +93,12 @@ static BatchLimits batchLimits(const RunOptions &options) {
 
 static Result<TargetReader> openTargets(const Model &model,
                                         const std::string &path,
-                                        const RunOptions &options) {
+                                        const RunOptions &options,
+                                        TargetPart part) {
   if (!options.ids && !model.tokenizer())
     return Status::error("'", options.file,
                          "' has no tokenizer, expected --ids");
-  return TargetReader::open(model, path, options.ids);
+  return TargetReader::open(model, path, options.ids, part);
 }
 
 /// What the model and the command line say of a search.
@@ -107,7 +109,8 @@ static Result<SearchOptions> searchFor(const Model &model,
   if (search.samples && !search.beams)
     search.beams = 1;
   if (!options.badWords.empty()) {
-    Result<TargetReader> reader = openTargets(model, options.badWords, options);
+    Result<TargetReader> reader =
+        openTargets(model, options.badWords, options, TargetPart::Any);
     if (!reader.ok())
       return reader.status();
     Result<std::vector<TokenIds>> words = reader->readAll();
@@ -138,7 +141,7 @@ static BatchPipeline::Answers translate(const Model &model, Session &session,
                                         const Batch &batch,
                                         const RunOptions &options,
                                         const SearchOptions &search) {
-  auto found = generate(model, session, batch.sources, batch.prefixes, search);
+  auto found = generate(model, session, batch.sources, batch.targets, search);
   if (!found.ok())
     return found.status();
   std::vector<std::string> answers;
@@ -203,53 +206,46 @@ static Status report(const Model &model, const RunOptions &options,
                        *options.profile);
 }
 
-/// Adds the prefix of each line to a window; the lines before one that has none
-/// are answered.
-static std::vector<TokenIds> readPrefixes(TargetReader &reader,
-                                          SourceReader::Lines &lines) {
-  std::vector<TokenIds> prefixes;
+/// What is said of the targets of a window's lines; the lines before one of
+/// which nothing is said are answered.
+static std::vector<TokenIds> readTargetsOf(SourceReader::Lines &lines,
+                                           TargetReader &reader) {
+  std::vector<TokenIds> targets;
   auto fail = [&](Status status) {
-    lines.sources.resize(prefixes.size());
+    lines.sources.resize(targets.size());
     lines.last = true;
     lines.failure = std::move(status);
+    return targets;
   };
-  while (prefixes.size() < lines.sources.size()) {
-    Result<std::optional<TokenIds>> prefix = reader.next();
-    if (!prefix.ok()) {
-      fail(prefix.status());
-      return prefixes;
-    }
-    if (!*prefix) {
-      fail(Status::error(reader.where(),
-                         " is the last prefix, but the input has more lines"));
-      return prefixes;
-    }
-    prefixes.push_back(std::move(**prefix));
+  while (targets.size() < lines.sources.size()) {
+    Result<std::optional<TokenIds>> target = reader.next();
+    if (!target.ok())
+      return fail(target.status());
+    if (!*target)
+      return fail(Status::error(reader.where(),
+                                " is the last, but the input has more lines"));
+    targets.push_back(std::move(**target));
   }
   if (lines.last && lines.failure.ok())
     if (Result<std::optional<TokenIds>> more = reader.next();
         !more.ok() || *more)
       lines.failure = more.ok() ? Status::error(reader.where(),
-                                                " is a prefix of no input line")
+                                                " belongs to no line of input")
                                 : more.status();
-  return prefixes;
+  return targets;
 }
 
-Status heddle::translateLines(const Model &model, const RunOptions &options,
-                              OutputWriter &output) {
+/// Answers lines with what `answer` makes of a batch and `print` of an answer,
+/// in order. `targets` says something of each line, where there is one.
+static Status answerLines(
+    const Model &model, const RunOptions &options, OutputWriter &output,
+    std::optional<TargetReader> targets,
+    const std::function<BatchPipeline::Answers(Session &session,
+                                               const Batch &batch)> &answer,
+    const std::function<std::string(const std::string &)> &print) {
   Result<SourceReader> reader = openSources(model, options);
   if (!reader.ok())
     return reader.status();
-  Result<SearchOptions> search = searchFor(model, options);
-  if (!search.ok())
-    return search.status();
-  std::optional<TargetReader> prefixes;
-  if (!options.prefix.empty()) {
-    Result<TargetReader> opened = openTargets(model, options.prefix, options);
-    if (!opened.ok())
-      return opened.status();
-    prefixes.emplace(std::move(*opened));
-  }
   auto workers = equipWorkers(model, options);
   if (!workers.ok())
     return workers.status();
@@ -259,36 +255,82 @@ Status heddle::translateLines(const Model &model, const RunOptions &options,
     BatchLimits limits = batchLimits(options);
     SourceReader::Lines lines = reader->next(kWindowBatches * limits.sentences,
                                              kWindowBatches * limits.tokens);
-    std::vector<TokenIds> targets;
-    if (prefixes)
-      targets = readPrefixes(*prefixes, lines);
+    std::vector<TokenIds> said;
+    if (targets)
+      said = readTargetsOf(lines, *targets);
     size_t count = lines.sources.size();
     return Window{
         count,
-        divideByLength(std::move(lines.sources), limits, std::move(targets)),
+        divideByLength(std::move(lines.sources), limits, std::move(said)),
         lines.last, std::move(lines.failure)};
   };
-  int64_t number = 0;
   ends.write = [&](const std::vector<std::string> &answers) {
-    for (const std::string &answer : answers)
-      output.print(numberAnswer(number++, answer, options));
+    for (const std::string &each : answers)
+      output.print(print(each));
     Status status = output.flush();
     if (status.ok())
       progress.add(answers.size());
     return status;
   };
   ends.interrupt = [&] { reader->interrupt(); };
-  Status status =
-      runBatches(model, *workers, std::move(ends),
-                 [&](Session &session, const Batch &batch) {
-                   return translate(model, session, batch, options, *search);
-                 });
+  Status status = runBatches(model, *workers, std::move(ends), answer);
   return status.ok() ? report(model, options, *workers) : status;
 }
 
+Status heddle::translateLines(const Model &model, const RunOptions &options,
+                              OutputWriter &output) {
+  Result<SearchOptions> search = searchFor(model, options);
+  if (!search.ok())
+    return search.status();
+  std::optional<TargetReader> prefixes;
+  if (!options.prefix.empty()) {
+    Result<TargetReader> opened =
+        openTargets(model, options.prefix, options, TargetPart::Beginning);
+    if (!opened.ok())
+      return opened.status();
+    prefixes.emplace(std::move(*opened));
+  }
+  int64_t number = 0;
+  return answerLines(
+      model, options, output, std::move(prefixes),
+      [&](Session &session, const Batch &batch) {
+        return translate(model, session, batch, options, *search);
+      },
+      [&](const std::string &answer) {
+        return numberAnswer(number++, answer, options);
+      });
+}
+
+Status heddle::printScores(const Model &model, const RunOptions &options,
+                           OutputWriter &output) {
+  Result<TargetReader> targets =
+      openTargets(model, options.score, options, TargetPart::Whole);
+  if (!targets.ok())
+    return targets.status();
+  Perplexity perplexity;
+  Status status = answerLines(
+      model, options, output, std::move(*targets),
+      [&](Session &session, const Batch &batch) -> BatchPipeline::Answers {
+        auto scores = scoreTokens(model, session, batch.sources, batch.targets);
+        if (!scores.ok())
+          return scores.status();
+        std::vector<std::string> answers;
+        for (const std::vector<float> &each : *scores)
+          answers.push_back(formatScores(each));
+        return answers;
+      },
+      [&](const std::string &answer) {
+        perplexity.add(answer);
+        return answer + "\n";
+      });
+  if (status.ok())
+    fprintf(stderr, "%s\n", perplexity.describe().c_str());
+  return status;
+}
+
 Status heddle::scoreLines(const Model &model, const RunOptions &options) {
-  Result<TargetReader> teacher =
-      TargetReader::open(model, options.teacher, /*ids=*/true);
+  Result<TargetReader> teacher = TargetReader::open(
+      model, options.teacher, /*ids=*/true, TargetPart::Whole);
   if (!teacher.ok())
     return teacher.status();
   Result<std::vector<TokenIds>> targets = teacher->readAll();

@@ -1,6 +1,6 @@
 //===- RunLines.h - What heddle-run does with lines -------------*- C++ -*-===//
 //
-// The three jobs of heddle-run: translate lines, score given targets, or write
+// The jobs of heddle-run: translate lines, score given targets, or write
 // what the encoder makes of lines.
 //
 //===----------------------------------------------------------------------===//
@@ -23,6 +23,11 @@ Status checkGlobalTokens(const Manifest &manifest, const RunOptions &options);
 /// lines before the one at fault have been printed.
 Status translateLines(const Model &model, const RunOptions &options,
                       OutputWriter &output);
+
+/// Prints the log-probabilities of given targets, a line an input line, in
+/// order as above; then, on standard error, the perplexity of all.
+Status printScores(const Model &model, const RunOptions &options,
+                   OutputWriter &output);
 
 /// Writes the logits of the teacher's targets; prints nothing.
 Status scoreLines(const Model &model, const RunOptions &options);

@@ -51,14 +51,17 @@ heddle-compile wrote to FILE, and prints a line for each.
                      line number ||| text ||| F0= sum ||| score
   --scores           put the score and a tab before each line
   --prefix FILE      begin each target with a line of FILE
+  --score FILE       print how likely the lines of FILE are as translations: the
+                     log-probability, a tab and that of each token; at the end,
+                     on standard error, the perplexity of all
   --max-source N     refuse lines of more than N tokens, the end included; time
                      grows with their square (default: what FILE says)
   --global POSITIONS tokens of a line that attend to all others and they to
                      them, as 0,5,9 or none (default 0); for models that have
                      such tokens
   --no-shortlist     choose among the whole vocabulary
-  --ids              lines are token ids, in and out; of --bad-words and
-                     --prefix, too
+  --ids              lines are token ids, in and out; of --bad-words,
+                     --prefix and --score, too
   --teacher FILE     score the target ids in FILE, one line an input, and
   --logits FILE.npy  write the logits, float32 [lines, longest, vocabulary]
   --form FORM        with --teacher: the decoder's form, full (the default),
@@ -275,6 +278,7 @@ static constexpr ValueFlag kValueFlags[] = {
        return parseReal(flag, value, kLeastReal, kMostReal,
                         options.search.repetitionPenalty);
      }},
+    {"--score", setFile<&RunOptions::score>},
     {"--seed",
      [](RunOptions &options, const std::string &, const std::string &value) {
        return parseSeed(value, options.search.seed);
@@ -316,6 +320,7 @@ static Status giveOnce(const std::string &flag, const std::string &value,
 static Status checkTranslates(const RunOptions &options,
                               const std::map<std::string, std::string> &given) {
   const char *job = !options.teacher.empty()  ? "--teacher scores"
+                    : !options.score.empty()  ? "--score scores"
                     : !options.hidden.empty() ? "--hidden encodes"
                                               : nullptr;
   if (!job)
@@ -384,6 +389,11 @@ static Status checkTogether(const RunOptions &options,
     return Status::error("--form needs --teacher FILE");
   if (!options.hidden.empty() && !options.teacher.empty())
     return Status::error("--hidden encodes, but --teacher scores");
+  if (!options.score.empty() &&
+      !(options.hidden.empty() && options.teacher.empty()))
+    return Status::error("--score prints log-probabilities, but ",
+                         options.hidden.empty() ? "--teacher" : "--hidden",
+                         " writes a file");
   if (Status status = checkSearch(options, given); !status.ok())
     return status;
   return checkTranslates(options, given);

@@ -40,6 +40,9 @@ struct RunOptions {
   std::string badWords;
   /// What each target begins with, one line an input; empty for none.
   std::string prefix;
+  /// Targets whose log-probabilities are printed, one line an input; empty
+  /// where lines are translated.
+  std::string score;
   /// Input and output are ids instead of text.
   bool ids = false;
   bool info = false;

@@ -11,11 +11,30 @@
 using namespace heddle;
 
 Result<TargetReader> TargetReader::open(const Model &model,
-                                        const std::string &path, bool ids) {
+                                        const std::string &path, bool ids,
+                                        TargetPart part) {
   Result<LineReader> lines = LineReader::open(path);
   if (!lines.ok())
     return lines.status();
-  return TargetReader(model, std::move(*lines), ids);
+  return TargetReader(model, std::move(*lines), ids, part);
+}
+
+Result<TokenIds> TargetReader::parse(const std::string &line) const {
+  if (ids)
+    return parseIds(line);
+  Result<TokenIds> target = model.tokenizer()->encodeTarget(line);
+  if (!target.ok() || part == TargetPart::Any)
+    return target;
+  const Manifest &manifest = model.manifest();
+  std::optional<int32_t> bos = manifest.generation.forcedBos
+                                   ? manifest.generation.forcedBos
+                                   : manifest.tokenizer.bos;
+  bool isWhole = part == TargetPart::Whole;
+  if (bos && (isWhole || !target->empty()))
+    target->insert(target->begin(), *bos);
+  if (isWhole)
+    target->push_back(manifest.generation.eos.front());
+  return target;
 }
 
 Result<std::optional<TokenIds>> TargetReader::next() {
@@ -24,8 +43,7 @@ Result<std::optional<TokenIds>> TargetReader::next() {
     return line.status();
   if (!*line)
     return std::optional<TokenIds>();
-  Result<TokenIds> target =
-      ids ? parseIds(**line) : model.tokenizer()->encodeTarget(**line);
+  Result<TokenIds> target = parse(**line);
   Status status = target.ok() ? model.checkTarget(*target) : target.status();
   if (!status.ok())
     return Status::error(lines.where(), " ", status.message());

@@ -19,12 +19,17 @@
 
 namespace heddle {
 
+/// What a line is of a target. To text that begins one the first token is added
+/// that the model is forced to write, or else that of its tokenizer, where it has
+/// one; to text that is a whole one its end, too. Ids stand for themselves.
+enum class TargetPart { Any, Beginning, Whole };
+
 /// Borrows the model.
 class TargetReader {
 public:
   /// `ids` says that lines are ids; otherwise the model needs a tokenizer.
   static Result<TargetReader> open(const Model &model, const std::string &path,
-                                   bool ids);
+                                   bool ids, TargetPart part);
 
   /// The next line, checked as a target of the model; nothing behind the last.
   Result<std::optional<TokenIds>> next();
@@ -34,12 +39,14 @@ public:
   std::string where() const { return lines.where(); }
 
 private:
-  TargetReader(const Model &model, LineReader lines, bool ids)
-      : model(model), lines(std::move(lines)), ids(ids) {}
+  TargetReader(const Model &model, LineReader lines, bool ids, TargetPart part)
+      : model(model), lines(std::move(lines)), ids(ids), part(part) {}
+  Result<TokenIds> parse(const std::string &line) const;
 
   const Model &model;
   LineReader lines;
   bool ids;
+  TargetPart part;
 };
 
 } // namespace heddle

@@ -54,6 +54,8 @@ static Status run(const std::vector<std::string> &arguments,
   Result<Model> model = Model::load(options->file, loadOptions);
   if (!model.ok())
     return model.status();
+  if (!options->score.empty())
+    return printScores(*model, *options, output);
   if (!options->teacher.empty())
     return scoreLines(*model, *options);
   if (!options->hidden.empty())

@@ -295,11 +295,29 @@ static bool actsOnRows(Operation *op) {
                          LinearOp, NormOp, QuantizeOp, RoundOp>(op);
 }
 
-/// Whether `take_rows` takes them: no others have shorter elements or no width.
+/// Whether `take_rows` takes them: others have shorter elements or no width.
 static bool areTaken(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.getRank() == 3 && type.getElementType().isF32() &&
          !type.isDynamicDim(2);
+}
+
+/// Whether the wanted rows of a value can be had in front of the layer that
+/// makes it.
+static bool areTakenBefore(Value full, const DecoderMarks &marks) {
+  Operation *op = full.getDefiningOp();
+  return actsOnRows(op) && llvm::all_of(op->getOperands(), [&](Value operand) {
+           return !marks.isMarked(operand) || areTaken(operand) ||
+                  areTakenBefore(operand, marks);
+         });
+}
+
+bool heddle::hasChunk(const DecoderMarks &marks) {
+  func::FuncOp decoder = marks.decoder;
+  return llvm::all_of(
+      decoder.front().getTerminator()->getOperands(), [&](Value result) {
+        return areTaken(result) || areTakenBefore(result, marks);
+      });
 }
 
 FailureOr<Value> RowTaker::recompute(Operation *op, Value full) {
@@ -339,7 +357,7 @@ FailureOr<Value> RowTaker::take(Value full) {
 
 FailureOr<Value> RowTaker::takeResult(Value full) {
   Operation *op = full.getDefiningOp();
-  if (!actsOnRows(op) || taken.contains(full))
+  if (!areTakenBefore(full, form.marks) || taken.contains(full))
     return take(full);
   return recompute(op, full);
 }

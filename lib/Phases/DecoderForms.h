@@ -25,6 +25,10 @@ llvm::LogicalResult buildPrepare(const DecoderMarks &marks);
 /// `throughHistory` @f.beam, where each position of it may stand in another.
 llvm::LogicalResult buildStep(const DecoderMarks &marks, bool throughHistory);
 
+/// Whether it has a chunk: results whose rows can be taken, or whose layers act
+/// on rows that can. Logits of candidates made of short vectors have none.
+bool hasChunk(const DecoderMarks &marks);
+
 /// @f.chunk: the first positions of each sentence at once, of which it returns
 /// the results that are asked for and leaves the states.
 llvm::LogicalResult buildChunk(const DecoderMarks &marks);

@@ -21,7 +21,7 @@ FOLDERS = [
     "bart-untied",
     "bart-generation-config",
     "marian-opus",
-    "marian-two-vocabularies",
+    "marian-separate-embeddings",
 ]
 SENTENCES = 8
 
@@ -38,7 +38,8 @@ OPTIONS = {
     "repetition": {"--repetition-penalty": 1.3},
     "words": {"--bad-words": [[4], [6, 9], [9, 6]]},
     "suppressed": {"--suppress": [7, 12]},
-    "prefix": {"--prefix": [[8, 9], [], [5], [9, 4, 3, 7]]},
+    # A limit of the model counts a prefix in transformers, that of a run does not.
+    "prefix": {"--prefix": [[8, 9], [], [5], [9, 4, 3, 7]], "--max-length": 9},
 }
 # Three together, of those that meet each other.
 TRIPLES = [

@@ -12,7 +12,7 @@
 // CHECK: transformer.attention {{.*}} mask(%[[MASK]])
 
 // STEP-LABEL: func.func private @decode.step(
-// STEP-SAME: tensor<?x?x8xf32> {transformer.dims = ["rows", "capacity"], transformer.name = "state0", transformer.state}
+// STEP-SAME: tensor<?x?x8xf32> {transformer.dims = ["caches", "capacity"], transformer.name = "state0", transformer.state}
 // STEP: %[[SAME:.*]] = parity.same
 // STEP: %[[MASK:.*]] = transformer.mask.and %{{.*}}, %[[SAME]]
 // STEP: transformer.attention {{.*}} mask(%[[MASK]]) at

@@ -157,7 +157,7 @@ TEST_F(RunToolTest, level_that_the_environment_names) {
 TEST_F(RunToolTest, command_lines_that_are_wrong) {
   expectError("", "no model file is given, expected heddle-run FILE");
   expectError("''", "the name of the model file is empty");
-  expectError("toy --beam 4", "unknown flag '--beam' (text that begins with "
+  expectError("toy --beams 4", "unknown flag '--beams' (text that begins with "
                               "-- follows a '--')");
   expectError("toy --ids=1", "unknown flag '--ids=1' (text that begins with "
                              "-- follows a '--')");

@@ -141,17 +141,16 @@ void prepare(const struct HeddleCall *call) {
     summary[3 * b + 1] = hashSource(memory + 2 * b * source, lengths[b]);
 }
 
-/// One step's prefix: from the state `rolling` [rows, 1] and, as a second
-/// opinion, from the state `history` [rows, capacity], which starts with zeros.
+/// One step's prefix: from the state `rolling` [rows, 1], which starts with
+/// zeros, and, as a second opinion, from the state `history` [rows, capacity].
 static uint32_t advance(uint32_t *rolling, int32_t *history, int32_t position,
                         int32_t id) {
   *rolling = mix(position == 0 ? *rolling + kSeed : *rolling, (uint32_t)id);
-  int32_t untouched = history[position];
   history[position] = id;
   uint32_t prefix = kSeed;
   for (int32_t t = 0; t <= position; ++t)
     prefix = mix(prefix, (uint32_t)history[t]);
-  return untouched == 0 && prefix == *rolling ? prefix : 0;
+  return prefix == *rolling ? prefix : 0;
 }
 
 // step(rows, batch, capacity): history, ids, positions, sentences, summary,

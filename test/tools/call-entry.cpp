@@ -276,6 +276,29 @@ void Caller::setRows(EntryCall &call, const Entry &entry, int64_t position,
   }
 }
 
+/// Copies what stands first along each axis of an array, as much as the shape
+/// of an argument has: the first positions of sequences and tables.
+static void copyFirst(const Array &array, const std::vector<Extent> &shape,
+                      const std::map<Dim, int64_t> &given, char *to) {
+  DimValues dims;
+  for (auto [dim, value] : given)
+    dims[dim] = value;
+  std::vector<int64_t> index(shape.size(), 0);
+  int64_t bytes = elementSize(array.type), count = 1;
+  for (const Extent &extent : shape)
+    count *= extent.in(dims);
+  for (int64_t number = 0; number < count; ++number) {
+    int64_t at = 0, left = number;
+    for (size_t axis = shape.size(); axis-- > 0;) {
+      index[axis] = left % shape[axis].in(dims);
+      left /= shape[axis].in(dims);
+    }
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      at = at * array.shape[axis] + index[axis];
+    memcpy(to + number * bytes, array.bytes.data() + at * bytes, bytes);
+  }
+}
+
 /// Runs the first positions at once and gives their states to `step`; returns
 /// how many these are.
 int64_t Caller::runChunk(const Entry &chunk, const Entry &entry,
@@ -299,16 +322,8 @@ int64_t Caller::runChunk(const Entry &chunk, const Entry &entry,
     auto found = arrays.find(argument.name);
     if (argument.kind != ArgumentKind::Input || found == arrays.end())
       continue;
-    const std::string &bytes = found->second.bytes;
-    int64_t size = call.size(argument.name) * elementSize(argument.type);
-    if (size == static_cast<int64_t>(bytes.size())) {
-      memcpy(call.data<char>(argument.name), bytes.data(), size);
-      continue;
-    }
-    // Of each sequence the first positions.
-    for (int64_t row = 0; row < rows; ++row)
-      memcpy(call.data<char>(argument.name) + row * size / rows,
-             bytes.data() + row * bytes.size() / rows, size / rows);
+    copyFirst(found->second, argument.shape, dims,
+              call.data<char>(argument.name));
   }
   run(call);
   for (const Argument &state : entry.arguments)

@@ -261,14 +261,41 @@ TEST(HuggingFaceGeneration, CountsGeneratedTokens) {
   EXPECT_EQ(generationOf("").find("max_length"), std::string::npos);
 }
 
-TEST(HuggingFaceGeneration, ReadsWhatGreedyDecodingObeys) {
+TEST(HuggingFaceGeneration, ReadsWhatSearchesGoBy) {
+  auto has = [](const char *fields, const char *setting) {
+    EXPECT_NE(generationOf(std::string(", ") + fields).find(setting),
+              std::string::npos)
+        << fields << ": " << generationOf(std::string(", ") + fields);
+  };
+  has(R"("num_beams": 6)", "beams = 6 : i32");
+  has(R"("length_penalty": 2.0)", "length_penalty = 2.0");
+  has(R"("early_stopping": true)", "early_stopping = \"true\"");
+  has(R"("early_stopping": "never")", "early_stopping = \"never\"");
+  has(R"("no_repeat_ngram_size": 3)", "no_repeat_ngram = 3 : i32");
+  has(R"("repetition_penalty": 1.5)", "repetition_penalty = 1.5");
+  has(R"("temperature": 0.5)", "temperature = 5.0");
+  has(R"("top_k": 50)", "top_k = 50 : i32");
+  has(R"("top_p": 0.5)", "top_p = 5.0");
+  has(R"("min_p": 0.5)", "min_p = 5.0");
+  // Defaults say nothing, and what samples is never switched on.
+  EXPECT_EQ(generationOf(R"(, "num_beams": 1, "length_penalty": 1.0,
+                             "early_stopping": false, "do_sample": true,
+                             "top_k": 0, "top_p": 1.0)"),
+            generationOf(""));
+  has(R"("num_beams": 1000)", "'num_beams' with the value 1000");
+  has(R"("num_beam_groups": 2)",
+      "'num_beam_groups' with the value 2 (supported: 1)");
+}
+
+TEST(HuggingFaceGeneration, ReadsConstraints) {
   EXPECT_EQ(
       generationOf(R"(, "num_beams": 4, "forced_eos_token_id": null,
                      "bad_words_ids": [[3], [4, 5]], "suppress_tokens": [6],
                      "begin_suppress_tokens": [7, 8],
                      "force_bos_token_to_be_generated": true)"),
-      "{bad_words = [array<i32: 3>, array<i32: 4, 5>], begin_suppress = "
-      "array<i32: 7, 8>, eos = array<i32: 2>, forced_bos = 0 : i32, max_source "
+      "{bad_words = [array<i32: 3>, array<i32: 4, 5>], beams = 4 : i32, "
+      "begin_suppress = array<i32: 7, 8>, eos = array<i32: 2>, forced_bos = 0 "
+      ": i32, max_source "
       "= 1024 : i32, max_target = 1024 : i32, pad = 1 : i32, start = 2 : i32, "
       "suppress = array<i32: 6>}");
 }
@@ -277,9 +304,9 @@ TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
   EXPECT_EQ(generationOf(R"(, "new_field": {"a": 1})"),
             "'config.json' has the unknown field 'new_field' with the value "
             "{\"a\":1}");
-  EXPECT_EQ(generationOf(R"(, "no_repeat_ngram_size": 3)"),
-            "'config.json' has 'no_repeat_ngram_size' with the value 3 "
-            "(supported: 0)");
+  EXPECT_EQ(generationOf(R"(, "encoder_no_repeat_ngram_size": 3)"),
+            "'config.json' has 'encoder_no_repeat_ngram_size' with the value "
+            "3 (supported: 0)");
   EXPECT_EQ(generationOf(R"(, "tie_encoder_decoder": true)"),
             "'config.json' has 'tie_encoder_decoder' with the value true "
             "(supported: false)");

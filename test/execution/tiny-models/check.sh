@@ -73,7 +73,7 @@ check() {
   heddle-run "$artifact" --ids --beam 1 --batch 3 "${limit[@]}" "${global[@]}" \
     --prefix "$temporary/prefixes" <"$golden/inputs.ids" >"$temporary/found"
   awk 'NR == FNR { NF -= 1; wanted[FNR] = $0; next }
-       index($0 " ", wanted[FNR] " ") != 1 { print wanted[FNR] " | " $0; bad = 1 }
+       wanted[FNR] != "" && index($0 " ", wanted[FNR] " ") != 1 { print wanted[FNR] " | " $0; bad = 1 }
        END { exit bad }' "$golden/greedy.ids" "$temporary/found"
 }
 

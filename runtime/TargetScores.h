@@ -1,0 +1,32 @@
+//===- TargetScores.h - How likely given targets are ------------*- C++ -*-===//
+//
+// The log-probabilities that a model gives to the tokens of targets that
+// somebody else wrote: of its whole vocabulary, with no constraint and no
+// shortlist.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_TARGETSCORES_H
+#define HEDDLE_RUNTIME_TARGETSCORES_H
+
+#include "runtime/Model.h"
+#include "runtime/Result.h"
+#include "runtime/Session.h"
+
+#include <vector>
+
+namespace heddle {
+
+/// log p(token | source, the target's tokens before it) of each token of each
+/// target, in nats; a target scores its end only if it has one. -inf where no
+/// logit is a number. Runs the full form where the model has one, as many
+/// targets at a time as few megabytes of logits allow. Errors are those of
+/// scoreTargets.
+Result<std::vector<std::vector<float>>>
+scoreTokens(const Model &model, Session &session,
+            const std::vector<TokenIds> &sources,
+            const std::vector<TokenIds> &targets);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_TARGETSCORES_H
