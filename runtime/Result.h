@@ -11,6 +11,7 @@
 #define HEDDLE_RUNTIME_RESULT_H
 
 #include <cassert>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,7 +43,11 @@ public:
 private:
   template <typename Part>
   static void append(std::string &text, const Part &part) {
-    if constexpr (std::is_arithmetic_v<Part>)
+    if constexpr (std::is_floating_point_v<Part>) {
+      char digits[32];
+      std::snprintf(digits, sizeof digits, "%g", static_cast<double>(part));
+      text += digits;
+    } else if constexpr (std::is_arithmetic_v<Part>)
       text += std::to_string(part);
     else
       text += std::string_view(part);

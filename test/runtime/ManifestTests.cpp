@@ -191,7 +191,17 @@ TEST(ManifestTest, types_and_ranges) {
       "positive number");
   EXPECT_EQ(messageWith([](json &m) { m["tokenizer"]["kind"] = "wordpiece"; }),
             "manifest: 'tokenizer' has the kind 'wordpiece' (supported: none, "
-            "sentencepiece, characters)");
+            "sentencepiece, characters, byte-level)");
+  EXPECT_EQ(messageWith([](json &m) { m["generation"]["beams"] = 257; }),
+            "manifest: 'generation' has 'beams' = 257, expected an integer "
+            "from 1 to 256");
+  EXPECT_EQ(messageWith([](json &m) { m["generation"]["top_p"] = 1.5; }),
+            "manifest: 'generation' has 'top_p' = 1.5, expected a number from "
+            "0 to 1");
+  EXPECT_EQ(
+      messageWith([](json &m) { m["generation"]["early_stopping"] = "maybe"; }),
+      "manifest: 'generation' has 'early_stopping' with the value 'maybe' "
+      "(supported: true, false, never)");
 }
 
 TEST(ManifestTest, unknown_settings_are_not_ignored) {

@@ -158,7 +158,7 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
   expectError("", "no model file is given, expected heddle-run FILE");
   expectError("''", "the name of the model file is empty");
   expectError("toy --beams 4", "unknown flag '--beams' (text that begins with "
-                              "-- follows a '--')");
+                               "-- follows a '--')");
   expectError("toy --ids=1", "unknown flag '--ids=1' (text that begins with "
                              "-- follows a '--')");
   expectError("toy --batch", "--batch needs a value");

@@ -42,7 +42,9 @@ TEST(Utf8Test, reads_code_points_of_every_length) {
 TEST(Utf8Test, replaces_what_is_not_well_formed) {
   constexpr char32_t bad = kReplacementCharacter;
   EXPECT_EQ(codePoints("\x80"), std::vector<char32_t>{bad});
-  EXPECT_EQ(codePoints("\xE2\x96"), (std::vector<char32_t>{bad, bad}));
+  // The beginning of a character is one, as in Python.
+  EXPECT_EQ(codePoints("\xE2\x96"), std::vector<char32_t>{bad});
+  EXPECT_EQ(codePoints("\xE2\x96("), (std::vector<char32_t>{bad, '('}));
   EXPECT_EQ(codePoints("\xC3("), (std::vector<char32_t>{bad, '('}));
   EXPECT_EQ(codePoints("\xC0\xAF"), (std::vector<char32_t>{bad, bad}));
   EXPECT_EQ(codePoints("\xE0\x80\xAF"), (std::vector<char32_t>{bad, bad, bad}));
@@ -260,7 +262,7 @@ TEST_F(SentencePieceTest, refuses_what_it_cannot_use) {
   ArtifactBuilder builder;
   builder.add("tokenizer.source", model);
   EXPECT_EQ(message(builder, 31999),
-            "has 32000 pieces but the source vocabulary has 31999");
+            "has 32000 pieces from 0 on, but the source vocabulary has 31999");
   auto withVocabulary = [&](const char *text) {
     return message(ArtifactBuilder(builder).add("tokenizer.vocabulary", text),
                    2);
