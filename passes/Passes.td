@@ -195,7 +195,9 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
       [batch] positions of each sentence as the full form does and leaves the
       states behind, so that steps go on from there. It returns results at the
       positions `wanted` [batch, wanted] alone: layers in front of them that act
-      on each position, logits above all, take these rows only.
+      on each position, logits above all, take these rows only. Where neither
+      results nor what such layers read has rows that `take_rows` takes, there is
+      no chunk.
 
     The function itself stays where its forms include "full". No symbol name and
     no model type is read: only interfaces and attributes.

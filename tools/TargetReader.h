@@ -20,8 +20,8 @@
 namespace heddle {
 
 /// What a line is of a target. To text that begins one the first token is added
-/// that the model is forced to write, or else that of its tokenizer, where it has
-/// one; to text that is a whole one its end, too. Ids stand for themselves.
+/// that the model is forced to write, or else that of its tokenizer, where it
+/// has one; to text that is a whole one its end, too. Ids stand for themselves.
 enum class TargetPart { Any, Beginning, Whole };
 
 /// Borrows the model.

@@ -244,16 +244,6 @@ func.func private @chunk_without_a_step(%ids: tensor<?x?xi32> {transformer.targe
 
 // -----
 
-transformer.parameter @column : tensor<9xf32>
-func.func private @chunk_without_rows(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xf32> attributes {transformer.forms = ["step", "chunk"]} {
-  %table = transformer.weight @column : tensor<9xf32>
-  // expected-error @below {{has no rows to take in a chunk: expected vectors of f32 of a static width or a layer that acts on each of them alone, found 'tensor<?x?xf32>'}}
-  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9xf32>) -> tensor<?x?xf32>
-  return %x : tensor<?x?xf32>
-}
-
-// -----
-
 // A residual has to move with the target, too.
 
 transformer.parameter @table : tensor<9x8xf32>

@@ -396,3 +396,16 @@ func.func private @fused(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?
   %z = transformer.ffn %n, %fv, %fv residual(%n) : (tensor<?x?x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
   return %z : tensor<?x?x8xf32>
 }
+
+// -----
+
+// There is no chunk of results whose rows nothing can take.
+
+// CHECK-LABEL: func.func private @chunk_without_rows.step(
+// CHECK-NOT: @chunk_without_rows.chunk
+transformer.parameter @column : tensor<9xf32>
+func.func private @chunk_without_rows(%ids: tensor<?x?xi32> {transformer.target}) -> tensor<?x?xf32> attributes {transformer.forms = ["step", "chunk"]} {
+  %table = transformer.weight @column : tensor<9xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9xf32>) -> tensor<?x?xf32>
+  return %x : tensor<?x?xf32>
+}

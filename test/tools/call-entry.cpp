@@ -309,7 +309,6 @@ int64_t Caller::runChunk(const Entry &chunk, const Entry &entry,
       std::min(kMost, positions);
   dims[Dim::Batch] = rows;
   EntryCall call = take(runner.prepare(chunk.name, {dims.begin(), dims.end()}));
-  setPrepared(call, chunk);
   for (const Argument &argument : chunk.arguments) {
     if (argument.name == "target_lengths")
       std::fill_n(call.data<int32_t>("target_lengths"), rows, count);
@@ -319,6 +318,9 @@ int64_t Caller::runChunk(const Entry &chunk, const Entry &entry,
     if (argument.name == "wanted")
       for (int64_t at = 0; at < rows * count; ++at)
         call.data<int32_t>("wanted")[at] = static_cast<int32_t>(at % count);
+    if (argument.kind == ArgumentKind::Prepared)
+      memcpy(call.data<char>(argument.name), step.data<char>(argument.name),
+             call.size(argument.name) * elementSize(argument.type));
     auto found = arrays.find(argument.name);
     if (argument.kind != ArgumentKind::Input || found == arrays.end())
       continue;
