@@ -1,5 +1,5 @@
-"""CTranslate2 on lines of ids, greedy, as many tokens as are asked for.
-usage: PYTHON THIS MODEL-FOLDER VOCABULARY TYPE THREADS WORKERS BATCH LENGTH"""
+"""CTranslate2 on lines of ids, as many tokens and beams as are asked for.
+usage: PYTHON THIS MODEL-FOLDER VOCABULARY TYPE THREADS WORKERS BATCH LENGTH BEAMS"""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ import answer
 import ctranslate2
 
 folder, vocabulary, kind = sys.argv[1:4]
-threads, workers, batch, length = map(int, sys.argv[4:])
+threads, workers, batch, length, beams = map(int, sys.argv[4:])
 ids = json.loads(pathlib.Path(vocabulary).read_text())
 pieces = sorted(ids, key=ids.get)
 translator = ctranslate2.Translator(
@@ -24,7 +24,7 @@ translator = ctranslate2.Translator(
 def translate(lines):
     results = translator.translate_batch(
         [[pieces[int(i)] for i in line.split()] for line in lines],
-        beam_size=1,
+        beam_size=beams,
         min_decoding_length=length,
         max_decoding_length=length,
         max_batch_size=batch,
