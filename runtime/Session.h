@@ -73,9 +73,10 @@ public:
 
   /// Encodes a batch of sentences and prepares the decoder: the only call that
   /// allocates. There is one row a sentence then. `candidates`, for
-  /// ShortlistStep, has one ascending list of target ids a sentence. Fails on
-  /// an empty batch, on sentences that Model::checkSource refuses, on a form
-  /// that the artifact does not have and where memory is short.
+  /// ShortlistStep, has one ascending list of target ids a sentence. Whoever
+  /// made the ids has had them checked by Model::checkSource, where an error
+  /// can name their line. Fails on an empty batch, on a form that the artifact
+  /// does not have and where memory is short.
   Status begin(const std::vector<TokenIds> &sources,
                const DecoderRequest &request,
                const std::vector<TokenIds> &candidates = {});

@@ -21,10 +21,15 @@ using namespace heddle;
 static constexpr size_t kMaxLineBytes = 1 << 20;
 static constexpr size_t kReadBytes = 1 << 16;
 
+Descriptor::~Descriptor() {
+  if (number > STDIN_FILENO)
+    close(number);
+}
+
 Result<LineReader> LineReader::standardInput() {
   LineReader reader(STDIN_FILENO, "standard input");
-  reader.interruption = eventfd(/*initval=*/0, EFD_CLOEXEC);
-  if (reader.interruption < 0)
+  reader.interruption = Descriptor(eventfd(/*initval=*/0, EFD_CLOEXEC));
+  if (reader.interruption.get() < 0)
     return Status::error("cannot wait for ", reader.name, ": ",
                          strerror(errno));
   return reader;
@@ -43,27 +48,13 @@ Result<LineReader> LineReader::open(const std::string &path) {
   return LineReader(file, "'" + path + "'");
 }
 
-LineReader::LineReader(LineReader &&other) noexcept
-    : file(std::exchange(other.file, -1)),
-      interruption(std::exchange(other.interruption, -1)),
-      name(std::move(other.name)), given(std::move(other.given)),
-      lineNumber(other.lineNumber), buffer(std::move(other.buffer)),
-      consumed(other.consumed) {}
-
-LineReader::~LineReader() {
-  if (file > STDIN_FILENO)
-    close(file);
-  if (interruption >= 0)
-    close(interruption);
-}
-
 void LineReader::interrupt() const {
-  if (interruption >= 0)
-    eventfd_write(interruption, 1);
+  if (interruption.get() >= 0)
+    eventfd_write(interruption.get(), 1);
 }
 
 std::string LineReader::where() const {
-  if (file < 0)
+  if (!isFile())
     return "text " + std::to_string(lineNumber);
   return "line " + std::to_string(lineNumber) + " of " + name;
 }
@@ -72,7 +63,7 @@ std::string LineReader::where() const {
 /// waits for ever), or where interrupt() comes first. poll(2) ignores a
 /// descriptor of -1.
 bool LineReader::hasInput(int timeout) const {
-  pollfd awaited[] = {{file, POLLIN, 0}, {interruption, POLLIN, 0}};
+  pollfd awaited[] = {{file.get(), POLLIN, 0}, {interruption.get(), POLLIN, 0}};
   while (poll(awaited, std::size(awaited), timeout) < 0 && errno == EINTR)
     ;
   return awaited[0].revents != 0 && awaited[1].revents == 0;
@@ -88,7 +79,7 @@ bool LineReader::fill() {
   buffer.resize(size + kReadBytes);
   ssize_t count;
   do
-    count = read(file, buffer.data() + size, kReadBytes);
+    count = read(file.get(), buffer.data() + size, kReadBytes);
   while (count < 0 && errno == EINTR);
   buffer.resize(size + static_cast<size_t>(count > 0 ? count : 0));
   if (count < 0)
@@ -98,7 +89,7 @@ bool LineReader::fill() {
 }
 
 bool LineReader::isReady() {
-  if (file < 0)
+  if (!isFile())
     return true;
   while (buffer.find('\n', consumed) == std::string::npos &&
          buffer.size() - consumed <= kMaxLineBytes) {
@@ -113,7 +104,7 @@ bool LineReader::isReady() {
 
 Result<std::optional<std::string>> LineReader::next() {
   ++lineNumber;
-  if (file < 0)
+  if (!isFile())
     return size_t(lineNumber) > given.size()
                ? std::optional<std::string>()
                : std::optional<std::string>(given[lineNumber - 1]);

@@ -13,22 +13,37 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle {
 
-/// Owns its descriptor, unless that is standard input. Move-only. One thread at
-/// a time, except for interrupt().
+/// A file descriptor that is closed with its owner, unless it is standard
+/// input; -1 for none. Move-only.
+class Descriptor {
+public:
+  explicit Descriptor(int number = -1) : number(number) {}
+  Descriptor(Descriptor &&other) noexcept
+      : number(std::exchange(other.number, -1)) {}
+  Descriptor &operator=(Descriptor &&other) noexcept {
+    std::swap(number, other.number);
+    return *this;
+  }
+  ~Descriptor();
+
+  int get() const { return number; }
+
+private:
+  int number;
+};
+
+/// Move-only. One thread at a time, except for interrupt().
 class LineReader {
 public:
   static Result<LineReader> standardInput();
   /// The texts of a command line, one a line.
   static LineReader texts(std::vector<std::string> lines);
   static Result<LineReader> open(const std::string &path);
-
-  LineReader(LineReader &&other) noexcept;
-  LineReader &operator=(LineReader &&other) = delete;
-  ~LineReader();
 
   /// The next line without its end ("\n" or "\r\n"); nothing behind the last.
   /// A last line needs no end. Fails where reading does, and on a line of more
@@ -48,12 +63,14 @@ public:
 private:
   LineReader(int file, std::string name) : file(file), name(std::move(name)) {}
 
+  bool isFile() const { return file.get() >= 0; }
+
   bool hasInput(int timeout) const;
   bool fill();
 
-  int file;
+  Descriptor file;
   /// An event that interrupt() raises, where there is something to wait for.
-  int interruption = -1;
+  Descriptor interruption;
   std::string name;
   std::vector<std::string> given;
   int64_t lineNumber = 0;

@@ -243,6 +243,18 @@ TEST_F(DecodingTest, steps_allocate_nothing) {
   EXPECT_EQ(count(2), count(200));
 }
 
+TEST_F(DecodingTest, checks_sources) {
+  Model model = load({{"max_source", 4}});
+  EXPECT_TRUE(model.checkSource({1, 2, 3, 8}).ok());
+  EXPECT_EQ(model.checkSource({}).message(), "has no token");
+  EXPECT_EQ(model.checkSource({1, 9}).message(),
+            "has the id 9 but the vocabulary has 9");
+  EXPECT_EQ(model.checkSource({1, -1}).message(),
+            "has the id -1 but the vocabulary has 9");
+  EXPECT_EQ(model.checkSource({1, 2, 3, 4, 5}).message(),
+            "has 5 tokens but the model has positions for 4");
+}
+
 TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
   Model model = load({{"max_source", 4}});
   Session session(model);
@@ -252,13 +264,6 @@ TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
     return decoded.ok() ? "decoded" : decoded.message();
   };
   EXPECT_EQ(message({}), "a batch has no sentence");
-  EXPECT_EQ(message({{1}, {}}), "sentence 2 of a batch has no token");
-  EXPECT_EQ(message({{1, 9}}),
-            "sentence 1 of a batch has the id 9 but the vocabulary has 9");
-  EXPECT_EQ(message({{1, -1}}),
-            "sentence 1 of a batch has the id -1 but the vocabulary has 9");
-  EXPECT_EQ(message({{1, 2, 3, 4, 5}}), "sentence 1 of a batch has 5 tokens "
-                                        "but the model has positions for 4");
   for (int64_t length : {int64_t(0), int64_t(1) << 31}) {
     SearchOptions options;
     options.maxLength = length;
