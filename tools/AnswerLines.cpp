@@ -6,8 +6,6 @@
 
 #include "tools/AnswerLines.h"
 
-#include "tools/SourceReader.h"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -23,27 +21,17 @@ static std::string formatNumber(float number) {
   return std::string(text, end);
 }
 
-/// Ids, or their text as one line, whatever the model says.
-static std::string formatTarget(const Model &model, const TokenIds &ids,
-                                const RunOptions &options) {
-  if (options.ids)
-    return formatIds(ids);
-  std::string text = model.tokenizer()->decode(ids);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
 static std::string formatScored(const std::string &target, float sum,
                                 float score) {
   return kBar + target + kBar + "F0= " + formatNumber(sum) + kBar +
          formatNumber(score);
 }
 
-std::string heddle::formatAnswer(const Model &model,
+std::string heddle::formatAnswer(const LineTokens &tokens,
                                  const std::vector<Hypothesis> &hypotheses,
                                  const RunOptions &options) {
   if (!options.nBest) {
-    std::string text = formatTarget(model, hypotheses[0].tokens, options);
+    std::string text = tokens.line(hypotheses[0].tokens);
     return options.scores ? formatNumber(hypotheses[0].score) + "\t" + text
                           : text;
   }
@@ -52,8 +40,7 @@ std::string heddle::formatAnswer(const Model &model,
   for (size_t i = 0; i < count; ++i) {
     const Hypothesis &each = hypotheses[i];
     lines += (i == 0 ? "" : "\n") +
-             formatScored(formatTarget(model, each.tokens, options), each.sum,
-                          each.score);
+             formatScored(tokens.line(each.tokens), each.sum, each.score);
   }
   return lines;
 }

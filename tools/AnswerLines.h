@@ -9,7 +9,7 @@
 #define HEDDLE_TOOLS_ANSWERLINES_H
 
 #include "runtime/Generate.h"
-#include "runtime/Model.h"
+#include "runtime/LineTokens.h"
 #include "tools/RunOptions.h"
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace heddle {
 
 /// What is printed of the hypotheses of a line, but for the line's number: a
 /// line each, without the last end.
-std::string formatAnswer(const Model &model,
+std::string formatAnswer(const LineTokens &tokens,
                          const std::vector<Hypothesis> &hypotheses,
                          const RunOptions &options);
 

@@ -11,8 +11,9 @@
 #include "dialect/Transformer.h"
 #include "lib/Weights/Error.h"
 #include "runtime/Generate.h"
+#include "runtime/LineTokens.h"
 #include "runtime/TeacherForcing.h"
-#include "tools/SourceReader.h"
+#include "tools/LineReader.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -207,16 +208,20 @@ llvm::Error Calibration::readLines() {
   auto file = toExpected(LineReader::open(options.calibrate));
   if (!file)
     return file.takeError();
-  SourceReader reader(*f32, std::move(*file), /*ids=*/!f32->tokenizer(),
-                      /*maxSource=*/std::nullopt);
-  for (bool isLast = false; !isLast;) {
-    SourceReader::Lines lines = reader.next(kBatch, /*tokens=*/1 << 20);
-    if (llvm::Error error = toError(lines.failure))
-      return error;
-    isLast = lines.last;
-    for (TokenIds &source : lines.sources)
-      if (!source.empty())
-        pairs.sources.push_back(std::move(source));
+  LineTokens tokens(*f32, /*ids=*/!f32->tokenizer(),
+                    /*maxSource=*/std::nullopt);
+  for (;;) {
+    auto line = toExpected(file->next());
+    if (!line)
+      return line.takeError();
+    if (!*line)
+      break;
+    Result<TokenIds> source = tokens.source(**line);
+    if (!source.ok())
+      return makeError(file->nameOf(file->linesRead() - 1) + " " +
+                       source.message());
+    if (!source->empty())
+      pairs.sources.push_back(std::move(*source));
   }
   if (pairs.sources.empty())
     return makeError("'" + options.calibrate + "' has no line with a token");

@@ -30,7 +30,7 @@ Result<LineReader> LineReader::standardInput() {
   LineReader reader(STDIN_FILENO, "standard input");
   reader.interruption = Descriptor(eventfd(/*initval=*/0, EFD_CLOEXEC));
   if (reader.interruption.get() < 0)
-    return Status::error("cannot wait for ", reader.name, ": ",
+    return Status::error("cannot wait for ", reader.fileName, ": ",
                          strerror(errno));
   return reader;
 }
@@ -53,10 +53,9 @@ void LineReader::interrupt() const {
     eventfd_write(interruption.get(), 1);
 }
 
-std::string LineReader::where() const {
-  if (!isFile())
-    return "text " + std::to_string(lineNumber);
-  return "line " + std::to_string(lineNumber) + " of " + name;
+std::string LineReader::nameOf(int64_t number) const {
+  std::string counted = std::to_string(number + 1);
+  return isFile() ? "line " + counted + " of " + fileName : "text " + counted;
 }
 
 /// Whether the file has more, or an end: false after `timeout` milliseconds (-1
@@ -83,7 +82,7 @@ bool LineReader::fill() {
   while (count < 0 && errno == EINTR);
   buffer.resize(size + static_cast<size_t>(count > 0 ? count : 0));
   if (count < 0)
-    failure = Status::error("cannot read ", name, ": ", strerror(errno));
+    failure = Status::error("cannot read ", fileName, ": ", strerror(errno));
   ended = count <= 0;
   return !ended;
 }
@@ -103,17 +102,16 @@ bool LineReader::isReady() {
 }
 
 Result<std::optional<std::string>> LineReader::next() {
-  ++lineNumber;
   if (!isFile())
-    return size_t(lineNumber) > given.size()
+    return size_t(lineCount) == given.size()
                ? std::optional<std::string>()
-               : std::optional<std::string>(given[lineNumber - 1]);
+               : std::optional<std::string>(given[size_t(lineCount++)]);
   size_t scanned = 0;
   for (;;) {
     size_t end = buffer.find('\n', consumed + scanned);
     size_t length = (end == std::string::npos ? buffer.size() : end) - consumed;
     if (length > kMaxLineBytes)
-      return Status::error(where(), " is longer than ", kMaxLineBytes,
+      return Status::error(nameOf(lineCount), " is longer than ", kMaxLineBytes,
                            " bytes");
     bool atEnd = false;
     if (end == std::string::npos) {
@@ -128,6 +126,7 @@ Result<std::optional<std::string>> LineReader::next() {
       return std::optional<std::string>();
     std::string line = buffer.substr(consumed, length);
     consumed += length + (atEnd ? 0 : 1);
+    ++lineCount;
     if (!line.empty() && line.back() == '\r')
       line.pop_back();
     return std::optional<std::string>(std::move(line));

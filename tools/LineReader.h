@@ -57,11 +57,16 @@ public:
   /// is then the whole of it. Any thread may call this.
   void interrupt() const;
 
-  /// Names the line that next() returned: "line 3 of standard input".
-  std::string where() const;
+  /// Names the file: "standard input", "'prefixes.txt'".
+  const std::string &name() const { return fileName; }
+  /// Names a line, counted from 0: "line 3 of standard input". Any thread.
+  std::string nameOf(int64_t number) const;
+  /// How many lines next() has returned.
+  int64_t linesRead() const { return lineCount; }
 
 private:
-  LineReader(int file, std::string name) : file(file), name(std::move(name)) {}
+  LineReader(int file, std::string name)
+      : file(file), fileName(std::move(name)) {}
 
   bool isFile() const { return file.get() >= 0; }
 
@@ -71,9 +76,9 @@ private:
   Descriptor file;
   /// An event that interrupt() raises, where there is something to wait for.
   Descriptor interruption;
-  std::string name;
+  std::string fileName;
   std::vector<std::string> given;
-  int64_t lineNumber = 0;
+  int64_t lineCount = 0;
   std::string buffer;
   size_t consumed = 0;
   /// The file has no more, or `failure` says why it cannot be read.

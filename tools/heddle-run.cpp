@@ -7,9 +7,11 @@
 
 #include "runtime/Model.h"
 #include "tools/OutputWriter.h"
+#include "tools/RunArrays.h"
 #include "tools/RunInfo.h"
 #include "tools/RunLines.h"
 #include "tools/RunOptions.h"
+#include "tools/RunSetup.h"
 
 #include <csignal>
 #include <cstdio>
@@ -57,10 +59,10 @@ static Status run(const std::vector<std::string> &arguments,
   if (!options->score.empty())
     return printScores(*model, *options, output);
   if (!options->teacher.empty())
-    return scoreLines(*model, *options);
+    return writeLogits(*model, *options);
   if (!options->hidden.empty())
-    return encodeLines(*model, *options);
-  return translateLines(*model, *options, output);
+    return writeHiddenStates(*model, *options);
+  return printTranslations(*model, *options, output);
 }
 
 /// Occupies the standard descriptors that the caller closed, in a way that

@@ -1,17 +1,18 @@
 //===- BatchPipelineTests.cpp - Order, bounds and ends --------------------===//
 //
-// A pipeline whose line n is the one token n, in windows of a few batches that
-// hold the lines of a window in another order, with workers that are slow where
-// a test wants them to be. Runs under ThreadSanitizer too.
+// A pipeline whose line n says "n" and is the one token n, in windows of a few
+// batches that hold the lines of a window in another order, with workers that
+// are slow where a test wants them to be. Runs under ThreadSanitizer too.
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/BatchPipeline.h"
+#include "runtime/BatchPipeline.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
 
 using namespace heddle;
@@ -20,49 +21,71 @@ namespace {
 
 /// Each window has three lines in two batches: the last alone, then the others
 /// from the back.
-constexpr int64_t kLines = 3, kBatches = 2;
+constexpr int64_t kLines = 3;
+constexpr int64_t kUnlimited = 1 << 20;
 
 class BatchPipelineTest : public testing::Test {
 protected:
-  using Answers = BatchPipeline::Answers;
-
   /// Runs `workers` over `count` windows; `translate` gets a batch's first
   /// line, which is its last one in the input.
   Status run(int64_t workers, int64_t count,
              std::function<Answers(int64_t)> translate) {
-    BatchPipeline::Ends ends;
-    ends.read = [&] {
+    BatchPipeline::Stages stages;
+    stages.read = [&](const LineLimits &limits) {
       EXPECT_FALSE(reading.exchange(true));
-      Window window = read(count);
+      EXPECT_EQ(limits.lines, kLines);
+      Lines lines = read(count);
       reading = false;
-      return window;
+      return lines;
     };
-    ends.write = [&](const std::vector<std::string> &lines) {
+    stages.encode = [&](int64_t number, const Line &line) {
+      EXPECT_EQ(line.text, std::to_string(number));
+      return encode(number);
+    };
+    stages.divide = divide;
+    stages.write = [&](const std::vector<std::string> &lines) {
       EXPECT_FALSE(writing.exchange(true));
       written.insert(written.end(), lines.begin(), lines.end());
       Status status = write(lines);
       writing = false;
       return status;
     };
-    ends.interrupt = [&] { interrupted = true; };
-    BatchPipeline pipeline(std::move(ends), workers);
-    return pipeline.run([&](int64_t worker) {
+    stages.interrupt = [&] { interrupted = true; };
+    BatchPipeline pipeline(limits, std::move(stages));
+    return pipeline.run(workers, [&](int64_t worker) {
       EXPECT_TRUE(0 <= worker && worker < workers);
-      while (auto task = pipeline.take())
-        pipeline.put(*task, translate(task->batch.sources[0][0]));
+      return [&](const Batch &batch) { return translate(batch.lines[0]); };
     });
   }
 
-  Window read(int64_t count) {
+  Lines read(int64_t count) {
     int32_t number = reads++;
     if (number == waitAt)
       waitUntil([&] { return interrupted.load(); });
-    int32_t first = int32_t(kLines) * number;
-    Window window;
-    window.lineCount = kLines;
-    window.batches = {{{{first + 2}}, {2}}, {{{first + 1}, {first}}, {1, 0}}};
-    window.last = number + 1 == count;
-    return window;
+    Lines lines;
+    for (int64_t i = 0; i < kLines; ++i)
+      lines.lines.push_back({std::to_string(kLines * number + i), ""});
+    lines.last = number + 1 == count;
+    return lines;
+  }
+
+  static std::vector<Batch> divide(Sentences sentences, bool) {
+    std::vector<Batch> batches;
+    auto add = [&](std::vector<int64_t> places) {
+      batches.emplace_back();
+      for (int64_t place : places)
+        if (place < int64_t(sentences.sources.size())) {
+          const TokenIds &source = sentences.sources[size_t(place)];
+          EXPECT_EQ(source, TokenIds{int32_t(sentences.first + place)});
+          batches.back().sources.push_back(source);
+          batches.back().lines.push_back(sentences.first + place);
+        }
+      if (batches.back().lines.empty())
+        batches.pop_back();
+    };
+    add({2});
+    add({1, 0});
+    return batches;
   }
 
   static void waitUntil(std::function<bool()> condition) {
@@ -83,11 +106,15 @@ protected:
     return lines;
   }
 
+  BatchPipeline::Limits limits = {{kLines, kUnlimited}, {48, kUnlimited}};
   std::atomic<int32_t> reads{0};
   std::atomic<bool> reading{false}, writing{false}, interrupted{false};
   /// Where the input has no more until somebody interrupts.
   int32_t waitAt = -1;
   std::vector<std::string> written;
+  std::function<Result<Sentence>(int64_t)> encode = [](int64_t number) {
+    return Sentence{{int32_t(number)}, {}};
+  };
   std::function<Status(const std::vector<std::string> &)> write =
       [](const auto &) { return Status::success(); };
 };
@@ -109,19 +136,26 @@ TEST_F(BatchPipelineTest, keeps_the_order) {
 }
 
 TEST_F(BatchPipelineTest, slow_batch_stops_the_others_at_the_limit) {
-  constexpr int64_t kWorkers = 3;
-  constexpr int64_t kWindows = kWorkers * BatchPipeline::kAhead / kBatches;
-  Status status = run(kWorkers, 100, [&](int64_t line) {
-    // The others go on without this one, so far and no further.
-    if (line == 2) {
-      waitUntil([&] { return reads == kWindows; });
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      EXPECT_EQ(reads, kWindows);
-    }
-    return answers(line);
-  });
-  EXPECT_TRUE(status.ok());
-  EXPECT_EQ(written, linesBefore(300));
+  for (LineLimits ahead :
+       {LineLimits{48, kUnlimited}, LineLimits{kUnlimited, 48}}) {
+    // In bytes lines of one digit count one each, and those of two, two: the
+    // windows of 0 to 9, then those of 9 to 11 and so on.
+    int64_t windows = ahead.lines == 48 ? 16 : 10;
+    reads = 0;
+    written.clear();
+    limits.ahead = ahead;
+    Status status = run(/*workers=*/3, 100, [&](int64_t line) {
+      // The others go on without this one, so far and no further.
+      if (line == 2) {
+        waitUntil([&] { return reads == windows; });
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        EXPECT_EQ(reads, windows);
+      }
+      return answers(line);
+    });
+    EXPECT_TRUE(status.ok());
+    EXPECT_EQ(written, linesBefore(300));
+  }
 }
 
 TEST_F(BatchPipelineTest, failure_comes_behind_all_before_it) {
@@ -140,7 +174,7 @@ TEST_F(BatchPipelineTest, failure_comes_behind_all_before_it) {
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.message(), "line 22");
     EXPECT_EQ(written, linesBefore(21)) << workers;
-    EXPECT_LE(reads * kBatches, 16 + workers * BatchPipeline::kAhead);
+    EXPECT_LE(reads, 8 + limits.ahead.lines / kLines);
   }
 }
 
@@ -153,6 +187,102 @@ TEST_F(BatchPipelineTest, first_failure_of_a_window_counts) {
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.message(), "line 10");
   EXPECT_EQ(written, linesBefore(9));
+}
+
+TEST_F(BatchPipelineTest, failure_of_one_sentence_leaves_those_before_it) {
+  Status status = run(2, 10, [](int64_t line) -> Answers {
+    Answers result = answers(line);
+    if (line == 10) {
+      result.failure = Status::error("line 10");
+      result.failed = 0;
+    }
+    return result;
+  });
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(), "line 10");
+  EXPECT_EQ(written, linesBefore(10));
+}
+
+TEST_F(BatchPipelineTest, lines_before_one_that_is_no_sentence_are_answered) {
+  for (int64_t workers : {1, 2, 7})
+    for (int64_t bad : {0, 1, 13, 59}) {
+      reads = 0;
+      written.clear();
+      encode = [&](int64_t number) -> Result<Sentence> {
+        // The first counts, also where it is the slowest.
+        if (number == bad && bad % 2)
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        if (number >= bad)
+          return Status::error("line ", number);
+        return Sentence{{int32_t(number)}, {}};
+      };
+      Status status = run(workers, 1000, [&](int64_t line) {
+        EXPECT_LT(line, bad);
+        return line + 1 == bad && bad % kLines == 1
+                   ? Answers(std::vector{std::to_string(line)})
+                   : answers(line);
+      });
+      ASSERT_FALSE(status.ok());
+      EXPECT_EQ(status.message(), "line " + std::to_string(bad));
+      EXPECT_EQ(written, linesBefore(bad)) << workers << " " << bad;
+      EXPECT_LE(reads, bad / kLines + 1 + limits.ahead.lines / kLines);
+    }
+}
+
+TEST_F(BatchPipelineTest, line_that_is_no_sentence_does_not_wait_for_input) {
+  waitAt = 4;
+  encode = [&](int64_t number) -> Result<Sentence> {
+    if (number == 10) {
+      waitUntil([&] { return reads > waitAt; });
+      return Status::error("line ", number);
+    }
+    return Sentence{{int32_t(number)}, {}};
+  };
+  Status status = run(2, 1000, [](int64_t line) {
+    return line == 9 ? Answers(std::vector<std::string>{"9"}) : answers(line);
+  });
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(), "line 10");
+  EXPECT_EQ(written, linesBefore(10));
+}
+
+TEST_F(BatchPipelineTest, ranges_of_a_window_are_encoded_by_several_workers) {
+  // Two workers that meet in one window: neither goes on alone.
+  std::atomic<int> inside{0};
+  constexpr int64_t kMany = 64;
+  BatchPipeline::Stages stages;
+  stages.read = [](const LineLimits &) {
+    Lines lines;
+    lines.lines.resize(kMany);
+    lines.last = true;
+    return lines;
+  };
+  stages.encode = [&](int64_t number, const Line &) {
+    if (number == 0 || number == kMany - 1) {
+      ++inside;
+      waitUntil([&] { return inside == 2; });
+    }
+    return Sentence();
+  };
+  stages.divide = [](Sentences sentences, bool isFull) {
+    EXPECT_TRUE(isFull);
+    EXPECT_EQ(sentences.sources.size(), size_t(kMany));
+    return std::vector<Batch>();
+  };
+  stages.write = [](const std::vector<std::string> &answers) {
+    EXPECT_EQ(answers, std::vector<std::string>(kMany));
+    return Status::success();
+  };
+  BatchPipeline pipeline({{kMany, kUnlimited}, {kMany, kUnlimited}},
+                         std::move(stages));
+  EXPECT_TRUE(pipeline
+                  .run(2,
+                       [](int64_t) {
+                         return [](const Batch &) {
+                           return Answers(Status::error("no batch"));
+                         };
+                       })
+                  .ok());
 }
 
 TEST_F(BatchPipelineTest, failed_write_does_not_wait_for_input) {

@@ -1,6 +1,6 @@
 //===- LengthBatchesTests.cpp - Which sentences share a batch -------------===//
 
-#include "tools/LengthBatches.h"
+#include "runtime/LengthBatches.h"
 
 #include <gtest/gtest.h>
 
@@ -16,21 +16,29 @@ std::vector<TokenIds> sentences(const std::vector<size_t> &lengths) {
   return result;
 }
 
-/// The lines of each batch.
-std::vector<std::vector<size_t>> divide(const std::vector<size_t> &lengths,
-                                        const BatchLimits &limits) {
-  std::vector<TokenIds> sources = sentences(lengths);
-  std::vector<std::vector<size_t>> lines;
-  for (const Batch &batch : divideByLength(sources, limits)) {
+constexpr int64_t kFirst = 1000;
+
+/// The lines of each batch, by their place.
+std::vector<std::vector<int64_t>> divide(const std::vector<size_t> &lengths,
+                                         const BatchLimits &limits) {
+  Sentences all{kFirst, sentences(lengths), sentences(lengths)};
+  for (TokenIds &target : all.targets)
+    target.push_back(7);
+  std::vector<std::vector<int64_t>> places;
+  for (const Batch &batch : divideByLength(all, limits)) {
     EXPECT_EQ(batch.sources.size(), batch.lines.size());
-    for (size_t i = 0; i < batch.lines.size(); ++i)
-      EXPECT_EQ(batch.sources[i], sources[batch.lines[i]]);
-    lines.push_back(batch.lines);
+    EXPECT_EQ(batch.targets.size(), batch.lines.size());
+    places.emplace_back();
+    for (size_t i = 0; i < batch.lines.size(); ++i) {
+      places.back().push_back(batch.lines[i] - kFirst);
+      EXPECT_EQ(batch.sources[i], all.sources[size_t(places.back().back())]);
+      EXPECT_EQ(batch.targets[i], all.targets[size_t(places.back().back())]);
+    }
   }
-  return lines;
+  return places;
 }
 
-using Lines = std::vector<std::vector<size_t>>;
+using Lines = std::vector<std::vector<int64_t>>;
 
 } // namespace
 
@@ -51,4 +59,20 @@ TEST(LengthBatchesTest, padded_tokens_are_limited) {
 TEST(LengthBatchesTest, sentences_without_tokens_are_left_out) {
   EXPECT_EQ(divide({0, 3, 0}, {16, 30}), (Lines{{1}}));
   EXPECT_EQ(divide({0, 0}, {16, 30}), Lines());
+}
+
+TEST(LengthBatchesTest, few_sentences_are_work_for_all) {
+  auto each = [](const std::vector<size_t> &lengths, int64_t workers) {
+    Sentences all{0, sentences(lengths), {}};
+    return sentencesForAll(all, workers, /*most=*/4);
+  };
+  EXPECT_EQ(each(std::vector<size_t>(8, 3), 2), 4);
+  EXPECT_EQ(each(std::vector<size_t>(100, 3), 2), 4);
+  EXPECT_EQ(each(std::vector<size_t>(7, 3), 2), 4);
+  EXPECT_EQ(each(std::vector<size_t>(6, 3), 2), 3);
+  EXPECT_EQ(each({3, 3, 3}, 2), 2);
+  EXPECT_EQ(each({3, 0, 3, 0}, 2), 1);
+  EXPECT_EQ(each({3, 3, 3}, 64), 1);
+  EXPECT_EQ(each({0}, 2), 1);
+  EXPECT_EQ(each({}, 2), 1);
 }

@@ -4,16 +4,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/LengthBatches.h"
+#include "runtime/LengthBatches.h"
 
 #include <algorithm>
 #include <numeric>
 
 using namespace heddle;
 
-std::vector<Batch> heddle::divideByLength(std::vector<TokenIds> sources,
-                                          const BatchLimits &limits,
-                                          std::vector<TokenIds> targets) {
+std::vector<Batch> heddle::divideByLength(Sentences sentences,
+                                          const BatchLimits &limits) {
+  std::vector<TokenIds> &sources = sentences.sources;
   std::vector<size_t> order(sources.size());
   std::iota(order.begin(), order.end(), 0);
   auto length = [&](size_t line) { return sources[line].size(); };
@@ -32,9 +32,16 @@ std::vector<Batch> heddle::divideByLength(std::vector<TokenIds> sources,
     if (batches.empty() || isFull(batches.back()))
       batches.emplace_back();
     batches.back().sources.push_back(std::move(sources[line]));
-    if (!targets.empty())
-      batches.back().targets.push_back(std::move(targets[line]));
-    batches.back().lines.push_back(line);
+    batches.back().targets.push_back(std::move(sentences.targets[line]));
+    batches.back().lines.push_back(sentences.first + int64_t(line));
   }
   return batches;
+}
+
+int64_t heddle::sentencesForAll(const Sentences &sentences, int64_t workers,
+                                int64_t most) {
+  int64_t count =
+      std::count_if(sentences.sources.begin(), sentences.sources.end(),
+                    [](const TokenIds &source) { return !source.empty(); });
+  return std::clamp<int64_t>((count + workers - 1) / workers, 1, most);
 }

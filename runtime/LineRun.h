@@ -1,0 +1,60 @@
+//===- LineRun.h - A job over lines, by several workers ---------*- C++ -*-===//
+//
+// What all jobs over lines share: lines in batches of similar length through
+// workers, answers in the order of the lines.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_LINERUN_H
+#define HEDDLE_RUNTIME_LINERUN_H
+
+#include "runtime/BatchPipeline.h"
+#include "runtime/LengthBatches.h"
+#include "runtime/Lines.h"
+#include "runtime/Result.h"
+#include "runtime/Session.h"
+#include "runtime/Workers.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Sentences that run together where nobody says how many.
+inline constexpr int64_t kDefaultBatch = 16;
+
+struct LineRunOptions {
+  /// The most sentences that run together. Absent for kDefaultBatch, or fewer
+  /// where otherwise workers would have nothing to do.
+  std::optional<int64_t> batch;
+};
+
+/// What is done with lines. Any number of threads call it.
+class LineJob {
+public:
+  virtual ~LineJob() = default;
+  /// The ids of a line, which Model::checkSource accepts, or none. The failure
+  /// names the line.
+  virtual Result<Sentence> encode(int64_t number, const Line &line) = 0;
+  /// An answer for each sentence.
+  virtual Result<std::vector<std::string>> answer(Session &session,
+                                                  const Batch &batch) = 0;
+};
+
+/// Takes the answers of consecutive lines; that of a line without a token is
+/// empty. Called by one thread at a time.
+using AnswerWriter =
+    std::function<Status(const std::vector<std::string> &answers)>;
+
+/// Answers all lines, whatever runs together. They are written in order, and
+/// before more is waited for. What fails ends the run once the lines before it
+/// are written.
+Status runLines(const Workers &workers, const LineRunOptions &options,
+                LineSource &source, LineJob &job, const AnswerWriter &write);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_LINERUN_H

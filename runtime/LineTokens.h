@@ -1,0 +1,63 @@
+//===- LineTokens.h - Lines as token ids, and back --------------*- C++ -*-===//
+//
+// What a line is to a model: text that its tokenizer reads, or ids. Here, and
+// nowhere behind, ids of a source are checked: an error can name their line.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_LINETOKENS_H
+#define HEDDLE_RUNTIME_LINETOKENS_H
+
+#include "runtime/Model.h"
+#include "runtime/Result.h"
+#include "runtime/Session.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace heddle {
+
+/// Ids separated by spaces. The error begins with a verb ("has ...").
+Result<TokenIds> parseIds(std::string_view line);
+/// The inverse.
+std::string formatIds(const TokenIds &ids);
+
+/// What a line is of a target. To text that begins one the first token is added
+/// that the model is forced to write, or else that of its tokenizer, where it
+/// has one; to text that is a whole one its end, too. Ids stand for themselves.
+enum class TargetPart { Any, Beginning, Whole };
+
+/// Borrows the model. Any number of threads may use it. Errors begin with a
+/// verb.
+class LineTokens {
+public:
+  /// `ids` says that lines are ids; otherwise the model has a tokenizer.
+  /// `maxSource` is the most tokens of a source, in place of what the model
+  /// says.
+  LineTokens(const Model &model, bool ids, std::optional<int64_t> maxSource)
+      : model(model), ids(ids),
+        maxSource(maxSource ? maxSource
+                            : model.manifest().generation.maxSourceLength) {}
+
+  /// The ids of a source, which Model::checkSource accepts, or none for a line
+  /// without a token. Fails on a line that is too long for the model or for
+  /// `maxSource`: nothing is ever cut.
+  Result<TokenIds> source(std::string_view line) const;
+  /// The ids of a target, which Model::checkTarget accepts.
+  Result<TokenIds> target(std::string_view line, TargetPart part) const;
+  /// A target as one line, whatever the model says.
+  std::string line(const TokenIds &target) const;
+
+private:
+  Result<TokenIds> parseTarget(std::string_view line, TargetPart part) const;
+
+  const Model &model;
+  bool ids;
+  std::optional<int64_t> maxSource;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_LINETOKENS_H

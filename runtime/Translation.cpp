@@ -1,0 +1,105 @@
+//===- Translation.cpp - Text to text -------------------------------------===//
+//
+// Tokenising and its inverse happen where batches run, on every worker.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Translation.h"
+
+#include "runtime/TargetScores.h"
+
+#include <utility>
+
+using namespace heddle;
+
+namespace {
+
+/// Lines whose targets are said to some part.
+class TextJob : public LineJob {
+public:
+  TextJob(const LineTokens &tokens, const LineSource &source, TargetPart part)
+      : tokens(tokens), source(source), part(part) {}
+
+  Result<Sentence> encode(int64_t number, const Line &line) override {
+    Result<TokenIds> ids = tokens.source(line.text);
+    if (!ids.ok())
+      return Status::error(source.nameOf(number), " ", ids.message());
+    Result<TokenIds> target = tokens.target(line.target, part);
+    if (!target.ok())
+      return Status::error(source.nameOfTarget(number), " ", target.message());
+    return Sentence{std::move(*ids), std::move(*target)};
+  }
+
+private:
+  const LineTokens &tokens;
+  const LineSource &source;
+  TargetPart part;
+};
+
+class TranslationJob : public TextJob {
+public:
+  TranslationJob(const Model &model, const LineTokens &tokens,
+                 const LineSource &source, const SearchOptions &search,
+                 const HypothesesFormat &format)
+      : TextJob(tokens, source, TargetPart::Beginning), model(model),
+        search(search), format(format) {}
+
+  Result<std::vector<std::string>> answer(Session &session,
+                                          const Batch &batch) override {
+    auto found = generate(model, session, batch.sources, batch.targets, search);
+    if (!found.ok())
+      return found.status();
+    std::vector<std::string> answers;
+    for (const std::vector<Hypothesis> &hypotheses : *found)
+      answers.push_back(format(hypotheses));
+    return answers;
+  }
+
+private:
+  const Model &model;
+  const SearchOptions &search;
+  const HypothesesFormat &format;
+};
+
+class ScoreJob : public TextJob {
+public:
+  ScoreJob(const Model &model, const LineTokens &tokens,
+           const LineSource &source, const ScoresFormat &format)
+      : TextJob(tokens, source, TargetPart::Whole), model(model),
+        format(format) {}
+
+  Result<std::vector<std::string>> answer(Session &session,
+                                          const Batch &batch) override {
+    auto scores = scoreTokens(model, session, batch.sources, batch.targets);
+    if (!scores.ok())
+      return scores.status();
+    std::vector<std::string> answers;
+    for (const std::vector<float> &each : *scores)
+      answers.push_back(format(each));
+    return answers;
+  }
+
+private:
+  const Model &model;
+  const ScoresFormat &format;
+};
+
+} // namespace
+
+Status heddle::translateLines(const Workers &workers,
+                              const LineRunOptions &options,
+                              const LineTokens &tokens,
+                              const SearchOptions &search, LineSource &source,
+                              const HypothesesFormat &format,
+                              const AnswerWriter &write) {
+  TranslationJob job(workers.model(), tokens, source, search, format);
+  return runLines(workers, options, source, job, write);
+}
+
+Status heddle::scoreLines(const Workers &workers, const LineRunOptions &options,
+                          const LineTokens &tokens, LineSource &source,
+                          const ScoresFormat &format,
+                          const AnswerWriter &write) {
+  ScoreJob job(workers.model(), tokens, source, format);
+  return runLines(workers, options, source, job, write);
+}

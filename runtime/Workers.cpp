@@ -1,0 +1,37 @@
+//===- Workers.cpp - What the workers of a run have -----------------------===//
+//
+// A worker without other threads has no pool: its own is enough.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Workers.h"
+
+#include <utility>
+
+using namespace heddle;
+
+Result<Workers> Workers::create(const Model &model,
+                                const WorkerOptions &options) {
+  Workers result(model);
+  result.equipment.resize(size_t(options.workers));
+  for (Equipment &worker : result.equipment) {
+    if (options.profiles)
+      worker.profile = std::make_unique<Profile>(model.manifest());
+    if (options.threads > 1) {
+      auto pool = ThreadPool::create(options.threads);
+      if (!pool.ok())
+        return pool.status();
+      worker.pool = std::move(*pool);
+    }
+    worker.options = {worker.pool.get(), worker.profile.get(),
+                      options.globalTokens};
+  }
+  return result;
+}
+
+std::vector<const Profile *> Workers::profiles() const {
+  std::vector<const Profile *> result;
+  for (const Equipment &worker : equipment)
+    result.push_back(worker.profile.get());
+  return result;
+}

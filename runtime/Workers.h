@@ -1,0 +1,63 @@
+//===- Workers.h - What the workers of a run have ---------------*- C++ -*-===//
+//
+// Several workers run batches over one model at the same time, each with a
+// session, threads and a profile of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_WORKERS_H
+#define HEDDLE_RUNTIME_WORKERS_H
+
+#include "runtime/Model.h"
+#include "runtime/Profile.h"
+#include "runtime/Result.h"
+#include "runtime/Session.h"
+#include "runtime/ThreadPool.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace heddle {
+
+struct WorkerOptions {
+  /// Batches that run at the same time, and threads that share the work of
+  /// each.
+  int64_t workers = 1, threads = 1;
+  /// Whether each counts what it does in a profile.
+  bool profiles = false;
+  /// As SessionOptions has them.
+  std::vector<int32_t> globalTokens = SessionOptions().globalTokens;
+};
+
+/// Borrows the model; sessions borrow from it.
+class Workers {
+public:
+  /// Fails where the system refuses a thread.
+  static Result<Workers> create(const Model &model,
+                                const WorkerOptions &options);
+
+  const Model &model() const { return *used; }
+  int64_t count() const { return int64_t(equipment.size()); }
+  /// What the session of a worker, from 0, has.
+  const SessionOptions &options(int64_t worker) const {
+    return equipment[size_t(worker)].options;
+  }
+  /// Of each worker; null where nobody asked for them.
+  std::vector<const Profile *> profiles() const;
+
+private:
+  struct Equipment {
+    std::unique_ptr<ThreadPool> pool;
+    std::unique_ptr<Profile> profile;
+    SessionOptions options;
+  };
+  explicit Workers(const Model &model) : used(&model) {}
+
+  const Model *used;
+  std::vector<Equipment> equipment;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_WORKERS_H

@@ -1,0 +1,32 @@
+//===- Progress.cpp - How far a long run is -------------------------------===//
+//
+// A line that is written over, some times a second, and erased at the end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/Progress.h"
+
+#include <cstdio>
+#include <unistd.h>
+
+using namespace heddle;
+
+static constexpr std::chrono::milliseconds kPause(100);
+
+Progress::Progress(bool isInput)
+    : shown(isInput && isatty(STDERR_FILENO) && !isatty(STDIN_FILENO) &&
+            !isatty(STDOUT_FILENO)),
+      next(Clock::now()) {}
+
+Progress::~Progress() {
+  if (shown)
+    fprintf(stderr, "\r\033[K");
+}
+
+void Progress::add(size_t count) {
+  lines += count;
+  if (!shown || Clock::now() < next)
+    return;
+  next = Clock::now() + kPause;
+  fprintf(stderr, "\r%zu lines", lines);
+}

@@ -1,0 +1,36 @@
+//===- Progress.h - How far a long run is -----------------------*- C++ -*-===//
+//
+// Counts lines on standard error, where somebody watches a long run whose input
+// and output are elsewhere.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_PROGRESS_H
+#define HEDDLE_TOOLS_PROGRESS_H
+
+#include <chrono>
+#include <cstddef>
+
+namespace heddle {
+
+/// One at a time. The line goes with it.
+class Progress {
+public:
+  /// `isInput` says that lines come from standard input.
+  explicit Progress(bool isInput);
+  ~Progress();
+  Progress(const Progress &) = delete;
+
+  void add(size_t count);
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  bool shown;
+  size_t lines = 0;
+  Clock::time_point next;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_PROGRESS_H

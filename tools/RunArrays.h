@@ -1,0 +1,26 @@
+//===- RunArrays.h - What heddle-run writes as arrays -----------*- C++ -*-===//
+//
+// The jobs of heddle-run that write a file of numbers and print nothing: the
+// instruments of numeric comparisons.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_RUNARRAYS_H
+#define HEDDLE_TOOLS_RUNARRAYS_H
+
+#include "runtime/Model.h"
+#include "runtime/Result.h"
+#include "tools/RunOptions.h"
+
+namespace heddle {
+
+/// Writes the logits of the teacher's targets, batch after batch.
+Status writeLogits(const Model &model, const RunOptions &options);
+
+/// Writes the hidden states of all lines, which it keeps as ids until the last
+/// one is read.
+Status writeHiddenStates(const Model &model, const RunOptions &options);
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_RUNARRAYS_H
