@@ -27,20 +27,23 @@ void BatchPipeline::OpenWindow::fail(size_t line, Status status) {
 }
 
 Status
-BatchPipeline::run(int64_t workers,
+BatchPipeline::run(int64_t workers, int64_t least,
                    const std::function<Worker(int64_t number)> &makeWorker) {
   std::vector<Thread> threads;
   {
     // Nobody takes anything before all workers are there.
     std::lock_guard<std::mutex> lock(mutex);
-    for (int64_t number = 1; number < workers && !stopped; ++number) {
+    for (int64_t number = 1; number < workers; ++number) {
       Result<Thread> thread = Thread::start(
           [this, &makeWorker, number] { work(makeWorker(number)); });
-      if (thread.ok())
+      if (thread.ok()) {
         threads.push_back(std::move(*thread));
-      else
+        continue;
+      }
+      if (number < least)
         stop(Status::error("cannot start worker ", number + 1, " of ", workers,
                            ": ", thread.message()));
+      break;
     }
   }
   work(makeWorker(0));

@@ -50,7 +50,8 @@ Status heddle::runLines(const Workers &workers, const LineRunOptions &options,
   stages.write = write;
   stages.interrupt = [&] { source.interrupt(); };
   BatchPipeline pipeline(limitsFor(workers.count(), most), std::move(stages));
-  return pipeline.run(workers.count(), [&](int64_t number) {
+  int64_t least = options.mayHaveFewerWorkers ? 1 : workers.count();
+  return pipeline.run(workers.count(), least, [&](int64_t number) {
     auto session =
         std::make_shared<Session>(workers.model(), workers.options(number));
     return [&job, session](const Batch &batch) -> Answers {

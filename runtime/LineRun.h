@@ -30,6 +30,8 @@ struct LineRunOptions {
   /// The most sentences that run together. Absent for kDefaultBatch, or fewer
   /// where otherwise workers would have nothing to do.
   std::optional<int64_t> batch;
+  /// Whether a run goes on with fewer workers where the system refuses threads.
+  bool mayHaveFewerWorkers = false;
 };
 
 /// What is done with lines. Any number of threads call it.

@@ -6,9 +6,16 @@
 
 #include "runtime/Workers.h"
 
+#include "runtime/AvailableCores.h"
+
+#include <algorithm>
 #include <utility>
 
 using namespace heddle;
+
+int64_t heddle::workersForAllCores(int64_t threads) {
+  return std::clamp<int64_t>(availableCores() / threads, 1, kMostWorkers);
+}
 
 Result<Workers> Workers::create(const Model &model,
                                 const WorkerOptions &options) {

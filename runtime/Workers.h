@@ -20,6 +20,8 @@
 
 namespace heddle {
 
+inline constexpr int64_t kMostWorkers = 256;
+
 struct WorkerOptions {
   /// Batches that run at the same time, and threads that share the work of
   /// each.
@@ -29,6 +31,10 @@ struct WorkerOptions {
   /// As SessionOptions has them.
   std::vector<int32_t> globalTokens = SessionOptions().globalTokens;
 };
+
+/// As many as keep all cores busy that this process may use, with so many
+/// threads each; at most kMostWorkers.
+int64_t workersForAllCores(int64_t threads);
 
 /// Borrows the model; sessions borrow from it.
 class Workers {

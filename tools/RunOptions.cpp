@@ -7,6 +7,8 @@
 
 #include "tools/RunOptions.h"
 
+#include "runtime/Workers.h"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -21,10 +23,12 @@ const char *const heddle::kRunHelp =
 Translates each TEXT, or each line of standard input, with the model that
 heddle-compile wrote to FILE, and prints a line for each.
 
-  --batch N          sentences that run together at most (default 16)
+  --batch N          sentences that run together at most (default 16, or fewer
+                     where otherwise workers would have nothing to do)
   --threads N        threads that share the work of a batch (default 1)
   --workers N        batches that run at the same time, each on threads of its
-                     own (default 1)
+                     own (default: so many that all cores are used that the
+                     process may use)
   --beam N           search with N beams; 1 is greedy (default: what FILE says,
                      as for all that follow down to --seed)
   --length-penalty A divide the log-probability of n tokens by n^A
@@ -80,7 +84,7 @@ heddle-compile wrote to FILE, and prints a line for each.
 
 /// Beyond these a number is a mistake.
 static constexpr int64_t kMaxBatch = 4096;
-static constexpr int64_t kMaxThreads = 256;
+static constexpr int64_t kMaxThreads = kMostWorkers;
 static constexpr int64_t kMaxMaxLength = 1000000;
 static constexpr double kMostReal = std::numeric_limits<float>::max();
 static constexpr double kLeastReal = std::numeric_limits<float>::min();

@@ -8,6 +8,7 @@
 
 #include "tools/ProfileReport.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace heddle;
@@ -73,8 +74,14 @@ Result<std::vector<TokenIds>> heddle::readTargets(const std::string &path,
 Result<Workers> heddle::equipWorkers(const Model &model,
                                      const RunOptions &options) {
   WorkerOptions workers;
-  workers.workers = options.workers.value_or(1);
   workers.threads = options.threads.value_or(1);
+  workers.workers =
+      options.workers ? *options.workers : workersForAllCores(workers.threads);
+  // None without a text; those of --teacher run one after the other.
+  if (!options.texts.empty())
+    workers.workers = std::min(workers.workers, int64_t(options.texts.size()));
+  if (!options.teacher.empty())
+    workers.workers = 1;
   workers.profiles = options.profile.has_value();
   if (options.globalTokens)
     workers.globalTokens = *options.globalTokens;
@@ -84,6 +91,7 @@ Result<Workers> heddle::equipWorkers(const Model &model,
 LineRunOptions heddle::lineRunOptions(const RunOptions &options) {
   LineRunOptions result;
   result.batch = options.batch;
+  result.mayHaveFewerWorkers = !options.workers;
   return result;
 }
 

@@ -36,7 +36,7 @@ Result<InputLines> openInput(const RunOptions &options,
 Result<std::vector<TokenIds>>
 readTargets(const std::string &path, const LineTokens &tokens, TargetPart part);
 
-/// As many workers as the options say.
+/// As many workers as the options say, or as all cores need.
 Result<Workers> equipWorkers(const Model &model, const RunOptions &options);
 
 LineRunOptions lineRunOptions(const RunOptions &options);

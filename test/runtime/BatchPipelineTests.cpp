@@ -52,7 +52,7 @@ protected:
     };
     stages.interrupt = [&] { interrupted = true; };
     BatchPipeline pipeline(limits, std::move(stages));
-    return pipeline.run(workers, [&](int64_t worker) {
+    return pipeline.run(workers, workers, [&](int64_t worker) {
       EXPECT_TRUE(0 <= worker && worker < workers);
       return [&](const Batch &batch) { return translate(batch.lines[0]); };
     });
@@ -276,7 +276,7 @@ TEST_F(BatchPipelineTest, ranges_of_a_window_are_encoded_by_several_workers) {
   BatchPipeline pipeline({{kMany, kUnlimited}, {kMany, kUnlimited}},
                          std::move(stages));
   EXPECT_TRUE(pipeline
-                  .run(2,
+                  .run(2, 2,
                        [](int64_t) {
                          return [](const Batch &) {
                            return Answers(Status::error("no batch"));

@@ -8,6 +8,8 @@
 
 #include "RunToolTest.h"
 
+#include <algorithm>
+
 using namespace heddle::test;
 
 namespace {
@@ -75,6 +77,43 @@ TEST_F(RunWorkersTest, lines_that_are_wrong) {
   }
 }
 
+TEST_F(RunWorkersTest, files_that_say_something_of_targets) {
+  std::vector<Ids> sources = toySources(40);
+  std::string prefixes;
+  for (size_t i = 0; i < sources.size(); ++i)
+    prefixes += i % 3 ? "\n" : "4 5\n";
+  write("prefixes", prefixes);
+  std::string expected =
+      run("toy --ids --workers 1 --batch 1 --prefix prefixes", idLines(sources))
+          .output;
+  EXPECT_EQ(expected.find("4 5 "), 0u);
+  for (const char *flags : {"", " --workers 3", " --workers 2 --batch 3"})
+    EXPECT_EQ(run("toy --ids --prefix prefixes" + std::string(flags),
+                  idLines(sources))
+                  .output,
+              expected)
+        << flags;
+  auto expectAfter = [&](const std::string &file, size_t answered,
+                         const std::string &sentence) {
+    write("prefixes", file);
+    expectError("toy --ids --workers 2 --prefix prefixes", sentence,
+                "1 2\n3\n4\n");
+    std::string printed = read("output");
+    EXPECT_EQ(size_t(std::count(printed.begin(), printed.end(), '\n')),
+              answered);
+  };
+  expectAfter("4\n5\n", 2,
+              "line 2 of 'prefixes' is the last, but the input has more lines");
+  expectAfter("", 0, "'prefixes' has no line, but the input has");
+  expectAfter("4\n5\n\n4\n", 3,
+              "line 4 of 'prefixes' belongs to no line of input");
+  expectAfter("4\nx\n5\n", 1,
+              "line 2 of 'prefixes' has 'x', expected token ids separated by "
+              "spaces");
+  expectAfter("4\n11\n5\n", 1,
+              "line 2 of 'prefixes' has the id 11 but the vocabulary has 11");
+}
+
 TEST_F(RunWorkersTest, output_that_cannot_be_written) {
   std::string input = idLines(toySources(100));
   for (const char *flags : {" --batch 1", ""}) {
@@ -136,6 +175,10 @@ TEST_F(RunWorkersTest, threads_that_nobody_has) {
   EXPECT_NE(outcome.errors.find(" of 256: Resource temporarily unavailable\n"),
             std::string::npos)
       << outcome.errors;
+  // Where nobody asked for them by name, those that can be had do it.
+  outcome = runScript("ulimit -s 400000 -v 500000\n"
+                      "printf '1 2\\n3\\n' | $run toy --ids\n");
+  EXPECT_EQ(outcome.output, answers({{1, 2}, {3}}, true)) << outcome.errors;
   outcome = runScript("ulimit -s 8192 -v 500000\n"
                       "$run toy --ids --threads 256 1\n");
   EXPECT_EQ(outcome.exitCode, 1);
