@@ -22,6 +22,8 @@ using namespace heddle;
 /// Room for results is taken before the first step, up to a length that no
 /// sentence has: limits can be much larger than what is generated.
 static constexpr int64_t kReservedTokens = 1 << 14;
+/// What sums and samples have of each logit of a row: copies and weights.
+static constexpr int64_t kBytesOfLogit = 32;
 /// Positions are i32.
 static constexpr int64_t kMaxLength = std::numeric_limits<int32_t>::max();
 static constexpr float kLowest = -std::numeric_limits<float>::infinity();
@@ -387,9 +389,24 @@ static std::vector<TokenIds> inputsBefore(const std::vector<TokenIds> &prefixes,
   return inputs;
 }
 
-Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
-    const Model &model, Session &session, const std::vector<TokenIds> &sources,
-    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+namespace {
+/// What a search needs to know of a batch before a session begins it.
+struct Demand {
+  Generation settings;
+  DecoderRequest request;
+  /// Of each sentence, as Batch has them.
+  std::vector<int64_t> limits;
+  std::vector<TokenIds> candidates;
+  /// What a prefix feeds before its last token; without a chunk that is fed
+  /// step by step, and here is nothing.
+  std::vector<TokenIds> chunk;
+};
+} // namespace
+
+static Result<Demand> demandOf(const Model &model,
+                               const std::vector<TokenIds> &sources,
+                               const std::vector<TokenIds> &prefixes,
+                               const SearchOptions &options) {
   const Manifest &manifest = model.manifest();
   if (!manifest.generation.start)
     return Status::error("'", model.artifact().path(),
@@ -403,45 +420,82 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
   const Shortlist *shortlist =
       options.useShortlist ? model.shortlist() : nullptr;
   Constraints constraints(*settings, manifest.targetVocabulary);
-  Batch batch{
-      model,     session,
-      sources,   prefixes,
-      *settings, formFor(model, constraints, *settings, options, shortlist),
-      {},        {}};
-  DecoderRequest request{batch.form, 1, settings->beams,
-                         constraints.mostForbidden().value_or(0)};
+  Demand demand;
+  DecoderRequest &request = demand.request;
+  request = {formFor(model, constraints, *settings, options, shortlist), 1,
+             settings->beams, constraints.mostForbidden().value_or(0)};
   for (size_t i = 0; i < sources.size(); ++i) {
     int64_t prefix = prefixes.empty() ? 0 : int64_t(prefixes[i].size());
-    batch.limits.push_back(lengthLimit(*settings, int64_t(sources[i].size()),
-                                       prefix, options.maxLength));
-    request.length = std::max(request.length, prefix + batch.limits.back());
+    demand.limits.push_back(lengthLimit(*settings, int64_t(sources[i].size()),
+                                        prefix, options.maxLength));
+    request.length = std::max(request.length, prefix + demand.limits.back());
     if (shortlist)
-      batch.candidates.push_back(shortlist->candidates(sources[i]));
+      demand.candidates.push_back(shortlist->candidates(sources[i]));
   }
-  // What a prefix feeds before its last token; without a chunk, step by step.
-  std::vector<TokenIds> inputs;
   if (model.entryPoint(Role::Chunk, shortlist))
-    inputs = inputsBefore(prefixes, *manifest.generation.start);
-  for (const TokenIds &input : inputs)
+    demand.chunk = inputsBefore(prefixes, *manifest.generation.start);
+  for (const TokenIds &input : demand.chunk)
     request.chunk = std::max(request.chunk, int64_t(input.size()));
-  if (Status status = session.begin(sources, request, batch.candidates);
+  demand.settings = std::move(*settings);
+  return demand;
+}
+
+Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
+                                        const std::vector<TokenIds> &sources,
+                                        const std::vector<TokenIds> &prefixes,
+                                        const SearchOptions &options) {
+  Result<Demand> demand = demandOf(model, sources, prefixes, options);
+  if (!demand.ok())
+    return demand.status();
+  Result<int64_t> bytes =
+      session.bytesFor(sources, demand->request, demand->candidates);
+  if (!bytes.ok())
+    return bytes;
+  // Tokens of rows and of finished hypotheses.
+  int64_t rows = int64_t(sources.size()) * demand->settings.beams;
+  int64_t tokens = 3 * rows * std::min(demand->request.length, kReservedTokens);
+  for (const TokenIds &list : demand->candidates)
+    tokens += int64_t(list.size());
+  int64_t result = *bytes + tokens * int64_t(sizeof(int32_t));
+  // A row of logits is copied for sums, and sorted for samples.
+  if (options.wantsSums || options.samples)
+    result += kBytesOfLogit * model.manifest().targetVocabulary;
+  return result;
+}
+
+Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+  Result<Demand> demand = demandOf(model, sources, prefixes, options);
+  if (!demand.ok())
+    return demand.status();
+  const DecoderRequest &request = demand->request;
+  if (Status status = session.begin(sources, request, demand->candidates);
       !status.ok())
     return status;
 
+  int32_t start = *model.manifest().generation.start;
+  Batch batch{model,
+              session,
+              sources,
+              prefixes,
+              demand->settings,
+              request.form,
+              std::move(demand->limits),
+              std::move(demand->candidates)};
   std::optional<SingleSearch> single;
   std::optional<BeamedSearch> beamed;
-  Search &search = settings->beams > 1
+  Search &search = batch.settings.beams > 1
                        ? static_cast<Search &>(beamed.emplace(batch))
                        : single.emplace(batch, options);
-  search.tokens.reset(int64_t(sources.size()) * settings->beams,
+  search.tokens.reset(int64_t(sources.size()) * batch.settings.beams,
                       std::min(request.length, kReservedTokens));
   if (request.chunk > 0) {
-    session.runChunk(inputs);
+    session.runChunk(demand->chunk);
     for (size_t i = 0; i < prefixes.size(); ++i)
       search.tokens.set(int64_t(i), prefixes[i]);
   }
-  if (Status status =
-          runSteps(session, *manifest.generation.start, search.tokens, search);
+  if (Status status = runSteps(session, start, search.tokens, search);
       !status.ok())
     return status;
   std::vector<std::vector<Hypothesis>> results;

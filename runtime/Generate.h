@@ -61,6 +61,14 @@ generate(const Model &model, Session &session,
          const std::vector<TokenIds> &sources,
          const std::vector<TokenIds> &prefixes, const SearchOptions &options);
 
+/// The bytes that generate() takes for these arguments, of which the session
+/// may have some already; ends the session's batch. Errors are the same, except
+/// that memory is short.
+Result<int64_t> bytesToGenerate(const Model &model, Session &session,
+                                const std::vector<TokenIds> &sources,
+                                const std::vector<TokenIds> &prefixes,
+                                const SearchOptions &options);
+
 } // namespace heddle
 
 #endif // HEDDLE_RUNTIME_GENERATE_H

@@ -1,13 +1,19 @@
 //===- LineRun.cpp - A job over lines, by several workers -----------------===//
 //
 // The sizes of windows and batches, and what connects a pipeline to a job.
+// Within a limit of memory a worker asks what a batch takes before it takes it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/LineRun.h"
 
+#include "runtime/MemoryPlan.h"
+#include "runtime/SessionMemory.h"
+
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 using namespace heddle;
@@ -23,42 +29,235 @@ static constexpr int64_t kWindowBatches = 16, kWindowBatchesEach = 4;
 /// of the next.
 static constexpr int64_t kAheadEach = 16;
 
-static BatchPipeline::Limits limitsFor(int64_t workers, int64_t sentences) {
-  auto batches = [&](int64_t count) {
-    return LineLimits{count * sentences, count * kBatchBytes};
+/// What a line counts at least within a limit.
+static constexpr int64_t kLeastLineBytes = 32;
+/// The tokens of a sentence that each of several workers has memory for.
+static constexpr int64_t kUsualTokens = 64;
+
+/// Part of a batch.
+static Batch partOf(const Batch &batch, size_t first, size_t count) {
+  auto part = [&](const auto &all) {
+    auto begin = all.begin() + static_cast<ptrdiff_t>(first);
+    return std::decay_t<decltype(all)>(begin,
+                                       begin + static_cast<ptrdiff_t>(count));
   };
-  return {batches(std::max(kWindowBatches, kWindowBatchesEach * workers)),
-          batches(kAheadEach * workers)};
+  return {part(batch.sources), part(batch.targets), part(batch.lines)};
+}
+
+namespace {
+/// One run of a job, within a limit or without one.
+class LineRun {
+public:
+  LineRun(const Workers &workers, const LineRunOptions &options,
+          LineSource &source, LineJob &job)
+      : workers(workers), options(options), source(source), job(job),
+        count(workers.count()) {}
+
+  Status planMemory();
+  Status run(const AnswerWriter &write);
+
+private:
+  Result<int64_t> bytesForOne(Session &session, int64_t tokens) const;
+  Result<Sentence> encode(int64_t number, const Line &line);
+  std::vector<Batch> divide(Sentences sentences, bool isFull) const;
+  BatchPipeline::Worker makeWorker(int64_t number);
+  Answers answer(Session &session, const Batch &batch);
+  Answers answerWithin(Session &session, const Batch &batch);
+  Result<int64_t> cut(Session &session, const Batch &batch, size_t first,
+                      Batch &part) const;
+  BatchPipeline::Limits limits() const;
+  Status refuse(int64_t line, int64_t bytes) const;
+  int64_t mostSentences() const {
+    return options.batch.value_or(kDefaultBatch);
+  }
+
+  const Workers &workers;
+  const LineRunOptions &options;
+  LineSource &source;
+  LineJob &job;
+  int64_t count;
+  /// With a limit.
+  std::optional<MemoryPlan> plan;
+  std::optional<SessionMemory> memory;
+};
+} // namespace
+
+/// What a sentence of so many tokens, or as many as the model takes, needs.
+Result<int64_t> LineRun::bytesForOne(Session &session, int64_t tokens) const {
+  const Generation &generation = workers.model().manifest().generation;
+  for (std::optional<int64_t> most :
+       {generation.maxSource, generation.maxSourceLength})
+    tokens = std::min(tokens, most.value_or(tokens));
+  Batch one;
+  one.sources.emplace_back(size_t(tokens), 0);
+  one.targets.emplace_back();
+  one.lines.push_back(0);
+  return job.bytesFor(session, one);
+}
+
+/// Decides how many workers there are and what each may take.
+Status LineRun::planMemory() {
+  plan.emplace(*options.maxMemory, anonymousMemory(), count);
+  Session session(workers.model(), workers.options(0));
+  Result<int64_t> wanted = bytesForOne(session, kUsualTokens);
+  Result<int64_t> least = bytesForOne(session, 1);
+  if (!wanted.ok() || !least.ok())
+    return wanted.ok() ? least.status() : wanted.status();
+  if (Status status =
+          plan->chooseWorkers(*wanted, *least, options.mayHaveFewerWorkers);
+      !status.ok())
+    return Status::error("'", workers.model().artifact().path(), "' ",
+                         status.message());
+  count = plan->workers();
+  memory.emplace(plan->forSessions(), count);
+  return Status::success();
+}
+
+Status LineRun::refuse(int64_t line, int64_t bytes) const {
+  return Status::error(source.nameOf(line), " ", plan->refuse(bytes).message());
+}
+
+Result<Sentence> LineRun::encode(int64_t number, const Line &line) {
+  int64_t bytes = line.bytes() * MemoryPlan::kBytesOfText;
+  if (!memory || bytes <= MemoryPlan::kBytesOfShortLine)
+    return job.encode(number, line);
+  if (bytes > memory->bytes())
+    return refuse(number, bytes);
+  std::optional<Result<Sentence>> sentence;
+  memory->alone([&] { sentence = job.encode(number, line); });
+  return std::move(*sentence);
+}
+
+/// How much is read together and ahead: fewer bytes within a limit.
+BatchPipeline::Limits LineRun::limits() const {
+  auto batches = [&](int64_t number) {
+    LineLimits size = {number * mostSentences(), number * kBatchBytes};
+    if (memory) {
+      size.bytes = number * MemoryPlan::kBatchBytes;
+      size.lines = std::min(size.lines, size.bytes / kLeastLineBytes);
+    }
+    return size;
+  };
+  return {batches(std::max(kWindowBatches, kWindowBatchesEach * count)),
+          batches(kAheadEach * count)};
+}
+
+std::vector<Batch> LineRun::divide(Sentences sentences, bool isFull) const {
+  BatchLimits limits = {mostSentences(), kBatchTokens};
+  // Behind a full window comes another one.
+  if (!options.batch && !isFull)
+    limits.sentences = sentencesForAll(sentences, count, limits.sentences);
+  return divideByLength(std::move(sentences), limits);
+}
+
+/// The longest part of a batch from a sentence on that keeps to a share, or
+/// that sentence alone; and what it takes.
+Result<int64_t> LineRun::cut(Session &session, const Batch &batch, size_t first,
+                             Batch &part) const {
+  for (size_t length = batch.lines.size() - first;; length = (length + 1) / 2) {
+    part = partOf(batch, first, length);
+    Result<int64_t> bytes = job.bytesFor(session, part);
+    if (!bytes.ok() || *bytes <= memory->share() || length == 1)
+      return bytes;
+  }
+}
+
+/// Answers a batch in as many parts as memory asks for.
+Answers LineRun::answerWithin(Session &session, const Batch &batch) {
+  Answers result{std::vector<std::string>()};
+  auto fail = [&](size_t sentence, const Status &status) {
+    if (result.failed && batch.lines[*result.failed] <= batch.lines[sentence])
+      return;
+    result.failed = sentence;
+    result.failure = status;
+  };
+  for (size_t first = 0; first < batch.lines.size();
+       first = result.texts.size()) {
+    Batch part;
+    Result<int64_t> bytes = cut(session, batch, first, part);
+    if (!bytes.ok())
+      return bytes.status();
+    std::optional<Result<std::vector<std::string>>> texts;
+    auto work = [&] { texts = job.answer(session, part); };
+    if (*bytes <= memory->share())
+      memory->together(work);
+    else if (*bytes <= memory->bytes())
+      memory->alone(work);
+    else
+      texts = refuse(batch.lines[first], *bytes);
+    if (texts->ok()) {
+      std::move((*texts)->begin(), (*texts)->end(),
+                std::back_inserter(result.texts));
+      continue;
+    }
+    auto earliest = std::min_element(part.lines.begin(), part.lines.end());
+    fail(first + size_t(earliest - part.lines.begin()), texts->status());
+    result.texts.resize(first + part.lines.size());
+  }
+  return result;
+}
+
+Answers LineRun::answer(Session &session, const Batch &batch) {
+  if (memory)
+    return answerWithin(session, batch);
+  Result<std::vector<std::string>> answers = job.answer(session, batch);
+  if (!answers.ok())
+    return answers.status();
+  return std::move(*answers);
+}
+
+namespace {
+/// The session of a worker, with a share of the memory where that is limited.
+class WorkerSession {
+public:
+  WorkerSession(const Model &model, const SessionOptions &options,
+                SessionMemory *memory)
+      : session(model, options), memory(memory) {
+    if (memory)
+      memory->add(session);
+  }
+  ~WorkerSession() {
+    if (memory)
+      memory->remove(session);
+  }
+  WorkerSession(const WorkerSession &) = delete;
+
+  Session session;
+
+private:
+  SessionMemory *memory;
+};
+} // namespace
+
+BatchPipeline::Worker LineRun::makeWorker(int64_t number) {
+  auto own = std::make_shared<WorkerSession>(
+      workers.model(), workers.options(number), memory ? &*memory : nullptr);
+  return
+      [this, own](const Batch &batch) { return answer(own->session, batch); };
+}
+
+Status LineRun::run(const AnswerWriter &write) {
+  BatchPipeline::Stages stages;
+  stages.read = [&](const LineLimits &limits) { return source.next(limits); };
+  stages.encode = [&](int64_t number, const Line &line) {
+    return encode(number, line);
+  };
+  stages.divide = [&](Sentences sentences, bool isFull) {
+    return divide(std::move(sentences), isFull);
+  };
+  stages.write = write;
+  stages.interrupt = [&] { source.interrupt(); };
+  BatchPipeline pipeline(limits(), std::move(stages));
+  return pipeline.run(count, options.mayHaveFewerWorkers ? 1 : count,
+                      [&](int64_t number) { return makeWorker(number); });
 }
 
 Status heddle::runLines(const Workers &workers, const LineRunOptions &options,
                         LineSource &source, LineJob &job,
                         const AnswerWriter &write) {
-  int64_t most = options.batch.value_or(kDefaultBatch);
-  BatchPipeline::Stages stages;
-  stages.read = [&](const LineLimits &limits) { return source.next(limits); };
-  stages.encode = [&](int64_t number, const Line &line) {
-    return job.encode(number, line);
-  };
-  stages.divide = [&](Sentences sentences, bool isFull) {
-    BatchLimits limits = {most, kBatchTokens};
-    // Behind a full window comes another one.
-    if (!options.batch && !isFull)
-      limits.sentences = sentencesForAll(sentences, workers.count(), most);
-    return divideByLength(std::move(sentences), limits);
-  };
-  stages.write = write;
-  stages.interrupt = [&] { source.interrupt(); };
-  BatchPipeline pipeline(limitsFor(workers.count(), most), std::move(stages));
-  int64_t least = options.mayHaveFewerWorkers ? 1 : workers.count();
-  return pipeline.run(workers.count(), least, [&](int64_t number) {
-    auto session =
-        std::make_shared<Session>(workers.model(), workers.options(number));
-    return [&job, session](const Batch &batch) -> Answers {
-      Result<std::vector<std::string>> answers = job.answer(*session, batch);
-      if (!answers.ok())
-        return answers.status();
-      return std::move(*answers);
-    };
-  });
+  LineRun run(workers, options, source, job);
+  if (options.maxMemory)
+    if (Status status = run.planMemory(); !status.ok())
+      return status;
+  return run.run(write);
 }

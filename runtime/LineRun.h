@@ -30,8 +30,13 @@ struct LineRunOptions {
   /// The most sentences that run together. Absent for kDefaultBatch, or fewer
   /// where otherwise workers would have nothing to do.
   std::optional<int64_t> batch;
-  /// Whether a run goes on with fewer workers where the system refuses threads.
+  /// Whether a run goes on with fewer workers where the system refuses threads,
+  /// or where memory is short.
   bool mayHaveFewerWorkers = false;
+  /// Bytes that the process may have, beside mapped files. Batches become
+  /// smaller to stay within them, and workers fewer, if they may; a line that
+  /// needs more alone is a failure that says how much.
+  std::optional<int64_t> maxMemory = {};
 };
 
 /// What is done with lines. Any number of threads call it.
@@ -41,6 +46,9 @@ public:
   /// The ids of a line, which Model::checkSource accepts, or none. The failure
   /// names the line.
   virtual Result<Sentence> encode(int64_t number, const Line &line) = 0;
+  /// What answer() takes for such a batch, of which the session may have some;
+  /// ends the session's batch.
+  virtual Result<int64_t> bytesFor(Session &session, const Batch &batch) = 0;
   /// An answer for each sentence.
   virtual Result<std::vector<std::string>> answer(Session &session,
                                                   const Batch &batch) = 0;

@@ -33,9 +33,10 @@ static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
   return bytes;
 }
 
-Status Session::begin(const std::vector<TokenIds> &sources,
-                      const DecoderRequest &request,
-                      const std::vector<TokenIds> &candidates) {
+/// Finds the entries of a batch, its dimensions, and a place for all it needs.
+Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
+                                      const DecoderRequest &request,
+                                      const std::vector<TokenIds> &candidates) {
   if (sources.empty())
     return Status::error("a batch has no sentence");
   size_t longest = 1, widest = 1;
@@ -65,10 +66,34 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   dims[Dim::Shortlist] = static_cast<int64_t>(widest);
   dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);
-  if (Status status = layOut(request); !status.ok())
-    return Status::error("a batch of ", sources.size(), " sentences with ",
-                         longest, " source and ", dims[Dim::Capacity],
-                         " target tokens ", status.message());
+  return layOut(request);
+}
+
+/// Says of which batch it is that there is no memory.
+Status Session::ofBatch(const Status &status) const {
+  return Status::error("a batch of ", dims[Dim::Batch], " sentences with ",
+                       dims[Dim::Source], " source and ", dims[Dim::Capacity],
+                       " target tokens ", status.message());
+}
+
+Result<int64_t> Session::bytesFor(const std::vector<TokenIds> &sources,
+                                  const DecoderRequest &request,
+                                  const std::vector<TokenIds> &candidates) {
+  Result<Layout> layout = plan(sources, request, candidates);
+  if (!layout.ok())
+    return layout.status();
+  return *workspace.size();
+}
+
+Status Session::begin(const std::vector<TokenIds> &sources,
+                      const DecoderRequest &request,
+                      const std::vector<TokenIds> &candidates) {
+  Result<Layout> layout = plan(sources, request, candidates);
+  if (!layout.ok())
+    return layout.status();
+  if (Status status = workspace.take(); !status.ok())
+    return ofBatch(status);
+  settle(*layout);
   fillInputs(sources, candidates);
   findDecoderResults();
   dims[Dim::Rows] = dims[Dim::Batch];
@@ -124,7 +149,7 @@ Status Session::findEntries(const DecoderRequest &request) {
   return Status::success();
 }
 
-Status Session::layOut(const DecoderRequest &request) {
+Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
   workspace.restart();
   arenaBytes = 0;
   int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
@@ -173,11 +198,11 @@ Status Session::layOut(const DecoderRequest &request) {
   };
   int64_t cachePlace = shared[key("caches")];
   if (Status status = bind(encode, shared); !status.ok())
-    return status;
+    return ofBatch(status);
   shareOutputs(encode, ArgumentKind::Input, shared);
   if (prepare.entry) {
     if (Status status = bind(prepare, shared); !status.ok())
-      return status;
+      return ofBatch(status);
     shareOutputs(prepare, ArgumentKind::Prepared, shared);
   }
   shared[key("ids")] = decoderPlace;
@@ -185,13 +210,13 @@ Status Session::layOut(const DecoderRequest &request) {
     shared[key("caches")] = sentenceCachePlace;
   if (decode.entry)
     if (Status status = bind(decode, shared); !status.ok())
-      return status;
+      return ofBatch(status);
   if (chunk.entry) {
     shareOutputs(decode, ArgumentKind::State, shared);
     shared[key("ids")] = chunkPlace;
     shared[key("caches")] = sentenceCachePlace;
     if (Status status = bind(chunk, shared); !status.ok())
-      return status;
+      return ofBatch(status);
   }
   int64_t arenaPlace = workspace.place(arenaBytes);
   std::optional<int64_t> sparePlace;
@@ -200,35 +225,44 @@ Status Session::layOut(const DecoderRequest &request) {
   // One for each thread, in words of 4 bytes.
   int64_t scratchPlace =
       place(pool ? pool->size() : 1, model.scratchBytes() / 4);
-  if (Status status = workspace.take(); !status.ok())
-    return status;
+  if (!workspace.size())
+    return ofBatch(Status::error("needs more memory than 63 bits can address"));
+  return Layout{sourcePlace, decoderPlace,     chunkPlace, sentenceCachePlace,
+                cachePlace,  hasHistory,       arenaPlace, scratchPlace,
+                sparePlace,  std::move(shared)};
+}
 
+/// Turns a plan into addresses, once the block stands.
+void Session::settle(const Layout &layout) {
   auto integers = [&](int64_t offset) {
     return static_cast<int32_t *>(workspace.at(offset));
   };
-  arena = workspace.at(arenaPlace);
-  scratch = workspace.at(scratchPlace);
+  auto input = [&](const char *name) {
+    return integers(
+        layout.shared.at({ArgumentKind::Input, std::string_view(name)}));
+  };
+  arena = workspace.at(layout.arena);
+  scratch = workspace.at(layout.scratch);
   spareRows =
-      sparePlace ? static_cast<char *>(workspace.at(*sparePlace)) : nullptr;
-  sourceIds = integers(sourcePlace);
-  decoderIds = integers(decoderPlace);
-  lengths = integers(shared[key("lengths")]);
-  globals = integers(shared[key("global")]);
-  positions = integers(shared[key("positions")]);
-  sentences = integers(shared[key("sentences")]);
-  caches = integers(cachePlace);
-  sentenceCaches = integers(sentenceCachePlace);
-  history = hasHistory ? integers(shared[key("history")]) : nullptr;
-  chunkIds = integers(chunkPlace);
-  targetLengths = integers(shared[key("target_lengths")]);
-  wanted = integers(shared[key("wanted")]);
-  candidateIds = integers(shared[key("candidates")]);
-  counts = integers(shared[key("counts")]);
-  forbiddenIds = integers(shared[key("forbidden")]);
+      layout.spare ? static_cast<char *>(workspace.at(*layout.spare)) : nullptr;
+  sourceIds = integers(layout.source);
+  decoderIds = integers(layout.decoder);
+  lengths = input("lengths");
+  globals = input("global");
+  positions = input("positions");
+  sentences = input("sentences");
+  caches = integers(layout.caches);
+  sentenceCaches = integers(layout.sentenceCaches);
+  history = layout.hasHistory ? input("history") : nullptr;
+  chunkIds = integers(layout.chunk);
+  targetLengths = input("target_lengths");
+  wanted = input("wanted");
+  candidateIds = input("candidates");
+  counts = input("counts");
+  forbiddenIds = input("forbidden");
   for (Binding *binding : {&encode, &prepare, &chunk, &decode})
     if (binding->entry)
       connect(*binding);
-  return Status::success();
 }
 
 /// Finds or makes the place of each argument, and asks for the arena.

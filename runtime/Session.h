@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -80,6 +81,15 @@ public:
   Status begin(const std::vector<TokenIds> &sources,
                const DecoderRequest &request,
                const std::vector<TokenIds> &candidates = {});
+
+  /// The bytes that begin() would take for a batch. The batch before has ended
+  /// then. Fails as begin() does, except where memory is short.
+  Result<int64_t> bytesFor(const std::vector<TokenIds> &sources,
+                           const DecoderRequest &request,
+                           const std::vector<TokenIds> &candidates = {});
+  /// Gives the memory of a batch back, which has ended then. The one call that
+  /// another thread may make while bytesFor() runs.
+  void release() { workspace.release(); }
 
   /// An argument of the entry `encode`, by its index there: an output is valid
   /// until the next begin.
@@ -142,8 +152,22 @@ private:
   /// The places of what later entries read, by kind and name.
   using Places = std::map<std::pair<ArgumentKind, std::string_view>, int64_t>;
 
+  /// Where things stand in the workspace.
+  struct Layout {
+    int64_t source, decoder, chunk, sentenceCaches, caches;
+    bool hasHistory;
+    int64_t arena, scratch;
+    std::optional<int64_t> spare;
+    Places shared;
+  };
+
+  Result<Layout> plan(const std::vector<TokenIds> &sources,
+                      const DecoderRequest &request,
+                      const std::vector<TokenIds> &candidates);
   Status findEntries(const DecoderRequest &request);
-  Status layOut(const DecoderRequest &request);
+  Result<Layout> layOut(const DecoderRequest &request);
+  Status ofBatch(const Status &status) const;
+  void settle(const Layout &layout);
   Status bind(Binding &binding, const Places &shared);
   int64_t widestState() const;
   void connect(Binding &binding);

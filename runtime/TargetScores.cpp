@@ -41,6 +41,32 @@ static size_t countTogether(const std::vector<TokenIds> &targets, size_t first,
   return count;
 }
 
+/// A part of all.
+static std::vector<TokenIds> partOf(const std::vector<TokenIds> &all,
+                                    size_t first, size_t count) {
+  auto begin = all.begin() + static_cast<ptrdiff_t>(first);
+  return std::vector<TokenIds>(begin, begin + static_cast<ptrdiff_t>(count));
+}
+
+Result<int64_t> heddle::bytesToScore(const Model &model, Session &session,
+                                     const std::vector<TokenIds> &sources,
+                                     const std::vector<TokenIds> &targets) {
+  int64_t vocabulary = model.manifest().targetVocabulary, most = 0;
+  for (size_t first = 0; first < targets.size();) {
+    size_t count = countTogether(targets, first, vocabulary);
+    DecoderRequest request{formOf(model)};
+    for (const TokenIds &target : partOf(targets, first, count))
+      request.length = std::max(request.length, int64_t(target.size()));
+    Result<int64_t> bytes =
+        session.bytesFor(partOf(sources, first, count), request);
+    if (!bytes.ok())
+      return bytes;
+    most = std::max(most, *bytes);
+    first += count;
+  }
+  return most;
+}
+
 Result<std::vector<std::vector<float>>>
 heddle::scoreTokens(const Model &model, Session &session,
                     const std::vector<TokenIds> &sources,
@@ -52,11 +78,6 @@ heddle::scoreTokens(const Model &model, Session &session,
   std::vector<std::vector<float>> scores(targets.size());
   for (size_t first = 0; first < targets.size();) {
     size_t count = countTogether(targets, first, vocabulary);
-    auto part = [&](const std::vector<TokenIds> &all) {
-      auto begin = all.begin() + static_cast<ptrdiff_t>(first);
-      return std::vector<TokenIds>(begin,
-                                   begin + static_cast<ptrdiff_t>(count));
-    };
     auto sink = [&](int64_t sentence, int64_t position, const float *logits) {
       size_t target = first + static_cast<size_t>(sentence);
       float sum = logSumExp(logits, vocabulary);
@@ -66,8 +87,9 @@ heddle::scoreTokens(const Model &model, Session &session,
                                    : -std::numeric_limits<float>::infinity());
       return Status::success();
     };
-    if (Status status = scoreTargets(model, session, part(sources),
-                                     part(targets), formOf(model), sink);
+    if (Status status =
+            scoreTargets(model, session, partOf(sources, first, count),
+                         partOf(targets, first, count), formOf(model), sink);
         !status.ok())
       return status;
     first += count;

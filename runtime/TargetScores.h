@@ -27,6 +27,12 @@ scoreTokens(const Model &model, Session &session,
             const std::vector<TokenIds> &sources,
             const std::vector<TokenIds> &targets);
 
+/// The bytes of its session that scoreTokens() takes for these arguments; ends
+/// the session's batch.
+Result<int64_t> bytesToScore(const Model &model, Session &session,
+                             const std::vector<TokenIds> &sources,
+                             const std::vector<TokenIds> &targets);
+
 } // namespace heddle
 
 #endif // HEDDLE_RUNTIME_TARGETSCORES_H

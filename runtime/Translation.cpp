@@ -44,6 +44,10 @@ public:
       : TextJob(tokens, source, TargetPart::Beginning), model(model),
         search(search), format(format) {}
 
+  Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
+    return bytesToGenerate(model, session, batch.sources, batch.targets,
+                           search);
+  }
   Result<std::vector<std::string>> answer(Session &session,
                                           const Batch &batch) override {
     auto found = generate(model, session, batch.sources, batch.targets, search);
@@ -68,6 +72,9 @@ public:
       : TextJob(tokens, source, TargetPart::Whole), model(model),
         format(format) {}
 
+  Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
+    return bytesToScore(model, session, batch.sources, batch.targets);
+  }
   Result<std::vector<std::string>> answer(Session &session,
                                           const Batch &batch) override {
     auto scores = scoreTokens(model, session, batch.sources, batch.targets);

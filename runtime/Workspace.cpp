@@ -27,9 +27,13 @@ Workspace &Workspace::operator=(Workspace &&other) noexcept {
   return *this;
 }
 
-Workspace::~Workspace() {
+Workspace::~Workspace() { release(); }
+
+void Workspace::release() {
   if (block)
     munmap(block, static_cast<size_t>(blockSize));
+  block = nullptr;
+  blockSize = 0;
 }
 
 int64_t Workspace::place(std::optional<int64_t> bytes) {
@@ -45,21 +49,15 @@ int64_t Workspace::place(std::optional<int64_t> bytes) {
 }
 
 Status Workspace::take() {
-  if (!planned)
-    return Status::error("needs more memory than 63 bits can address");
   if (*planned <= blockSize)
     return Status::success();
-  if (block)
-    munmap(block, static_cast<size_t>(blockSize));
-  blockSize = 0;
+  release();
   void *memory =
       mmap(nullptr, static_cast<size_t>(*planned), PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
-  if (memory == MAP_FAILED) {
-    block = nullptr;
+  if (memory == MAP_FAILED)
     return Status::error("needs ", *planned,
                          " bytes of memory: ", strerror(errno));
-  }
   block = static_cast<char *>(memory);
   blockSize = *planned;
   return Status::success();

@@ -27,10 +27,15 @@ public:
   /// Forgets all places; the block stays for the next plan.
   void restart() { planned = 0; }
   /// The offset of a new place, aligned as KernelAbi.h promises. A size of
-  /// nullopt is one that had an overflow; take() reports it.
+  /// nullopt is one that had an overflow; size() reports it.
   int64_t place(std::optional<int64_t> bytes);
-  /// Makes the block large enough for all places. Its content is undefined.
+  /// What all places need; nullopt where that had an overflow.
+  std::optional<int64_t> size() const { return planned; }
+  /// Makes the block large enough for all places, which have a size. Its
+  /// content is undefined.
   Status take();
+  /// Gives the block back.
+  void release();
   /// Valid until the next take().
   void *at(int64_t offset) const { return block + offset; }
 

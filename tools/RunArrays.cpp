@@ -171,6 +171,9 @@ public:
   Result<Sentence> encode(int64_t number, const Line &) override {
     return Sentence{std::move(sources[size_t(number)]), {}};
   }
+  Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
+    return session.bytesFor(batch.sources, DecoderRequest());
+  }
   Result<std::vector<std::string>> answer(Session &session,
                                           const Batch &batch) override {
     auto sink = [&](int64_t sentence, int64_t tokens, const float *states) {

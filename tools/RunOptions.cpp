@@ -29,6 +29,9 @@ heddle-compile wrote to FILE, and prints a line for each.
   --workers N        batches that run at the same time, each on threads of its
                      own (default: so many that all cores are used that the
                      process may use)
+  --max-memory MIB   what the process may allocate beside the file's weights:
+                     batches become smaller for that, and workers fewer unless
+                     --workers says how many; a line that needs more is refused
   --beam N           search with N beams; 1 is greedy (default: what FILE says,
                      as for all that follow down to --seed)
   --length-penalty A divide the log-probability of n tokens by n^A
@@ -85,6 +88,7 @@ heddle-compile wrote to FILE, and prints a line for each.
 /// Beyond these a number is a mistake.
 static constexpr int64_t kMaxBatch = 4096;
 static constexpr int64_t kMaxThreads = kMostWorkers;
+static constexpr int64_t kMaxMemory = int64_t(1) << 30;
 static constexpr int64_t kMaxMaxLength = 1000000;
 static constexpr double kMostReal = std::numeric_limits<float>::max();
 static constexpr double kLeastReal = std::numeric_limits<float>::min();
@@ -269,6 +273,7 @@ static constexpr ValueFlag kValueFlags[] = {
      }},
     {"--logits", setFile<&RunOptions::logits>},
     {"--max-length", setCount<&SearchOptions::maxLength, 1, kMaxMaxLength>},
+    {"--max-memory", setNumber<&RunOptions::maxMemory, 1, kMaxMemory>},
     {"--max-source", setNumber<&RunOptions::maxSource, 1, kMaxMaxLength>},
     {"--min-length", setCount<&SearchOptions::minLength, 1, kMaxMaxLength>},
     {"--min-p", setPart<&SearchOptions::minP>},
@@ -332,9 +337,11 @@ static Status checkTranslates(const RunOptions &options,
   auto refuse = [&](std::string_view flag) {
     return Status::error(flag, " is for translations, but ", job);
   };
-  // Scoring is the one job that several workers do not share.
-  if (options.workers && !options.teacher.empty())
-    return refuse("--workers");
+  // Scoring is the one job that several workers do not share, and that writes
+  // whole rows of logits.
+  for (const char *flag : {"--workers", "--max-memory"})
+    if (given.count(flag) && !options.teacher.empty())
+      return refuse(flag);
   for (const char *flag :
        {"--bad-words", "--beam", "--early-stopping", "--length-penalty",
         "--max-length", "--min-length", "--min-p", "--n-best",
@@ -398,6 +405,9 @@ static Status checkTogether(const RunOptions &options,
     return Status::error("--score prints log-probabilities, but ",
                          options.hidden.empty() ? "--teacher" : "--hidden",
                          " writes a file");
+  if (options.maxMemory && options.profile)
+    return Status::error("--profile measures the machine's peaks, with memory "
+                         "that --max-memory does not bound");
   if (Status status = checkSearch(options, given); !status.ok())
     return status;
   return checkTranslates(options, given);

@@ -26,6 +26,8 @@ struct RunOptions {
   std::optional<int64_t> workers;
   std::optional<int64_t> threads;
   std::optional<int64_t> maxSource;
+  /// In MiB.
+  std::optional<int64_t> maxMemory;
   /// Ascending; empty for none, absent where nobody says.
   std::optional<std::vector<int32_t>> globalTokens;
   /// Where to write a profile as JSON, empty where only the table is wanted.

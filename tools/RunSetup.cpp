@@ -92,6 +92,8 @@ LineRunOptions heddle::lineRunOptions(const RunOptions &options) {
   LineRunOptions result;
   result.batch = options.batch;
   result.mayHaveFewerWorkers = !options.workers;
+  if (options.maxMemory)
+    result.maxMemory = *options.maxMemory << 20;
   return result;
 }
 
