@@ -21,8 +21,30 @@ bool heddle::isLetter(char32_t character) {
   return contains(kLetters, character);
 }
 
+bool heddle::isLowercase(char32_t character) {
+  return contains(kLowercase, character);
+}
+
+bool heddle::isUppercase(char32_t character) {
+  return contains(kUppercase, character);
+}
+
+bool heddle::isMark(char32_t character) { return contains(kMarks, character); }
+
 bool heddle::isNumber(char32_t character) {
   return contains(kNumbers, character);
+}
+
+bool heddle::isDigit(char32_t character) {
+  return contains(kDigits, character);
+}
+
+bool heddle::isSymbol(char32_t character) {
+  return contains(kSymbols, character);
+}
+
+bool heddle::isFinalQuote(char32_t character) {
+  return contains(kFinalQuotes, character);
 }
 
 bool heddle::isSpace(char32_t character) {

@@ -5,9 +5,16 @@
 
 namespace heddle {
 
-/// Unicode's general categories L and N, and white space.
+/// Unicode's general categories L, Ll, Lu and Lt, M, N, Nd, S, Pf, and white
+/// space.
 bool isLetter(char32_t character);
+bool isLowercase(char32_t character);
+bool isUppercase(char32_t character);
+bool isMark(char32_t character);
 bool isNumber(char32_t character);
+bool isDigit(char32_t character);
+bool isSymbol(char32_t character);
+bool isFinalQuote(char32_t character);
 bool isSpace(char32_t character);
 
 } // namespace heddle

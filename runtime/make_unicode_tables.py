@@ -1,4 +1,4 @@
-"""Writes UnicodeTables.inc: the characters that are letters, numbers and spaces.
+"""Writes UnicodeTables.inc: the characters of some of Unicode's categories.
 
 usage: make_unicode_tables.py > UnicodeTables.inc
 
@@ -10,7 +10,17 @@ import sys
 
 import regex
 
-TABLES = {"kLetters": r"\p{L}", "kNumbers": r"\p{N}", "kSpaces": r"\s"}
+TABLES = {
+    "kLetters": r"\p{L}",
+    "kLowercase": r"\p{Ll}",
+    "kUppercase": r"[\p{Lu}\p{Lt}]",
+    "kMarks": r"\p{M}",
+    "kNumbers": r"\p{N}",
+    "kDigits": r"\p{Nd}",
+    "kSymbols": r"\p{S}",
+    "kFinalQuotes": r"\p{Pf}",
+    "kSpaces": r"\s",
+}
 
 
 def changes(pattern):

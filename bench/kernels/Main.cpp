@@ -6,6 +6,7 @@
 
 #include "bench/kernels/Comparison.h"
 #include "bench/kernels/Layers.h"
+#include "lib/CodeGen/Target.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -37,6 +38,15 @@ int main(int argc, char **argv) {
   if (argc > 1 && argv[1][0] != '-') {
     target = argv[1];
     arguments.erase(arguments.begin() + 1);
+    // What is compiled and what stands beside it agree on the level.
+    heddle::ShortTypes all{/*int8=*/true, /*bf16=*/true};
+    auto levels = heddle::getTarget(target, all);
+    if (!levels) {
+      fprintf(stderr, "bench-kernels: error: %s\n",
+              llvm::toString(levels.takeError()).c_str());
+      return 1;
+    }
+    target = levels->back().option();
   }
   std::string defaults[] = {"--benchmark_repetitions=7",
                             "--benchmark_enable_random_interleaving=true",

@@ -1,0 +1,81 @@
+//===- SentenceLines.cpp - Running text, a sentence at a time -------------===//
+//
+// One thread reads while another one writes; what they share are the lines in
+// between.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/SentenceLines.h"
+
+#include "runtime/SentenceSplitter.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace heddle;
+
+/// A line without a sentence has an empty one, whose answer is empty.
+void SentenceLines::add(std::string_view line, std::vector<Line> &sentences) {
+  OpenLine added = {sentencesRead, {}};
+  for (const SentenceSpan &sentence : splitSentences(line)) {
+    sentences.push_back({std::string(sentence.text), {}});
+    added.spaces.emplace_back(sentence.space);
+  }
+  if (added.spaces.empty()) {
+    sentences.emplace_back();
+    added.spaces.emplace_back();
+  }
+  sentencesRead += int64_t(added.spaces.size());
+  open.push_back(std::move(added));
+}
+
+Lines SentenceLines::next(const LineLimits &limits) {
+  Lines result = lines.next(limits);
+  std::vector<Line> sentences;
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Line &line : result.lines)
+    add(line.text, sentences);
+  result.lines = std::move(sentences);
+  return result;
+}
+
+std::string SentenceLines::nameOf(int64_t number) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto behind = std::upper_bound(
+      open.begin(), open.end(), number,
+      [](int64_t wanted, const OpenLine &line) { return wanted < line.first; });
+  int64_t index = behind - open.begin() - 1;
+  return "sentence " + std::to_string(number - open[size_t(index)].first + 1) +
+         " of " + lines.nameOf(linesAnswered + index);
+}
+
+/// Takes the answer of the next sentence; whether it is the last one of its
+/// line, whose answer is then in `joined`.
+bool SentenceLines::join(const std::string &answer, std::string &joined) {
+  OpenLine &line = open.front();
+  size_t place = size_t(sentencesAnswered++ - line.first);
+  line.answer += answer;
+  if (place + 1 < line.spaces.size()) {
+    line.answer += line.spaces[place];
+    return false;
+  }
+  joined = std::move(line.answer);
+  open.pop_front();
+  ++linesAnswered;
+  return true;
+}
+
+AnswerWriter SentenceLines::joining(AnswerWriter write) {
+  return [this, write = std::move(write)](
+             const std::vector<std::string> &answers) -> Status {
+    std::vector<std::string> whole;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      std::string joined;
+      for (const std::string &answer : answers)
+        if (join(answer, joined))
+          whole.push_back(std::move(joined));
+    }
+    return whole.empty() ? Status::success() : write(whole);
+  };
+}

@@ -1,0 +1,64 @@
+//===- SentenceLines.h - Running text, a sentence at a time -----*- C++ -*-===//
+//
+// Models are trained on sentences. Lines of running text are cut into those,
+// each of which runs as a line of its own, in a batch with others of its
+// length; and their answers are joined again, with the white space between
+// that stood between the sentences.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_SENTENCELINES_H
+#define HEDDLE_RUNTIME_SENTENCELINES_H
+
+#include "runtime/LineRun.h"
+#include "runtime/Lines.h"
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// The sentences of lines. Borrows their source, whose lines say nothing of
+/// targets.
+class SentenceLines : public LineSource {
+public:
+  explicit SentenceLines(LineSource &lines) : lines(lines) {}
+
+  /// The sentences of whole lines: as many lines as `limits` allow, one at
+  /// least.
+  Lines next(const LineLimits &limits) override;
+  void interrupt() override { lines.interrupt(); }
+  /// "sentence 2 of line 3 of standard input", as long as that line has no
+  /// answer.
+  std::string nameOf(int64_t number) const override;
+
+  /// Takes the answers of sentences and gives `write` those of lines, once all
+  /// their sentences have one. Borrows this object.
+  AnswerWriter joining(AnswerWriter write);
+
+private:
+  struct OpenLine {
+    /// The number of its first sentence.
+    int64_t first;
+    /// What stands behind each sentence.
+    std::vector<std::string> spaces;
+    std::string answer = {};
+  };
+  void add(std::string_view line, std::vector<Line> &sentences);
+  bool join(const std::string &answer, std::string &joined);
+
+  LineSource &lines;
+  /// Guards all that follows.
+  mutable std::mutex mutex;
+  /// Those without an answer, in order.
+  std::deque<OpenLine> open;
+  /// Lines and sentences that have one, and sentences that were read.
+  int64_t linesAnswered = 0, sentencesAnswered = 0, sentencesRead = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SENTENCELINES_H

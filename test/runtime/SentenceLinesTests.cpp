@@ -1,0 +1,76 @@
+//===- SentenceLinesTests.cpp - Sentences in, whole lines out -------------===//
+
+#include "runtime/SentenceLines.h"
+
+#include <gtest/gtest.h>
+
+using namespace heddle;
+
+namespace {
+
+class GivenLines : public LineSource {
+public:
+  explicit GivenLines(std::vector<std::string> texts)
+      : texts(std::move(texts)) {}
+  Lines next(const LineLimits &limits) override {
+    Lines result;
+    while (at < texts.size() && int64_t(result.lines.size()) < limits.lines)
+      result.lines.push_back({texts[at++], {}});
+    result.last = at == texts.size();
+    return result;
+  }
+  std::string nameOf(int64_t number) const override {
+    return "line " + std::to_string(number + 1);
+  }
+
+private:
+  std::vector<std::string> texts;
+  size_t at = 0;
+};
+
+std::vector<std::string> textsOf(const Lines &lines) {
+  std::vector<std::string> texts;
+  for (const Line &line : lines.lines)
+    texts.push_back(line.text);
+  return texts;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(SentenceLinesTest, JoinsWhatItCut) {
+  GivenLines given({"One.  Two.", "", "  Three.\tFour? ", "Five"});
+  SentenceLines sentences(given);
+  Lines first = sentences.next({3, 1000});
+  EXPECT_FALSE(first.last);
+  EXPECT_EQ(textsOf(first), (Texts{"One.", "Two.", "", "Three.", "Four?"}));
+  Lines second = sentences.next({3, 1000});
+  EXPECT_TRUE(second.last);
+  EXPECT_EQ(textsOf(second), Texts{"Five"});
+
+  Texts written;
+  AnswerWriter write = sentences.joining([&](const Texts &answers) {
+    written.insert(written.end(), answers.begin(), answers.end());
+    return Status::success();
+  });
+  ASSERT_TRUE(write({"1."}).ok());
+  EXPECT_TRUE(written.empty());
+  ASSERT_TRUE(write({"2.", "", "3."}).ok());
+  EXPECT_EQ(written, (Texts{"1.  2.", ""}));
+  EXPECT_EQ(sentences.nameOf(3), "sentence 1 of line 3");
+  EXPECT_EQ(sentences.nameOf(4), "sentence 2 of line 3");
+  EXPECT_EQ(sentences.nameOf(5), "sentence 1 of line 4");
+  ASSERT_TRUE(write({"4?", "5"}).ok());
+  EXPECT_EQ(written, (Texts{"1.  2.", "", "3.\t4?", "5"}));
+}
+
+TEST(SentenceLinesTest, FailsAsItsWriterDoes) {
+  GivenLines given({"One. Two."});
+  SentenceLines sentences(given);
+  sentences.next({1, 1000});
+  AnswerWriter write =
+      sentences.joining([](const Texts &) { return Status::error("full"); });
+  EXPECT_TRUE(write({"1."}).ok());
+  EXPECT_EQ(write({"2."}).message(), "full");
+}
+
+} // namespace
