@@ -6,6 +6,7 @@
 
 #include "tools/RunLines.h"
 
+#include "runtime/SentenceLines.h"
 #include "runtime/Translation.h"
 #include "tools/AnswerLines.h"
 #include "tools/Progress.h"
@@ -82,14 +83,19 @@ Status heddle::printTranslations(const Model &model, const RunOptions &options,
     return workers.status();
   Progress progress(options.texts.empty());
   int64_t number = 0;
+  AnswerWriter write =
+      printerTo(output, progress, [&](const std::string &answer) {
+        return numberAnswer(number++, answer, options);
+      });
+  SentenceLines sentences(*input);
+  LineSource &source =
+      options.split ? static_cast<LineSource &>(sentences) : *input;
   Status status = translateLines(
-      *workers, lineRunOptions(options), *tokens, *search, *input,
+      *workers, lineRunOptions(options), *tokens, *search, source,
       [&](const std::vector<Hypothesis> &hypotheses) {
         return formatAnswer(*tokens, hypotheses, options);
       },
-      printerTo(output, progress, [&](const std::string &answer) {
-        return numberAnswer(number++, answer, options);
-      }));
+      options.split ? sentences.joining(std::move(write)) : std::move(write));
   return status.ok() ? reportRun(*workers, options) : status;
 }
 

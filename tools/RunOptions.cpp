@@ -61,6 +61,8 @@ heddle-compile wrote to FILE, and prints a line for each.
   --score FILE       print how likely the lines of FILE are as translations: the
                      log-probability, a tab and that of each token; at the end,
                      on standard error, the perplexity of all
+  --split            lines are running text: translate their sentences, and join
+                     the translations
   --max-source N     refuse lines of more than N tokens, the end included; time
                      grows with their square (default: what FILE says)
   --global POSITIONS tokens of a line that attend to all others and they to
@@ -207,10 +209,10 @@ static Status parseForm(const std::string &text, DecoderForm &form) {
 /// A flag without a value, if it is one.
 static bool *findSwitch(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, bool *> switches[] = {
-      {"--help", &options.help},      {"--ids", &options.ids},
-      {"--info", &options.info},      {"--sample", &options.search.samples},
-      {"--scores", &options.scores},  {"--verify", &options.verify},
-      {"--version", &options.version}};
+      {"--help", &options.help},     {"--ids", &options.ids},
+      {"--info", &options.info},     {"--sample", &options.search.samples},
+      {"--scores", &options.scores}, {"--split", &options.split},
+      {"--verify", &options.verify}, {"--version", &options.version}};
   for (auto [name, enabled] : switches)
     if (name == flag)
       return enabled;
@@ -352,7 +354,8 @@ static Status checkTranslates(const RunOptions &options,
   for (auto [flag, isGiven] :
        {std::pair("--no-shortlist", !options.search.useShortlist),
         std::pair("--sample", options.search.samples),
-        std::pair("--scores", options.scores)})
+        std::pair("--scores", options.scores),
+        std::pair("--split", options.split)})
     if (isGiven)
       return refuse(flag);
   return Status::success();
@@ -385,6 +388,20 @@ static Status checkSearch(const RunOptions &options,
   return Status::success();
 }
 
+/// What belongs to a whole line cannot be joined.
+static Status checkSplit(const RunOptions &options) {
+  if (!options.split)
+    return Status::success();
+  for (auto [flag, isGiven] : {std::pair("--ids", options.ids),
+                               std::pair("--n-best", options.nBest.has_value()),
+                               std::pair("--prefix", !options.prefix.empty()),
+                               std::pair("--scores", options.scores)})
+    if (isGiven)
+      return Status::error("--split cuts lines into sentences, but ", flag,
+                           " is for whole lines");
+  return Status::success();
+}
+
 static Status checkTogether(const RunOptions &options,
                             const std::map<std::string, std::string> &given) {
   if (options.file.empty())
@@ -410,7 +427,9 @@ static Status checkTogether(const RunOptions &options,
                          "that --max-memory does not bound");
   if (Status status = checkSearch(options, given); !status.ok())
     return status;
-  return checkTranslates(options, given);
+  if (Status status = checkTranslates(options, given); !status.ok())
+    return status;
+  return checkSplit(options);
 }
 
 Result<RunOptions>

@@ -45,6 +45,8 @@ struct RunOptions {
   /// Targets whose log-probabilities are printed, one line an input; empty
   /// where lines are translated.
   std::string score;
+  /// Lines are running text, whose sentences are translated.
+  bool split = false;
   /// Input and output are ids instead of text.
   bool ids = false;
   bool info = false;
