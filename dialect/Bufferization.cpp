@@ -167,10 +167,10 @@ void heddle::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
     attach<LayerModel, EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
            LinearOp, FfnOp, QuantizeOp, RoundOp, CandidateLogitsOp,
-           LargestLogitsOp, ActivationOp, NormOp, AddOp, FillOp, AttentionOp,
-           LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp,
-           ProjectSequenceOp, TakeRowsOp, PutRowsOp, RecurrenceOp,
-           CacheAppendOp, CacheFillOp, LastRowsOp>(context);
+           LargestLogitsOp, BestLogitsOp, ActivationOp, NormOp, AddOp, FillOp,
+           AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
+           LinearAttentionReadOp, ProjectSequenceOp, TakeRowsOp, PutRowsOp,
+           RecurrenceOp, CacheAppendOp, CacheFillOp, LastRowsOp>(context);
     attach<ReaderModel, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

@@ -224,6 +224,29 @@ def ShortRowsOpInterface : OpInterface<"ShortRowsOpInterface"> {
   }];
 }
 
+def RangedLogitsOpInterface : OpInterface<"RangedLogitsOpInterface"> {
+  let cppNamespace = "::heddle";
+  let description = [{
+    An op that keeps a few of the logits x W + b of each range of a vocabulary and
+    stores none of the others. Ranges have `getRange()` ids, the last one may be
+    shorter. What a row forbids is not among those that it keeps.
+  }];
+  let methods = [
+    InterfaceMethod<"x, and its scales or null.", "::mlir::Value", "getInput">,
+    InterfaceMethod<"", "::mlir::Value", "getInputScales">,
+    InterfaceMethod<"", "::mlir::IntegerAttr", "getShiftAttr">,
+    InterfaceMethod<"W, its scales or null, and b or null.",
+      "::mlir::Value", "getWeight">,
+    InterfaceMethod<"", "::mlir::OpOperand &", "getWeightMutable">,
+    InterfaceMethod<"", "::mlir::Value", "getWeightScales">,
+    InterfaceMethod<"", "::mlir::Value", "getBias">,
+    InterfaceMethod<"Ids [rows, any number].", "::mlir::Value", "getForbidden">,
+    InterfaceMethod<"", "uint64_t", "getRange">,
+    InterfaceMethod<"", "uint64_t", "getVocabulary">,
+    InterfaceMethod<"", "int64_t", "getNumRanges">
+  ];
+}
+
 def WorkOpInterface : OpInterface<"WorkOpInterface"> {
   let cppNamespace = "::heddle";
   let description = [{

@@ -168,9 +168,15 @@ Value FfnOp::buildFlops(OpBuilder &builder) {
   return counter.times(counter.add(first, second), getHiddenWidth());
 }
 
+static Value flopsOf(RangedLogitsOpInterface op, OpBuilder &builder) {
+  Counter counter{builder, op.getLoc()};
+  return counter.times(counter.elements(op.getInput()), 2 * op.getVocabulary());
+}
 Value LargestLogitsOp::buildFlops(OpBuilder &builder) {
-  Counter counter{builder, getLoc()};
-  return counter.times(counter.elements(getInput()), 2 * getVocabulary());
+  return flopsOf(*this, builder);
+}
+Value BestLogitsOp::buildFlops(OpBuilder &builder) {
+  return flopsOf(*this, builder);
 }
 
 /// Of the longest list, for every row: lists are contents.

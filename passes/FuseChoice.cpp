@@ -1,11 +1,12 @@
 //===- FuseChoice.cpp - A step that finds the largest logits itself -------===//
 //
-// A batch of rows by a large vocabulary is megabytes of logits, which a greedy
-// decoder reads once. A step that keeps the largest of each range in their
-// place neither writes nor reads them. What the runtime forbids in a step has
-// to be known before: it comes as an argument.
+// A batch of rows by a large vocabulary is megabytes of logits, which a search
+// reads once. A step that keeps a few of each range in their place, the largest
+// for a greedy choice, the best ones and a sum for beams, neither writes nor
+// reads them. What the runtime forbids in a step has to be known before: it
+// comes as an argument.
 //
-// The step that returns logits stays, for whoever wants all of them.
+// The steps that return logits stay, for whoever wants all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,9 +35,9 @@ static int64_t rangeOf(int64_t vocabulary) {
   return llvm::alignTo(std::min(range, vocabulary), kPanelColumns);
 }
 
-static bool isStep(func::FuncOp function) {
+static bool hasRole(func::FuncOp function, StringRef wanted) {
   auto role = function->getAttrOfType<StringAttr>(kRoleAttr);
-  return role && role == "step" && function->hasAttr(kDecoderAttr);
+  return role && role == wanted && function->hasAttr(kDecoderAttr);
 }
 
 /// The linear that makes the logits of a step; null where something else does.
@@ -57,28 +58,42 @@ static DictionaryAttr named(Builder &builder, StringRef name,
        builder.getNamedAttr(kDimsAttr, builder.getStrArrayAttr(dims))});
 }
 
-/// The ids that may not come, in a row for each of the step's.
-static Value addForbidden(func::FuncOp greedy) {
-  Builder builder(greedy.getContext());
-  unsigned index = greedy.getNumArguments();
-  constexpr int64_t kDynamic = ShapedType::kDynamic;
-  LogicalResult inserted = greedy.insertArgument(
-      index, RankedTensorType::get({kDynamic, kDynamic}, builder.getI32Type()),
-      named(builder, "forbidden", {"rows", "forbidden"}),
-      NameLoc::get(builder.getStringAttr("forbidden")));
+static Value addArgument(func::FuncOp function, Type type,
+                         DictionaryAttr attributes) {
+  unsigned index = function.getNumArguments();
+  auto name = cast<StringAttr>(attributes.get(kNameAttr));
+  LogicalResult inserted =
+      function.insertArgument(index, type, attributes, NameLoc::get(name));
   assert(succeeded(inserted) && "a func.func takes arguments");
   (void)inserted;
-  return greedy.getArgument(index);
+  return function.getArgument(index);
 }
 
-static LargestLogitsOp addLargest(LinearOp linear, Value forbidden) {
-  OpBuilder builder(linear);
-  int64_t vocabulary = linear.getWidths().front();
-  return LargestLogitsOp::create(
-      builder, linear.getLoc(), linear.getInput(), linear.getInputScales(),
-      linear.getWeight(), linear.getWeightScales(), linear.getBias(), forbidden,
-      /*destinations=*/ValueRange(), rangeOf(vocabulary), vocabulary,
-      linear.getShiftAttr());
+/// The ids that may not come, in a row for each of the step's.
+static Value addForbidden(func::FuncOp function) {
+  Builder builder(function.getContext());
+  constexpr int64_t kDynamic = ShapedType::kDynamic;
+  return addArgument(
+      function,
+      RankedTensorType::get({kDynamic, kDynamic}, builder.getI32Type()),
+      named(builder, "forbidden", {"rows", "forbidden"}));
+}
+
+/// Memory of the caller for what a row keeps of `ranges` ranges: a number of
+/// each, or where `isList` the best ones.
+static Value addOutput(func::FuncOp function, StringRef name, Type element,
+                       int64_t ranges, bool isList) {
+  Builder builder(function.getContext());
+  SmallVector<int64_t> shape = {ShapedType::kDynamic, ranges};
+  SmallVector<StringRef> dims = {"rows"};
+  if (isList) {
+    shape.push_back(ShapedType::kDynamic);
+    dims.push_back("best");
+  }
+  NamedAttrList attributes(named(builder, name, dims));
+  attributes.set(kOutputAttr, builder.getUnitAttr());
+  return addArgument(function, RankedTensorType::get(shape, element),
+                     attributes.getDictionary(builder.getContext()));
 }
 
 /// Returns `results` in place of the first one.
@@ -92,39 +107,91 @@ static void replaceFirstResult(func::FuncOp function, ValueRange results) {
                                            terminator->getOperandTypes()));
 }
 
+/// A copy of `step` behind it with another role, which `build` gives results in
+/// place of the linear that makes its logits.
+static func::FuncOp
+addForm(func::FuncOp step, StringRef role,
+        function_ref<Operation *(OpBuilder &, LinearOp)> build) {
+  OpBuilder builder(step);
+  builder.setInsertionPointAfter(step);
+  auto form = cast<func::FuncOp>(builder.clone(*step));
+  auto decoder = step->getAttrOfType<StringAttr>(kDecoderAttr);
+  form.setSymName((decoder.getValue() + "." + role).str());
+  form->setAttr(kRoleAttr, builder.getStringAttr(role));
+  // States follow, which have no attributes of results.
+  form.removeResAttrsAttr();
+  LinearOp linear = logitsOf(form);
+  builder.setInsertionPoint(linear);
+  replaceFirstResult(form, build(builder, linear)->getResults());
+  linear.erase();
+  return form;
+}
+
+static void addGreedy(func::FuncOp step) {
+  func::FuncOp greedy =
+      addForm(step, "greedy", [](OpBuilder &builder, LinearOp linear) {
+        auto form = linear->getParentOfType<func::FuncOp>();
+        int64_t vocabulary = linear.getWidths().front();
+        return LargestLogitsOp::create(
+            builder, linear.getLoc(), linear.getInput(),
+            linear.getInputScales(), linear.getWeight(),
+            linear.getWeightScales(), linear.getBias(), addForbidden(form),
+            /*destinations=*/ValueRange(), rangeOf(vocabulary), vocabulary,
+            linear.getShiftAttr());
+      });
+  Builder builder(step.getContext());
+  greedy.setResultAttrs(0, named(builder, "values", {"rows"}));
+  greedy.setResultAttrs(1, named(builder, "largest", {"rows"}));
+}
+
+static void addBest(func::FuncOp step) {
+  addForm(step, "best", [](OpBuilder &builder, LinearOp linear) {
+    auto form = linear->getParentOfType<func::FuncOp>();
+    int64_t vocabulary = linear.getWidths().front();
+    int64_t range = rangeOf(vocabulary);
+    int64_t ranges = llvm::divideCeil(vocabulary, range);
+    Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+    Value forbidden = addForbidden(form);
+    SmallVector<Value> outputs = {
+        addOutput(form, "maxima", f32, ranges, /*isList=*/false),
+        addOutput(form, "sums", f32, ranges, /*isList=*/false),
+        addOutput(form, "values", f32, ranges, /*isList=*/true),
+        addOutput(form, "best", i32, ranges, /*isList=*/true)};
+    return BestLogitsOp::create(
+        builder, linear.getLoc(), linear.getInput(), linear.getInputScales(),
+        linear.getWeight(), linear.getWeightScales(), linear.getBias(),
+        forbidden, outputs, range, vocabulary, linear.getShiftAttr());
+  });
+}
+
 namespace {
 struct FuseChoice : heddle::impl::FuseChoicePassBase<FuseChoice> {
-  static void visit(func::FuncOp step) {
-    if (!logitsOf(step))
+  /// `beam` may be null.
+  static void visit(func::FuncOp step, func::FuncOp beam) {
+    LinearOp linear = logitsOf(step);
+    if (!linear)
       return;
-    OpBuilder builder(step);
-    builder.setInsertionPointAfter(step);
-    auto greedy = cast<func::FuncOp>(builder.clone(*step));
-    auto decoder = step->getAttrOfType<StringAttr>(kDecoderAttr);
-    greedy.setSymName((decoder.getValue() + ".greedy").str());
-    greedy->setAttr(kRoleAttr, builder.getStringAttr("greedy"));
-    // States follow, which have no attributes of results.
-    greedy.removeResAttrsAttr();
-    LinearOp linear = logitsOf(greedy);
-    LargestLogitsOp largest = addLargest(linear, addForbidden(greedy));
-    replaceFirstResult(greedy, largest.getResults());
-    linear.erase();
-    greedy.setResultAttrs(0, named(builder, "values", {"rows"}));
-    greedy.setResultAttrs(1, named(builder, "largest", {"rows"}));
-    reportFused(kPass, logitsOf(step),
-                "of the " + Twine(largest.getVocabulary()) + " logits of " +
-                    nameOf(logitsOf(step)) +
+    int64_t vocabulary = linear.getWidths().front();
+    addBest(beam ? beam : step);
+    addGreedy(step);
+    reportFused(kPass, linear,
+                "of the " + Twine(vocabulary) + " logits of " + nameOf(linear) +
                     " a greedy step keeps the largest of each range of " +
-                    Twine(largest.getRange()));
+                    Twine(rangeOf(vocabulary)) + ", and beams the best ones");
   }
 
   void runOnOperation() override {
-    SmallVector<func::FuncOp> steps;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (isStep(function))
-        steps.push_back(function);
-    for (func::FuncOp step : steps)
-      visit(step);
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    auto beamOf = [&](func::FuncOp step) {
+      for (func::FuncOp function : functions)
+        if (hasRole(function, "beam") &&
+            function->getAttr(kDecoderAttr) == step->getAttr(kDecoderAttr))
+          return function;
+      return func::FuncOp();
+    };
+    for (func::FuncOp function : functions)
+      if (hasRole(function, "step"))
+        visit(function, beamOf(function));
   }
 };
 } // namespace

@@ -219,12 +219,16 @@ def FuseMasksPass : Pass<"transformer-fuse-masks", "::mlir::ModuleOp"> {
 }
 
 def FuseChoicePass : Pass<"transformer-fuse-choice", "::mlir::ModuleOp"> {
-  let summary = "Give steps a form that finds the largest logits itself";
+  let summary = "Give steps forms that find the largest logits themselves";
   let description = [{
     Comes in: functions on tensors. A step whose logits are a plain linear gets a
     second form, `.greedy` in place of `.step`, that returns the largest logits of
     each range of the vocabulary and their ids, with the step's states. It takes
     the ids that may not come, which is all that a greedy choice adds to logits.
+    A third form, `.best`, made of `.beam` where there is one, returns what beams
+    need: the maximum and the sum of exponentials of each range, for
+    log-probabilities, and its best logits with their ids, as many as the caller
+    has room for.
 
     ```mlir
     func.func private @decode.step(%ids: tensor<?xi32>, ...) {
@@ -235,9 +239,15 @@ def FuseChoicePass : Pass<"transformer-fuse-choice", "::mlir::ModuleOp"> {
         %forbidden: tensor<?x?xi32> {transformer.name = "forbidden"}) {
       %values, %largest = transformer.largest_logits %x, %w, %b without %forbidden
       return %values, %largest, ...
+    func.func private @decode.best(%ids: tensor<?xi32>, ...,
+        %forbidden: tensor<?x?xi32> {transformer.name = "forbidden"},
+        %maxima: tensor<?x16xf32> {transformer.output}, ...) {
+      %results:4 = transformer.best_logits %x, %w, %b without %forbidden
+                     into %maxima, %sums, %values, %best
+      return %results#0, %results#1, %results#2, %results#3, ...
     ```
 
-    Logits of a shortlist are few: its step has no such form.
+    Logits of a shortlist are few: its step has no such forms.
   }];
 }
 

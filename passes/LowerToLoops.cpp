@@ -7,6 +7,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/AttentionLoops.h"
+#include "lib/CodeGen/ChoiceLoops.h"
 #include "lib/CodeGen/LinearAttentionLoops.h"
 #include "lib/CodeGen/ListedRow.h"
 #include "lib/CodeGen/ProductLoops.h"
@@ -261,74 +262,11 @@ static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
   });
 }
 
-/// Makes -inf of what a row of all logits has at forbidden ids.
-static void forbid(LargestLogitsOp op, Value row, Value logits, Loops &loops) {
-  OpBuilder &builder = loops.builder;
-  Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
-  loops.loop(loops.lastSize(op.getForbidden()), [&](Value f) {
-    Value id = loops.toIndex(loops.load(op.getForbidden(), {row, f}));
-    // A negative one is large without its sign.
-    Value isId =
-        arith::CmpIOp::create(builder, loops.loc, arith::CmpIPredicate::ult, id,
-                              loops.index(op.getVocabulary()));
-    scf::IfOp::create(builder, loops.loc, isId, [&](OpBuilder &, Location) {
-      loops.store(lowest, logits, id);
-      scf::YieldOp::create(builder, loops.loc);
-    });
-  });
-}
-
-/// Takes logit n of a row for the largest one of range `at` where it is.
-static void takeLargest(LargestLogitsOp op, Value logits, Value n,
-                        ValueRange at, Loops &loops) {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
-  auto choose = [&](Value condition, Value then, Value otherwise) -> Value {
-    return arith::SelectOp::create(builder, loc, condition, then, otherwise);
-  };
-  Value values = op.getDestinations()[0], ids = op.getDestinations()[1];
-  Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
-  Value l = loops.load(logits, n), best = loops.load(values, at);
-  Value id = loops.load(ids, at), number = loops.toI32(n);
-  Value none =
-      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1));
-  Value hasNone =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, id, none);
-  Value isAbove = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT,
-                                        l, choose(hasNone, lowest, best));
-  Value isNaN =
-      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, l, l);
-  Value isTaken =
-      arith::OrIOp::create(builder, loc, isAbove,
-                           arith::AndIOp::create(builder, loc, hasNone, isNaN));
-  loops.store(choose(isTaken, l, best), values, at);
-  loops.store(choose(isAbove, number, id), ids, at);
-}
-
 static void lowerToLoops(LargestLogitsOp op, Loops loops) {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
-  int64_t vocabulary = op.getVocabulary();
-  Value logits = memref::AllocaOp::create(
-      builder, loc, MemRefType::get(vocabulary, builder.getF32Type()));
-  Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
-  Value none =
-      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1));
-  Value range = loops.index(op.getRange());
-  ProductWeight weight =
-      productWeight(op.getWeight(), op.getWeightScales(), op.getBias(), loops);
-  loops.loop(loops.size(op.getInput(), 0), [&](Value row) {
-    multiplyRow(inputOf(op, row), weight, /*column=*/0, logits, {}, loops);
-    forbid(op, row, logits, loops);
-    loops.loop(loops.index(op.getNumRanges()), [&](Value k) {
-      loops.store(lowest, op.getDestinations()[0], {row, k});
-      loops.store(none, op.getDestinations()[1], {row, k});
-    });
-    loops.loop(loops.index(vocabulary), [&](Value n) {
-      Value k = arith::DivUIOp::create(builder, loc, n, range);
-      takeLargest(op, logits, n, {row, k}, loops);
-    });
-  });
+  loopOverLargest(op, loops);
+}
+static void lowerToLoops(BestLogitsOp op, Loops loops) {
+  loopOverBest(op, loops);
 }
 
 static void lowerToLoops(QuantizeOp op, Loops loops) {
@@ -520,11 +458,11 @@ struct LowerToLoops : heddle::impl::LowerToLoopsPassBase<LowerToLoops> {
     auto lowerAll = [&](Operation *op) {
       return lower<EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
                    LinearOp, FfnOp, CandidateLogitsOp, LargestLogitsOp,
-                   QuantizeOp, RoundOp, ActivationOp, NormOp, AddOp, FillOp,
-                   AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
-                   LinearAttentionReadOp, ProjectSequenceOp, TakeRowsOp,
-                   PutRowsOp, RecurrenceOp, CacheAppendOp, CacheFillOp,
-                   LastRowsOp, memref::CopyOp>(op);
+                   BestLogitsOp, QuantizeOp, RoundOp, ActivationOp, NormOp,
+                   AddOp, FillOp, AttentionOp, LinearAttentionOp,
+                   LinearAttentionSumsOp, LinearAttentionReadOp,
+                   ProjectSequenceOp, TakeRowsOp, PutRowsOp, RecurrenceOp,
+                   CacheAppendOp, CacheFillOp, LastRowsOp, memref::CopyOp>(op);
     };
     // Attention first: inlining its regions brings lookups into the open.
     auto lowerLookups = [&](Operation *op) { return lower<LookupOp>(op); };

@@ -79,7 +79,7 @@ static std::string describe(Operation *op) {
     append(project.getRows(), 'x');
   if (auto ffn = dyn_cast<FfnOp>(op))
     append(ffn.getHiddenWidth(), 'x');
-  if (auto logits = dyn_cast<LargestLogitsOp>(op)) {
+  if (auto logits = dyn_cast<RangedLogitsOpInterface>(op)) {
     append(logits.getVocabulary(), 'x');
     return name;
   }

@@ -74,7 +74,7 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
           .Case([&](LinearOp linear) {
             pack(linear.getWeightMutable(), linear.getWidths(), symbols);
           })
-          .Case([&](LargestLogitsOp logits) {
+          .Case([&](RangedLogitsOpInterface logits) {
             pack(logits.getWeightMutable(), logits.getVocabulary(), symbols);
           })
           .Case([&](FfnOp ffn) {

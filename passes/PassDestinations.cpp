@@ -58,9 +58,10 @@ static bool setDestination(Value value, Value destination) {
   return true;
 }
 
-/// Whether `returned` already is the buffer of an argument: a new state. One
-/// that is returned as a result, too, is a state only where it comes last.
-static bool isState(OpOperand &returned) {
+/// Whether `returned` already is the buffer of one of the first `given`
+/// arguments: a new state, or a result that the function was given memory for.
+/// One that is returned once more has its place only where it comes last.
+static bool hasPlace(OpOperand &returned, unsigned given) {
   Value value = returned.get();
   if (llvm::is_contained(returned.getOwner()->getOperands().drop_front(
                              returned.getOperandNumber() + 1),
@@ -75,7 +76,10 @@ static bool isState(OpOperand &returned) {
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
                : nullptr;
-  return function && function.getArgAttr(argument.getArgNumber(), kStateAttr);
+  unsigned index = argument ? argument.getArgNumber() : given;
+  return function && index < given &&
+         (function.getArgAttr(index, kStateAttr) ||
+          function.getArgAttr(index, kOutputAttr));
 }
 
 /// What an entry point cannot be made of.
@@ -112,9 +116,10 @@ static LogicalResult passDestinations(func::FuncOp function) {
   function.setPrivate();
   Operation *terminator = function.front().getTerminator();
   Builder builder(function.getContext());
+  unsigned given = function.getNumArguments();
   for (OpOperand &returned : terminator->getOpOperands()) {
     Value value = returned.get();
-    if (isa<MemRefType>(value.getType()) || isState(returned))
+    if (isa<MemRefType>(value.getType()) || hasPlace(returned, given))
       continue;
     if (!isa<RankedTensorType>(value.getType()))
       return function.emitError("returns a value of type ")

@@ -204,7 +204,8 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
 
     What the runtime calls has `transformer.role`: "encode", a function with forms
     and no target; and of a decoder over ids, which `transformer.decoder` names,
-    "full", "prepare", "step", "beam" or "chunk". fuse-choice adds "greedy".
+    "full", "prepare", "step", "beam" or "chunk". fuse-choice adds "greedy" and
+    "best".
 
     ```mlir
     func.func @decode(%ids: tensor<?x?xi32> {transformer.target, ...},

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/Fusion/FusionRemarks.h"
 #include "lib/Phases/DecoderForms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Passes.h"
@@ -65,13 +66,25 @@ static void setRoleOfFull(func::FuncOp function) {
     setRole(function, "full", function.getSymName());
 }
 
+/// A decoder that has to take the tokens of a prefix one by one.
+static void reportNoChunk(func::FuncOp decoder) {
+  Operation *last = decoder.front().getTerminator();
+  if (last->getNumOperands() > 0 && last->getOperand(0).getDefiningOp())
+    last = last->getOperand(0).getDefiningOp();
+  reportDeclined("split-phases", last,
+                 "@" + decoder.getSymName() +
+                     " decodes prefixes step by step, since what its results "
+                     "are made of has no rows of f32 that a chunk could take");
+}
+
 /// The last one built stands first: prepare, step, beam, chunk.
 static LogicalResult split(func::FuncOp decoder) {
   FailureOr<DecoderMarks> marks = markDecoder(decoder);
   if (failed(marks))
     return failure();
-  if (hasForm(decoder, "chunk") && hasChunk(*marks) &&
-      failed(buildChunk(*marks)))
+  if (hasForm(decoder, "chunk") && !hasChunk(*marks))
+    reportNoChunk(decoder);
+  else if (hasForm(decoder, "chunk") && failed(buildChunk(*marks)))
     return failure();
   if (marks->hasCaches() && failed(buildStep(*marks, /*throughHistory=*/true)))
     return failure();

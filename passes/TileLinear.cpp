@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/Kernels/BestLogits.h"
 #include "lib/Kernels/LargestLogits.h"
 #include "lib/Kernels/LinearBlock.h"
 #include "lib/Kernels/TileSums.h"
@@ -428,6 +429,11 @@ struct TileLinear : heddle::impl::TileLinearPassBase<TileLinear> {
         tileLargestLogits(logits, loops,
                           isFetched(logits.getInput(),
                                     weightBytes(logits.getWeight()), loops));
+      else if (auto logits = dyn_cast<BestLogitsOp>(op);
+               logits && isTiled(logits.getInput(), logits.getWeight()))
+        tileBestLogits(logits, loops,
+                       isFetched(logits.getInput(),
+                                 weightBytes(logits.getWeight()), loops));
       else
         return;
       op->erase();

@@ -85,11 +85,18 @@
 //            wanted [batch, wanted] (positions), then as step -> logits [batch,
 //            wanted, vocabulary]
 //   greedy   as step, with one more input, forbidden [rows, forbidden] (ids
-//            that may not come; of the others -1) -> values f32 and largest i32
+//            that may not come, then -1) -> values f32 and largest i32
 //            [rows, ranges], any number: the largest logit that is not
 //            forbidden of each range of the vocabulary, in order, and the first
 //            id that has it. Where none is above -inf the id is -1, and the
 //            value NaN if one is no number, otherwise -inf
+//   best     as greedy, and with history [rows, capacity] where beam has it ->
+//            maxima and sums f32 [rows, ranges], of all logits of a range the
+//            largest number and the sum of exp(logit - maximum), NaN or inf if
+//            one is no number or +inf; values f32 and best i32 [rows, ranges,
+//            best]: the largest logits that are not forbidden, descending, and
+//            their ids, of equal ones the first one first; -inf and -1 where
+//            there are fewer above -inf
 // Over candidates there are two more inputs, candidates [batch, shortlist]
 // (target ids) and counts [batch], and logits are as many as candidates: -inf
 // from a row's count on. `sentences` says which row of the prepared memory (dim
@@ -119,7 +126,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;

@@ -24,14 +24,22 @@ int64_t BeamSearch::width(const Generation &generation) {
   return std::max<int64_t>(2, 1 + ends) * generation.beams;
 }
 
-void BeamSearch::begin(const Generation &settings, int64_t mostTokens) {
+void BeamSearch::begin(const Generation &settings, int64_t mostTokens,
+                       int64_t room) {
+  size_t count = static_cast<size_t>(settings.beams);
   generation = &settings;
   limit = mostTokens;
   length = 0;
   mayImprove = true;
-  beams.assign(static_cast<size_t>(settings.beams), {0, kNothing});
+  beams.assign(count, {0, kNothing});
   beams.front().sum = 0;
+  running.reserve(count);
+  candidates.reserve(count * static_cast<size_t>(width(settings)));
   finished.clear();
+  finished.reserve(count);
+  spare.resize(count);
+  for (TokenIds &tokens : spare)
+    tokens.reserve(static_cast<size_t>(room));
 }
 
 /// The best ones of all beams, descending.
@@ -81,6 +89,9 @@ void BeamSearch::finish(const Candidate &candidate, const TokenIds &tokens) {
     hypothesis.tokens = std::move(finished.back().tokens);
     finished.pop_back();
     place = finished.begin() + static_cast<ptrdiff_t>(index);
+  } else {
+    hypothesis.tokens = std::move(spare.back());
+    spare.pop_back();
   }
   hypothesis.tokens.assign(tokens.begin(), tokens.end());
   hypothesis.tokens.push_back(candidate.token);

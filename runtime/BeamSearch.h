@@ -46,8 +46,9 @@ struct BestContinuations {
 class BeamSearch {
 public:
   /// Begins anew, with one row: at most `limit` tokens are generated. Borrows
-  /// the settings.
-  void begin(const Generation &generation, int64_t limit);
+  /// the settings. Takes the memory of hypotheses of up to `room` tokens: no
+  /// step allocates until one is longer.
+  void begin(const Generation &generation, int64_t limit, int64_t room);
 
   /// How many continuations of a row a step can need.
   static int64_t width(const Generation &generation);
@@ -90,6 +91,8 @@ private:
   std::vector<Beam> beams, running;
   std::vector<Candidate> candidates;
   std::vector<Hypothesis> finished;
+  /// Memory for the tokens of those that are still to come.
+  std::vector<TokenIds> spare;
 };
 
 } // namespace heddle

@@ -113,12 +113,13 @@ void Constraints::forEachForbidden(const TokensSoFar &row, Body body) const {
       body(id);
 }
 
-std::optional<int64_t> Constraints::mostForbidden() const {
-  if (generation.noRepeatNgram != 0)
-    return std::nullopt;
-  return static_cast<int64_t>(
-      generation.suppress.size() + generation.beginSuppress.size() +
-      generation.badWords.size() + generation.eos.size());
+int64_t Constraints::mostForbidden(int64_t length) const {
+  // A token of a row, or the start token, is repeated once at most.
+  int64_t repeated = generation.noRepeatNgram == 0 ? 0 : length;
+  return repeated + static_cast<int64_t>(generation.suppress.size() +
+                                         generation.beginSuppress.size() +
+                                         generation.badWords.size() +
+                                         generation.eos.size());
 }
 
 void Constraints::writeForbidden(const TokensSoFar &row, int32_t *ids,

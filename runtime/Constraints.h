@@ -67,9 +67,9 @@ public:
 
   /// Whether scores change in other ways than to -inf.
   bool changesScores() const { return generation.repetitionPenalty != 1; }
-  /// How many ids `writeForbidden` names at most; none where their number grows
-  /// with the tokens.
-  std::optional<int64_t> mostForbidden() const;
+  /// How many ids `writeForbidden` names at most, of a row that never has more
+  /// than `length` tokens.
+  int64_t mostForbidden(int64_t length) const;
   /// The ids that may not follow, in any order and more than once, then -1, up
   /// to `count` of them.
   void writeForbidden(const TokensSoFar &row, int32_t *ids,

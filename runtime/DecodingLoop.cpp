@@ -60,6 +60,10 @@ Status heddle::runSteps(Session &session, int32_t start, RowTokens &tokens,
   std::vector<Continuation> next, kept;
   std::vector<Kept> sentences;
   std::vector<int32_t> parents;
+  next.reserve(size_t(tokens.size()));
+  kept.reserve(size_t(tokens.size()));
+  parents.reserve(size_t(tokens.size()));
+  sentences.reserve(size_t(session.rows()));
   while (session.rows() > 0) {
     for (int64_t row = 0; row < session.rows(); ++row) {
       session.ids()[row] = tokens[row].empty() ? start : tokens[row].back();

@@ -30,6 +30,7 @@ class RowTokens {
 public:
   /// `rows` empty rows, with room for so many tokens.
   void reset(int64_t rows, int64_t tokens);
+  int64_t size() const { return static_cast<int64_t>(rows.size()); }
   const TokenIds &operator[](int64_t row) const { return rows[size_t(row)]; }
   /// Row i, which is empty, gets tokens.
   void set(int64_t row, const TokenIds &tokens) { rows[size_t(row)] = tokens; }

@@ -21,6 +21,15 @@ static Argument input(const char *name, std::initializer_list<Dim> dims) {
   return argument;
 }
 
+/// An output [rows, any number, ...].
+static Argument ofRanges(const char *name, ElementType type,
+                         const std::vector<Extent> &last = {}) {
+  Argument argument{
+      name, ArgumentKind::Output, type, {named(Dim::Rows), Extent{}}};
+  argument.shape.insert(argument.shape.end(), last.begin(), last.end());
+  return argument;
+}
+
 static const Argument *find(const std::vector<Argument> &arguments,
                             const Argument &wanted) {
   for (const Argument &argument : arguments)
@@ -53,9 +62,9 @@ struct Rule {
   Dim leading = Dim::Rows;
   /// The shape of the one output `logits`; empty where outputs are others.
   std::vector<Extent> logits;
-  /// Whether outputs are the largest logits of ranges; otherwise, without
-  /// logits, they are free.
-  bool hasLargest = false;
+  /// In place of logits what is kept of ranges, [rows, ranges, ...]; otherwise,
+  /// without logits, outputs are free.
+  std::vector<Argument> ofRanges = {};
 };
 
 } // namespace
@@ -101,28 +110,36 @@ static Status checkArguments(const Entry &entry, const Rule &rule) {
   return Status::success();
 }
 
-/// The largest logits of as many ranges as the entry likes, and their ids.
-static Status checkLargest(const Entry &entry,
-                           const std::vector<Argument> &outputs) {
-  Argument values{"values",
-                  ArgumentKind::Output,
-                  ElementType::F32,
-                  {named(Dim::Rows), Extent{}}};
-  Argument largest{"largest",
-                   ArgumentKind::Output,
-                   ElementType::I32,
-                   {named(Dim::Rows), Extent{}}};
-  if (outputs.size() != 2 || !find(outputs, values) || !find(outputs, largest))
-    return error(entry, "has ", outputs.size(),
-                 " outputs, expected 'values' and 'largest'");
-  const Argument &found = *find(outputs, values);
-  if (found.shape.size() == 2 && !found.shape[1].dim)
-    values.shape[1] = largest.shape[1] = found.shape[1];
-  for (const Argument &wanted : {values, largest})
+/// "'values', 'largest' and 'best'".
+static std::string joinNames(const std::vector<Argument> &arguments) {
+  std::string names;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    names += (i == 0                     ? "'"
+              : i + 1 < arguments.size() ? ", '"
+                                         : " and '") +
+             arguments[i].name + "'";
+  return names;
+}
+
+/// What is kept of as many ranges as the entry likes.
+static Status checkRanges(const Entry &entry,
+                          const std::vector<Argument> &outputs,
+                          std::vector<Argument> expected) {
+  bool areThere = std::all_of(
+      expected.begin(), expected.end(),
+      [&](const Argument &wanted) { return find(outputs, wanted); });
+  if (outputs.size() != expected.size() || !areThere)
+    return error(entry, "has ", outputs.size(), " outputs, expected ",
+                 joinNames(expected));
+  const Argument &first = *find(outputs, expected.front());
+  for (Argument &wanted : expected) {
+    if (first.shape.size() == 2 && !first.shape[1].dim)
+      wanted.shape[1] = first.shape[1];
     if (const Argument &output = *find(outputs, wanted);
         output.type != wanted.type || output.shape != wanted.shape)
       return error(entry, "has the output '", wanted.name, "' as ",
                    describe(output), ", expected ", describe(wanted));
+  }
   return Status::success();
 }
 
@@ -134,8 +151,8 @@ static Status checkEntry(const Entry &entry, const Rule &rule) {
   if (Status status = checkArguments(entry, rule); !status.ok())
     return status;
   std::vector<Argument> outputs = outputsAs(ArgumentKind::Output, &entry);
-  if (rule.hasLargest)
-    return checkLargest(entry, outputs);
+  if (!rule.ofRanges.empty())
+    return checkRanges(entry, outputs, rule.ofRanges);
   if (rule.logits.empty()) {
     // An output is later an input: it must not hide one of the runtime's own.
     for (const Argument &output : outputs)
@@ -221,35 +238,49 @@ static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
       input("target_lengths", {Dim::Batch}),
       input("wanted", {Dim::Batch, Dim::Wanted}),
       input("caches", {Dim::Batch})};
-  return {{Role::Full,
-           dims({Dim::Target}),
-           with({input("ids", {Dim::Batch, Dim::Target})}, memory),
-           Dim::Batch,
-           {named(Dim::Batch), named(Dim::Target), width}},
-          {Role::Prepare, dims({}), memory, Dim::Batch, {}},
-          {Role::Step,
-           dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
-           with(rows, prepared),
-           Dim::Rows,
-           {named(Dim::Rows), width}},
-          {Role::Beam,
-           dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
-           with(with({input("history", {Dim::Rows, Dim::Capacity})}, rows),
-                prepared),
-           Dim::Rows,
-           {named(Dim::Rows), width}},
-          {Role::Chunk,
-           dims({Dim::Target, Dim::Wanted, Dim::Caches, Dim::Capacity}),
-           with(chunk, prepared),
-           Dim::Batch,
-           {named(Dim::Batch), named(Dim::Wanted), width}},
-          {Role::Greedy,
-           dims({Dim::Rows, Dim::Caches, Dim::Capacity, Dim::Forbidden}),
-           with(with({input("forbidden", {Dim::Rows, Dim::Forbidden})}, rows),
-                prepared),
-           Dim::Rows,
-           {},
-           /*hasLargest=*/true}};
+  return {
+      {Role::Full,
+       dims({Dim::Target}),
+       with({input("ids", {Dim::Batch, Dim::Target})}, memory),
+       Dim::Batch,
+       {named(Dim::Batch), named(Dim::Target), width}},
+      {Role::Prepare, dims({}), memory, Dim::Batch, {}},
+      {Role::Step,
+       dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
+       with(rows, prepared),
+       Dim::Rows,
+       {named(Dim::Rows), width}},
+      {Role::Beam,
+       dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
+       with(with({input("history", {Dim::Rows, Dim::Capacity})}, rows),
+            prepared),
+       Dim::Rows,
+       {named(Dim::Rows), width}},
+      {Role::Chunk,
+       dims({Dim::Target, Dim::Wanted, Dim::Caches, Dim::Capacity}),
+       with(chunk, prepared),
+       Dim::Batch,
+       {named(Dim::Batch), named(Dim::Wanted), width}},
+      {Role::Greedy,
+       dims({Dim::Rows, Dim::Caches, Dim::Capacity, Dim::Forbidden}),
+       with(with({input("forbidden", {Dim::Rows, Dim::Forbidden})}, rows),
+            prepared),
+       Dim::Rows,
+       {},
+       {ofRanges("values", ElementType::F32),
+        ofRanges("largest", ElementType::I32)}},
+      {Role::Best,
+       dims({Dim::Rows, Dim::Caches, Dim::Capacity, Dim::Forbidden, Dim::Best}),
+       with(with({input("forbidden", {Dim::Rows, Dim::Forbidden}),
+                  input("history", {Dim::Rows, Dim::Capacity})},
+                 rows),
+            prepared),
+       Dim::Rows,
+       {},
+       {ofRanges("maxima", ElementType::F32),
+        ofRanges("sums", ElementType::F32),
+        ofRanges("values", ElementType::F32, {named(Dim::Best)}),
+        ofRanges("best", ElementType::I32, {named(Dim::Best)})}}};
 }
 
 static Status checkDecoder(const Manifest &manifest, bool hasCandidates) {
@@ -258,7 +289,7 @@ static Status checkDecoder(const Manifest &manifest, bool hasCandidates) {
       if (Status status = checkEntry(*entry, rule); !status.ok())
         return status;
   const Entry *chunk = manifest.entry(Role::Chunk, hasCandidates);
-  for (Role role : {Role::Step, Role::Beam, Role::Greedy})
+  for (Role role : {Role::Step, Role::Beam, Role::Greedy, Role::Best})
     if (const Entry *step = manifest.entry(role, hasCandidates); chunk && step)
       if (Status status = checkSameStates(*chunk, *step); !status.ok())
         return status;

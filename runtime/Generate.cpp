@@ -24,6 +24,9 @@ using namespace heddle;
 static constexpr int64_t kReservedTokens = 1 << 14;
 /// What sums and samples have of each logit of a row: copies and weights.
 static constexpr int64_t kBytesOfLogit = 32;
+/// The most ids that a row may forbid where it does without logits: where they
+/// grow with the tokens, those of a few pages.
+static constexpr int64_t kMostForbidden = 1024;
 /// Positions are i32.
 static constexpr int64_t kMaxLength = std::numeric_limits<int32_t>::max();
 static constexpr float kLowest = -std::numeric_limits<float>::infinity();
@@ -106,6 +109,11 @@ Result<Generation> heddle::settingsFor(const Manifest &manifest,
 // What all searches share
 //===----------------------------------------------------------------------===//
 
+/// Whether a form takes what may not come, and does without logits.
+static bool forbidsBefore(DecoderForm form) {
+  return form == DecoderForm::GreedyStep || form == DecoderForm::BestStep;
+}
+
 namespace {
 /// A batch that is decoded. Borrowed.
 struct Batch {
@@ -113,11 +121,13 @@ struct Batch {
   Session &session;
   const std::vector<TokenIds> &sources, &prefixes;
   const Generation &settings;
-  DecoderForm form;
-  /// The most tokens that each sentence may generate.
-  std::vector<int64_t> limits;
+  DecoderForm form = DecoderForm::Step;
+  /// The most tokens that each sentence may generate, and for how many a row
+  /// has room from the beginning.
+  std::vector<int64_t> limits = {};
+  int64_t room = 0;
   /// Of a shortlist, one list a sentence; else empty.
-  std::vector<TokenIds> candidates;
+  std::vector<TokenIds> candidates = {};
 };
 
 class Search : public Chooser {
@@ -130,7 +140,7 @@ public:
   virtual std::vector<Hypothesis> take(size_t sentence) = 0;
 
   void prepare(int64_t row) override {
-    if (batch.form == DecoderForm::GreedyStep)
+    if (forbidsBefore(batch.form))
       constraints.writeForbidden(soFar(row), session.forbidden(row),
                                  session.forbiddenWidth());
   }
@@ -188,6 +198,10 @@ public:
   SingleSearch(const Batch &batch, const SearchOptions &options)
       : Search(batch), options(options), hypotheses(batch.sources.size()),
         sampler(settings) {
+    for (Hypothesis &hypothesis : hypotheses)
+      hypothesis.tokens.reserve(size_t(batch.room));
+    if (!forbidsBefore(batch.form) && options.wantsSums)
+      unchanged.reserve(size_t(batch.model.manifest().targetVocabulary));
     if (options.samples && settings.temperature > 0)
       for (const TokenIds &source : batch.sources)
         keys.push_back(sourceKey(source));
@@ -208,6 +222,7 @@ private:
   };
   Choice chooseToken(int64_t row);
   Choice chooseFrom(int64_t row, NextTokenScores logits);
+  Choice chooseFrom(const BestLogits &logits);
   std::optional<int64_t> indexOf(int64_t row, const NextTokenScores &scores);
 
   const SearchOptions &options;
@@ -244,7 +259,18 @@ SingleSearch::Choice SingleSearch::chooseFrom(int64_t row,
   std::optional<int64_t> index = indexOf(row, logits);
   if (!index)
     return {settings.eos[0], kLowest};
+  if (logits.values[*index] == kLowest)
+    return {logits.id(*index), kLowest};
   return {logits.id(*index), options.wantsSums ? values[*index] - sum : 0};
+}
+
+SingleSearch::Choice SingleSearch::chooseFrom(const BestLogits &logits) {
+  int32_t id;
+  float logit, sum = logSumExp(logits);
+  if (findBest(logits, 1, &id, &logit) == 1)
+    return {id, logit - sum};
+  // Nothing may come, or nothing is a number.
+  return {std::isnan(sum) ? settings.eos[0] : kFirstId, kLowest};
 }
 
 SingleSearch::Choice SingleSearch::chooseToken(int64_t row) {
@@ -253,6 +279,8 @@ SingleSearch::Choice SingleSearch::chooseToken(int64_t row) {
                                 : Choice{forced->token, 0};
   if (batch.form == DecoderForm::GreedyStep)
     return {findLargest(session.largest(row)).value_or(settings.eos[0]), 0};
+  if (batch.form == DecoderForm::BestStep)
+    return chooseFrom(session.best(row));
   return chooseFrom(row, logitsOf(row));
 }
 
@@ -284,7 +312,7 @@ public:
         width(BeamSearch::width(settings)), ids(size_t(width * settings.beams)),
         logProbabilities(ids.size()), best(size_t(settings.beams)) {
     for (size_t i = 0; i < searches.size(); ++i)
-      searches[i].begin(settings, batch.limits[i]);
+      searches[i].begin(settings, batch.limits[i], batch.room);
   }
 
   std::vector<Hypothesis> take(size_t sentence) override {
@@ -324,6 +352,18 @@ BestContinuations BeamedSearch::findContinuations(int64_t row, int32_t *ids,
   if (auto forced = constraints.forced(soFar(row)))
     return forced->isSuppressed ? onlyOne(kFirstId, kLowest)
                                 : onlyOne(forced->token, 0);
+  if (batch.form == DecoderForm::BestStep) {
+    BestLogits logits = session.best(row);
+    float sum = logSumExp(logits);
+    if (!std::isfinite(sum))
+      return onlyOne(settings.eos[0], kLowest);
+    int64_t count = findBest(logits, width, ids, logProbabilities);
+    if (count == 0)
+      return onlyOne(kFirstId, kLowest);
+    for (int64_t i = 0; i < count; ++i)
+      logProbabilities[i] -= sum;
+    return {ids, logProbabilities, count};
+  }
   NextTokenScores logits = logitsOf(row);
   float sum = logSumExp(logits.values, logits.count);
   if (!std::isfinite(sum))
@@ -348,18 +388,20 @@ BestContinuations BeamedSearch::findContinuations(int64_t row, int32_t *ids,
 // Batches
 //===----------------------------------------------------------------------===//
 
-/// The cheapest form that tells a search what it needs to know.
+/// The cheapest form that tells a search what it needs to know. `forbidden` is
+/// the most that a row forbids.
 static DecoderForm formFor(const Model &model, const Constraints &constraints,
                            const Generation &settings,
-                           const SearchOptions &options, bool hasShortlist) {
+                           const SearchOptions &options, bool hasShortlist,
+                           int64_t forbidden) {
   if (hasShortlist)
     return DecoderForm::ShortlistStep;
-  bool needsLogits = settings.beams > 1 || options.wantsSums ||
-                     (options.samples && settings.temperature > 0) ||
-                     constraints.changesScores() ||
-                     !constraints.mostForbidden() ||
-                     !model.entryPoint(Role::Greedy);
-  return needsLogits ? DecoderForm::Step : DecoderForm::GreedyStep;
+  bool needsLogits = (options.samples && settings.temperature > 0) ||
+                     constraints.changesScores() || forbidden > kMostForbidden;
+  bool needsSums = settings.beams > 1 || options.wantsSums;
+  if (needsLogits || !model.entryPoint(needsSums ? Role::Best : Role::Greedy))
+    return DecoderForm::Step;
+  return needsSums ? DecoderForm::BestStep : DecoderForm::GreedyStep;
 }
 
 static Status checkPrefixes(const Model &model,
@@ -394,8 +436,9 @@ namespace {
 struct Demand {
   Generation settings;
   DecoderRequest request;
-  /// Of each sentence, as Batch has them.
+  /// As Batch has them.
   std::vector<int64_t> limits;
+  int64_t room = 0;
   std::vector<TokenIds> candidates;
   /// What a prefix feeds before its last token; without a chunk that is fed
   /// step by step, and here is nothing.
@@ -422,8 +465,7 @@ static Result<Demand> demandOf(const Model &model,
   Constraints constraints(*settings, manifest.targetVocabulary);
   Demand demand;
   DecoderRequest &request = demand.request;
-  request = {formFor(model, constraints, *settings, options, shortlist), 1,
-             settings->beams, constraints.mostForbidden().value_or(0)};
+  request.rowsPerSentence = settings->beams;
   for (size_t i = 0; i < sources.size(); ++i) {
     int64_t prefix = prefixes.empty() ? 0 : int64_t(prefixes[i].size());
     demand.limits.push_back(lengthLimit(*settings, int64_t(sources[i].size()),
@@ -432,6 +474,14 @@ static Result<Demand> demandOf(const Model &model,
     if (shortlist)
       demand.candidates.push_back(shortlist->candidates(sources[i]));
   }
+  demand.room = std::min(request.length, kReservedTokens);
+  int64_t forbidden = constraints.mostForbidden(request.length);
+  request.form =
+      formFor(model, constraints, *settings, options, shortlist, forbidden);
+  if (forbidsBefore(request.form))
+    request.forbidden = forbidden;
+  if (request.form == DecoderForm::BestStep && settings->beams > 1)
+    request.best = BeamSearch::width(*settings);
   if (model.entryPoint(Role::Chunk, shortlist))
     demand.chunk = inputsBefore(prefixes, *manifest.generation.start);
   for (const TokenIds &input : demand.chunk)
@@ -453,7 +503,7 @@ Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
     return bytes;
   // Tokens of rows and of finished hypotheses.
   int64_t rows = int64_t(sources.size()) * demand->settings.beams;
-  int64_t tokens = 3 * rows * std::min(demand->request.length, kReservedTokens);
+  int64_t tokens = 3 * rows * demand->room;
   for (const TokenIds &list : demand->candidates)
     tokens += int64_t(list.size());
   int64_t result = *bytes + tokens * int64_t(sizeof(int32_t));
@@ -482,6 +532,7 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
               demand->settings,
               request.form,
               std::move(demand->limits),
+              demand->room,
               std::move(demand->candidates)};
   std::optional<SingleSearch> single;
   std::optional<BeamedSearch> beamed;
@@ -489,7 +540,7 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
                        ? static_cast<Search &>(beamed.emplace(batch))
                        : single.emplace(batch, options);
   search.tokens.reset(int64_t(sources.size()) * batch.settings.beams,
-                      std::min(request.length, kReservedTokens));
+                      batch.room);
   if (request.chunk > 0) {
     session.runChunk(demand->chunk);
     for (size_t i = 0; i < prefixes.size(); ++i)

@@ -16,10 +16,10 @@ using namespace heddle;
 using nlohmann::json;
 
 static constexpr std::array<std::string_view, kNumDims> kDimNames = {
-    "batch",     "source",    "target",  "rows",   "capacity",
-    "shortlist", "forbidden", "globals", "caches", "wanted"};
+    "batch",     "source",  "target", "rows",   "capacity", "shortlist",
+    "forbidden", "globals", "caches", "wanted", "best"};
 static constexpr std::array<std::string_view, kNumRoles> kRoleNames = {
-    "encode", "full", "prepare", "step", "beam", "chunk", "greedy"};
+    "encode", "full", "prepare", "step", "beam", "chunk", "greedy", "best"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16"};
@@ -366,7 +366,7 @@ static Entry parseEntry(const json &value, const Manifest &manifest,
       reader.fail(
           "'", entry.name, "' has the dim '", name,
           "' (supported: batch, source, target, rows, capacity, "
-          "capacity<=N, shortlist, forbidden, globals, caches, wanted)");
+          "capacity<=N, shortlist, forbidden, globals, caches, wanted, best)");
     else if (std::count(entry.dims.begin(), entry.dims.end(), *dim))
       reader.fail("'", entry.name, "' repeats the dim '", name, "'");
     else

@@ -36,9 +36,10 @@ enum class Dim {
   Forbidden,
   Globals,
   Caches,
-  Wanted
+  Wanted,
+  Best
 };
-inline constexpr size_t kNumDims = 10;
+inline constexpr size_t kNumDims = 11;
 std::string_view nameOf(Dim dim);
 
 /// The value of each dim for one batch.
@@ -48,7 +49,7 @@ public:
   int64_t operator[](Dim dim) const { return values[static_cast<size_t>(dim)]; }
 
 private:
-  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 };
 
 /// One element of a shape: a number, or a dim and the most that counts of it.
@@ -92,8 +93,8 @@ struct Argument {
 std::string describe(const Argument &argument);
 
 /// What the runtime calls an entry for; all but Encode are forms of a decoder.
-enum class Role { Encode, Full, Prepare, Step, Beam, Chunk, Greedy };
-inline constexpr size_t kNumRoles = 7;
+enum class Role { Encode, Full, Prepare, Step, Beam, Chunk, Greedy, Best };
+inline constexpr size_t kNumRoles = 8;
 std::string_view nameOf(Role role);
 
 /// A compiled function and its arguments, in the order of HeddleCall.

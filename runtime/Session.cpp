@@ -65,6 +65,7 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
     dims[Dim::Target] = request.chunk;
   dims[Dim::Shortlist] = static_cast<int64_t>(widest);
   dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
+  dims[Dim::Best] = std::max<int64_t>(request.best, 1);
   dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);
   return layOut(request);
 }
@@ -117,6 +118,8 @@ static Role roleOf(DecoderForm form) {
     return Role::Step;
   case DecoderForm::GreedyStep:
     return Role::Greedy;
+  case DecoderForm::BestStep:
+    return Role::Best;
   }
   __builtin_unreachable();
 }
@@ -176,8 +179,8 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
       request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
   int64_t decoderPlace =
       isWhole ? place(batch, dims[Dim::Target]) : place(rows);
-  bool hasHistory =
-      decode.entry && decode.entry->description->role == Role::Beam;
+  bool hasHistory = decode.entry && decode.entry->description->argument(
+                                        "history", ArgumentKind::Input);
   bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
   int64_t chunkPlace =
       request.chunk > 0 ? place(batch, request.chunk) : decoderPlace;
@@ -350,22 +353,34 @@ static bool isCache(const Argument &state) {
       [](const Extent &extent) { return extent.dim == Dim::Capacity; });
 }
 
-/// Finds the decoder's logits, or the largest of them and their ids, and its
+/// Finds the decoder's logits, or what it keeps of ranges of them, and its
 /// states, of which those of constant size start with zeros.
 void Session::findDecoderResults() {
   states.clear();
   decoderLogits = nullptr;
+  ofRanges = {};
   if (!decode.entry)
     return;
+  auto findOutput = [&](const Argument &output, void *buffer) {
+    float *numbers = static_cast<float *>(buffer);
+    if (output.name == "logits") {
+      decoderLogits = numbers;
+      return;
+    }
+    ranges = output.shape[1].size;
+    if (output.name == "maxima")
+      ofRanges.maxima = numbers;
+    else if (output.name == "sums")
+      ofRanges.sums = numbers;
+    else if (output.name == "values")
+      ofRanges.values = numbers;
+    else
+      ofRanges.ids = static_cast<const int32_t *>(buffer);
+  };
   const std::vector<Argument> &arguments = decode.entry->description->arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].kind == ArgumentKind::Output) {
-      if (arguments[i].type == ElementType::I32) {
-        largestIds = static_cast<int32_t *>(decode.buffers[i]);
-        ranges = arguments[i].shape.back().size;
-      } else {
-        decoderLogits = static_cast<float *>(decode.buffers[i]);
-      }
+      findOutput(arguments[i], decode.buffers[i]);
     } else if (arguments[i].kind == ArgumentKind::State) {
       int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
       if (!isCache(arguments[i]))

@@ -13,6 +13,7 @@
 #ifndef HEDDLE_RUNTIME_SESSION_H
 #define HEDDLE_RUNTIME_SESSION_H
 
+#include "runtime/BestLogits.h"
 #include "runtime/GreedyChoice.h"
 #include "runtime/Manifest.h"
 #include "runtime/Model.h"
@@ -34,9 +35,18 @@ using TokenIds = std::vector<int32_t>;
 
 /// The forms of a decoder: the whole target at once, or as a chunk, which
 /// leaves states; or token by token over the vocabulary, of which GreedyStep
-/// returns the largest logits only, or over each sentence's candidates; or
-/// none, where the encoder is all that runs.
-enum class DecoderForm { None, Full, Chunk, Step, GreedyStep, ShortlistStep };
+/// returns the largest logits only and BestStep the best ones with what makes
+/// log-probabilities of them, or over each sentence's candidates; or none,
+/// where the encoder is all that runs.
+enum class DecoderForm {
+  None,
+  Full,
+  Chunk,
+  Step,
+  GreedyStep,
+  BestStep,
+  ShortlistStep
+};
 
 /// What a batch asks of a decoder.
 struct DecoderRequest {
@@ -46,8 +56,10 @@ struct DecoderRequest {
   int64_t length = 1;
   /// The most rows that decode one sentence.
   int64_t rowsPerSentence = 1;
-  /// The most ids that a row of GreedyStep forbids.
+  /// The most ids that a row of GreedyStep or BestStep forbids.
   int64_t forbidden = 0;
+  /// How many logits BestStep returns of a row, at least one.
+  int64_t best = 1;
   /// The most positions that runChunk takes before a step form goes on; 0 where
   /// it is not called.
   int64_t chunk = 0;
@@ -100,8 +112,8 @@ public:
   /// The decoder's input, for the caller to fill: [sentences, length] for the
   /// full form, [rows] for a step.
   int32_t *ids() const { return decoderIds; }
-  /// Another one of GreedyStep, forbiddenWidth() a row: ids that may not come
-  /// next, and -1 for none.
+  /// Another one of GreedyStep and BestStep, forbiddenWidth() a row: ids that
+  /// may not come next, then -1.
   int32_t *forbidden(int64_t row) const {
     return forbiddenIds + row * forbiddenWidth();
   }
@@ -112,7 +124,18 @@ public:
   float *logits() const { return decoderLogits; }
   /// The result of GreedyStep for a row.
   LargestLogits largest(int64_t row) const {
-    return {decoderLogits + row * ranges, largestIds + row * ranges, ranges};
+    return {ofRanges.values + row * ranges, ofRanges.ids + row * ranges,
+            ranges};
+  }
+  /// The result of BestStep for a row.
+  BestLogits best(int64_t row) const {
+    int64_t count = dims[Dim::Best], first = row * ranges;
+    return {ofRanges.maxima + first,
+            ofRanges.sums + first,
+            ofRanges.values + first * count,
+            ofRanges.ids + first * count,
+            ranges,
+            count};
   }
   /// The width of a row of ShortlistStep's logits: the longest list.
   int64_t candidateWidth() const { return dims[Dim::Shortlist]; }
@@ -205,9 +228,13 @@ private:
   int32_t *chunkIds = nullptr, *targetLengths = nullptr, *wanted = nullptr;
   /// Of a chunk, whose rows are sentences.
   int32_t *sentenceCaches = nullptr;
-  int32_t *forbiddenIds = nullptr, *largestIds = nullptr;
+  int32_t *forbiddenIds = nullptr;
   float *decoderLogits = nullptr;
-  /// The width of a row of GreedyStep's results.
+  /// The results of GreedyStep and BestStep, and how many ranges they have.
+  struct {
+    const float *maxima, *sums, *values;
+    const int32_t *ids;
+  } ofRanges = {};
   int64_t ranges = 0;
 };
 

@@ -20,18 +20,6 @@
 using namespace mlir;
 using namespace heddle;
 
-/// The sum of all lanes, in every lane: a tree.
-static Value sumOfLanes(VectorLoops &loops, Value vector) {
-  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
-  for (int64_t half = lanes / 2; half > 0; half /= 2) {
-    SmallVector<int64_t> other;
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      other.push_back(lane ^ half);
-    vector = loops.add(vector, loops.shuffle(vector, vector, other));
-  }
-  return vector;
-}
-
 void heddle::emitRow(OnlineInitOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   VectorLoops loops(builder, op.getLoc(), isa);
@@ -237,7 +225,7 @@ void heddle::emitRow(OnlineFinishOp op, const IsaLevel &isa) {
   VectorLoops loops(builder, op.getLoc(), isa);
   Value total = loops.loadVector(
       op.getState(), {loops.index(kTotal), loops.index(0)}, isa.lanes);
-  total = prepareTotal(loops, sumOfLanes(loops, total), op.getNormalizer());
+  total = prepareTotal(loops, loops.sumOfLanes(total), op.getNormalizer());
   bool rounds = elementOf(op.getRows()).isBF16();
   VectorMath math(builder, op.getLoc(), isa);
   forEachPart(isa.lanes, widthOf(op.getSums()), [&](int64_t d, int64_t count) {

@@ -220,6 +220,17 @@ Value VectorLoops::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
   return vector::ShuffleOp::create(builder, loc, a, b, lanes);
 }
 
+Value VectorLoops::sumOfLanes(Value vector) {
+  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
+  for (int64_t half = lanes / 2; half > 0; half /= 2) {
+    SmallVector<int64_t> other;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      other.push_back(lane ^ half);
+    vector = add(vector, shuffle(vector, vector, other));
+  }
+  return vector;
+}
+
 Value VectorLoops::interleave(Value a, Value b) {
   auto type = cast<VectorType>(a.getType());
   VectorType words = type.clone(builder.getI32Type());

@@ -68,6 +68,8 @@ public:
   mlir::Value anyOf(mlir::ValueRange masks);
   mlir::Value shuffle(mlir::Value a, mlir::Value b,
                       llvm::ArrayRef<int64_t> lanes);
+  /// The sum of all lanes, in every lane: a tree.
+  mlir::Value sumOfLanes(mlir::Value vector);
   /// a[0], b[0], a[1], b[1], ... of bf16.
   mlir::Value interleave(mlir::Value a, mlir::Value b);
   /// The same of the lower or the upper halves of groups of eight elements, as

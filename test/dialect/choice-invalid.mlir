@@ -54,3 +54,43 @@ func.func @largest_logits_c4(%x: memref<?x8xf32>, %w: memref<3x8x32xf32>, %f: me
   transformer.largest_logits %x, %w without %f into %v, %v {range = 32 : i64, vocabulary = 70 : i64} : (memref<?x8xf32>, memref<3x8x32xf32>, memref<?x?xi32>, memref<?x3xf32>, memref<?x3xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @best_logits_c1(%x: tensor<?x8xf32>, %w: tensor<8x71xf32>, %f: tensor<?x?xi32>, %m: tensor<?x3xf32>, %v: tensor<?x3x?xf32>, %i: tensor<?x3x?xi32>) {
+  // expected-error @below {{expects a vocabulary of 71, found 70}}
+  %r:4 = transformer.best_logits %x, %w without %f into %m, %m, %v, %i {range = 32 : i64, vocabulary = 70 : i64} : (tensor<?x8xf32>, tensor<8x71xf32>, tensor<?x?xi32>, tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3x?xf32>, tensor<?x3x?xi32>) -> (tensor<?x3xf32>, tensor<?x3xf32>, tensor<?x3x?xf32>, tensor<?x3x?xi32>)
+  return
+}
+
+// -----
+
+func.func @best_logits_c2_count(%x: memref<?x8xf32>, %w: memref<3x8x32xf32>, %f: memref<?x?xi32>, %m: memref<?x3xf32>) {
+  // expected-error @below {{expects 4 destinations, found 2}}
+  transformer.best_logits %x, %w without %f into %m, %m {range = 32 : i64, vocabulary = 70 : i64} : (memref<?x8xf32>, memref<3x8x32xf32>, memref<?x?xi32>, memref<?x3xf32>, memref<?x3xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @best_logits_c2_type(%x: memref<?x8xf32>, %w: memref<3x8x32xf32>, %f: memref<?x?xi32>, %m: memref<?x3xf32>, %v: memref<?x3x?xf32>) {
+  // expected-error @below {{expects destinations of f32, f32, f32 and i32, found 'memref<?x3x?xf32>' as number 4}}
+  transformer.best_logits %x, %w without %f into %m, %m, %v, %v {range = 32 : i64, vocabulary = 70 : i64} : (memref<?x8xf32>, memref<3x8x32xf32>, memref<?x?xi32>, memref<?x3xf32>, memref<?x3xf32>, memref<?x3x?xf32>, memref<?x3x?xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @best_logits_c2_shape(%x: memref<?x8xf32>, %w: memref<3x8x32xf32>, %f: memref<?x?xi32>, %m: memref<?x3xf32>, %s: memref<?x2xf32>, %v: memref<?x3x?xf32>, %i: memref<?x3x?xi32>) {
+  // expected-error @below {{writes a result of shape [?, 3] into a destination of type 'memref<?x2xf32>'}}
+  transformer.best_logits %x, %w without %f into %m, %s, %v, %i {range = 32 : i64, vocabulary = 70 : i64} : (memref<?x8xf32>, memref<3x8x32xf32>, memref<?x?xi32>, memref<?x3xf32>, memref<?x2xf32>, memref<?x3x?xf32>, memref<?x3x?xi32>) -> ()
+  return
+}
+
+// -----
+
+func.func @best_logits_c3(%x: memref<?x8xf32>, %w: memref<3x8x32xf32>, %f: memref<?x?xi32>, %m: memref<?x3xf32>, %v: memref<?x3x8xf32>, %i: memref<?x3x4xi32>) {
+  // expected-error @below {{writes a result of shape [?, 3, 4] into a destination of type 'memref<?x3x8xf32>'}}
+  transformer.best_logits %x, %w without %f into %m, %m, %v, %i {range = 32 : i64, vocabulary = 70 : i64} : (memref<?x8xf32>, memref<3x8x32xf32>, memref<?x?xi32>, memref<?x3xf32>, memref<?x3xf32>, memref<?x3x8xf32>, memref<?x3x4xi32>) -> ()
+  return
+}

@@ -188,3 +188,27 @@ func.func private @rows_are_put_in_place(%x: tensor<?x?x8xf32> {transformer.dims
   %y = transformer.linear %b, %w : (tensor<?x?x8xf32>, tensor<8x4xf32>) -> tensor<?x?x4xf32>
   return %y : tensor<?x?x4xf32>
 }
+
+// Memory for a result that the function names itself is the caller's already;
+// only a second place is new.
+
+// CHECK-LABEL: func.func private @outputs_are_left_alone(
+// CHECK-SAME: %[[OUT:[^:]*]]: tensor<?x4xf32> {transformer.dims = ["rows"], transformer.name = "y", transformer.output}) ->
+// CHECK: %[[Y:.*]] = transformer.linear {{.*}} into %[[OUT]]
+// CHECK-NEXT: return %[[Y]] :
+func.func private @outputs_are_left_alone(%x: tensor<?x8xf32> {transformer.dims = ["rows"]}, %out: tensor<?x4xf32> {transformer.dims = ["rows"], transformer.name = "y", transformer.output}) -> tensor<?x4xf32> {
+  %w = transformer.weight @w : tensor<8x4xf32>
+  %y = transformer.linear %x, %w into %out : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// CHECK-LABEL: func.func private @an_output_that_is_returned_twice(
+// CHECK-SAME: %[[OUT:[^:]*]]: tensor<?x4xf32> {transformer.dims = ["rows"], transformer.name = "y", transformer.output}, %[[COPY:[^:]*]]: tensor<?x4xf32> {transformer.dims = ["rows"], transformer.output})
+// CHECK: %[[Y:.*]] = transformer.linear {{.*}} into %[[OUT]]
+// CHECK: %[[Z:.*]] = bufferization.materialize_in_destination %[[Y]] in %[[COPY]]
+// CHECK: return %[[Z]], %[[Y]]
+func.func private @an_output_that_is_returned_twice(%x: tensor<?x8xf32> {transformer.dims = ["rows"]}, %out: tensor<?x4xf32> {transformer.dims = ["rows"], transformer.name = "y", transformer.output}) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %w = transformer.weight @w : tensor<8x4xf32>
+  %y = transformer.linear %x, %w into %out : (tensor<?x8xf32>, tensor<8x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %y, %y : tensor<?x4xf32>, tensor<?x4xf32>
+}

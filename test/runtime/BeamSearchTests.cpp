@@ -18,10 +18,20 @@ using nlohmann::json;
 
 namespace {
 
-class BeamSearchTest : public ToyModelTest {
+/// Searches read rows of logits, or the best of each range; then prefixes are
+/// fed step by step, or as a chunk.
+enum class Form { Logits, Best, BestAndChunk };
+
+class BeamSearchTest : public ToyModelTest,
+                       public testing::WithParamInterface<Form> {
 protected:
   static Model load() {
-    TemporaryFile file(toyArtifact(toyManifest()).build());
+    json manifest = toyManifest();
+    if (GetParam() == Form::Best)
+      manifest = withBestStep(manifest);
+    if (GetParam() == Form::BestAndChunk)
+      manifest = withBestStepAndChunk(manifest);
+    TemporaryFile file(toyArtifact(manifest).build());
     Result<Model> model = Model::load(file.path());
     EXPECT_TRUE(model.ok()) << model.message();
     return std::move(*model);
@@ -89,7 +99,16 @@ struct Exhaustive {
 
 } // namespace
 
-TEST_F(BeamSearchTest, a_wide_search_finds_the_best_of_all_sequences) {
+INSTANTIATE_TEST_SUITE_P(Forms, BeamSearchTest,
+                         testing::Values(Form::Logits, Form::Best,
+                                         Form::BestAndChunk),
+                         [](const auto &form) {
+                           return form.param == Form::Logits ? "logits"
+                                  : form.param == Form::Best ? "best"
+                                                             : "chunk";
+                         });
+
+TEST_P(BeamSearchTest, a_wide_search_finds_the_best_of_all_sequences) {
   Model model = load();
   constexpr int32_t kIds = 5;
   SearchOptions options;
@@ -114,7 +133,7 @@ TEST_F(BeamSearchTest, a_wide_search_finds_the_best_of_all_sequences) {
   }
 }
 
-TEST_F(BeamSearchTest, neighbours_leave_no_trace) {
+TEST_P(BeamSearchTest, neighbours_leave_no_trace) {
   Model model = load();
   std::vector<Ids> sources = toySources(30);
   for (bool shortlist : {false, true})
@@ -139,7 +158,7 @@ TEST_F(BeamSearchTest, neighbours_leave_no_trace) {
     }
 }
 
-TEST_F(BeamSearchTest, hypotheses_are_different_and_in_order) {
+TEST_P(BeamSearchTest, hypotheses_are_different_and_in_order) {
   Model model = load();
   SearchOptions options;
   options.beams = 4;
@@ -152,7 +171,7 @@ TEST_F(BeamSearchTest, hypotheses_are_different_and_in_order) {
   }
 }
 
-TEST_F(BeamSearchTest, sums_are_those_of_the_model) {
+TEST_P(BeamSearchTest, sums_are_those_of_the_model) {
   Model model = load();
   std::vector<Ids> sources = toySources(10);
   for (int64_t beams : {1, 3}) {
@@ -173,7 +192,7 @@ TEST_F(BeamSearchTest, sums_are_those_of_the_model) {
   }
 }
 
-TEST_F(BeamSearchTest, a_prefix_is_no_part_of_sums_and_limits) {
+TEST_P(BeamSearchTest, a_prefix_is_no_part_of_sums_and_limits) {
   Model model = load();
   std::vector<Ids> sources = toySources(12), prefixes;
   for (size_t i = 0; i < sources.size(); ++i)
@@ -206,7 +225,9 @@ TEST_F(BeamSearchTest, a_prefix_is_no_part_of_sums_and_limits) {
   }
 }
 
-TEST_F(BeamSearchTest, a_cold_sample_is_greedy) {
+TEST_P(BeamSearchTest, a_cold_sample_is_greedy) {
+  if (GetParam() == Form::BestAndChunk)
+    GTEST_SKIP() << "samples read rows of logits";
   Model model = load();
   std::vector<Ids> sources = toySources(30);
   SearchOptions greedy, sample;
@@ -241,7 +262,7 @@ TEST_F(BeamSearchTest, a_cold_sample_is_greedy) {
   EXPECT_NE(tokensOf(sample, 30), first);
 }
 
-TEST_F(BeamSearchTest, refuses_what_means_nothing) {
+TEST_P(BeamSearchTest, refuses_what_means_nothing) {
   Model model = load();
   Session session(model);
   auto message = [&](auto change) {

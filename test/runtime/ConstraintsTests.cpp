@@ -210,7 +210,7 @@ TEST(ConstraintsTest, what_may_not_come_fits_into_its_place) {
   generation.badWords = {{4}, {7, 8}};
   generation.minLength = 4;
   Constraints constraints(generation, 10);
-  ASSERT_EQ(constraints.mostForbidden(), 6);
+  ASSERT_EQ(constraints.mostForbidden(100), 6);
   auto forbiddenBehind = [&](const std::vector<int32_t> &generated) {
     std::vector<int32_t> ids(6, 77);
     constraints.writeForbidden(behind(generated), ids.data(), 6);
@@ -221,5 +221,9 @@ TEST(ConstraintsTest, what_may_not_come_fits_into_its_place) {
   EXPECT_EQ(forbiddenBehind({7}), (Ids{1, 2, 4, 8, 5, -1}));
   EXPECT_EQ(forbiddenBehind({7, 9, 9}), (Ids{1, 2, 4, -1, -1, -1}));
   generation.noRepeatNgram = 3;
-  EXPECT_EQ(Constraints(generation, 10).mostForbidden(), std::nullopt);
+  // With "start", where the model has one, a row has at most 4 tokens that a
+  // fifth could repeat.
+  EXPECT_EQ(Constraints(generation, 10).mostForbidden(5), 11);
+  generation.noRepeatNgram = 1;
+  EXPECT_EQ(forbiddenBehind({7, 9, 9}), (Ids{1, 2, 7, 9, 9, 4}));
 }

@@ -54,6 +54,10 @@ protected:
     manifest["generation"].update(added);
     if (hasGreedyStep)
       manifest = withGreedyStep(manifest);
+    return loadManifest(manifest);
+  }
+
+  static Model loadManifest(const json &manifest) {
     TemporaryFile file(toyArtifact(manifest).build());
     Result<Model> model = Model::load(file.path());
     EXPECT_TRUE(model.ok()) << model.message();
@@ -227,16 +231,16 @@ TEST_F(DecodingTest, candidates_are_sorted_and_unique) {
     EXPECT_EQ(model.shortlist()->candidates(source), toyCandidates(source));
 }
 
-TEST_F(DecodingTest, steps_allocate_nothing) {
-  Model model = load({{"suppress", {0}}, {"bad_words", {{3, 4}}}});
+/// Batches of 8 sentences of 2 and of 200 steps allocate as often.
+static void expectNoAllocationInSteps(const Model &model,
+                                      SearchOptions options) {
   std::vector<Ids> sources = toySources(8);
   Session session(model);
   auto count = [&](int64_t length) {
-    SearchOptions options;
     options.maxLength = length;
     size_t before = allocations;
     auto decoded = decodeBest(model, session, sources, options);
-    EXPECT_TRUE(decoded.ok());
+    EXPECT_TRUE(decoded.ok()) << decoded.message();
     return allocations - before;
   };
   count(200); // Takes the memory that later batches reuse.
@@ -253,6 +257,31 @@ TEST_F(DecodingTest, checks_sources) {
             "has the id -1 but the vocabulary has 9");
   EXPECT_EQ(model.checkSource({1, 2, 3, 4, 5}).message(),
             "has 5 tokens but the model has positions for 4");
+}
+
+TEST_F(DecodingTest, steps_allocate_nothing) {
+  Model model = load({{"suppress", {0}}, {"bad_words", {{3, 4}}}});
+  expectNoAllocationInSteps(model, SearchOptions());
+}
+
+TEST_F(DecodingTest, steps_with_scores_and_of_beams_allocate_nothing) {
+  for (bool hasBestStep : {false, true})
+    for (bool ends : {false, true})
+      for (int64_t beams : {1, 4}) {
+        json manifest = toyManifest();
+        if (!ends)
+          manifest["generation"]["suppress"] = {0};
+        if (hasBestStep)
+          manifest = withBestStep(manifest);
+        SCOPED_TRACE(std::to_string(hasBestStep) + " " + std::to_string(ends) +
+                     " " + std::to_string(beams));
+        SearchOptions options;
+        options.beams = beams;
+        options.wantsSums = true;
+        options.useShortlist = false;
+        options.noRepeatNgram = 4;
+        expectNoAllocationInSteps(loadManifest(manifest), options);
+      }
 }
 
 TEST_F(DecodingTest, refuses_what_it_cannot_decode) {

@@ -235,7 +235,7 @@ TEST(ManifestTest, entries) {
   EXPECT_EQ(messageWith([](json &m) { m["entries"][0]["dims"] = {"time"}; }),
             "manifest: an entry 'encode' has the dim 'time' (supported: batch, "
             "source, target, rows, capacity, capacity<=N, shortlist, "
-            "forbidden, globals, caches, wanted)");
+            "forbidden, globals, caches, wanted, best)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["name"] = "encode"; }),
             "manifest: an entry repeats the name 'encode'");
   EXPECT_EQ(messageWith([](json &m) {
@@ -267,7 +267,7 @@ TEST(ManifestTest, entries) {
             "valid"); // Entries without a role are left alone.
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1]["role"] = "whole"; }),
             "manifest: an entry 'decode' has the role 'whole' (supported: "
-            "encode, full, prepare, step, beam, chunk, greedy)");
+            "encode, full, prepare, step, beam, chunk, greedy, best)");
   EXPECT_EQ(messageWith([](json &m) { m["entries"][1].erase("decoder"); }),
             "manifest: an entry has no 'decoder'");
 }
@@ -333,6 +333,33 @@ TEST(EntryContractTest, a_greedy_step_returns_the_largest_logits) {
   EXPECT_EQ(with([](json &entry) { entry["arguments"][6]["shape"].erase(0); }),
             "manifest: entry 'decode.greedy' has the input 'forbidden' as i32 "
             "[forbidden], expected i32 [rows, forbidden]");
+}
+
+TEST(EntryContractTest, a_best_step_returns_the_best_logits_and_sums) {
+  auto with = [](const std::function<void(json &)> &change) {
+    return messageWith([&](json &m) {
+      m = withBestStepAndChunk(m);
+      for (json &entry : m["entries"])
+        if (entry["role"] == "best")
+          change(entry["arguments"]);
+    });
+  };
+  EXPECT_EQ(with([](json &) {}), "valid");
+  EXPECT_EQ(with([](json &arguments) { arguments.erase(12); }),
+            "manifest: entry 'decode.best' has 3 outputs, expected 'maxima', "
+            "'sums', 'values' and 'best'");
+  EXPECT_EQ(with([](json &arguments) { arguments[10]["shape"][1] = 4; }),
+            "manifest: entry 'decode.best' has the output 'sums' as f32 [rows, "
+            "4], expected f32 [rows, 3]");
+  EXPECT_EQ(with([](json &arguments) { arguments[12]["shape"][2] = 8; }),
+            "manifest: entry 'decode.best' has the output 'best' as i32 [rows, "
+            "3, 8], expected i32 [rows, 3, best]");
+  EXPECT_EQ(with([](json &arguments) { arguments[4]["shape"][1] = "rows"; }),
+            "manifest: entry 'decode.best' has the input 'history' as i32 "
+            "[rows, rows], expected i32 [rows, capacity]");
+  EXPECT_EQ(with([](json &arguments) { arguments[7]["name"] = "past"; }),
+            "manifest: entry 'decode.chunk' leaves no state 'past' as i32 "
+            "[caches, capacity], which entry 'decode.best' goes on from");
 }
 
 /// The toy with a chunk that leaves the states of its step.

@@ -91,8 +91,8 @@ void encode(const struct HeddleCall *call) {
   }
 }
 
-// encode_global(batch, source, globals): as encode, and global. What stands at a
-// global position is marked with its place among them.
+// encode_global(batch, source, globals): as encode, and global. What stands at
+// a global position is marked with its place among them.
 int64_t encode_global_arena(const int64_t *dims) { return encode_arena(dims); }
 void encode_global(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
@@ -227,6 +227,111 @@ static void greedy_rows(void *context, void *scratch, int64_t begin,
 void greedy(const struct HeddleCall *call) {
   scribble(call, greedy_arena(call->dims));
   forEachRow(call, 0, greedy_rows);
+}
+
+/// The best logits of four ids a range, but for the forbidden ones of a row,
+/// and the maximum and sum of exponentials of all.
+static void rank(const float *logits, const int32_t *forbidden, int64_t count,
+                 int64_t best, float *maxima, float *sums, float *values,
+                 int32_t *ids) {
+  for (int32_t range = 0; range < 3; ++range, values += best, ids += best) {
+    int32_t begin = 4 * range;
+    int32_t end = begin + 4 < kVocabulary ? begin + 4 : kVocabulary;
+    maxima[range] = -INFINITY;
+    sums[range] = 0;
+    for (int32_t id = begin; id < end; ++id)
+      maxima[range] = fmaxf(maxima[range], logits[id]);
+    for (int32_t id = begin; id < end; ++id)
+      sums[range] += expf(logits[id] - maxima[range]);
+    for (int64_t place = 0; place < best; ++place) {
+      values[place] = -INFINITY;
+      ids[place] = -1;
+      for (int32_t id = begin; id < end; ++id) {
+        int isAllowed = 1;
+        for (int64_t f = 0; f < count && forbidden[f] >= 0; ++f)
+          isAllowed &= forbidden[f] != id;
+        for (int64_t before = 0; before < place; ++before)
+          isAllowed &= ids[before] != id;
+        if (isAllowed && logits[id] > values[place]) {
+          values[place] = logits[id];
+          ids[place] = id;
+        }
+      }
+    }
+  }
+}
+
+// best(rows, batch, capacity, caches, forbidden, best): ids, positions,
+//     sentences, caches, history, summary, rolling, tokens [caches, capacity],
+//     forbidden -> maxima, sums [rows, 3], values, best [rows, 3, best]
+// The second opinion of a row's prefix comes through its history of caches.
+int64_t best_arena(const int64_t *dims) { return 128 * dims[0]; }
+static void best_rows(void *context, void *scratch, int64_t begin,
+                      int64_t end) {
+  const struct HeddleCall *call = context;
+  int64_t capacity = call->dims[2], count = call->dims[4], best = call->dims[5];
+  const int32_t *ids = call->buffers[0], *positions = call->buffers[1];
+  const int32_t *sentences = call->buffers[2], *caches = call->buffers[3];
+  const int32_t *history = call->buffers[4];
+  const uint32_t *summary = call->buffers[5];
+  uint32_t *rolling = call->buffers[6];
+  int32_t *tokens = call->buffers[7];
+  const int32_t *forbidden = call->buffers[8];
+  float *maxima = call->buffers[9], *sums = call->buffers[10];
+  float *values = call->buffers[11];
+  int32_t *largest = call->buffers[12];
+  for (int64_t r = begin; r < end; ++r) {
+    rolling[r] = mix(positions[r] == 0 ? rolling[r] + kSeed : rolling[r],
+                     (uint32_t)ids[r]);
+    tokens[caches[r] * capacity + positions[r]] = ids[r];
+    uint32_t prefix = kSeed;
+    for (int32_t t = 0; t <= positions[r]; ++t)
+      prefix = mix(prefix,
+                   (uint32_t)tokens[history[r * capacity + t] * capacity + t]);
+    if (prefix != rolling[r])
+      prefix = 0;
+    float logits[kVocabulary];
+    for (int32_t id = 0; id < kVocabulary; ++id)
+      logits[id] =
+          logit(call, summary[3 * sentences[r] + 1], prefix, positions[r], id);
+    rank(logits, forbidden + r * count, count, best, maxima + 3 * r,
+         sums + 3 * r, values + 3 * best * r, largest + 3 * best * r);
+  }
+}
+void best(const struct HeddleCall *call) {
+  scribble(call, best_arena(call->dims));
+  forEachRow(call, 0, best_rows);
+}
+
+// chunk(batch, target, wanted, caches, capacity): ids [batch, target],
+//     target_lengths, wanted [batch, wanted], caches, summary, rolling, tokens
+//     -> logits [batch, wanted, vocabulary]
+int64_t chunk_arena(const int64_t *dims) { return 64 * dims[1]; }
+void chunk(const struct HeddleCall *call) {
+  int64_t batch = call->dims[0], target = call->dims[1];
+  int64_t asked = call->dims[2], capacity = call->dims[4];
+  const int32_t *ids = call->buffers[0], *lengths = call->buffers[1];
+  const int32_t *wanted = call->buffers[2], *caches = call->buffers[3];
+  const uint32_t *summary = call->buffers[4];
+  uint32_t *rolling = call->buffers[5];
+  int32_t *tokens = call->buffers[6];
+  float *logits = call->buffers[7];
+  scribble(call, chunk_arena(call->dims));
+  for (int64_t b = 0; b < batch; ++b) {
+    uint32_t prefix = kSeed;
+    for (int32_t t = 0; t < lengths[b]; ++t) {
+      int32_t token = ids[b * target + t];
+      prefix = mix(prefix, (uint32_t)token);
+      tokens[caches[b] * capacity + t] = token;
+      for (int64_t w = 0; w < asked; ++w)
+        for (int32_t id = 0; wanted[b * asked + w] == t && id < kVocabulary;
+             ++id)
+          logits[(b * asked + w) * kVocabulary + id] =
+              logit(call, summary[3 * b + 1], prefix, t, id);
+    }
+    if (lengths[b] > 0)
+      rolling[b] = prefix;
+  }
 }
 
 // shortlist_prepare(batch, source, shortlist): memory, lengths, candidates,

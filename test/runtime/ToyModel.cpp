@@ -143,6 +143,68 @@ json heddle::test::withGreedyStep(json manifest) {
   return manifest;
 }
 
+json heddle::test::withBestStep(json manifest) {
+  manifest["entries"].push_back(json::parse(R"({
+      "name": "decode.best", "role": "best", "decoder": "decode",
+      "symbol": "best", "arena_symbol": "best_arena",
+      "dims": ["rows", "batch", "capacity", "caches", "forbidden", "best"],
+      "arguments": [
+       {"name": "ids", "kind": "input", "dtype": "i32", "shape": ["rows"]},
+       {"name": "positions", "kind": "input", "dtype": "i32",
+        "shape": ["rows"]},
+       {"name": "sentences", "kind": "input", "dtype": "i32",
+        "shape": ["rows"]},
+       {"name": "caches", "kind": "input", "dtype": "i32", "shape": ["rows"]},
+       {"name": "history", "kind": "input", "dtype": "i32",
+        "shape": ["rows", "capacity"]},
+       {"name": "summary", "kind": "prepared", "dtype": "i32",
+        "shape": ["batch", 3]},
+       {"name": "rolling", "kind": "state", "dtype": "i32",
+        "shape": ["rows", 1]},
+       {"name": "tokens", "kind": "state", "dtype": "i32",
+        "shape": ["caches", "capacity"]},
+       {"name": "forbidden", "kind": "input", "dtype": "i32",
+        "shape": ["rows", "forbidden"]},
+       {"name": "maxima", "kind": "output", "dtype": "f32",
+        "shape": ["rows", 3]},
+       {"name": "sums", "kind": "output", "dtype": "f32", "shape": ["rows", 3]},
+       {"name": "values", "kind": "output", "dtype": "f32",
+        "shape": ["rows", 3, "best"]},
+       {"name": "best", "kind": "output", "dtype": "i32",
+        "shape": ["rows", 3, "best"]}]})"));
+  return manifest;
+}
+
+json heddle::test::withBestStepAndChunk(json manifest) {
+  manifest = withBestStep(std::move(manifest));
+  json &entries = manifest["entries"];
+  entries.erase(
+      std::find_if(entries.begin(), entries.end(), [](const json &entry) {
+        return entry["name"] == "decode.step";
+      }));
+  entries.push_back(json::parse(R"({
+    "name": "decode.chunk", "role": "chunk", "decoder": "decode",
+    "symbol": "chunk", "arena_symbol": "chunk_arena",
+    "dims": ["batch", "target", "wanted", "caches", "capacity"],
+    "arguments": [
+     {"name": "ids", "kind": "input", "dtype": "i32",
+      "shape": ["batch", "target"]},
+     {"name": "target_lengths", "kind": "input", "dtype": "i32",
+      "shape": ["batch"]},
+     {"name": "wanted", "kind": "input", "dtype": "i32",
+      "shape": ["batch", "wanted"]},
+     {"name": "caches", "kind": "input", "dtype": "i32", "shape": ["batch"]},
+     {"name": "summary", "kind": "prepared", "dtype": "i32",
+      "shape": ["batch", 3]},
+     {"name": "rolling", "kind": "state", "dtype": "i32",
+      "shape": ["batch", 1]},
+     {"name": "tokens", "kind": "state", "dtype": "i32",
+      "shape": ["caches", "capacity"]},
+     {"name": "logits", "kind": "output", "dtype": "f32",
+      "shape": ["batch", "wanted", 11]}]})"));
+  return manifest;
+}
+
 json heddle::test::withGlobalTokens(json manifest) {
   for (json &entry : manifest["entries"]) {
     if (entry["name"] != "encode")

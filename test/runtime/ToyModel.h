@@ -34,6 +34,11 @@ nlohmann::json toyManifest();
 /// The manifest with a step that returns the largest logits in place of the one
 /// that returns all.
 nlohmann::json withGreedyStep(nlohmann::json manifest);
+/// The manifest with a step that returns the best logits beside the one that
+/// returns all; it keeps tokens in caches, whose history rows share.
+nlohmann::json withBestStep(nlohmann::json manifest);
+/// With a chunk that the former goes on from, and without the latter.
+nlohmann::json withBestStepAndChunk(nlohmann::json manifest);
 /// The manifest with an encoder that takes global tokens: the second element of
 /// global token g becomes 100 + g.
 nlohmann::json withGlobalTokens(nlohmann::json manifest);

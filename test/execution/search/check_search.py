@@ -43,12 +43,12 @@ def run(flags, scratch, *more):
     return done.stdout.splitlines()
 
 
-def found_by(flags, scratch, batch):
+def found_by(flags, scratch, *how):
     if flags["--beam"] == 1:
-        lines = run(flags, scratch, "--batch", batch)
+        lines = run(flags, scratch, *how)
         return [[(line, None)] for line in lines]
     rows = [[] for _ in range(count)]
-    for line in run(flags, scratch, "--batch", batch, "--n-best", str(flags["--beam"])):
+    for line in run(flags, scratch, *how, "--n-best", str(flags["--beam"])):
         number, ids, _, score = line.split(" ||| ")
         rows[int(number)].append((ids, float(score)))
     return rows
@@ -58,8 +58,9 @@ sequences = other = 0
 with tempfile.TemporaryDirectory() as scratch:
     for case in cases:
         flags = case["flags"]
-        found = found_by(flags, scratch, "3")
-        assert found == found_by(flags, scratch, "16"), f"{flags}: batches differ"
+        found = found_by(flags, scratch, "--batch", "3")
+        how = ["--batch", "16", "--threads", "3", "--workers", "2"]
+        assert found == found_by(flags, scratch, *how), f"{flags}: batches differ"
         for row, (mine, theirs) in enumerate(zip(found, case["rows"])):
             where = f"{flags}, sentence {row + 1}"
             assert len(mine) == len(theirs), f"{where}: {len(mine)} of {len(theirs)}"

@@ -1,0 +1,239 @@
+// What a search needs of the ranges of logits against the logits of a linear,
+// in every type and on every ISA level: maxima, values and ids exactly, sums
+// against sums in double.
+
+#include "test/kernels/RangedLogitsCases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+class BestLogitsTest : public LayerTest {};
+
+/// A range of a row.
+struct Range {
+  float maximum;
+  double sum;
+  std::vector<float> values;
+  std::vector<int32_t> ids;
+};
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(, BestLogitsTest,
+                         testing::ValuesIn(everyCodeOfShortTypes()),
+                         testing::PrintToStringParamName());
+
+static constexpr float kInfinity = std::numeric_limits<float>::infinity();
+static constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+static const RangedModule kModule = {
+    R"(, %maxima: tensor<?xRANGESxf32> {transformer.name = "maxima",
+           transformer.dims = ["rows"], transformer.output},
+       %sums: tensor<?xRANGESxf32> {transformer.name = "sums",
+           transformer.dims = ["rows"], transformer.output},
+       %values: tensor<?xRANGESx?xf32> {transformer.name = "values",
+           transformer.dims = ["rows", "best"], transformer.output},
+       %ids: tensor<?xRANGESx?xi32> {transformer.name = "best",
+           transformer.dims = ["rows", "best"], transformer.output})",
+    "tensor<?xRANGESxf32>, tensor<?xRANGESxf32>, tensor<?xRANGESx?xf32>, "
+    "tensor<?xRANGESx?xi32>",
+    "%m, %s1, %v, %i = transformer.best_logits",
+    "into %maxima, %sums, %values, %ids",
+    ", tensor<?xRANGESxf32>, tensor<?xRANGESxf32>, tensor<?xRANGESx?xf32>, "
+    "tensor<?xRANGESx?xi32>",
+    "tensor<?xRANGESxf32>, tensor<?xRANGESxf32>, tensor<?xRANGESx?xf32>, "
+    "tensor<?xRANGESx?xi32>",
+    "%m, %s1, %v, %i"};
+
+/// What the op's description says of a range of logits.
+static Range findBest(const std::vector<float> &logits, int64_t begin,
+                      int64_t end, const std::vector<int32_t> &forbidden,
+                      int64_t best) {
+  Range range{-kInfinity, 0, {}, {}};
+  for (int64_t n = begin; n < end; ++n)
+    if (logits[n] > range.maximum)
+      range.maximum = logits[n];
+  std::vector<int32_t> ids;
+  for (int64_t n = begin; n < end; ++n) {
+    // Where all are -inf their sum is 0, not that of -inf - -inf.
+    if (logits[n] != -kInfinity)
+      range.sum += std::exp(double(logits[n]) - range.maximum);
+    auto listed = std::find(forbidden.begin(), forbidden.end(), -1);
+    if (logits[n] > -kInfinity &&
+        std::find(forbidden.begin(), listed, n) == listed)
+      ids.push_back(int32_t(n));
+  }
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
+  for (int64_t i = 0; i < best; ++i) {
+    bool isThere = i < int64_t(ids.size());
+    range.ids.push_back(isThere ? ids[i] : -1);
+    range.values.push_back(isThere ? logits[ids[i]] : -kInfinity);
+  }
+  return range;
+}
+
+/// Runs a case and compares each row with what its logits say.
+static void check(EntryCall &call, const RangedCase &sizes, int64_t rows,
+                  int64_t width, int64_t best,
+                  const std::vector<int32_t> &forbidden) {
+  call.set("forbidden", forbidden);
+  call();
+  EXPECT_TRUE(call.checkGuards().ok()) << call.checkGuards().message();
+  std::vector<float> logits = call.get("logits"), maxima = call.get("maxima"),
+                     sums = call.get("sums"), values = call.get("values");
+  std::vector<int32_t> ids = call.get<int32_t>("best");
+  int64_t ranges = sizes.ranges();
+  for (int64_t row = 0; row < rows; ++row) {
+    auto first = logits.begin() + row * sizes.vocabulary;
+    auto list = forbidden.begin() + row * width;
+    for (int64_t k = 0; k < ranges; ++k) {
+      SCOPED_TRACE("row " + std::to_string(row) + " range " +
+                   std::to_string(k));
+      Range expected =
+          findBest({first, first + sizes.vocabulary}, k * sizes.range,
+                   std::min((k + 1) * sizes.range, sizes.vocabulary),
+                   {list, list + width}, best);
+      int64_t at = row * ranges + k;
+      EXPECT_EQ(maxima[at], expected.maximum);
+      if (std::isfinite(expected.sum))
+        EXPECT_NEAR(sums[at], expected.sum, 1e-5 * expected.sum);
+      else
+        EXPECT_FALSE(std::isfinite(sums[at])) << sums[at];
+      auto found = [&](const auto &all) {
+        return std::vector(all.begin() + at * best,
+                           all.begin() + (at + 1) * best);
+      };
+      EXPECT_EQ(found(values), expected.values);
+      EXPECT_EQ(found(ids), expected.ids);
+    }
+  }
+}
+
+TEST_P(BestLogitsTest, AgreesWithLogits) {
+  constexpr int64_t kWidth = 3;
+  for (const char *type : kProductTypes) {
+    std::string module;
+    Weights weights;
+    for (const RangedCase &sizes : kRangedCases) {
+      module += fillRanged(kModule, sizes, type);
+      addWeights(sizes, weights);
+    }
+    withCode(module, weights, [&](const EntryRunner &code) {
+      for (const RangedCase &sizes : kRangedCases)
+        // Below and above the rows of tiles, and of scratch memory. More than
+        // some ranges have.
+        for (auto [rows, best] : {std::pair<int64_t, int64_t>(1, 1),
+                                  {3, 40},
+                                  {16, 8},
+                                  {21, 3},
+                                  {50, 8},
+                                  {97, 1}}) {
+          SCOPED_TRACE(type + ("_" + sizes.name()) + " of " +
+                       std::to_string(rows));
+          EntryCall call = prepare(
+              code, type + ("_" + sizes.name()),
+              {{Dim::Rows, rows}, {Dim::Forbidden, kWidth}, {Dim::Best, best}});
+          // Scores as far apart as a model's are.
+          call.set("x", randomValues(rows * sizes.depth, 3, 3));
+          std::vector<int32_t> forbidden(rows * kWidth, -1);
+          check(call, sizes, rows, kWidth, best, forbidden);
+          // Of each row what is no id and the best of the last range; a
+          // negative one ends the list.
+          std::vector<int32_t> ids = call.get<int32_t>("best");
+          int64_t width = sizes.ranges() * best;
+          for (int64_t row = 0; row < rows; ++row) {
+            forbidden[row * kWidth] = int32_t(sizes.vocabulary + row);
+            forbidden[row * kWidth + 1] = ids[(row + 1) * width - best];
+            forbidden[row * kWidth + 2] = row % 2 == 0 ? -1 : ids[row * width];
+          }
+          check(call, sizes, rows, kWidth, best, forbidden);
+        }
+    });
+  }
+}
+
+TEST_P(BestLogitsTest, NumbersAtTheEnds) {
+  // Ids 0 to 31 are no numbers, 32 to 63 are lowest, of 64 to 95 all but two
+  // are lowest, 96 to 127 have an infinite one and many that are equal.
+  const RangedCase sizes = {4, 130, 32};
+  std::vector<float> bias(sizes.vocabulary, -kInfinity);
+  std::fill(bias.begin(), bias.begin() + 32, kNaN);
+  bias[70] = -1e30f;
+  bias[77] = 5;
+  std::fill(bias.begin() + 96, bias.begin() + 128, 1e30f);
+  bias[120] = kInfinity;
+  bias[129] = kNaN;
+  bias[128] = 7;
+  Weights weights;
+  addWeights(sizes, weights, bias);
+  for (const char *type : kProductTypes)
+    withCode(
+        fillRanged(kModule, sizes, type), weights,
+        [&](const EntryRunner &code) {
+          constexpr int64_t kRows = 5, kBest = 4;
+          EntryCall call = prepare(
+              code, type + ("_" + sizes.name()),
+              {{Dim::Rows, kRows}, {Dim::Forbidden, 1}, {Dim::Best, kBest}});
+          call.set("x", randomValues(kRows * sizes.depth, 3));
+          check(call, sizes, kRows, 1, kBest, std::vector<int32_t>(kRows, -1));
+          std::vector<int32_t> ids = call.get<int32_t>("best");
+          EXPECT_EQ(
+              std::vector<int32_t>(ids.begin(), ids.begin() + 20),
+              (std::vector<int32_t>{-1, -1, -1,  -1, -1, -1, -1,  -1, 77, 70,
+                                    -1, -1, 120, 96, 97, 98, 128, -1, -1, -1}));
+          std::vector<float> sums = call.get("sums");
+          EXPECT_EQ(sums[1], 0);
+          for (int32_t id : {77, 120, 128})
+            check(call, sizes, kRows, 1, kBest,
+                  std::vector<int32_t>(kRows, id));
+        });
+}
+
+TEST_P(BestLogitsTest, ThreadsAndBatchesChangeNoBit) {
+  const RangedCase sizes = {36, 3000, 1504};
+  constexpr int64_t kRows = 67, kBest = 5;
+  Weights weights;
+  addWeights(sizes, weights);
+  auto pool = ThreadPool::create(3);
+  ASSERT_TRUE(pool.ok());
+  std::vector<float> x = randomValues(kRows * sizes.depth, 3);
+  for (const char *type : kProductTypes)
+    withCode(
+        fillRanged(kModule, sizes, type), weights,
+        [&](const EntryRunner &code) {
+          auto prepareRows = [&](int64_t rows) {
+            return prepare(
+                code, type + ("_" + sizes.name()),
+                {{Dim::Rows, rows}, {Dim::Forbidden, 1}, {Dim::Best, kBest}});
+          };
+          EntryCall call = prepareRows(kRows);
+          call.set("x", x);
+          call.set("forbidden", std::vector<int32_t>(kRows, 7));
+          call();
+          std::vector<float> sums = call.get("sums"),
+                             values = call.get("values");
+          std::vector<int32_t> ids = call.get<int32_t>("best");
+          call(pool->get());
+          EXPECT_EQ(call.get("sums"), sums);
+          EXPECT_EQ(call.get("values"), values);
+          EXPECT_EQ(call.get<int32_t>("best"), ids);
+          EntryCall one = prepareRows(1);
+          one.set("forbidden", std::vector<int32_t>{7});
+          for (int64_t row = 0; row < kRows; ++row) {
+            auto first = x.begin() + row * sizes.depth;
+            one.set("x", std::vector<float>(first, first + sizes.depth));
+            one();
+            auto rowOf = [&](const std::vector<float> &all, int64_t width) {
+              return std::vector<float>(all.begin() + row * width,
+                                        all.begin() + (row + 1) * width);
+            };
+            EXPECT_EQ(one.get("sums"), rowOf(sums, sizes.ranges()));
+            EXPECT_EQ(one.get("values"), rowOf(values, sizes.ranges() * kBest));
+          }
+        });
+}
