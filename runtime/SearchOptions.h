@@ -1,0 +1,50 @@
+//===- SearchOptions.h - What a caller says of a search ---------*- C++ -*-===//
+
+#ifndef HEDDLE_RUNTIME_SEARCHOPTIONS_H
+#define HEDDLE_RUNTIME_SEARCHOPTIONS_H
+
+#include "runtime/Manifest.h"
+#include "runtime/Result.h"
+#include "runtime/Session.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace heddle {
+
+/// What a caller says in place of the model's settings, see Generation.
+struct SearchOptions {
+  /// Generated tokens, eos included: from 1 to the largest int32_t.
+  std::optional<int64_t> maxLength;
+  /// No eos while fewer are generated; a limit that comes earlier ends the
+  /// sentence nevertheless.
+  std::optional<int64_t> minLength;
+  std::optional<int64_t> beams;
+  std::optional<double> lengthPenalty;
+  std::optional<EarlyStopping> earlyStopping;
+  std::optional<int64_t> noRepeatNgram;
+  std::optional<double> repetitionPenalty;
+  std::optional<std::vector<TokenIds>> badWords;
+  std::optional<TokenIds> suppress;
+  /// Draws tokens; settings of the model never do. With a temperature of 0 the
+  /// search is greedy.
+  bool samples = false;
+  std::optional<double> temperature, topP, minP;
+  std::optional<int64_t> topK;
+  uint64_t seed = 0;
+  /// Whether greedy hypotheses and samples have sums, too: of the model's own
+  /// log-probabilities. Those of a beam search always have.
+  bool wantsSums = false;
+  /// Where the model has a shortlist.
+  bool useShortlist = true;
+};
+
+/// The settings of a model with what the caller says. Fails on numbers that
+/// mean nothing, and on beams that are to be sampled.
+Result<Generation> settingsFor(const Manifest &manifest,
+                               const SearchOptions &options);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SEARCHOPTIONS_H
