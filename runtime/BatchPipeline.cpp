@@ -61,13 +61,13 @@ void BatchPipeline::work(const Worker &worker) {
 }
 
 bool BatchPipeline::mayRead() const {
-  return !reading && !inputEnded && unwritten.lines < limits.ahead.lines &&
+  return !opening && !inputEnded && unwritten.lines < limits.ahead.lines &&
          unwritten.bytes < limits.ahead.bytes;
 }
 
 /// Whether no task waits and none will.
 bool BatchPipeline::isOver() const {
-  return inputEnded && waiting.empty() && undivided == 0;
+  return inputEnded && waiting.empty() && !opening;
 }
 
 std::optional<BatchPipeline::Task> BatchPipeline::take() {
@@ -89,13 +89,11 @@ std::optional<BatchPipeline::Task> BatchPipeline::take() {
 
 /// Opens the next window.
 void BatchPipeline::read(Lock &lock) {
-  reading = true;
+  opening = true;
   lock.unlock();
   Lines lines = stages.read(limits.window);
   lock.lock();
-  reading = false;
-  // By a failure, in the meantime.
-  if (stopped || inputEnded)
+  if (stopped) // By a failure, in the meantime.
     return;
   inputEnded = lines.last;
   size_t count = lines.lines.size();
@@ -110,7 +108,6 @@ void BatchPipeline::read(Lock &lock) {
   linesRead += size.lines;
   unwritten.lines += size.lines;
   unwritten.bytes += size.bytes;
-  ++undivided;
   OpenWindow &window = windows.back();
   for (size_t begin = 0, end = 0; begin < count; begin = end) {
     int64_t bytes = 0;
@@ -160,20 +157,12 @@ void BatchPipeline::divide(Lock &lock, OpenWindow &window) {
   std::vector<Batch> batches =
       stages.divide(std::move(window.sentences), isFull);
   lock.lock();
-  --undivided;
+  opening = false;
+  inputEnded |= !window.failure.ok();
   window.isDivided = true;
   window.open = batches.size();
-  auto isBehind = [&](const Task &task) {
-    return task.window->sentences.first > window.sentences.first;
-  };
-  if (!window.failure.ok()) {
-    inputEnded = true;
-    waiting.erase(std::remove_if(waiting.begin(), waiting.end(), isBehind),
-                  waiting.end());
-  }
-  auto place = std::find_if(waiting.begin(), waiting.end(), isBehind);
   for (Batch &batch : batches)
-    place = waiting.insert(place, {&window, 0, 0, std::move(batch)}) + 1;
+    waiting.push_back({&window, 0, 0, std::move(batch)});
   mayTake.notify_all();
   if (window.open == 0)
     writeFinished(lock);

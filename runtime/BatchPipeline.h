@@ -135,14 +135,13 @@ private:
   std::condition_variable mayTake;
   /// Read and not yet written, in order.
   std::deque<OpenWindow> windows;
-  /// Those of earlier windows first.
   std::deque<Task> waiting;
   /// The sizes of `windows`.
   LineLimits unwritten = {0, 0};
   int64_t linesRead = 0;
-  /// Windows whose batches are not known yet.
-  int64_t undivided = 0;
-  bool reading = false;
+  /// A window is read, or becomes batches: one at a time, so that nobody waits
+  /// for input when there soon is something to do.
+  bool opening = false;
   bool writing = false;
   bool inputEnded = false;
   bool stopped = false;

@@ -1,12 +1,15 @@
 //===- Progress.cpp - How far a long run is -------------------------------===//
 //
-// A line that is written over, some times a second, and erased at the end.
+// A line that is written over, some times a second, and erased at the end,
+// whoever ends the run.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/Progress.h"
 
-#include <cstdio>
+#include "tools/SignalCleanup.h"
+
+#include <string>
 #include <unistd.h>
 
 using namespace heddle;
@@ -20,7 +23,7 @@ Progress::Progress(bool isInput)
 
 Progress::~Progress() {
   if (shown)
-    fprintf(stderr, "\r\033[K");
+    writeOver("");
 }
 
 void Progress::add(size_t count) {
@@ -28,5 +31,5 @@ void Progress::add(size_t count) {
   if (!shown || Clock::now() < next)
     return;
   next = Clock::now() + kPause;
-  fprintf(stderr, "\r%zu lines", lines);
+  writeOver(std::to_string(lines) + " lines");
 }

@@ -1,7 +1,7 @@
 //===- SignalCleanup.cpp - What a signal leaves behind --------------------===//
 //
-// A handler may call unlink and raise, but not read a std::string: the path is
-// copied before. Signals that the caller ignores (nohup) stay ignored.
+// A handler may call unlink, write and raise, but not read a std::string: the
+// path is copied before. Signals that the caller ignores (nohup) stay ignored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 
 #include <climits>
 #include <cstring>
+#include <string>
 #include <unistd.h>
 
 using namespace heddle;
@@ -16,11 +17,27 @@ using namespace heddle;
 /// What ends a process and can be caught; crashes are left alone.
 static constexpr int kSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
 
-/// No file has a longer path.
+/// To the first column, and nothing from there on.
+static constexpr std::string_view kErase = "\r\033[K";
+
+/// No file has a longer path; empty for none.
 static char removed[PATH_MAX];
+/// Whether standard error ends with a line that is written over.
+static volatile sig_atomic_t hasLine = 0;
+/// Whether a signal is ending the process.
+static volatile sig_atomic_t isEnding = 0;
+
+static void writeError(std::string_view text) {
+  // Nobody could be told of an error.
+  [[maybe_unused]] ssize_t written =
+      write(STDERR_FILENO, text.data(), text.size());
+}
 
 static void removeAndEnd(int number) {
+  isEnding = 1;
   unlink(removed);
+  if (hasLine)
+    writeError(kErase);
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -48,5 +65,17 @@ void SignalCleanup::watch(const std::string &path) {
 
 SignalCleanup::~SignalCleanup() {
   handleWith(SIG_DFL);
+  removed[0] = 0;
   pthread_sigmask(SIG_SETMASK, &maskBefore, nullptr);
+}
+
+void heddle::writeOver(std::string_view line) {
+  static bool handles = false;
+  if (!handles)
+    handleWith(removeAndEnd);
+  handles = true;
+  if (isEnding)
+    return;
+  hasLine = !line.empty();
+  writeError(std::string(kErase).append(line));
 }

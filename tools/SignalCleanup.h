@@ -1,7 +1,7 @@
 //===- SignalCleanup.h - What a signal leaves behind ------------*- C++ -*-===//
 //
 // A file that is not whole yet goes with the process that writes it, also when
-// somebody presses Ctrl-C.
+// somebody presses Ctrl-C, and so does a line that is written over.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <string>
+#include <string_view>
 
 namespace heddle {
 
@@ -29,6 +30,11 @@ public:
 private:
   sigset_t maskBefore;
 };
+
+/// Writes over the last line of standard error, a terminal: with nothing at the
+/// end. From the first call on a signal erases the line before it ends the
+/// process. One thread at a time.
+void writeOver(std::string_view line);
 
 } // namespace heddle
 

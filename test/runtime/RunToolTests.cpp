@@ -192,6 +192,11 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
               "--profile is given twice, as '' and as 'y'");
   expectError("toy --workers 2 --teacher x --logits y",
               "--workers is for translations, but --teacher scores");
+  expectError("toy --max-memory 2 --teacher x --logits y",
+              "--max-memory is for translations, but --teacher scores");
+  expectError("toy --max-memory 2 --profile",
+              "--profile measures the machine's peaks, with memory that "
+              "--max-memory does not bound");
   for (const char *flag :
        {"--min-length 3", "--max-length 3", "--no-shortlist"}) {
     std::string name = std::string(flag).substr(0, std::string(flag).find(' '));

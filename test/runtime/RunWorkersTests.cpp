@@ -8,6 +8,8 @@
 
 #include "RunToolTest.h"
 
+#include "runtime/AvailableCores.h"
+
 #include <algorithm>
 
 using namespace heddle::test;
@@ -162,6 +164,30 @@ TEST_F(RunWorkersTest, answers_before_the_next_line_comes) {
   EXPECT_EQ(outcome.output, answers({{1, 2}, {3}}, true) + "\n" +
                                 answers({{4, 5, 6}, {7}, {8}}, true));
 }
+
+#if !__has_feature(thread_sanitizer) // Which has a thread of its own.
+TEST_F(RunWorkersTest, as_many_as_cores) {
+  auto threadsOf = [&](const std::string &before, const std::string &flags) {
+    Outcome outcome =
+        runScript("coproc tool { exec " + before + " $run toy --ids " + flags +
+                  "; }\n"
+                  "echo 1 2 >&${tool[1]}\n"
+                  "read -r -t 60 answer <&${tool[0]} || exit 3\n"
+                  "sed -n 's/^Threads:\t//p' /proc/$tool_PID/status\n");
+    return outcome.exitCode == 0 ? std::stoll(outcome.output) : -1;
+  };
+  int64_t cores = heddle::availableCores();
+  EXPECT_EQ(threadsOf("", ""), cores);
+  EXPECT_EQ(threadsOf("", "--workers 5"), 5);
+  EXPECT_EQ(threadsOf("", "--workers 2 --threads 3"), 6);
+  EXPECT_EQ(threadsOf("", "--threads 256"), 256);
+  // The first core that this process may use.
+  EXPECT_EQ(threadsOf("taskset -c $(taskset -cp $$ | sed 's/.*: "
+                      "\\([0-9]*\\).*/\\1/')",
+                      ""),
+            1);
+}
+#endif
 
 #if !__has_feature(thread_sanitizer) // Which takes all of the address space.
 TEST_F(RunWorkersTest, threads_that_nobody_has) {
