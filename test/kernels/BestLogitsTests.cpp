@@ -67,8 +67,9 @@ static Range findBest(const std::vector<float> &logits, int64_t begin,
         std::find(forbidden.begin(), listed, n) == listed)
       ids.push_back(int32_t(n));
   }
-  std::stable_sort(ids.begin(), ids.end(),
-                   [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
+  std::sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  });
   for (int64_t i = 0; i < best; ++i) {
     bool isThere = i < int64_t(ids.size());
     range.ids.push_back(isThere ? ids[i] : -1);
