@@ -321,7 +321,7 @@ static void parseRole(Entry &entry, JsonReader &reader) {
   if (!entry.role)
     reader.fail("'", entry.name, "' has the role '", name,
                 "' (supported: encode, full, prepare, step, beam, chunk, "
-                "greedy)");
+                "greedy, best)");
   else if (entry.role != Role::Encode)
     entry.decoder = reader.string("decoder");
 }

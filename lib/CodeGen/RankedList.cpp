@@ -22,8 +22,8 @@ Value RankedList::bound(ValueRange at, Loops &loops) const {
   return loops.load(values, append(at, last));
 }
 
-/// Carries the value from the front to the end: where it is larger it stays,
-/// and what stood there goes on.
+/// From where the value is larger than what stands there, all move by one
+/// place: what is carried is the value, then what stood in front.
 void RankedList::insert(Value value, Value id, ValueRange at,
                         Loops &loops) const {
   OpBuilder &builder = loops.builder;
@@ -39,7 +39,7 @@ void RankedList::insert(Value value, Value id, ValueRange at,
         Value oldValue = loops.load(values, here),
               oldId = loops.load(ids, here);
         Value isAbove = arith::CmpFOp::create(
-            builder, loc, arith::CmpFPredicate::OGT, carried[0], oldValue);
+            builder, loc, arith::CmpFPredicate::OGT, value, oldValue);
         loops.store(choose(isAbove, carried[0], oldValue), values, here);
         loops.store(choose(isAbove, carried[1], oldId), ids, here);
         scf::YieldOp::create(builder, loc,

@@ -105,6 +105,7 @@ void RangedLogits::buildRange() {
   if (int64_t(op.getVocabulary()) % kPanelColumns != 0)
     loops.when(loops.same(range, loops.index(op.getNumRanges() - 1)),
                [&] { lastPanel(); });
+  loops.loop(loops.size(op.getInput(), 0), [&](Value row) { finishRow(row); });
 }
 
 /// The panel that is cut: what is missing in it counts as forbidden.

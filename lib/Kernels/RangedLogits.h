@@ -42,6 +42,9 @@ protected:
   /// in ascending order.
   virtual void takeRow(const Chunk &chunk, mlir::Value r) = 0;
 
+  /// Builds what happens to it behind its last one.
+  virtual void finishRow(mlir::Value row) {}
+
   /// Overwrites what a row forbids with -inf.
   void forbid(const Chunk &chunk, mlir::Value r);
   /// The largest number of a row of a chunk; -inf where there is none.

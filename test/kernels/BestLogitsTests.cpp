@@ -67,8 +67,9 @@ static Range findBest(const std::vector<float> &logits, int64_t begin,
         std::find(forbidden.begin(), listed, n) == listed)
       ids.push_back(int32_t(n));
   }
-  std::stable_sort(ids.begin(), ids.end(),
-                   [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
+  std::sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  });
   for (int64_t i = 0; i < best; ++i) {
     bool isThere = i < int64_t(ids.size());
     range.ids.push_back(isThere ? ids[i] : -1);
@@ -175,22 +176,28 @@ TEST_P(BestLogitsTest, NumbersAtTheEnds) {
     withCode(
         fillRanged(kModule, sizes, type), weights,
         [&](const EntryRunner &code) {
-          constexpr int64_t kRows = 5, kBest = 4;
-          EntryCall call = prepare(
-              code, type + ("_" + sizes.name()),
-              {{Dim::Rows, kRows}, {Dim::Forbidden, 1}, {Dim::Best, kBest}});
-          call.set("x", randomValues(kRows * sizes.depth, 3));
-          check(call, sizes, kRows, 1, kBest, std::vector<int32_t>(kRows, -1));
-          std::vector<int32_t> ids = call.get<int32_t>("best");
-          EXPECT_EQ(
-              std::vector<int32_t>(ids.begin(), ids.begin() + 20),
-              (std::vector<int32_t>{-1, -1, -1,  -1, -1, -1, -1,  -1, 77, 70,
-                                    -1, -1, 120, 96, 97, 98, 128, -1, -1, -1}));
-          std::vector<float> sums = call.get("sums");
-          EXPECT_EQ(sums[1], 0);
-          for (int32_t id : {77, 120, 128})
-            check(call, sizes, kRows, 1, kBest,
-                  std::vector<int32_t>(kRows, id));
+          constexpr int64_t kRows = 5;
+          // In a vector, and in more than one.
+          for (int64_t best : {4, 20}) {
+            EntryCall call = prepare(
+                code, type + ("_" + sizes.name()),
+                {{Dim::Rows, kRows}, {Dim::Forbidden, 1}, {Dim::Best, best}});
+            call.set("x", randomValues(kRows * sizes.depth, 3));
+            check(call, sizes, kRows, 1, best, std::vector<int32_t>(kRows, -1));
+            std::vector<int32_t> ids = call.get<int32_t>("best");
+            auto at = [&](int64_t range, int64_t place) {
+              return ids[range * best + place];
+            };
+            EXPECT_EQ(
+                (std::vector<int32_t>{at(0, 0), at(1, 0), at(2, 0), at(2, 1),
+                                      at(2, 2), at(3, 0), at(3, 1), at(3, 2),
+                                      at(4, 0)}),
+                (std::vector<int32_t>{-1, -1, 77, 70, -1, 120, 96, 97, 128}));
+            EXPECT_EQ(call.get("sums")[1], 0);
+            for (int32_t id : {77, 120, 128})
+              check(call, sizes, kRows, 1, best,
+                    std::vector<int32_t>(kRows, id));
+          }
         });
 }
 

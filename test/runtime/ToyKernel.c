@@ -246,7 +246,7 @@ static void rank(const float *logits, const int32_t *forbidden, int64_t count,
     for (int64_t place = 0; place < best; ++place) {
       values[place] = -INFINITY;
       ids[place] = -1;
-      for (int32_t id = begin; id < end; ++id) {
+      for (int32_t id = begin; id < end && place < end - begin; ++id) {
         int isAllowed = 1;
         for (int64_t f = 0; f < count && forbidden[f] >= 0; ++f)
           isAllowed &= forbidden[f] != id;
