@@ -6,7 +6,7 @@
 
 #include "bench/kernels/Comparison.h"
 #include "bench/kernels/Layers.h"
-#include "lib/CodeGen/Target.h"
+#include "runtime/IsaLevels.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,6 +26,15 @@ static double peakBytes() {
   return 0;
 }
 
+/// The best ISA level of this machine, of any types.
+static std::string bestLevel() {
+  const char *best = "x86-64-v3";
+  for (const char *level : {"avx-vnni", "x86-64-v4", "avx512-bf16", "amx"})
+    if (heddle::rankOfIsa(level) > heddle::rankOfIsa(best))
+      best = level;
+  return best;
+}
+
 int main(int argc, char **argv) {
   // OpenMP, which oneDNN is built with, reads it before main.
   if (!getenv("OMP_NUM_THREADS")) {
@@ -38,16 +47,10 @@ int main(int argc, char **argv) {
   if (argc > 1 && argv[1][0] != '-') {
     target = argv[1];
     arguments.erase(arguments.begin() + 1);
-    // What is compiled and what stands beside it agree on the level.
-    heddle::ShortTypes all{/*int8=*/true, /*bf16=*/true};
-    auto levels = heddle::getTarget(target, all);
-    if (!levels) {
-      fprintf(stderr, "bench-kernels: error: %s\n",
-              llvm::toString(levels.takeError()).c_str());
-      return 1;
-    }
-    target = levels->back().option();
   }
+  // What is compiled and what stands beside it agree on a level by its name.
+  if (target == "native")
+    target = bestLevel();
   std::string defaults[] = {"--benchmark_repetitions=7",
                             "--benchmark_enable_random_interleaving=true",
                             "--benchmark_min_time=0.05"};
