@@ -42,7 +42,8 @@ TEST(LineReaderTest, takes_along_what_it_has_read) {
   EXPECT_EQ(next(first), "a");
   LineReader second = std::move(first);
   EXPECT_EQ(next(second), "b");
-  EXPECT_EQ(second.nameOf(second.linesRead() - 1), "line 2 of '" + file.path() + "'");
+  EXPECT_EQ(second.nameOf(second.linesRead() - 1),
+            "line 2 of '" + file.path() + "'");
 }
 
 TEST(LineReaderTest, remembers_the_end_when_it_moves) {
