@@ -133,8 +133,9 @@ BatchPipeline::Limits LineRun::limits() const {
   auto batches = [&](int64_t number) {
     LineLimits size = {number * mostSentences(), number * kBatchBytes};
     if (memory) {
-      size.bytes = number * MemoryPlan::kBatchBytes;
-      size.lines = std::min(size.lines, size.bytes / kLeastLineBytes);
+      size.bytes = number * MemoryPlan::kBatchBytes / options.textsOfAnswer;
+      size.lines =
+          std::clamp<int64_t>(size.bytes / kLeastLineBytes, 1, size.lines);
     }
     return size;
   };

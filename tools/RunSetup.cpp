@@ -92,6 +92,7 @@ LineRunOptions heddle::lineRunOptions(const RunOptions &options) {
   LineRunOptions result;
   result.batch = options.batch;
   result.mayHaveFewerWorkers = !options.workers;
+  result.textsOfAnswer = options.nBest.value_or(1);
   if (options.maxMemory)
     result.maxMemory = *options.maxMemory << 20;
   return result;

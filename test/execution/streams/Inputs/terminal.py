@@ -10,6 +10,7 @@ usage: terminal.py WRITTEN COMMAND
 import os
 import pty
 import re
+import signal
 import sys
 import time
 
@@ -33,6 +34,8 @@ def shown(text):
 wanted, command = int(sys.argv[1]), sys.argv[2]
 process, terminal = pty.fork()
 if process == 0:
+    # Who runs tests in the background may ignore it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.execvp("bash", ["bash", "-c", command])
 text, pressed = b"", None
 while True:
