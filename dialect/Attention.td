@@ -42,8 +42,8 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     Regions are total functions, since lowerings may evaluate them on pairs
     outside of the mask, too. Where arith and math leave a result undefined:
 
-    - x / 0 is 0 and x rem 0 is x, of all kinds of division; the lowest integer
-      by -1 wraps;
+    - of integers x / 0 is 0 and x rem 0 is x, in all kinds of division, and the
+      lowest one by -1 wraps; floats divide as IEEE 754 says;
     - a shift by the width or more leaves 0, or the sign under `shrsi`;
     - floats become the nearest integer of the type towards zero, NaN becomes 0;
     - `ipowi` takes 0 to a negative power to 0; `clampf` is

@@ -177,11 +177,14 @@ SortedList heddle::compressedRow(IndexMath &math, Value offsets, Value elements,
   Value rows = math.add(math.toIndex(lanes.size(offsets, 0)), -1);
   Value isRow = math.less(row, rows);
   Value safe = math.choose(isRow, row, math.constant(0));
-  Value begin = math.load(offsets, safe);
+  // Nobody has checked offsets that are arguments.
+  Value count = math.toIndex(lanes.size(elements, 0));
+  Value begin = math.clamp(math.load(offsets, safe), count);
   // A table of one offset has no row at all.
   Value next = math.min(math.add(safe, 1), rows);
-  Value end = math.choose(isRow, math.load(offsets, next), begin);
-  return {elements, {}, begin, math.sub(end, begin)};
+  Value end = math.clamp(math.load(offsets, next), count);
+  Value size = math.max(math.sub(end, begin), math.constant(0));
+  return {elements, {}, begin, math.choose(isRow, size, math.constant(0))};
 }
 
 //===----------------------------------------------------------------------===//

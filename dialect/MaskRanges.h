@@ -76,8 +76,9 @@ struct SortedList {
   mlir::Value contains(Lanes &lanes, mlir::Value values) const;
 };
 
-/// The list of row `row` in compressed rows: offsets [rows + 1]. No elements
-/// where there is no such row.
+/// The list of row `row` in compressed rows: offsets [rows + 1], each limited
+/// to the number of elements. No elements where there is no such row, or it
+/// ends before it begins.
 SortedList compressedRow(IndexMath &math, mlir::Value offsets,
                          mlir::Value elements, mlir::Value row);
 

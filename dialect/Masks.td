@@ -173,7 +173,8 @@ def MaskBlocksOp : Transformer_MaskOp<"blocks", [], ["segmentAt"]> {
         blocks[offsets[I]], ..., blocks[offsets[I + 1] - 1]
 
     which ascend: a block-sparse layout (Child et al. 2019, arXiv:1904.10509) in
-    compressed rows. Blocks of queries that have no row see nothing.
+    compressed rows. Blocks of queries that have no row see nothing. Of lists that
+    are not constant the same holds as of those of `pairs`.
 
     ```mlir
     %m = transformer.mask.blocks %offsets, %blocks [block = 64]
@@ -205,6 +206,11 @@ def MaskPairsOp
     which ascend, in compressed rows; queries that have no row see nothing. Keys
     that a sentence does not have are left out. Single keys are gathered: the work
     is that of the pairs.
+
+    Lists that are not constant are asked for the same, but not checked. An offset
+    below 0 or behind the keys is limited to their ends, and a row that ends before
+    it begins is empty; where keys of a row do not ascend, it is not defined which
+    of them the query sees, and how often.
 
     ```mlir
     %m = transformer.mask.pairs %offsets, %keys : tensor<?xi32>, tensor<?xi32>

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/ExpandRegions.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -61,7 +62,10 @@ struct DrawMasks : heddle::impl::DrawMasksPassBase<DrawMasks> {
     fileNames.clear();
     if (failed(checkOptions()))
       return signalPassFailure();
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    // Predicates are evaluated as kernels do, and the module stays as it is.
+    OwningOpRef<ModuleOp> copy = getOperation().clone();
+    expandRegions(*copy);
+    for (auto function : copy->getOps<func::FuncOp>())
       if (failed(visit(function)))
         return signalPassFailure();
     if (StringRef name = operands.findUnused(); !name.empty()) {

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/ExpandRegions.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -368,47 +369,44 @@ struct SplitSinCos : OpRewritePattern<math::SincosOp> {
 };
 
 struct ExpandRegions : heddle::impl::ExpandRegionsPassBase<ExpandRegions> {
-  LogicalResult initialize(MLIRContext *context) override {
-    RewritePatternSet patterns(context);
-    patterns.add<
-        DivideByAnything<arith::DivUIOp, false, false>,
-        DivideByAnything<arith::DivSIOp, true, false>,
-        DivideByAnything<arith::CeilDivUIOp, false, false>,
-        DivideByAnything<arith::CeilDivSIOp, true, false>,
-        DivideByAnything<arith::FloorDivSIOp, true, false>,
-        DivideByAnything<arith::RemUIOp, false, true>,
-        DivideByAnything<arith::RemSIOp, true, true>,
-        ShiftByAnything<arith::ShLIOp>, ShiftByAnything<arith::ShRUIOp>,
-        ShiftByAnything<arith::ShRSIOp>, ConvertAnything<arith::FPToSIOp, true>,
-        ConvertAnything<arith::FPToUIOp, false>, CompareSize<math::IsFiniteOp>,
-        CompareSize<math::IsInfOp>, CompareSize<math::IsNaNOp>,
-        CompareSize<math::IsNormalOp>, ExpandIntegerPower, ExpandFloatPower,
-        ExpandClamp, SplitSinCos>(context);
-    total = std::move(patterns);
-    RewritePatternSet upstream(context);
-    arith::populateCeilFloorDivExpandOpsPatterns(upstream);
-    arith::populateExpandBFloat16Patterns(upstream);
-    simple = std::move(upstream);
-    return success();
-  }
-
-  void runOnOperation() override {
-    getOperation().walk([&](Operation *op) {
-      if (!isa<AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
-               LinearAttentionReadOp, MaskWhereOp>(op))
-        return;
-      for (Region &region : op->getRegions())
-        region.walk([](Operation *inner) {
-          dropPromises(inner);
-          widenFloats(inner);
-        });
-      // The walks see each op once: what a pattern builds is not expanded
-      // again.
-      walkAndApplyPatterns(op, total);
-      walkAndApplyPatterns(op, simple);
-    });
-  }
-
-  FrozenRewritePatternSet total, simple;
+  void runOnOperation() override { expandRegions(getOperation()); }
 };
 } // namespace
+
+void heddle::expandRegions(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context), upstream(context);
+  patterns.add<DivideByAnything<arith::DivUIOp, false, false>,
+               DivideByAnything<arith::DivSIOp, true, false>,
+               DivideByAnything<arith::CeilDivUIOp, false, false>,
+               DivideByAnything<arith::CeilDivSIOp, true, false>,
+               DivideByAnything<arith::FloorDivSIOp, true, false>,
+               DivideByAnything<arith::RemUIOp, false, true>,
+               DivideByAnything<arith::RemSIOp, true, true>,
+               ShiftByAnything<arith::ShLIOp>, ShiftByAnything<arith::ShRUIOp>,
+               ShiftByAnything<arith::ShRSIOp>,
+               ConvertAnything<arith::FPToSIOp, true>,
+               ConvertAnything<arith::FPToUIOp, false>,
+               CompareSize<math::IsFiniteOp>, CompareSize<math::IsInfOp>,
+               CompareSize<math::IsNaNOp>, CompareSize<math::IsNormalOp>,
+               ExpandIntegerPower, ExpandFloatPower, ExpandClamp, SplitSinCos>(
+      context);
+  arith::populateCeilFloorDivExpandOpsPatterns(upstream);
+  arith::populateExpandBFloat16Patterns(upstream);
+  FrozenRewritePatternSet total(std::move(patterns)),
+      simple(std::move(upstream));
+  module.walk([&](Operation *op) {
+    if (!isa<AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
+             LinearAttentionReadOp, MaskWhereOp>(op))
+      return;
+    for (Region &region : op->getRegions())
+      region.walk([](Operation *inner) {
+        dropPromises(inner);
+        widenFloats(inner);
+      });
+    // The walks see each op once: what a pattern builds is not expanded
+    // again.
+    walkAndApplyPatterns(op, total);
+    walkAndApplyPatterns(op, simple);
+  });
+}

@@ -84,18 +84,25 @@ LogicalResult Marker::findTarget() {
   if (!decoder.getBody().hasOneBlock())
     return decoder.emitError("has a step form and expects one block, found ")
            << decoder.getBlocks().size();
-  for (BlockArgument argument : decoder.getArguments())
-    if (decoder.getArgAttr(argument.getArgNumber(), kTargetAttr)) {
-      if (!isTarget(argument.getType()))
-        return decoder.emitError("expects the argument with '")
-               << kTargetAttr
-               << "' to be tensor<?x?xi32>, or tensor<?x?xNxf32> of a static "
-                  "width N, found "
-               << argument.getType();
-      marks.target = argument;
-      marks.timeAxis[argument] = 1;
-      return success();
-    }
+  for (BlockArgument argument : decoder.getArguments()) {
+    if (!decoder.getArgAttr(argument.getArgNumber(), kTargetAttr))
+      continue;
+    if (marks.target)
+      return decoder.emitError("expects one argument with '")
+             << kTargetAttr << "', found it at arguments #"
+             << marks.target.getArgNumber() << " and #"
+             << argument.getArgNumber();
+    if (!isTarget(argument.getType()))
+      return decoder.emitError("expects the argument with '")
+             << kTargetAttr
+             << "' to be tensor<?x?xi32>, or tensor<?x?xNxf32> of a static "
+                "width N, found "
+             << argument.getType();
+    marks.target = argument;
+    marks.timeAxis[argument] = 1;
+  }
+  if (marks.target)
+    return success();
   return decoder.emitError("has a step form but no argument with '")
          << kTargetAttr << "'";
 }

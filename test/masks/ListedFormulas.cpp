@@ -21,6 +21,10 @@ Value MaskBuilder::table(std::vector<int64_t> shape,
       DenseElementsAttr::get(type, llvm::ArrayRef<int32_t>(elements)));
 }
 
+Value MaskBuilder::list(const std::vector<int32_t> &elements) {
+  return table({int64_t(elements.size())}, elements);
+}
+
 MaskFormula MaskBuilder::prefix(int64_t length) {
   return {MaskPrefixOp::create(builder, loc, length),
           [=](int, int, int, int j) { return j < length; },
@@ -71,34 +75,41 @@ MaskFormula MaskBuilder::segments(int64_t length) {
       "segments"};
 }
 
-/// The elements of row `row` of compressed rows.
+/// The elements of row `row` of compressed rows, of which offsets stand for the
+/// nearest ones inside of the elements.
 static std::set<int32_t> rowOf(const std::vector<int32_t> &offsets,
                                const std::vector<int32_t> &elements,
                                size_t row) {
   if (row + 1 >= offsets.size())
     return {};
-  return {elements.begin() + offsets[row], elements.begin() + offsets[row + 1]};
+  int32_t count = elements.size();
+  int32_t begin = std::clamp(offsets[row], 0, count);
+  int32_t end = std::clamp(offsets[row + 1], begin, count);
+  return {elements.begin() + begin, elements.begin() + end};
 }
 
-MaskFormula MaskBuilder::blocks(int64_t block) {
-  std::vector<int32_t> offsets = {0, 2, 2, 5}, listed = {0, 2, 0, 1, 3};
-  return {MaskBlocksOp::create(builder, loc, table({4}, offsets),
-                               table({5}, listed), block),
-          [=](int, int, int i, int j) {
-            return rowOf(offsets, listed, i / block).count(j / block) != 0;
-          },
-          "blocks of " + std::to_string(block)};
-}
+/// Offsets that no verifier lets through: as arguments they may be anything.
+static const std::vector<int32_t> kMalformed = {0,  INT32_MAX, 4,        -5, 2,
+                                                40, INT32_MIN, INT32_MAX};
+static const std::vector<int32_t> kAscending = {0, 1, 2, 4, 5, 6, 9, 12};
 
-MaskFormula MaskBuilder::pairs() {
-  std::vector<int32_t> offsets = {0, 1, 4, 4, 6, 9, 10},
-                       keys = {3, 0, 2, 9, 1, 5, 0, 4, 6, 2};
+MaskFormula MaskBuilder::blocks(int64_t block, std::vector<int32_t> offsets,
+                                std::vector<int32_t> listed) {
   return {
-      MaskPairsOp::create(builder, loc, table({7}, offsets), table({10}, keys)),
+      MaskBlocksOp::create(builder, loc, list(offsets), list(listed), block),
       [=](int, int, int i, int j) {
-        return rowOf(offsets, keys, i).count(j) != 0;
+        return rowOf(offsets, listed, i / block).count(j / block) != 0;
       },
-      "pairs"};
+      "blocks of " + std::to_string(block)};
+}
+
+MaskFormula MaskBuilder::pairs(std::vector<int32_t> offsets,
+                               std::vector<int32_t> keys) {
+  return {MaskPairsOp::create(builder, loc, list(offsets), list(keys)),
+          [=](int, int, int i, int j) {
+            return rowOf(offsets, keys, i).count(j) != 0;
+          },
+          "pairs"};
 }
 
 MaskFormula MaskBuilder::dense(int64_t queries, int64_t keys) {
@@ -199,8 +210,10 @@ std::vector<MaskFormula> MaskBuilder::listedLeaves() {
           tokens({1, 4, 0, 9, 2, 99}, /*columns=*/false),
           tokens({0, 5}, /*columns=*/true),
           segments(/*length=*/80),
-          blocks(2),
-          pairs(),
+          blocks(2, {0, 2, 2, 5}, {0, 2, 0, 1, 3}),
+          blocks(1, kMalformed, kAscending),
+          pairs({0, 1, 4, 4, 6, 9, 10}, {3, 0, 2, 9, 1, 5, 0, 4, 6, 2}),
+          pairs(kMalformed, kAscending),
           dense(5, 6),
           where(std::nullopt, std::nullopt),
           where(3, 1),

@@ -53,8 +53,10 @@ public:
   MaskFormula firstTokens(int64_t count, bool columns);
   MaskFormula tokens(std::vector<int32_t> tokens, bool columns);
   MaskFormula segments(int64_t length);
-  MaskFormula blocks(int64_t block);
-  MaskFormula pairs();
+  /// Compressed rows, whatever stands in them.
+  MaskFormula blocks(int64_t block, std::vector<int32_t> offsets,
+                     std::vector<int32_t> listed);
+  MaskFormula pairs(std::vector<int32_t> offsets, std::vector<int32_t> keys);
   MaskFormula dense(int64_t queries, int64_t keys);
   /// A predicate, in a window or not.
   MaskFormula where(std::optional<int64_t> left, std::optional<int64_t> right);
@@ -89,6 +91,7 @@ public:
 private:
   std::vector<MaskFormula> listedLeaves();
   mlir::Value table(std::vector<int64_t> shape, std::vector<int32_t> elements);
+  mlir::Value list(const std::vector<int32_t> &elements);
   /// Removes the ops that a question has left behind.
   void forget();
   mlir::Value coordinate(const std::vector<int32_t> &lanes);

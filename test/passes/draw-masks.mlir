@@ -29,6 +29,18 @@
 // TOKENS: >252 pairs,
 // MISSING: has a mask that cannot be drawn: it reads the argument 'ids', whose value is unknown
 
+// Predicates are total functions, as in kernels.
+// RUN: heddle-opt %S/Inputs/total-masks.mlir --draw-masks=%t/total --mask-length 8 -o %t.total
+// RUN: heddle-opt %S/Inputs/total-masks.mlir | diff - %t.total
+// RUN: FileCheck %s --input-file %t/total/encode.divides.svg --check-prefix=DIVIDES
+// RUN: FileCheck %s --input-file %t/total/encode.behind.svg --check-prefix=BEHIND
+// RUN: FileCheck %s --input-file %t/total/encode.bits.svg --check-prefix=BITS
+
+// DIVIDES: >where<
+// DIVIDES: >24 pairs,
+// BEHIND: >36 pairs,
+// BITS: >32 pairs,
+
 // Fewer keys, fewer heads, more queries; behind other passes.
 // RUN: heddle-opt %s -transformer-restrict-attention='rules="encoder.self: causal"' --draw-masks=%t/short --mask-length 40 --mask-heads 1 --mask-values 'lengths = 10' -o /dev/null
 // RUN: FileCheck %s --input-file %t/short/encode.encoder_l1_self.svg --check-prefix=SHORT

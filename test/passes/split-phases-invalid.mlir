@@ -428,3 +428,13 @@ func.func private @projected_keys(%ids: tensor<?x?xi32> {transformer.target}, %e
   %y = transformer.attention %x, %k, %k {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x4x8xf32>, tensor<?x4x8xf32>) -> tensor<?x?x8xf32>
   return %y : tensor<?x?x8xf32>
 }
+
+// -----
+
+transformer.parameter @table : tensor<9x8xf32>
+// expected-error @below {{expects one argument with 'transformer.target', found it at arguments #0 and #2}}
+func.func private @two_targets(%ids: tensor<?x?xi32> {transformer.target}, %memory: tensor<?x?x8xf32>, %others: tensor<?x?xi32> {transformer.target}) -> tensor<?x?x8xf32> attributes {transformer.forms = ["step"]} {
+  %table = transformer.weight @table : tensor<9x8xf32>
+  %x = transformer.embedding %ids, %table : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
+  return %x : tensor<?x?x8xf32>
+}
