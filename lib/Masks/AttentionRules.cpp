@@ -18,6 +18,12 @@ static Error parseTarget(TextReader &reader, AttentionRule &rule) {
     return reader.expected("a target such as 'encoder.self'");
   rule.target = name.str();
   rule.place = place;
+  size_t behind = reader.place();
+  if (name.ends_with(".") && reader.take('-'))
+    if (StringRef number = reader.takeWord();
+        !number.empty() && all_of(number, isDigit))
+      return reader.error(behind, "there is no layer -" + number +
+                                      ", they count from 1");
   auto [front, back] = name.rsplit('.');
   if (!back.empty() && all_of(back, isDigit)) {
     int64_t layer;

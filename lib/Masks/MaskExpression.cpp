@@ -35,7 +35,8 @@ private:
   Error parseCall();
   Error parseArguments(const MaskFunction &function, Part &call);
   Error parseArgument(const MaskFunction &function, Part &call, size_t &given);
-  Error parseNumbers(const MaskParameter &parameter,
+  Error parseNumbers(const MaskFunction &function,
+                     const MaskParameter &parameter,
                      std::vector<int64_t> &numbers);
   Error parseNumber(const MaskParameter &parameter,
                     std::vector<int64_t> &numbers);
@@ -145,6 +146,9 @@ Error MaskParser::parseArguments(const MaskFunction &function, Part &call) {
   if (reader.take(')'))
     return Error::success();
   do {
+    // Nothing but the bracket can follow then.
+    if (reader.isAtEnd() && given >= function.parameters.size())
+      return reader.expected("')'");
     if (Error error = parseArgument(function, call, given))
       return error;
   } while (reader.take(','));
@@ -161,11 +165,13 @@ Error MaskParser::parseArgument(const MaskFunction &function, Part &call,
   TextReader ahead(reader);
   StringRef name = ahead.takeWord();
   bool isNamed = ahead.take('=') && !name.empty();
-  const MaskParameter *parameter = parameters.begin() + given;
+  const MaskParameter *parameter = llvm::find_if(
+      parameters, [&](const MaskParameter &each) { return each.name == name; });
+  if (!isNamed && parameter != parameters.end())
+    return ahead.expected("'=' behind '" + name + "'");
+  if (!isNamed)
+    parameter = parameters.begin() + given;
   if (isNamed) {
-    parameter = llvm::find_if(parameters, [&](const MaskParameter &each) {
-      return each.name == name;
-    });
     if (parameter == parameters.end())
       return reader.error(reader.place(), "'" + formatSignature(function) +
                                               "' has no parameter '" + name +
@@ -188,17 +194,23 @@ Error MaskParser::parseArgument(const MaskFunction &function, Part &call,
                         "'" + parameter->name + "' is given twice");
   if (isNamed)
     reader = ahead;
-  return parseNumbers(*parameter, numbers);
+  return parseNumbers(function, *parameter, numbers);
 }
 
-Error MaskParser::parseNumbers(const MaskParameter &parameter,
+Error MaskParser::parseNumbers(const MaskFunction &function,
+                               const MaskParameter &parameter,
                                std::vector<int64_t> &numbers) {
   size_t place = reader.place();
   if (!reader.take('['))
     return parseNumber(parameter, numbers);
   if (!parameter.isList)
-    return reader.error(place,
-                        "'" + parameter.name + "' is one number, not a list");
+    return reader.error(place, "'" + parameter.name +
+                                   "' is one number, not a list" +
+                                   (function.name == "global"
+                                        ? ": tokens that are listed belong in "
+                                          "a module, as "
+                                          "'transformer.mask.global'"
+                                        : ""));
   do {
     if (Error error = parseNumber(parameter, numbers))
       return error;

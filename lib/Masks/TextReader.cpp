@@ -59,8 +59,13 @@ bool TextReader::take(char mark) {
 
 StringRef TextReader::takeWord(StringRef more) {
   size_t begin = at;
-  while (at < text.size() &&
-         (isAlnum(text[at]) || text[at] == '_' || more.contains(text[at])))
+  auto belongs = [&](char c) {
+    // A name with a letter that no name has is one mistake, not two words.
+    bool isAscii = static_cast<uint8_t>(c) < 128;
+    return isAlnum(c) || c == '_' || more.contains(c) ||
+           (!isAscii && at > begin);
+  };
+  while (at < text.size() && belongs(text[at]))
     ++at;
   end = at;
   skipSpace();

@@ -53,8 +53,8 @@ public:
 
   /// Whether the next character is `mark`, which is taken then.
   bool take(char mark);
-  /// The letters, digits, underscores and those of `more` that are next;
-  /// perhaps none.
+  /// The letters, digits, underscores and those of `more` that are next, with
+  /// other letters than ASCII's behind the first; perhaps none.
   llvm::StringRef takeWord(llvm::StringRef more = "");
 
   /// The error that `sentence` is, at a place.
