@@ -20,9 +20,11 @@ static bool arePanelsOf(Value weight, int64_t in) {
 
 /// Which rows of W a tile asks for.
 template <typename Op> static LogicalResult verifyNext(Op op) {
-  if (bool(op.getNext()) == bool(op.getFetched()))
-    return success();
-  return op.emitOpError("expects next and fetched together");
+  if (bool(op.getNext()) != bool(op.getFetched()))
+    return op.emitOpError("expects next and fetched together");
+  if (op.getNext() && op.getAhead())
+    return op.emitOpError("expects either next or ahead");
+  return success();
 }
 
 /// The scales of sums of integers, and the type of what they become.

@@ -31,7 +31,8 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     ascending, one fused multiply-add each, and then the bias, whatever the tile:
     its size changes no bit. With `next` the tile asks for rows of W that are
     needed later: from row `next` on, counted through all panels, `fetched` rows
-    for every eight groups of inputs that it multiplies.
+    for every eight groups of inputs that it multiplies. With `ahead` it asks for
+    its own, some groups of inputs before it takes them: nobody else would have.
 
     Of i8, x W, its scales and `quantize` are those of `linear`; a scale of x
     stands for each row. Of bf16 sums take a pair of inputs after the other, the
@@ -46,7 +47,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     Constraints:
     - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
     - (C2) x, W, b, residual and y fit together as in linear.
-    - (C3) `next` and `fetched` are given together.
+    - (C3) `next` and `fetched` are given together, without `ahead`.
   }];
   let arguments = (ins Transformer_TileValues:$input,
                        Optional<Transformer_TileVector>:$input_scales,
@@ -58,6 +59,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
                        Transformer_TileValues:$destination,
                        Index:$row, Index:$column,
                        Optional<Index>:$next, Optional<Index>:$fetched,
+                       UnitAttr:$ahead,
                        Transformer_Count:$rows,
                        Transformer_Count:$columns,
                        OptionalAttr<I64Attr>:$shift,
@@ -69,7 +71,7 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
         (`activation` `` $activation^)? (`residual` `(` $residual^ `)`)?
         (`quantize` `(` $multiplier^ `)`)? `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
-        `rows` $rows `columns` $columns (`partial` $partial^)? attr-dict
+        (`ahead` $ahead^)? `rows` $rows `columns` $columns (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -92,7 +94,7 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     With `next` it asks for rows of W that are needed later: from row `next` on,
     counted through all panels, `fetched` rows for every eight groups of inputs,
     or, where a level multiplies tiles, for each whole tile of x along its depth.
-    It may ask for rows that are not there.
+    It may ask for rows that are not there. `ahead` is that of `linear.tile`.
 
     A depth whose panels no cache holds is summed piece by piece. With `from`
     the op takes `inputs` inputs from there on, and adds their products to the
@@ -107,8 +109,8 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
     - (C1) columns is a multiple of 8, and of the panels' 32 where it is larger.
     - (C2) x and W have one depth, and the sums room for the tile and the type of
       the products.
-    - (C3) `next` and `fetched` are given together, and so are `from` and
-      `inputs`.
+    - (C3) `next` and `fetched` are given together, without `ahead`, and so are
+      `from` and `inputs`.
     - (C4) `inputs` are whole groups, no more than there are.
   }];
   let arguments = (ins Transformer_TileValues:$input,
@@ -117,6 +119,7 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
                        Index:$row, Index:$column,
                        Optional<Index>:$next, Optional<Index>:$fetched,
                        Optional<Index>:$from,
+                       UnitAttr:$ahead,
                        Transformer_Count:$rows,
                        Transformer_Count:$columns,
                        OptionalAttr<I64Attr>:$inputs,
@@ -124,7 +127,7 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
   let assemblyFormat = [{
     $input (`shift` $shift^)? `,` $weight `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
-        (`from` $from^ `inputs` $inputs)? `rows` $rows `columns` $columns
+        (`ahead` $ahead^)? (`from` $from^ `inputs` $inputs)? `rows` $rows `columns` $columns
         attr-dict
         `:` functional-type(operands, results)
   }];

@@ -33,7 +33,9 @@
 //     "vocabulary": {"source": 32000, "target": 32000},
 //     "generation": {"start": -1, "eos": [0], "pad": 0,
 //        "suppress": [...], "begin_suppress": [...], "bad_words": [[...]],
-//        "forced_bos": 3, "forced_eos": 2, "min_length": 5,
+//        "forced_bos": 3, "forced_eos": 2,
+//        "min_length": 5,                      prefix and start token included
+//        "min_new_tokens": 4,
 //        "max_length": 511,                    generated tokens, eos included
 //        "beams": 4, "length_penalty": 1.0,    what --beam and its kin replace
 //        "early_stopping": "true" | "false" | "never",

@@ -122,7 +122,7 @@ void BeamSearch::advance(const std::vector<BestContinuations> &rows,
     const Candidate &candidate = candidates[rank];
     int32_t row = beams[size_t(candidate.beam)].row;
     if (isDone(candidate)) {
-      if (rank < beams.size())
+      if (rank < beams.size() && score(candidate.sum, length + 1) > kNothing)
         finish(candidate, tokens[first + row]);
     } else if (running.size() < beams.size()) {
       running.push_back({static_cast<int32_t>(running.size()), candidate.sum});
@@ -136,6 +136,15 @@ void BeamSearch::advance(const std::vector<BestContinuations> &rows,
     return;
   }
   next.resize(begin);
+  // Beams that were never there have ended, too.
+  for (auto each = finished.begin(); each != finished.end();) {
+    if (each->sum > kNothing) {
+      ++each;
+      continue;
+    }
+    spare.push_back(std::move(each->tokens));
+    each = finished.erase(each);
+  }
   if (finished.empty() && !candidates.empty()) {
     const Candidate &best = candidates.front();
     length -= 1;

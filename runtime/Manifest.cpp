@@ -179,6 +179,8 @@ static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
   generation.forcedEos = narrow(reader.optionalInteger("forced_eos", ids));
   generation.minLength =
       reader.optionalInteger("min_length", {0, kMaxLength}).value_or(0);
+  generation.minNewTokens =
+      reader.optionalInteger("min_new_tokens", {0, kMaxLength}).value_or(0);
   generation.maxLength = reader.optionalInteger("max_length", lengths);
   parseSearch(generation, reader);
   generation.lengthFactor = reader.optionalPositiveNumber("length_factor");

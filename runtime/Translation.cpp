@@ -24,6 +24,9 @@ public:
     Result<TokenIds> ids = tokens.source(line.text);
     if (!ids.ok())
       return Status::error(source.nameOf(number), " ", ids.message());
+    if (ids->empty() && line.target.find_first_not_of(' ') != std::string::npos)
+      return Status::error(source.nameOf(number), " is empty, but ",
+                           source.nameOfTarget(number), " has a target for it");
     Result<TokenIds> target = tokens.target(line.target, part);
     if (!target.ok())
       return Status::error(source.nameOfTarget(number), " ", target.message());

@@ -277,7 +277,7 @@ static constexpr ValueFlag kValueFlags[] = {
     {"--max-length", setCount<&SearchOptions::maxLength, 1, kMaxMaxLength>},
     {"--max-memory", setNumber<&RunOptions::maxMemory, 1, kMaxMemory>},
     {"--max-source", setNumber<&RunOptions::maxSource, 1, kMaxMaxLength>},
-    {"--min-length", setCount<&SearchOptions::minLength, 1, kMaxMaxLength>},
+    {"--min-length", setCount<&SearchOptions::minLength, 0, kMaxMaxLength>},
     {"--min-p", setPart<&SearchOptions::minP>},
     {"--n-best", setNumber<&RunOptions::nBest, 1, kMostBeams>},
     {"--no-repeat-ngram",

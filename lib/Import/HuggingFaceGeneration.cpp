@@ -278,12 +278,19 @@ static DictionaryAttr readSettings(ConfigReader &config,
   if (!forcedEos.empty())
     setId("forced_eos", *llvm::min_element(forcedEos));
 
+  // min_new_tokens, be it 0, takes the place of min_length.
+  bool countsNew = config.readNonNull("min_new_tokens");
   int64_t minNew = config.integer("min_new_tokens", 0, 0, 1 << 30);
   int64_t minLength = config.integer("min_length", 0, 0, 1 << 30);
-  minLength = std::max(minLength, minNew ? minNew + 1 : 0);
-  if (minLength)
-    setId("min_length", minLength);
-  setId("max_length", readMaxLength(config));
+  StringRef leastKey = countsNew ? "min_new_tokens" : "min_length";
+  int64_t least = countsNew ? minNew : minLength;
+  if (least)
+    setId(leastKey, least);
+  std::optional<int64_t> most = readMaxLength(config);
+  if (most && least > *most + !countsNew)
+    config.fail(leastKey, "at most " + Twine(*most + !countsNew) +
+                              ", since no more tokens may come");
+  setId("max_length", most);
   readSearch(config, settings, builder);
   // transformers' tables of positions end there, also those of formulas.
   setId("max_source", model.encoder.maxPositions);

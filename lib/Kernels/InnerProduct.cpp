@@ -105,6 +105,14 @@ Value InnerProduct::loadWeights(Value panels, Value panel, Value groupNumber,
                                 panels, weightsAt(panel, groupNumber, column));
 }
 
+void InnerProduct::fetchWeights(Value panels, Value panel, Value groupNumber,
+                                Value column) const {
+  memref::PrefetchOp::create(loops.builder, loops.loc, panels,
+                             weightsAt(panel, groupNumber, column),
+                             /*isWrite=*/false, /*localityHint=*/3,
+                             /*isDataCache=*/true);
+}
+
 void InnerProduct::fetchRows(Value panels, Value first, Value count) const {
   OpBuilder &builder = loops.builder;
   auto rows = memref::CollapseShapeOp::create(

@@ -60,6 +60,10 @@ public:
   mlir::Value loadWeights(mlir::Value panels, mlir::Value panel,
                           mlir::Value groupNumber, mlir::Value column,
                           int64_t lanes) const;
+  /// Asks for the cache line of weights at a place, which may be behind the
+  /// panels, to the L1 cache.
+  void fetchWeights(mlir::Value panels, mlir::Value panel,
+                    mlir::Value groupNumber, mlir::Value column) const;
   /// Asks for `count` rows of `panels` from `flatten`, to the L2 cache; `first`
   /// is counted through all panels, and may be behind them.
   void fetchRows(mlir::Value panels, mlir::Value first,

@@ -32,6 +32,10 @@ static constexpr int64_t kWaitingRows = 128, kShortGroupBytes = 1 << 17;
 /// room for as many that come next.
 static constexpr int64_t kFetchedBytes = 1 << 18;
 
+/// Rows of a tile, at least, that has so many products for each load that the
+/// loads within a machine's reach do not keep its memory busy.
+static constexpr int64_t kFewestAhead = 3;
+
 /// Vectors of a row of a tile among others: as many as load the least for each
 /// multiply-add. 6 rows by 4 vectors load 10 for 24, and 8 by 2 load 10 for 16,
 /// which is where machines with two loads and two products a cycle wait.
@@ -245,9 +249,8 @@ bool TileLoops::fetchesNext(const LinearBlock &block, int64_t columns) const {
 /// What a tile of rows, one of `tiles`, asks for: its share of the panels
 /// behind its own, in whichever task; behind the last ones of the first, which
 /// other rows may come to.
-TileLoops::WeightRows TileLoops::nextPanels(const LinearBlock &block,
-                                            const TilePlace &place,
-                                            Value tiles) {
+WeightRows TileLoops::nextPanels(const LinearBlock &block,
+                                 const TilePlace &place, Value tiles) {
   int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
   Value behind = plus(dividedBy(place.column, kPanelColumns), panels);
   Value isInside = lessOrEqual(behind, index(block.panels() - panels));
@@ -259,9 +262,9 @@ TileLoops::WeightRows TileLoops::nextPanels(const LinearBlock &block,
 /// The share that a tile of rows, one of `tiles`, has in asking for `rows` of
 /// each panel of a tile, from row `first` of W on. Few tiles ask for more at
 /// once; of many the first ones ask for all.
-TileLoops::WeightRows TileLoops::shareOf(const LinearBlock &block, Value first,
-                                         int64_t rows, const TilePlace &place,
-                                         Value tiles) {
+WeightRows TileLoops::shareOf(const LinearBlock &block, Value first,
+                              int64_t rows, const TilePlace &place,
+                              Value tiles) {
   int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
   int64_t turns = std::max<int64_t>(1, rows / kFetchingGroups);
   Value atOnce = ceilDivide(index(panels * rows), times(tiles, turns));
@@ -277,11 +280,12 @@ TileLoops::WeightRows TileLoops::shareOf(const LinearBlock &block, Value first,
 
 void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
                      WeightRows fetched) {
-  LinearTileOp::create(
-      builder, loc, block.input, block.inputScales, block.weight,
-      block.weightScales, block.bias, block.residual, block.multiplier,
-      block.destination, place.row, place.column, fetched.first, fetched.count,
-      rows, place.columns, block.shift, block.activation, place.isPartial);
+  LinearTileOp::create(builder, loc, block.input, block.inputScales,
+                       block.weight, block.weightScales, block.bias,
+                       block.residual, block.multiplier, block.destination,
+                       place.row, place.column, fetched.first, fetched.count,
+                       fetched.isAhead, rows, place.columns, block.shift,
+                       block.activation, place.isPartial);
 }
 
 void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
@@ -289,8 +293,9 @@ void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
                      const DepthPiece *piece) {
   LinearSumsOp::create(
       builder, loc, x.memref, block.weight, block.sums, x.first, column,
-      fetched.first, fetched.count, piece ? piece->from : Value(), rows,
-      columns, piece ? builder.getI64IntegerAttr(piece->inputs) : IntegerAttr(),
+      fetched.first, fetched.count, piece ? piece->from : Value(),
+      fetched.isAhead, rows, columns,
+      piece ? builder.getI64IntegerAttr(piece->inputs) : IntegerAttr(),
       block.shift);
 }
 
@@ -298,9 +303,12 @@ void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
 /// longer code: it stands once, in `finish`.
 void TileLoops::fewRows(const LinearBlock &block, TilePlace place,
                         int64_t rows) {
+  WeightRows fetched;
+  fetched.isAhead = rows >= kFewestAhead;
   if (!block.sums)
-    return tile(block, place, rows);
-  sums(block, {block.input, place.row}, place.column, rows, place.columns);
+    return tile(block, place, rows, fetched);
+  sums(block, {block.input, place.row}, place.column, rows, place.columns,
+       fetched);
 }
 
 /// 16 rows are left as they are. Others move to where 32 may be read: the

@@ -50,6 +50,13 @@ struct LinearBlock {
   }
 };
 
+/// What a tile asks for: rows of W, counted through all panels, null for none;
+/// or its own.
+struct WeightRows {
+  mlir::Value first, count;
+  bool isAhead = false;
+};
+
 /// Bytes of a panel of a packed weight [panels, rows, ...], a memref, and its
 /// rows: groups of inputs, and what sums start with.
 int64_t panelBytes(mlir::Value weight);
@@ -101,10 +108,6 @@ private:
     bool isPartial;
   };
 
-  /// Rows of W, counted through all panels; null for none.
-  struct WeightRows {
-    mlir::Value first, count;
-  };
   /// Inputs of a piece of the depth: the first, and how many.
   struct DepthPiece {
     mlir::Value from;

@@ -22,6 +22,13 @@ using namespace heddle;
 /// to show, and more where they ask for memory or have few multiply-adds each.
 static constexpr int64_t kUnrolledGroups = 4, kFewOps = 4;
 
+/// Groups of inputs before which a tile asks for its own weights: the bytes of
+/// a panel that come from memory in less time than a load from there takes.
+static constexpr int64_t kGroupsAhead = 16;
+/// Columns of a cache line of weights: a group of inputs of one has the bytes
+/// of a sum.
+static constexpr int64_t kLineSums = 64 / sizeof(float);
+
 namespace {
 /// Sums x W for a tile of rows and columns.
 class TileSums {
@@ -34,7 +41,7 @@ public:
         input(op.getInput()), weight(product.flatten(op.getWeight())),
         row(op.getRow()), column(op.getColumn()), rows(op.getRows()),
         columns(op.getColumns()), next(op.getNext()), fetched(op.getFetched()),
-        shift(op.getShift().value_or(0)),
+        isAhead(op.getAhead()), shift(op.getShift().value_or(0)),
         depth(op.getInput().getType().getDimSize(1)),
         lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
 
@@ -66,6 +73,7 @@ private:
   int64_t rows, columns;
   /// The row of W to ask for first, and how many at a time; null for none.
   Value next, fetched;
+  bool isAhead;
   int64_t shift, depth;
   int64_t lanes, vectors;
   /// The first group, and the sums of those before it; null where it is the
@@ -123,6 +131,9 @@ SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
     PanelColumn place = plus(current, v * lanes);
     weights.push_back(
         product.loadWeights(weight, place.panel, g, place.column, lanes));
+    if (isAhead && v * lanes % kLineSums == 0)
+      product.fetchWeights(weight, place.panel, loops.plus(g, kGroupsAhead),
+                           place.column);
   }
   Value k = loops.times(g, product.group());
   for (int64_t r = 0; r < rows; ++r) {

@@ -12,6 +12,9 @@ using namespace llvm;
 
 namespace heddle {
 
+/// What a clone without Git LFS has in place of a large file begins with it.
+static constexpr StringLiteral kLfsPointer = "version https://git-lfs.";
+
 Expected<std::unique_ptr<MemoryBuffer>> mapFile(const Twine &path) {
   std::string name = path.str();
   sys::fs::file_status status;
@@ -21,6 +24,9 @@ Expected<std::unique_ptr<MemoryBuffer>> mapFile(const Twine &path) {
   if (!reason) {
     auto buffer = MemoryBuffer::getFile(name, /*IsText=*/false,
                                         /*RequiresNullTerminator=*/false);
+    if (buffer && (*buffer)->getBuffer().starts_with(kLfsPointer))
+      return makeError("'" + name + "' is only a pointer to the file, which " +
+                       "'git lfs pull' fetches");
     if (buffer)
       return std::move(*buffer);
     reason = buffer.getError();

@@ -24,9 +24,25 @@ static constexpr StringLiteral kTensor = "torch._utils._rebuild_tensor_v2",
                                kOldTensor = "torch._utils._rebuild_tensor",
                                kParameter = "torch._utils._rebuild_parameter";
 
-/// A pickle of protocol 2 with the number 0x1950a86a20f9469cfc6c.
+/// The pickle of the number 0x1950a86a20f9469cfc6c, behind its protocol and,
+/// from 4 on, the length of its frame.
 static constexpr StringLiteral kOldMagic =
-    "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+    "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+static constexpr char kProtocol = '\x80', kFrame = '\x95';
+
+/// The bytes of a file that stand before those of the magic number; nothing
+/// where it does not begin with that.
+static std::optional<size_t> findOldMagic(StringRef bytes) {
+  StringRef rest = bytes;
+  if (!rest.consume_front(StringRef(&kProtocol, 1)) || rest.empty())
+    return std::nullopt;
+  rest = rest.drop_front();
+  if (rest.consume_front(StringRef(&kFrame, 1)))
+    rest = rest.substr(sizeof(uint64_t));
+  if (!rest.starts_with(kOldMagic))
+    return std::nullopt;
+  return bytes.size() - rest.size();
+}
 
 namespace {
 /// The element types of storages.
@@ -109,7 +125,8 @@ static bool readNumbers(const PickleValue &value,
 }
 
 /// A tensor, perhaps as a parameter: (storage, first element, shape, strides,
-/// and what gradients need).
+/// and what gradients need, perhaps that its numbers are negated or conjugate,
+/// which those of no model are).
 static std::optional<View> readView(const PickleValue *value) {
   if (value->isCallOf(kParameter) && value->items.size() > 1)
     value = value->items[1];
@@ -117,6 +134,8 @@ static std::optional<View> readView(const PickleValue *value) {
       value->items.size() < 5)
     return std::nullopt;
   ArrayRef<const PickleValue *> parts = ArrayRef(value->items).drop_front();
+  if (parts.size() > 6 && !parts[6]->items.empty())
+    return std::nullopt;
   std::optional<Storage> storage = readStorage(*parts[0]);
   View view;
   if (!storage || !parts[1]->isInteger() || parts[1]->integer < 0 ||
@@ -215,7 +234,7 @@ Expected<Pickle> TorchReader::readArchive() {
 Expected<Pickle> TorchReader::readSequence() {
   ByteReader reader(bytes);
   StringRef magic;
-  reader.take(kOldMagic.size(), magic);
+  reader.take(*findOldMagic(bytes) + kOldMagic.size(), magic);
   auto next = [&] { return Pickle::read(reader, globals, path, 0); };
   Expected<Pickle> version = next();
   if (!version)
@@ -338,9 +357,17 @@ Error TorchReader::addTensors(const PickleValue &dictionary) {
 
 Expected<std::vector<TensorFile>> TorchReader::read() {
   bool isArchive = isZipArchive(bytes);
-  if (!isArchive && !bytes.starts_with(kOldMagic))
+  if (!isArchive && !findOldMagic(bytes)) {
+    // A pickle that would run something is refused for that.
+    if (bytes.starts_with(StringRef(&kProtocol, 1))) {
+      ByteReader reader(bytes);
+      if (Expected<Pickle> foreign = Pickle::read(reader, globals, path, 0);
+          !foreign)
+        return foreign.takeError();
+    }
     return fail("is no file of torch.save: neither a zip archive nor a "
                 "sequence of pickles");
+  }
   Expected<Pickle> dictionary = isArchive ? readArchive() : readSequence();
   if (!dictionary)
     return dictionary.takeError();

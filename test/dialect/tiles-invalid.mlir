@@ -33,6 +33,14 @@ func.func @linear_tile_c3(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %y: memre
 
 // -----
 
+func.func @linear_tile_c3_ahead(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %y: memref<?x32xf32>, %i: index) {
+  // expected-error @below {{expects either next or ahead}}
+  transformer.linear.tile %x, %w into %y at [%i, %i] next %i fetched %i ahead rows 1 columns 32 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<?x32xf32>, index, index, index, index) -> ()
+  return
+}
+
+// -----
+
 func.func @linear_sums_c1(%x: memref<?x8xf32>, %w: memref<1x8x32xf32>, %s: memref<1x32xf32>, %i: index) {
   // expected-error @below {{expects columns that are a multiple of 8, and of 32 where they are more, found 12}}
   transformer.linear.sums %x, %w into %s at [%i, %i] rows 1 columns 12 : (memref<?x8xf32>, memref<1x8x32xf32>, memref<1x32xf32>, index, index) -> ()

@@ -24,8 +24,8 @@ func.func @sums(%x: memref<?x8xf32>, %w: memref<2x8x32xf32>, %b: memref<33xf32>,
   // CHECK: transformer.linear.sums %arg0, %arg1 into %arg3 at[%arg5, %arg6] next %arg5 fetched %arg7 rows 3 columns 64
   transformer.linear.sums %x, %w into %sums at [%row, %column] next %row fetched %rows rows 3 columns 64
     : (memref<?x8xf32>, memref<2x8x32xf32>, memref<3x64xf32>, index, index, index, index) -> ()
-  // CHECK: transformer.linear.sums %arg0, %arg1 into %arg3 at[%arg5, %arg6] from %arg5 inputs 2 rows 3 columns 64
-  transformer.linear.sums %x, %w into %sums at [%row, %column] from %row inputs 2 rows 3 columns 64
+  // CHECK: transformer.linear.sums %arg0, %arg1 into %arg3 at[%arg5, %arg6] ahead from %arg5 inputs 2 rows 3 columns 64
+  transformer.linear.sums %x, %w into %sums at [%row, %column] ahead from %row inputs 2 rows 3 columns 64
     : (memref<?x8xf32>, memref<2x8x32xf32>, memref<3x64xf32>, index, index, index) -> ()
   // CHECK: transformer.linear.finish %arg3, %arg2 activation gelu residual(%arg4) into %arg4 at[%arg5, %arg6] rows %arg7 columns 64 partial
   transformer.linear.finish %sums, %b activation gelu residual(%y) into %y at [%row, %column] rows %rows columns 64 partial

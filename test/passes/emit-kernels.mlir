@@ -86,6 +86,28 @@ func.func private @masks_columns(%x: memref<?x5xf32>, %w: memref<1x5x32xf32>,
 
 // -----
 
+// A tile that is the first to read its panels asks for each line before it
+// takes it.
+// CHECK-LABEL: @fetches_ahead
+func.func private @fetches_ahead(%x: memref<?x256xf32>,
+    %w: memref<2x256x32xf32>, %sums: memref<3x32xf32>, %row: index,
+    %column: index) {
+  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args
+  // CHECK: vector.load %arg1[%[[PANEL:.*]], %[[K]], %[[COLUMN:.*]]]
+  // CHECK: %[[AHEAD:.*]] = arith.addi %[[K]], %c16
+  // CHECK: memref.prefetch %arg1[%[[PANEL]], %[[AHEAD]], %[[COLUMN]]], read, locality<3>, data
+  // V3: vector.load %arg1
+  // V3-NOT: memref.prefetch
+  // CHECK: vector.load %arg1
+  // CHECK: memref.prefetch %arg1[%[[PANEL]], %[[AHEAD]], %{{.*}}], read, locality<3>, data
+  // CHECK: math.fma
+  transformer.linear.sums %x, %w into %sums at [%row, %column] ahead rows 3 columns 32
+    : (memref<?x256xf32>, memref<2x256x32xf32>, memref<3x32xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
 // Sums go to scratch, and what follows them is a loop over any number of rows.
 // CHECK-LABEL: @finishes_sums
 func.func private @finishes_sums(%x: memref<?x256xf32>, %w: memref<2x256x32xf32>,

@@ -13,15 +13,15 @@ func.func private @fills_registers(%x: memref<?x256xf32>,
   // V4: %[[SUMS:.*]] = memref.alloca() {alignment = 64 : i64} : memref<5x128xf32>
   // CHECK: scf.index_switch
   // CHECK: case 1
-  // V3: linear.sums {{.*}} rows 1 columns 64
+  // V3: linear.sums {{.*}}] rows 1 columns 64
   // V3: linear.finish %[[SUMS]], {{.*}} rows %c1{{.*}} columns 64
   // V3: case 3
-  // V3: linear.sums {{.*}} rows 3 columns 32
+  // V3: linear.sums {{.*}} ahead rows 3 columns 32
   // V3: linear.finish %[[SUMS]], {{.*}} rows %c3{{.*}} columns 32
-  // V4: linear.sums {{.*}} rows 1 columns 128
+  // V4: linear.sums {{.*}}] rows 1 columns 128
   // V4: linear.finish %[[SUMS]], {{.*}} rows %c1{{.*}} columns 128
   // V4: case 3
-  // V4: linear.sums {{.*}} rows 3 columns 128
+  // V4: linear.sums {{.*}} ahead rows 3 columns 128
   // V4: linear.finish %[[SUMS]], {{.*}} rows %c3{{.*}} columns 128
   // CHECK: default
   // V3: scf.for {{.*}} step %c16
@@ -33,8 +33,8 @@ func.func private @fills_registers(%x: memref<?x256xf32>,
   // CHECK: scf.index_switch %[[LEFT:[0-9a-z_]+]]
   // CHECK: case 1
   // CHECK: case 5
-  // V3-NEXT: linear.sums %{{.*}}, %arg1 into %[[SUMS]] at[%[[ROW:.*]], %[[COLUMN:.*]]] rows 5 columns 16
-  // V4-NEXT: linear.sums %{{.*}}, %arg1 into %[[SUMS]] at[%[[ROW:.*]], %[[COLUMN:.*]]] rows 5 columns 64
+  // V3-NEXT: linear.sums %{{.*}}, %arg1 into %[[SUMS]] at[%[[ROW:.*]], %[[COLUMN:.*]]] ahead rows 5 columns 16
+  // V4-NEXT: linear.sums %{{.*}}, %arg1 into %[[SUMS]] at[%[[ROW:.*]], %[[COLUMN:.*]]] ahead rows 5 columns 64
   // CHECK-NOT: linear.finish
   // V3: linear.finish %[[SUMS]], %arg2 into %{{.*}} at[%[[ROW]], %[[COLUMN]]] rows %[[LEFT]] columns 16 :
   // V4: linear.finish %[[SUMS]], %arg2 into %{{.*}} at[%[[ROW]], %[[COLUMN]]] rows %[[LEFT]] columns 64 :

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace heddle;
 using namespace heddle::test;
@@ -129,6 +130,33 @@ TEST_P(BeamSearchTest, a_wide_search_finds_the_best_of_all_sequences) {
       all.extend({}, 0);
       EXPECT_EQ(found[i].front().tokens, all.best) << i << " " << penalty;
       EXPECT_NEAR(found[i].front().score, all.bestScore, 1e-5);
+    }
+  }
+}
+
+// More beams than ids begin with some that are not there: whatever they end
+// with is no hypothesis.
+TEST_P(BeamSearchTest, a_search_wider_than_its_vocabulary) {
+  Model model = load();
+  SearchOptions options;
+  options.useShortlist = false;
+  options.maxLength = 3;
+  options.beams = 16;
+  options.suppress.emplace();
+  for (int32_t id = 3; id < kToyTargetVocabulary; ++id)
+    options.suppress->push_back(id);
+  for (EarlyStopping rule : {EarlyStopping::AtOnce, EarlyStopping::Never}) {
+    options.earlyStopping = rule;
+    for (const auto &hypotheses : search(model, toySources(20), 7, options)) {
+      // One of a token, two of two, and all eight that the limit ends and four
+      // that eos does.
+      EXPECT_EQ(hypotheses.size(), 15u);
+      std::set<Ids> different;
+      for (const Hypothesis &each : hypotheses) {
+        EXPECT_GT(each.sum, -1e6f);
+        different.insert(each.tokens);
+      }
+      EXPECT_EQ(different.size(), hypotheses.size());
     }
   }
 }

@@ -46,7 +46,7 @@ TEST(ManifestTest, reads_every_key) {
   text["generation"] = json::parse(R"({
     "start": 4, "eos": [0, 2], "pad": 1, "suppress": [3], "begin_suppress": [5],
     "bad_words": [[6], [7, 8]], "forced_bos": 9, "forced_eos": 10,
-    "min_length": 11, "max_length": 12, "length_factor": 2.5, "max_source": 13,
+    "min_length": 11, "min_new_tokens": 16, "max_length": 12, "length_factor": 2.5, "max_source": 13,
     "max_target": 14, "max_source_length": 15})");
   text["tokenizer"] = json::parse(R"({"kind": "characters", "source": "ab",
     "target": "cd", "unknown": 3, "bos": 1, "eos": 2})");
@@ -72,6 +72,7 @@ TEST(ManifestTest, reads_every_key) {
   EXPECT_EQ(generation.forcedBos, 9);
   EXPECT_EQ(generation.forcedEos, 10);
   EXPECT_EQ(generation.minLength, 11);
+  EXPECT_EQ(generation.minNewTokens, 16);
   EXPECT_EQ(generation.maxLength, 12);
   EXPECT_EQ(generation.lengthFactor, 2.5);
   EXPECT_EQ(generation.maxSource, 13);

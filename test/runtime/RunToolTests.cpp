@@ -170,8 +170,8 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
                 "--batch has the value " + shown +
                     ", expected a number from 1 to 4096");
   }
-  expectError("toy --min-length 0", "--min-length has the value '0', expected "
-                                    "a number from 1 to 1000000");
+  expectError("toy --min-length -1", "--min-length has the value '-1', "
+                                     "expected a number from 0 to 1000000");
   expectError("toy --min-length 4 --max-length 3",
               "--min-length is 4 but --max-length is 3");
   expectError("toy --max-source 0", "--max-source has the value '0', expected "

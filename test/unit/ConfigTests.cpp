@@ -257,7 +257,12 @@ TEST(HuggingFaceGeneration, CountsGeneratedTokens) {
   has(R"("max_length": 21)", " max_length = 20 ");
   has(R"("max_length": 512)", " max_length = 511 ");
   has(R"("max_length": 50, "max_new_tokens": 7)", " max_length = 7 ");
-  has(R"("min_new_tokens": 3)", " min_length = 4 ");
+  has(R"("min_new_tokens": 3)", " min_new_tokens = 3 ");
+  // They replace min_length.
+  has(R"("min_length": 5, "min_new_tokens": 3)", " min_new_tokens = 3 ");
+  for (const char *both : {R"(, "min_length": 5, "min_new_tokens": 3)",
+                           R"(, "min_length": 5, "min_new_tokens": 0)"})
+    EXPECT_EQ(generationOf(both).find("min_length"), std::string::npos);
   EXPECT_EQ(generationOf("").find("max_length"), std::string::npos);
 }
 

@@ -215,6 +215,12 @@ TEST(MappedFile, RefusesWhatIsNoFile) {
   EXPECT_EQ(sentenceOf(mapFile("/dev/null")),
             "'/dev/null' is not a regular file");
   EXPECT_EQ(sentenceOf(mapFile("/")), "'/' is not a regular file");
+  TemporaryFolder folder;
+  EXPECT_EQ(sentenceOf(mapFile(folder.write(
+                "w.safetensors", "version https://git-lfs.github.com/spec/v1\n"
+                                 "oid sha256:0\nsize 5\n"))),
+            "'F/w.safetensors' is only a pointer to the file, which 'git lfs "
+            "pull' fetches");
   EXPECT_EQ(sentenceOf(mapFile("/none")),
             "cannot read '/none': No such file or directory");
 }
