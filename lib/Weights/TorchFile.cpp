@@ -124,18 +124,27 @@ static bool readNumbers(const PickleValue &value,
   return value.kind == PickleValue::Kind::Tuple;
 }
 
-/// A tensor, perhaps as a parameter: (storage, first element, shape, strides,
-/// and what gradients need, perhaps that its numbers are negated or conjugate,
-/// which those of no model are).
+/// A parameter is a tensor.
+static const PickleValue *getTensor(const PickleValue *value) {
+  bool isParameter = value->isCallOf(kParameter) && value->items.size() > 1;
+  return isParameter ? value->items[1] : value;
+}
+
+/// Whether torch says more of a tensor, such as that its numbers are those of
+/// the storage negated: a dictionary behind what gradients need.
+static bool hasMetadata(const PickleValue *value) {
+  value = getTensor(value);
+  return value->isCallOf(kTensor) && value->items.size() > 7 &&
+         !value->items[7]->items.empty();
+}
+
+/// A tensor: (storage, first element, shape, strides, and what gradients need).
 static std::optional<View> readView(const PickleValue *value) {
-  if (value->isCallOf(kParameter) && value->items.size() > 1)
-    value = value->items[1];
+  value = getTensor(value);
   if (!(value->isCallOf(kTensor) || value->isCallOf(kOldTensor)) ||
       value->items.size() < 5)
     return std::nullopt;
   ArrayRef<const PickleValue *> parts = ArrayRef(value->items).drop_front();
-  if (parts.size() > 6 && !parts[6]->items.empty())
-    return std::nullopt;
   std::optional<Storage> storage = readStorage(*parts[0]);
   View view;
   if (!storage || !parts[1]->isInteger() || parts[1]->integer < 0 ||
@@ -345,6 +354,9 @@ Error TorchReader::addTensors(const PickleValue &dictionary) {
     if (!key.isText() || !isPrintable(key.text))
       return fail("has a key that is a " + getTypeName(key) +
                   " (expected a tensor's name)");
+    if (hasMetadata(&value))
+      return fail("has a negated or conjugate view under the key '" + key.text +
+                  "' (expected a tensor)");
     std::optional<View> view = readView(&value);
     if (!view)
       return fail("has a " + getTypeName(value) + " under the key '" +

@@ -77,7 +77,10 @@ def main():
     save("archive.bin", views(), True)
     save("sequence.bin", views(), False)
     save("protocol-5.bin", views(), True, pickle_protocol=5)
+    for protocol in 3, 4:
+        save(f"sequence-{protocol}.bin", views(), False, pickle_protocol=protocol)
     save("repeated.bin", {"a": torch.ones(1).expand(3, 2)}, True)
+    save("negated.bin", {"a": torch._neg_view(torch.ones(2))}, True)
     save("nested.bin", {"model": {"a": torch.ones(1)}}, True)
     save("exploit-archive.bin", {"a": Exploit()}, True)
     save("exploit-sequence.bin", {"a": Exploit()}, False)

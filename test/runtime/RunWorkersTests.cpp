@@ -114,6 +114,11 @@ TEST_F(RunWorkersTest, files_that_say_something_of_targets) {
               "spaces");
   expectAfter("4\n11\n5\n", 1,
               "line 2 of 'prefixes' has the id 11 but the vocabulary has 11");
+  write("prefixes", "4\n5\n\n");
+  expectError("toy --ids --workers 2 --prefix prefixes",
+              "line 2 of standard input is empty, but line 2 of 'prefixes' has "
+              "a target for it",
+              "1\n\n\n");
 }
 
 TEST_F(RunWorkersTest, output_that_cannot_be_written) {

@@ -84,10 +84,12 @@ TEST_P(TorchFile, HoldsViews) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, TorchFile,
                          testing::Values("archive.bin", "sequence.bin",
-                                         "protocol-5.bin"));
+                                         "protocol-5.bin", "sequence-3.bin",
+                                         "sequence-4.bin"));
 
 TEST(TorchFile, ExecutesNothing) {
-  for (const char *name : {"exploit-archive.bin", "exploit-sequence.bin"}) {
+  for (const char *name :
+       {"exploit-archive.bin", "exploit-sequence.bin", "exploit.bin"}) {
     std::string sentence = refuse(name);
     EXPECT_EQ(sentence.rfind("'F/" + std::string(name) +
                                  "' asks for 'posix.system' at byte ",
@@ -95,12 +97,15 @@ TEST(TorchFile, ExecutesNothing) {
               0u)
         << sentence;
   }
-  EXPECT_EQ(refuse("exploit.bin"),
-            "'F/exploit.bin' is no file of torch.save: neither a zip archive "
-            "nor a sequence of pickles");
 }
 
 TEST(TorchFile, RefusesWhatIsNoStateDictionary) {
+  EXPECT_EQ(sentenceOf(readTorchFile(makeBuffer("\x80\x02N."))),
+            "'file' is no file of torch.save: neither a zip archive nor a "
+            "sequence of pickles");
+  EXPECT_EQ(refuse("negated.bin"),
+            "'F/negated.bin' has a negated or conjugate view under the key 'a' "
+            "(expected a tensor)");
   EXPECT_EQ(refuse("nested.bin"), "'F/nested.bin' has a dict under the key "
                                   "'model' (expected a tensor)");
   EXPECT_EQ(refuse("repeated.bin"),

@@ -216,11 +216,12 @@ TEST(MappedFile, RefusesWhatIsNoFile) {
             "'/dev/null' is not a regular file");
   EXPECT_EQ(sentenceOf(mapFile("/")), "'/' is not a regular file");
   TemporaryFolder folder;
-  EXPECT_EQ(sentenceOf(mapFile(folder.write(
-                "w.safetensors", "version https://git-lfs.github.com/spec/v1\n"
-                                 "oid sha256:0\nsize 5\n"))),
-            "'F/w.safetensors' is only a pointer to the file, which 'git lfs "
-            "pull' fetches");
+  std::string pointer =
+      folder.write("w.bin", "version https://git-lfs.github.com/spec/v1\n");
+  EXPECT_EQ(
+      sentenceOf(mapFile(pointer)),
+      "'" + pointer +
+          "' is only a pointer to the file, which 'git lfs pull' fetches");
   EXPECT_EQ(sentenceOf(mapFile("/none")),
             "cannot read '/none': No such file or directory");
 }
