@@ -327,6 +327,10 @@ Expected<ImportedTokenizer> readByteLevelTokenizer(StringRef folder,
       return ImportedTokenizer();
     if (Error error = readTokenizerJson(*object, whole, vocabulary, files))
       return std::move(error);
+  } else if (sys::fs::exists(inFolder("vocab.json"))) {
+    return makeError("'" + folder +
+                     "' has 'vocab.json' but no 'merges.txt', "
+                     "which says how text becomes its pieces");
   } else {
     return ImportedTokenizer();
   }

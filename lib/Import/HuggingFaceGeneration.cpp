@@ -208,8 +208,10 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
   const json::Value *early = config.readNonNull("early_stopping");
   if (early && *early == json::Value("never"))
     settings.set("early_stopping", builder.getStringAttr("never"));
-  else if (config.boolean("early_stopping", false))
+  else if (early && *early == json::Value(true))
     settings.set("early_stopping", builder.getStringAttr("true"));
+  else if (early && *early != json::Value(false))
+    config.fail("early_stopping", "true, false or \"never\"");
   setCount("no_repeat_ngram",
            config.integer("no_repeat_ngram_size", 0, 0, limit), 0);
   setNumber("repetition_penalty", config.positive("repetition_penalty", 1), 1);

@@ -162,6 +162,10 @@ TEST_F(ByteLevel, NamesWhatItDoesNotRead) {
   add({"merges.txt"});
   EXPECT_EQ(load(), "cannot read 'F/vocab.json': No such file or directory");
   add({"vocab.json"});
+  llvm::sys::fs::remove(folder.path() + "/merges.txt");
+  EXPECT_EQ(load(), "'F' has 'vocab.json' but no 'merges.txt', which says how "
+                    "text becomes its pieces");
+  add({"merges.txt"});
   auto withConfig = [&](const std::string &config) {
     folder.write("tokenizer_config.json", config);
     return load();
