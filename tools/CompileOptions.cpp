@@ -249,6 +249,9 @@ static Error checkTogether(const CompileOptions &options) {
                      "which is not given");
   if (options.output.empty())
     return makeError("no output is given, expected -o FILE");
+  if (options.writeWeights == options.output)
+    return makeError("-o and --write-weights name the same file '" +
+                     options.output + "'");
   if (!options.calibrate.empty() && options.dtype == "f32")
     return makeError("--calibrate compares with f32, which --dtype is");
   if (!options.calibrate.empty() && options.emit != Emit::Artifact)
