@@ -12,15 +12,7 @@
 //   code.<isa>          an ELF shared object for that ISA level
 //   weights             tensors at multiples of kTensorAlignment, memory-mapped
 //   weights.checksums   u64 XXH3 of each kWeightsChunk bytes of `weights`
-//   tokenizer.source    a SentencePiece model   (as the manifest says)
-//   tokenizer.target    a SentencePiece model   (where it differs)
-//   tokenizer.vocabulary  JSON array: piece of each id (SentencePiece pieces
-//                       that are numbered by a vocab.json of their own)
-//   tokenizer.pairs     PairsHeader, u32 mergeBegins[pieceCount + 1], PairMerge
-//                       merges[mergeCount] (of the left pieces in order, each
-//                       by its right piece), u32 textBegins[pieceCount + 1],
-//                       AddedToken added[addedCount], then the bytes of the
-//                       pieces, to which textBegins are offsets
+//   tokenizer.*         tables of pieces, see TokenizerFormat.h
 //   shortlist           ShortlistHeader, u64 offsets[sourceCount + 1], then
 //                       u32 ids[idCount]: source id s admits the target ids
 //                       ids[offsets[s]] ... ids[offsets[s + 1] - 1]
@@ -116,7 +108,7 @@
 // its constructors, running one runs its code. Checksums find damage, not
 // malice. Header, manifest, code and tokenizer are checked at every load,
 // weights and padding only with --verify, since a load stays in milliseconds.
-// One of the two headers of the runtime that the compiler sees.
+// One of the three headers of the runtime that the compiler sees.
 //
 //===----------------------------------------------------------------------===//
 
@@ -128,7 +120,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 5;
+inline constexpr uint32_t kVersion = 6;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;
@@ -165,34 +157,6 @@ struct ShortlistHeader {
   uint64_t idCount;
 };
 static_assert(sizeof(ShortlistHeader) == 24);
-
-/// At the start of the section `tokenizer.pairs`.
-struct PairsHeader {
-  uint32_t pieceCount;
-  uint32_t mergeCount;
-  uint32_t addedCount;
-  uint32_t reserved;
-  /// The piece of each byte; -1 for none.
-  int32_t byteIds[256];
-};
-static_assert(sizeof(PairsHeader) == 1040);
-
-/// Two pieces that may become one; of those of a word the least rank is first.
-struct PairMerge {
-  uint32_t right;
-  uint32_t rank;
-  uint32_t result;
-};
-static_assert(sizeof(PairMerge) == 12);
-
-/// A piece that is found in text as a whole. Flags: 1 takes spaces in front
-/// with it, 2 those behind.
-struct AddedToken {
-  uint32_t id;
-  uint32_t flags;
-};
-static_assert(sizeof(AddedToken) == 8);
-inline constexpr uint32_t kStripsLeft = 1, kStripsRight = 2;
 
 } // namespace heddle::format
 

@@ -10,7 +10,7 @@
 #ifndef HEDDLE_RUNTIME_BYTEPAIRS_H
 #define HEDDLE_RUNTIME_BYTEPAIRS_H
 
-#include "runtime/ArtifactFormat.h"
+#include "runtime/TokenizerFormat.h"
 #include "runtime/Result.h"
 
 #include <cstdint>

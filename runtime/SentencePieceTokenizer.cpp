@@ -1,27 +1,19 @@
-//===- SentencePieceTokenizer.cpp - SentencePiece, as it stands -----------===//
+//===- SentencePieceTokenizer.cpp - The numbers of SentencePiece's pieces -===//
 //
-// Segmentation and joining are the library's; this file numbers the pieces.
-// Marian's own models use the numbers of the SentencePiece model. The Marian
-// models of Hugging Face number the pieces of two SentencePiece models by one
-// vocabulary, in which `>>code<<`, the language to translate into, is a piece
-// that no SentencePiece model knows.
+// SentencePieces.h cuts and joins; this file numbers the pieces. Marian's own
+// models use the numbers of the SentencePiece model. The Marian models of
+// Hugging Face number the pieces of two SentencePiece models by one vocabulary,
+// in which `>>code<<`, the language to translate into, is a piece that no
+// SentencePiece model knows.
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/SentencePieces.h"
 #include "runtime/Tokenizer.h"
 
-#include <nlohmann/json.hpp>
-#include <sentencepiece_processor.h>
-
 #include <algorithm>
-#include <unordered_map>
 
 using namespace heddle;
-using nlohmann::json;
-using sentencepiece::SentencePieceProcessor;
-
-/// U+2581, which SentencePiece writes for a space.
-static constexpr std::string_view kSpacePiece = "\xE2\x96\x81";
 
 namespace {
 
@@ -41,58 +33,34 @@ private:
   Result<std::vector<int32_t>> pieces(std::string_view text) const override;
   Result<std::vector<int32_t>>
   targetPieces(std::string_view text) const override;
-  Result<std::vector<int32_t>> read(std::string_view text,
-                                    const SentencePieceProcessor &model) const;
-
-  Status loadModel(const Artifact &artifact, const std::string &name,
-                   SentencePieceProcessor &model);
-  Status loadVocabulary(std::string_view text, int32_t size);
-  int32_t idOf(const std::string &piece) const;
+  /// The ids of a text by one of the models, which numbers its pieces itself
+  /// where there is no vocabulary; `numbers` are the vocabulary's for it.
+  std::vector<int32_t> read(std::string_view text, const SentencePieces &model,
+                            const int32_t *numbers) const;
+  int32_t idOf(std::string_view piece) const;
 
   int32_t unknown;
   /// What ids are above those of the model.
   int32_t offset;
   std::vector<int32_t> special;
-  SentencePieceProcessor source;
-  SentencePieceProcessor separateTarget;
-  SentencePieceProcessor *target = &source;
-  /// With a vocabulary of its own: the piece of each id, and its inverse.
-  std::vector<std::string> vocabulary;
-  std::unordered_map<std::string, int32_t> ids;
+  std::optional<SentencePieces> source;
+  /// Where it differs.
+  std::optional<SentencePieces> target;
+  std::optional<PieceNumbers> vocabulary;
 };
 
 } // namespace
 
-Status SentencePieceTokenizer::loadModel(const Artifact &artifact,
-                                         const std::string &name,
-                                         SentencePieceProcessor &model) {
+static Status loadModel(const Artifact &artifact, const char *name,
+                        std::optional<SentencePieces> &model) {
   std::optional<std::string_view> bytes = artifact.section(name);
   if (!bytes)
     return Status::error("'", artifact.path(), "' has no section '", name,
                          "', which its tokenizer needs");
-  if (!model.LoadFromSerializedProto(*bytes).ok())
-    return Status::error("'", artifact.path(), "' has a section '", name,
-                         "' that is not a SentencePiece model");
-  return Status::success();
-}
-
-Status SentencePieceTokenizer::loadVocabulary(std::string_view text,
-                                              int32_t size) {
-  json document = json::parse(text.begin(), text.end(), /*cb=*/nullptr,
-                              /*allow_exceptions=*/false);
-  if (!document.is_array())
-    return Status::error("section 'tokenizer.vocabulary' is not a JSON array");
-  if (document.size() > size_t(size))
-    return Status::error("section 'tokenizer.vocabulary' has ", document.size(),
-                         " pieces but the vocabulary has ", size);
-  for (const json &piece : document) {
-    if (!piece.is_string())
-      return Status::error("section 'tokenizer.vocabulary' has ",
-                           piece.type_name(), " at id ", vocabulary.size(),
-                           ", expected a string");
-    vocabulary.push_back(piece.get<std::string>());
-    ids.emplace(vocabulary.back(), int32_t(vocabulary.size() - 1));
-  }
+  Result<SentencePieces> parsed = SentencePieces::parse(*bytes, name);
+  if (!parsed.ok())
+    return parsed.status();
+  model = *parsed;
   return Status::success();
 }
 
@@ -101,70 +69,70 @@ Status SentencePieceTokenizer::load(const Artifact &artifact,
   if (Status status = loadModel(artifact, "tokenizer.source", source);
       !status.ok())
     return status;
-  if (artifact.section("tokenizer.target")) {
-    if (Status status = loadModel(artifact, "tokenizer.target", separateTarget);
+  if (artifact.section("tokenizer.target"))
+    if (Status status = loadModel(artifact, "tokenizer.target", target);
         !status.ok())
       return status;
-    target = &separateTarget;
+  if (std::optional<std::string_view> section =
+          artifact.section("tokenizer.vocabulary")) {
+    Result<PieceNumbers> numbers = PieceNumbers::parse(
+        *section,
+        std::min(manifest.sourceVocabulary, manifest.targetVocabulary), *source,
+        target ? *target : *source);
+    if (!numbers.ok())
+      return numbers.status();
+    vocabulary = *numbers;
+    return Status::success();
   }
-  if (std::optional<std::string_view> text =
-          artifact.section("tokenizer.vocabulary"))
-    return loadVocabulary(
-        *text, std::min(manifest.sourceVocabulary, manifest.targetVocabulary));
   // Every id of the model is an index into the embedding.
-  if (source.GetPieceSize() > manifest.sourceVocabulary - offset)
+  if (source->pieceCount() > manifest.sourceVocabulary - offset)
     return Status::error("section 'tokenizer.source' has ",
-                         source.GetPieceSize(), " pieces from ", offset,
+                         source->pieceCount(), " pieces from ", offset,
                          " on, but the source vocabulary has ",
                          manifest.sourceVocabulary);
   return Status::success();
 }
 
-int32_t SentencePieceTokenizer::idOf(const std::string &piece) const {
-  auto found = ids.find(piece);
-  return found == ids.end() ? unknown : found->second;
+int32_t SentencePieceTokenizer::idOf(std::string_view piece) const {
+  int32_t id = vocabulary->find(piece);
+  return id < 0 ? unknown : id;
 }
 
-/// The ids of a text by one of the models, which numbers its pieces itself
-/// where there is no vocabulary.
-Result<std::vector<int32_t>>
-SentencePieceTokenizer::read(std::string_view text,
-                             const SentencePieceProcessor &model) const {
-  std::vector<int32_t> result;
-  sentencepiece::util::Status status;
-  if (vocabulary.empty()) {
-    status = model.Encode(text, &result);
-    if (offset)
-      for (int32_t &id : result)
-        id = id == model.unk_id() ? unknown : id + offset;
-  } else {
-    std::vector<std::string> segments;
-    status = model.Encode(text, &segments);
-    for (const std::string &segment : segments)
-      result.push_back(idOf(segment));
+std::vector<int32_t>
+SentencePieceTokenizer::read(std::string_view text, const SentencePieces &model,
+                             const int32_t *numbers) const {
+  CutText cut = model.cut(text);
+  std::vector<int32_t> ids;
+  ids.reserve(cut.pieces.size() + 3); // What stands around them.
+  for (const CutText::Piece &piece : cut.pieces) {
+    bool isUnknown = piece.id == model.unknown();
+    if (!vocabulary)
+      ids.push_back(isUnknown && offset ? unknown : piece.id + offset);
+    else if (isUnknown) // The vocabulary may know the characters.
+      ids.push_back(idOf(cut.textOf(piece)));
+    else
+      ids.push_back(numbers[piece.id] < 0 ? unknown : numbers[piece.id]);
   }
-  if (!status.ok())
-    return Status::error("SentencePiece cannot read the text: ",
-                         status.message());
-  return result;
+  return ids;
 }
 
 Result<std::vector<int32_t>>
 SentencePieceTokenizer::pieces(std::string_view text) const {
+  const int32_t *numbers = vocabulary ? vocabulary->sourceIds() : nullptr;
   size_t codeEnd = text.find("<<");
-  if (vocabulary.empty() || text.substr(0, 2) != ">>" ||
+  if (!vocabulary || text.substr(0, 2) != ">>" ||
       codeEnd == std::string_view::npos)
-    return read(text, source);
-  int32_t code = idOf(std::string(text.substr(0, codeEnd + 2)));
-  Result<std::vector<int32_t>> result = read(text.substr(codeEnd + 2), source);
-  if (result.ok())
-    result->insert(result->begin(), code);
-  return result;
+    return read(text, *source, numbers);
+  int32_t code = idOf(text.substr(0, codeEnd + 2));
+  std::vector<int32_t> ids = read(text.substr(codeEnd + 2), *source, numbers);
+  ids.insert(ids.begin(), code);
+  return ids;
 }
 
 Result<std::vector<int32_t>>
 SentencePieceTokenizer::targetPieces(std::string_view text) const {
-  return read(text, *target);
+  return read(text, target ? *target : *source,
+              vocabulary ? vocabulary->targetIds() : nullptr);
 }
 
 /// Python's str.strip, of ASCII.
@@ -177,28 +145,21 @@ static std::string strip(const std::string &text) {
 
 std::string
 SentencePieceTokenizer::decode(const std::vector<int32_t> &targetIds) const {
+  const SentencePieces &model = target ? *target : *source;
+  const PieceTexts &texts = vocabulary ? vocabulary->texts() : model.texts();
   std::vector<int32_t> kept;
-  int64_t size = vocabulary.empty() ? target->GetPieceSize()
-                                    : static_cast<int64_t>(vocabulary.size());
   for (int32_t id : targetIds)
-    if (id >= offset && id - offset < size &&
+    if (id >= offset && uint32_t(id - offset) < texts.count &&
         !std::binary_search(special.begin(), special.end(), id))
       kept.push_back(id - offset);
 
-  std::string text;
-  if (vocabulary.empty()) {
-    target->Decode(kept, &text).IgnoreError(); // All ids are in range.
-    // As transformers' tokenizers do, not Marian.
+  std::string text = model.join(kept, texts);
+  if (!vocabulary) // As transformers' tokenizers do, not Marian.
     return offset ? strip(text) : text;
-  }
-  std::vector<std::string> segments;
-  for (int32_t id : kept)
-    segments.push_back(vocabulary[id]);
-  target->Decode(segments, &text).IgnoreError(); // Unknown pieces stay as text.
   // MarianTokenizer.convert_tokens_to_string: pieces that the target model
   // does not know keep their mark, and the ends are stripped.
-  for (size_t at = 0; (at = text.find(kSpacePiece, at)) != std::string::npos;)
-    text.replace(at, kSpacePiece.size(), " ");
+  for (size_t at = 0; (at = text.find(kSpaceMark, at)) != std::string::npos;)
+    text.replace(at, kSpaceMark.size(), " ");
   return strip(text);
 }
 

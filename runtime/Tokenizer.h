@@ -71,7 +71,7 @@ makeCharacterTokenizer(const TokenizerDescription &description);
 /// SentencePiece, its pieces numbered by the model itself or by the section
 /// tokenizer.vocabulary: then a leading `>>code<<` of the text is one piece, as
 /// in transformers' MarianTokenizer; or by the model plus an offset, as in
-/// those of mBART and Pegasus. Implemented by the library.
+/// those of mBART and Pegasus. The artifact must stay.
 Result<std::unique_ptr<Tokenizer>>
 makeSentencePieceTokenizer(const Artifact &artifact, const Manifest &manifest);
 

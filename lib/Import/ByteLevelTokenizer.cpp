@@ -10,7 +10,7 @@
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
-#include "runtime/ArtifactFormat.h"
+#include "runtime/TokenizerFormat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

@@ -7,7 +7,7 @@
 
 #include "lib/Import/BytePairTable.h"
 #include "lib/Weights/Error.h"
-#include "runtime/ArtifactFormat.h"
+#include "runtime/TokenizerFormat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/ConvertUTF.h"

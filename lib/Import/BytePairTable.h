@@ -22,7 +22,7 @@ struct BytePairVocabulary {
   std::vector<std::pair<uint32_t, uint32_t>> added;
 };
 
-/// The section `tokenizer.pairs`, see runtime/ArtifactFormat.h. Fails where a
+/// The section `tokenizer.pairs`, see runtime/TokenizerFormat.h. Fails where a
 /// merge is of pieces that are not there or gives one; `path` is where they
 /// stand.
 llvm::Expected<std::string>

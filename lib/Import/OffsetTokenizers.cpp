@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/OffsetTokenizers.h"
-#include "lib/Import/SentencePieceModel.h"
+#include "lib/Import/SentencePieceTable.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "llvm/ADT/STLExtras.h"
@@ -37,19 +37,20 @@ static std::string inFolder(StringRef folder, StringRef name) {
 }
 
 /// The manifest of a model whose ids are those of `model` plus `offset`.
-static Expected<ImportedTokenizer> describe(SentencePieceModel model,
+static Expected<ImportedTokenizer> describe(const SentencePieceModel &model,
                                             StringRef path, int64_t offset,
                                             int64_t idCount,
                                             int64_t vocabulary) {
   if (idCount > vocabulary)
-    return makeError("'" + path + "' has " + Twine(model.pieceCount) +
+    return makeError("'" + path + "' has " + Twine(model.pieceCount()) +
                      " pieces, which with special tokens are " +
                      Twine(idCount) + ", but the vocabulary has " +
                      Twine(vocabulary));
   ImportedTokenizer tokenizer;
   tokenizer.manifest =
       json::Object{{"kind", "sentencepiece"}, {"offset", offset}};
-  tokenizer.sections.push_back({"tokenizer.source", std::move(model.bytes)});
+  tokenizer.sections.push_back(
+      {"tokenizer.source", buildSentencePieceTable(model)});
   return tokenizer;
 }
 
@@ -93,7 +94,7 @@ Expected<ImportedTokenizer> readMBartTokenizer(StringRef folder,
   // Where nothing says which of the two it is, the vocabulary has room for the
   // languages of one.
   constexpr int64_t offset = 1, maskCount = 1;
-  bool hasRoom = vocabulary >= model->pieceCount + offset +
+  bool hasRoom = vocabulary >= model->pieceCount() + offset +
                                    int64_t(std::size(kLanguages)) + maskCount;
   Expected<std::string> name =
       readField(*config, "tokenizer_class", classes[hasRoom ? 2 : 0], classes,
@@ -112,12 +113,11 @@ Expected<ImportedTokenizer> readMBartTokenizer(StringRef folder,
   // fairseq's <s>, <pad>, </s>, <unk> for the model's <unk>, <s>, </s>; behind
   // the pieces the languages and <mask>.
   constexpr int64_t pad = 1, eos = 2, unknown = 3;
-  int64_t firstLanguage = model->pieceCount + offset,
+  int64_t firstLanguage = model->pieceCount() + offset,
           mask = firstLanguage + int64_t(languages.size());
   int64_t code =
       firstLanguage + (llvm::find(languages, *language) - languages.begin());
-  auto tokenizer =
-      describe(std::move(*model), path, offset, mask + 1, vocabulary);
+  auto tokenizer = describe(*model, path, offset, mask + 1, vocabulary);
   if (!tokenizer)
     return tokenizer;
   json::Array special{0, pad, eos, unknown};
@@ -147,12 +147,9 @@ Expected<ImportedTokenizer> readPegasusTokenizer(StringRef folder,
   Expected<SentencePieceModel> model = readSentencePieceModel(path);
   if (!model)
     return model.takeError();
-  if (model->unknown < 0)
-    return makeError("'" + path + "' has no piece for unknown characters");
   int64_t unknown = model->unknown + offset,
-          idCount = model->pieceCount + offset;
-  auto tokenizer =
-      describe(std::move(*model), path, offset, idCount, vocabulary);
+          idCount = model->pieceCount() + offset;
+  auto tokenizer = describe(*model, path, offset, idCount, vocabulary);
   if (!tokenizer)
     return tokenizer;
   json::Array special;

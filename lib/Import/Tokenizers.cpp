@@ -1,13 +1,13 @@
 //===- Tokenizers.cpp - What turns text into ids --------------------------===//
 //
-// A model is loaded once with the library that the runtime will use, so that
-// what it cannot read is refused here. Every id that a tokenizer can yield must
-// be one of the model's vocabulary: the embedding trusts it.
+// Models are read here once and become the tables that the runtime uses, so
+// that what it could not read is refused here. Every id that a tokenizer can
+// yield must be one of the model's vocabulary: the embedding trusts it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers.h"
-#include "lib/Import/SentencePieceModel.h"
+#include "lib/Import/SentencePieceTable.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
@@ -26,8 +26,8 @@ readNumberingModel(const VocabularyFile &file) {
   Expected<SentencePieceModel> model = readSentencePieceModel(file.path);
   if (!model)
     return model;
-  if (model->pieceCount != file.size)
-    return makeError("'" + file.path + "' has " + Twine(model->pieceCount) +
+  if (model->pieceCount() != file.size)
+    return makeError("'" + file.path + "' has " + Twine(model->pieceCount()) +
                      " pieces but the model's vocabulary has " +
                      Twine(file.size));
   if (model->eos < 0)
@@ -51,10 +51,10 @@ readSentencePieceTokenizer(const VocabularyFile &source,
                                     {"unknown", sourceModel->unknown},
                                     {"special", json::Array{targetModel->eos}}};
   tokenizer.sections.push_back(
-      {"tokenizer.source", std::move(sourceModel->bytes)});
+      {"tokenizer.source", buildSentencePieceTable(*sourceModel)});
   if (source.path != target.path)
     tokenizer.sections.push_back(
-        {"tokenizer.target", std::move(targetModel->bytes)});
+        {"tokenizer.target", buildSentencePieceTable(*targetModel)});
   return tokenizer;
 }
 
@@ -135,13 +135,13 @@ readNumberedTokenizer(StringRef source, StringRef target,
                                     {"eos", *eos},
                                     {"unknown", *unknown},
                                     {"special", std::move(special)}};
-  std::string json;
-  raw_string_ostream(json) << json::Value(json::Array(*pieces));
   tokenizer.sections.push_back(
-      {"tokenizer.source", std::move(sourceModel->bytes)});
+      {"tokenizer.source", buildSentencePieceTable(*sourceModel)});
   tokenizer.sections.push_back(
-      {"tokenizer.target", std::move(targetModel->bytes)});
-  tokenizer.sections.push_back({"tokenizer.vocabulary", std::move(json)});
+      {"tokenizer.target", buildSentencePieceTable(*targetModel)});
+  tokenizer.sections.push_back(
+      {"tokenizer.vocabulary",
+       buildVocabularyTable(*pieces, *sourceModel, *targetModel)});
   return tokenizer;
 }
 

@@ -160,9 +160,9 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
     return *reinterpret_cast<format::Header *>(bytes.data());
   };
   std::string bytes = valid();
-  header(bytes).version = 6;
+  header(bytes).version = 7;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 6 but this runtime reads version 5");
+            "'F' has format version 7 but this runtime reads version 6");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;
   EXPECT_EQ(messageOf(bytes),

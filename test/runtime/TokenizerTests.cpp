@@ -1,7 +1,7 @@
 //===- TokenizerTests.cpp - Text to ids and back --------------------------===//
 //
-// Character tables are tested on their own. The SentencePiece models come from
-// the folder of shared models; without it their tests skip.
+// Characters and their tables; the tables of other tokenizers are written by
+// lib/Import, whose tests are in test/unit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,10 +9,6 @@
 
 #include "runtime/Tokenizer.h"
 #include "runtime/Utf8.h"
-
-#include <filesystem>
-#include <fstream>
-#include <thread>
 
 using namespace heddle;
 using namespace heddle::test;
@@ -123,153 +119,4 @@ TEST_F(CharacterTokenizerTest, tables_may_be_empty) {
   auto empty = makeCharacterTokenizer(TokenizerDescription());
   EXPECT_EQ(encode(*empty, "ab"), (Ids{0, 0}));
   EXPECT_EQ(empty->decode({0, 1}), "");
-}
-
-namespace {
-
-class SentencePieceTest : public testing::Test {
-protected:
-  /// The content of a shared model's file; the test skips without it.
-  static std::string shared(const std::string &name) {
-    return readFile(std::string(HEDDLE_SHARED_MODELS) + "/" + name);
-  }
-
-  /// A tokenizer from sections and the manifest's tokenizer object.
-  static Result<std::unique_ptr<Tokenizer>>
-  make(ArtifactBuilder builder, const json &description, int32_t vocabulary) {
-    json text = toyManifest();
-    text["vocabulary"] = {{"source", vocabulary}, {"target", vocabulary}};
-    text["tokenizer"] = description;
-    text["entries"] = json::array();
-    Result<Manifest> manifest = parseManifest(text.dump());
-    if (!manifest.ok())
-      return manifest.status();
-    TemporaryFile file(builder.build());
-    Result<Artifact> artifact = Artifact::open(file.path());
-    if (!artifact.ok())
-      return artifact.status();
-    return makeTokenizer(*artifact, *manifest);
-  }
-
-  static json plain() {
-    return {{"kind", "sentencepiece"},
-            {"eos", 0},
-            {"unknown", 1},
-            {"special", {0}}};
-  }
-};
-
-} // namespace
-
-TEST_F(SentencePieceTest, matches_the_reference) {
-  std::string model = shared("bergamot-en-pt/vocab.enpt.spm");
-  if (model.empty())
-    GTEST_SKIP() << "no shared models";
-  auto made =
-      make(ArtifactBuilder().add("tokenizer.source", model), plain(), 32000);
-  ASSERT_TRUE(made.ok()) << made.message();
-  const Tokenizer &tokenizer = **made;
-  std::ifstream lines(std::string(HEDDLE_SHARED_MODELS) +
-                      "/bergamot-en-pt/expected.jsonl");
-  size_t count = 0;
-  for (std::string line; std::getline(lines, line); ++count) {
-    json expected = json::parse(line);
-    EXPECT_EQ(encode(tokenizer, expected["src"].get<std::string>()),
-              expected["ids"].get<Ids>());
-    EXPECT_EQ(tokenizer.decode(expected["out"].get<Ids>()),
-              expected["text"].get<std::string>());
-  }
-  EXPECT_EQ(count, 300u);
-}
-
-TEST_F(SentencePieceTest, reads_any_bytes) {
-  std::string model = shared("bergamot-en-pt/vocab.enpt.spm");
-  if (model.empty())
-    GTEST_SKIP() << "no shared models";
-  auto made =
-      make(ArtifactBuilder().add("tokenizer.source", model), plain(), 32000);
-  ASSERT_TRUE(made.ok()) << made.message();
-  const Tokenizer &tokenizer = **made;
-  EXPECT_EQ(encode(tokenizer, ""), Ids());
-  EXPECT_EQ(encode(tokenizer, "  \t "), Ids());
-  // Damaged UTF-8 is an unknown piece.
-  Ids damaged = encode(tokenizer, "a");
-  damaged.insert(damaged.end() - 1, 1);
-  EXPECT_EQ(encode(tokenizer, "a\xFF"), damaged);
-  EXPECT_FALSE(encode(tokenizer, std::string("a\0b\xC3", 4)).empty());
-  EXPECT_EQ(tokenizer.decode({}), "");
-  EXPECT_EQ(tokenizer.decode({-5, 32000, 1 << 30}), "");
-}
-
-TEST_F(SentencePieceTest, a_vocabulary_numbers_the_pieces) {
-  std::string source = shared("opus-mt-en-mg-config/source.spm");
-  std::string target = shared("opus-mt-en-mg-config/target.spm");
-  json vocabulary = json::parse(shared("opus-mt-en-mg-config/vocab.json"),
-                                nullptr, /*allow_exceptions=*/false);
-  if (source.empty() || !vocabulary.is_object())
-    GTEST_SKIP() << "no shared models";
-  std::vector<std::string> pieces(vocabulary.size() + 1);
-  for (const auto &item : vocabulary.items())
-    pieces.at(item.value().get<size_t>()) = item.key();
-  pieces.back() = ">>plt<<";
-  auto idOf = [&](const char *piece) {
-    return int32_t(std::find(pieces.begin(), pieces.end(), piece) -
-                   pieces.begin());
-  };
-  json description = plain();
-  description["special"] = {0, 1, idOf("<pad>")};
-  auto made = make(ArtifactBuilder()
-                       .add("tokenizer.source", source)
-                       .add("tokenizer.target", target)
-                       .add("tokenizer.vocabulary", json(pieces).dump()),
-                   description, int32_t(pieces.size()));
-  ASSERT_TRUE(made.ok()) << made.message();
-  const Tokenizer &tokenizer = **made;
-
-  Ids the = {idOf("\xE2\x96\x81the"), 0};
-  EXPECT_EQ(encode(tokenizer, "the"), the);
-  // A language code is one piece, known or not.
-  EXPECT_EQ(encode(tokenizer, ">>plt<< the"),
-            (Ids{idOf(">>plt<<"), the[0], 0}));
-  EXPECT_EQ(encode(tokenizer, ">>xxx<<the"), (Ids{1, the[0], 0}));
-  EXPECT_EQ(encode(tokenizer, ">>plt<<"), (Ids{idOf(">>plt<<"), 0}));
-  EXPECT_GT(encode(tokenizer, ">>plt the").size(), 3u);
-  EXPECT_EQ(encode(tokenizer, ""), Ids());
-  // Segments of the source, joined; special ids leave no text.
-  Ids sentence = encode(tokenizer, "The attention in a sentence.");
-  sentence.insert(sentence.begin(), {idOf("<pad>"), 1});
-  EXPECT_EQ(tokenizer.decode(sentence), "The attention in a sentence.");
-  EXPECT_EQ(tokenizer.decode({idOf("\xE2\x96\x81the"), int32_t(pieces.size()),
-                              -1, idOf("s")}),
-            "thes");
-}
-
-TEST_F(SentencePieceTest, refuses_what_it_cannot_use) {
-  auto message = [](const ArtifactBuilder &builder, int32_t vocabulary) {
-    auto made = make(builder, plain(), vocabulary);
-    std::string text = made.ok() ? "made" : made.message();
-    return text.substr(
-        text.find("' ") == std::string::npos ? 0 : text.find("' ") + 2);
-  };
-  EXPECT_EQ(message(ArtifactBuilder(), 32000),
-            "has no section 'tokenizer.source', which its tokenizer needs");
-  EXPECT_EQ(message(ArtifactBuilder().add("tokenizer.source", "hello"), 32000),
-            "has a section 'tokenizer.source' that is not a SentencePiece "
-            "model");
-  std::string model = shared("bergamot-en-pt/vocab.enpt.spm");
-  if (model.empty())
-    GTEST_SKIP() << "no shared models";
-  ArtifactBuilder builder;
-  builder.add("tokenizer.source", model);
-  EXPECT_EQ(message(builder, 31999),
-            "has 32000 pieces from 0 on, but the source vocabulary has 31999");
-  auto withVocabulary = [&](const char *text) {
-    return message(ArtifactBuilder(builder).add("tokenizer.vocabulary", text),
-                   2);
-  };
-  EXPECT_EQ(withVocabulary("{"), "is not a JSON array");
-  EXPECT_EQ(withVocabulary("[\"a\", \"b\", \"c\"]"),
-            "has 3 pieces but the vocabulary has 2");
-  EXPECT_EQ(withVocabulary("[\"a\", 7]"),
-            "has number at id 1, expected a string");
 }

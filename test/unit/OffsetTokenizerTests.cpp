@@ -1,9 +1,7 @@
 //===- OffsetTokenizerTests.cpp - SentencePiece beside transformers -------===//
 
-#include "FileBuilders.h"
-#include "lib/Artifact/ArtifactWriter.h"
+#include "TokenizerLoader.h"
 #include "lib/Import/OffsetTokenizers.h"
-#include "runtime/Tokenizer.h"
 #include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 
@@ -58,51 +56,15 @@ protected:
   TemporaryFolder folder;
 };
 
-/// What the runtime makes of an imported tokenizer.
-std::unique_ptr<Tokenizer> load(const TemporaryFolder &folder,
-                                const ImportedTokenizer &imported,
-                                int64_t vocabulary) {
-  ArtifactContents contents;
-  contents.manifest = "{}";
-  contents.imported = imported.sections;
-  std::string path = folder.path() + "/artifact";
-  EXPECT_TRUE(bool(writeArtifact(path, contents)));
-  auto artifact = Artifact::open(path);
-  if (!artifact.ok()) {
-    ADD_FAILURE() << artifact.message();
-    return nullptr;
-  }
-  Manifest manifest;
-  manifest.sourceVocabulary = manifest.targetVocabulary = int32_t(vocabulary);
-  TokenizerDescription &tokenizer = manifest.tokenizer;
-  tokenizer.kind = TokenizerDescription::Kind::SentencePiece;
-  auto integer = [&](const char *key) {
-    return imported.manifest.getInteger(key);
-  };
-  tokenizer.bos = integer("bos");
-  tokenizer.eos = integer("eos");
-  tokenizer.language = integer("language");
-  tokenizer.unknown = *integer("unknown");
-  tokenizer.offset = integer("offset").value_or(0);
-  for (const llvm::json::Value &id : *imported.manifest.getArray("special"))
-    tokenizer.special.push_back(*id.getAsInteger());
-  auto made = makeTokenizer(*artifact, manifest);
-  EXPECT_TRUE(made.ok());
-  return made.ok() ? std::move(*made) : nullptr;
-}
-
 TEST_P(OffsetTokenizer, AgreesWithTransformers) {
   auto imported = read(GetParam().vocabulary);
   ASSERT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
-  auto tokenizer = load(folder, *imported, GetParam().vocabulary);
-  ASSERT_TRUE(tokenizer);
+  LoadedTokenizer tokenizer(*imported, GetParam().vocabulary);
+  ASSERT_TRUE(bool(tokenizer)) << tokenizer.message();
   std::string golden = GetParam().name;
   for (auto [text, row] :
-       llvm::zip_equal(readLines("texts"), readLines(golden + "/ids"))) {
-    auto ids = tokenizer->encode(text);
-    ASSERT_TRUE(ids.ok());
-    EXPECT_EQ(*ids, parseIds(row)) << text;
-  }
+       llvm::zip_equal(readLines("texts"), readLines(golden + "/ids")))
+    EXPECT_EQ(tokenizer.encode(text), parseIds(row)) << text;
   for (auto [row, text] : llvm::zip_equal(readLines(golden + "/drawn"),
                                           readLines(golden + "/decoded")))
     EXPECT_EQ(tokenizer->decode(parseIds(row)), text) << row;

@@ -15,10 +15,11 @@ const char *const kVocabulary = HEDDLE_MODELS "/bergamot-en-pt/vocab.enpt.spm";
 TEST(SentencePieceModel, HasPiecesAndSpecialIds) {
   auto model = readSentencePieceModel(kVocabulary);
   ASSERT_TRUE(bool(model)) << llvm::toString(model.takeError());
-  EXPECT_EQ(model->pieceCount, 32000);
+  EXPECT_EQ(model->pieceCount(), 32000);
   EXPECT_EQ(model->eos, 0);
   EXPECT_EQ(model->unknown, 1);
-  EXPECT_EQ(model->bytes, readFile(kVocabulary));
+  EXPECT_EQ(model->kind, SentencePieceModel::Kind::Unigram);
+  EXPECT_EQ(model->pieces[2].text, ",");
 }
 
 TEST(SentencePieceModel, RefusesDamagedTables) {
@@ -41,10 +42,11 @@ TEST(SentencePieceModel, RefusesDamagedTables) {
 TEST(SentencePieceModel, RefusesOtherFiles) {
   TemporaryFolder folder;
   std::string path = folder.write("vocab.spm", "a text, not a model");
-  EXPECT_EQ(sentenceOf(readSentencePieceModel(path)).substr(0, path.size() + 2),
-            "'" + path + "'");
+  EXPECT_EQ(sentenceOf(readSentencePieceModel(path)),
+            "'" + path + "' is not a SentencePiece model");
   std::string empty = folder.write("empty.spm", "");
-  EXPECT_NE(sentenceOf(readSentencePieceModel(empty)), "");
+  EXPECT_EQ(sentenceOf(readSentencePieceModel(empty)),
+            "'" + empty + "' is not a SentencePiece model");
 }
 
 TEST(Tokenizer, MustNumberTheVocabulary) {
@@ -70,8 +72,6 @@ TEST(Tokenizer, MarianMtNumbersPiecesByVocabJson) {
                                                      {"special", {0, 1, 4}}}));
   ASSERT_EQ(tokenizer->sections.size(), 3u);
   EXPECT_EQ(tokenizer->sections[2].name, "tokenizer.vocabulary");
-  EXPECT_EQ(tokenizer->sections[2].bytes,
-            "[\"</s>\",\"<unk>\",\"\u2581a\",\"\",\"<pad>\"]");
 }
 
 TEST(Tokenizer, MarianMtRefusesWrongNumbers) {

@@ -1,0 +1,48 @@
+//===- SentencePieceSamples.h - Models and texts to cut ---------*- C++ -*-===//
+//
+// SentencePiece 0.1.97 is the oracle: its trainer makes small models with every
+// option that matters, and its processor says what their ids and texts are.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
+#define HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace heddle::test {
+
+/// The file of a model that the library's trainer makes of text in English and
+/// Portuguese; `options` are those of its command line.
+std::string trainSentencePiece(const std::string &options);
+
+/// The model with every third ordinary piece of more than a character marked as
+/// one that is only on the way to others.
+std::string markUnused(const std::string &model);
+
+/// Draws lines of many scripts: words of real texts, characters of ranges of
+/// Unicode, pieces of a model, special tokens, spaces of all kinds, and bytes
+/// that are damaged.
+class LineDrawer {
+public:
+  LineDrawer(uint32_t seed, std::vector<std::string> pieces);
+
+  /// A line of up to some 200 bytes.
+  std::string drawLine();
+  /// A line of at least that many bytes.
+  std::string drawLong(size_t size);
+
+private:
+  size_t below(size_t bound) { return random() % bound; }
+  std::string drawPart();
+
+  std::mt19937 random;
+  std::vector<std::string> pieces, words;
+};
+
+} // namespace heddle::test
+
+#endif // HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H

@@ -1,0 +1,170 @@
+//===- SentencePieceTests.cpp - Cutting and joining as the library --------===//
+//
+// Ids and texts are compared with those of SentencePiece 0.1.97, which only
+// tests link.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FileBuilders.h"
+#include "SentencePieceSamples.h"
+#include "lib/Import/SentencePieceTable.h"
+#include "runtime/SentencePieces.h"
+#include <gtest/gtest.h>
+#include <sentencepiece_processor.h>
+
+using namespace heddle;
+using namespace heddle::test;
+using sentencepiece::SentencePieceProcessor;
+
+namespace {
+
+/// A model, where it comes from and how many lines are compared.
+struct Case {
+  const char *name;
+  /// Of the trainer; nothing for the default model.
+  const char *options;
+  int lines = 2000;
+  bool hasUnused = false;
+};
+
+void PrintTo(const Case &aCase, std::ostream *stream) { *stream << aCase.name; }
+
+const char kDefaultModel[] = HEDDLE_MODELS "/bergamot-en-pt/vocab.enpt.spm";
+
+class SentencePieceOracle : public testing::TestWithParam<Case> {
+protected:
+  void SetUp() override {
+    const Case &model = GetParam();
+    std::string bytes = model.options ? trainSentencePiece(model.options)
+                                      : readFile(kDefaultModel);
+    if (model.hasUnused)
+      bytes = markUnused(bytes);
+    ASSERT_TRUE(library.LoadFromSerializedProto(bytes).ok());
+    auto read = readSentencePieceModel(folder.write("model.spm", bytes));
+    ASSERT_TRUE(bool(read)) << llvm::toString(read.takeError());
+    EXPECT_EQ(read->eos, library.eos_id());
+    EXPECT_EQ(read->unknown, library.unk_id());
+    for (const SentencePiece &piece : read->pieces)
+      texts.push_back(piece.text);
+    section = buildSentencePieceTable(*read);
+    auto parsed = SentencePieces::parse(section, "tokenizer.source");
+    ASSERT_TRUE(parsed.ok()) << parsed.message();
+    pieces = *parsed;
+    ASSERT_EQ(pieces->pieceCount(), library.GetPieceSize());
+  }
+
+  /// Compares ids, pieces and the text that they join to.
+  void compare(const std::string &line) {
+    std::vector<int> ids = library.EncodeAsIds(line), ours;
+    std::vector<std::string> cut = library.EncodeAsPieces(line);
+    CutText result = pieces->cut(line);
+    for (const CutText::Piece &piece : result.pieces)
+      ours.push_back(piece.id);
+    ASSERT_EQ(ours, ids) << testing::PrintToString(line.substr(0, 500));
+    for (size_t i = 0; i < cut.size(); ++i)
+      if (!library.IsByte(ids[i]))
+        ASSERT_EQ(result.textOf(result.pieces[i]), cut[i]);
+    compareJoined(ids);
+  }
+
+  void compareJoined(const std::vector<int> &ids) {
+    ASSERT_EQ(pieces->join(ids, pieces->texts()), library.DecodeIds(ids))
+        << testing::PrintToString(ids);
+  }
+
+  TemporaryFolder folder;
+  SentencePieceProcessor library;
+  std::string section;
+  std::optional<SentencePieces> pieces;
+  std::vector<std::string> texts;
+};
+
+TEST_P(SentencePieceOracle, SameIdsAndTexts) {
+  LineDrawer drawer(11, texts);
+  for (const char *line :
+       {"", " ", "a", "\xFF", "\xE2\x96\x81", " \xE2\x96\x81 ", "\t\t"})
+    compare(line);
+  for (int i = 0; i < GetParam().lines && !HasFatalFailure(); ++i)
+    compare(drawer.drawLine());
+}
+
+TEST_P(SentencePieceOracle, SameTextsOfAnyIds) {
+  std::mt19937 random(12);
+  for (int i = 0; i < GetParam().lines && !HasFatalFailure(); ++i) {
+    std::vector<int> ids(random() % 24);
+    for (int &id : ids)
+      id = int(random() % (i % 2 ? 300 : pieces->pieceCount())) %
+           pieces->pieceCount();
+    compareJoined(ids);
+  }
+}
+
+TEST_P(SentencePieceOracle, SameIdsOfLongLines) {
+  LineDrawer drawer(13, texts);
+  compare(drawer.drawLong(100000));
+  for (const char *part :
+       {"a", " ", "ab", "\xF0\x9F\x98\x80", "\xFF", "\xEF\xB7\xBA", "the ",
+        "\xE2\x96\x81", "e\xCC\x81"}) {
+    std::string line;
+    while (line.size() < 100000)
+      line += part;
+    compare(line);
+  }
+}
+
+constexpr const char *kSymbols =
+    " --user_defined_symbols=<sep>,[mask],the,\xE2\x96\x81of,\xC3\xA9t "
+    "--control_symbols=<c>,\xE2\x98\x85";
+
+std::vector<Case> listCases() {
+  static const std::string unigramSymbols =
+      std::string("--vocab_size=600 --byte_fallback=true") + kSymbols;
+  static const std::string mergesSymbols =
+      std::string("--model_type=bpe --vocab_size=900 --byte_fallback=true "
+                  "--normalization_rule_name=identity") +
+      " --user_defined_symbols=<sep>,[mask],the,\xE2\x96\x81of,\xC3\xA9t";
+  static const std::string rules = [] {
+    static TemporaryFolder folder;
+    // "a" becomes "A b", and a full stop nothing.
+    return folder.write("rules.tsv", "61\t41 20 62\n2E\t\n20 7A\t7A\n");
+  }();
+  static const std::string back =
+      "--vocab_size=400 --denormalization_rule_tsv=" + rules;
+  static const std::string forth =
+      "--model_type=bpe --vocab_size=400 --normalization_rule_tsv=" + rules;
+  return {
+      {"default_model", nullptr, 20000},
+      {"unigram", "--vocab_size=1000"},
+      {"unigram_symbols", unigramSymbols.c_str()},
+      {"unigram_unused", "--vocab_size=1000", 2000, true},
+      {"unigram_all_spaces",
+       "--vocab_size=500 --normalization_rule_name=identity "
+       "--add_dummy_prefix=false --remove_extra_whitespaces=false "
+       "--allow_whitespace_only_pieces=true"},
+      {"unigram_keeps_spaces",
+       "--vocab_size=500 --remove_extra_whitespaces=false "
+       "--split_by_whitespace=false"},
+      {"unigram_suffix", "--vocab_size=500 --treat_whitespace_as_suffix=true "
+                         "--normalization_rule_name=nfkc_cf"},
+      {"unigram_denormalizer", back.c_str()},
+      {"unigram_surface", "--vocab_size=300 --unk_surface=@ --unk_id=5 "
+                          "--bos_id=-1 --eos_id=0 --pad_id=1 --eos_piece=[end] "
+                          "--character_coverage=0.98"},
+      {"bpe", "--model_type=bpe --vocab_size=1500", 20000},
+      {"bpe_symbols", mergesSymbols.c_str()},
+      {"bpe_unused", "--model_type=bpe --vocab_size=1500", 5000, true},
+      {"bpe_rules", forth.c_str()},
+      {"bpe_suffix", "--model_type=bpe --vocab_size=700 "
+                     "--treat_whitespace_as_suffix=true "
+                     "--add_dummy_prefix=true --split_digits=true"},
+      {"bpe_no_prefix", "--model_type=bpe --vocab_size=700 "
+                        "--add_dummy_prefix=false "
+                        "--normalization_rule_name=nfkc"}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, SentencePieceOracle,
+                         testing::ValuesIn(listCases()), [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
+
+} // namespace

@@ -1,0 +1,48 @@
+//===- TokenizerLoader.cpp - Imported tokenizers at run time --------------===//
+
+#include "TokenizerLoader.h"
+#include "lib/Artifact/ArtifactWriter.h"
+#include <gtest/gtest.h>
+
+using namespace heddle;
+using namespace heddle::test;
+
+LoadedTokenizer::LoadedTokenizer(const ImportedTokenizer &imported,
+                                 int64_t vocabulary) {
+  ArtifactContents contents;
+  contents.manifest = "{}";
+  contents.imported = imported.sections;
+  std::string path = folder.path() + "/artifact";
+  EXPECT_EQ(sentenceOf(writeArtifact(path, contents)), "");
+  auto opened = Artifact::open(path);
+  if (!opened.ok()) {
+    sentence = opened.message();
+    return;
+  }
+  artifact = std::move(*opened);
+  Manifest manifest;
+  manifest.sourceVocabulary = manifest.targetVocabulary = int32_t(vocabulary);
+  TokenizerDescription &description = manifest.tokenizer;
+  description.kind = TokenizerDescription::Kind::SentencePiece;
+  auto integer = [&](const char *key) {
+    return imported.manifest.getInteger(key);
+  };
+  description.bos = integer("bos");
+  description.eos = integer("eos");
+  description.language = integer("language");
+  description.unknown = int32_t(*integer("unknown"));
+  description.offset = int32_t(integer("offset").value_or(0));
+  for (const llvm::json::Value &id : *imported.manifest.getArray("special"))
+    description.special.push_back(int32_t(*id.getAsInteger()));
+  auto made = makeTokenizer(*artifact, manifest);
+  if (made.ok())
+    tokenizer = std::move(*made);
+  else
+    sentence = made.message();
+}
+
+std::vector<int32_t> LoadedTokenizer::encode(std::string_view text) const {
+  auto ids = tokenizer->encode(text);
+  EXPECT_TRUE(ids.ok());
+  return ids.ok() ? *ids : std::vector<int32_t>();
+}

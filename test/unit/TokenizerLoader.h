@@ -1,0 +1,34 @@
+//===- TokenizerLoader.h - Imported tokenizers at run time ------*- C++ -*-===//
+
+#ifndef HEDDLE_TEST_UNIT_TOKENIZERLOADER_H
+#define HEDDLE_TEST_UNIT_TOKENIZERLOADER_H
+
+#include "FileBuilders.h"
+#include "lib/Import/Tokenizers.h"
+#include "runtime/Tokenizer.h"
+
+namespace heddle::test {
+
+/// What the runtime makes of an imported tokenizer, in an artifact of its own.
+class LoadedTokenizer {
+public:
+  LoadedTokenizer(const ImportedTokenizer &imported, int64_t vocabulary);
+
+  /// Whether there is a tokenizer; else `message` says why not.
+  explicit operator bool() const { return tokenizer != nullptr; }
+  const std::string &message() const { return sentence; }
+  const Tokenizer *operator->() const { return tokenizer.get(); }
+
+  /// The ids of a text, which must be readable.
+  std::vector<int32_t> encode(std::string_view text) const;
+
+private:
+  TemporaryFolder folder;
+  std::optional<Artifact> artifact;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::string sentence;
+};
+
+} // namespace heddle::test
+
+#endif // HEDDLE_TEST_UNIT_TOKENIZERLOADER_H
