@@ -10,8 +10,8 @@
 #ifndef HEDDLE_RUNTIME_BYTEPAIRS_H
 #define HEDDLE_RUNTIME_BYTEPAIRS_H
 
-#include "runtime/TokenizerFormat.h"
 #include "runtime/Result.h"
+#include "runtime/TokenizerFormat.h"
 
 #include <cstdint>
 #include <string_view>

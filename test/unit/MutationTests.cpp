@@ -160,8 +160,13 @@ TEST(Mutation, Yaml) {
 
 TEST(Mutation, SentencePieceModel) {
   TemporaryFolder folder;
+  mutateEverywhere(readFile(HEDDLE_GOLDENS "/marian-npz-pre-norm/source.spm"),
+                   [&](const std::string &mutated) {
+                     return sentenceOf(readSentencePieceModel(
+                         folder.write("small.spm", mutated)));
+                   });
   std::string bytes = readFile(HEDDLE_MODELS "/bergamot-en-pt/vocab.enpt.spm");
-  mutateAtRandom(bytes, bytes.size(), 24, [&](const std::string &mutated) {
+  mutateAtRandom(bytes, bytes.size(), 100, [&](const std::string &mutated) {
     return sentenceOf(
         readSentencePieceModel(folder.write("vocab.spm", mutated)));
   });

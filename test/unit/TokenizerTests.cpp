@@ -3,6 +3,7 @@
 #include "FileBuilders.h"
 #include "lib/Import/SentencePieceModel.h"
 #include "lib/Import/Tokenizers.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace heddle;
@@ -47,6 +48,64 @@ TEST(SentencePieceModel, RefusesOtherFiles) {
   std::string empty = folder.write("empty.spm", "");
   EXPECT_EQ(sentenceOf(readSentencePieceModel(empty)),
             "'" + empty + "' is not a SentencePiece model");
+}
+
+/// A field of a message: of bytes, or a number.
+std::string field(int number, const std::string &bytes) {
+  return std::string(1, char(number << 3 | 2)) + char(bytes.size()) + bytes;
+}
+std::string field(int number, int value) {
+  std::string tag(1, char(number << 3));
+  return (number < 16 ? tag : std::string{char(number << 3 | 0x80), 2}) +
+         char(value);
+}
+/// A piece with a score; type 1 is an ordinary one.
+std::string piece(const std::string &text, int type = 1, float score = -1) {
+  return field(1, field(1, text) + char(2 << 3 | 5) + bytesOf(score) +
+                      field(3, type));
+}
+
+TEST(SentencePieceModel, NamesWhatItRefuses) {
+  TemporaryFolder folder;
+  auto read = [&](const std::string &bytes) {
+    std::string path = folder.write("m.spm", bytes);
+    std::string sentence = sentenceOf(readSentencePieceModel(path));
+    return sentence.empty() ? "" : sentence.substr(path.size() + 3);
+  };
+  const std::string unknown = piece("<unk>", 2), a = piece("a"),
+                    fallsBack = field(2, field(35, 1));
+  EXPECT_EQ(read(unknown + a), "");
+  EXPECT_EQ(read(unknown + a + field(2, field(3, 2))), "");
+  EXPECT_EQ(read(unknown + a + field(2, field(3, 3))),
+            "is a SentencePiece model of words (supported: unigram, BPE)");
+  EXPECT_EQ(read(unknown + a + field(2, field(3, 4))),
+            "is a SentencePiece model of characters (supported: unigram, BPE)");
+  EXPECT_EQ(read(unknown + a + field(2, field(3, 9))),
+            "is a SentencePiece model of type 9 (supported: unigram, BPE)");
+  EXPECT_EQ(read(a), "has no piece for unknown characters");
+  EXPECT_EQ(read(unknown), "has no pieces that text can be cut into");
+  EXPECT_EQ(read(unknown + a + piece("<x>", 2)),
+            "has a second piece for unknown characters at id 2");
+  EXPECT_EQ(read(unknown + a + piece("b") + a),
+            "has the piece of id 1 once more at id 3");
+  EXPECT_EQ(read(unknown + a + piece("a", 3)), "");
+  EXPECT_EQ(read(unknown + a + piece("")), "has an empty piece at id 2");
+  EXPECT_EQ(read(unknown + a + piece(std::string("b\0c", 3))),
+            "has a piece with a zero byte at id 2");
+  EXPECT_EQ(read(unknown + a + piece("b", 1, NAN)),
+            "has a score that is no number at id 2");
+  EXPECT_EQ(read(unknown + a + piece("b", 7)),
+            "has a piece of type 7 at id 2 (supported: 1 to 6)");
+  EXPECT_EQ(read(unknown + a + piece("<0x41>", 6)),
+            "has the piece of a byte at id 2 but no byte_fallback");
+  EXPECT_EQ(read(unknown + a + fallsBack + piece("<0x4a>", 6)),
+            "has a piece for a byte that names none at id 2");
+  EXPECT_EQ(read(unknown + a + fallsBack + piece("<0x00>", 6)),
+            "has byte_fallback but no piece of the byte 1");
+  EXPECT_EQ(read(unknown + a + field(3, field(2, "12345"))),
+            "has a damaged normalisation table");
+  EXPECT_EQ(read(unknown + a + field(5, field(2, "12345"))),
+            "has a damaged normalisation table");
 }
 
 TEST(Tokenizer, MustNumberTheVocabulary) {
