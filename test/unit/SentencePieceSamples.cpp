@@ -66,6 +66,17 @@ std::string heddle::test::markUnused(const std::string &model) {
   return changed;
 }
 
+std::string
+heddle::test::writeSentencePieces(const std::vector<SentencePiece> &pieces,
+                                  SentencePieceModel::Kind kind) {
+  std::string model;
+  for (const SentencePiece &piece : pieces)
+    model +=
+        writeField(1, writeField(1, piece.text) + "\x15" +
+                          bytesOf(piece.score) + "\x18" + char(piece.type));
+  return model + writeField(2, std::string("\x18") + char(kind));
+}
+
 LineDrawer::LineDrawer(uint32_t seed, std::vector<std::string> pieces)
     : random(seed), pieces(std::move(pieces)) {
   std::istringstream text(realText());

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
 #define HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
 
+#include "lib/Import/SentencePieceModel.h"
 #include <cstdint>
 #include <random>
 #include <string>
@@ -22,6 +23,10 @@ std::string trainSentencePiece(const std::string &options);
 /// The model with every third ordinary piece of more than a character marked as
 /// one that is only on the way to others.
 std::string markUnused(const std::string &model);
+
+/// The file of a model of these pieces, with no rules of normalisation.
+std::string writeSentencePieces(const std::vector<SentencePiece> &pieces,
+                                SentencePieceModel::Kind kind);
 
 /// Draws lines of many scripts: words of real texts, characters of ranges of
 /// Unicode, pieces of a model, special tokens, spaces of all kinds, and bytes

@@ -11,6 +11,7 @@
 #include "runtime/SentencePieces.h"
 #include <gtest/gtest.h>
 #include <sentencepiece_processor.h>
+#include <set>
 
 using namespace heddle;
 using namespace heddle::test;
@@ -109,6 +110,56 @@ TEST_P(SentencePieceOracle, SameIdsOfLongLines) {
     while (line.size() < 100000)
       line += part;
     compare(line);
+  }
+}
+
+// Models that no trainer makes: few letters, equal scores, pieces of all types
+// that contain each other.
+TEST(SentencePieceModels, SameIdsOfDrawnModels) {
+  using Type = SentencePiece::Type;
+  std::mt19937 random(19);
+  auto draw = [&](size_t least, size_t most) {
+    std::string text;
+    for (size_t i = least + random() % (most - least + 1); i > 0; --i)
+      text += char('a' + random() % 4);
+    return text;
+  };
+  TemporaryFolder folder;
+  for (int round = 0; round < 400; ++round) {
+    auto kind = round % 2 ? SentencePieceModel::Kind::Unigram
+                          : SentencePieceModel::Kind::BytePairs;
+    std::vector<SentencePiece> pieces = {{"<unk>", 0, Type::Unknown},
+                                         {"<s>", 0, Type::Control},
+                                         {"a", -1, Type::Normal}};
+    std::set<std::string> texts = {"a"};
+    for (int i = 0; i < 40; ++i) {
+      std::string text = draw(1, 5);
+      if (!texts.insert(text).second)
+        continue;
+      size_t chance = random() % 10;
+      // Halves: their sums are exact, and equal ones frequent.
+      float score = -0.5f * float(random() % 8) + (round % 8 == 7 ? 2 : 0);
+      pieces.push_back({text, score,
+                        chance == 0   ? Type::UserDefined
+                        : chance <= 3 ? Type::Unused
+                                      : Type::Normal});
+    }
+    std::string bytes = writeSentencePieces(pieces, kind);
+    SentencePieceProcessor library;
+    ASSERT_TRUE(library.LoadFromSerializedProto(bytes).ok());
+    auto read = readSentencePieceModel(folder.write("model.spm", bytes));
+    ASSERT_TRUE(bool(read)) << llvm::toString(read.takeError());
+    std::string section = buildSentencePieceTable(*read);
+    auto table = SentencePieces::parse(section, "tokenizer.source");
+    ASSERT_TRUE(table.ok()) << table.message();
+    for (int line = 0; line < 50; ++line) {
+      std::string text = draw(1, 60);
+      std::vector<int> ids;
+      for (const CutText::Piece &piece : table->cut(text).pieces)
+        ids.push_back(piece.id);
+      ASSERT_EQ(ids, library.EncodeAsIds(text)) << round << " " << text;
+      ASSERT_EQ(table->join(ids, table->texts()), library.DecodeIds(ids));
+    }
   }
 }
 
