@@ -71,7 +71,8 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
         (`activation` `` $activation^)? (`residual` `(` $residual^ `)`)?
         (`quantize` `(` $multiplier^ `)`)? `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
-        (`ahead` $ahead^)? `rows` $rows `columns` $columns (`partial` $partial^)? attr-dict
+        (`ahead` $ahead^)? `rows` $rows `columns` $columns
+        (`partial` $partial^)? attr-dict
         `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
@@ -127,8 +128,8 @@ def LinearSumsOp : Transformer_Op<"linear.sums", [
   let assemblyFormat = [{
     $input (`shift` $shift^)? `,` $weight `into` $destination
         `at` `[` $row `,` $column `]` (`next` $next^ `fetched` $fetched)?
-        (`ahead` $ahead^)? (`from` $from^ `inputs` $inputs)? `rows` $rows `columns` $columns
-        attr-dict
+        (`ahead` $ahead^)? (`from` $from^ `inputs` $inputs)?
+        `rows` $rows `columns` $columns attr-dict
         `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;

@@ -69,6 +69,8 @@ static llvm::FunctionPassManager buildCleanup() {
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(
       llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  // Of addresses that are moved out of a loop some are the same.
+  passes.addPass(llvm::EarlyCSEPass());
   return passes;
 }
 
