@@ -1,8 +1,8 @@
 //===- heddle-compile.cpp - From a model to an artifact -------------------===//
 //
 // Imports a model, compiles it, says what was asked for. Errors are one
-// sentence on standard error and the exit code 1; a file appears whole or not
-// at all.
+// sentence on standard error and the exit code 1, or 2 where the command line
+// is wrong in itself; a file appears whole or not at all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -114,14 +114,11 @@ static llvm::Error compile(const CompileOptions &options) {
   return printText(text + *table);
 }
 
-static llvm::Error run(llvm::ArrayRef<const char *> arguments) {
-  llvm::Expected<CompileOptions> options = parseCompileOptions(arguments);
-  if (!options)
-    return options.takeError();
-  if (options->help || options->version)
-    return printText(options->help ? getCompileHelp()
-                                   : "heddle-compile " HEDDLE_VERSION "\n");
-  return compile(*options);
+static llvm::Error run(const CompileOptions &options) {
+  if (options.help || options.version)
+    return printText(options.help ? getCompileHelp()
+                                  : "heddle-compile " HEDDLE_VERSION "\n");
+  return compile(options);
 }
 
 /// One line, and below it, where a text of the command line is wrong, two more.
@@ -138,10 +135,14 @@ static void printError(llvm::Error error) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  llvm::Expected<CompileOptions> options =
+      parseCompileOptions(llvm::ArrayRef(argv, argc).drop_front());
+  if (!options) {
+    printError(options.takeError());
+    return 2;
+  }
   llvm::Error error = llvm::Error::success();
-  runOnLargeStacks(/*threads=*/1, [&] {
-    error = run(llvm::ArrayRef(argv, argc).drop_front());
-  });
+  runOnLargeStacks(/*threads=*/1, [&] { error = run(*options); });
   if (!error)
     return 0;
   printError(std::move(error));

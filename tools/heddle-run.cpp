@@ -1,7 +1,8 @@
 //===- heddle-run.cpp - Runs an artifact ----------------------------------===//
 //
 // Text in, text out. Errors are one sentence on standard error and the exit
-// code 1; a reader of the output that went away ends the run without a word.
+// code 1, or 2 where the command line is wrong in itself; a reader of the
+// output that went away ends the run without a word.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,30 +40,26 @@ static Status printInfo(const RunOptions &options, OutputWriter &output) {
   return output.flush();
 }
 
-static Status run(const std::vector<std::string> &arguments,
-                  OutputWriter &output) {
-  Result<RunOptions> options = parseRunOptions(arguments);
-  if (!options.ok())
-    return options.status();
-  if (options->help || options->version) {
-    output.print(options->help ? kRunHelp : "heddle-run " HEDDLE_VERSION "\n");
+static Status run(const RunOptions &options, OutputWriter &output) {
+  if (options.help || options.version) {
+    output.print(options.help ? kRunHelp : "heddle-run " HEDDLE_VERSION "\n");
     return output.flush();
   }
-  if (options->info)
-    return printInfo(*options, output);
+  if (options.info)
+    return printInfo(options, output);
 
   LoadOptions loadOptions;
-  loadOptions.verify = options->verify;
-  Result<Model> model = Model::load(options->file, loadOptions);
+  loadOptions.verify = options.verify;
+  Result<Model> model = Model::load(options.file, loadOptions);
   if (!model.ok())
     return model.status();
-  if (!options->score.empty())
-    return printScores(*model, *options, output);
-  if (!options->teacher.empty())
-    return writeLogits(*model, *options);
-  if (!options->hidden.empty())
-    return writeHiddenStates(*model, *options);
-  return printTranslations(*model, *options, output);
+  if (!options.score.empty())
+    return printScores(*model, options, output);
+  if (!options.teacher.empty())
+    return writeLogits(*model, options);
+  if (!options.hidden.empty())
+    return writeHiddenStates(*model, options);
+  return printTranslations(*model, options, output);
 }
 
 /// Occupies the standard descriptors that the caller closed, in a way that
@@ -81,7 +78,8 @@ int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);
   OutputWriter output;
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  Status status = run(arguments, output);
+  Result<RunOptions> options = parseRunOptions(arguments);
+  Status status = options.ok() ? run(*options, output) : options.status();
   if (status.ok())
     return 0;
   if (!output.readerIsGone()) {
@@ -92,5 +90,5 @@ int main(int argc, char **argv) {
         c = '?';
     fprintf(stderr, "heddle-run: error: %s\n", sentence.c_str());
   }
-  return 1;
+  return options.ok() ? 1 : 2;
 }

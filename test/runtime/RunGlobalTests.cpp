@@ -68,11 +68,11 @@ TEST_F(RunGlobalTest, positions_that_lines_have) {
 TEST_F(RunGlobalTest, positions_that_are_wrong) {
   for (const char *value : {"", "x", "-1", "1,", ",1", "1;2", "1, 2", "1.5",
                             "2147483648", "none,1"})
-    expectError("marked --ids '--global=" + std::string(value) + "'",
-                "--global has the value '" + std::string(value) +
-                    "', expected positions, as 0,5,9, or none");
-  expectError("marked --ids --global 3,1,3",
-              "--global has the position 3 twice");
+    expectUsageError("marked --ids '--global=" + std::string(value) + "'",
+                     "--global has the value '" + std::string(value) +
+                         "', expected positions, as 0,5,9, or none");
+  expectUsageError("marked --ids --global 3,1,3",
+                   "--global has the position 3 twice");
   expectError("toy --ids --global 0",
               "--global is given, but 'toy' knows no global tokens");
 }

@@ -112,15 +112,16 @@ TEST_F(RunHiddenTest, flags_that_only_translations_read) {
     std::string value = flag == std::string("--no-shortlist") ? "" : " 3";
     std::string with = std::string("toy --hidden a.npy ") + flag + value;
     if (flag == std::string("--teacher"))
-      expectError(with + " --logits b.npy",
-                  "--hidden encodes, but --teacher scores");
+      expectUsageError(with + " --logits b.npy",
+                       "--hidden encodes, but --teacher scores");
     else
-      expectError(with, std::string(flag) +
-                            " is for translations, but --hidden encodes");
+      expectUsageError(with, std::string(flag) +
+                                 " is for translations, but --hidden encodes");
   }
-  expectError("toy --hidden=", "--hidden has an empty value, expected a file");
-  expectError("toy --hidden a --hidden b",
-              "--hidden is given twice, as 'a' and as 'b'");
+  expectUsageError("toy --hidden=",
+                   "--hidden has an empty value, expected a file");
+  expectUsageError("toy --hidden a --hidden b",
+                   "--hidden is given twice, as 'a' and as 'b'");
   expectError("toy --hidden a.npy 1", "'toy' has no tokenizer, expected --ids");
 }
 

@@ -161,8 +161,8 @@ TEST_F(RunProfileTest, failures) {
                                 "No such file or directory"),
             std::string::npos);
   // A run that fails has no profile.
-  expectError("toy --ids --profile= 1",
-              "--profile has an empty value, expected a file");
+  expectUsageError("toy --ids --profile= 1",
+                   "--profile has an empty value, expected a file");
   expectError("toy --ids --profile x",
               "text 1 has 'x', expected token ids separated by spaces");
 }

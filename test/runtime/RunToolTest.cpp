@@ -72,9 +72,9 @@ RunToolTest::Outcome RunToolTest::runScript(const std::string &text) {
 
 void RunToolTest::expectError(const std::string &arguments,
                               const std::string &sentence,
-                              const std::string &input) {
+                              const std::string &input, int exitCode) {
   Outcome outcome = run(arguments, input);
-  EXPECT_EQ(outcome.exitCode, 1) << arguments;
+  EXPECT_EQ(outcome.exitCode, exitCode) << arguments;
   EXPECT_EQ(outcome.errors, "heddle-run: error: " + sentence + "\n")
       << arguments;
 }

@@ -36,9 +36,14 @@ protected:
   Outcome run(const std::string &arguments, const std::string &input = "");
   /// Runs bash on `text`, in the folder; $run is the tool.
   Outcome runScript(const std::string &text);
-  /// Expects exit code 1 and this sentence.
+  /// Expects this sentence.
   void expectError(const std::string &arguments, const std::string &sentence,
-                   const std::string &input = "");
+                   const std::string &input = "", int exitCode = 1);
+  /// The same of a command line that is wrong in itself.
+  void expectUsageError(const std::string &arguments,
+                        const std::string &sentence) {
+    expectError(arguments, sentence, /*input=*/"", /*exitCode=*/2);
+  }
 
   std::string folder;
 

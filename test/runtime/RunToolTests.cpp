@@ -155,62 +155,67 @@ TEST_F(RunToolTest, level_that_the_environment_names) {
 }
 
 TEST_F(RunToolTest, command_lines_that_are_wrong) {
-  expectError("", "no model file is given, expected heddle-run FILE");
-  expectError("''", "the name of the model file is empty");
-  expectError("toy --beams 4", "unknown flag '--beams' (text that begins with "
-                               "-- follows a '--')");
-  expectError("toy --ids=1", "unknown flag '--ids=1' (text that begins with "
-                             "-- follows a '--')");
-  expectError("toy --batch", "--batch needs a value");
+  expectUsageError("", "no model file is given, expected heddle-run FILE");
+  expectUsageError("''", "the name of the model file is empty");
+  expectUsageError("toy --beams 4",
+                   "unknown flag '--beams' (text that begins with "
+                   "-- follows a '--')");
+  expectUsageError("toy --ids=1",
+                   "unknown flag '--ids=1' (text that begins with "
+                   "-- follows a '--')");
+  expectUsageError("toy --batch", "--batch needs a value");
   for (const char *value : {"0", "-1", "1.5", "x", "''", "99999999999999999999",
                             "4097", "' 7'", "7x"}) {
     std::string text = value;
     std::string shown = text[0] == '\'' ? text : "'" + text + "'";
-    expectError(std::string("toy --batch ") + value,
-                "--batch has the value " + shown +
-                    ", expected a number from 1 to 4096");
+    expectUsageError(std::string("toy --batch ") + value,
+                     "--batch has the value " + shown +
+                         ", expected a number from 1 to 4096");
   }
-  expectError("toy --min-length -1", "--min-length has the value '-1', "
-                                     "expected a number from 0 to 1000000");
-  expectError("toy --min-length 4 --max-length 3",
-              "--min-length is 4 but --max-length is 3");
-  expectError("toy --max-source 0", "--max-source has the value '0', expected "
-                                    "a number from 1 to 1000000");
-  expectError("toy --max-length=1000001",
-              "--max-length has the value '1000001', expected a number from 1 "
-              "to 1000000");
+  expectUsageError("toy --min-length -1",
+                   "--min-length has the value '-1', "
+                   "expected a number from 0 to 1000000");
+  expectUsageError("toy --min-length 4 --max-length 3",
+                   "--min-length is 4 but --max-length is 3");
+  expectUsageError("toy --max-source 0",
+                   "--max-source has the value '0', expected "
+                   "a number from 1 to 1000000");
+  expectUsageError(
+      "toy --max-length=1000001",
+      "--max-length has the value '1000001', expected a number from 1 "
+      "to 1000000");
   for (std::string flag : {"--workers", "--threads"})
     for (std::string value : {"0", "257", "two"})
-      expectError("toy " + flag + " " + value,
-                  flag + " has the value '" + value +
-                      "', expected a number from 1 to 256");
-  expectError("toy --batch 2 --batch=3",
-              "--batch is given twice, as '2' and as '3'");
-  expectError("toy --teacher x --logits y --form step --teacher x",
-              "--teacher is given twice, as 'x' and as 'x'");
-  expectError("toy --profile --profile=y",
-              "--profile is given twice, as '' and as 'y'");
-  expectError("toy --workers 2 --teacher x --logits y",
-              "--workers is for translations, but --teacher scores");
-  expectError("toy --max-memory 2 --teacher x --logits y",
-              "--max-memory is for translations, but --teacher scores");
-  expectError("toy --max-memory 2 --profile",
-              "--profile measures the machine's peaks, with memory that "
-              "--max-memory does not bound");
+      expectUsageError("toy " + flag + " " + value,
+                       flag + " has the value '" + value +
+                           "', expected a number from 1 to 256");
+  expectUsageError("toy --batch 2 --batch=3",
+                   "--batch is given twice, as '2' and as '3'");
+  expectUsageError("toy --teacher x --logits y --form step --teacher x",
+                   "--teacher is given twice, as 'x' and as 'x'");
+  expectUsageError("toy --profile --profile=y",
+                   "--profile is given twice, as '' and as 'y'");
+  expectUsageError("toy --workers 2 --teacher x --logits y",
+                   "--workers is for translations, but --teacher scores");
+  expectUsageError("toy --max-memory 2 --teacher x --logits y",
+                   "--max-memory is for translations, but --teacher scores");
+  expectUsageError("toy --max-memory 2 --profile",
+                   "--profile measures the machine's peaks, with memory that "
+                   "--max-memory does not bound");
   for (const char *flag :
        {"--min-length 3", "--max-length 3", "--no-shortlist"}) {
     std::string name = std::string(flag).substr(0, std::string(flag).find(' '));
-    expectError(std::string("toy --teacher x --logits y ") + flag,
-                name + " is for translations, but --teacher scores");
+    expectUsageError(std::string("toy --teacher x --logits y ") + flag,
+                     name + " is for translations, but --teacher scores");
   }
-  expectError("toy --form half",
-              "--form has the value 'half', expected full, step or chunk");
-  expectError("toy --form step", "--form needs --teacher FILE");
-  expectError("toy --teacher x", "--teacher needs --logits FILE.npy");
-  expectError("toy --logits x", "--logits needs --teacher FILE");
-  expectError("toy --teacher=",
-              "--teacher has an empty value, expected a file");
-  expectError("toy --info hello", "--info takes no text, found 'hello'");
+  expectUsageError("toy --form half",
+                   "--form has the value 'half', expected full, step or chunk");
+  expectUsageError("toy --form step", "--form needs --teacher FILE");
+  expectUsageError("toy --teacher x", "--teacher needs --logits FILE.npy");
+  expectUsageError("toy --logits x", "--logits needs --teacher FILE");
+  expectUsageError("toy --teacher=",
+                   "--teacher has an empty value, expected a file");
+  expectUsageError("toy --info hello", "--info takes no text, found 'hello'");
   expectError("toy hello", "'toy' has no tokenizer, expected --ids");
   expectError("'a\nb'", "cannot open 'a?b': No such file or directory");
 }
