@@ -65,6 +65,8 @@ Status heddle::runSteps(Session &session, int32_t start, RowTokens &tokens,
   parents.reserve(size_t(tokens.size()));
   sentences.reserve(size_t(session.rows()));
   while (session.rows() > 0) {
+    if (session.isCancelled())
+      return Status::error("the decoding was cancelled");
     for (int64_t row = 0; row < session.rows(); ++row) {
       session.ids()[row] = tokens[row].empty() ? start : tokens[row].back();
       chooser.prepare(row);

@@ -56,7 +56,7 @@ public:
 
 /// Runs a session that has begun until all sentences have ended; `start` is
 /// what rows without tokens are fed. `tokens` has been reset. Fails as the
-/// chooser does.
+/// chooser does, and between two steps when the session is cancelled.
 Status runSteps(Session &session, int32_t start, RowTokens &tokens,
                 Chooser &chooser);
 

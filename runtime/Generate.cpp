@@ -215,8 +215,11 @@ void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
   hypothesis.sum += choice.logProbability;
   hypothesis.score = hypothesis.sum;
   bool isLast = soFar(first).generated() + 1 == batch.limits[size_t(sentence)];
-  if (!isLast &&
-      !std::count(settings.eos.begin(), settings.eos.end(), choice.token)) {
+  isLast |=
+      std::count(settings.eos.begin(), settings.eos.end(), choice.token) != 0;
+  if (options.onToken)
+    options.onToken(sentence, tokens[first], choice.token, isLast);
+  if (!isLast) {
     next.push_back({static_cast<int32_t>(first), choice.token});
     return;
   }

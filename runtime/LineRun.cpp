@@ -51,7 +51,8 @@ public:
   LineRun(const Workers &workers, const LineRunOptions &options,
           LineSource &source, LineJob &job)
       : workers(workers), options(options), source(source), job(job),
-        count(workers.count()) {}
+        count(std::clamp<int64_t>(options.mostLines.value_or(workers.count()),
+                                  1, workers.count())) {}
 
   Status planMemory();
   Status run(const AnswerWriter &write);
@@ -66,6 +67,7 @@ private:
   Result<int64_t> cut(Session &session, const Batch &batch, size_t first,
                       Batch &part) const;
   BatchPipeline::Limits limits() const;
+  Status ofLimit(const std::string &subject, const Status &needs) const;
   Status refuse(int64_t line, int64_t bytes) const;
   int64_t mostSentences() const {
     return options.batch.value_or(kDefaultBatch);
@@ -97,8 +99,11 @@ Result<int64_t> LineRun::bytesForOne(Session &session, int64_t tokens) const {
 
 /// Decides how many workers there are and what each may take.
 Status LineRun::planMemory() {
+  // What a run before has left counts for nobody.
+  for (int64_t worker = 0; worker < count; ++worker)
+    workers.session(worker).release();
   plan.emplace(*options.maxMemory, anonymousMemory(), count);
-  Session session(workers.model(), workers.options(0));
+  Session &session = workers.session(0);
   Result<int64_t> wanted = bytesForOne(session, kUsualTokens);
   Result<int64_t> least = bytesForOne(session, 1);
   if (!wanted.ok() || !least.ok())
@@ -106,15 +111,21 @@ Status LineRun::planMemory() {
   if (Status status =
           plan->chooseWorkers(*wanted, *least, options.mayHaveFewerWorkers);
       !status.ok())
-    return Status::error("'", workers.model().artifact().path(), "' ",
-                         status.message());
+    return ofLimit("'" + workers.model().artifact().path() + "'", status);
   count = plan->workers();
   memory.emplace(plan->forSessions(), count);
   return Status::success();
 }
 
+/// What `subject` needs, beside the limit.
+Status LineRun::ofLimit(const std::string &subject, const Status &needs) const {
+  return Status::error(subject, " ", needs.message(), " (",
+                       options.settingPrefix, "max-memory is ",
+                       *options.maxMemory >> 20, ")");
+}
+
 Status LineRun::refuse(int64_t line, int64_t bytes) const {
-  return Status::error(source.nameOf(line), " ", plan->refuse(bytes).message());
+  return ofLimit(source.nameOf(line), plan->refuse(bytes));
 }
 
 Result<Sentence> LineRun::encode(int64_t number, const Line &line) {
@@ -199,6 +210,8 @@ Answers LineRun::answerWithin(Session &session, const Batch &batch) {
 }
 
 Answers LineRun::answer(Session &session, const Batch &batch) {
+  if (session.isCancelled())
+    return Status::error("the run was cancelled");
   if (memory)
     return answerWithin(session, batch);
   Result<std::vector<std::string>> answers = job.answer(session, batch);
@@ -211,9 +224,8 @@ namespace {
 /// The session of a worker, with a share of the memory where that is limited.
 class WorkerSession {
 public:
-  WorkerSession(const Model &model, const SessionOptions &options,
-                SessionMemory *memory)
-      : session(model, options), memory(memory) {
+  WorkerSession(Session &session, SessionMemory *memory)
+      : session(session), memory(memory) {
     if (memory)
       memory->add(session);
   }
@@ -223,7 +235,7 @@ public:
   }
   WorkerSession(const WorkerSession &) = delete;
 
-  Session session;
+  Session &session;
 
 private:
   SessionMemory *memory;
@@ -231,8 +243,8 @@ private:
 } // namespace
 
 BatchPipeline::Worker LineRun::makeWorker(int64_t number) {
-  auto own = std::make_shared<WorkerSession>(
-      workers.model(), workers.options(number), memory ? &*memory : nullptr);
+  auto own = std::make_shared<WorkerSession>(workers.session(number),
+                                             memory ? &*memory : nullptr);
   return
       [this, own](const Batch &batch) { return answer(own->session, batch); };
 }

@@ -37,8 +37,13 @@ struct LineRunOptions {
   /// smaller to stay within them, and workers fewer, if they may; a line that
   /// needs more alone is a failure that says how much.
   std::optional<int64_t> maxMemory = {};
+  /// How many lines there are at most, where somebody knows: no more workers
+  /// run.
+  std::optional<int64_t> mostLines = {};
   /// How many texts an answer has, each about as long as its line.
   int64_t textsOfAnswer = 1;
+  /// What stands before the name of a setting in errors.
+  std::string settingPrefix = {};
 };
 
 /// What is done with lines. Any number of threads call it.

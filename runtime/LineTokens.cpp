@@ -42,26 +42,47 @@ std::string heddle::formatIds(const TokenIds &ids) {
   return text;
 }
 
-Result<TokenIds> LineTokens::source(std::string_view line) const {
-  Result<TokenIds> result =
-      ids ? parseIds(line) : model.tokenizer()->encode(line);
+Status LineTokens::checkTokenizer() const {
+  return model.tokenizer()
+             ? Status::success()
+             : Status::error("is text, but '", model.artifact().path(),
+                             "' has no tokenizer");
+}
+
+Result<TokenIds> LineTokens::parseSource(const LineText &line) const {
+  if (line.ids)
+    return *line.ids;
+  if (ids)
+    return parseIds(line.text);
+  if (Status status = checkTokenizer(); !status.ok())
+    return status;
+  return model.tokenizer()->encode(line.text);
+}
+
+Result<TokenIds> LineTokens::source(const LineText &line) const {
+  Result<TokenIds> result = parseSource(line);
   if (!result.ok() || result->empty())
     return result;
   if (Status status = model.checkSource(*result); !status.ok())
     return status;
   if (maxSource && int64_t(result->size()) > *maxSource)
     return Status::error("has ", result->size(), " tokens, expected at most ",
-                         *maxSource, " (--max-source N admits more)");
+                         *maxSource, " (", settingPrefix,
+                         "max-source N admits more)");
   return result;
 }
 
-Result<TokenIds> LineTokens::parseTarget(std::string_view line,
+Result<TokenIds> LineTokens::parseTarget(const LineText &line,
                                          TargetPart part) const {
+  if (line.ids)
+    return *line.ids;
   if (ids)
-    return parseIds(line);
-  if (line.empty() && part != TargetPart::Whole)
+    return parseIds(line.text);
+  if (line.text.empty() && part != TargetPart::Whole)
     return TokenIds();
-  Result<TokenIds> target = model.tokenizer()->encodeTarget(line);
+  if (Status status = checkTokenizer(); !status.ok())
+    return status;
+  Result<TokenIds> target = model.tokenizer()->encodeTarget(line.text);
   if (!target.ok() || part == TargetPart::Any)
     return target;
   const Manifest &manifest = model.manifest();
@@ -76,7 +97,7 @@ Result<TokenIds> LineTokens::parseTarget(std::string_view line,
   return target;
 }
 
-Result<TokenIds> LineTokens::target(std::string_view line,
+Result<TokenIds> LineTokens::target(const LineText &line,
                                     TargetPart part) const {
   Result<TokenIds> target = parseTarget(line, part);
   if (target.ok())
@@ -85,10 +106,8 @@ Result<TokenIds> LineTokens::target(std::string_view line,
   return target;
 }
 
-std::string LineTokens::line(const TokenIds &target) const {
+std::string LineTokens::text(const TokenIds &target) const {
   if (ids)
     return formatIds(target);
-  std::string text = model.tokenizer()->decode(target);
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return model.tokenizer() ? model.tokenizer()->decode(target) : "";
 }

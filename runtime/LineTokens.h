@@ -8,6 +8,7 @@
 #ifndef HEDDLE_RUNTIME_LINETOKENS_H
 #define HEDDLE_RUNTIME_LINETOKENS_H
 
+#include "runtime/Lines.h"
 #include "runtime/Model.h"
 #include "runtime/Result.h"
 #include "runtime/Session.h"
@@ -33,29 +34,36 @@ enum class TargetPart { Any, Beginning, Whole };
 /// verb.
 class LineTokens {
 public:
-  /// `ids` says that lines are ids; otherwise the model has a tokenizer.
+  /// `ids` says that texts are ids.
   /// `maxSource` is the most tokens of a source, in place of what the model
-  /// says.
-  LineTokens(const Model &model, bool ids, std::optional<int64_t> maxSource)
+  /// says; `settingPrefix` stands before its name in errors.
+  LineTokens(const Model &model, bool ids,
+             std::optional<int64_t> maxSource = {},
+             std::string settingPrefix = {})
       : model(model), ids(ids),
         maxSource(maxSource ? maxSource
-                            : model.manifest().generation.maxSourceLength) {}
+                            : model.manifest().generation.maxSourceLength),
+        settingPrefix(std::move(settingPrefix)) {}
 
   /// The ids of a source, which Model::checkSource accepts, or none for a line
   /// without a token. Fails on a line that is too long for the model or for
   /// `maxSource`: nothing is ever cut.
-  Result<TokenIds> source(std::string_view line) const;
-  /// The ids of a target, which Model::checkTarget accepts.
-  Result<TokenIds> target(std::string_view line, TargetPart part) const;
-  /// A target as one line, whatever the model says.
-  std::string line(const TokenIds &target) const;
+  Result<TokenIds> source(const LineText &line) const;
+  /// The ids of a target, which Model::checkTarget accepts. Ids stand for
+  /// themselves.
+  Result<TokenIds> target(const LineText &line, TargetPart part) const;
+  /// The text of a target; empty without a tokenizer.
+  std::string text(const TokenIds &target) const;
 
 private:
-  Result<TokenIds> parseTarget(std::string_view line, TargetPart part) const;
+  Status checkTokenizer() const;
+  Result<TokenIds> parseSource(const LineText &line) const;
+  Result<TokenIds> parseTarget(const LineText &line, TargetPart part) const;
 
   const Model &model;
   bool ids;
   std::optional<int64_t> maxSource;
+  std::string settingPrefix;
 };
 
 } // namespace heddle

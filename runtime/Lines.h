@@ -12,19 +12,31 @@
 #include "runtime/Result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace heddle {
 
+/// A text, or its ids.
+struct LineText {
+  std::string text;
+  /// Where somebody has them already, in place of the text.
+  std::optional<std::vector<int32_t>> ids = {};
+
+  int64_t bytes() const {
+    return int64_t(text.size() + (ids ? ids->size() * sizeof(int32_t) : 0));
+  }
+};
+
 /// A line as it is read, without its end.
 struct Line {
-  std::string text;
+  LineText source;
   /// What is said of its target: what that begins with, or all of it. Empty
   /// where nobody says anything.
-  std::string target;
+  LineText target = {};
 
-  int64_t bytes() const { return int64_t(text.size() + target.size()); }
+  int64_t bytes() const { return source.bytes() + target.bytes(); }
 };
 
 /// How much is read together.

@@ -54,6 +54,5 @@ Status MemoryPlan::refuse(int64_t bytes) const {
   // however many are chosen then.
   int64_t needed = bytes + held + kReaderBytes + most * kWorkerBytes + kNoise;
   return Status::error("needs ", (needed + kMebibyte - 1) / kMebibyte,
-                       " MiB of memory (--max-memory is ", limit / kMebibyte,
-                       ")");
+                       " MiB of memory");
 }

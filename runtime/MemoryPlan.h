@@ -39,8 +39,8 @@ public:
   int64_t workers() const { return count; }
   /// What all sessions together may take.
   int64_t forSessions() const { return forSessionsOf(count); }
-  /// "needs 212 MiB of memory (--max-memory is 100)": a run with one session of
-  /// so many bytes. With a limit of that it has them.
+  /// "needs 212 MiB of memory": a run with one session of so many bytes. With a
+  /// limit of that it has them.
   Status refuse(int64_t bytes) const;
 
 private:

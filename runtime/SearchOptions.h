@@ -8,6 +8,7 @@
 #include "runtime/Session.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct SearchOptions {
   bool wantsSums = false;
   /// Where the model has a shortlist.
   bool useShortlist = true;
+  /// Hears of each token that is generated for a sentence, behind those before
+  /// it, on the thread that does it; a search with beams tells nothing.
+  std::function<void(int64_t sentence, const TokenIds &before, int32_t token,
+                     bool isLast)>
+      onToken;
 };
 
 /// The settings of a model with what the caller says. Fails on numbers that

@@ -18,7 +18,7 @@ using namespace heddle;
 void SentenceLines::add(std::string_view line, std::vector<Line> &sentences) {
   OpenLine added = {sentencesRead, {}};
   for (const SentenceSpan &sentence : splitSentences(line)) {
-    sentences.push_back({std::string(sentence.text), {}});
+    sentences.push_back({{std::string(sentence.text)}});
     added.spaces.emplace_back(sentence.space);
   }
   if (added.spaces.empty()) {
@@ -33,8 +33,18 @@ Lines SentenceLines::next(const LineLimits &limits) {
   Lines result = lines.next(limits);
   std::vector<Line> sentences;
   std::lock_guard<std::mutex> lock(mutex);
-  for (const Line &line : result.lines)
-    add(line.text, sentences);
+  for (const Line &line : result.lines) {
+    if (line.source.ids || line.target.bytes() > 0) {
+      result.failure =
+          Status::error(lines.nameOf(linesRead),
+                        line.source.ids ? " is ids" : " has a target",
+                        ", but running text is cut into sentences");
+      result.last = true;
+      break;
+    }
+    add(line.source.text, sentences);
+    ++linesRead;
+  }
   result.lines = std::move(sentences);
   return result;
 }

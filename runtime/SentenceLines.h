@@ -21,8 +21,8 @@
 
 namespace heddle {
 
-/// The sentences of lines. Borrows their source, whose lines say nothing of
-/// targets.
+/// The sentences of lines. Borrows their source. A line of ids, or of whose
+/// target something is said, is a failure: it is a whole.
 class SentenceLines : public LineSource {
 public:
   explicit SentenceLines(LineSource &lines) : lines(lines) {}
@@ -55,8 +55,9 @@ private:
   mutable std::mutex mutex;
   /// Those without an answer, in order.
   std::deque<OpenLine> open;
-  /// Lines and sentences that have one, and sentences that were read.
-  int64_t linesAnswered = 0, sentencesAnswered = 0, sentencesRead = 0;
+  /// Lines and sentences that have one, and that were read.
+  int64_t linesAnswered = 0, sentencesAnswered = 0;
+  int64_t linesRead = 0, sentencesRead = 0;
 };
 
 } // namespace heddle

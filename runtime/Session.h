@@ -22,6 +22,7 @@
 #include "runtime/ThreadPool.h"
 #include "runtime/Workspace.h"
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -74,6 +75,8 @@ struct SessionOptions {
   /// Ascending positions of the tokens that a Longformer takes for global ones,
   /// of every sentence that has them; of no effect on other models.
   std::vector<int32_t> globalTokens = {0};
+  /// Ends a decoding at its next step; null where nobody will. Borrowed.
+  const std::atomic<bool> *cancelled = nullptr;
 };
 
 /// Owns the memory of a batch and reuses it for the next one. Borrows the
@@ -82,7 +85,8 @@ class Session {
 public:
   explicit Session(const Model &model, SessionOptions options = {})
       : model(model), pool(options.pool), profile(options.profile),
-        globalTokens(std::move(options.globalTokens)) {}
+        globalTokens(std::move(options.globalTokens)),
+        cancelled(options.cancelled) {}
 
   /// Encodes a batch of sentences and prepares the decoder: the only call that
   /// allocates. There is one row a sentence then. `candidates`, for
@@ -149,6 +153,11 @@ public:
   /// Runs one step of all rows, each at its position, which is then the next.
   void runStep();
 
+  /// Whether whoever runs it is asked to stop.
+  bool isCancelled() const {
+    return cancelled && cancelled->load(std::memory_order_relaxed);
+  }
+
   /// Rows that go on.
   int64_t rows() const { return dims[Dim::Rows]; }
   /// The sentence that a row decodes, and how many steps it has behind it.
@@ -208,6 +217,7 @@ private:
   ThreadPool *pool;
   Profile *profile;
   std::vector<int32_t> globalTokens;
+  const std::atomic<bool> *cancelled;
   Workspace workspace;
   DimValues dims;
   int64_t arenaBytes = 0;

@@ -12,6 +12,12 @@
 
 using namespace heddle;
 
+/// Whether a text says nothing.
+static bool isBlank(const LineText &line) {
+  return line.ids ? line.ids->empty()
+                  : line.text.find_first_not_of(' ') == std::string::npos;
+}
+
 namespace {
 
 /// Lines whose targets are said to some part.
@@ -21,10 +27,10 @@ public:
       : tokens(tokens), source(source), part(part) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
-    Result<TokenIds> ids = tokens.source(line.text);
+    Result<TokenIds> ids = tokens.source(line.source);
     if (!ids.ok())
       return Status::error(source.nameOf(number), " ", ids.message());
-    if (ids->empty() && line.target.find_first_not_of(' ') != std::string::npos)
+    if (ids->empty() && !isBlank(line.target))
       return Status::error(source.nameOf(number), " is empty, but ",
                            source.nameOfTarget(number), " has a target for it");
     Result<TokenIds> target = tokens.target(line.target, part);
@@ -53,7 +59,13 @@ public:
   }
   Result<std::vector<std::string>> answer(Session &session,
                                           const Batch &batch) override {
-    auto found = generate(model, session, batch.sources, batch.targets, search);
+    SearchOptions own = search;
+    if (search.onToken)
+      own.onToken = [&](int64_t sentence, const TokenIds &before, int32_t token,
+                        bool isLast) {
+        search.onToken(batch.lines[size_t(sentence)], before, token, isLast);
+      };
+    auto found = generate(model, session, batch.sources, batch.targets, own);
     if (!found.ok())
       return found.status();
     std::vector<std::string> answers;
@@ -84,8 +96,8 @@ public:
     if (!scores.ok())
       return scores.status();
     std::vector<std::string> answers;
-    for (const std::vector<float> &each : *scores)
-      answers.push_back(format(each));
+    for (size_t i = 0; i < scores->size(); ++i)
+      answers.push_back(format(batch.targets[i], (*scores)[i]));
     return answers;
   }
 

@@ -22,7 +22,7 @@
 namespace heddle {
 
 /// Makes the answer to a line of what was found, on any thread; the best
-/// hypothesis as a line is LineTokens::line(hypotheses.front().tokens).
+/// hypothesis as text is LineTokens::text(hypotheses.front().tokens).
 using HypothesesFormat =
     std::function<std::string(const std::vector<Hypothesis> &hypotheses)>;
 
@@ -34,8 +34,10 @@ Status translateLines(const Workers &workers, const LineRunOptions &options,
                       LineSource &source, const HypothesesFormat &format,
                       const AnswerWriter &write);
 
-/// Makes the answer to a line of its target's log-probabilities, one a token.
-using ScoresFormat = std::function<std::string(const std::vector<float> &)>;
+/// Makes the answer to a line of its target and of the log-probabilities of
+/// that, one a token.
+using ScoresFormat = std::function<std::string(
+    const TokenIds &target, const std::vector<float> &logProbabilities)>;
 
 /// Writes how likely the target of each line is, as scoreTokens says.
 Status scoreLines(const Workers &workers, const LineRunOptions &options,

@@ -30,8 +30,9 @@ Result<Workers> Workers::create(const Model &model,
         return pool.status();
       worker.pool = std::move(*pool);
     }
-    worker.options = {worker.pool.get(), worker.profile.get(),
-                      options.globalTokens};
+    worker.session = std::make_unique<Session>(
+        model, SessionOptions{worker.pool.get(), worker.profile.get(),
+                              options.globalTokens, options.cancelled});
   }
   return result;
 }

@@ -14,6 +14,7 @@
 #include "runtime/Session.h"
 #include "runtime/ThreadPool.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -30,13 +31,14 @@ struct WorkerOptions {
   bool profiles = false;
   /// As SessionOptions has them.
   std::vector<int32_t> globalTokens = SessionOptions().globalTokens;
+  const std::atomic<bool> *cancelled = nullptr;
 };
 
 /// As many as keep all cores busy that this process may use, with so many
 /// threads each; at most kMostWorkers.
 int64_t workersForAllCores(int64_t threads);
 
-/// Borrows the model; sessions borrow from it.
+/// Borrows the model. One run at a time.
 class Workers {
 public:
   /// Fails where the system refuses a thread.
@@ -45,9 +47,9 @@ public:
 
   const Model &model() const { return *used; }
   int64_t count() const { return int64_t(equipment.size()); }
-  /// What the session of a worker, from 0, has.
-  const SessionOptions &options(int64_t worker) const {
-    return equipment[size_t(worker)].options;
+  /// The session of a worker, from 0, which keeps its memory from run to run.
+  Session &session(int64_t worker) const {
+    return *equipment[size_t(worker)].session;
   }
   /// Of each worker; null where nobody asked for them.
   std::vector<const Profile *> profiles() const;
@@ -56,7 +58,7 @@ private:
   struct Equipment {
     std::unique_ptr<ThreadPool> pool;
     std::unique_ptr<Profile> profile;
-    SessionOptions options;
+    std::unique_ptr<Session> session;
   };
   explicit Workers(const Model &model) : used(&model) {}
 

@@ -21,67 +21,52 @@ static std::string formatNumber(float number) {
   return std::string(text, end);
 }
 
-static std::string formatScored(const std::string &target, float sum,
-                                float score) {
-  return kBar + target + kBar + "F0= " + formatNumber(sum) + kBar +
-         formatNumber(score);
+std::string heddle::oneLine(std::string_view text) {
+  std::string line(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
 }
 
-std::string heddle::formatAnswer(const LineTokens &tokens,
-                                 const std::vector<Hypothesis> &hypotheses,
-                                 const RunOptions &options) {
-  if (!options.nBest) {
-    std::string text = tokens.line(hypotheses[0].tokens);
-    return options.scores ? formatNumber(hypotheses[0].score) + "\t" + text
-                          : text;
+std::string heddle::formatAnswers(int64_t number,
+                                  const heddle_answer_text *answers,
+                                  size_t count, const RunOptions &options) {
+  // An input without a token has an empty text, which is certain.
+  static constexpr heddle_answer_text kNothing = {"", 0, nullptr, 0,
+                                                  0,  0, nullptr};
+  if (count == 0) {
+    answers = &kNothing;
+    count = 1;
   }
   std::string lines;
-  size_t count = std::min(hypotheses.size(), size_t(*options.nBest));
   for (size_t i = 0; i < count; ++i) {
-    const Hypothesis &each = hypotheses[i];
-    lines += (i == 0 ? "" : "\n") +
-             formatScored(tokens.line(each.tokens), each.sum, each.score);
+    const heddle_answer_text &each = answers[i];
+    std::string text = oneLine({each.text, each.text_size});
+    if (options.nBest)
+      lines += std::to_string(number) + kBar + text + kBar +
+               "F0= " + formatNumber(each.sum) + kBar +
+               formatNumber(each.score) + "\n";
+    else
+      lines +=
+          (options.scores ? formatNumber(each.score) + "\t" : "") + text + "\n";
   }
   return lines;
 }
 
-std::string heddle::numberAnswer(int64_t number, const std::string &answer,
-                                 const RunOptions &options) {
-  if (!options.nBest)
-    return (answer.empty() && options.scores ? "0\t" : answer) + "\n";
-  std::string lines = answer.empty() ? formatScored("", 0, 0) : answer;
-  std::string numbered;
-  for (size_t begin = 0; begin <= lines.size();) {
-    size_t end = std::min(lines.find('\n', begin), lines.size());
-    numbered +=
-        std::to_string(number) + lines.substr(begin, end - begin) + "\n";
-    begin = end + 1;
-  }
-  return numbered;
-}
-
-std::string heddle::formatScores(const std::vector<float> &scores) {
-  double sum = 0;
+std::string heddle::formatScores(const heddle_answer_text *answers,
+                                 size_t count) {
+  if (count == 0)
+    return "\n";
+  const heddle_answer_text &answer = *answers;
   std::string each;
-  for (float score : scores) {
-    sum += score;
-    each += (each.empty() ? "\t" : " ") + formatNumber(score);
-  }
-  return formatNumber(static_cast<float>(sum)) + (each.empty() ? "\t" : each);
+  for (size_t i = 0; i < answer.id_count; ++i)
+    each += (i == 0 ? "" : " ") + formatNumber(answer.log_probabilities[i]);
+  return formatNumber(answer.sum) + "\t" + each + "\n";
 }
 
-void Perplexity::add(const std::string &answer) {
-  const char *at = answer.data(), *end = at + answer.size();
-  at = std::find(at, end, '\t');
-  while (at != end) {
-    float score = 0;
-    auto [rest, error] = std::from_chars(at + 1, end, score);
-    if (error != std::errc())
-      return;
-    sum += score;
-    ++tokens;
-    at = rest;
-  }
+void Perplexity::add(const heddle_answer_text &answer) {
+  for (size_t i = 0; i < answer.id_count; ++i)
+    sum += answer.log_probabilities[i];
+  tokens += int64_t(answer.id_count);
 }
 
 std::string Perplexity::describe() const {

@@ -1,44 +1,32 @@
 //===- AnswerLines.h - How answers are printed ------------------*- C++ -*-===//
-//
-// A line for each input line, with a score in front where it is asked for; or
-// the n best as Marian and Moses print them, numbered by their input line.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_TOOLS_ANSWERLINES_H
 #define HEDDLE_TOOLS_ANSWERLINES_H
 
-#include "runtime/Generate.h"
-#include "runtime/LineTokens.h"
+#include "runtime/heddle.h"
 #include "tools/RunOptions.h"
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace heddle {
 
-/// What is printed of the hypotheses of a line, but for the line's number: a
-/// line each, without the last end.
-std::string formatAnswer(const LineTokens &tokens,
-                         const std::vector<Hypothesis> &hypotheses,
-                         const RunOptions &options);
+/// The lines of an input, from 0: the text of its answer, with its score in
+/// front, or its n best as Moses prints them.
+std::string formatAnswers(int64_t number, const heddle_answer_text *answers,
+                          size_t count, const RunOptions &options);
 
-/// The lines as they are printed. An empty answer is that of an input line
-/// without a token.
-std::string numberAnswer(int64_t number, const std::string &answer,
-                         const RunOptions &options);
+/// The line of a target that was scored: log-probability, tab, those of its
+/// tokens. Empty where there is none.
+std::string formatScores(const heddle_answer_text *answers, size_t count);
 
-/// Their sum, a tab, and each of them: the log-probabilities of a target.
-std::string formatScores(const std::vector<float> &scores);
+/// What is left of a text in one line.
+std::string oneLine(std::string_view text);
 
-/// The perplexity of targets, exp of the mean of -log p over all tokens, from
-/// what formatScores wrote of them. The order of addition counts.
+/// The perplexity of all targets that were scored, in one sentence.
 class Perplexity {
 public:
-  /// An empty answer, of a line without a token, counts nothing.
-  void add(const std::string &answer);
-  /// "perplexity 6.12 (cross-entropy 1.811 nats a token, 120 tokens)".
+  void add(const heddle_answer_text &answer);
   std::string describe() const;
 
 private:

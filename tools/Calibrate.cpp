@@ -216,7 +216,7 @@ llvm::Error Calibration::readLines() {
       return line.takeError();
     if (!*line)
       break;
-    Result<TokenIds> source = tokens.source(**line);
+    Result<TokenIds> source = tokens.source({**line});
     if (!source.ok())
       return makeError(file->nameOf(file->linesRead() - 1) + " " +
                        source.message());

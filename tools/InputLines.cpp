@@ -7,16 +7,37 @@
 
 #include "tools/InputLines.h"
 
+#include <cstdio>
+
 using namespace heddle;
 
-Result<std::string> InputLines::readTarget() {
-  if (!targets)
-    return std::string();
-  Result<std::optional<std::string>> target = targets->next();
-  if (!target.ok())
-    return target.status();
-  if (*target)
-    return std::move(**target);
+Result<InputLines> InputLines::open(const std::vector<std::string> &texts,
+                                    const std::string &targets) {
+  std::optional<LineReader> targetLines;
+  if (!targets.empty()) {
+    Result<LineReader> opened = LineReader::open(targets);
+    if (!opened.ok())
+      return opened.status();
+    targetLines.emplace(std::move(*opened));
+  }
+  Result<LineReader> lines =
+      texts.empty() ? LineReader::standardInput() : LineReader::texts(texts);
+  if (!lines.ok())
+    return lines.status();
+  return InputLines(std::move(*lines), std::move(targetLines), texts.size());
+}
+
+Result<std::optional<std::string>> InputLines::next() { return lines.next(); }
+
+/// Reads what is said of the line that was read last.
+Status InputLines::readTarget() {
+  Result<std::optional<std::string>> next = targets->next();
+  if (!next.ok())
+    return next.status();
+  if (*next) {
+    target = std::move(**next);
+    return Status::success();
+  }
   if (targets->linesRead() == 0)
     return Status::error(targets->name(), " has no line, but the input has");
   return Status::error(targets->nameOf(targets->linesRead() - 1),
@@ -35,32 +56,50 @@ Status InputLines::checkTargetsEnd() {
                : Status::success();
 }
 
-/// Appends the next line, or says that it was the last one.
-Status InputLines::readOne(Lines &result) {
-  Result<std::optional<std::string>> text = lines.next();
-  if (!text.ok())
-    return text.status();
-  if (!*text) {
-    result.last = true;
-    return checkTargetsEnd();
+heddle_next InputLines::readInput(bool mayWait, heddle_input &input) {
+  if (!mayWait && !lines.isReady())
+    return HEDDLE_NEXT_LATER;
+  Result<std::optional<std::string>> line = lines.next();
+  failure = line.status();
+  if (failure.ok() && !*line)
+    failure = checkTargetsEnd();
+  else if (failure.ok() && targets)
+    failure = readTarget();
+  if (!failure.ok())
+    return HEDDLE_NEXT_FAILED;
+  if (!*line)
+    return HEDDLE_NEXT_END;
+  text = std::move(**line);
+  input = {};
+  input.text = text.data();
+  input.text_size = text.size();
+  if (targets) {
+    input.target = target.data();
+    input.target_size = target.size();
   }
-  Result<std::string> target = readTarget();
-  if (!target.ok())
-    return target.status();
-  result.lines.push_back({std::move(**text), std::move(*target)});
-  return Status::success();
+  return HEDDLE_NEXT_INPUT;
 }
 
-Lines InputLines::next(const LineLimits &limits) {
-  Lines result;
-  int64_t bytes = 0;
-  do {
-    result.failure = readOne(result);
-    if (!result.failure.ok())
-      result.last = true;
-    if (!result.last)
-      bytes += result.lines.back().bytes();
-  } while (!result.last && int64_t(result.lines.size()) < limits.lines &&
-           bytes < limits.bytes && lines.isReady());
-  return result;
+heddle_source InputLines::source() {
+  heddle_source source = {};
+  source.context = this;
+  source.count = count;
+  source.next = [](void *context, int mayWait, heddle_input *input) {
+    return static_cast<InputLines *>(context)->readInput(mayWait, *input);
+  };
+  source.interrupt = [](void *context) {
+    static_cast<InputLines *>(context)->lines.interrupt();
+  };
+  source.name = [](void *context, int64_t number, int isTarget, char *text,
+                   size_t size) {
+    auto *self = static_cast<InputLines *>(context);
+    const LineReader &named =
+        isTarget && self->targets ? *self->targets : self->lines;
+    snprintf(text, size, "%s", named.nameOf(number).c_str());
+  };
+  source.failure = [](void *context, char *text, size_t size) {
+    snprintf(text, size, "%s",
+             static_cast<InputLines *>(context)->failure.message().c_str());
+  };
+  return source;
 }

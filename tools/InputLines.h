@@ -1,48 +1,54 @@
 //===- InputLines.h - The lines of a run ------------------------*- C++ -*-===//
 //
-// Lines of standard input or of the command line, with those of a file that
-// says something of each one's target. As many as are there come together:
-// whoever writes one line and waits gets its answer.
+// What heddle-run reads: lines, and beside them what a file says of their
+// targets. Gives them to heddle.h as a source.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_TOOLS_INPUTLINES_H
 #define HEDDLE_TOOLS_INPUTLINES_H
 
-#include "runtime/Lines.h"
+#include "runtime/heddle.h"
 #include "tools/LineReader.h"
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace heddle {
 
-class InputLines : public LineSource {
+/// One thread at a time, except for what a source says otherwise.
+class InputLines {
 public:
-  /// `targets` have as many lines, where they are given; otherwise the first
-  /// line at fault ends the input.
-  explicit InputLines(LineReader lines,
-                      std::optional<LineReader> targets = std::nullopt)
-      : lines(std::move(lines)), targets(std::move(targets)) {}
+  /// The texts of the command line, or standard input where there are none;
+  /// with a file of targets, unless its path is empty.
+  static Result<InputLines> open(const std::vector<std::string> &texts,
+                                 const std::string &targets = "");
 
-  Lines next(const LineLimits &limits) override;
-  void interrupt() override { lines.interrupt(); }
-  std::string nameOf(int64_t number) const override {
-    return lines.nameOf(number);
-  }
-  std::string nameOfTarget(int64_t number) const override {
-    return targets->nameOf(number);
-  }
+  /// The next line; nothing behind the last one.
+  Result<std::optional<std::string>> next();
+  /// "line 3 of standard input", from 0. Any thread.
+  std::string nameOf(int64_t number) const { return lines.nameOf(number); }
+
+  /// Borrows this object.
+  heddle_source source();
 
 private:
-  Status readOne(Lines &result);
-  Result<std::string> readTarget();
+  InputLines(LineReader lines, std::optional<LineReader> targets, size_t count)
+      : lines(std::move(lines)), targets(std::move(targets)), count(count) {}
+
+  Status readTarget();
   Status checkTargetsEnd();
+  heddle_next readInput(bool mayWait, heddle_input &input);
 
   LineReader lines;
   std::optional<LineReader> targets;
+  /// 0 where nobody knows.
+  size_t count;
+  /// What was read last.
+  std::string text, target;
+  Status failure = Status::success();
 };
 
 } // namespace heddle

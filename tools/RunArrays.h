@@ -8,18 +8,17 @@
 #ifndef HEDDLE_TOOLS_RUNARRAYS_H
 #define HEDDLE_TOOLS_RUNARRAYS_H
 
-#include "runtime/Model.h"
 #include "runtime/Result.h"
 #include "tools/RunOptions.h"
 
 namespace heddle {
 
 /// Writes the logits of the teacher's targets, batch after batch.
-Status writeLogits(const Model &model, const RunOptions &options);
+Status writeLogits(const RunOptions &options);
 
 /// Writes the hidden states of all lines, which it keeps as ids until the last
 /// one is read.
-Status writeHiddenStates(const Model &model, const RunOptions &options);
+Status writeHiddenStates(const RunOptions &options);
 
 } // namespace heddle
 

@@ -1,128 +1,116 @@
 //===- RunLines.cpp - What heddle-run does with lines ---------------------===//
 //
-// The runtime's jobs between standard input and standard output.
+// The streams of heddle.h between standard input and standard output.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/RunLines.h"
 
-#include "runtime/SentenceLines.h"
-#include "runtime/Translation.h"
 #include "tools/AnswerLines.h"
+#include "tools/InputLines.h"
 #include "tools/Progress.h"
 #include "tools/RunSetup.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <utility>
 
 using namespace heddle;
 
-/// What the model and the command line say of a search.
-static Result<SearchOptions> searchFor(const Model &model,
-                                       const LineTokens &tokens,
-                                       const RunOptions &options) {
-  SearchOptions search = options.search;
-  search.wantsSums = options.scores || options.nBest;
-  if (search.samples && !search.beams)
-    search.beams = 1;
-  if (!options.badWords.empty()) {
-    Result<std::vector<TokenIds>> words =
-        readTargets(options.badWords, tokens, TargetPart::Any);
-    if (!words.ok())
-      return words.status();
-    words->erase(std::remove(words->begin(), words->end(), TokenIds()),
-                 words->end());
-    search.badWords = std::move(*words);
+namespace {
+/// Prints the answers of a stream, and says how many there were.
+class Printer {
+public:
+  /// The lines of an input, from 0.
+  using Format = std::function<std::string(
+      int64_t number, const heddle_answer_text *answers, size_t count)>;
+
+  Printer(OutputWriter &output, Progress &progress, Format format)
+      : output(output), progress(progress), format(std::move(format)) {}
+
+  /// Borrows this object.
+  heddle_sink sink() {
+    return {
+        this,
+        [](void *context, const heddle_answer_text *answers, size_t count) {
+          static_cast<Printer *>(context)->print(answers, count);
+          return 0;
+        },
+        [](void *context) { return static_cast<Printer *>(context)->flush(); }};
   }
-  if (search.suppress)
-    for (int32_t id : *search.suppress)
-      if (id >= model.manifest().targetVocabulary)
-        return Status::error("--suppress has the id ", id,
-                             ", expected ids from 0 to ",
-                             model.manifest().targetVocabulary - 1);
-  Result<Generation> settings = settingsFor(model.manifest(), search);
-  if (!settings.ok())
-    return settings.status();
-  if (options.nBest && *options.nBest > settings->beams)
-    return Status::error("--n-best is ", *options.nBest, " but '", options.file,
-                         "' searches with ", settings->beams,
-                         settings->beams == 1 ? " beam" : " beams",
-                         " (--beam N asks for more)");
-  return search;
-}
+  /// Why printing ended the stream, if it did.
+  const Status &status() const { return failure; }
 
-/// Prints answers as `print` has them, and says how many there were.
-static AnswerWriter
-printerTo(OutputWriter &output, Progress &progress,
-          std::function<std::string(const std::string &)> print) {
-  return
-      [&, print = std::move(print)](const std::vector<std::string> &answers) {
-        for (const std::string &each : answers)
-          output.print(print(each));
-        Status status = output.flush();
-        if (status.ok())
-          progress.add(answers.size());
-        return status;
-      };
-}
+private:
+  void print(const heddle_answer_text *answers, size_t count) {
+    output.print(format(printed + waiting, answers, count));
+    ++waiting;
+  }
+  int flush() {
+    failure = output.flush();
+    if (!failure.ok())
+      return 1;
+    progress.add(size_t(waiting));
+    printed += waiting;
+    waiting = 0;
+    return 0;
+  }
 
-Status heddle::printTranslations(const Model &model, const RunOptions &options,
-                                 OutputWriter &output) {
-  Result<LineTokens> tokens = tokensFor(model, options);
-  if (!tokens.ok())
-    return tokens.status();
-  Result<SearchOptions> search = searchFor(model, *tokens, options);
-  if (!search.ok())
-    return search.status();
-  Result<InputLines> input = openInput(options, options.prefix);
+  OutputWriter &output;
+  Progress &progress;
+  const Format format;
+  /// Inputs whose answers are written, and those that are behind them.
+  int64_t printed = 0, waiting = 0;
+  Status failure = Status::success();
+};
+} // namespace
+
+/// One of the streams of heddle.h.
+using Stream = heddle_status (*)(heddle_session *, const heddle_source *,
+                                 const heddle_sink *);
+
+/// Prints what becomes of the input and of what `targets` says of it.
+static Status print(Stream stream, const std::string &targets,
+                    const RunOptions &options, OutputWriter &output,
+                    Printer::Format format) {
+  Result<Run> run = beginRun(options);
+  if (!run.ok())
+    return run.status();
+  Result<InputLines> input = InputLines::open(options.texts, targets);
   if (!input.ok())
     return input.status();
-  Result<Workers> workers = equipWorkers(model, options);
-  if (!workers.ok())
-    return workers.status();
-  Progress progress(options.texts.empty());
-  int64_t number = 0;
-  AnswerWriter write =
-      printerTo(output, progress, [&](const std::string &answer) {
-        return numberAnswer(number++, answer, options);
-      });
-  SentenceLines sentences(*input);
-  LineSource &source =
-      options.split ? static_cast<LineSource &>(sentences) : *input;
-  Status status = translateLines(
-      *workers, lineRunOptions(options), *tokens, *search, source,
-      [&](const std::vector<Hypothesis> &hypotheses) {
-        return formatAnswer(*tokens, hypotheses, options);
-      },
-      options.split ? sentences.joining(std::move(write)) : std::move(write));
-  return status.ok() ? reportRun(*workers, options) : status;
-}
-
-Status heddle::printScores(const Model &model, const RunOptions &options,
-                           OutputWriter &output) {
-  Result<LineTokens> tokens = tokensFor(model, options);
-  if (!tokens.ok())
-    return tokens.status();
-  Result<InputLines> input = openInput(options, options.score);
-  if (!input.ok())
-    return input.status();
-  Result<Workers> workers = equipWorkers(model, options);
-  if (!workers.ok())
-    return workers.status();
-  Perplexity perplexity;
-  Status status;
+  Status status = Status::success();
   {
     Progress progress(options.texts.empty());
-    status = scoreLines(
-        *workers, lineRunOptions(options), *tokens, *input, formatScores,
-        printerTo(output, progress, [&](const std::string &answer) {
-          perplexity.add(answer);
-          return answer + "\n";
-        }));
+    Printer printer(output, progress, std::move(format));
+    heddle_source source = input->source();
+    heddle_sink sink = printer.sink();
+    status = statusOf(stream(run->session.get(), &source, &sink));
+    if (!printer.status().ok())
+      return printer.status();
   }
-  if (!status.ok())
-    return status;
-  fprintf(stderr, "%s\n", perplexity.describe().c_str());
-  return reportRun(*workers, options);
+  return status.ok() ? reportRun(*run, options) : status;
+}
+
+Status heddle::printTranslations(const RunOptions &options,
+                                 OutputWriter &output) {
+  return print(
+      heddle_translate_stream, options.prefix, options, output,
+      [&](int64_t number, const heddle_answer_text *answers, size_t count) {
+        return formatAnswers(number, answers, count, options);
+      });
+}
+
+Status heddle::printScores(const RunOptions &options, OutputWriter &output) {
+  Perplexity perplexity;
+  Status status =
+      print(heddle_score_stream, options.score, options, output,
+            [&](int64_t, const heddle_answer_text *answers, size_t count) {
+              if (count > 0)
+                perplexity.add(*answers);
+              return formatScores(answers, count);
+            });
+  if (status.ok())
+    fprintf(stderr, "%s\n", perplexity.describe().c_str());
+  return status;
 }

@@ -10,7 +10,6 @@
 #ifndef HEDDLE_TOOLS_RUNLINES_H
 #define HEDDLE_TOOLS_RUNLINES_H
 
-#include "runtime/Model.h"
 #include "runtime/Result.h"
 #include "tools/OutputWriter.h"
 #include "tools/RunOptions.h"
@@ -18,13 +17,11 @@
 namespace heddle {
 
 /// Prints translations.
-Status printTranslations(const Model &model, const RunOptions &options,
-                         OutputWriter &output);
+Status printTranslations(const RunOptions &options, OutputWriter &output);
 
 /// Prints the log-probabilities of given targets; then, on standard error, the
 /// perplexity of all.
-Status printScores(const Model &model, const RunOptions &options,
-                   OutputWriter &output);
+Status printScores(const RunOptions &options, OutputWriter &output);
 
 } // namespace heddle
 

@@ -1,15 +1,16 @@
 //===- RunOptions.h - The command line of heddle-run ------------*- C++ -*-===//
 //
 // Parses the arguments of heddle-run strictly: what is not understood is an
-// error, never ignored.
+// error, never ignored. Flags that say how a session works are the settings of
+// heddle.h; the others are here.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_TOOLS_RUNOPTIONS_H
 #define HEDDLE_TOOLS_RUNOPTIONS_H
 
-#include "runtime/Generate.h"
 #include "runtime/Result.h"
+#include "tools/Handles.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,22 +23,14 @@ struct RunOptions {
   std::string file;
   /// Sentences from the command line; standard input where there are none.
   std::vector<std::string> texts;
-  std::optional<int64_t> batch;
-  std::optional<int64_t> workers;
-  std::optional<int64_t> threads;
-  std::optional<int64_t> maxSource;
-  /// In MiB.
-  std::optional<int64_t> maxMemory;
-  /// Ascending; empty for none, absent where nobody says.
-  std::optional<std::vector<int32_t>> globalTokens;
+  Handle<heddle_settings> settings;
+  /// What of the settings the tool has to know.
+  int64_t batch = 16;
+  bool ids = false, scores = false, nBest = false;
+  /// For --info; 0 for what the model says.
+  int64_t maxLength = 0;
   /// Where to write a profile as JSON, empty where only the table is wanted.
   std::optional<std::string> profile;
-  SearchOptions search;
-  /// How many hypotheses of a line are printed with their scores; absent for
-  /// the text of the best one.
-  std::optional<int64_t> nBest;
-  /// A score in front of each line.
-  bool scores = false;
   /// Target sequences that are never generated, a line each; empty for none.
   std::string badWords;
   /// What each target begins with, one line an input; empty for none.
@@ -45,10 +38,6 @@ struct RunOptions {
   /// Targets whose log-probabilities are printed, one line an input; empty
   /// where lines are translated.
   std::string score;
-  /// Lines are running text, whose sentences are translated.
-  bool split = false;
-  /// Input and output are ids instead of text.
-  bool ids = false;
   bool info = false;
   bool verify = false;
   bool help = false;
@@ -56,13 +45,10 @@ struct RunOptions {
   /// Empty, or both given.
   std::string teacher;
   std::string logits;
-  DecoderForm form = DecoderForm::Full;
+  std::string form = "full";
   /// Where to write the encoder's output; empty where it is not asked for.
   std::string hidden;
 };
-
-/// The text of --help.
-extern const char *const kRunHelp;
 
 /// Parses all arguments behind the program's name.
 Result<RunOptions> parseRunOptions(const std::vector<std::string> &arguments);

@@ -1,106 +1,85 @@
 //===- RunSetup.cpp - What the jobs of heddle-run begin with --------------===//
-//
-// Small translations of options.
-//
-//===----------------------------------------------------------------------===//
 
 #include "tools/RunSetup.h"
 
-#include "tools/ProfileReport.h"
+#include "tools/LineReader.h"
 
-#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 
 using namespace heddle;
 
-Status heddle::checkGlobalTokens(const Manifest &manifest,
-                                 const RunOptions &options) {
-  const Entry &encode = *manifest.entry("encode");
-  if (options.globalTokens && !encode.argument("global", ArgumentKind::Input))
-    return Status::error("--global is given, but '", options.file,
-                         "' knows no global tokens");
-  return {};
-}
-
-Result<LineTokens> heddle::tokensFor(const Model &model,
-                                     const RunOptions &options) {
-  if (!options.ids && !model.tokenizer())
-    return Status::error("'", options.file,
-                         "' has no tokenizer, expected --ids");
-  if (Status status = checkGlobalTokens(model.manifest(), options);
-      !status.ok())
-    return status;
-  return LineTokens(model, options.ids, options.maxSource);
-}
-
-Result<InputLines> heddle::openInput(const RunOptions &options,
-                                     const std::string &targets) {
-  std::optional<LineReader> targetLines;
-  if (!targets.empty()) {
-    Result<LineReader> opened = LineReader::open(targets);
-    if (!opened.ok())
-      return opened.status();
-    targetLines.emplace(std::move(*opened));
-  }
-  Result<LineReader> lines = options.texts.empty()
-                                 ? LineReader::standardInput()
-                                 : LineReader::texts(options.texts);
-  if (!lines.ok())
-    return lines.status();
-  return InputLines(std::move(*lines), std::move(targetLines));
-}
-
-Result<std::vector<TokenIds>> heddle::readTargets(const std::string &path,
-                                                  const LineTokens &tokens,
-                                                  TargetPart part) {
+/// Adds the lines of a file to what is never generated.
+static Status readBadWords(const std::string &path, heddle_settings &settings) {
   Result<LineReader> lines = LineReader::open(path);
   if (!lines.ok())
     return lines.status();
-  std::vector<TokenIds> targets;
   for (;;) {
     Result<std::optional<std::string>> line = lines->next();
-    if (!line.ok())
+    if (!line.ok() || !*line)
       return line.status();
-    if (!*line)
-      return targets;
-    Result<TokenIds> target = tokens.target(**line, part);
-    if (!target.ok())
-      return Status::error(lines->nameOf(lines->linesRead() - 1), " ",
-                           target.message());
-    targets.push_back(std::move(*target));
+    Status status = statusOf(heddle_settings_add_bad_words(
+        &settings, (*line)->data(), (*line)->size()));
+    if (!status.ok())
+      return status;
   }
 }
 
-Result<Workers> heddle::equipWorkers(const Model &model,
-                                     const RunOptions &options) {
-  WorkerOptions workers;
-  workers.threads = options.threads.value_or(1);
-  workers.workers =
-      options.workers ? *options.workers : workersForAllCores(workers.threads);
-  // None without a text; those of --teacher run one after the other.
-  if (!options.texts.empty())
-    workers.workers = std::min(workers.workers, int64_t(options.texts.size()));
-  if (!options.teacher.empty())
-    workers.workers = 1;
-  workers.profiles = options.profile.has_value();
-  if (options.globalTokens)
-    workers.globalTokens = *options.globalTokens;
-  return Workers::create(model, workers);
+Result<Run> heddle::beginRun(const RunOptions &options) {
+  Run run;
+  heddle_model *model = nullptr;
+  Status status = statusOf(heddle_model_load(
+      options.file.c_str(), options.verify ? HEDDLE_VERIFY : 0, &model));
+  run.model.reset(model);
+  if (!status.ok())
+    return status;
+  if (!options.ids && !heddle_model_has_tokenizer(model))
+    return Status::error("'", options.file,
+                         "' has no tokenizer, expected --ids");
+  if (!options.badWords.empty())
+    if (status = readBadWords(options.badWords, *options.settings);
+        !status.ok())
+      return status;
+  heddle_session *session = nullptr;
+  status =
+      statusOf(heddle_session_create(model, options.settings.get(), &session));
+  run.session.reset(session);
+  if (!status.ok())
+    return status;
+  return run;
 }
 
-LineRunOptions heddle::lineRunOptions(const RunOptions &options) {
-  LineRunOptions result;
-  result.batch = options.batch;
-  result.mayHaveFewerWorkers = !options.workers;
-  result.textsOfAnswer = options.nBest.value_or(1);
-  if (options.maxMemory)
-    result.maxMemory = *options.maxMemory << 20;
-  return result;
+static Status writeText(const std::string &path, const std::string &text) {
+  FILE *file = fopen(path.c_str(), "w");
+  bool written =
+      file && fwrite(text.data(), 1, text.size(), file) == text.size();
+  // What is buffered can fail as late as here.
+  if ((file && fclose(file) != 0) || !written)
+    return Status::error("cannot write '", path, "': ", strerror(errno));
+  return Status::success();
 }
 
-Status heddle::reportRun(const Workers &workers, const RunOptions &options) {
+static Result<std::string> profileOf(const Run &run, heddle_profile_form form) {
+  char *text = nullptr;
+  Status status =
+      statusOf(heddle_session_profile(run.session.get(), form, &text));
+  Handle<char> owner(text);
+  if (!status.ok())
+    return status;
+  return std::string(text);
+}
+
+Status heddle::reportRun(const Run &run, const RunOptions &options) {
   if (!options.profile)
     return Status::success();
-  return reportProfile(workers.model(), workers.profiles(),
-                       options.threads.value_or(1), *options.profile);
+  Result<std::string> table = profileOf(run, HEDDLE_PROFILE_TABLE);
+  if (!table.ok())
+    return table.status();
+  fputs(table->c_str(), stderr);
+  if (options.profile->empty())
+    return Status::success();
+  Result<std::string> json = profileOf(run, HEDDLE_PROFILE_JSON);
+  return json.ok() ? writeText(*options.profile, *json) : json.status();
 }

@@ -6,13 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Model.h"
 #include "tools/OutputWriter.h"
 #include "tools/RunArrays.h"
-#include "tools/RunInfo.h"
+#include "tools/RunHelp.h"
 #include "tools/RunLines.h"
 #include "tools/RunOptions.h"
-#include "tools/RunSetup.h"
 
 #include <csignal>
 #include <cstdio>
@@ -24,42 +22,33 @@
 using namespace heddle;
 
 static Status printInfo(const RunOptions &options, OutputWriter &output) {
-  Result<Artifact> artifact = Artifact::open(options.file);
-  if (!artifact.ok())
-    return artifact.status();
-  Result<Manifest> manifest = readManifest(*artifact);
-  if (!manifest.ok())
-    return manifest.status();
-  if (Status status = checkGlobalTokens(*manifest, options); !status.ok())
+  char *text = nullptr;
+  Status status = statusOf(heddle_describe(options.file.c_str(),
+                                           options.verify ? HEDDLE_VERIFY : 0,
+                                           options.maxLength, &text));
+  Handle<char> owner(text);
+  if (!status.ok())
     return status;
-  if (options.verify)
-    if (Status status = artifact->verify(); !status.ok())
-      return status;
-  output.print(
-      describeArtifact(*artifact, *manifest, options.search.maxLength));
+  output.print(text);
   return output.flush();
 }
 
 static Status run(const RunOptions &options, OutputWriter &output) {
   if (options.help || options.version) {
-    output.print(options.help ? kRunHelp : "heddle-run " HEDDLE_VERSION "\n");
+    output.print(options.help
+                     ? getRunHelp()
+                     : std::string("heddle-run ") + heddle_version() + "\n");
     return output.flush();
   }
   if (options.info)
     return printInfo(options, output);
-
-  LoadOptions loadOptions;
-  loadOptions.verify = options.verify;
-  Result<Model> model = Model::load(options.file, loadOptions);
-  if (!model.ok())
-    return model.status();
   if (!options.score.empty())
-    return printScores(*model, options, output);
+    return printScores(options, output);
   if (!options.teacher.empty())
-    return writeLogits(*model, options);
+    return writeLogits(options);
   if (!options.hidden.empty())
-    return writeHiddenStates(*model, options);
-  return printTranslations(*model, options, output);
+    return writeHiddenStates(options);
+  return printTranslations(options, output);
 }
 
 /// Occupies the standard descriptors that the caller closed, in a way that

@@ -39,7 +39,7 @@ protected:
       return lines;
     };
     stages.encode = [&](int64_t number, const Line &line) {
-      EXPECT_EQ(line.text, std::to_string(number));
+      EXPECT_EQ(line.source.text, std::to_string(number));
       return encode(number);
     };
     stages.divide = divide;
@@ -64,7 +64,7 @@ protected:
       waitUntil([&] { return interrupted.load(); });
     Lines lines;
     for (int64_t i = 0; i < kLines; ++i)
-      lines.lines.push_back({std::to_string(kLines * number + i), ""});
+      lines.lines.push_back({{std::to_string(kLines * number + i)}});
     lines.last = number + 1 == count;
     return lines;
   }

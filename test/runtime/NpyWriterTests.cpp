@@ -6,7 +6,7 @@
 
 #include "ArtifactBuilder.h"
 
-#include "runtime/NpyWriter.h"
+#include "tools/NpyWriter.h"
 
 #include <cmath>
 #include <cstring>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RunToolTest.h"
-#include "tools/ProfileReport.h"
+#include "runtime/api/ProfileReport.h"
 
 using namespace heddle;
 using namespace heddle::test;

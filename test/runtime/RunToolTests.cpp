@@ -188,7 +188,8 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
     for (std::string value : {"0", "257", "two"})
       expectUsageError("toy " + flag + " " + value,
                        flag + " has the value '" + value +
-                           "', expected a number from 1 to 256");
+                           "', expected a number from 1 to 256" +
+                           (flag == "--workers" ? ", or all" : ""));
   expectUsageError("toy --batch 2 --batch=3",
                    "--batch is given twice, as '2' and as '3'");
   expectUsageError("toy --teacher x --logits y --form step --teacher x",

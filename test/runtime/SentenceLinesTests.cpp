@@ -15,7 +15,7 @@ public:
   Lines next(const LineLimits &limits) override {
     Lines result;
     while (at < texts.size() && int64_t(result.lines.size()) < limits.lines)
-      result.lines.push_back({texts[at++], {}});
+      result.lines.push_back({{texts[at++]}});
     result.last = at == texts.size();
     return result;
   }
@@ -31,7 +31,7 @@ private:
 std::vector<std::string> textsOf(const Lines &lines) {
   std::vector<std::string> texts;
   for (const Line &line : lines.lines)
-    texts.push_back(line.text);
+    texts.push_back(line.source.text);
   return texts;
 }
 

@@ -21,7 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/NpyWriter.h"
+#include "tools/NpyWriter.h"
 #include "test/kernels/EntryRunner.h"
 
 #include <algorithm>

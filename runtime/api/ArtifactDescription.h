@@ -1,11 +1,12 @@
-//===- RunInfo.h - What an artifact holds, for people -----------*- C++ -*-===//
+//===- ArtifactDescription.h - What an artifact holds, for people -----------*-
+//C++ -*-===//
 //
 // The text of heddle-run --info.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_TOOLS_RUNINFO_H
-#define HEDDLE_TOOLS_RUNINFO_H
+#ifndef HEDDLE_RUNTIME_API_ARTIFACTDESCRIPTION_H
+#define HEDDLE_RUNTIME_API_ARTIFACTDESCRIPTION_H
 
 #include "runtime/Artifact.h"
 #include "runtime/Manifest.h"
@@ -22,4 +23,4 @@ std::string describeArtifact(const Artifact &artifact, const Manifest &manifest,
 
 } // namespace heddle
 
-#endif // HEDDLE_TOOLS_RUNINFO_H
+#endif // HEDDLE_RUNTIME_API_ARTIFACTDESCRIPTION_H

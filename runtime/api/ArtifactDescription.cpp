@@ -1,12 +1,13 @@
-//===- RunInfo.cpp - What an artifact holds, for people -------------------===//
+//===- ArtifactDescription.cpp - What an artifact holds, for people
+//-------------------===//
 //
 // Plain columns, one part of the artifact after the other.
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/RunInfo.h"
+#include "runtime/api/ArtifactDescription.h"
 #include "runtime/Session.h"
-#include "tools/DecodingMemory.h"
+#include "runtime/api/DecodingMemory.h"
 
 #include <cstdio>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/DecodingMemory.h"
+#include "runtime/api/DecodingMemory.h"
 
 #include <algorithm>
 #include <cstdio>

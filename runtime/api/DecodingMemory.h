@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_TOOLS_DECODINGMEMORY_H
-#define HEDDLE_TOOLS_DECODINGMEMORY_H
+#ifndef HEDDLE_RUNTIME_API_DECODINGMEMORY_H
+#define HEDDLE_RUNTIME_API_DECODINGMEMORY_H
 
 #include "runtime/Manifest.h"
 
@@ -25,4 +25,4 @@ std::string describeDecodingMemory(const Manifest &manifest,
 
 } // namespace heddle
 
-#endif // HEDDLE_TOOLS_DECODINGMEMORY_H
+#endif // HEDDLE_RUNTIME_API_DECODINGMEMORY_H

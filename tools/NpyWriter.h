@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_RUNTIME_NPYWRITER_H
-#define HEDDLE_RUNTIME_NPYWRITER_H
+#ifndef HEDDLE_TOOLS_NPYWRITER_H
+#define HEDDLE_TOOLS_NPYWRITER_H
 
 #include "runtime/Result.h"
 
@@ -59,4 +59,4 @@ private:
 
 } // namespace heddle
 
-#endif // HEDDLE_RUNTIME_NPYWRITER_H
+#endif // HEDDLE_TOOLS_NPYWRITER_H

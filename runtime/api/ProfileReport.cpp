@@ -4,12 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/ProfileReport.h"
+#include "runtime/api/ProfileReport.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -134,19 +132,9 @@ std::string heddle::profileAsJson(const Model &model, const Profile &profile,
          "\n";
 }
 
-static Status writeText(const std::string &path, const std::string &text) {
-  FILE *file = fopen(path.c_str(), "w");
-  bool written =
-      file && fwrite(text.data(), 1, text.size(), file) == text.size();
-  // What is buffered can fail as late as here.
-  if ((file && fclose(file) != 0) || !written)
-    return Status::error("cannot write '", path, "': ", strerror(errno));
-  return Status::success();
-}
-
-Status heddle::reportProfile(const Model &model,
-                             const std::vector<const Profile *> &workers,
-                             int64_t threadsEach, const std::string &path) {
+Result<ProfileReport> heddle::reportProfile(
+    const Model &model, const std::vector<const Profile *> &workers,
+    int64_t threadsEach, std::map<int64_t, MachinePeaks> &measured) {
   Profile profile(model.manifest());
   // Those that had nothing to do left the machine to the others.
   int64_t busy = 0;
@@ -156,11 +144,13 @@ Status heddle::reportProfile(const Model &model,
   }
   busy = std::max<int64_t>(busy, 1);
   int64_t threads = busy * threadsEach;
-  Result<MachinePeaks> peaks = measurePeaks(model.isa(), threads);
-  if (!peaks.ok())
-    return peaks.status();
-  ProfileSetting setting{busy, threads, *peaks};
-  fputs(describeProfile(model, profile, setting).c_str(), stderr);
-  return path.empty() ? Status::success()
-                      : writeText(path, profileAsJson(model, profile, setting));
+  if (!measured.count(threads)) {
+    Result<MachinePeaks> peaks = measurePeaks(model.isa(), threads);
+    if (!peaks.ok())
+      return peaks.status();
+    measured[threads] = *peaks;
+  }
+  ProfileSetting setting{busy, threads, measured[threads]};
+  return ProfileReport{describeProfile(model, profile, setting),
+                       profileAsJson(model, profile, setting)};
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/NpyWriter.h"
+#include "tools/NpyWriter.h"
 
 #include <cerrno>
 #include <cstdio>

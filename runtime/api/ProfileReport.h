@@ -1,12 +1,13 @@
 //===- ProfileReport.h - A profile, for people and for programs -*- C++ -*-===//
 
-#ifndef HEDDLE_TOOLS_PROFILEREPORT_H
-#define HEDDLE_TOOLS_PROFILEREPORT_H
+#ifndef HEDDLE_RUNTIME_API_PROFILEREPORT_H
+#define HEDDLE_RUNTIME_API_PROFILEREPORT_H
 
 #include "runtime/MachinePeaks.h"
 #include "runtime/Model.h"
 #include "runtime/Profile.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,17 @@ std::string describeProfile(const Model &model, const Profile &profile,
 std::string profileAsJson(const Model &model, const Profile &profile,
                           const ProfileSetting &setting);
 
-/// Merges what each worker counted, measures the machine's peaks, prints the
-/// table to standard error and writes the JSON to `path`, unless that is empty.
-Status reportProfile(const Model &model,
-                     const std::vector<const Profile *> &workers,
-                     int64_t threadsEach, const std::string &path);
+/// Both of what all workers counted together, with `threadsEach` of the threads
+/// of each that had something to do. Measures the machine's peaks, which takes
+/// a second, unless `measured` has those of as many threads.
+struct ProfileReport {
+  std::string table, json;
+};
+Result<ProfileReport> reportProfile(const Model &model,
+                                    const std::vector<const Profile *> &workers,
+                                    int64_t threadsEach,
+                                    std::map<int64_t, MachinePeaks> &measured);
 
 } // namespace heddle
 
-#endif // HEDDLE_TOOLS_PROFILEREPORT_H
+#endif // HEDDLE_RUNTIME_API_PROFILEREPORT_H

@@ -1,0 +1,242 @@
+//===- Answers.cpp - Translations and scores of heddle.h ------------------===//
+//
+// A batch is a stream of inputs that are in memory, and of answers that stay
+// there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/SentenceLines.h"
+#include "runtime/Translation.h"
+#include "runtime/api/InputSource.h"
+#include "runtime/api/PackedAnswer.h"
+#include "runtime/api/Session.h"
+#include "runtime/api/TokenStream.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace heddle;
+
+struct heddle_answers {
+  /// Of each input, packed, and where its parts stand.
+  std::vector<std::string> packed;
+  std::vector<std::vector<heddle_answer_text>> texts;
+};
+
+//===----------------------------------------------------------------------===//
+// What is asked for
+//===----------------------------------------------------------------------===//
+
+/// The sequences that settings forbid.
+static Result<std::vector<TokenIds>> badWordsOf(const heddle_session &session,
+                                                const LineTokens &tokens) {
+  std::vector<TokenIds> words;
+  for (const std::string &line : session.settings.forbiddenLines()) {
+    Result<TokenIds> ids = tokens.target({line}, TargetPart::Any);
+    if (!ids.ok())
+      return Status::error("the bad words '", line.substr(0, 80), "' ",
+                           ids.message());
+    if (!ids->empty())
+      words.push_back(std::move(*ids));
+  }
+  return words;
+}
+
+/// What the model and the settings say of a search.
+static Result<SearchOptions> searchFor(const heddle_session &session,
+                                       const LineTokens &tokens) {
+  const Model &model = *session.model;
+  const SettingValues &values = session.values;
+  const std::string &file = model.artifact().path();
+  SearchOptions search = values.search;
+  search.wantsSums = values.scores || values.nBest;
+  if (search.samples && !search.beams)
+    search.beams = 1;
+  if (!session.settings.forbiddenLines().empty()) {
+    Result<std::vector<TokenIds>> words = badWordsOf(session, tokens);
+    if (!words.ok())
+      return words.status();
+    search.badWords = std::move(*words);
+  }
+  if (search.suppress)
+    for (int32_t id : *search.suppress)
+      if (id >= model.manifest().targetVocabulary)
+        return Status::error(session.settings.nameOf("suppress"),
+                             " has the id ", id, ", expected ids from 0 to ",
+                             model.manifest().targetVocabulary - 1);
+  Result<Generation> settings = settingsFor(model.manifest(), search);
+  if (!settings.ok())
+    return settings.status();
+  std::string beam = session.settings.nameOf("beam");
+  if (values.nBest && *values.nBest > settings->beams)
+    return Status::error(session.settings.nameOf("n-best"), " is ",
+                         *values.nBest, " but '", file, "' searches with ",
+                         settings->beams,
+                         settings->beams == 1 ? " beam (" : " beams (", beam,
+                         " N asks for more)");
+  if (session.onToken && settings->beams > 1)
+    return Status::error("tokens are asked for as they are generated, but '",
+                         file, "' searches with ", settings->beams, " beams (",
+                         beam, " 1 is greedy)");
+  return search;
+}
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+/// Gives packed answers, one line after the other, to a sink.
+static AnswerWriter writerTo(const heddle_sink &sink, heddle_session &session) {
+  return [&](const std::vector<std::string> &answers) {
+    bool wantsMore = true;
+    for (const std::string &answer : answers) {
+      std::vector<heddle_answer_text> texts = unpackAnswers(answer);
+      wantsMore = sink.answer(sink.context, texts.data(), texts.size()) == 0;
+      if (!wantsMore)
+        break;
+    }
+    if (wantsMore && sink.flush)
+      wantsMore = sink.flush(sink.context) == 0;
+    if (wantsMore)
+      return Status::success();
+    heddle_cancel(&session);
+    return Status::error("the sink of the answers ended the call");
+  };
+}
+
+/// As above, of answers that are text alone, sentences joined.
+static AnswerWriter packing(AnswerWriter write) {
+  return [write = std::move(write)](const std::vector<std::string> &answers) {
+    std::vector<std::string> packed(answers.size());
+    for (size_t i = 0; i < answers.size(); ++i)
+      if (!answers[i].empty())
+        packAnswer(packed[i], answers[i], {}, 0, 0);
+    return write(packed);
+  };
+}
+
+static Status translate(heddle_session &session, LineRunOptions options,
+                        LineSource &source, AnswerWriter write) {
+  LineTokens tokens = session.tokens();
+  Result<SearchOptions> search = searchFor(session, tokens);
+  if (!search.ok())
+    return search.status();
+  TokenStream stream(tokens, session.model->manifest().tokenizer.cleansUp,
+                     session.onToken, session.onTokenContext);
+  if (session.onToken)
+    search->onToken = [&](int64_t input, const TokenIds &before, int32_t token,
+                          bool isLast) {
+      if (!stream.add(input, before, token, isLast))
+        heddle_cancel(&session);
+    };
+  if (session.values.split) {
+    SentenceLines sentences(source);
+    return translateLines(
+        *session.workers, options, tokens, *search, sentences,
+        [&](const std::vector<Hypothesis> &found) {
+          return tokens.text(found.front().tokens);
+        },
+        sentences.joining(packing(std::move(write))));
+  }
+  size_t most = size_t(session.values.nBest.value_or(1));
+  auto pack = [&](const std::vector<Hypothesis> &found) {
+    std::string answers;
+    for (size_t i = 0; i < std::min(found.size(), most); ++i)
+      packAnswer(answers, tokens.text(found[i].tokens), found[i].tokens,
+                 found[i].sum, found[i].score);
+    return answers;
+  };
+  return translateLines(*session.workers, options, tokens, *search, source,
+                        pack, write);
+}
+
+static Status score(heddle_session &session, LineRunOptions options,
+                    LineSource &source, AnswerWriter write) {
+  LineTokens tokens = session.tokens();
+  auto pack = [&](const TokenIds &target, const std::vector<float> &scores) {
+    double sum = 0;
+    for (float each : scores)
+      sum += each;
+    std::string answer;
+    packAnswer(answer, tokens.text(target), target, float(sum), float(sum),
+               scores);
+    return answer;
+  };
+  return scoreLines(*session.workers, options, tokens, source, pack, write);
+}
+
+/// A job over a source, for a caller who takes the answers.
+using Job = Status (*)(heddle_session &, LineRunOptions, LineSource &,
+                       AnswerWriter);
+
+static heddle_status run(Job job, heddle_session *session,
+                         const heddle_source *source, const heddle_sink *sink) {
+  CallbackSource lines(*source);
+  LineRunOptions options = session->runOptions();
+  if (source->count > 0)
+    options.mostLines = int64_t(source->count);
+  return session->finish(
+      job(*session, options, lines, writerTo(*sink, *session)));
+}
+
+heddle_status heddle_translate_stream(heddle_session *session,
+                                      const heddle_source *source,
+                                      const heddle_sink *sink) {
+  return run(translate, session, source, sink);
+}
+
+heddle_status heddle_score_stream(heddle_session *session,
+                                  const heddle_source *source,
+                                  const heddle_sink *sink) {
+  return run(score, session, source, sink);
+}
+
+//===----------------------------------------------------------------------===//
+// Batches
+//===----------------------------------------------------------------------===//
+
+static heddle_status run(Job job, heddle_session *session,
+                         const heddle_input *inputs, size_t count,
+                         heddle_answers **answers) {
+  *answers = nullptr;
+  ArraySource lines(inputs, count);
+  LineRunOptions options = session->runOptions();
+  options.mostLines = int64_t(count);
+  auto gathered = std::make_unique<heddle_answers>();
+  auto gather = [&](const std::vector<std::string> &packed) {
+    gathered->packed.insert(gathered->packed.end(), packed.begin(),
+                            packed.end());
+    return Status::success();
+  };
+  Status status = job(*session, options, lines, gather);
+  if (!status.ok())
+    return session->finish(status);
+  for (const std::string &packed : gathered->packed)
+    gathered->texts.push_back(unpackAnswers(packed));
+  *answers = gathered.release();
+  return HEDDLE_OK;
+}
+
+heddle_status heddle_translate(heddle_session *session,
+                               const heddle_input *inputs, size_t count,
+                               heddle_answers **answers) {
+  return run(translate, session, inputs, count, answers);
+}
+
+heddle_status heddle_score(heddle_session *session, const heddle_input *inputs,
+                           size_t count, heddle_answers **answers) {
+  return run(score, session, inputs, count, answers);
+}
+
+size_t heddle_answer_count(const heddle_answers *answers, size_t input) {
+  return input < answers->texts.size() ? answers->texts[input].size() : 0;
+}
+
+const heddle_answer_text *heddle_answer(const heddle_answers *answers,
+                                        size_t input, size_t rank) {
+  return rank < heddle_answer_count(answers, input)
+             ? &answers->texts[input][rank]
+             : nullptr;
+}
+
+void heddle_answers_free(heddle_answers *answers) { delete answers; }

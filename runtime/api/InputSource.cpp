@@ -1,0 +1,99 @@
+//===- InputSource.cpp - The inputs of heddle.h as lines ------------------===//
+
+#include "runtime/api/InputSource.h"
+
+using namespace heddle;
+
+/// The most bytes of a name or sentence, its NUL included: paths have 4096.
+static constexpr size_t kMostNameBytes = 8192;
+
+static LineText textOf(const char *text, size_t size, const int32_t *ids,
+                       size_t count) {
+  if (ids)
+    return {{}, std::vector<int32_t>(ids, ids + count)};
+  return {text ? std::string(text, size) : std::string()};
+}
+
+Line heddle::lineOf(const heddle_input &input) {
+  return {textOf(input.text, input.text_size, input.ids, input.id_count),
+          textOf(input.target, input.target_size, input.target_ids,
+                 input.target_id_count)};
+}
+
+static std::string inputName(int64_t number, bool isTarget) {
+  return (isTarget ? "the target of input " : "input ") +
+         std::to_string(number + 1);
+}
+
+Lines ArraySource::next(const LineLimits &limits) {
+  Lines result;
+  for (int64_t bytes = 0; taken < count && bytes < limits.bytes &&
+                          int64_t(result.lines.size()) < limits.lines;
+       ++taken) {
+    result.lines.push_back(lineOf(inputs[taken]));
+    bytes += result.lines.back().bytes();
+  }
+  result.last = taken == count;
+  return result;
+}
+
+std::string ArraySource::nameOf(int64_t number) const {
+  return inputName(number, /*isTarget=*/false);
+}
+
+std::string ArraySource::nameOfTarget(int64_t number) const {
+  return inputName(number, /*isTarget=*/true);
+}
+
+Status CallbackSource::failure() const {
+  std::string text(kMostNameBytes, '\0');
+  if (source.failure)
+    source.failure(source.context, text.data(), text.size());
+  const char *sentence = text.c_str();
+  return Status::error(*sentence ? sentence : "the inputs cannot be read");
+}
+
+Lines CallbackSource::next(const LineLimits &limits) {
+  Lines result;
+  for (int64_t bytes = 0;
+       bytes < limits.bytes && int64_t(result.lines.size()) < limits.lines;) {
+    heddle_input input = {};
+    switch (source.next(source.context, result.lines.empty(), &input)) {
+    case HEDDLE_NEXT_INPUT:
+      result.lines.push_back(lineOf(input));
+      bytes += result.lines.back().bytes();
+      break;
+    case HEDDLE_NEXT_LATER:
+      return result;
+    case HEDDLE_NEXT_END:
+      result.last = true;
+      return result;
+    case HEDDLE_NEXT_FAILED:
+      result.failure = failure();
+      result.last = true;
+      return result;
+    }
+  }
+  return result;
+}
+
+void CallbackSource::interrupt() {
+  if (source.interrupt)
+    source.interrupt(source.context);
+}
+
+std::string CallbackSource::name(int64_t number, bool isTarget) const {
+  if (!source.name)
+    return inputName(number, isTarget);
+  std::string text(kMostNameBytes, '\0');
+  source.name(source.context, number, isTarget, text.data(), text.size());
+  return text.c_str();
+}
+
+std::string CallbackSource::nameOf(int64_t number) const {
+  return name(number, /*isTarget=*/false);
+}
+
+std::string CallbackSource::nameOfTarget(int64_t number) const {
+  return name(number, /*isTarget=*/true);
+}

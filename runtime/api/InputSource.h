@@ -1,0 +1,53 @@
+//===- InputSource.h - The inputs of heddle.h as lines ----------*- C++ -*-===//
+
+#ifndef HEDDLE_RUNTIME_API_INPUTSOURCE_H
+#define HEDDLE_RUNTIME_API_INPUTSOURCE_H
+
+#include "runtime/Lines.h"
+#include "runtime/heddle.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace heddle {
+
+/// A copy of an input.
+Line lineOf(const heddle_input &input);
+
+/// Inputs in memory, borrowed.
+class ArraySource : public LineSource {
+public:
+  ArraySource(const heddle_input *inputs, size_t count)
+      : inputs(inputs), count(count) {}
+
+  Lines next(const LineLimits &limits) override;
+  /// "input 3".
+  std::string nameOf(int64_t number) const override;
+  std::string nameOfTarget(int64_t number) const override;
+
+private:
+  const heddle_input *inputs;
+  size_t count, taken = 0;
+};
+
+/// Inputs that callbacks give.
+class CallbackSource : public LineSource {
+public:
+  explicit CallbackSource(const heddle_source &source) : source(source) {}
+
+  Lines next(const LineLimits &limits) override;
+  void interrupt() override;
+  std::string nameOf(int64_t number) const override;
+  std::string nameOfTarget(int64_t number) const override;
+
+private:
+  std::string name(int64_t number, bool isTarget) const;
+  Status failure() const;
+
+  const heddle_source &source;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_API_INPUTSOURCE_H

@@ -1,0 +1,141 @@
+//===- Instruments.cpp - Logits and hidden states of heddle.h -------------===//
+
+#include "runtime/HiddenStates.h"
+#include "runtime/TeacherForcing.h"
+#include "runtime/api/InputSource.h"
+#include "runtime/api/Session.h"
+#include "runtime/api/SettingValues.h"
+
+#include <mutex>
+#include <utility>
+
+using namespace heddle;
+
+namespace {
+/// Where a caller takes rows of numbers.
+struct Taker {
+  heddle_session &session;
+  heddle_rows_callback take;
+  void *context;
+  size_t width;
+
+  Status operator()(int64_t input, int64_t first, int64_t rows,
+                    const float *values) const;
+};
+} // namespace
+
+Status Taker::operator()(int64_t input, int64_t first, int64_t rows,
+                         const float *values) const {
+  if (take(context, size_t(input), size_t(first), size_t(rows), values,
+           width) == 0)
+    return Status::success();
+  heddle_cancel(&session);
+  return Status::error("whoever takes the rows ended the call");
+}
+
+//===----------------------------------------------------------------------===//
+// Logits
+//===----------------------------------------------------------------------===//
+
+/// The ids of all inputs and targets. Fails on an input without a token.
+static Status encodeAll(const LineTokens &tokens, const heddle_input *inputs,
+                        size_t count, std::vector<TokenIds> &sources,
+                        std::vector<TokenIds> &targets) {
+  ArraySource names(inputs, count);
+  for (size_t i = 0; i < count; ++i) {
+    Line line = lineOf(inputs[i]);
+    Result<TokenIds> source = tokens.source(line.source);
+    if (source.ok() && source->empty())
+      source = Status::error("has no token");
+    if (!source.ok())
+      return Status::error(names.nameOf(int64_t(i)), " ", source.message());
+    Result<TokenIds> target = tokens.target(line.target, TargetPart::Whole);
+    if (!target.ok())
+      return Status::error(names.nameOfTarget(int64_t(i)), " ",
+                           target.message());
+    sources.push_back(std::move(*source));
+    targets.push_back(std::move(*target));
+  }
+  return Status::success();
+}
+
+heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
+                            size_t count, const char *form,
+                            heddle_rows_callback take, void *context) {
+  Result<DecoderForm> known = parseForm(session->settings.nameOf("form"), form);
+  if (!known.ok())
+    return report(known.status(), HEDDLE_MISUSED);
+  if (count == 0)
+    return HEDDLE_OK;
+  const Model &model = *session->model;
+  Taker give = {*session, take, context,
+                size_t(model.manifest().targetVocabulary)};
+  std::vector<TokenIds> sources, targets;
+  Status status = encodeAll(session->tokens(), inputs, count, sources, targets);
+  if (status.ok())
+    status = scoreTargets(
+        model, session->workers->session(0), sources, targets, *known,
+        [&](int64_t input, int64_t position, const float *logits) {
+          return give(input, position, /*rows=*/1, logits);
+        });
+  return session->finish(status);
+}
+
+//===----------------------------------------------------------------------===//
+// Hidden states
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Gives what the encoder makes of inputs; answers nothing.
+class HiddenStatesJob : public LineJob {
+public:
+  HiddenStatesJob(const LineTokens &tokens, const LineSource &source,
+                  const HiddenOutput &hidden, const Taker &give)
+      : tokens(tokens), source(source), hidden(hidden), give(give) {}
+
+  Result<Sentence> encode(int64_t number, const Line &line) override {
+    Result<TokenIds> ids = tokens.source(line.source);
+    if (!ids.ok())
+      return Status::error(source.nameOf(number), " ", ids.message());
+    return Sentence{std::move(*ids), {}};
+  }
+  Result<int64_t> bytesFor(Session &worker, const Batch &batch) override {
+    return worker.bytesFor(batch.sources, DecoderRequest());
+  }
+  Result<std::vector<std::string>> answer(Session &worker,
+                                          const Batch &batch) override {
+    auto sink = [&](int64_t sentence, int64_t rows, const float *states) {
+      std::lock_guard<std::mutex> lock(mutex);
+      return give(batch.lines[size_t(sentence)], /*first=*/0, rows, states);
+    };
+    Status status = encodeSources(worker, hidden, batch.sources, sink);
+    if (!status.ok())
+      return status;
+    return std::vector<std::string>(batch.lines.size());
+  }
+
+private:
+  const LineTokens &tokens;
+  const LineSource &source;
+  const HiddenOutput &hidden;
+  const Taker &give;
+  std::mutex mutex;
+};
+} // namespace
+
+heddle_status heddle_hidden_states(heddle_session *session,
+                                   const heddle_input *inputs, size_t count,
+                                   heddle_rows_callback take, void *context) {
+  Result<HiddenOutput> hidden = findHiddenOutput(*session->model);
+  if (!hidden.ok())
+    return report(hidden.status());
+  ArraySource lines(inputs, count);
+  LineTokens tokens = session->tokens();
+  Taker give = {*session, take, context, size_t(hidden->width)};
+  HiddenStatesJob job(tokens, lines, *hidden, give);
+  LineRunOptions options = session->runOptions();
+  options.mostLines = int64_t(count);
+  return session->finish(runLines(
+      *session->workers, options, lines, job,
+      [](const std::vector<std::string> &) { return Status::success(); }));
+}

@@ -1,0 +1,79 @@
+//===- Model.cpp - The models of heddle.h ---------------------------------===//
+
+#include "runtime/api/Model.h"
+
+#include "runtime/HiddenStates.h"
+#include "runtime/api/ArtifactDescription.h"
+#include "runtime/api/Failure.h"
+
+#include <utility>
+
+using namespace heddle;
+
+static heddle_status share(Result<Model> loaded, heddle_model **model) {
+  *model = nullptr;
+  if (!loaded.ok())
+    return report(loaded.status());
+  *model = new heddle_model{std::make_shared<Model>(std::move(*loaded))};
+  return HEDDLE_OK;
+}
+
+static LoadOptions optionsOf(unsigned flags) {
+  LoadOptions options;
+  options.verify = flags & HEDDLE_VERIFY;
+  return options;
+}
+
+heddle_status heddle_model_load(const char *path, unsigned flags,
+                                heddle_model **model) {
+  return share(Model::load(path, optionsOf(flags)), model);
+}
+
+heddle_status heddle_model_load_memory(const void *bytes, size_t size,
+                                       const char *name, unsigned flags,
+                                       heddle_model **model) {
+  return share(Status::error("'", name, "' is in memory"), model);
+}
+
+void heddle_model_free(heddle_model *model) { delete model; }
+
+int heddle_model_has_tokenizer(const heddle_model *model) {
+  return model->loaded->tokenizer() != nullptr;
+}
+
+int32_t heddle_model_source_vocabulary(const heddle_model *model) {
+  return model->loaded->manifest().sourceVocabulary;
+}
+
+int32_t heddle_model_target_vocabulary(const heddle_model *model) {
+  return model->loaded->manifest().targetVocabulary;
+}
+
+heddle_status heddle_hidden_width(const heddle_model *model, size_t *width) {
+  Result<HiddenOutput> hidden = findHiddenOutput(*model->loaded);
+  *width = hidden.ok() ? size_t(hidden->width) : 0;
+  return report(hidden.status());
+}
+
+static Result<std::string> describe(const char *path, unsigned flags,
+                                    int64_t positions) {
+  Result<Artifact> artifact = Artifact::open(path);
+  if (!artifact.ok())
+    return artifact.status();
+  Result<Manifest> manifest = readManifest(*artifact);
+  if (!manifest.ok())
+    return manifest.status();
+  if (flags & HEDDLE_VERIFY)
+    if (Status status = artifact->verify(); !status.ok())
+      return status;
+  return describeArtifact(*artifact, *manifest,
+                          positions > 0 ? std::optional(positions)
+                                        : std::nullopt);
+}
+
+heddle_status heddle_describe(const char *path, unsigned flags,
+                              int64_t positions, char **text) {
+  Result<std::string> description = describe(path, flags, positions);
+  *text = description.ok() ? copyForCaller(*description) : nullptr;
+  return report(description.status());
+}

@@ -1,0 +1,48 @@
+//===- Session.h - The sessions of heddle.h ---------------------*- C++ -*-===//
+
+#ifndef HEDDLE_RUNTIME_API_SESSION_H
+#define HEDDLE_RUNTIME_API_SESSION_H
+
+#include "runtime/LineRun.h"
+#include "runtime/LineTokens.h"
+#include "runtime/MachinePeaks.h"
+#include "runtime/Model.h"
+#include "runtime/Workers.h"
+#include "runtime/api/Failure.h"
+#include "runtime/api/Settings.h"
+#include "runtime/heddle.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+
+struct heddle_settings {
+  heddle::Settings set;
+};
+
+struct heddle_session {
+  std::shared_ptr<const heddle::Model> model;
+  heddle::Settings settings;
+  heddle::SettingValues values;
+  /// Threads and memory, as `values` ask for them.
+  std::optional<heddle::Workers> workers;
+  /// By number of threads.
+  std::map<int64_t, heddle::MachinePeaks> peaks;
+  heddle_token_callback onToken = nullptr;
+  void *onTokenContext = nullptr;
+  /// Raised by whoever wants the call to end, and lowered by the call.
+  std::atomic<bool> cancelled = false;
+
+  /// Takes settings, which have been checked, and what they ask for. Fails with
+  /// the session as it was.
+  heddle::Status configure(const heddle::Settings &wanted);
+  heddle::LineTokens tokens() const {
+    return {*model, values.ids, values.maxSource, settings.nameOf("")};
+  }
+  heddle::LineRunOptions runOptions() const;
+  /// The end of a call: what its status is to the caller.
+  heddle_status finish(const heddle::Status &status);
+};
+
+#endif // HEDDLE_RUNTIME_API_SESSION_H

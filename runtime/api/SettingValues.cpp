@@ -1,0 +1,116 @@
+//===- SettingValues.cpp - The values of settings, from text --------------===//
+
+#include "runtime/api/SettingValues.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+using namespace heddle;
+
+static Status refuse(const std::string &name, const std::string &text,
+                     const std::string &expected) {
+  return Status::error(name, " has the value '", text, "', expected ",
+                       expected);
+}
+
+/// The number that a text is, as a whole.
+template <typename Number>
+static std::optional<Number> wholeNumber(const std::string &text) {
+  Number value = 0;
+  const char *end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || rest != end)
+    return std::nullopt;
+  return value;
+}
+
+Result<bool> heddle::parseSwitch(const std::string &name,
+                                 const std::string &text) {
+  if (text != "true" && text != "false")
+    return refuse(name, text, "true or false");
+  return text == "true";
+}
+
+Result<int64_t> heddle::parseNumber(const std::string &name,
+                                    const std::string &text, int64_t low,
+                                    int64_t high) {
+  auto value = wholeNumber<int64_t>(text);
+  if (!value || *value < low || *value > high)
+    return refuse(name, text,
+                  "a number from " + std::to_string(low) + " to " +
+                      std::to_string(high));
+  return *value;
+}
+
+Result<double> heddle::parseReal(const std::string &name,
+                                 const std::string &text, double low,
+                                 double high) {
+  auto value = wholeNumber<double>(text);
+  if (value && *value >= low && *value <= high)
+    return *value;
+  if (high != kMostReal)
+    return Status::error(name, " has the value '", text,
+                         "', expected a number from ", low, " to ", high);
+  return refuse(name, text,
+                low < 0   ? "a number"
+                : low > 0 ? "a positive number"
+                          : "a number of 0 or more");
+}
+
+Result<uint64_t> heddle::parseSeed(const std::string &name,
+                                   const std::string &text) {
+  auto value = wholeNumber<uint64_t>(text);
+  if (!value)
+    return refuse(name, text, "a number from 0 to 2^64 - 1");
+  return *value;
+}
+
+/// Numbers of 0 or more with commas between them.
+static std::optional<std::vector<int32_t>> splitList(const std::string &text) {
+  std::vector<int32_t> list;
+  const char *at = text.data(), *end = at + text.size();
+  for (bool isMore = true; isMore;) {
+    int32_t value = 0;
+    auto [rest, error] = std::from_chars(at, end, value);
+    isMore = rest != end && *rest == ',';
+    if (error != std::errc() || value < 0 || (rest != end && !isMore))
+      return std::nullopt;
+    list.push_back(value);
+    at = rest + 1;
+  }
+  return list;
+}
+
+Result<TokenIds> heddle::parseIdList(const std::string &name,
+                                     const std::string &text) {
+  std::optional<TokenIds> ids = splitList(text);
+  if (!ids)
+    return refuse(name, text, "token ids, as 4,17");
+  return std::move(*ids);
+}
+
+Result<std::vector<int32_t>> heddle::parsePositions(const std::string &name,
+                                                    const std::string &text) {
+  if (text == "none")
+    return std::vector<int32_t>();
+  auto positions = splitList(text);
+  if (!positions)
+    return refuse(name, text, "positions, as 0,5,9, or none");
+  std::sort(positions->begin(), positions->end());
+  auto twice = std::adjacent_find(positions->begin(), positions->end());
+  if (twice != positions->end())
+    return Status::error(name, " has the position ", *twice, " twice");
+  return std::move(*positions);
+}
+
+Result<DecoderForm> heddle::parseForm(const std::string &name,
+                                      const std::string &text) {
+  for (auto [known, form] : {std::pair("full", DecoderForm::Full),
+                             std::pair("step", DecoderForm::Step),
+                             std::pair("chunk", DecoderForm::Chunk)})
+    if (text == known)
+      return form;
+  return refuse(name, text, "full, step or chunk");
+}

@@ -1,0 +1,327 @@
+//===- Settings.cpp - What a session is asked for -------------------------===//
+//
+// One row a setting. Values are kept as text, checked when they are set and
+// read again when somebody asks for all: so each can be unset.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/api/Settings.h"
+
+#include "runtime/Workers.h"
+#include "runtime/api/SettingValues.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+using namespace heddle;
+
+/// Beyond these a number is a mistake.
+static constexpr int64_t kMostSentences = 4096;
+static constexpr int64_t kMostMebibytes = int64_t(1) << 30;
+static constexpr int64_t kMostTokens = 1000000;
+
+//===----------------------------------------------------------------------===//
+// How values are read
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Reads the value of a setting, which errors call `name`.
+using Reader = Status (*)(SettingValues &values, const std::string &name,
+                          const std::string &text);
+
+struct Row {
+  heddle_setting setting;
+  Reader read;
+};
+} // namespace
+
+/// Puts a value that was read into its place.
+template <typename Place, typename T>
+static Status put(Place &place, Result<T> value) {
+  if (!value.ok())
+    return value.status();
+  place = std::move(*value);
+  return Status::success();
+}
+
+template <auto Member>
+static Status readSwitch(SettingValues &values, const std::string &name,
+                         const std::string &text) {
+  return put(values.*Member, parseSwitch(name, text));
+}
+template <auto Member, int64_t Low, int64_t High>
+static Status readNumber(SettingValues &values, const std::string &name,
+                         const std::string &text) {
+  return put(values.*Member, parseNumber(name, text, Low, High));
+}
+template <auto Member, int64_t Low>
+static Status readCount(SettingValues &values, const std::string &name,
+                        const std::string &text) {
+  return put(values.search.*Member, parseNumber(name, text, Low, kMostTokens));
+}
+template <auto Member>
+static Status readPart(SettingValues &values, const std::string &name,
+                       const std::string &text) {
+  return put(values.search.*Member, parseReal(name, text, 0, 1));
+}
+
+static Status readBeams(SettingValues &values, const std::string &name,
+                        const std::string &text) {
+  return put(values.search.beams, parseNumber(name, text, 1, kMostBeams));
+}
+static Status readLengthPenalty(SettingValues &values, const std::string &name,
+                                const std::string &text) {
+  return put(values.search.lengthPenalty,
+             parseReal(name, text, -kMostReal, kMostReal));
+}
+static Status readEarlyStopping(SettingValues &values, const std::string &name,
+                                const std::string &text) {
+  values.search.earlyStopping = parseEarlyStopping(text);
+  return values.search.earlyStopping
+             ? Status::success()
+             : Status::error(name, " has the value '", text,
+                             "', expected true, false or never");
+}
+static Status readRepetitionPenalty(SettingValues &values,
+                                    const std::string &name,
+                                    const std::string &text) {
+  return put(values.search.repetitionPenalty,
+             parseReal(name, text, kLeastReal, kMostReal));
+}
+static Status readSuppressed(SettingValues &values, const std::string &name,
+                             const std::string &text) {
+  return put(values.search.suppress, parseIdList(name, text));
+}
+static Status readSample(SettingValues &values, const std::string &name,
+                         const std::string &text) {
+  return put(values.search.samples, parseSwitch(name, text));
+}
+static Status readNoShortlist(SettingValues &values, const std::string &name,
+                              const std::string &text) {
+  Result<bool> without = parseSwitch(name, text);
+  values.search.useShortlist = !without.ok() || !*without;
+  return without.status();
+}
+static Status readTemperature(SettingValues &values, const std::string &name,
+                              const std::string &text) {
+  return put(values.search.temperature, parseReal(name, text, 0, kMostReal));
+}
+static Status readSeed(SettingValues &values, const std::string &name,
+                       const std::string &text) {
+  return put(values.search.seed, parseSeed(name, text));
+}
+static Status readGlobalTokens(SettingValues &values, const std::string &name,
+                               const std::string &text) {
+  return put(values.globalTokens, parsePositions(name, text));
+}
+static Status readWorkers(SettingValues &values, const std::string &name,
+                          const std::string &text) {
+  values.allWorkers = text == "all";
+  if (values.allWorkers)
+    return Status::success();
+  Status status = put(values.workers, parseNumber(name, text, 1, kMostWorkers));
+  return status.ok() ? status : Status::error(status.message(), ", or all");
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static constexpr const char *kSearch = "Search", *kSamples = "Samples",
+                            *kText = "Text", *kMachine = "Machine";
+
+static constexpr Row kRows[] = {
+    {{"beam", "N", kSearch,
+      "search with N beams; 1 is greedy (default: what the model says, as for "
+      "all that follow down to seed)"},
+     readBeams},
+    {{"length-penalty", "A", kSearch,
+      "divide the log-probability of n tokens by n^A"},
+     readLengthPenalty},
+    {{"early-stopping", "true|false|never", kSearch,
+      "end a search when N are finished: at once, when the others look worse, "
+      "or when they cannot become better"},
+     readEarlyStopping},
+    {{"min-length", "N", kSearch,
+      "no end while fewer than N tokens are generated, unless a limit comes "
+      "before"},
+     readCount<&SearchOptions::minLength, 0>},
+    {{"max-length", "N", kSearch,
+      "generate at most N tokens a sentence, the end included"},
+     readCount<&SearchOptions::maxLength, 1>},
+    {{"no-repeat-ngram", "N", kSearch,
+      "generate no sequence of N tokens twice"},
+     readCount<&SearchOptions::noRepeatNgram, 0>},
+    {{"repetition-penalty", "X", kSearch,
+      "lower the scores of tokens that are there by this factor"},
+     readRepetitionPenalty},
+    {{"suppress", "IDS", kSearch, "never generate these token ids, as 4,17"},
+     readSuppressed},
+    {{"no-shortlist", nullptr, kSearch, "choose among the whole vocabulary"},
+     readNoShortlist},
+    {{"n-best", "N", kSearch, "give the N best of a search, at most its beams"},
+     readNumber<&SettingValues::nBest, 1, kMostBeams>},
+    {{"scores", nullptr, kSearch, "give scores of greedy searches, too"},
+     readSwitch<&SettingValues::scores>},
+    {{"sample", nullptr, kSamples,
+      "draw tokens instead of taking the likeliest"},
+     readSample},
+    {{"temperature", "T", kSamples,
+      "of the distribution that is drawn from; 0 is greedy"},
+     readTemperature},
+    {{"top-k", "K", kSamples, "draw from the K likeliest tokens, 0 for all"},
+     readCount<&SearchOptions::topK, 0>},
+    {{"top-p", "P", kSamples,
+      "draw from the fewest tokens with the probability P"},
+     readPart<&SearchOptions::topP>},
+    {{"min-p", "P", kSamples,
+      "draw from tokens with P of the likeliest one's probability"},
+     readPart<&SearchOptions::minP>},
+    {{"seed", "S", kSamples,
+      "of what is drawn (default 0); the same text for a line whatever runs "
+      "beside it"},
+     readSeed},
+    {{"split", nullptr, kText,
+      "lines are running text: translate their sentences, and join the "
+      "translations"},
+     readSwitch<&SettingValues::split>},
+    {{"ids", nullptr, kText,
+      "texts are token ids, in and out; of targets and bad words, too"},
+     readSwitch<&SettingValues::ids>},
+    {{"max-source", "N", kText,
+      "refuse lines of more than N tokens, the end included; time grows with "
+      "their square (default: what the model says)"},
+     readNumber<&SettingValues::maxSource, 1, kMostTokens>},
+    {{"global", "POSITIONS", kText,
+      "tokens of a line that attend to all others and they to them, as 0,5,9 "
+      "or none (default 0); for models that have such tokens"},
+     readGlobalTokens},
+    {{"batch", "N", kMachine,
+      "sentences that run together at most (default 16, or fewer where "
+      "otherwise workers would have nothing to do)"},
+     readNumber<&SettingValues::batch, 1, kMostSentences>},
+    {{"threads", "N", kMachine,
+      "threads that share the work of a batch (default 1)"},
+     readNumber<&SettingValues::threads, 1, kMostWorkers>},
+    {{"workers", "N|all", kMachine,
+      "batches that run at the same time, each on threads of its own; all is "
+      "as many as keep the cores busy that the process may use (default: all "
+      "of heddle-run, 1 of a session)"},
+     readWorkers},
+    {{"max-memory", "MIB", kMachine,
+      "what the process may allocate beside the file's weights: batches become "
+      "smaller for that, and workers fewer unless their number is given; a "
+      "line that needs more is refused"},
+     readNumber<&SettingValues::maxMemory, 1, kMostMebibytes>},
+    {{"profile", nullptr, kMachine,
+      "count what each kernel does and how long it takes"},
+     readSwitch<&SettingValues::profile>},
+};
+
+static const Row *findRow(const std::string &name) {
+  const Row *row =
+      std::find_if(std::begin(kRows), std::end(kRows),
+                   [&](const Row &each) { return each.setting.name == name; });
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+const std::vector<heddle_setting> &heddle::settingsList() {
+  static const std::vector<heddle_setting> list = [] {
+    std::vector<heddle_setting> settings;
+    for (const Row &row : kRows)
+      settings.push_back(row.setting);
+    return settings;
+  }();
+  return list;
+}
+
+//===----------------------------------------------------------------------===//
+// A set of settings
+//===----------------------------------------------------------------------===//
+
+Status Settings::set(const std::string &name, const char *value) {
+  const Row *row = findRow(name);
+  if (!row)
+    return Status::error("unknown setting '", nameOf(name), "'");
+  if (!value) {
+    given.erase(name);
+    return Status::success();
+  }
+  SettingValues ignored;
+  Status status = row->read(ignored, nameOf(name), value);
+  if (status.ok())
+    given[name] = value;
+  return status;
+}
+
+SettingValues Settings::values() const {
+  SettingValues values;
+  for (const auto &[name, text] : given)
+    // Was read before.
+    (void)findRow(name)->read(values, name, text).ok();
+  return values;
+}
+
+/// What samples and what is drawn ask of each other.
+Status Settings::checkSamples(const SettingValues &values) const {
+  const SearchOptions &search = values.search;
+  if (search.samples && search.beams.value_or(1) > 1)
+    return Status::error(nameOf("sample"), " draws one sequence, but ",
+                         nameOf("beam"), " is ", *search.beams);
+  if (search.samples)
+    return Status::success();
+  for (const char *name : {"temperature", "top-k", "top-p", "min-p", "seed"})
+    if (has(name))
+      return Status::error(nameOf(name), " needs ", nameOf("sample"));
+  return Status::success();
+}
+
+Status Settings::checkHypotheses(const SettingValues &values) const {
+  const SearchOptions &search = values.search;
+  if (!values.nBest)
+    return Status::success();
+  if (search.samples)
+    return Status::error(nameOf("n-best"),
+                         " gives what a beam search found, but ",
+                         nameOf("sample"), " draws");
+  if (search.beams && *values.nBest > *search.beams)
+    return Status::error(nameOf("n-best"), " is ", *values.nBest, " but ",
+                         nameOf("beam"), " is ", *search.beams);
+  if (values.scores)
+    return Status::error(nameOf("n-best"), " gives scores, ", nameOf("scores"),
+                         " adds none");
+  return Status::success();
+}
+
+/// What belongs to a whole line cannot be joined.
+Status Settings::checkSplit(const SettingValues &values) const {
+  if (values.split)
+    for (auto [name, isGiven] : {std::pair("ids", values.ids),
+                                 std::pair("n-best", values.nBest.has_value()),
+                                 std::pair("scores", values.scores)})
+      if (isGiven)
+        return Status::error(nameOf("split"),
+                             " cuts lines into sentences, but ", nameOf(name),
+                             " is for whole lines");
+  return Status::success();
+}
+
+Status Settings::check() const {
+  SettingValues all = values();
+  const SearchOptions &search = all.search;
+  if (all.maxMemory && all.profile)
+    return Status::error(nameOf("profile"),
+                         " measures the machine's peaks, with memory that ",
+                         nameOf("max-memory"), " does not bound");
+  if (search.minLength && search.maxLength &&
+      *search.minLength > *search.maxLength)
+    return Status::error(nameOf("min-length"), " is ", *search.minLength,
+                         " but ", nameOf("max-length"), " is ",
+                         *search.maxLength);
+  if (Status status = checkSamples(all); !status.ok())
+    return status;
+  if (Status status = checkHypotheses(all); !status.ok())
+    return status;
+  return checkSplit(all);
+}

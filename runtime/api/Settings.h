@@ -1,0 +1,75 @@
+//===- Settings.h - What a session is asked for -----------------*- C++ -*-===//
+//
+// The settings of heddle.h: a table of names, each with its place, its help and
+// how its value is read. Flags of heddle-run are these names behind dashes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_API_SETTINGS_H
+#define HEDDLE_RUNTIME_API_SETTINGS_H
+
+#include "runtime/Manifest.h"
+#include "runtime/Result.h"
+#include "runtime/SearchOptions.h"
+#include "runtime/heddle.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// What settings say. Absent: what heddle.h calls the default.
+struct SettingValues {
+  std::optional<int64_t> batch, threads, workers, maxSource;
+  /// Instead of `workers`: as many as keep all cores busy, or fewer.
+  bool allWorkers = false;
+  /// In MiB.
+  std::optional<int64_t> maxMemory;
+  /// Ascending.
+  std::optional<std::vector<int32_t>> globalTokens;
+  SearchOptions search;
+  /// How many hypotheses an answer has at most.
+  std::optional<int64_t> nBest;
+  bool scores = false, split = false, ids = false, profile = false;
+};
+
+/// A copyable set of settings.
+class Settings {
+public:
+  /// `prefix` stands before each name in errors.
+  explicit Settings(std::string prefix = "") : prefix(std::move(prefix)) {}
+
+  /// Sets one, or unsets it. Fails on a name or value that means nothing.
+  Status set(const std::string &name, const char *value);
+  void addBadWords(std::string text) { badWords.push_back(std::move(text)); }
+  /// Fails where settings contradict each other.
+  Status check() const;
+
+  SettingValues values() const;
+  /// A setting's name as the caller writes it.
+  std::string nameOf(std::string_view name) const {
+    return prefix + std::string(name);
+  }
+  bool has(const std::string &name) const { return given.count(name) != 0; }
+  /// Sequences that are never generated, as lines.
+  const std::vector<std::string> &forbiddenLines() const { return badWords; }
+
+private:
+  Status checkSamples(const SettingValues &values) const;
+  Status checkHypotheses(const SettingValues &values) const;
+  Status checkSplit(const SettingValues &values) const;
+
+  std::string prefix;
+  std::map<std::string, std::string> given;
+  std::vector<std::string> badWords;
+};
+
+/// All settings, as heddle.h lists them.
+const std::vector<heddle_setting> &settingsList();
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_API_SETTINGS_H

@@ -1,0 +1,399 @@
+/*===- heddle.h - Running compiled models from C ------------------*- C -*-===*\
+|*
+|* A model that heddle-compile wrote is loaded once and run by any number of
+|* sessions:
+|*
+|*   heddle_model *model;
+|*   heddle_session *session;
+|*   heddle_answers *answers;
+|*   heddle_input input = {.text = "Good morning.", .text_size = 13};
+|*   if (heddle_model_load("en-pt.heddle", 0, &model) ||
+|*       heddle_session_create(model, NULL, &session) ||
+|*       heddle_translate(session, &input, 1, &answers)) {
+|*     fprintf(stderr, "%s\n", heddle_error());
+|*     return 1;
+|*   }
+|*   puts(heddle_answer(answers, 0, 0)->text);
+|*   heddle_answers_free(answers);
+|*   heddle_session_free(session);
+|*   heddle_model_free(model);
+|*
+|* Memory. What a function creates is freed by the function of its type, and
+|* plain arrays and texts by heddle_free; all of these take NULL. What is passed
+|* in is borrowed for the call. Texts are UTF-8 with their size in bytes, need
+|* no NUL at their end, and may hold any bytes: what is not UTF-8 reads as an
+|* unknown character. Texts that come out end with a NUL that their size does
+|* not count.
+|*
+|* Threads. A model is immutable: any number of threads share it. A session
+|* runs one call at a time; sessions of one model run beside each other. Only
+|* heddle_cancel may meet a call of the same session.
+|*
+|* Answers depend on the input, the model and the settings of the search alone:
+|* they are the same, bit for bit, in any batch, order, and number of threads or
+|* workers.
+|*
+|* Trust. A model is code, as a shared library is: load what you would run.
+|*
+|* Versions. Before 1.0 the number behind libheddle.so is the one that says
+|* what fits together; functions, fields and settings may come to an end with
+|* it, and never without it.
+|*
+\*===----------------------------------------------------------------------===*/
+
+#ifndef HEDDLE_H
+#define HEDDLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Heddle's version, "0.1.0". */
+const char *heddle_version(void);
+
+/*===----------------------------------------------------------------------===*\
+|* Errors
+\*===----------------------------------------------------------------------===*/
+
+/* What a call returns. One that fails gives nothing out: a pointer that it
+   would have set is NULL. */
+typedef enum heddle_status {
+  HEDDLE_OK = 0,
+  /* The input, the file or the machine is at fault: memory, too. */
+  HEDDLE_FAILED = 1,
+  /* The call itself: a setting that does not exist or contradicts another. */
+  HEDDLE_MISUSED = 2,
+  /* heddle_cancel ended it, or a callback that asked for that. */
+  HEDDLE_CANCELLED = 3
+} heddle_status;
+
+/* Why the last call of this thread failed: one sentence without a period, what
+   is wrong, where, what was expected and found. Valid until the thread's next
+   call; "" where none failed. */
+const char *heddle_error(void);
+
+/* Frees an array or text that a function gave out. */
+void heddle_free(void *memory);
+
+/*===----------------------------------------------------------------------===*\
+|* Models
+\*===----------------------------------------------------------------------===*/
+
+/* A loaded model. */
+typedef struct heddle_model heddle_model;
+
+/* Flags of loading: check the weights, too, which reads the whole file. */
+#define HEDDLE_VERIFY 1u
+
+/* Loads a file of heddle-compile, an artifact or an executable. Its pages are
+   shared with all processes that load it: do not write to the file, replace it
+   by renaming another one over it. */
+heddle_status heddle_model_load(const char *path, unsigned flags,
+                                heddle_model **model);
+
+/* Loads the bytes of such a file, which stay the caller's and must stay as they
+   are until the model is freed. Their address is a multiple of 64. `name` is
+   what errors call them. */
+heddle_status heddle_model_load_memory(const void *bytes, size_t size,
+                                       const char *name, unsigned flags,
+                                       heddle_model **model);
+
+/* Gives a model back. Its sessions may go on: it is gone with the last. */
+void heddle_model_free(heddle_model *model);
+
+/* Whether it knows text: otherwise inputs are ids. */
+int heddle_model_has_tokenizer(const heddle_model *model);
+
+/* How many ids its source and its target vocabulary have. */
+int32_t heddle_model_source_vocabulary(const heddle_model *model);
+int32_t heddle_model_target_vocabulary(const heddle_model *model);
+
+/* What a file holds, as text for people; its code is not loaded, so that the
+   machine may be another one. The memory of decoding is that of `positions`
+   tokens, or with 0 of as many as the model generates at most. */
+heddle_status heddle_describe(const char *path, unsigned flags,
+                              int64_t positions, char **text);
+
+/*===----------------------------------------------------------------------===*\
+|* Settings
+\*===----------------------------------------------------------------------===*/
+
+/* What a session is asked for: names with values, all as text. */
+typedef struct heddle_settings heddle_settings;
+
+/* One of the settings that exist. */
+typedef struct heddle_setting {
+  /* "beam". */
+  const char *name;
+  /* What its value is called: "N"; NULL for "true" or "false". */
+  const char *value;
+  /* "Search", "Samples", "Machine" or "Text". */
+  const char *group;
+  /* What it does, and its default. */
+  const char *help;
+} heddle_setting;
+
+/* All of them, in the order in which people read them; `heddle-run --help`
+   prints them. */
+const heddle_setting *heddle_settings_list(size_t *count);
+
+/* Settings of which none is set: a model's own search, one worker on the thread
+   that calls. In errors, `prefix` stands before the name of a setting; "--"
+   makes it a flag, NULL is nothing. */
+heddle_status heddle_settings_create(const char *prefix,
+                                     heddle_settings **settings);
+void heddle_settings_free(heddle_settings *settings);
+
+/* Sets one, or unsets it with a value of NULL. HEDDLE_MISUSED where there is
+   none of this name, or the value means nothing. */
+heddle_status heddle_settings_set(heddle_settings *settings, const char *name,
+                                  const char *value);
+
+/* Adds a sequence that is never generated: text, or ids with the setting
+   "ids". */
+heddle_status heddle_settings_add_bad_words(heddle_settings *settings,
+                                            const char *text, size_t size);
+
+/* HEDDLE_MISUSED where settings contradict each other. Whatever takes settings
+   asks this first. */
+heddle_status heddle_settings_check(const heddle_settings *settings);
+
+/*===----------------------------------------------------------------------===*\
+|* Sessions
+\*===----------------------------------------------------------------------===*/
+
+/* Somebody who runs a model. Keeps the threads that its settings ask for and
+   the memory of its largest batch. */
+typedef struct heddle_session heddle_session;
+
+/* Begins a session. `settings` may be NULL, and changed or freed later without
+   effect on it. */
+heddle_status heddle_session_create(const heddle_model *model,
+                                    const heddle_settings *settings,
+                                    heddle_session **session);
+void heddle_session_free(heddle_session *session);
+
+/* Replaces all settings of a session for the calls that follow. Cheap, unless
+   threads, workers, "global" or "profile" change. */
+heddle_status heddle_session_configure(heddle_session *session,
+                                       const heddle_settings *settings);
+
+/* Ends the call that runs, or else the next one: within a step, with
+   HEDDLE_CANCELLED. Any thread may call this, and a signal handler. */
+void heddle_cancel(heddle_session *session);
+
+/*===----------------------------------------------------------------------===*\
+|* Tokens
+\*===----------------------------------------------------------------------===*/
+
+/* What a text is to a model. */
+enum {
+  /* A source, with the special tokens that the model wants around it. */
+  HEDDLE_SOURCE = 0,
+  /* A part of a target, nothing added. */
+  HEDDLE_TARGET_PART = 1,
+  /* The beginning of one: the first token that the model is forced to write is
+     added, or that of its tokenizer. Nothing is added to an empty text. */
+  HEDDLE_TARGET_BEGINNING = 2,
+  /* All of one: its end is added, too. */
+  HEDDLE_TARGET = 3,
+  /* Added to one of these: the text is ids with spaces between them, as with
+     the setting "ids". They stand for themselves. */
+  HEDDLE_IDS = 16
+};
+
+/* The ids of a text, none for a source without a token. Fails where the model
+   cannot take them. Errors call the text `name`; with NULL, "the text". Any
+   number of threads may ask a session that nobody configures. */
+heddle_status heddle_encode(const heddle_session *session, unsigned kind,
+                            const char *text, size_t size, const char *name,
+                            int32_t **ids, size_t *count);
+
+/* The text of target ids, without special tokens, or their numbers with the
+   setting "ids"; its size in bytes in `size`, unless that is NULL. */
+heddle_status heddle_decode(const heddle_session *session, const int32_t *ids,
+                            size_t count, char **text, size_t *size);
+
+/*===----------------------------------------------------------------------===*\
+|* Batches
+\*===----------------------------------------------------------------------===*/
+
+/* A text, or its ids where those are not NULL, and in the same way what is said
+   of its target: what a translation begins with, or the whole of what is
+   scored. All zeros are an empty text of which nothing is said. */
+typedef struct heddle_input {
+  const char *text;
+  size_t text_size;
+  const int32_t *ids;
+  size_t id_count;
+  const char *target;
+  size_t target_size;
+  const int32_t *target_ids;
+  size_t target_id_count;
+} heddle_input;
+
+/* A target that was found for an input, or scored. */
+typedef struct heddle_answer_text {
+  /* Its text, or its ids as text with the setting "ids". */
+  const char *text;
+  size_t text_size;
+  /* Its ids: what was given first, then what was generated, the end included
+     where it came. None with the setting "split". */
+  const int32_t *ids;
+  size_t id_count;
+  /* The log-probability of what was generated, in nats, and that with the
+     length penalty; 0 for greedy searches and samples without the setting
+     "scores". For a target that was given, the sum of what follows. */
+  float sum, score;
+  /* Of heddle_score: that of each id; else NULL. */
+  const float *log_probabilities;
+} heddle_answer_text;
+
+/* What became of a batch. Immutable. */
+typedef struct heddle_answers heddle_answers;
+
+/* Translates. An input has one answer, or with the setting "n-best" at most so
+   many; none where it has no token. Any number of inputs may be given: they run
+   in batches of similar length. An input that cannot be translated fails the
+   call, which names it ("input 3"). */
+heddle_status heddle_translate(heddle_session *session,
+                               const heddle_input *inputs, size_t count,
+                               heddle_answers **answers);
+
+/* Says how likely the targets of inputs are: of the whole vocabulary, with no
+   constraint and no shortlist. Settings of the search have no effect. */
+heddle_status heddle_score(heddle_session *session, const heddle_input *inputs,
+                           size_t count, heddle_answers **answers);
+
+/* How many answers an input has, and one of them, the best first; NULL where
+   there is none. Valid as long as `answers`. */
+size_t heddle_answer_count(const heddle_answers *answers, size_t input);
+const heddle_answer_text *heddle_answer(const heddle_answers *answers,
+                                        size_t input, size_t rank);
+void heddle_answers_free(heddle_answers *answers);
+
+/*===----------------------------------------------------------------------===*\
+|* Streams
+\*===----------------------------------------------------------------------===*/
+
+/* Takes a token of an input, from 0, as soon as it is generated, and the text
+   that is certain with it: the texts of an input's tokens, joined, are its
+   answer's, and the last of them comes with `is_last`. `text` may be "". What
+   is not 0 cancels the call. With more than one worker, one thread at a time
+   calls it, not always the same. */
+typedef int (*heddle_token_callback)(void *context, size_t input, int32_t id,
+                                     const char *text, size_t text_size,
+                                     int is_last);
+
+/* Calls `callback` for each token of the translations that follow; NULL ends
+   that. A search with more than one beam knows no token before its end: with a
+   callback it is refused. */
+heddle_status heddle_session_on_token(heddle_session *session,
+                                      heddle_token_callback callback,
+                                      void *context);
+
+/* What a source says when it is asked for its next input. */
+typedef enum heddle_next {
+  HEDDLE_NEXT_INPUT,
+  /* There is none at the moment: answers are not to wait for it. */
+  HEDDLE_NEXT_LATER,
+  HEDDLE_NEXT_END,
+  /* It cannot be read, and nothing behind it: `failure` says why. */
+  HEDDLE_NEXT_FAILED
+} heddle_next;
+
+/* Where inputs come from, any number of them. One thread at a time asks, not
+   always the same. */
+typedef struct heddle_source {
+  void *context;
+  /* How many inputs there are at most; 0 where nobody knows. No more workers
+     run than that. */
+  size_t count;
+  /* The next input, which stays valid until the next call. May wait for it only
+     where `may_wait` is not 0. */
+  heddle_next (*next)(void *context, int may_wait, heddle_input *input);
+  /* Makes a `next` that waits return HEDDLE_NEXT_END. Any thread; NULL where
+     next never waits. */
+  void (*interrupt)(void *context);
+  /* What errors call input `number`, from 0, or with `is_target` what is said
+     of its target ("line 3 of 'in.txt'"): writes at most `size` bytes with the
+     NUL. Any thread; NULL for "input 3". */
+  void (*name)(void *context, int64_t number, int is_target, char *text,
+               size_t size);
+  /* Writes the sentence of what HEDDLE_NEXT_FAILED said, in the same way; NULL
+     where next never says so. */
+  void (*failure)(void *context, char *text, size_t size);
+} heddle_source;
+
+/* Takes the answers of one input after the other, in order; `count` is 0 where
+   it had no token. What is not 0 cancels the call. One thread at a time. */
+typedef int (*heddle_answer_callback)(void *context,
+                                      const heddle_answer_text *answers,
+                                      size_t count);
+
+/* What is called behind answers that were ready together and before anything is
+   waited for: time to flush. May be NULL. */
+typedef int (*heddle_flush_callback)(void *context);
+
+typedef struct heddle_sink {
+  void *context;
+  heddle_answer_callback answer;
+  heddle_flush_callback flush;
+} heddle_sink;
+
+/* As heddle_translate and heddle_score, of inputs without number in memory that
+   does not grow with them. Answers to the inputs before one at fault are given
+   before the call fails. */
+heddle_status heddle_translate_stream(heddle_session *session,
+                                      const heddle_source *source,
+                                      const heddle_sink *sink);
+heddle_status heddle_score_stream(heddle_session *session,
+                                  const heddle_source *source,
+                                  const heddle_sink *sink);
+
+/*===----------------------------------------------------------------------===*\
+|* Instruments
+\*===----------------------------------------------------------------------===*/
+
+/* Takes f32 [rows, width], of an input's positions `first`, `first` + 1 and so
+   on; valid during the call. What is not 0 cancels that. */
+typedef int (*heddle_rows_callback)(void *context, size_t input, size_t first,
+                                    size_t rows, const float *values,
+                                    size_t width);
+
+/* The raw logits, rows of the target vocabulary, that follow the first 0, 1,
+   ... tokens of each input's whole target: nothing suppressed, no shortlist.
+   All inputs are one batch. `form` is the decoder's: "full", "step" or "chunk".
+ */
+heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
+                            size_t count, const char *form,
+                            heddle_rows_callback take, void *context);
+
+/* What the encoder makes of each token of the inputs, in batches on all
+   workers: one thread at a time calls `take`, inputs in any order. */
+heddle_status heddle_hidden_states(heddle_session *session,
+                                   const heddle_input *inputs, size_t count,
+                                   heddle_rows_callback take, void *context);
+
+/* The width of these; fails where the encoder has another kind of output. */
+heddle_status heddle_hidden_width(const heddle_model *model, size_t *width);
+
+/* What a profile looks like. */
+typedef enum heddle_profile_form {
+  HEDDLE_PROFILE_TABLE,
+  HEDDLE_PROFILE_JSON
+} heddle_profile_form;
+
+/* What each kernel did since the session began or its "profile" was set, beside
+   the peaks of this machine, which the first call takes a second to measure. */
+heddle_status heddle_session_profile(heddle_session *session,
+                                     heddle_profile_form form, char **text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* HEDDLE_H */
