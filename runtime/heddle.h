@@ -51,6 +51,10 @@
 extern "C" {
 #endif
 
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
 /* Heddle's version, "0.1.0". */
 const char *heddle_version(void);
 
@@ -391,6 +395,10 @@ typedef enum heddle_profile_form {
    the peaks of this machine, which the first call takes a second to measure. */
 heddle_status heddle_session_profile(heddle_session *session,
                                      heddle_profile_form form, char **text);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

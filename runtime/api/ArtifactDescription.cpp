@@ -1,5 +1,4 @@
-//===- ArtifactDescription.cpp - What an artifact holds, for people
-//-------------------===//
+//===- ArtifactDescription.cpp - What a file holds, for people ------------===//
 //
 // Plain columns, one part of the artifact after the other.
 //

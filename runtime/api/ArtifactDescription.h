@@ -1,7 +1,6 @@
-//===- ArtifactDescription.h - What an artifact holds, for people -----------*-
-//C++ -*-===//
+//===- ArtifactDescription.h - What a file holds, for people ----*- C++ -*-===//
 //
-// The text of heddle-run --info.
+// The text of heddle_describe.
 //
 //===----------------------------------------------------------------------===//
 

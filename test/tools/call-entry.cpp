@@ -21,8 +21,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/NpyWriter.h"
 #include "test/kernels/EntryRunner.h"
+#include "tools/NpyWriter.h"
 
 #include <algorithm>
 #include <cstdio>

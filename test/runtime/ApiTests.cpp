@@ -1,0 +1,478 @@
+//===- ApiTests.cpp - heddle.h from outside -------------------------------===//
+//
+// The toy model through the C API: answers against the toy's oracle, and what
+// only the API has - settings by name, sessions on several threads, tokens as
+// they come, cancelling.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ToyModel.h"
+#include "runtime/heddle.h"
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+using namespace heddle::test;
+
+namespace {
+class ApiTest : public ToyModelTest {
+protected:
+  void SetUp() override {
+    ToyModelTest::SetUp();
+    if (IsSkipped())
+      return;
+    folder = testing::TempDir() + "/heddle-api-XXXXXX";
+    ASSERT_TRUE(mkdtemp(folder.data()));
+    path = folder + "/toy";
+    load(toyManifest());
+  }
+  void TearDown() override {
+    heddle_session_free(session);
+    heddle_settings_free(settings);
+    heddle_model_free(model);
+    if (!path.empty())
+      unlink(path.c_str());
+    rmdir(folder.c_str());
+  }
+
+  /// A session of a model with this manifest, without settings.
+  void load(const nlohmann::json &manifest) {
+    heddle_session_free(session);
+    heddle_settings_free(settings);
+    heddle_model_free(model);
+    bytes = toyArtifact(manifest).build();
+    std::ofstream(path, std::ios::binary) << bytes;
+    ASSERT_EQ(heddle_model_load(path.c_str(), HEDDLE_VERIFY, &model), HEDDLE_OK)
+        << heddle_error();
+    ASSERT_EQ(heddle_settings_create("", &settings), HEDDLE_OK);
+    ASSERT_EQ(heddle_session_create(model, settings, &session), HEDDLE_OK);
+  }
+  heddle_status set(const char *name, const char *value) {
+    heddle_status status = heddle_settings_set(settings, name, value);
+    return status ? status : heddle_session_configure(session, settings);
+  }
+
+  std::string folder, path, bytes;
+  heddle_model *model = nullptr;
+  heddle_settings *settings = nullptr;
+  heddle_session *session = nullptr;
+};
+} // namespace
+
+static heddle_input inputOf(const Ids &ids) {
+  heddle_input input = {};
+  input.ids = ids.data();
+  input.id_count = ids.size();
+  return input;
+}
+
+static std::vector<heddle_input> inputsOf(const std::vector<Ids> &sources) {
+  std::vector<heddle_input> inputs;
+  for (const Ids &source : sources)
+    inputs.push_back(inputOf(source));
+  return inputs;
+}
+
+static Ids expected(const Ids &source) {
+  return toyGreedy(source, toyManifest()["generation"], 12,
+                   toyCandidates(source));
+}
+
+static Ids idsOf(const heddle_answer_text &answer) {
+  return Ids(answer.ids, answer.ids + answer.id_count);
+}
+
+TEST_F(ApiTest, translates_a_batch) {
+  std::vector<Ids> sources = toySources(50);
+  std::vector<heddle_input> inputs = inputsOf(sources);
+  inputs.push_back({});
+  for (const char *workers : {"1", "3", "all"}) {
+    ASSERT_EQ(set("workers", workers), HEDDLE_OK);
+    heddle_answers *answers = nullptr;
+    ASSERT_EQ(
+        heddle_translate(session, inputs.data(), inputs.size() - 1, &answers),
+        HEDDLE_OK)
+        << heddle_error();
+    for (size_t i = 0; i < sources.size(); ++i) {
+      ASSERT_EQ(heddle_answer_count(answers, i), 1u);
+      const heddle_answer_text *answer = heddle_answer(answers, i, 0);
+      EXPECT_EQ(idsOf(*answer), expected(sources[i]));
+      EXPECT_EQ(answer->log_probabilities, nullptr);
+      // Without a tokenizer and without "ids" there is no text.
+      EXPECT_EQ(std::string(answer->text), "");
+    }
+    EXPECT_EQ(heddle_answer(answers, 0, 1), nullptr);
+    EXPECT_EQ(heddle_answer(answers, sources.size(), 0), nullptr);
+    heddle_answers_free(answers);
+  }
+}
+
+TEST_F(ApiTest, texts_that_are_ids) {
+  ASSERT_EQ(set("ids", "true"), HEDDLE_OK);
+  heddle_input inputs[3] = {};
+  inputs[0].text = "1 2 and more";
+  inputs[0].text_size = 3;
+  heddle_answers *answers = nullptr;
+  ASSERT_EQ(heddle_translate(session, inputs, 2, &answers), HEDDLE_OK)
+      << heddle_error();
+  std::string text;
+  for (int32_t id : expected({1, 2}))
+    text += (text.empty() ? "" : " ") + std::to_string(id);
+  EXPECT_EQ(heddle_answer(answers, 0, 0)->text, text);
+  EXPECT_EQ(heddle_answer(answers, 0, 0)->text_size, text.size());
+  // No token, no answer.
+  EXPECT_EQ(heddle_answer_count(answers, 1), 0u);
+  heddle_answers_free(answers);
+
+  int32_t *ids = nullptr;
+  size_t count = 0;
+  ASSERT_EQ(
+      heddle_encode(session, HEDDLE_SOURCE, "3 4", 3, nullptr, &ids, &count),
+      HEDDLE_OK);
+  EXPECT_EQ(Ids(ids, ids + count), (Ids{3, 4}));
+  heddle_free(ids);
+  char *decoded = nullptr;
+  size_t size = 0;
+  int32_t target[] = {7, 10};
+  ASSERT_EQ(heddle_decode(session, target, 2, &decoded, &size), HEDDLE_OK);
+  EXPECT_EQ(std::string(decoded, size), "7 10");
+  heddle_free(decoded);
+}
+
+TEST_F(ApiTest, sentences_of_errors) {
+  auto expectError = [&](heddle_status found, heddle_status status,
+                         const std::string &sentence) {
+    EXPECT_EQ(found, status);
+    EXPECT_EQ(heddle_error(), sentence);
+  };
+  heddle_model *none = model;
+  expectError(heddle_model_load((folder + "/absent").c_str(), 0, &none),
+              HEDDLE_FAILED,
+              "cannot open '" + folder + "/absent': No such file or directory");
+  EXPECT_EQ(none, nullptr);
+  expectError(heddle_settings_set(settings, "beams", "4"), HEDDLE_MISUSED,
+              "unknown setting 'beams'");
+  expectError(heddle_settings_set(settings, "beam", "0"), HEDDLE_MISUSED,
+              "beam has the value '0', expected a number from 1 to 256");
+  expectError(heddle_settings_set(settings, "sample", "yes"), HEDDLE_MISUSED,
+              "sample has the value 'yes', expected true or false");
+  ASSERT_EQ(heddle_settings_set(settings, "top-k", "3"), HEDDLE_OK);
+  expectError(heddle_session_configure(session, settings), HEDDLE_MISUSED,
+              "top-k needs sample");
+  ASSERT_EQ(heddle_settings_set(settings, "top-k", nullptr), HEDDLE_OK);
+  EXPECT_EQ(heddle_session_configure(session, settings), HEDDLE_OK);
+
+  heddle_answers *answers = nullptr;
+  std::vector<Ids> sources = {{1, 2}, {1, 9}};
+  std::vector<heddle_input> inputs = inputsOf(sources);
+  expectError(heddle_translate(session, inputs.data(), 2, &answers),
+              HEDDLE_FAILED, "input 2 has the id 9 but the vocabulary has 9");
+  EXPECT_EQ(answers, nullptr);
+  inputs[1] = {};
+  inputs[1].text = "hello";
+  inputs[1].text_size = 5;
+  expectError(heddle_translate(session, inputs.data(), 2, &answers),
+              HEDDLE_FAILED,
+              "input 2 is text, but '" + path + "' has no tokenizer");
+  char *text = nullptr;
+  expectError(heddle_session_profile(session, HEDDLE_PROFILE_JSON, &text),
+              HEDDLE_MISUSED,
+              "nothing was counted, expected the setting profile");
+  // Each thread has its own.
+  std::thread([] { EXPECT_EQ(std::string(heddle_error()), ""); }).join();
+}
+
+TEST_F(ApiTest, models_in_memory) {
+  void *copy = nullptr;
+  ASSERT_EQ(posix_memalign(&copy, 4096, bytes.size()), 0);
+  std::copy(bytes.begin(), bytes.end(), static_cast<char *>(copy));
+  heddle_model *loaded = nullptr;
+  ASSERT_EQ(heddle_model_load_memory(copy, bytes.size(), "bytes", HEDDLE_VERIFY,
+                                     &loaded),
+            HEDDLE_OK)
+      << heddle_error();
+  heddle_session *own = nullptr;
+  ASSERT_EQ(heddle_session_create(loaded, nullptr, &own), HEDDLE_OK);
+  // The session goes on without its model's owner.
+  heddle_model_free(loaded);
+  Ids source = {5, 3};
+  heddle_input input = inputOf(source);
+  heddle_answers *answers = nullptr;
+  ASSERT_EQ(heddle_translate(own, &input, 1, &answers), HEDDLE_OK);
+  EXPECT_EQ(idsOf(*heddle_answer(answers, 0, 0)), expected(source));
+  heddle_answers_free(answers);
+  heddle_session_free(own);
+  EXPECT_EQ(
+      heddle_model_load_memory(copy, bytes.size() - 1, "bytes", 0, &loaded),
+      HEDDLE_FAILED);
+  EXPECT_EQ(std::string(heddle_error()).find("'bytes' has "), 0u);
+  free(copy);
+}
+
+TEST_F(ApiTest, sessions_on_several_threads) {
+  std::vector<Ids> sources = toySources(40);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      heddle_session *own = nullptr;
+      ASSERT_EQ(heddle_session_create(model, settings, &own), HEDDLE_OK);
+      for (const Ids &source : sources) {
+        heddle_input input = inputOf(source);
+        heddle_answers *answers = nullptr;
+        ASSERT_EQ(heddle_translate(own, &input, 1, &answers), HEDDLE_OK);
+        EXPECT_EQ(idsOf(*heddle_answer(answers, 0, 0)), expected(source));
+        heddle_answers_free(answers);
+      }
+      heddle_session_free(own);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+namespace {
+/// What a callback has heard of tokens.
+struct Heard {
+  std::vector<Ids> ids;
+  std::vector<std::string> texts;
+  std::vector<int> ends;
+  size_t most = SIZE_MAX, count = 0;
+
+  explicit Heard(size_t inputs) : ids(inputs), texts(inputs), ends(inputs) {}
+  static int hear(void *context, size_t input, int32_t id, const char *text,
+                  size_t size, int isLast) {
+    auto *self = static_cast<Heard *>(context);
+    self->ids[input].push_back(id);
+    self->texts[input].append(text, size);
+    self->ends[input] += isLast;
+    return ++self->count >= self->most;
+  }
+};
+} // namespace
+
+TEST_F(ApiTest, tokens_as_they_come) {
+  ASSERT_EQ(heddle_settings_set(settings, "ids", "true"), HEDDLE_OK);
+  std::vector<Ids> sources = toySources(20);
+  std::vector<heddle_input> inputs = inputsOf(sources);
+  Ids begun = {4, 6};
+  inputs[3].target_ids = begun.data();
+  inputs[3].target_id_count = begun.size();
+  for (const char *workers : {"1", "3"}) {
+    ASSERT_EQ(set("workers", workers), HEDDLE_OK);
+    Heard heard(sources.size());
+    heddle_session_on_token(session, Heard::hear, &heard);
+    heddle_answers *answers = nullptr;
+    ASSERT_EQ(heddle_translate(session, inputs.data(), inputs.size(), &answers),
+              HEDDLE_OK)
+        << heddle_error();
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const heddle_answer_text *answer = heddle_answer(answers, i, 0);
+      Ids generated = idsOf(*answer);
+      if (i == 3)
+        generated.erase(generated.begin(), generated.begin() + 2);
+      EXPECT_EQ(heard.ids[i], generated);
+      EXPECT_EQ(heard.texts[i], answer->text);
+      EXPECT_EQ(heard.ends[i], 1);
+    }
+    heddle_answers_free(answers);
+  }
+}
+
+TEST_F(ApiTest, a_call_that_is_cancelled) {
+  std::vector<Ids> sources = toySources(50);
+  std::vector<heddle_input> inputs = inputsOf(sources);
+  heddle_answers *answers = nullptr;
+  auto translate = [&] {
+    return heddle_translate(session, inputs.data(), inputs.size(), &answers);
+  };
+  // Before a call: it ends that, and only that.
+  heddle_cancel(session);
+  EXPECT_EQ(translate(), HEDDLE_CANCELLED);
+  EXPECT_EQ(answers, nullptr);
+  ASSERT_EQ(translate(), HEDDLE_OK);
+  heddle_answers_free(answers);
+  // By the callback: no step follows.
+  ASSERT_EQ(set("batch", "1"), HEDDLE_OK);
+  Heard heard(sources.size());
+  heard.most = 3;
+  heddle_session_on_token(session, Heard::hear, &heard);
+  EXPECT_EQ(translate(), HEDDLE_CANCELLED);
+  EXPECT_EQ(heard.count, 3u);
+  heddle_session_on_token(session, nullptr, nullptr);
+  // In a signal handler.
+  static heddle_session *interrupted;
+  interrupted = session;
+  auto before = signal(SIGUSR1, [](int) { heddle_cancel(interrupted); });
+  raise(SIGUSR1);
+  EXPECT_EQ(translate(), HEDDLE_CANCELLED);
+  signal(SIGUSR1, before);
+  // From another thread, in the middle of work without end.
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    while (!done) {
+      heddle_cancel(session);
+      std::this_thread::yield();
+    }
+  });
+  int cancelled = 0;
+  while (cancelled < 10) {
+    heddle_status status = translate();
+    ASSERT_TRUE(status == HEDDLE_OK || status == HEDDLE_CANCELLED);
+    heddle_answers_free(answers);
+    cancelled += status == HEDDLE_CANCELLED;
+  }
+  done = true;
+  other.join();
+}
+
+namespace {
+/// Inputs one after the other, and what became of them.
+struct Stream {
+  const std::vector<Ids> &sources;
+  size_t next = 0, failsAt = SIZE_MAX;
+  std::vector<Ids> answers = {};
+  int flushes = 0;
+
+  heddle_source source() {
+    heddle_source source = {};
+    source.context = this;
+    source.next = [](void *context, int mayWait, heddle_input *input) {
+      auto *self = static_cast<Stream *>(context);
+      if (self->next == self->failsAt)
+        return HEDDLE_NEXT_FAILED;
+      if (self->next == self->sources.size())
+        return HEDDLE_NEXT_END;
+      // Not more than seven at once.
+      if (!mayWait && self->next % 7 == 0)
+        return HEDDLE_NEXT_LATER;
+      *input = inputOf(self->sources[self->next++]);
+      return HEDDLE_NEXT_INPUT;
+    };
+    source.failure = [](void *, char *text, size_t size) {
+      snprintf(text, size, "there is nothing more to read");
+    };
+    return source;
+  }
+  heddle_sink sink() {
+    return {this,
+            [](void *context, const heddle_answer_text *answers, size_t) {
+              static_cast<Stream *>(context)->answers.push_back(
+                  idsOf(*answers));
+              return 0;
+            },
+            [](void *context) {
+              ++static_cast<Stream *>(context)->flushes;
+              return 0;
+            }};
+  }
+};
+} // namespace
+
+TEST_F(ApiTest, streams) {
+  std::vector<Ids> sources = toySources(500);
+  for (const char *workers : {"1", "3"}) {
+    ASSERT_EQ(set("workers", workers), HEDDLE_OK);
+    Stream stream = {sources};
+    heddle_source source = stream.source();
+    heddle_sink sink = stream.sink();
+    ASSERT_EQ(heddle_translate_stream(session, &source, &sink), HEDDLE_OK);
+    ASSERT_EQ(stream.answers.size(), sources.size());
+    for (size_t i = 0; i < sources.size(); ++i)
+      EXPECT_EQ(stream.answers[i], expected(sources[i]));
+    EXPECT_GE(stream.flushes, 2);
+
+    Stream failing = {sources};
+    failing.failsAt = 30;
+    source = failing.source();
+    sink = failing.sink();
+    EXPECT_EQ(heddle_translate_stream(session, &source, &sink), HEDDLE_FAILED);
+    EXPECT_EQ(std::string(heddle_error()), "there is nothing more to read");
+    EXPECT_EQ(failing.answers.size(), 30u);
+  }
+}
+
+TEST_F(ApiTest, targets_and_their_logits) {
+  std::vector<Ids> sources = toySources(10), targets = toySources(11);
+  targets.erase(targets.begin());
+  std::vector<heddle_input> inputs = inputsOf(sources);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    inputs[i].target_ids = targets[i].data();
+    inputs[i].target_id_count = targets[i].size();
+  }
+  heddle_answers *answers = nullptr;
+  ASSERT_EQ(heddle_score(session, inputs.data(), inputs.size(), &answers),
+            HEDDLE_OK)
+      << heddle_error();
+  struct Rows {
+    const std::vector<Ids> &sources, &targets;
+    size_t count = 0;
+  } rows = {sources, targets};
+  auto take = [](void *context, size_t input, size_t first, size_t count,
+                 const float *values, size_t width) {
+    auto *rows = static_cast<Rows *>(context);
+    const Ids &target = rows->targets[input];
+    EXPECT_EQ(width, size_t(kToyTargetVocabulary));
+    for (size_t i = 0; i < count; ++i, ++rows->count)
+      EXPECT_EQ(
+          std::vector<float>(values + i * width, values + (i + 1) * width),
+          toyLogits(rows->sources[input],
+                    Ids(target.begin(), target.begin() + first + i)));
+    return 0;
+  };
+  size_t tokens = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const heddle_answer_text *answer = heddle_answer(answers, i, 0);
+    EXPECT_EQ(idsOf(*answer), targets[i]);
+    double sum = 0;
+    for (size_t j = 0; j < answer->id_count; ++j)
+      sum += answer->log_probabilities[j];
+    EXPECT_EQ(answer->sum, float(sum));
+    tokens += targets[i].size();
+  }
+  heddle_answers_free(answers);
+  for (const char *form : {"full", "step"}) {
+    rows.count = 0;
+    ASSERT_EQ(
+        heddle_logits(session, inputs.data(), inputs.size(), form, take, &rows),
+        HEDDLE_OK)
+        << heddle_error();
+    EXPECT_EQ(rows.count, tokens);
+  }
+  EXPECT_EQ(heddle_logits(session, inputs.data(), 1, "half", take, &rows),
+            HEDDLE_MISUSED);
+}
+
+TEST_F(ApiTest, what_a_file_holds) {
+  char *text = nullptr;
+  ASSERT_EQ(heddle_describe(path.c_str(), HEDDLE_VERIFY, 0, &text), HEDDLE_OK);
+  EXPECT_NE(std::string(text).find("toy (hash)"), std::string::npos);
+  heddle_free(text);
+  EXPECT_EQ(heddle_model_source_vocabulary(model), kToySourceVocabulary);
+  EXPECT_EQ(heddle_model_target_vocabulary(model), kToyTargetVocabulary);
+  EXPECT_FALSE(heddle_model_has_tokenizer(model));
+}
+
+TEST(ApiSettingsTest, all_settings_have_help_and_are_read) {
+  size_t count = 0;
+  const heddle_setting *settings = heddle_settings_list(&count);
+  heddle_settings *set = nullptr;
+  ASSERT_EQ(heddle_settings_create("--", &set), HEDDLE_OK);
+  for (size_t i = 0; i < count; ++i) {
+    SCOPED_TRACE(settings[i].name);
+    EXPECT_NE(std::string(settings[i].help), "");
+    EXPECT_NE(std::string(settings[i].group), "");
+    EXPECT_EQ(heddle_settings_set(set, settings[i].name, "~"), HEDDLE_MISUSED);
+    EXPECT_EQ(std::string(heddle_error())
+                  .find("--" + std::string(settings[i].name) +
+                        " has the value '~', expected "),
+              0u)
+        << heddle_error();
+    if (!settings[i].value)
+      EXPECT_EQ(heddle_settings_set(set, settings[i].name, "false"), HEDDLE_OK);
+  }
+  EXPECT_EQ(heddle_settings_check(set), HEDDLE_OK) << heddle_error();
+  heddle_settings_free(set);
+}
