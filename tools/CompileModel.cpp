@@ -221,10 +221,6 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
   ModuleOp module = *model.module;
   if (llvm::Error error = checkModel(module))
     return error;
-  // A target that nobody knows is said before anything takes time.
-  if (auto target = getTarget(options.target, ShortTypes()); !target)
-    return target.takeError();
-
   unsigned dumped = 0;
   bool oneDnn = options.gemm == "onednn";
   ModelOptions modelOptions;

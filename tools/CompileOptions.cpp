@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/CompileOptions.h"
+#include "lib/CodeGen/Target.h"
 #include "lib/Masks/AttentionRules.h"
 #include "lib/Weights/Error.h"
 #include "passes/Pipelines.h"
@@ -237,6 +238,8 @@ static Error checkTogether(const CompileOptions &options) {
   if (options.gemm == "onednn" && options.reference)
     return makeError("--gemm=onednn replaces generated kernels, but "
                      "--reference has none");
+  if (auto target = getTarget(options.target, ShortTypes()); !target)
+    return target.takeError();
   if (!is_contained({"auto", "f32", "bf16", "int8"}, options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
                      "', expected auto, f32, bf16 or int8");

@@ -33,11 +33,22 @@ static void writeError(std::string_view text) {
       write(STDERR_FILENO, text.data(), text.size());
 }
 
-static void removeAndEnd(int number) {
+/// Removes what is not whole.
+static void cleanUp() {
   isEnding = 1;
   unlink(removed);
   if (hasLine)
     writeError(kErase);
+}
+
+void heddle::endWithoutMemory() {
+  cleanUp();
+  writeError("heddle-run: error: there is not enough memory\n");
+  _exit(1);
+}
+
+static void removeAndEnd(int number) {
+  cleanUp();
   signal(number, SIG_DFL);
   raise(number);
 }

@@ -31,6 +31,10 @@ private:
   sigset_t maskBefore;
 };
 
+/// For std::set_new_handler: ends the process as a signal does, with a sentence
+/// and the exit code 1.
+[[noreturn]] void endWithoutMemory();
+
 /// Writes over the last line of standard error, a terminal: with nothing at the
 /// end. From the first call on a signal erases the line before it ends the
 /// process. One thread at a time.

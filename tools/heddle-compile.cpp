@@ -20,8 +20,15 @@
 #include "tools/CompileModel.h"
 #include "tools/CompileOptions.h"
 #include "tools/CompileOutput.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <unistd.h>
 
 using namespace mlir;
 using namespace heddle;
@@ -133,8 +140,37 @@ static void printError(llvm::Error error) {
                << excerpt;
 }
 
+/// Ends the process where it cannot go on, memory above all, with a sentence
+/// and without a file that is half written.
+[[noreturn]] static void giveUp(const char *why) {
+  static constexpr char kBegin[] = "heddle-compile: error: ";
+  for (const char *part : {kBegin, why, "\n"}) {
+    // Nobody could be told of an error.
+    [[maybe_unused]] ssize_t written = write(STDERR_FILENO, part, strlen(part));
+  }
+  llvm::sys::RunInterruptHandlers();
+  _exit(1);
+}
+
+static void handleWhatCannotGoOn() {
+  constexpr static const char *kMemory = "there is not enough memory";
+  llvm::remove_bad_alloc_error_handler();
+  llvm::install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { giveUp(kMemory); });
+  std::set_new_handler([] { giveUp(kMemory); });
+  llvm::install_fatal_error_handler(
+      [](void *, const char *reason, bool) { giveUp(reason); });
+  // By a library that starts a thread of its own.
+  std::set_terminate(
+      [] { giveUp("the system refuses memory or another thread"); });
+  // A file that may not grow is an error of write(2), not the end of the
+  // process.
+  signal(SIGXFSZ, SIG_IGN);
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  handleWhatCannotGoOn();
   llvm::Expected<CompileOptions> options =
       parseCompileOptions(llvm::ArrayRef(argv, argc).drop_front());
   if (!options) {

@@ -11,10 +11,12 @@
 #include "tools/RunHelp.h"
 #include "tools/RunLines.h"
 #include "tools/RunOptions.h"
+#include "tools/SignalCleanup.h"
 
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
+#include <new>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -65,6 +67,7 @@ int main(int argc, char **argv) {
   // end of the process.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
+  std::set_new_handler(endWithoutMemory);
   OutputWriter output;
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   Result<RunOptions> options = parseRunOptions(arguments);

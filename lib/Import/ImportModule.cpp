@@ -44,6 +44,8 @@ static Expected<OwningOpRef<ModuleOp>> parseModule(StringRef path,
   auto module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   if (!module)
     return diagnostic.take("'" + path + "' cannot be parsed");
+  if ((*module)->getRegion(0).front().empty())
+    return makeError("'" + path + "' has no op, expected a model");
   return module;
 }
 

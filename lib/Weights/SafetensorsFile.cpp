@@ -128,6 +128,13 @@ Expected<TensorFile> readSafetensorsFile(std::unique_ptr<MemoryBuffer> buffer) {
   });
   if (Error error = checkDisjoint(tensors, path))
     return std::move(error);
+  uint64_t end = reader.offset();
+  for (const TensorInfo &tensor : tensors)
+    end = std::max(end, tensor.offset + tensor.size);
+  if (end != buffer->getBufferSize())
+    return makeError("the tensors of '" + path + "' end at byte " + Twine(end) +
+                     " but the file has " + Twine(buffer->getBufferSize()) +
+                     " bytes");
   return TensorFile::create(std::move(buffer), std::move(tensors));
 }
 
