@@ -1,0 +1,110 @@
+//===- api.cpp - Calls of heddle.h ----------------------------------------===//
+//
+// An input is lines of calls on a session of the toy model: `name=value` sets,
+// `!` cancels, `?` asks for tokens as they come, anything else is a text of the
+// next batch, with what stands behind a tab as its target; an empty line
+// translates the batch, `#` scores it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../runtime/ToyModel.h"
+#include "ScratchFolder.h"
+#include "runtime/heddle.h"
+
+#include <vector>
+
+using namespace heddle;
+
+namespace {
+class Calls {
+public:
+  Calls() {
+    heddle_settings_create("", &settings);
+    heddle_session_create(model(), nullptr, &session);
+    set("ids=true");
+    set("max-length=12");
+  }
+  ~Calls() {
+    heddle_session_free(session);
+    heddle_settings_free(settings);
+  }
+
+  void take(std::string_view line) {
+    if (line == "!")
+      heddle_cancel(session);
+    else if (line == "?")
+      heddle_session_on_token(session, ignore, nullptr);
+    else if (line.empty() || line == "#")
+      run(line.empty() ? heddle_translate : heddle_score);
+    else if (line.find('=') != line.npos)
+      set(std::string(line));
+    else
+      add(line);
+  }
+
+private:
+  static heddle_model *model() {
+    static heddle_model *loaded = [] {
+      static const fuzz::ScratchFolder folder;
+      std::string path = folder.write(
+          "toy", test::toyArtifact(test::withBestStep(test::toyManifest()))
+                     .build());
+      heddle_model *model = nullptr;
+      if (heddle_model_load(path.c_str(), 0, &model) != HEDDLE_OK)
+        abort();
+      return model;
+    }();
+    return loaded;
+  }
+  static int ignore(void *, size_t, int32_t id, const char *, size_t, int) {
+    return id == 7;
+  }
+
+  void set(const std::string &line) {
+    std::string name = line.substr(0, line.find('='));
+    std::string value = line.substr(name.size() + 1);
+    // More threads than that are no other code.
+    if ((name == "threads" || name == "workers") && value.size() > 1)
+      return;
+    heddle_settings_set(settings, name.c_str(), value.c_str());
+    heddle_session_configure(session, settings);
+  }
+  void add(std::string_view line) {
+    size_t tab = line.find('\t');
+    heddle_input input = {};
+    input.text = line.data();
+    input.text_size = std::min(tab, line.size());
+    if (tab != line.npos) {
+      input.target = line.data() + tab + 1;
+      input.target_size = line.size() - tab - 1;
+    }
+    inputs.push_back(input);
+  }
+  void run(heddle_status (*call)(heddle_session *, const heddle_input *, size_t,
+                                 heddle_answers **)) {
+    heddle_answers *answers = nullptr;
+    call(session, inputs.data(), inputs.size(), &answers);
+    for (size_t i = 0; answers && i < inputs.size(); ++i)
+      for (size_t j = 0; j < heddle_answer_count(answers, i); ++j)
+        if (heddle_answer(answers, i, j)->text[0] == '?')
+          abort();
+    heddle_answers_free(answers);
+    inputs.clear();
+  }
+
+  heddle_settings *settings = nullptr;
+  heddle_session *session = nullptr;
+  std::vector<heddle_input> inputs;
+};
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  std::string_view text(reinterpret_cast<const char *>(data), size);
+  Calls calls;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    calls.take(line);
+  }
+  return 0;
+}

@@ -1,0 +1,37 @@
+//===- weights.cpp - Files of weights, of the kind HEDDLE_READER ----------===//
+//
+// What a reader accepts is read to the last byte, and converted.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/MarianOptions.h"
+#include "lib/Weights/TensorFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace heddle;
+
+static void use(const TensorFile &file) {
+  unsigned char sum = 0;
+  for (const TensorInfo &tensor : file.getTensors())
+    for (char byte : file.getBytes().substr(tensor.offset, tensor.size))
+      sum ^= static_cast<unsigned char>(byte);
+  static volatile unsigned char seen;
+  seen = sum;
+  llvm::consumeError(readMarianOptions(file).takeError());
+}
+
+static void use(const std::vector<TensorFile> &files) {
+  for (const TensorFile &file : files)
+    use(file);
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  llvm::StringRef bytes(reinterpret_cast<const char *>(data), size);
+  auto file = HEDDLE_READER(
+      llvm::MemoryBuffer::getMemBufferCopy(bytes, "input"));
+  if (file)
+    use(*file);
+  else
+    llvm::consumeError(file.takeError());
+  return 0;
+}
