@@ -33,7 +33,7 @@ public:
   /// PerfMap.h.
   static Result<CodeLibrary> load(const Artifact &artifact,
                                   const std::vector<std::string> &isas,
-                                  bool callsLibraries);
+                                  bool callsLibraries = false);
 
   /// The ISA level that was chosen.
   const std::string &isa() const { return level; }

@@ -23,7 +23,7 @@ TEST_F(PerfMapTest, names_entries_and_kernels) {
                               "rm \"$map\"\n");
   EXPECT_EQ(outcome.output, answers({{1}}, true)) << outcome.errors;
   std::string map = "\n" + read("map");
-  for (const char *name : {"encode", "shortlist_step", "hashSource"}) {
+  for (const char *name : {"encode", "shortlist_step", "step_rows"}) {
     size_t end = map.find(" " + std::string(name) + "\n");
     ASSERT_NE(end, std::string::npos) << name << " in" << map;
     size_t begin = map.rfind('\n', end) + 1;
