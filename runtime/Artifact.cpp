@@ -10,6 +10,7 @@
 #include "runtime/Artifact.h"
 
 #include "runtime/ArtifactFormat.h"
+#include "runtime/ExecutableFile.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -37,8 +38,9 @@ Result<Artifact> Artifact::open(const std::string &path) {
   Result<MappedFile> file = MappedFile::open(path);
   if (!file.ok())
     return file.status();
-  std::string_view bytes = file->bytes();
-  Artifact artifact(path, std::move(*file), bytes);
+  Artifact artifact(path, std::move(*file));
+  if (Status status = artifact.setBytes(artifact.mapped->bytes()); !status.ok())
+    return status;
   if (Status status = artifact.readTable(); !status.ok())
     return status;
   return artifact;
@@ -46,15 +48,25 @@ Result<Artifact> Artifact::open(const std::string &path) {
 
 Result<Artifact> Artifact::fromMemory(std::string name,
                                       std::string_view bytes) {
-  Artifact artifact(std::move(name), std::nullopt, bytes);
+  Artifact artifact(std::move(name), std::nullopt);
   if (bytes.empty())
     return artifact.error("is empty, expected an artifact");
   if (reinterpret_cast<uintptr_t>(bytes.data()) % format::kTensorAlignment != 0)
     return artifact.error("begins at an address that is no multiple of ",
                           format::kTensorAlignment);
+  if (Status status = artifact.setBytes(bytes); !status.ok())
+    return status;
   if (Status status = artifact.readTable(); !status.ok())
     return status;
   return artifact;
+}
+
+Status Artifact::setBytes(std::string_view all) {
+  Result<std::string_view> found = findArtifact(all);
+  if (!found.ok())
+    return error(found.message());
+  bytes = *found;
+  return Status::success();
 }
 
 Status Artifact::readTable() {
@@ -69,7 +81,10 @@ Status Artifact::readTable() {
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (header.version != format::kVersion)
     return error("has format version ", header.version,
-                 " but this runtime reads version ", format::kVersion);
+                 " but this runtime reads version ", format::kVersion,
+                 header.version > format::kVersion
+                     ? ": it needs a newer runtime"
+                     : ": its model must be compiled again");
   if (header.fileSize != bytes.size())
     return error("has ", bytes.size(), " bytes but its header says ",
                  header.fileSize, ": it is truncated or altered");

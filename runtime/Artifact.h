@@ -65,14 +65,15 @@ public:
   }
 
 private:
-  Artifact(std::string name, std::optional<MappedFile> mapped,
-           std::string_view bytes)
-      : name(std::move(name)), mapped(std::move(mapped)), bytes(bytes) {}
+  Artifact(std::string name, std::optional<MappedFile> mapped)
+      : name(std::move(name)), mapped(std::move(mapped)) {}
 
   /// The one way an error of this file begins.
   template <typename... Parts> Status error(const Parts &...parts) const {
     return Status::error("'", name, "' ", parts...);
   }
+  /// Finds the artifact in the bytes of a file.
+  Status setBytes(std::string_view all);
   Status readTable();
   std::vector<const Section *> byOffset() const;
   /// Where a section begins in the artifact.

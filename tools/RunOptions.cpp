@@ -32,8 +32,8 @@ heddle-compile wrote to FILE, and prints a line for each.
   --max-memory MIB   what the process may allocate beside the file's weights:
                      batches become smaller for that, and workers fewer unless
                      --workers says how many; a line that needs more is refused
-  --beam N           search with N beams; 1 is greedy (default: what FILE says,
-                     as for all that follow down to --seed)
+  --beam N           search with N beams; 1 is greedy (default: what the model
+                     says, as for all that follow down to --seed)
   --length-penalty A divide the log-probability of n tokens by n^A
   --early-stopping true|false|never
                      end a search when N are finished: at once, when the others
@@ -64,7 +64,7 @@ heddle-compile wrote to FILE, and prints a line for each.
   --split            lines are running text: translate their sentences, and join
                      the translations
   --max-source N     refuse lines of more than N tokens, the end included; time
-                     grows with their square (default: what FILE says)
+                     grows with their square (default: what the model says)
   --global POSITIONS tokens of a line that attend to all others and they to
                      them, as 0,5,9 or none (default 0); for models that have
                      such tokens
@@ -81,8 +81,9 @@ heddle-compile wrote to FILE, and prints a line for each.
                      and how close it came to this machine's peaks, which takes
                      a second to measure; FILE gets the same as JSON
   --verify           check the weights too, and the zeros between sections
-  --info             print what FILE holds; the memory of decoding at
+  --info             print what the file holds; the memory of decoding at
                      --max-length positions where that is given
+  --license          print the notices of what is linked in
   --help             print this
   --version          print the version
 )";
@@ -209,10 +210,15 @@ static Status parseForm(const std::string &text, DecoderForm &form) {
 /// A flag without a value, if it is one.
 static bool *findSwitch(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, bool *> switches[] = {
-      {"--help", &options.help},     {"--ids", &options.ids},
-      {"--info", &options.info},     {"--sample", &options.search.samples},
-      {"--scores", &options.scores}, {"--split", &options.split},
-      {"--verify", &options.verify}, {"--version", &options.version}};
+      {"--help", &options.help},
+      {"--ids", &options.ids},
+      {"--info", &options.info},
+      {"--license", &options.license},
+      {"--sample", &options.search.samples},
+      {"--scores", &options.scores},
+      {"--split", &options.split},
+      {"--verify", &options.verify},
+      {"--version", &options.version}};
   for (auto [name, enabled] : switches)
     if (name == flag)
       return enabled;
@@ -433,8 +439,10 @@ static Status checkTogether(const RunOptions &options,
 }
 
 Result<RunOptions>
-heddle::parseRunOptions(const std::vector<std::string> &arguments) {
+heddle::parseRunOptions(const std::vector<std::string> &arguments,
+                        const std::string &carried) {
   RunOptions options;
+  options.file = carried;
   std::map<std::string, std::string> given;
   bool onlyText = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -480,7 +488,7 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments) {
                            "' (text that begins with -- follows a '--')");
     }
   }
-  if (!options.help && !options.version)
+  if (!options.help && !options.version && !options.license)
     if (Status status = checkTogether(options, given); !status.ok())
       return status;
   return options;

@@ -53,6 +53,7 @@ struct RunOptions {
   bool verify = false;
   bool help = false;
   bool version = false;
+  bool license = false;
   /// Empty, or both given.
   std::string teacher;
   std::string logits;
@@ -64,8 +65,10 @@ struct RunOptions {
 /// The text of --help.
 extern const char *const kRunHelp;
 
-/// Parses all arguments behind the program's name.
-Result<RunOptions> parseRunOptions(const std::vector<std::string> &arguments);
+/// Parses all arguments behind the program's name. Of a program that carries a
+/// model, in the file `carried`, none is the name of a file.
+Result<RunOptions> parseRunOptions(const std::vector<std::string> &arguments,
+                                   const std::string &carried);
 
 } // namespace heddle
 

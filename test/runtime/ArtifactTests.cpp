@@ -163,9 +163,17 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
     return *reinterpret_cast<format::Header *>(bytes.data());
   };
   std::string bytes = valid();
+  // Of another version nothing but the number is believed.
+  bytes.resize(64);
+  std::fill(bytes.begin() + 12, bytes.end(), 'x');
   header(bytes).version = 7;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 7 but this runtime reads version 6");
+            "'F' has format version 7 but this runtime reads version 6: it "
+            "needs a newer runtime");
+  header(bytes).version = 5;
+  EXPECT_EQ(messageOf(bytes),
+            "'F' has format version 5 but this runtime reads version 6: its "
+            "model must be compiled again");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;
   EXPECT_EQ(messageOf(bytes),
