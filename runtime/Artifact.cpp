@@ -10,6 +10,7 @@
 #include "runtime/Artifact.h"
 
 #include "runtime/ArtifactFormat.h"
+#include "runtime/ExecutableFile.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -38,13 +39,37 @@ Result<Artifact> Artifact::open(const std::string &path) {
   if (!file.ok())
     return file.status();
   Artifact artifact(path, std::move(*file));
+  if (Status status = artifact.setBytes(artifact.mapped->bytes()); !status.ok())
+    return status;
   if (Status status = artifact.readTable(); !status.ok())
     return status;
   return artifact;
 }
 
+Result<Artifact> Artifact::fromMemory(std::string name,
+                                      std::string_view bytes) {
+  Artifact artifact(std::move(name), std::nullopt);
+  if (bytes.empty())
+    return artifact.error("is empty, expected an artifact");
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % format::kTensorAlignment != 0)
+    return artifact.error("begins at an address that is no multiple of ",
+                          format::kTensorAlignment);
+  if (Status status = artifact.setBytes(bytes); !status.ok())
+    return status;
+  if (Status status = artifact.readTable(); !status.ok())
+    return status;
+  return artifact;
+}
+
+Status Artifact::setBytes(std::string_view all) {
+  Result<std::string_view> found = findArtifact(all);
+  if (!found.ok())
+    return error(found.message());
+  bytes = *found;
+  return Status::success();
+}
+
 Status Artifact::readTable() {
-  std::string_view bytes = file.bytes();
   if (bytes.substr(0, sizeof(format::kMagic)) !=
       std::string_view(format::kMagic, sizeof(format::kMagic)))
     return error("is not an artifact of heddle-compile (its first bytes are "
@@ -56,7 +81,10 @@ Status Artifact::readTable() {
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (header.version != format::kVersion)
     return error("has format version ", header.version,
-                 " but this runtime reads version ", format::kVersion);
+                 " but this runtime reads version ", format::kVersion,
+                 header.version > format::kVersion
+                     ? ": it needs a newer runtime"
+                     : ": its model must be compiled again");
   if (header.fileSize != bytes.size())
     return error("has ", bytes.size(), " bytes but its header says ",
                  header.fileSize, ": it is truncated or altered");
@@ -64,19 +92,19 @@ Status Artifact::readTable() {
                   [](uint64_t word) { return word != 0; }))
     return error("is altered: the reserved bytes of its header are not zero");
 
-  bytes.remove_prefix(sizeof(header));
-  if (header.sectionCount > bytes.size() / sizeof(format::Section))
-    return error("has ", file.bytes().size(),
-                 " bytes but its section table has ", header.sectionCount,
-                 " entries of ", sizeof(format::Section), " bytes");
+  std::string_view entries = bytes.substr(sizeof(header));
+  if (header.sectionCount > entries.size() / sizeof(format::Section))
+    return error("has ", bytes.size(), " bytes but its section table has ",
+                 header.sectionCount, " entries of ", sizeof(format::Section),
+                 " bytes");
   uint64_t tableSize = uint64_t(header.sectionCount) * sizeof(format::Section);
-  if (checksum(bytes.substr(0, tableSize)) != header.tableChecksum)
+  if (checksum(entries.substr(0, tableSize)) != header.tableChecksum)
     return error("is altered: the checksum of its section table differs");
 
   std::vector<uint64_t> checksums;
   for (uint32_t i = 0; i < header.sectionCount; ++i) {
     format::Section entry;
-    std::memcpy(&entry, bytes.data() + i * sizeof(entry), sizeof(entry));
+    std::memcpy(&entry, entries.data() + i * sizeof(entry), sizeof(entry));
     std::string_view entryName = sectionName(entry);
     if (entryName.empty())
       return error("has no valid name for section ", i);
@@ -87,16 +115,15 @@ Status Artifact::readTable() {
                    ", expected a multiple of ", format::kSectionAlignment);
     uint64_t end;
     if (__builtin_add_overflow(entry.offset, entry.size, &end) ||
-        end > file.bytes().size())
-      return error("has ", file.bytes().size(), " bytes but section '",
-                   entryName, "' has ", entry.size, " from byte ",
-                   entry.offset);
+        end > bytes.size())
+      return error("has ", bytes.size(), " bytes but section '", entryName,
+                   "' has ", entry.size, " from byte ", entry.offset);
     if (entry.offset < sizeof(header) + tableSize)
       return error("has section '", entryName, "' at byte ", entry.offset,
                    " but the section table ends at byte ",
                    sizeof(header) + tableSize);
-    table.push_back({std::string(entryName),
-                     file.bytes().substr(entry.offset, entry.size)});
+    table.push_back(
+        {std::string(entryName), bytes.substr(entry.offset, entry.size)});
     checksums.push_back(entry.checksum);
   }
   if (Status status = checkNoOverlap(); !status.ok())
@@ -151,7 +178,7 @@ Status Artifact::verifyPadding() const {
   uint64_t end =
       sizeof(format::Header) + table.size() * sizeof(format::Section);
   auto check = [&](uint64_t next) {
-    std::string_view padding = file.bytes().substr(end, next - end);
+    std::string_view padding = bytes.substr(end, next - end);
     size_t found = padding.find_first_not_of('\0');
     return found == padding.npos ? Status::success()
                                  : error("is altered: byte ", end + found,
@@ -162,7 +189,7 @@ Status Artifact::verifyPadding() const {
       return status;
     end = offsetOf(*section) + section->bytes.size();
   }
-  return check(file.bytes().size());
+  return check(bytes.size());
 }
 
 Status Artifact::verify() const {

@@ -9,7 +9,9 @@
 //
 // All integers are little-endian. Sections:
 //   manifest            JSON, described below
-//   code.<isa>          an ELF shared object for that ISA level
+//   code.<isa>          an ELF shared object for that ISA level: segments,
+//                       DT_HASH and relocations, the imports of CodeImports.h,
+//                       nothing that runs while it is loaded (CodeLoader.h)
 //   weights             tensors at multiples of kTensorAlignment, memory-mapped
 //   weights.checksums   u64 XXH3 of each kWeightsChunk bytes of `weights`
 //   tokenizer.*         tables of pieces, see TokenizerFormat.h
@@ -104,11 +106,29 @@
 // last one its own: caches are never copied. A chunk leaves the states of
 // target_lengths positions, from which steps go on.
 //
-// Trust: an artifact is code, like an executable; loading one runs nothing but
-// its constructors, running one runs its code. Checksums find damage, not
-// malice. Header, manifest, code and tokenizer are checked at every load,
-// weights and padding only with --verify, since a load stays in milliseconds.
-// One of the three headers of the runtime that the compiler sees.
+// Versions: kVersion rises with every change for which a runtime of the version
+// before would refuse the file or compute something else - of the header, the
+// table or a section, of KernelAbi.h, of what a key means, or a key that
+// matters
+// - and with no other: not with what may be left unread (provenance, a section
+// for people), nor with more fusions and kernels. A runtime reads its own
+// version and no other. Of a file of another one it reads magic and version,
+// the first 12 bytes, which keep their places for ever, and says in a sentence
+// what it found, what it reads, and whether the file needs a newer runtime or
+// the model another compilation. Nothing converts artifacts: checkpoints are
+// kept, artifacts are made again. In an executable runner and artifact come
+// from one compiler and are of one version.
+//
+// Executables: what --emit=exe writes is heddle-run with kRunnerWithModel in
+// place of kRunnerAlone, and the artifact in a section of its own,
+// kExecutableSection, at a multiple of kSectionAlignment in the file and in no
+// segment.
+//
+// Trust: an artifact is code, like an executable; loading one runs none of it,
+// running one does. Checksums find damage, not malice. Header, manifest, code
+// and tokenizer are checked at every load, weights and padding only with
+// --verify, since a load stays in milliseconds. One of the three headers of the
+// runtime that the compiler sees.
 //
 //===----------------------------------------------------------------------===//
 
@@ -124,6 +144,14 @@ inline constexpr uint32_t kVersion = 6;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;
+
+/// The section of an executable that holds an artifact.
+inline constexpr char kExecutableSection[] = ".heddle";
+/// Stands in heddle-run once, and is replaced by the other, of equal length, in
+/// an executable that runs the model it carries.
+inline constexpr char kRunnerAlone[] = "heddle-run:alone";
+inline constexpr char kRunnerWithModel[] = "heddle-run:model";
+static_assert(sizeof(kRunnerAlone) == sizeof(kRunnerWithModel));
 
 /// At offset 0.
 struct Header {

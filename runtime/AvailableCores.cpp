@@ -10,11 +10,13 @@
 
 #include "runtime/AvailableCores.h"
 
+#include "runtime/SystemFile.h"
+
 #include <algorithm>
-#include <fstream>
+#include <cinttypes>
+#include <cstdio>
 #include <optional>
 #include <sched.h>
-#include <sstream>
 #include <unistd.h>
 #include <vector>
 
@@ -34,9 +36,11 @@ struct Mount {
 
 static std::vector<std::string> split(const std::string &text, char mark) {
   std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, mark);)
-    parts.push_back(part);
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find(mark, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
   return parts;
 }
 
@@ -64,8 +68,8 @@ static std::string withoutEscapes(const std::string &text) {
 /// The mounted hierarchies that may have quotas of cores.
 static std::vector<Mount> findMounts(const std::string &root) {
   std::vector<Mount> mounts;
-  std::ifstream file(root + "/proc/self/mountinfo");
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string &line :
+       split(readSystemFile(root + "/proc/self/mountinfo"), '\n')) {
     size_t middle = line.find(" - ");
     if (middle == std::string::npos)
       continue;
@@ -84,8 +88,8 @@ static std::vector<Mount> findMounts(const std::string &root) {
 /// The group of the process in a hierarchy.
 static std::optional<std::string> findGroup(const std::string &root,
                                             bool isSecond) {
-  std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string &line :
+       split(readSystemFile(root + "/proc/self/cgroup"), '\n')) {
     size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos)
       continue;
@@ -111,13 +115,12 @@ static std::string pathWithin(const Mount &mount, const std::string &group) {
 /// each period.
 static std::optional<int64_t> readQuota(const std::string &folder,
                                         bool isSecond) {
+  std::string text = isSecond
+                         ? readSystemFile(folder + "/cpu.max")
+                         : readSystemFile(folder + "/cpu.cfs_quota_us") + " " +
+                               readSystemFile(folder + "/cpu.cfs_period_us");
   int64_t quota = 0, period = 0;
-  if (isSecond) {
-    std::ifstream(folder + "/cpu.max") >> quota >> period;
-  } else {
-    std::ifstream(folder + "/cpu.cfs_quota_us") >> quota;
-    std::ifstream(folder + "/cpu.cfs_period_us") >> period;
-  }
+  sscanf(text.c_str(), "%" SCNd64 "%" SCNd64, &quota, &period);
   // "max" and -1 are no quota.
   if (quota <= 0 || period <= 0)
     return std::nullopt;

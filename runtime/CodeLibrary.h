@@ -1,8 +1,9 @@
 //===- CodeLibrary.h - The compiled code of an artifact ---------*- C++ -*-===//
 //
 // An artifact holds one shared object for each ISA level it was compiled for.
-// The best one that this machine can run is copied to a memory file and loaded
-// from there, so that nothing is unpacked to disk and nothing illegal runs.
+// The best one that this machine can run is mapped from the artifact's file and
+// loaded there (CodeLoader.h), so that nothing is unpacked and nothing illegal
+// runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,7 @@
 #define HEDDLE_RUNTIME_CODELIBRARY_H
 
 #include "runtime/Artifact.h"
+#include "runtime/CodeLoader.h"
 #include "runtime/Result.h"
 
 #include <string>
@@ -25,14 +27,13 @@ public:
   /// for the one that the environment variable HEDDLE_ISA names, if it is set
   /// and not empty: so every level can be tried on one machine. Fails on a name
   /// that is not in `isas`. An ISA level that this runtime does not know counts
-  /// as one that the machine lacks. Loading runs the constructors of the code:
-  /// see ArtifactFormat.h on trust.
+  /// as one that the machine lacks. Loading runs none of the code. Where
+  /// `callsLibraries` it may call what the libraries of this process export.
+  /// With HEDDLE_PERF_MAP in the environment its functions get names there, see
+  /// PerfMap.h.
   static Result<CodeLibrary> load(const Artifact &artifact,
-                                  const std::vector<std::string> &isas);
-
-  CodeLibrary(CodeLibrary &&other) noexcept;
-  CodeLibrary &operator=(CodeLibrary &&other) noexcept;
-  ~CodeLibrary();
+                                  const std::vector<std::string> &isas,
+                                  bool callsLibraries = false);
 
   /// The ISA level that was chosen.
   const std::string &isa() const { return level; }
@@ -47,17 +48,13 @@ public:
   }
 
 private:
-  CodeLibrary(std::string level, int memoryFile, void *handle)
-      : level(std::move(level)), memoryFile(memoryFile), handle(handle) {}
+  CodeLibrary(std::string level, LoadedCode code)
+      : level(std::move(level)), code(std::move(code)) {}
 
   Result<void *> find(const std::string &symbol) const;
 
   std::string level;
-  /// Stays open with the library: the loader knows a library by its path,
-  /// /proc/self/fd/<number>, and would return this one again for the next
-  /// artifact if the number were free.
-  int memoryFile;
-  void *handle;
+  LoadedCode code;
 };
 
 } // namespace heddle

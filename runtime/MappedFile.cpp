@@ -41,25 +41,29 @@ Result<MappedFile> MappedFile::open(const std::string &path) {
     return Status::error("'", path, "' is empty, expected an artifact");
   }
   void *data = mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
-  int mapError = errno;
-  close(file);
-  if (data == MAP_FAILED)
-    return Status::error("cannot map the ", size, " bytes of '", path,
-                         "' into memory: ", strerror(mapError));
-  return MappedFile(static_cast<const char *>(data), size);
+  if (data == MAP_FAILED) {
+    Status status = Status::error("cannot map the ", size, " bytes of '", path,
+                                  "' into memory: ", strerror(errno));
+    close(file);
+    return status;
+  }
+  return MappedFile(static_cast<const char *>(data), size, file);
 }
 
 MappedFile::MappedFile(MappedFile &&other) noexcept
     : data(std::exchange(other.data, nullptr)),
-      size(std::exchange(other.size, 0)) {}
+      size(std::exchange(other.size, 0)), file(std::exchange(other.file, -1)) {}
 
 MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
   std::swap(data, other.data);
   std::swap(size, other.size);
+  std::swap(file, other.file);
   return *this;
 }
 
 MappedFile::~MappedFile() {
   if (data)
     munmap(const_cast<char *>(data), size);
+  if (file >= 0)
+    close(file);
 }

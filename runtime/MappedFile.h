@@ -33,11 +33,16 @@ public:
   /// Page-aligned.
   std::string_view bytes() const { return {data, size}; }
 
+  /// The open file, to map parts of it in another way.
+  int descriptor() const { return file; }
+
 private:
-  MappedFile(const char *data, size_t size) : data(data), size(size) {}
+  MappedFile(const char *data, size_t size, int file)
+      : data(data), size(size), file(file) {}
 
   const char *data;
   size_t size;
+  int file;
 };
 
 } // namespace heddle

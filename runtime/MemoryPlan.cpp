@@ -7,8 +7,11 @@
 
 #include "runtime/MemoryPlan.h"
 
+#include "runtime/SystemFile.h"
+
 #include <algorithm>
-#include <fstream>
+#include <cinttypes>
+#include <cstdio>
 #include <malloc.h>
 #include <unistd.h>
 
@@ -26,7 +29,8 @@ static constexpr int64_t kNoise = kMebibyte / 2;
 int64_t heddle::anonymousMemory() {
   // In pages: size, resident, shared with files.
   int64_t size = 0, resident = 0, shared = 0;
-  std::ifstream("/proc/self/statm") >> size >> resident >> shared;
+  sscanf(readSystemFile("/proc/self/statm").c_str(),
+         "%" SCNd64 "%" SCNd64 "%" SCNd64, &size, &resident, &shared);
   if (resident > 0)
     return (resident - shared) * sysconf(_SC_PAGESIZE);
   struct mallinfo2 heap = mallinfo2();

@@ -39,24 +39,29 @@ Result<Model> Model::load(const std::string &path, const LoadOptions &options) {
   Result<Artifact> artifact = Artifact::open(path);
   if (!artifact.ok())
     return artifact.status();
+  return load(std::move(*artifact), options);
+}
+
+Result<Model> Model::load(Artifact artifact, const LoadOptions &options) {
   if (options.verify)
-    if (Status status = artifact->verify(); !status.ok())
+    if (Status status = artifact.verify(); !status.ok())
       return status;
-  Result<Manifest> manifest = readManifest(*artifact);
+  Result<Manifest> manifest = readManifest(artifact);
   if (!manifest.ok())
     return manifest.status();
   // In sight of the code, which is loaded behind them.
   for (const std::string &library : manifest->libraries)
     if (!dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL))
-      return Status::error("'", path,
+      return Status::error("'", artifact.path(),
                            "' was compiled with --gemm=onednn and "
                            "needs '",
                            library, "': ", dlerror());
-  Result<CodeLibrary> code = CodeLibrary::load(*artifact, manifest->isas);
+  Result<CodeLibrary> code =
+      CodeLibrary::load(artifact, manifest->isas, !manifest->libraries.empty());
   if (!code.ok())
     return code.status();
 
-  Model model(std::move(*artifact),
+  Model model(std::move(artifact),
               std::make_unique<Manifest>(std::move(*manifest)),
               std::move(*code));
   for (const Entry &entry : model.manifest().entries) {

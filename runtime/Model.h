@@ -46,6 +46,8 @@ public:
   /// code runs.
   static Result<Model> load(const std::string &path,
                             const LoadOptions &options = {});
+  /// The same of an artifact that is open, as one in memory.
+  static Result<Model> load(Artifact artifact, const LoadOptions &options = {});
 
   const Manifest &manifest() const { return *description; }
   const Artifact &artifact() const { return file; }

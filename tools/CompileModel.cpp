@@ -22,6 +22,7 @@
 #include "passes/Pipelines.h"
 #include "runtime/EntryContract.h"
 #include "tools/CompileOutput.h"
+#include "tools/EmbeddedRunner.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <thread>
@@ -86,7 +87,7 @@ static LevelSteps getSteps(const CompileOptions &options,
     if (!manifest)
       return manifest;
     // Single layers can be looked at, too, but not run.
-    if (options.emit == Emit::Artifact)
+    if (options.makesArtifact())
       if (llvm::Error error = checkManifest(*manifest))
         return std::move(error);
     return manifest;
@@ -109,7 +110,7 @@ static llvm::Error showLevel(ModuleOp module, const CompileOptions &options,
     return manifest.takeError();
   if (llvm::Error error = runPasses(module, options, dumped, steps.buildLLVM))
     return error;
-  if (options.emit == Emit::Artifact)
+  if (options.makesArtifact())
     return llvm::Error::success();
   FirstDiagnostic diagnostic(*module.getContext());
   llvm::LLVMContext llvmContext;
@@ -247,16 +248,18 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
     return tensors.takeError();
 
   LevelSteps steps = getSteps(options, context);
-  if (options.emit != Emit::Artifact || !options.dumpPasses.empty()) {
+  if (!options.makesArtifact() || !options.dumpPasses.empty()) {
     // The code of the best level.
     OwningOpRef<ModuleOp> copy(module.clone());
     llvm::Error error =
         showLevel(*copy, options, levels->back(), steps, dumped);
-    if (error || options.emit != Emit::Artifact)
+    if (error || !options.makesArtifact())
       return error;
   }
   ArtifactContents contents;
   contents.tensors = *tensors;
   contents.imported = model.sections;
+  if (options.emit == Emit::Executable)
+    contents.runner = getEmbeddedRunner();
   return compileArtifact(module, options, *levels, steps, std::move(contents));
 }

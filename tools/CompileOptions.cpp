@@ -26,8 +26,10 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
 
   -o FILE                       what to write (- for standard output)
   --weights FILE                tensors of a .mlir module: safetensors or .bin
-  --emit artifact|mlir|llvm|asm what to write: the artifact (default), the
-                                module as imported, LLVM IR or assembly
+  --emit artifact|exe|mlir|llvm|asm
+                                what to write: the artifact (default), a program
+                                that runs it and needs nothing but glibc 2.34,
+                                the module as imported, LLVM IR or assembly
   --random-weights SEED         compile a configuration that has no weights: normal
                                 numbers that follow from SEED
   --write-weights FILE          write these numbers as safetensors, too
@@ -65,6 +67,7 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --jobs N                      compile on at most N threads (default: one for
                                 each core); the artifact is the same
   --load-dialect-plugin FILE    load a shared object with a dialect
+  --license                     print the notices of what is linked in
   --help                        print this
   --version                     print the version
 
@@ -160,13 +163,14 @@ static Error setValue(CompileOptions &options, StringRef flag,
   if (flag == "--emit") {
     auto emit = StringSwitch<std::optional<Emit>>(value)
                     .Case("artifact", Emit::Artifact)
+                    .Case("exe", Emit::Executable)
                     .Case("mlir", Emit::MLIR)
                     .Case("llvm", Emit::LLVM)
                     .Case("asm", Emit::Assembly)
                     .Default(std::nullopt);
     if (!emit)
       return makeError("--emit has the value '" + value +
-                       "', expected artifact, mlir, llvm or asm");
+                       "', expected artifact, exe, mlir, llvm or asm");
     options.emit = *emit;
     return Error::success();
   }
@@ -224,7 +228,7 @@ static StringRef findPassFlag(const CompileOptions &options) {
 }
 
 static Error checkTogether(const CompileOptions &options) {
-  if (options.help || options.version)
+  if (options.help || options.version || options.license)
     return Error::success();
   if (options.model.empty())
     return makeError("no model is given, expected heddle-compile MODEL -o "
@@ -235,6 +239,9 @@ static Error checkTogether(const CompileOptions &options) {
   if (options.gemm == "onednn" && options.dtype != "f32")
     return makeError("--gemm=onednn multiplies f32, but --dtype is '" +
                      options.dtype + "'");
+  if (options.gemm == "onednn" && options.emit == Emit::Executable)
+    return makeError("--gemm=onednn calls a library, but --emit=exe writes a "
+                     "program that needs none");
   if (options.gemm == "onednn" && options.reference)
     return makeError("--gemm=onednn replaces generated kernels, but "
                      "--reference has none");
@@ -257,13 +264,14 @@ static Error checkTogether(const CompileOptions &options) {
                      options.output + "'");
   if (!options.calibrate.empty() && options.dtype == "f32")
     return makeError("--calibrate compares with f32, which --dtype is");
-  if (!options.calibrate.empty() && options.emit != Emit::Artifact)
+  if (!options.calibrate.empty() && !options.makesArtifact())
     return makeError("--calibrate runs artifacts, expected --emit artifact");
   if (options.explain && options.output == "-")
     return makeError("--explain prints on standard output, expected -o FILE");
-  if (options.output == "-" && options.emit == Emit::Artifact)
-    return makeError("an artifact cannot be written to standard output, "
-                     "expected -o FILE");
+  if (options.output == "-" && options.makesArtifact())
+    return makeError(
+        (options.emit == Emit::Artifact ? "an artifact" : "a program") +
+        Twine(" cannot be written to standard output, expected -o FILE"));
   return Error::success();
 }
 
@@ -284,6 +292,8 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
       options.help = true;
     } else if (argument == "--version") {
       options.version = true;
+    } else if (argument == "--license") {
+      options.license = true;
     } else if (argument == "--reference") {
       options.reference = true;
     } else if (argument == "--explain") {

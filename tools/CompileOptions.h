@@ -18,7 +18,7 @@
 namespace heddle {
 
 /// What heddle-compile writes.
-enum class Emit { Artifact, MLIR, LLVM, Assembly };
+enum class Emit { Artifact, Executable, MLIR, LLVM, Assembly };
 
 struct CompileOptions {
   std::string model;
@@ -61,6 +61,12 @@ struct CompileOptions {
   unsigned jobs = 0;
   bool help = false;
   bool version = false;
+  bool license = false;
+
+  /// Whether what is written can run, as opposed to be read.
+  bool makesArtifact() const {
+    return emit == Emit::Artifact || emit == Emit::Executable;
+  }
 };
 
 /// The text of --help.

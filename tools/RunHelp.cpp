@@ -9,16 +9,19 @@
 
 using namespace heddle;
 
-static constexpr std::string_view kIntroduction =
-    R"(usage: heddle-run FILE [TEXT...] [options]
-
-Translates each TEXT, or each line of standard input, with the model that
-heddle-compile wrote to FILE, and prints a line for each.
-
-  heddle-run en-pt.heddle "Good morning."
-  heddle-run en-pt.heddle --beam 4 < in.txt > out.txt
-  heddle-run en-pt.heddle --info
-)";
+/// What stands before the flags.
+static std::string introduce(const std::string &program) {
+  std::string use = program.empty() ? "heddle-run FILE" : program;
+  std::string model = program.empty()
+                          ? "that\nheddle-compile wrote to FILE, and prints a "
+                            "line for each.\n"
+                          : "in\nthis file, and prints a line for each.\n";
+  return "usage: " + use +
+         " [TEXT...] [options]\n\n"
+         "Translates each TEXT, or each line of standard input, with the model " +
+         model + "\n  " + use + " \"Good morning.\"\n  " + use +
+         " --beam 4 <in.txt >out.txt\n  " + use + " --info\n";
+}
 
 static constexpr std::string_view kEnd = R"(
 The exit code is 0, 1 where the input, the file or the machine is at fault, and
@@ -50,8 +53,10 @@ static constexpr heddle_setting kOwnFlags[] = {
     {"verify", nullptr, "About a run",
      "check the weights too, and the zeros between sections"},
     {"info", nullptr, "About a run",
-     "print what FILE holds; the memory of decoding at --max-length positions "
+     "print what the file holds; the memory of decoding at --max-length positions "
      "where that is given"},
+    {"license", nullptr, "About a run",
+     "print the notices of what is linked in"},
     {"help", nullptr, "About a run", "print this"},
     {"version", nullptr, "About a run", "print the version"}};
 
@@ -85,7 +90,7 @@ static void addFlag(std::string &text, const heddle_setting &flag) {
   flush();
 }
 
-std::string heddle::getRunHelp() {
+std::string heddle::getRunHelp(const std::string &program) {
   size_t count = 0;
   const heddle_setting *settings = heddle_settings_list(&count);
   std::vector<heddle_setting> flags;
@@ -94,7 +99,7 @@ std::string heddle::getRunHelp() {
       flags.push_back(settings[i]);
   flags.insert(flags.end(), std::begin(kOwnFlags), std::end(kOwnFlags));
 
-  std::string text(kIntroduction);
+  std::string text = introduce(program);
   for (std::string_view group :
        {"Search", "Samples", "Text", "Machine", "Other jobs", "About a run"}) {
     text += "\n" + std::string(group) + "\n";

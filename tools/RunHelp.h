@@ -8,8 +8,9 @@
 namespace heddle {
 
 /// Flags in groups, in lines of 80 columns: the tool's own, and the settings of
-/// heddle.h.
-std::string getRunHelp();
+/// heddle.h. `program` is what a program with a model of its own is called,
+/// which takes no FILE; empty for heddle-run.
+std::string getRunHelp(const std::string &program);
 
 } // namespace heddle
 

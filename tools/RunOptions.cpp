@@ -69,6 +69,7 @@ static bool *findSwitch(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, bool *> switches[] = {
       {"--help", &options.help},
       {"--info", &options.info},
+      {"--license", &options.license},
       {"--verify", &options.verify},
       {"--version", &options.version}};
   for (auto [name, enabled] : switches)
@@ -229,9 +230,11 @@ Status Parser::check() {
 }
 
 Result<RunOptions>
-heddle::parseRunOptions(const std::vector<std::string> &arguments) {
+heddle::parseRunOptions(const std::vector<std::string> &arguments,
+                        const std::string &carried) {
   Parser parser;
   RunOptions &options = parser.options;
+  options.file = carried;
   bool onlyText = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string &argument = arguments[i];
@@ -248,7 +251,7 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments) {
       options.file = argument;
     }
   }
-  if (!options.help && !options.version)
+  if (!options.help && !options.version && !options.license)
     if (Status status = parser.check(); !status.ok())
       return status;
   return std::move(options);

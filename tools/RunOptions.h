@@ -42,6 +42,7 @@ struct RunOptions {
   bool verify = false;
   bool help = false;
   bool version = false;
+  bool license = false;
   /// Empty, or both given.
   std::string teacher;
   std::string logits;
@@ -50,8 +51,10 @@ struct RunOptions {
   std::string hidden;
 };
 
-/// Parses all arguments behind the program's name.
-Result<RunOptions> parseRunOptions(const std::vector<std::string> &arguments);
+/// Parses all arguments behind the program's name. Of a program that carries a
+/// model, in the file `carried`, none is the name of a file.
+Result<RunOptions> parseRunOptions(const std::vector<std::string> &arguments,
+                                   const std::string &carried);
 
 } // namespace heddle
 

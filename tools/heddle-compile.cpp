@@ -20,6 +20,7 @@
 #include "tools/CompileModel.h"
 #include "tools/CompileOptions.h"
 #include "tools/CompileOutput.h"
+#include "tools/Notices.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Signals.h"
@@ -122,9 +123,10 @@ static llvm::Error compile(const CompileOptions &options) {
 }
 
 static llvm::Error run(const CompileOptions &options) {
-  if (options.help || options.version)
-    return printText(options.help ? getCompileHelp()
-                                  : "heddle-compile " HEDDLE_VERSION "\n");
+  if (options.help || options.version || options.license)
+    return printText(options.help      ? getCompileHelp()
+                     : options.license ? getNotices()
+                                       : "heddle-compile " HEDDLE_VERSION "\n");
   return compile(options);
 }
 

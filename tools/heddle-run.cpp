@@ -1,11 +1,14 @@
 //===- heddle-run.cpp - Runs an artifact ----------------------------------===//
 //
-// Text in, text out. Errors are one sentence on standard error and the exit
-// code 1, or 2 where the command line is wrong in itself; a reader of the
-// output that went away ends the run without a word.
+// Text in, text out. The same program runs the model of an executable. Errors
+// are one sentence on standard error and the exit code 1, or 2 where the
+// command line is wrong in itself; a reader of the output that went away ends
+// the run without a word.
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/CarriedModel.h"
+#include "tools/Notices.h"
 #include "tools/OutputWriter.h"
 #include "tools/RunArrays.h"
 #include "tools/RunHelp.h"
@@ -35,11 +38,13 @@ static Status printInfo(const RunOptions &options, OutputWriter &output) {
   return output.flush();
 }
 
-static Status run(const RunOptions &options, OutputWriter &output) {
-  if (options.help || options.version) {
-    output.print(options.help
-                     ? getRunHelp()
-                     : std::string("heddle-run ") + heddle_version() + "\n");
+static Status run(const RunOptions &options, const std::string &carried,
+                  OutputWriter &output) {
+  if (options.help || options.version || options.license) {
+    output.print(options.version
+                     ? std::string("heddle-run ") + heddle_version() + "\n"
+                 : options.license ? getNotices()
+                                   : getRunHelp(programNameOf(carried)));
     return output.flush();
   }
   if (options.info)
@@ -70,17 +75,21 @@ int main(int argc, char **argv) {
   std::set_new_handler(endWithoutMemory);
   OutputWriter output;
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
-  Result<RunOptions> options = parseRunOptions(arguments);
-  Status status = options.ok() ? run(*options, output) : options.status();
+  std::string carried = findCarriedModel();
+  Result<RunOptions> options = parseRunOptions(arguments, carried);
+  Status status =
+      options.ok() ? run(*options, carried, output) : options.status();
   if (status.ok())
     return 0;
   if (!output.readerIsGone()) {
     // Names and words from outside may hold anything: keep it one line.
-    std::string sentence = status.message();
+    std::string sentence =
+        (carried.empty() ? "heddle-run" : programNameOf(carried)) +
+        ": error: " + status.message();
     for (char &c : sentence)
       if (static_cast<unsigned char>(c) < ' ' || c == 127)
         c = '?';
-    fprintf(stderr, "heddle-run: error: %s\n", sentence.c_str());
+    fprintf(stderr, "%s\n", sentence.c_str());
   }
   return options.ok() ? 1 : 2;
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Artifact/ArtifactWriter.h"
+#include "lib/Artifact/ExecutableWriter.h"
 #include "lib/Weights/Error.h"
 #include "runtime/ArtifactFormat.h"
 #include "llvm/Support/FileSystem.h"
@@ -18,11 +19,11 @@ using namespace llvm;
 namespace heddle {
 
 namespace {
-/// Writes sections to a stream and keeps their table.
+/// Writes sections to a stream, from where it is, and keeps their table.
 class SectionWriter {
 public:
   SectionWriter(raw_fd_ostream &stream, uint32_t sectionCount)
-      : stream(stream), sectionCount(sectionCount) {
+      : stream(stream), base(stream.tell()), sectionCount(sectionCount) {
     stream.write_zeros(sizeof(format::Header) +
                        sectionCount * sizeof(format::Section));
   }
@@ -33,7 +34,7 @@ public:
         offsetToAlignment(stream.tell(), Align(format::kSectionAlignment)));
     format::Section section = {};
     llvm::copy(name.take_front(sizeof(section.name) - 1), section.name);
-    section.offset = stream.tell();
+    section.offset = stream.tell() - base;
     table.push_back(section);
     return table.back();
   }
@@ -64,14 +65,17 @@ public:
     llvm::copy(format::kMagic, header.magic);
     header.version = format::kVersion;
     header.sectionCount = sectionCount;
-    header.fileSize = stream.tell();
+    header.fileSize = stream.tell() - base;
     header.tableChecksum = xxh3_64bits(tableBytes);
-    stream.pwrite(reinterpret_cast<const char *>(&header), sizeof(header), 0);
-    stream.pwrite(tableBytes.data(), tableBytes.size(), sizeof(header));
+    stream.pwrite(reinterpret_cast<const char *>(&header), sizeof(header),
+                  base);
+    stream.pwrite(tableBytes.data(), tableBytes.size(), base + sizeof(header));
   }
 
 private:
   raw_fd_ostream &stream;
+  /// Where the artifact begins: a multiple of the alignment of sections.
+  uint64_t base;
   uint32_t sectionCount;
   std::vector<format::Section> table;
 };
@@ -81,6 +85,8 @@ private:
 static void writeSections(const ArtifactContents &contents,
                           raw_fd_ostream &stream,
                           std::vector<NonFiniteWeights> &nonFinite) {
+  bool isExecutable = !contents.runner.empty();
+  uint64_t begin = isExecutable ? writeRunner(contents.runner, stream) : 0;
   uint32_t count = 3 + contents.code.size() + contents.imported.size();
   SectionWriter writer(stream, count);
   writer.write("manifest", contents.manifest);
@@ -90,6 +96,8 @@ static void writeSections(const ArtifactContents &contents,
   for (const ImportedSection &section : contents.imported)
     writer.write(section.name, section.bytes);
   writer.finish();
+  if (isExecutable)
+    writeRunnerSections(contents.runner, begin, stream);
   stream.flush();
 }
 
@@ -101,9 +109,13 @@ writeArtifact(StringRef path, const ArtifactContents &contents) {
   sys::fs::file_status status;
   if (!sys::fs::status(path, status) && !sys::fs::is_regular_file(status))
     return fail("it is not a regular file");
+  // Less what the umask takes away.
+  unsigned mode = sys::fs::all_read | sys::fs::all_write;
+  if (!contents.runner.empty())
+    mode |= sys::fs::all_exe;
   // A TempFile is removed when a signal ends the process.
   Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(path + ".%%%%%%%%");
+      sys::fs::TempFile::create(path + ".%%%%%%%%", mode);
   if (!file)
     return fail(toString(file.takeError()));
   std::vector<NonFiniteWeights> nonFinite;

@@ -1,8 +1,9 @@
 //===- ArtifactWriter.h - Writes the file heddle-run executes ---*- C++ -*-===//
 //
-// Puts sections into one file as runtime/ArtifactFormat.h says. The file is
-// written beside its destination and renamed when it is whole; a failure or a
-// signal leaves nothing behind. Equal contents give equal bytes.
+// Puts sections into one file as runtime/ArtifactFormat.h says, by itself or
+// behind a runner. The file is written beside its destination and renamed when
+// it is whole; a failure or a signal leaves nothing behind. Equal contents give
+// equal bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +23,12 @@ struct ArtifactContents {
   llvm::ArrayRef<PlacedTensor> tensors;
   /// Tokenizer and shortlist.
   llvm::ArrayRef<ImportedSection> imported;
+  /// The executable that runs the artifact; empty for an artifact alone.
+  llvm::StringRef runner;
 };
 
-/// Writes an artifact to `path`, replacing a file that is there. Returns the
+/// Writes an artifact to `path`, replacing a file that is there. With a runner
+/// the file may be executed by whom the process's umask admits. Returns the
 /// tensors with weights that are NaN or infinite.
 llvm::Expected<std::vector<NonFiniteWeights>>
 writeArtifact(llvm::StringRef path, const ArtifactContents &contents);

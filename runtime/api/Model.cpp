@@ -32,7 +32,11 @@ heddle_status heddle_model_load(const char *path, unsigned flags,
 heddle_status heddle_model_load_memory(const void *bytes, size_t size,
                                        const char *name, unsigned flags,
                                        heddle_model **model) {
-  return share(Status::error("'", name, "' is in memory"), model);
+  auto artifact = Artifact::fromMemory(
+      name, {static_cast<const char *>(bytes), size});
+  if (!artifact.ok())
+    return share(artifact.status(), model);
+  return share(Model::load(std::move(*artifact), optionsOf(flags)), model);
 }
 
 void heddle_model_free(heddle_model *model) { delete model; }

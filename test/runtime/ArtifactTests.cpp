@@ -8,7 +8,10 @@
 
 #include "runtime/Model.h"
 
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <memory>
 #include <random>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -160,9 +163,17 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
     return *reinterpret_cast<format::Header *>(bytes.data());
   };
   std::string bytes = valid();
+  // Of another version nothing but the number is believed.
+  bytes.resize(64);
+  std::fill(bytes.begin() + 12, bytes.end(), 'x');
   header(bytes).version = 7;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 7 but this runtime reads version 6");
+            "'F' has format version 7 but this runtime reads version 6: it "
+            "needs a newer runtime");
+  header(bytes).version = 5;
+  EXPECT_EQ(messageOf(bytes),
+            "'F' has format version 5 but this runtime reads version 6: its "
+            "model must be compiled again");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;
   EXPECT_EQ(messageOf(bytes),
@@ -230,16 +241,15 @@ TEST_F(ArtifactTest, sections_that_are_missing_or_foreign) {
                          .add("code.x86-64-v3", code)
                          .build());
   };
-  std::string notCode = "'F' has a section 'code.x86-64-v3' that is not an "
-                        "x86-64 shared object";
+  std::string section = "'F': section 'code.x86-64-v3' ";
+  std::string notCode = section + "is not an x86-64 shared object";
   EXPECT_EQ(withCode(""), notCode);
   EXPECT_EQ(withCode("int main() {}"), notCode);
   std::string otherMachine = kernel;
   otherMachine[18] = 40; // e_machine: ARM
   EXPECT_EQ(withCode(otherMachine), notCode);
-  EXPECT_EQ(withCode(kernel.substr(0, 200))
-                .find("cannot load the compiled code of 'F': "),
-            0u);
+  EXPECT_EQ(
+      withCode(kernel.substr(0, 200)).find(section + "has 200 bytes but "), 0u);
   // Without weights and shortlist it is a model all the same.
   EXPECT_EQ(withCode(kernel), "loaded");
 }
@@ -273,12 +283,41 @@ TEST_F(ArtifactTest, symbols_that_the_code_lacks) {
 }
 
 TEST_F(ArtifactTest, two_models_keep_their_own_code) {
-  // The loader knows libraries by path, and memory files reuse paths.
   TemporaryFile file(valid());
   Result<Model> a = Model::load(file.path());
   Result<Model> b = Model::load(file.path());
   ASSERT_TRUE(a.ok() && b.ok());
   EXPECT_NE(a->entryPoint(Role::Encode)->run, b->entryPoint(Role::Encode)->run);
+}
+
+TEST_F(ArtifactTest, bytes_in_memory) {
+  std::string bytes = valid();
+  struct Free {
+    void operator()(char *memory) const { free(memory); }
+  };
+  std::unique_ptr<char, Free> memory(static_cast<char *>(
+      aligned_alloc(4096, (bytes.size() + 2 * 4096) & ~size_t(4095))));
+  std::memcpy(memory.get(), bytes.data(), bytes.size());
+  auto messageOfBytes = [&](size_t size) {
+    Result<Artifact> artifact =
+        Artifact::fromMemory("the model", {memory.get(), size});
+    if (!artifact.ok())
+      return artifact.message();
+    LoadOptions options;
+    options.verify = true;
+    Result<Model> model = Model::load(std::move(*artifact), options);
+    return model.ok() ? "loaded" : model.message();
+  };
+  EXPECT_EQ(messageOfBytes(bytes.size()), "loaded");
+  EXPECT_EQ(messageOfBytes(0), "'the model' is empty, expected an artifact");
+  EXPECT_EQ(messageOfBytes(bytes.size() - 1),
+            "'the model' has " + std::to_string(bytes.size() - 1) +
+                " bytes but its header says " + std::to_string(bytes.size()) +
+                ": it is truncated or altered");
+  std::memmove(memory.get() + 8, memory.get(), bytes.size());
+  EXPECT_EQ(
+      Artifact::fromMemory("m", {memory.get() + 8, bytes.size()}).message(),
+      "'m' begins at an address that is no multiple of 64");
 }
 
 TEST_F(ArtifactTest, false_shortlists) {

@@ -66,8 +66,7 @@ TEST_F(IsaSelectionTest, the_best_level_on_request) {
   if (machineHasV4) {
     EXPECT_EQ(load("x86-64-v4"), "x86-64-v4");
     EXPECT_EQ(load("x86-64-v4", "not even code"),
-              "'F' has a section 'code.x86-64-v4' that is not an x86-64 shared "
-              "object");
+              "'F': section 'code.x86-64-v4' is not an x86-64 shared object");
   } else {
     EXPECT_EQ(load("x86-64-v4"), "HEDDLE_ISA is 'x86-64-v4' but of the code "
                                  "in 'F' this machine runs 'x86-64-v3'");

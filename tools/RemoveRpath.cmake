@@ -1,0 +1,2 @@
+# cmake -D FILE=PROGRAM -P RemoveRpath.cmake
+file(RPATH_REMOVE FILE ${FILE})
