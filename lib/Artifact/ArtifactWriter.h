@@ -24,7 +24,7 @@ struct ArtifactContents {
   /// Tokenizer and shortlist.
   llvm::ArrayRef<ImportedSection> imported;
   /// The executable that runs the artifact; empty for an artifact alone.
-  llvm::StringRef runner;
+  llvm::StringRef runner = {};
 };
 
 /// Writes an artifact to `path`, replacing a file that is there. With a runner

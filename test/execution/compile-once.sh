@@ -4,7 +4,8 @@
 # compiler compiles again.
 #
 # usage: compile-once.sh MODEL ARTIFACT
-#        (an ARTIFACT that ends in .f32.heddle multiplies f32)
+#        (an ARTIFACT that ends in .f32.heddle multiplies f32, one that ends in
+#        .exe is an executable)
 
 set -euo pipefail
 model=$1 artifact=$2
@@ -16,5 +17,6 @@ for input in "$(command -v heddle-compile)" "$model"/*; do
 done
 flags=()
 [[ $artifact != *.f32.heddle ]] || flags=(--dtype f32)
+[[ $artifact != *.exe ]] || flags=(--emit exe)
 [ -e "$artifact" ] || heddle-compile "$model" -o "$artifact" "${flags[@]}"
 echo "$artifact"
