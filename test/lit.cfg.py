@@ -17,7 +17,7 @@ config.test_exec_root = os.path.join(config.heddle_binary_dir, "test")
 
 llvm_config.use_default_substitutions()
 llvm_config.add_tool_substitutions(
-    ["heddle-opt", "heddle-compile", "heddle-run"],
+    ["heddle-opt", "heddle-compile", "heddle-run", "heddle-lsp-server"],
     [os.path.join(config.heddle_binary_dir, "bin")],
 )
 
