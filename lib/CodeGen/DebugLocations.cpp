@@ -93,10 +93,15 @@ private:
 };
 } // namespace
 
-/// The names of what an op belongs to; null for no one layer.
+/// The names of what an op belongs to; null for no one layer. What stands where
+/// its function does was added to it by a pass.
 ArrayAttr Locations::namesOf(Operation *op) {
-  auto owner = owners.find(op->getParentOfType<LLVM::LLVMFuncOp>());
-  return owner == owners.end() ? namesIn(op->getLoc()) : owner->second.names;
+  auto function = op->getParentOfType<LLVM::LLVMFuncOp>();
+  auto owner = owners.find(function);
+  if (owner != owners.end())
+    return owner->second.names;
+  return op->getLoc() == function.getLoc() ? ArrayAttr()
+                                           : namesIn(op->getLoc());
 }
 
 /// Goes on until nothing changes: what calls a kernel may be one.
@@ -130,7 +135,7 @@ LLVM::DISubprogramAttr
 Locations::describe(StringRef name, LLVM::DIFileAttr inFile, unsigned line) {
   auto spelled = StringAttr::get(context, name);
   return LLVM::DISubprogramAttr::get(
-      context, newId(), unit, inFile, spelled, spelled, inFile, line, line,
+      context, newId(), unit, inFile, spelled, StringAttr(), inFile, line, line,
       LLVM::DISubprogramFlags::Definition | LLVM::DISubprogramFlags::Optimized,
       LLVM::DISubroutineTypeAttr::get(context, {}), {}, {});
 }

@@ -13,6 +13,7 @@
 #include "lib/Fusion/FusionRemarks.h"
 #include "lib/Masks/AttentionSites.h"
 #include "lib/Masks/MaskDrawings.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
@@ -70,6 +71,13 @@ void Exploration::addFunction(Stage &stage, StringRef symbol, StringRef text,
   stage.functions.push_back({symbols.of(symbol), texts.add(text, named)});
 }
 
+/// Whether a function is a kernel, or a task or what else belongs to one.
+static bool servesLayers(Operation *function) {
+  auto lowered = dyn_cast<LLVM::LLVMFuncOp>(function);
+  return function->hasAttr(kKernelAttr) || function->hasAttr("llvm.linkage") ||
+         (lowered && lowered.getLinkage() != LLVM::Linkage::External);
+}
+
 /// What stands in a module, without the indentation of it.
 static std::string unindent(ArrayRef<StringRef> lines) {
   std::string text;
@@ -118,12 +126,14 @@ void Exploration::addStage(StringRef name, StringRef summary,
     unsigned begin = place.begin;
     Operation *op = place.op;
     std::map<unsigned, size_t> named;
-    if (!op->hasAttr(kKernelAttr))
+    if (!servesLayers(op))
       op->walk([&](Operation *each) {
         std::vector<std::string> names;
         for (StringRef name : namesIn(each->getLoc()))
           names.push_back(name.str());
-        if (each != op && !names.empty())
+        // What stands where its function does was added by a pass.
+        bool isOwn = each->getLoc() != op->getLoc();
+        if (isOwn && !names.empty())
           named.try_emplace(shown.lines.lookup(each) - begin, numberOf(names));
       });
     std::vector<NamedLine> list;

@@ -113,7 +113,7 @@ function makeLine(text, line, mark, isAssembly, op) {
   const names = namesOf(text, line);
   const row = make("div", {class: "row " + mark +
                            (op && names.includes(op) ? " chosen" : "")},
-    make("span", {class: "number"}, String(line + 1)),
+    make("span", {class: "at"}, String(line + 1)),
     names.length
       ? make("a", {class: "thread", href: link({op: names[0]}),
                    title: "Follow " + names.join(", "), tabindex: "-1"}, "\u2022")

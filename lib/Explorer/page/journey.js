@@ -32,7 +32,7 @@ function linesOfLayer(text, op) {
   return main.length ? main : lines;
 }
 
-// The loop with the most products in it, or the most vectors: [begin, end).
+// The loop that is densest in products, or in vectors where no loop has one.
 function hottest(blocks, lines) {
   const score = ([begin, end, inner]) => {
     let sum = 0, vectors = 0;
@@ -41,7 +41,7 @@ function hottest(blocks, lines) {
       sum += products.test(lines[line]);
       vectors += /vector<|[xyz]mm\d/.test(lines[line]);
     }
-    return sum * 1000 + vectors;
+    return 1000 * sum * sum / (end - begin) + vectors / (end - begin);
   };
   let best = null, most = 0;
   for (const block of blocks) {
@@ -122,7 +122,9 @@ async function heartOf(pass, kernels) {
     const isAssembly = pass.name === "assembly";
     const loops = isAssembly ? loopsOfAssembly(text.lines) : loopsOfIr(text.lines);
     const block = hottest(loops, text.lines);
-    const body = block || [0, Math.min(text.lines.length, mostLines), []];
+    // What is no loop is a function of one op, in its braces.
+    const body = block || [Math.min(1, text.lines.length - 1),
+                           Math.max(1, text.lines.length - 1), []];
     const count = text.lines.slice(body[0], body[1])
       .filter(line => products.test(line)).length;
     const points = (block ? 1 : 0) + count * 2;
@@ -132,16 +134,26 @@ async function heartOf(pass, kernels) {
   return best;
 }
 
-function makeSnippet(text, lines, isAssembly, op) {
+// Where a loop begins, and what stands around its first product.
+function linesOfHeart(heart) {
+  const all = Array.from({length: heart.end - heart.begin}, (_, i) => heart.begin + i);
+  const first = all.findIndex(line => products.test(heart.text.lines[line]));
+  return all.length > mostLines && first > mostLines - 4
+    ? [all[0], ...all.slice(first - 3)] : all;
+}
+
+// At most `mostLines` of `lines`, which are some of `count`.
+function makeSnippet(text, lines, isAssembly, count = lines.length) {
   const rows = [];
-  lines.slice(0, mostLines).forEach((line, index) => {
+  const shown = lines.slice(0, mostLines);
+  shown.forEach((line, index) => {
     if (index && line > lines[index - 1] + 1)
       rows.push(make("div", {class: "row skip"}));
     rows.push(makeLine(text, line, "", isAssembly, null));
   });
-  if (lines.length > mostLines)
-    rows.push(make("div", {class: "row more"}, `and ${(lines.length - mostLines)
-      .toLocaleString("en")} more lines`));
+  if (count > shown.length)
+    rows.push(make("div", {class: "row more"},
+      `${(count - shown.length).toLocaleString("en")} more lines`));
   return make("div", {class: "snippet", tabindex: "0"}, rows);
 }
 
@@ -168,7 +180,7 @@ async function cardsOf(op, symbol) {
     const isShown = kernels.length ? lastKernel === null || isAssembly : alike !== lastHost;
     if (isShown && alike !== lastHost)
       cards.push(makeCard(index, `in @${host}`,
-        makeSnippet(text, lines, isAssembly, op),
+        makeSnippet(text, lines, isAssembly),
         link({pass: index, fn: host, op})));
     lastHost = alike;
     if (!kernels.length) continue;
@@ -176,10 +188,10 @@ async function cardsOf(op, symbol) {
     const looks = heart.text.alike.slice(heart.begin, heart.end).join("\n");
     if (looks === lastKernel) continue;
     lastKernel = looks;
-    const range = Array.from({length: heart.end - heart.begin}, (_, i) => heart.begin + i);
+    const range = linesOfHeart(heart);
     cards.push(makeCard(index,
       (heart.isLoop ? "the innermost loop of @" : "@") + heart.symbol,
-      makeSnippet(heart.text, range, isAssembly, null),
+      makeSnippet(heart.text, range, isAssembly, heart.end - heart.begin),
       link({pass: index, fn: heart.symbol, op, line: heart.begin})));
   }
   return cards;

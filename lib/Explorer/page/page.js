@@ -51,7 +51,7 @@ function fillPasses() {
       stage = own;
       items.push(make("li", {class: "stage", role: "presentation"}, stage));
     }
-    const changed = index === 0 ||
+    const changed = index === 0 || pass.name === "assembly" ||
       functionsOf(index).some(each => each.change !== "same");
     items.push(make("li", {class: changed ? null : "idle"},
       make("a", {href: link({pass: index}), "data-pass": index, title: pass.summary},
@@ -70,7 +70,7 @@ function markPlace(state) {
       each.removeAttribute("aria-current");
     }
   }
-  const view = state.view || "pass";
+  const view = state.view || (state.pass === undefined ? "" : "pass");
   for (const each of document.querySelectorAll(".views a"))
     if (each.dataset.view === view) each.setAttribute("aria-current", "page");
     else each.removeAttribute("aria-current");

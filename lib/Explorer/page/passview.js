@@ -148,13 +148,21 @@ function makeFunctionLinks(functions, index, chosen, op) {
     "aria-current": each === chosen ? "true" : null,
   }, make("span", {class: "sign"}, marks[each.change]),
      each.symbol || "declarations");
+  const isHelper = each => /\.(work|arena)$/.test(each.symbol);
   const moved = [...groups.changed, ...groups.new, ...groups.gone];
-  const rest = groups.same.map(makeOne);
-  return make("div", {class: "functions"}, moved.map(makeOne),
-    moved.length && rest.length > 3
-      ? make("details", {open: chosen.change === "same"},
-             make("summary", {}, `${rest.length} others, as before`), rest)
-      : rest);
+  const fold = (words, some) => some.length
+    ? make("details", {open: some.includes(chosen)},
+           make("summary", {}, `${some.length} ${words}`), some.map(makeOne))
+    : make("span", {class: "none"});
+  const plain = each => !isHelper(each);
+  const isFolded = moved.length && groups.same.length > 3;
+  return make("div", {class: "functions"},
+    moved.filter(plain).map(makeOne),
+    isFolded ? make("span", {class: "none"}) : groups.same.filter(plain).map(makeOne),
+    isFolded ? fold("others, as before", groups.same.filter(plain))
+             : make("span", {class: "none"}),
+    fold("that count work or memory",
+         [...moved, ...groups.same].filter(isHelper)));
 }
 
 function chooseFunction(functions, state) {
@@ -218,7 +226,7 @@ async function showPass(state, main, isCurrent) {
       make("div", {},
         make("p", {class: "step"}, `${index} of ${data.passes.length - 1}`,
              counts.length ? " \u00b7 functions: " + counts.join(", ")
-               : index ? " \u00b7 nothing changed" : ""),
+               : index && !isAssembly ? " \u00b7 nothing changed" : ""),
         make("h2", {}, shortName(pass.name)),
         make("p", {class: "summary"}, pass.summary + ".")),
       isAlone ? make("span") : make("div", {class: "modes", role: "group",

@@ -50,7 +50,7 @@ function makeLayerRows(symbol, rows, at) {
       make("td", {class: "figure"}, row.parameters ? formatCount(row.parameters) : ""),
       make("td", {class: "figure"}, row.weightBytes ? formatBytes(row.weightBytes) : ""),
       make("td", {class: "type"}, row.weightType),
-      makeBar((flops(row) || 0) / mostFlops, formatCount(flops(row))),
+      makeBar((flops(row) || 0) / mostFlops, flops(row) === 0 ? "" : formatCount(flops(row))),
       makeBar((bytes(row) || 0) / mostBytes, formatBytes(bytes(row))),
       make("td", {class: "figure"}, flops(row) && bytes(row)
         ? (flops(row) / bytes(row)).toFixed(1) : ""))),

@@ -91,7 +91,8 @@ function sourceIn(pass, symbol) {
 // where change is "same", "changed", "new" or "gone".
 function functionsOf(index) {
   const pass = data.passes[index];
-  const earlier = data.passes[index - 1];
+  // The first pass has nothing to compare with, and assembly no lines in common.
+  const earlier = pass.name === "assembly" ? undefined : data.passes[index - 1];
   const functions = [];
   const seen = new Set();
   for (const [symbol, after] of pass.texts) {
@@ -99,7 +100,6 @@ function functionsOf(index) {
     const before = source === null ? undefined : earlier.texts.get(source);
     if (source !== null)
       seen.add(source);
-    // The first pass has nothing to compare with.
     functions.push({symbol, before, after, change:
       !earlier || before === after ? "same" :
       before === undefined ? "new" : "changed"});
