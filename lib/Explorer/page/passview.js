@@ -77,7 +77,8 @@ function widestLine(text) {
 
 function makeFold(row, render) {
   const open = () => { passView.unfolded.add(row.id); render(); };
-  return make("div", {class: "row fold", role: "button", onclick: open},
+  return make("div", {class: "row fold", role: "button", tabindex: "0", onclick: open,
+                      onkeydown: event => { if (event.key === "Enter") open(); }},
               make("span", {}, `${row.fold.toLocaleString("en")} equal lines`));
 }
 

@@ -134,13 +134,19 @@ class Browser:
             "mobile": False})
 
     def click(self, selector):
-        """Clicks in the middle of the first element that `selector` finds."""
+        """Clicks into the first element that `selector` finds; the end of a long
+        line of code may be out of sight."""
+        found = f"document.querySelector({json.dumps(selector)})"
+        self.wait(f"{found} && ({found}.scrollIntoView("
+                  """{block: "nearest"}), true)""")
+        # Lists draw what has come into view.
+        time.sleep(0.1)
         box = self.wait(f"""(() => {{
-          const element = document.querySelector({json.dumps(selector)});
+          const element = {found};
           if (!element) return null;
-          element.scrollIntoView({{block: "center"}});
           const box = element.getBoundingClientRect();
-          return [box.x + box.width / 2, box.y + box.height / 2];
+          return [box.x + Math.min(box.width, 200) / 2,
+                  box.y + box.height / 2];
         }})()""")
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", {

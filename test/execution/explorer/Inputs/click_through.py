@@ -129,7 +129,7 @@ def check_tables(browser):
     wait_for(browser, "#layers&length=1024")
     shot(browser, "layers")
     browser.click("td.names a")
-    wait_for(browser, "#op=")
+    wait_for(browser, "#fn=encode&op=Wemb")
 
 
 def check_links(browser):
