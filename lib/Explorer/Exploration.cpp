@@ -148,9 +148,9 @@ void Exploration::addStage(StringRef name, StringRef summary,
 }
 
 void Exploration::addMasks(ModuleOp module) {
-  llvm::Expected<OperandValues> none = OperandValues::parse("");
-  llvm::cantFail(none.takeError());
-  for (const MaskDrawing &drawing : drawMasks(module, {}, *none)) {
+  // Of a Longformer the first token is global, as it is by default.
+  OperandValues values = llvm::cantFail(OperandValues::parse("global=0"));
+  for (const MaskDrawing &drawing : drawMasks(module, {}, values)) {
     llvm::json::Object mask{{"owners", drawing.owners},
                             {"names", drawing.names}};
     if (drawing.failure.empty()) {

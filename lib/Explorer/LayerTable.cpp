@@ -21,7 +21,7 @@ using namespace heddle;
 /// How large a dimension is. There is one sentence, and one row of it decodes.
 static int64_t sizeOf(StringRef name, int64_t length) {
   if (name == "batch" || name == "rows" || name == "caches" || name == "best" ||
-      name == "forbidden")
+      name == "globals" || name == "forbidden")
     return 1;
   int64_t most;
   if (name.consume_front("capacity<=") && !name.getAsInteger(10, most))
