@@ -3,6 +3,7 @@
 # of googletest/. Paths come from lit.site.cfg.py, which CMake writes.
 
 import os
+import shutil
 import subprocess
 
 import lit.formats
@@ -17,7 +18,7 @@ config.test_exec_root = os.path.join(config.heddle_binary_dir, "test")
 
 llvm_config.use_default_substitutions()
 llvm_config.add_tool_substitutions(
-    ["heddle-opt", "heddle-compile", "heddle-run"],
+    ["heddle-opt", "heddle-compile", "heddle-run", "heddle-lsp-server"],
     [os.path.join(config.heddle_binary_dir, "bin")],
 )
 
@@ -43,6 +44,12 @@ if os.path.exists(
     os.path.join(config.heddle_binary_dir, "bin", "libheddle-onednn.so")
 ):
     config.available_features.add("onednn")
+
+# The explorer's page is clicked through where a browser is.
+if shutil.which("chromium"):
+    config.available_features.add("chromium")
+else:
+    lit_config.note("no chromium: the explorer's page is not clicked through")
 
 # What the tests of test/project read is absent from a source archive.
 if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):

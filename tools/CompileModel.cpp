@@ -12,6 +12,7 @@
 #include "lib/Artifact/TableBounds.h"
 #include "lib/CodeGen/CallLayout.h"
 #include "lib/CodeGen/CompileLevels.h"
+#include "lib/CodeGen/DebugLocations.h"
 #include "lib/CodeGen/DimAgreement.h"
 #include "lib/CodeGen/ObjectCode.h"
 #include "lib/CodeGen/PassDump.h"
@@ -30,11 +31,23 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Runs the passes that `build` adds; `dumped` counts the files of a dump.
+namespace {
+/// Who looks at the passes of a model as a whole.
+struct Watchers {
+  /// Null where nobody asks for a page.
+  Exploration *exploration = nullptr;
+  /// Counts the files of a dump.
+  unsigned dumped = 0;
+};
+} // namespace
+
+/// Runs the passes that `build` adds.
 static llvm::Error runPasses(ModuleOp module, const CompileOptions &options,
-                             unsigned &dumped,
+                             Watchers &watchers,
                              llvm::function_ref<void(OpPassManager &)> build) {
   PassManager manager(module.getContext());
+  if (watchers.exploration)
+    watchers.exploration->watch(manager);
   if (!options.dumpPasses.empty()) {
     if (std::error_code error = llvm::sys::fs::create_directories(
             options.dumpPasses, /*IgnoreExisting=*/true,
@@ -42,7 +55,7 @@ static llvm::Error runPasses(ModuleOp module, const CompileOptions &options,
       return makeError("cannot create the folder '" + options.dumpPasses +
                        "': " + error.message());
     manager.addInstrumentation(
-        std::make_unique<PassDump>(options.dumpPasses, dumped));
+        std::make_unique<PassDump>(options.dumpPasses, watchers.dumped));
   }
   build(manager);
   FirstDiagnostic diagnostic(*module.getContext());
@@ -95,23 +108,55 @@ static LevelSteps getSteps(const CompileOptions &options,
   return steps;
 }
 
+/// What a module is called: its folder or its file.
+static std::string nameOf(ModuleOp module) {
+  return module.getName().value_or("model").str();
+}
+
+/// The assembly of a module in the LLVM dialect, with the layers that its
+/// instructions are of.
+static llvm::Error exploreAssembly(ModuleOp module, const IsaLevel &level,
+                                   Exploration &exploration) {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  NamesOfLines lines = addDebugLocations(*copy, nameOf(module));
+  FirstDiagnostic diagnostic(*module.getContext());
+  llvm::LLVMContext llvmContext;
+  auto code = buildLLVMModule(*copy, llvmContext, level);
+  if (!code)
+    return diagnostic.take(llvm::toString(code.takeError()));
+  auto assembly = emitObjectCode(**code, ObjectForm::Assembly);
+  if (!assembly)
+    return assembly.takeError();
+  exploration.addAssembly(StringRef(assembly->data(), assembly->size()), lines);
+  return llvm::Error::success();
+}
+
 /// Lowers a module to LLVM's dialect as a whole, for people to look at: passes
 /// are dumped where that is asked for, and the code is written as text.
 static llvm::Error showLevel(ModuleOp module, const CompileOptions &options,
                              const IsaLevel &level, const LevelSteps &steps,
-                             unsigned &dumped) {
+                             Watchers &watchers) {
   if (llvm::Error error =
-          runPasses(module, options, dumped, [&](OpPassManager &manager) {
+          runPasses(module, options, watchers, [&](OpPassManager &manager) {
             steps.buildCode(manager, level);
           }))
     return error;
   llvm::Expected<std::string> manifest = steps.describe(module);
   if (!manifest)
     return manifest.takeError();
-  if (llvm::Error error = runPasses(module, options, dumped, steps.buildLLVM))
+  if (llvm::Error error = runPasses(module, options, watchers, steps.buildLLVM))
     return error;
+  if (watchers.exploration) {
+    watchers.exploration->setTitle(
+        {nameOf(module), level.name.str(), HEDDLE_VERSION});
+    if (llvm::Error error =
+            exploreAssembly(module, level, *watchers.exploration))
+      return error;
+  }
   if (options.makesArtifact())
     return llvm::Error::success();
+  if (options.emit == Emit::LLVM)
+    addDebugLocations(module, nameOf(module));
   FirstDiagnostic diagnostic(*module.getContext());
   llvm::LLVMContext llvmContext;
   auto code = buildLLVMModule(module, llvmContext, level);
@@ -205,9 +250,9 @@ llvm::Error heddle::writeMathematics(const CompileOptions &options,
   ModuleOp module = *model.module;
   ModelOptions modelOptions;
   modelOptions.attention = options.attention;
-  unsigned dumped = 0;
+  Watchers nobody;
   if (llvm::Error error =
-          runPasses(module, options, dumped, [&](OpPassManager &manager) {
+          runPasses(module, options, nobody, [&](OpPassManager &manager) {
             buildRequestPipeline(manager, modelOptions);
           }))
     return error;
@@ -218,11 +263,12 @@ llvm::Error heddle::writeMathematics(const CompileOptions &options,
 
 llvm::Error heddle::compileModel(const CompileOptions &options,
                                  llvm::ArrayRef<FusionTotal> fusions,
-                                 ImportedModel &model) {
+                                 ImportedModel &model,
+                                 Exploration *exploration) {
   ModuleOp module = *model.module;
   if (llvm::Error error = checkModel(module))
     return error;
-  unsigned dumped = 0;
+  Watchers watchers{exploration};
   bool oneDnn = options.gemm == "onednn";
   ModelOptions modelOptions;
   modelOptions.attention = options.attention;
@@ -233,7 +279,7 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
     if (!fusion.leftOut.empty())
       modelOptions.withoutFusions.push_back(fusion.pass);
   if (llvm::Error error =
-          runPasses(module, options, dumped, [&](OpPassManager &manager) {
+          runPasses(module, options, watchers, [&](OpPassManager &manager) {
             buildModelPipeline(manager, modelOptions);
           }))
     return error;
@@ -248,12 +294,12 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
     return tensors.takeError();
 
   LevelSteps steps = getSteps(options, context);
-  if (!options.makesArtifact() || !options.dumpPasses.empty()) {
+  if (!options.makesArtifact() || !options.dumpPasses.empty() || exploration) {
     // The code of the best level.
     OwningOpRef<ModuleOp> copy(module.clone());
     llvm::Error error =
-        showLevel(*copy, options, levels->back(), steps, dumped);
-    if (error || !options.makesArtifact())
+        showLevel(*copy, options, levels->back(), steps, watchers);
+    if (error || !options.makesArtifact() || options.output.empty())
       return error;
   }
   ArtifactContents contents;

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_TOOLS_COMPILEMODEL_H
 #define HEDDLE_TOOLS_COMPILEMODEL_H
 
+#include "lib/Explorer/Exploration.h"
 #include "lib/Fusion/FusionReport.h"
 #include "lib/Import/ImportModel.h"
 #include "tools/CompileOptions.h"
@@ -16,10 +17,11 @@ llvm::Error writeMathematics(const CompileOptions &options,
 
 /// Runs the passes on an imported model, without the fusions that are left out,
 /// and writes what the options ask for: an artifact or the text of its code,
-/// and the module after each pass. Takes the model's tokenizer.
+/// and the module after each pass. `exploration` watches the best level, where
+/// it is not null. Takes the model's tokenizer.
 llvm::Error compileModel(const CompileOptions &options,
                          llvm::ArrayRef<FusionTotal> fusions,
-                         ImportedModel &model);
+                         ImportedModel &model, Exploration *exploration);
 
 } // namespace heddle
 

@@ -64,6 +64,9 @@ transformer dialect - to the artifact FILE, which heddle-run executes.
   --no-fuse NAME[,NAME...]      leave fusion passes out, by the names that
                                 --explain prints; all leaves out every one
   --dump-passes DIR             write the module after each pass to DIR
+  --explore FILE.html           write a page that shows all of it: what each pass
+                                changed, layers down to their assembly, masks;
+                                beside -o, or alone
   --jobs N                      compile on at most N threads (default: one for
                                 each core); the artifact is the same
   --load-dialect-plugin FILE    load a shared object with a dialect
@@ -89,6 +92,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("--write-weights", &options.writeWeights)
       .Case("--attention", &options.attention)
       .Case("--dump-passes", &options.dumpPasses)
+      .Case("--explore", &options.explore)
       .Case("--target", &options.target)
       .Case("--gemm", &options.gemm)
       .Case("--dtype", &options.dtype)
@@ -220,7 +224,8 @@ static StringRef findPassFlag(const CompileOptions &options) {
       {"--reference", options.reference},
       {"--explain", options.explain},
       {"--no-fuse", !options.withoutFusions.empty()},
-      {"--dump-passes", !options.dumpPasses.empty()}};
+      {"--dump-passes", !options.dumpPasses.empty()},
+      {"--explore", !options.explore.empty()}};
   for (auto [flag, isGiven] : flags)
     if (isGiven)
       return flag;
@@ -257,9 +262,21 @@ static Error checkTogether(const CompileOptions &options) {
   if (!options.writeWeights.empty() && !options.randomSeed)
     return makeError("--write-weights writes what --random-weights draws, "
                      "which is not given");
-  if (options.output.empty())
+  bool onlyExplores = !options.explore.empty() &&
+                      options.emit == Emit::Artifact &&
+                      options.calibrate.empty();
+  if (options.output.empty() && !onlyExplores)
     return makeError("no output is given, expected -o FILE");
-  if (options.writeWeights == options.output)
+  if (options.explore == "-")
+    return makeError("--explore has the value '-', expected a file");
+  for (StringRef other :
+       {StringRef(options.output), StringRef(options.writeWeights)})
+    if (!options.explore.empty() && options.explore == other)
+      return makeError(
+          "--explore and " +
+          Twine(other == options.output ? "-o" : "--write-weights") +
+          " name the same file '" + other + "'");
+  if (!options.output.empty() && options.writeWeights == options.output)
     return makeError("-o and --write-weights name the same file '" +
                      options.output + "'");
   if (!options.calibrate.empty() && options.dtype == "f32")

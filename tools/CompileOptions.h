@@ -22,7 +22,8 @@ enum class Emit { Artifact, Executable, MLIR, LLVM, Assembly };
 
 struct CompileOptions {
   std::string model;
-  /// "-" is standard output, which an artifact cannot go to.
+  /// "-" is standard output, which an artifact cannot go to. Empty where only
+  /// a page is asked for.
   std::string output;
   std::string weights;
   /// The seed of --random-weights.
@@ -34,6 +35,8 @@ struct CompileOptions {
   std::string attention;
   /// The folder for the module after each pass; empty for none.
   std::string dumpPasses;
+  /// The page that shows how the model is compiled; empty for none.
+  std::string explore;
   std::vector<std::string> dialectPlugins;
   /// ISA levels: native, portable (the default) or one by name; see
   /// lib/CodeGen/Target.h.

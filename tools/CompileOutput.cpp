@@ -70,16 +70,24 @@ static std::vector<std::string> listInputs(const CompileOptions &options) {
   return inputs;
 }
 
-llvm::Error heddle::checkOutput(const CompileOptions &options) {
+/// An error where the file `path` is an input.
+static llvm::Error checkOutput(const CompileOptions &options,
+                               const std::string &written) {
   llvm::sys::fs::UniqueID output, input;
-  if (llvm::sys::fs::getUniqueID(options.output, output))
+  if (llvm::sys::fs::getUniqueID(written, output))
     return llvm::Error::success();
   for (const std::string &path : listInputs(options))
     if (!llvm::sys::fs::getUniqueID(path, input) && input == output &&
         !llvm::sys::fs::is_directory(path))
-      return makeError("cannot write '" + options.output +
-                       "': it is the input '" + path + "'");
+      return makeError("cannot write '" + written + "': it is the input '" +
+                       path + "'");
   return llvm::Error::success();
+}
+
+llvm::Error heddle::checkOutput(const CompileOptions &options) {
+  if (llvm::Error error = ::checkOutput(options, options.output))
+    return error;
+  return ::checkOutput(options, options.explore);
 }
 
 std::string heddle::toOneLine(std::string sentence) {

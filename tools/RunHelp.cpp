@@ -18,7 +18,8 @@ static std::string introduce(const std::string &program) {
                           : "in\nthis file, and prints a line for each.\n";
   return "usage: " + use +
          " [TEXT...] [options]\n\n"
-         "Translates each TEXT, or each line of standard input, with the model " +
+         "Translates each TEXT, or each line of standard input, with the "
+         "model " +
          model + "\n  " + use + " \"Good morning.\"\n  " + use +
          " --beam 4 <in.txt >out.txt\n  " + use + " --info\n";
 }
@@ -53,7 +54,8 @@ static constexpr heddle_setting kOwnFlags[] = {
     {"verify", nullptr, "About a run",
      "check the weights too, and the zeros between sections"},
     {"info", nullptr, "About a run",
-     "print what the file holds; the memory of decoding at --max-length positions "
+     "print what the file holds; the memory of decoding at --max-length "
+     "positions "
      "where that is given"},
     {"license", nullptr, "About a run",
      "print the notices of what is linked in"},

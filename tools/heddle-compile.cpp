@@ -86,7 +86,8 @@ static llvm::Error compile(const CompileOptions &options) {
   FusionReport report;
   // Models are small for MLIR: threads would cost more than they save.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  if (options.explain && !options.isTrial)
+  bool explores = !options.explore.empty() && !options.isTrial;
+  if ((options.explain || explores) && !options.isTrial)
     report.listenTo(context);
   ImportOptions importOptions;
   importOptions.weights = options.weights;
@@ -110,8 +111,16 @@ static llvm::Error compile(const CompileOptions &options) {
     return table.takeError();
   report.readModule(*model->module);
   std::vector<FusionTotal> fusions = listFusions(options);
-  if (llvm::Error error = compileModel(options, fusions, *model))
+  Exploration exploration;
+  if (explores || options.emit == Emit::LLVM)
+    nameLayers(*model->module);
+  if (llvm::Error error = compileModel(options, fusions, *model,
+                                       explores ? &exploration : nullptr))
     return error;
+  if (explores)
+    if (llvm::Error error =
+            writeText(options.explore, exploration.write(report.getRemarks())))
+      return error;
   if (options.isTrial)
     return llvm::Error::success();
   if (!options.explain)

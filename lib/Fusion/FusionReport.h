@@ -43,6 +43,8 @@ public:
   /// Reads the order of layers, and which functions have a step, in the module
   /// before any pass.
   void readModule(mlir::ModuleOp module);
+  /// In the order in which they were made.
+  llvm::ArrayRef<FusionRemark> getRemarks() const { return remarks; }
   /// Layer by layer, then the totals.
   void print(llvm::raw_ostream &stream,
              llvm::ArrayRef<FusionTotal> totals) const;

@@ -32,8 +32,8 @@ heddle_status heddle_model_load(const char *path, unsigned flags,
 heddle_status heddle_model_load_memory(const void *bytes, size_t size,
                                        const char *name, unsigned flags,
                                        heddle_model **model) {
-  auto artifact = Artifact::fromMemory(
-      name, {static_cast<const char *>(bytes), size});
+  auto artifact =
+      Artifact::fromMemory(name, {static_cast<const char *>(bytes), size});
   if (!artifact.ok())
     return share(artifact.status(), model);
   return share(Model::load(std::move(*artifact), optionsOf(flags)), model);

@@ -47,8 +47,8 @@ private:
     static heddle_model *loaded = [] {
       static const fuzz::ScratchFolder folder;
       std::string path = folder.write(
-          "toy", test::toyArtifact(test::withBestStep(test::toyManifest()))
-                     .build());
+          "toy",
+          test::toyArtifact(test::withBestStep(test::toyManifest())).build());
       heddle_model *model = nullptr;
       if (heddle_model_load(path.c_str(), 0, &model) != HEDDLE_OK)
         abort();

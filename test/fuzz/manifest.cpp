@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/EntryContract.h"
 #include "runtime/Manifest.h"
+#include "runtime/EntryContract.h"
 #include "runtime/SearchOptions.h"
 #include "runtime/api/DecodingMemory.h"
 

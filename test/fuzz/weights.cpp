@@ -27,8 +27,8 @@ static void use(const std::vector<TensorFile> &files) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   llvm::StringRef bytes(reinterpret_cast<const char *>(data), size);
-  auto file = HEDDLE_READER(
-      llvm::MemoryBuffer::getMemBufferCopy(bytes, "input"));
+  auto file =
+      HEDDLE_READER(llvm::MemoryBuffer::getMemBufferCopy(bytes, "input"));
   if (file)
     use(*file);
   else
