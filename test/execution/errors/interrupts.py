@@ -45,7 +45,8 @@ def main(moments, *command):
             continue
         interrupted += 1
         assert found[0] == -signal.SIGINT, (moment, found)
-        assert not found[1], (moment, found)
+        # It may be done already, all but the end of the process.
+        assert found[1] in ({}, whole[1]), (moment, found)
         assert found[2] == b"", (moment, found)
     assert interrupted > int(moments) / 3, interrupted
 
