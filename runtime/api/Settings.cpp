@@ -206,8 +206,8 @@ static constexpr Row kRows[] = {
      readNumber<&SettingValues::threads, 1, kMostWorkers>},
     {{"workers", "N|all", kMachine,
       "batches that run at the same time, each on threads of its own; all is "
-      "as many as keep the cores busy that the process may use (default: all "
-      "of heddle-run, 1 of a session)"},
+      "as many as keep the cores busy that the process may use (default: all, "
+      "or 1 for a session of the library)"},
      readWorkers},
     {{"max-memory", "MIB", kMachine,
       "what the process may allocate beside the file's weights: batches become "
