@@ -13,12 +13,12 @@
 #include "runtime/Generate.h"
 #include "runtime/LineTokens.h"
 #include "runtime/TeacherForcing.h"
+#include "tools/CompileProgress.h"
 #include "tools/LineReader.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 #include <cmath>
 #include <thread>
@@ -303,27 +303,6 @@ llvm::Expected<LogitError> Calibration::measure(const Model &model) {
 // The table
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Counts what is compiled on standard error, where somebody watches.
-class Progress {
-public:
-  explicit Progress(size_t total)
-      : total(total), isShown(llvm::sys::Process::StandardErrIsDisplayed()) {}
-  ~Progress() {
-    if (isShown)
-      llvm::errs() << "\r\033[K";
-  }
-  void next() {
-    if (isShown)
-      llvm::errs() << "\rcalibrating " << ++count << " of " << total;
-  }
-
-private:
-  size_t total, count = 0;
-  bool isShown;
-};
-} // namespace
-
 static void printRow(llvm::raw_ostream &stream, size_t width, StringRef name,
                      const LogitError &error) {
   stream << "  " << llvm::left_justify(name, width)
@@ -333,8 +312,12 @@ static void printRow(llvm::raw_ostream &stream, size_t width, StringRef name,
 }
 
 llvm::Expected<std::string> Calibration::run(ArrayRef<std::string> layers) {
-  Progress progress(layers.size() + 2);
-  progress.next();
+  size_t model = 0;
+  auto showNext = [&] {
+    showProgress("calibrating " + Twine(++model) + " of " +
+                 Twine(layers.size() + 2));
+  };
+  showNext();
   if (llvm::Error error = prepare())
     return std::move(error);
   constexpr StringLiteral all = "all layers";
@@ -349,7 +332,7 @@ llvm::Expected<std::string> Calibration::run(ArrayRef<std::string> layers) {
          << "  rms error    largest  other next token\n";
   auto addRow = [&](StringRef name,
                     std::vector<std::string> keep) -> llvm::Error {
-    progress.next();
+    showNext();
     llvm::Expected<Model> model = build(options.dtype, std::move(keep));
     if (!model)
       return model.takeError();

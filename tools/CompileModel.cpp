@@ -23,6 +23,7 @@
 #include "passes/Pipelines.h"
 #include "runtime/EntryContract.h"
 #include "tools/CompileOutput.h"
+#include "tools/CompileProgress.h"
 #include "tools/EmbeddedRunner.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -105,6 +106,11 @@ static LevelSteps getSteps(const CompileOptions &options,
         return std::move(error);
     return manifest;
   };
+  if (!options.isTrial)
+    steps.report = [](size_t compiled, size_t known) {
+      showProgress("compiling kernels, " + llvm::Twine(compiled) + " of " +
+                   llvm::Twine(known));
+    };
   return steps;
 }
 
@@ -237,6 +243,8 @@ static llvm::Error compileArtifact(ModuleOp module,
   for (auto [level, result] : llvm::zip(levels, *compiled))
     contents.code.push_back(
         {("code." + level.name).str(), std::move(result.code)});
+  if (!options.isTrial)
+    showProgress("writing " + llvm::Twine(options.output));
   auto nonFinite = writeArtifact(options.output, contents);
   if (!nonFinite)
     return nonFinite.takeError();
@@ -268,6 +276,8 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
   ModuleOp module = *model.module;
   if (llvm::Error error = checkModel(module))
     return error;
+  if (!options.isTrial)
+    showProgress("running the passes");
   Watchers watchers{exploration};
   bool oneDnn = options.gemm == "onednn";
   ModelOptions modelOptions;

@@ -10,6 +10,7 @@
 #include "lib/Masks/AttentionRules.h"
 #include "lib/Weights/Error.h"
 #include "passes/Pipelines.h"
+#include "tools/help/CompilePage.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/GlobPattern.h"
@@ -17,72 +18,6 @@
 using namespace llvm;
 
 namespace heddle {
-
-static constexpr StringLiteral kHelp =
-    R"(usage: heddle-compile MODEL -o FILE [options]
-
-Compiles MODEL - a Marian folder, a Hugging Face folder or a .mlir module in the
-transformer dialect - to the artifact FILE, which heddle-run executes.
-
-  -o FILE                       what to write (- for standard output)
-  --weights FILE                tensors of a .mlir module: safetensors or .bin
-  --emit artifact|exe|mlir|llvm|asm
-                                what to write: the artifact (default), a program
-                                that runs it and needs nothing but glibc 2.34,
-                                the module as imported, LLVM IR or assembly
-  --random-weights SEED         compile a configuration that has no weights: normal
-                                numbers that follow from SEED
-  --write-weights FILE          write these numbers as safetensors, too
-  --target native|portable|x86-64-v3|avx-vnni|x86-64-v4|avx512-bf16|amx
-                                the machines to make code for: this one, any
-                                (default: one code for each level in the file),
-                                or one ISA level
-  --dtype auto|f32|bf16|int8    what products multiply: 8-bit integers where the
-                                weights are stored so, as in Marian's int8 models,
-                                otherwise f32 (default), or all one of these;
-                                bf16 is fast from avx512-bf16 on, emulated below
-  --keep bf16:GLOB, f32:GLOB    but multiply weights whose names in the checkpoint
-                                are like GLOB in this wider type; may be given
-                                more than once, the first that has a name counts
-  --calibrate FILE              print how far logits are from f32's, for each layer
-                                by itself, over the lines of FILE (ids where the
-                                model has no tokenizer): which ones to keep
-  --attention RULES             let fewer pairs attend: TARGET: MASK, several of
-                                them with ; between. TARGET is encoder.self,
-                                decoder.self or decoder.cross, and a layer of it,
-                                counted from 1, encoder.self.3. MASK is made of
-                                |, &, !, ( ) and the masks below. The last rule
-                                for a layer counts
-  --gemm generated|onednn       who computes linear layers: kernels of our own
-                                (default), or oneDNN, whose results depend on
-                                what runs together, in the last bits; heddle-run
-                                then needs libheddle-onednn.so beside it
-  --reference                   plain loops in place of generated kernels: slow,
-                                the oracle to compare with
-  --explain                     print what was fused, layer by layer, what was not
-                                and why
-  --no-fuse NAME[,NAME...]      leave fusion passes out, by the names that
-                                --explain prints; all leaves out every one
-  --dump-passes DIR             write the module after each pass to DIR
-  --explore FILE.html           write a page that shows all of it: what each pass
-                                changed, layers down to their assembly, masks;
-                                beside -o, or alone
-  --jobs N                      compile on at most N threads (default: one for
-                                each core); the artifact is the same
-  --load-dialect-plugin FILE    load a shared object with a dialect
-  --license                     print the notices of what is linked in
-  --help                        print this
-  --version                     print the version
-
-Masks, with what their parameters are by default:
-)";
-
-std::string getCompileHelp() {
-  std::string help = kHelp.str();
-  for (const MaskFunction &function : getMaskFunctions())
-    help += "  " + formatSignature(function) + "\n";
-  return help;
-}
 
 /// The string that takes a flag's value, or null where the flag has another.
 static std::string *findText(CompileOptions &options, StringRef flag) {
@@ -97,6 +32,17 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("--gemm", &options.gemm)
       .Case("--dtype", &options.dtype)
       .Case("--calibrate", &options.calibrate)
+      .Default(nullptr);
+}
+
+/// What a flag without a value switches on.
+static bool *findSwitch(CompileOptions &options, StringRef flag) {
+  return StringSwitch<bool *>(flag)
+      .Case("--explain", &options.explain)
+      .Case("--reference", &options.reference)
+      .Case("--help", &options.help)
+      .Case("--license", &options.license)
+      .Case("--version", &options.version)
       .Default(nullptr);
 }
 
@@ -294,34 +240,32 @@ static Error checkTogether(const CompileOptions &options) {
 
 Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
   CompileOptions options;
+  const std::vector<Flag> flags = getCompilePage().flags;
   bool onlyNames = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     StringRef argument = arguments[i];
+    if (!onlyNames && argument == "--") {
+      onlyNames = true;
+      continue;
+    }
     if (onlyNames || !argument.starts_with("-") || argument == "-") {
       if (Error error = setModel(options, argument))
         return std::move(error);
       continue;
     }
-    auto [flag, value] = argument.split('=');
-    if (argument == "--") {
-      onlyNames = true;
-    } else if (argument == "--help") {
-      options.help = true;
-    } else if (argument == "--version") {
-      options.version = true;
-    } else if (argument == "--license") {
-      options.license = true;
-    } else if (argument == "--reference") {
-      options.reference = true;
-    } else if (argument == "--explain") {
-      options.explain = true;
-    } else if (findText(options, flag) || flag == "--emit" ||
-               flag == "--no-fuse" || flag == "--jobs" || flag == "--keep" ||
-               flag == "--random-weights" || flag == "--load-dialect-plugin") {
-      if (!argument.contains('=') && ++i == arguments.size())
-        return makeError(flag + " needs a value");
-      if (Error error = setValue(options, flag,
-                                 argument.contains('=') ? value : arguments[i]))
+    StringRef name = argument.take_until([](char c) { return c == '='; });
+    auto flag = find_if(
+        flags, [&](const Flag &each) { return StringRef(each.name) == name; });
+    bool isKnown = flag != flags.end();
+    if (isKnown && flag->value.empty() && name == argument) {
+      *findSwitch(options, name) = true;
+    } else if (isKnown && !flag->value.empty()) {
+      if (name == argument && ++i == arguments.size())
+        return makeError(name + " needs a value");
+      if (Error error =
+              setValue(options, name,
+                       name == argument ? arguments[i]
+                                        : argument.drop_front(name.size() + 1)))
         return std::move(error);
     } else {
       return makeError("unknown flag '" + argument + "'");

@@ -72,9 +72,6 @@ struct CompileOptions {
   }
 };
 
-/// The text of --help.
-std::string getCompileHelp();
-
 /// An error about the text of --attention, which says so.
 llvm::Error ofAttention(llvm::Error error);
 

@@ -1,5 +1,6 @@
 #include "tools/CompileOutput.h"
 #include "lib/Weights/Error.h"
+#include "tools/CompileProgress.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -18,6 +19,7 @@ static std::error_code takeError(llvm::raw_fd_ostream &stream) {
 }
 
 llvm::Error heddle::printText(llvm::StringRef text) {
+  showProgress("");
   llvm::raw_fd_ostream stream(STDOUT_FILENO, /*shouldClose=*/false);
   stream << text;
   if (std::error_code error = takeError(stream))
@@ -116,5 +118,6 @@ void heddle::warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
   if (tensors.size() > mostNamed)
     stream << " and others of " << tensors.size() - mostNamed
            << " more tensors";
+  showProgress("");
   llvm::errs() << "heddle-compile: warning: " << toOneLine(sentence) << "\n";
 }

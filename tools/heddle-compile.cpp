@@ -20,7 +20,9 @@
 #include "tools/CompileModel.h"
 #include "tools/CompileOptions.h"
 #include "tools/CompileOutput.h"
+#include "tools/CompileProgress.h"
 #include "tools/Notices.h"
+#include "tools/help/CompilePage.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Signals.h"
@@ -92,6 +94,8 @@ static llvm::Error compile(const CompileOptions &options) {
   ImportOptions importOptions;
   importOptions.weights = options.weights;
   importOptions.randomSeed = options.randomSeed;
+  if (!options.isTrial)
+    showProgress("reading " + llvm::Twine(options.model));
   llvm::Expected<ImportedModel> model =
       importModel(options.model, context, importOptions);
   if (!model)
@@ -133,7 +137,7 @@ static llvm::Error compile(const CompileOptions &options) {
 
 static llvm::Error run(const CompileOptions &options) {
   if (options.help || options.version || options.license)
-    return printText(options.help      ? getCompileHelp()
+    return printText(options.help      ? writeHelp(getCompilePage())
                      : options.license ? getNotices()
                                        : "heddle-compile " HEDDLE_VERSION "\n");
   return compile(options);
@@ -190,6 +194,7 @@ int main(int argc, char **argv) {
   }
   llvm::Error error = llvm::Error::success();
   runOnLargeStacks(/*threads=*/1, [&] { error = run(*options); });
+  showProgress("");
   if (!error)
     return 0;
   printError(std::move(error));

@@ -11,10 +11,10 @@
 #include "tools/Notices.h"
 #include "tools/OutputWriter.h"
 #include "tools/RunArrays.h"
-#include "tools/RunHelp.h"
 #include "tools/RunLines.h"
 #include "tools/RunOptions.h"
 #include "tools/SignalCleanup.h"
+#include "tools/help/RunPage.h"
 
 #include <csignal>
 #include <cstdio>
@@ -41,10 +41,10 @@ static Status printInfo(const RunOptions &options, OutputWriter &output) {
 static Status run(const RunOptions &options, const std::string &carried,
                   OutputWriter &output) {
   if (options.help || options.version || options.license) {
-    output.print(options.version
-                     ? std::string("heddle-run ") + heddle_version() + "\n"
-                 : options.license ? getNotices()
-                                   : getRunHelp(programNameOf(carried)));
+    output.print(
+        options.version   ? std::string("heddle-run ") + heddle_version() + "\n"
+        : options.license ? getNotices()
+                          : writeHelp(getRunPage(programNameOf(carried))));
     return output.flush();
   }
   if (options.info)

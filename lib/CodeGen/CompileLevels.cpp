@@ -18,6 +18,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include <limits>
+#include <mutex>
 #include <optional>
 
 using namespace mlir;
@@ -105,17 +106,41 @@ llvm::Error Worker::compile(Unit &unit, const IsaLevel &isa) {
   return llvm::Error::success();
 }
 
+namespace {
+/// Counts units for whoever watches.
+class UnitCount {
+public:
+  explicit UnitCount(const LevelSteps &steps) : steps(steps) {}
+
+  void add(size_t compiled, size_t known) {
+    std::lock_guard<std::mutex> lock(mutex);
+    this->compiled += compiled;
+    this->known += known;
+    if (steps.report)
+      steps.report(this->compiled, this->known);
+  }
+
+private:
+  const LevelSteps &steps;
+  std::mutex mutex;
+  size_t compiled = 0, known = 0;
+};
+} // namespace
+
 /// Runs all jobs of all levels.
 static void runJobs(ModuleOp module, std::vector<Level> &levels,
                     const LevelSteps &steps, unsigned jobs) {
   std::string bytecode = writeBytecode(module);
   JobQueue<std::function<void(Worker &)>> queue;
+  UnitCount count(steps);
   for (Level &level : levels)
     queue.add(std::numeric_limits<uint64_t>::max(), [&](Worker &worker) {
       level.failure = llvm::toString(worker.lower(level, bytecode));
+      count.add(0, level.units.size());
       for (Unit &unit : level.units)
         queue.add(unit.bytecode.size(), [&](Worker &worker) {
           unit.failure = llvm::toString(worker.compile(unit, level.isa));
+          count.add(1, 0);
         });
     });
   const DialectRegistry &registry = module.getContext()->getDialectRegistry();

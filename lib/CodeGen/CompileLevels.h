@@ -31,6 +31,9 @@ struct LevelSteps {
   std::function<void(mlir::OpPassManager &)> buildLLVM;
   /// Says what a module of entry points offers: the text of a manifest.
   std::function<llvm::Expected<std::string>(mlir::ModuleOp)> describe;
+  /// Learns how many units are compiled of those that are known so far: those
+  /// of levels whose kernels are not built yet come later. One call at a time.
+  std::function<void(size_t compiled, size_t known)> report;
 };
 
 struct CompiledLevel {

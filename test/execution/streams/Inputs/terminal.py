@@ -52,6 +52,6 @@ while True:
 _, status = os.waitpid(process, 0)
 if pressed is not None:
     assert time.monotonic() - pressed < 10, "did not end at once"
-print("progress" if re.search(r"\d+ lines", text.decode()) else "no progress")
+print("progress" if re.search(r"\d+ (lines|of \d+)", text.decode()) else "no progress")
 print("\n".join(shown(text.decode())).rstrip("\n"))
 print("signal" if os.WIFSIGNALED(status) else "exit", os.WTERMSIG(status) or status >> 8)

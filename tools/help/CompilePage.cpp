@@ -1,0 +1,100 @@
+//===- CompilePage.cpp - What is said of heddle-compile -------------------===//
+
+#include "tools/help/CompilePage.h"
+#include "lib/Masks/MaskFunctions.h"
+
+using namespace heddle;
+
+static std::vector<Flag> getFlags() {
+  static const std::string kModel = "The model", kOutput = "What is written",
+                           kMachine = "Machines", kTypes = "Types",
+                           kAttention = "Attention", kInside = "Looking inside",
+                           kAbout = "About the compiler";
+  return {
+      {"--weights", "FILE", kModel,
+       "tensors of a .mlir module: safetensors or .bin"},
+      {"--random-weights", "SEED", kModel,
+       "compile a configuration that has no weights: normal numbers that "
+       "follow from SEED"},
+      {"--write-weights", "FILE", kModel,
+       "write these numbers as safetensors, too"},
+      {"--load-dialect-plugin", "FILE", kModel,
+       "load a shared object with a dialect"},
+      {"-o", "FILE", kOutput, "where to; - is standard output"},
+      {"--emit", "artifact|exe|mlir|llvm|asm", kOutput,
+       "what to write: the artifact (default), a program that runs it and "
+       "needs nothing but glibc 2.34, the module as imported, LLVM IR or "
+       "assembly"},
+      {"--jobs", "N", kOutput,
+       "compile on at most N threads (default: one for each core); the "
+       "artifact is the same"},
+      {"--target",
+       "portable|native|x86-64-v3|avx-vnni|x86-64-v4|avx512-bf16|amx", kMachine,
+       "make code for any machine (default: one code for each ISA level in the "
+       "file), for this one, or for one level"},
+      {"--gemm", "generated|onednn", kMachine,
+       "who computes linear layers: kernels of our own (default), or oneDNN, "
+       "whose results depend on what runs together, in the last bits; "
+       "heddle-run then needs libheddle-onednn.so beside it"},
+      {"--dtype", "auto|f32|bf16|int8", kTypes,
+       "what products multiply: 8-bit integers where the weights are stored "
+       "so, as in Marian's int8 models, otherwise f32 (default), or all one of "
+       "these; bf16 is fast from avx512-bf16 on, emulated below"},
+      {"--keep", "bf16:GLOB|f32:GLOB", kTypes,
+       "but multiply weights whose names in the checkpoint are like GLOB in "
+       "this wider type; may be given more than once, the first that has a "
+       "name counts"},
+      {"--calibrate", "FILE", kTypes,
+       "print how far logits are from f32's, for each layer by itself, over "
+       "the lines of FILE (ids where the model has no tokenizer): which ones "
+       "to keep"},
+      {"--attention", "RULES", kAttention,
+       "let fewer pairs attend: TARGET: MASK, several of them with ; between. "
+       "TARGET is encoder.self, decoder.self or decoder.cross, and a layer of "
+       "it, counted from 1, encoder.self.3. MASK is made of |, &, !, ( ) and "
+       "the masks below. The last rule for a layer counts"},
+      {"--explain", "", kInside,
+       "print what was fused, layer by layer, what was not and why"},
+      {"--explore", "FILE.html", kInside,
+       "write a page that shows all of it: what each pass changed, layers down "
+       "to their assembly, masks; beside -o, or alone"},
+      {"--dump-passes", "DIR", kInside,
+       "write the module after each pass to DIR"},
+      {"--no-fuse", "NAME[,NAME...]", kInside,
+       "leave fusion passes out, by the names that --explain prints; all "
+       "leaves out every one"},
+      {"--reference", "", kInside,
+       "plain loops in place of generated kernels: slow, the oracle to compare "
+       "with"},
+      {"--license", "", kAbout, "print the notices of what is linked in"},
+      {"--help", "", kAbout, "print this"},
+      {"--version", "", kAbout, "print the version"}};
+}
+
+ToolPage heddle::getCompilePage() {
+  ToolPage page;
+  page.name = "heddle-compile";
+  page.summary = "compile a transformer to one file";
+  page.usage = "heddle-compile MODEL -o FILE [options]";
+  page.description =
+      "Compiles MODEL - a Marian folder, a Hugging Face folder or a .mlir "
+      "module in the transformer dialect - to the artifact FILE, which "
+      "heddle-run executes, or to a program that needs no other.";
+  page.examples = {
+      "heddle-compile opus-mt-en-de -o en-de.heddle",
+      "heddle-compile opus-mt-en-de --emit exe -o translate",
+      "heddle-compile bart-large --dtype bf16 --target native -o bart.heddle",
+      "heddle-compile layer.mlir --weights layer.safetensors -o layer.heddle",
+      "heddle-compile bart-large --explore passes.html"};
+  page.groups = {"The model", "What is written", "Machines",          "Types",
+                 "Attention", "Looking inside",  "About the compiler"};
+  page.flags = getFlags();
+  Listing masks{"Masks, with what their parameters are by default", {}};
+  for (const MaskFunction &function : getMaskFunctions())
+    masks.lines.push_back(formatSignature(function));
+  page.listings = {std::move(masks)};
+  page.exitStatus =
+      "The exit code is 0, 1 where the model, a file or the machine is at "
+      "fault, and 2 where the command line is.";
+  return page;
+}

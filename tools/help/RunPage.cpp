@@ -1,0 +1,82 @@
+//===- RunPage.cpp - What is said of heddle-run ---------------------------===//
+
+#include "tools/help/RunPage.h"
+
+#include "runtime/heddle.h"
+
+using namespace heddle;
+
+/// The flags that no setting has, behind the settings of their group.
+static std::vector<Flag> getOwnFlags() {
+  static const std::string kJobs = "Other jobs", kAbout = "About a run";
+  return {
+      {"--bad-words", "FILE", "Search",
+       "never generate the sequences of FILE, one a line"},
+      {"--prefix", "FILE", "Search", "begin each target with a line of FILE"},
+      {"--score", "FILE", kJobs,
+       "print how likely the lines of FILE are as translations: the "
+       "log-probability, a tab and that of each token; at the end, on standard "
+       "error, the perplexity of all"},
+      {"--teacher", "FILE", kJobs,
+       "score the target ids in FILE, one line an input, and"},
+      {"--logits", "FILE.npy", kJobs,
+       "write the logits, float32 [lines, longest, vocabulary]"},
+      {"--form", "full|step|chunk", kJobs,
+       "with --teacher: the decoder's form; full is the default"},
+      {"--hidden", "FILE.npy", kJobs,
+       "write what the encoder makes of each line instead of translating it, "
+       "float32 [lines, longest, width]"},
+      {"--profile", "FILE", kAbout,
+       "say at the end, on standard error, how long each kernel took and how "
+       "close it came to this machine's peaks, which takes a second to "
+       "measure; FILE gets the same as JSON",
+       /*isValueOptional=*/true},
+      {"--verify", "", kAbout,
+       "check the weights too, and the zeros between sections"},
+      {"--info", "", kAbout,
+       "print what the file holds; the memory of decoding at --max-length "
+       "positions where that is given"},
+      {"--license", "", kAbout, "print the notices of what is linked in"},
+      {"--help", "", kAbout, "print this"},
+      {"--version", "", kAbout, "print the version"}};
+}
+
+static std::vector<Flag> getFlags() {
+  size_t count = 0;
+  const heddle_setting *settings = heddle_settings_list(&count);
+  std::vector<Flag> flags;
+  for (size_t i = 0; i < count; ++i) {
+    std::string name = "--" + std::string(settings[i].name);
+    const char *value = settings[i].value;
+    // The tool's own says more.
+    if (name != "--profile")
+      flags.push_back(
+          {name, value ? value : "", settings[i].group, settings[i].help});
+  }
+  for (Flag &flag : getOwnFlags())
+    flags.push_back(std::move(flag));
+  return flags;
+}
+
+ToolPage heddle::getRunPage(const std::string &program) {
+  std::string use = program.empty() ? "heddle-run FILE" : program;
+  ToolPage page;
+  page.name = program.empty() ? "heddle-run" : program;
+  page.summary = "run a compiled transformer";
+  page.usage = use + " [TEXT...] [options]";
+  page.description =
+      "Translates each TEXT, or each line of standard input, "
+      "with the model " +
+      std::string(program.empty() ? "that heddle-compile wrote to FILE"
+                                  : "in this file") +
+      ", and prints a line for each.";
+  page.examples = {use + " \"Good morning.\"",
+                   use + " --beam 4 <in.txt >out.txt", use + " --info"};
+  page.groups = {"Search",  "Samples",    "Text",
+                 "Machine", "Other jobs", "About a run"};
+  page.flags = getFlags();
+  page.exitStatus =
+      "The exit code is 0, 1 where the input, the file or the machine is at "
+      "fault, and 2 where the command line is.";
+  return page;
+}
