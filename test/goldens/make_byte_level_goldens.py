@@ -69,6 +69,84 @@ def texts():
     return lines
 
 
+# First and last characters of scripts, of which every version of Unicode says
+# the same.
+RANGES = [
+    (0x20, 0x7E),
+    (0xA0, 0x24F),
+    (0x300, 0x36F),
+    (0x400, 0x4FF),
+    (0x5D0, 0x5EA),
+    (0x621, 0x64A),
+    (0x904, 0x939),
+    (0xE01, 0xE30),
+    (0x1E00, 0x1EFF),
+    (0x2000, 0x206F),
+    (0x2150, 0x2188),
+    (0x3041, 0x3096),
+    (0x4E00, 0x9FA5),
+    (0xAC00, 0xD7A3),
+    (0xFF01, 0xFF5E),
+    (0x1D400, 0x1D454),
+    (0x1F300, 0x1F5FF),
+]
+DRAWN, BLOCK = 20_000, 100
+
+
+def splitmix(state):
+    """Numbers of 64 bits (Steele, Lea and Flood, 2014)."""
+    while True:
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        z = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        yield z ^ z >> 31
+
+
+def drawn_line(number, lines):
+    """Parts of lines, which may end within characters, characters, bytes."""
+    numbers = splitmix(number)
+
+    def below(bound):
+        return next(numbers) % bound
+
+    line = b""
+    for _ in range(1 + below(8)):
+        kind = below(4)
+        if kind < 2:
+            text = lines[below(len(lines))]
+            begin = below(len(text) + 1)
+            line += text[begin : begin + below(24)]
+        elif kind == 2:
+            first, last = RANGES[below(len(RANGES))]
+            for _ in range(1 + below(4)):
+                line += chr(first + below(last - first + 1)).encode()
+        else:
+            line += bytes([below(256)])
+    return line.replace(b"\n", b" ")
+
+
+def fold(numbers):
+    digest = 0
+    for number in numbers:
+        digest = (digest * 31 + number) % 2**64
+    return digest
+
+
+def write_digests(path, slow, lines):
+    """Of each block of drawn lines, how many ids there are, and digests of the
+    ids and of the text that they join to."""
+    with open(path, "w") as file:
+        for first in range(0, DRAWN, BLOCK):
+            ids, text = [], b""
+            for number in range(first, first + BLOCK):
+                line = drawn_line(number, lines).decode(errors="replace")
+                # Heddle leaves empty lines empty.
+                row = slow(line).input_ids if line else []
+                ids += row
+                text += slow.decode(row, skip_special_tokens=True).encode()
+            file.write(f"{len(ids)} {fold(ids)} {fold(text)}\n")
+
+
 def long_line():
     """One word of 100,000 bytes."""
     letters = "".join(c for s in SENTENCES for c in s if c.isalpha())
@@ -117,11 +195,9 @@ def main():
             cleaned.write(clean.decode(cut, skip_special_tokens=True) + "\n")
     row = slow(long_line()).input_ids
     assert row == fast(long_line()).input_ids
-    digest = 0
-    for id in row:
-        digest = (digest * 31 + id) % 2**64
     (folder / "long").write_text(long_line() + "\n")
-    (folder / "long.digest").write_text(f"{len(row)} {digest}\n")
+    (folder / "long.digest").write_text(f"{len(row)} {fold(row)}\n")
+    write_digests(folder / "drawn.digests", slow, lines)
 
 
 if __name__ == "__main__":

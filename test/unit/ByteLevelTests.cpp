@@ -8,6 +8,7 @@
 #include "runtime/WordPattern.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <gtest/gtest.h>
 
 using namespace heddle;
@@ -113,6 +114,73 @@ TEST_F(ByteLevel, DecodesAsTransformersDoes) {
       EXPECT_EQ(tokenizer->decode(ids.size() % 2 ? cut : ids), text) << row;
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Lines that make_byte_level_goldens.py draws, too
+//===----------------------------------------------------------------------===//
+
+/// First and last characters of scripts.
+constexpr std::pair<uint32_t, uint32_t> kRanges[] = {
+    {0x20, 0x7e},      {0xa0, 0x24f},    {0x300, 0x36f},   {0x400, 0x4ff},
+    {0x5d0, 0x5ea},    {0x621, 0x64a},   {0x904, 0x939},   {0xe01, 0xe30},
+    {0x1e00, 0x1eff},  {0x2000, 0x206f}, {0x2150, 0x2188}, {0x3041, 0x3096},
+    {0x4e00, 0x9fa5},  {0xac00, 0xd7a3}, {0xff01, 0xff5e}, {0x1d400, 0x1d454},
+    {0x1f300, 0x1f5ff}};
+
+std::string drawLine(uint64_t state, const std::vector<std::string> &lines) {
+  auto below = [&](uint64_t bound) {
+    uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return (z ^ z >> 31) % bound;
+  };
+  std::string line;
+  for (uint64_t parts = 1 + below(8); parts > 0; --parts) {
+    uint64_t kind = below(4);
+    if (kind < 2) {
+      const std::string &text = lines[below(lines.size())];
+      uint64_t begin = below(text.size() + 1);
+      line += text.substr(begin, below(24));
+    } else if (kind == 2) {
+      auto [first, last] = kRanges[below(std::size(kRanges))];
+      for (uint64_t count = 1 + below(4); count > 0; --count)
+        line += toUtf8(first + uint32_t(below(last - first + 1)));
+    } else {
+      line += char(below(256));
+    }
+  }
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+template <typename Numbers> uint64_t fold(const Numbers &numbers) {
+  uint64_t digest = 0;
+  for (auto number : numbers)
+    digest = digest * 31 + number;
+  return digest;
+}
+
+TEST_F(ByteLevel, DrawnLinesAreThoseOfTransformers) {
+  add({"vocab.json", "merges.txt"});
+  ASSERT_EQ(load(), "");
+  std::vector<std::string> texts = readLines("texts");
+  uint64_t number = 0;
+  for (const std::string &digest : readLines("drawn.digests")) {
+    std::vector<int32_t> ids;
+    std::vector<uint8_t> text;
+    for (int i = 0; i < 100; ++i) {
+      std::vector<int32_t> row = encode(drawLine(number++, texts));
+      ids.insert(ids.end(), row.begin(), row.end());
+      std::string joined = tokenizer->decode(row);
+      text.insert(text.end(), joined.begin(), joined.end());
+    }
+    EXPECT_EQ(
+        llvm::formatv("{0} {1} {2}", ids.size(), fold(ids), fold(text)).str(),
+        digest)
+        << "of lines before " << number;
+  }
+  EXPECT_EQ(number, 20000u);
 }
 
 TEST_F(ByteLevel, TakesWordsOfAnyLength) {

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FileBuilders.h"
+#include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <fstream>
@@ -93,6 +94,12 @@ std::string readFile(const std::string &path) {
   std::ostringstream content;
   content << std::ifstream(path, std::ios::binary).rdbuf();
   return content.str();
+}
+
+std::string toUtf8(uint32_t codePoint) {
+  char buffer[UNI_MAX_UTF8_BYTES_PER_CODE_POINT], *end = buffer;
+  ConvertCodePointToUTF8(codePoint, end);
+  return std::string(buffer, end);
 }
 
 } // namespace heddle::test

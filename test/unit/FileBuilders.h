@@ -65,6 +65,8 @@ private:
 
 std::string readFile(const std::string &path);
 
+std::string toUtf8(uint32_t codePoint);
+
 /// The sentence of a failure; "" for success. Takes the error.
 template <typename T> std::string sentenceOf(llvm::Expected<T> result) {
   return result ? "" : llvm::toString(result.takeError());

@@ -5,7 +5,6 @@
 #include "lib/Import/ProtocolBuffer.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/ConvertUTF.h"
 #include <gtest/gtest.h>
 #include <sentencepiece_trainer.h>
 #include <sstream>
@@ -82,12 +81,6 @@ LineDrawer::LineDrawer(uint32_t seed, std::vector<std::string> pieces)
   std::istringstream text(realText());
   for (std::string word; text >> word;)
     words.push_back(word);
-}
-
-static std::string toUtf8(uint32_t codePoint) {
-  char buffer[UNI_MAX_UTF8_BYTES_PER_CODE_POINT], *end = buffer;
-  llvm::ConvertCodePointToUTF8(codePoint, end);
-  return std::string(buffer, end);
 }
 
 std::string LineDrawer::drawPart() {

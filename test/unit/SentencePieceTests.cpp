@@ -32,6 +32,8 @@ void PrintTo(const Case &aCase, std::ostream *stream) { *stream << aCase.name; }
 
 const char kDefaultModel[] = HEDDLE_MODELS "/bergamot-en-pt/vocab.enpt.spm";
 
+std::vector<Case> listCases();
+
 class SentencePieceOracle : public testing::TestWithParam<Case> {
 protected:
   void SetUp() override {
@@ -87,6 +89,26 @@ TEST_P(SentencePieceOracle, SameIdsAndTexts) {
     compare(line);
   for (int i = 0; i < GetParam().lines && !HasFatalFailure(); ++i)
     compare(drawer.drawLine());
+}
+
+// Ten million bytes, together: lines whose bytes are changed, left out and
+// doubled, so that characters break anywhere.
+TEST_P(SentencePieceOracle, SameIdsOfFuzzedBytes) {
+  size_t left = 10000000 / listCases().size() + 1;
+  LineDrawer drawer(14, texts);
+  std::mt19937 random(15);
+  while (left > 0 && !HasFatalFailure()) {
+    std::string line = drawer.drawLong(random() % 400);
+    for (size_t changes = random() % 20; changes > 0; --changes) {
+      size_t at = random() % (line.size() + 1), size = random() % 4;
+      std::string part = line.substr(at, random() % 2 * size);
+      if (random() % 2)
+        part += char(random());
+      line.replace(at, size, part + part);
+    }
+    compare(line);
+    left -= std::min(left, line.size());
+  }
 }
 
 TEST_P(SentencePieceOracle, SameTextsOfAnyIds) {
