@@ -94,12 +94,8 @@ static void check(EntryCall &call, const RangedCase &sizes, int64_t rows,
 TEST_P(LargestLogitsTest, AgreesWithLogits) {
   constexpr int64_t kWidth = 3;
   for (const char *type : kProductTypes) {
-    std::string module;
     Weights weights;
-    for (const RangedCase &sizes : kRangedCases) {
-      module += fillRanged(kModule, sizes, type);
-      addWeights(sizes, weights);
-    }
+    std::string module = fillAllRanged(kModule, type, weights);
     withCode(module, weights, [&](const EntryRunner &code) {
       for (const RangedCase &sizes : kRangedCases)
         // Below and above the rows of tiles, and of scratch memory.
@@ -160,25 +156,24 @@ TEST_P(LargestLogitsTest, WhatIsNoNumberIsNeverLargest) {
 }
 
 TEST_P(LargestLogitsTest, ThreadsChangeNoBit) {
-  const RangedCase sizes = {36, 300, 96};
+  const RangedCase &sizes = kRangedCases[1];
   constexpr int64_t kRows = 37;
-  Weights weights;
-  addWeights(sizes, weights);
   auto pool = ThreadPool::create(3);
   ASSERT_TRUE(pool.ok());
-  for (const char *type : kProductTypes)
-    withCode(fillRanged(kModule, sizes, type), weights,
-             [&](const EntryRunner &code) {
-               EntryCall call =
-                   prepare(code, type + ("_" + sizes.name()),
-                           {{Dim::Rows, kRows}, {Dim::Forbidden, 1}});
-               call.set("x", randomValues(kRows * sizes.depth, 3));
-               call.set("forbidden", std::vector<int32_t>(kRows, 7));
-               call();
-               std::vector<float> values = call.get("values");
-               std::vector<int32_t> ids = call.get<int32_t>("largest");
-               call(pool->get());
-               EXPECT_EQ(call.get("values"), values);
-               EXPECT_EQ(call.get<int32_t>("largest"), ids);
-             });
+  for (const char *type : kProductTypes) {
+    Weights weights;
+    std::string module = fillAllRanged(kModule, type, weights);
+    withCode(module, weights, [&](const EntryRunner &code) {
+      EntryCall call = prepare(code, type + ("_" + sizes.name()),
+                               {{Dim::Rows, kRows}, {Dim::Forbidden, 1}});
+      call.set("x", randomValues(kRows * sizes.depth, 3));
+      call.set("forbidden", std::vector<int32_t>(kRows, 7));
+      call();
+      std::vector<float> values = call.get("values");
+      std::vector<int32_t> ids = call.get<int32_t>("largest");
+      call(pool->get());
+      EXPECT_EQ(call.get("values"), values);
+      EXPECT_EQ(call.get<int32_t>("largest"), ids);
+    });
+  }
 }

@@ -64,11 +64,35 @@ void LayerTest::SetUp() {
     GTEST_SKIP() << "this machine does not run " << GetParam().target;
 }
 
+/// What an artifact follows from.
+static std::string keyOf(const std::string &module, const Weights &weights,
+                         const CodeChoice &choice) {
+  std::string key = module + '\n' + choice.target +
+                    (choice.reference ? " reference " : " ") + choice.flags;
+  for (const auto &[name, weight] : weights) {
+    key += '\n' + name;
+    for (int64_t extent : weight.shape)
+      key += ' ' + std::to_string(extent);
+    std::string_view bytes(reinterpret_cast<const char *>(weight.values.data()),
+                           weight.values.size() * sizeof(float));
+    key += ' ' + std::to_string(std::hash<std::string_view>()(bytes));
+  }
+  return key;
+}
+
 void LayerTest::withCode(const std::string &module, const Weights &weights,
                          const std::function<void(const EntryRunner &)> &body) {
-  Result<EntryRunner> code = EntryRunner::compile(module, weights, GetParam());
-  ASSERT_TRUE(code.ok()) << code.message();
-  body(*code);
+  // Tests take nearly all of their time to compile.
+  static std::map<std::string, EntryRunner> compiled;
+  std::string key = keyOf(module, weights, GetParam());
+  auto known = compiled.find(key);
+  if (known == compiled.end()) {
+    Result<EntryRunner> code =
+        EntryRunner::compile(module, weights, GetParam());
+    ASSERT_TRUE(code.ok()) << code.message();
+    known = compiled.emplace(std::move(key), std::move(*code)).first;
+  }
+  body(known->second);
 }
 
 EntryCall LayerTest::prepare(const EntryRunner &code, const std::string &entry,

@@ -28,7 +28,8 @@ class LayerTest : public testing::TestWithParam<CodeChoice> {
 protected:
   void SetUp() override;
 
-  /// Compiles a module's body for the test's level and calls `body` with it.
+  /// Compiles a module's body for the test's level, once for all tests that
+  /// have the same, and calls `body` with it.
   void withCode(const std::string &module, const Weights &weights,
                 const std::function<void(const EntryRunner &)> &body);
 

@@ -82,6 +82,17 @@ std::string heddle::test::fillRanged(const RangedModule &module,
                         {"RANGE", std::to_string(sizes.range)}});
 }
 
+std::string heddle::test::fillAllRanged(const RangedModule &module,
+                                        const std::string &type,
+                                        Weights &weights) {
+  std::string text;
+  for (const RangedCase &sizes : kRangedCases) {
+    text += fillRanged(module, sizes, type);
+    addWeights(sizes, weights);
+  }
+  return text;
+}
+
 void heddle::test::addWeights(const RangedCase &sizes, Weights &weights,
                               const std::vector<float> &bias) {
   int64_t count = sizes.depth * sizes.vocabulary;

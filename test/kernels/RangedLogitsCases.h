@@ -49,6 +49,10 @@ struct RangedModule {
 std::string fillRanged(const RangedModule &module, const RangedCase &sizes,
                        const std::string &type);
 
+/// The module of all cases, and their parameters.
+std::string fillAllRanged(const RangedModule &module, const std::string &type,
+                          Weights &weights);
+
 /// The parameters of a case; `bias` where it is not empty.
 void addWeights(const RangedCase &sizes, Weights &weights,
                 const std::vector<float> &bias = {});
