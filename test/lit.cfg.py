@@ -57,9 +57,20 @@ if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):
 
 
 # Tests of unusual machines hide a file system in a namespace of their own.
-unshared = subprocess.run(["unshare", "-rm", "true"], capture_output=True)
-if unshared.returncode == 0:
+def runs(*command):
+    """Whether a command is there and succeeds."""
+    try:
+        return subprocess.run(command, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+if runs("unshare", "-rm", "true"):
     config.available_features.add("mount-namespace")
+if runs("chroot", "/", "true") or runs("unshare", "-r", "chroot", "/", "true"):
+    config.available_features.add("chroot")
+if os.path.exists("/proc/self/smaps"):
+    config.available_features.add("smaps")
 
 
 def read_cpu_flags():
