@@ -66,7 +66,9 @@ const char *heddle_version(void);
    would have set is NULL. */
 typedef enum heddle_status {
   HEDDLE_OK = 0,
-  /* The input, the file or the machine is at fault: memory, too. */
+  /* The input, the file or the machine is at fault: memory, too, where what a
+     batch takes is not to be had. Where not even a few bytes are, the C++
+     library ends the process. */
   HEDDLE_FAILED = 1,
   /* The call itself: a setting that does not exist or contradicts another. */
   HEDDLE_MISUSED = 2,
