@@ -50,7 +50,7 @@ static constexpr heddle_setting kOwnFlags[] = {
     {"profile[=FILE]", nullptr, "About a run",
      "say at the end, on standard error, how long each kernel took and how "
      "close it came to this machine's peaks, which takes a second to measure; "
-     "FILE gets the same as JSON"},
+     "FILE gets the same as JSON, FILE.html a page with layers, too"},
     {"verify", nullptr, "About a run",
      "check the weights too, and the zeros between sections"},
     {"info", nullptr, "About a run",

@@ -1,0 +1,46 @@
+// Puts the page together; hints of whatever the pointer or the focus is on.
+
+const tip = document.getElementById("tip");
+
+function showTip(element, lines) {
+  tip.replaceChildren(...lines.filter(Boolean).map((line, index) =>
+    make(index === 0 ? "b" : "span", {}, line)));
+  tip.hidden = false;
+  const box = element.getBoundingClientRect();
+  const left = Math.max(8, Math.min(box.left, innerWidth - tip.offsetWidth - 8));
+  const below = box.bottom + 8;
+  tip.style.left = left + "px";
+  tip.style.top = (below + tip.offsetHeight < innerHeight ? below
+    : Math.max(8, box.top - tip.offsetHeight - 8)) + "px";
+}
+
+// Lines, or a function that makes them.
+function addTip(element, lines) {
+  const show = () => showTip(element, typeof lines === "function" ? lines() : lines);
+  const hide = () => { tip.hidden = true; };
+  element.addEventListener("pointerenter", show);
+  element.addEventListener("pointerleave", hide);
+  element.addEventListener("focus", show);
+  element.addEventListener("blur", hide);
+}
+
+document.addEventListener("keydown", event => {
+  if (event.key === "Escape") tip.hidden = true;
+});
+
+document.title = `${data.model} \u2013 Heddle profile`;
+document.getElementById("model").textContent = data.model;
+document.getElementById("isa").textContent = data.isa;
+const counted = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
+document.getElementById("setting").textContent =
+  `${counted(data.workers, "worker")}, ${counted(data.threads, "thread")}`;
+const main = document.getElementById("main");
+main.replaceChildren(makeTime(), makeFlame(), makeRoofline(), makeLayers(), makeKernels(),
+  make("p", {class: "aside"}, `heddle ${data.heddle}. The data of this page is what ` +
+    "--profile=FILE writes as JSON."));
+// What takes the most time, a step where there is one.
+const ran = [...data.functions].sort((a, b) => b.seconds - a.seconds);
+const first = ran.find(each => each.name !== "encode" && each.median) || ran[0];
+if (first) showFlame(first.name);
+if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+document.documentElement.dataset.opened = performance.now().toFixed(0);
