@@ -29,7 +29,7 @@ function tipOf(block, each) {
     `${formatShare((block.end - block.start) / each.median.seconds)} of the call, ` +
     `from ${formatTime(block.start)}`;
   if (block.level < 2)
-    return [block.text, span, `${block.calls.length} calls of kernels, ` +
+    return [block.text, span, `${countOf(block.calls.length, "call")} of kernels, ` +
       `${formatTime(sumOf(block.calls, call => call.seconds))} in them`];
   const {place, call} = block;
   const dims = Object.entries(each.median.dims).map(([name, size]) => `${name} ${size}`);
@@ -97,7 +97,7 @@ function makeBlock(block, index, each) {
       else if (event.key.startsWith("Arrow")) { event.preventDefault(); moveFocus(event.key, index); }
     }}, block.text);
   if (block.colour) element.style.setProperty("--hue", block.colour);
-  addTip(element, () => tipOf(block, each));
+  addTip(element, () => tipOf(block, each), document.getElementById("flame-ticks"));
   return {block, element};
 }
 
@@ -114,8 +114,7 @@ function showFlame(name) {
   document.getElementById("flame-levels").replaceChildren(...levels);
   const {dims, kernels_left_out: left} = each.median;
   document.getElementById("flame-about").textContent =
-    `${formatTime(flame.whole)}, the median of ${each.calls.toLocaleString("en")} ` +
-    `${each.calls === 1 ? "call" : "calls"}` +
+    `${formatTime(flame.whole)}, the median of ${countOf(each.calls, "call")}` +
     ` \u2013 ${Object.entries(dims).map(([dim, size]) => `${dim} ${size}`).join(", ")}` +
     (left ? `. ${left} more calls of kernels were not recorded.` : "");
   document.documentElement.dataset.flame = name;

@@ -43,10 +43,11 @@ function layersOf(each) {
   return [...layers].map(([name, places]) => ({name, places, ...addUp(places)}));
 }
 
-// "linear" of "linear_256x1536": what has one colour. Those that take the most
-// time have the first colours, and many have the last.
+// "linear" of "linear_256x1536", "candidate_logits" of "candidate_logits_256":
+// what has one colour. Those that take the most time have the first colours, and
+// all others the last.
 const mostColours = 7;
-const familyOf = name => name.match(/^[a-z]+/i)?.[0] ?? name;
+const familyOf = name => name.match(/^[a-z]+(?:_[a-z]+)*/i)?.[0] ?? name;
 const families = (() => {
   const times = new Map();
   for (const kernel of data.kernels) {

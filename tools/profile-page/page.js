@@ -2,21 +2,22 @@
 
 const tip = document.getElementById("tip");
 
-function showTip(element, lines) {
+// Beside `element`, and below `anchor`, which it must not hide.
+function showTip(element, anchor, lines) {
   tip.replaceChildren(...lines.filter(Boolean).map((line, index) =>
     make(index === 0 ? "b" : "span", {}, line)));
   tip.hidden = false;
   const box = element.getBoundingClientRect();
   const left = Math.max(8, Math.min(box.left, innerWidth - tip.offsetWidth - 8));
-  const below = box.bottom + 8;
+  const {top, bottom} = anchor.getBoundingClientRect();
   tip.style.left = left + "px";
-  tip.style.top = (below + tip.offsetHeight < innerHeight ? below
-    : Math.max(8, box.top - tip.offsetHeight - 8)) + "px";
+  tip.style.top = (bottom + 8 + tip.offsetHeight < innerHeight ? bottom + 8
+    : Math.max(8, top - tip.offsetHeight - 8)) + "px";
 }
 
 // Lines, or a function that makes them.
-function addTip(element, lines) {
-  const show = () => showTip(element, typeof lines === "function" ? lines() : lines);
+function addTip(element, lines, anchor = element) {
+  const show = () => showTip(element, anchor, typeof lines === "function" ? lines() : lines);
   const hide = () => { tip.hidden = true; };
   element.addEventListener("pointerenter", show);
   element.addEventListener("pointerleave", hide);
@@ -31,9 +32,8 @@ document.addEventListener("keydown", event => {
 document.title = `${data.model} \u2013 Heddle profile`;
 document.getElementById("model").textContent = data.model;
 document.getElementById("isa").textContent = data.isa;
-const counted = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
 document.getElementById("setting").textContent =
-  `${counted(data.workers, "worker")}, ${counted(data.threads, "thread")}`;
+  `${countOf(data.workers, "worker")}, ${countOf(data.threads, "thread")}`;
 const main = document.getElementById("main");
 main.replaceChildren(makeTime(), makeFlame(), makeRoofline(), makeLayers(), makeKernels(),
   make("p", {class: "aside"}, `heddle ${data.heddle}. The data of this page is what ` +

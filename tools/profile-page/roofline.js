@@ -73,8 +73,10 @@ function drawRoofs(scales, roofs) {
 }
 
 // Names beside the largest dots, where nothing else stands.
-function drawNames(dots) {
-  const taken = dots.map(({x, y, r}) => [x - r, y - r, x + r, y + r]);
+function drawNames(dots, roofs, scales) {
+  const taken = [...dots.map(({x, y, r}) => [x - r, y - r, x + r, y + r]),
+                 ...roofs.map(({peak}) => [scales.x(peak / scales.memory), scales.y(peak),
+                                           plot.width, scales.y(peak)])];
   const isFree = ([x0, y0, x1, y1]) => taken.every(([a0, b0, a1, b1]) =>
     x1 < a0 || a1 < x0 || y1 < b0 || b1 < y0);
   return dots.slice(0, 14).flatMap(({kernel, x, y, r}) => {
@@ -94,9 +96,9 @@ function makeRoofline() {
   const kernels = data.kernels.filter(kernel => kernel.flops && kernel.bytes && kernel.seconds)
     .map(kernel => ({...kernel, x: kernel.flops / kernel.bytes, y: kernel.flops / kernel.seconds / 1e9}));
   const about = "A dot is a kernel, as large as its time. The roof is what was measured on " +
-    `this machine with ${data.threads} ${data.threads === 1 ? "thread" : "threads"}` +
-    (data.workers > 1 ? `, a worker's share of ${data.workers}` : "") +
-    ". Bytes are counted as if each came from memory once: a dot above the slope reads " +
+    `this machine with ${countOf(data.threads, "thread")}` +
+    (data.workers > 1 ? `, a worker's share of ${data.workers}: one that runs while another ` +
+      "waits has more" : "") + ". Bytes are counted as if each came from memory once: a dot above the slope reads " +
     "from caches, which are faster.";
   if (!kernels.length)
     return makeSection("roofline", "Roofline", about,
@@ -114,7 +116,7 @@ function makeRoofline() {
     circle.style.fill = circle.style.stroke = colourOf(kernel.name);
     addTip(circle, [kernel.name, `${formatTime(kernel.seconds)}, ` +
       `${formatShare(kernel.seconds / data.entries.seconds)} of all, ` +
-      `${kernel.calls.toLocaleString("en")} calls`, ...describeWork(kernel, kernel.type),
+      countOf(kernel.calls, "call"), ...describeWork(kernel, kernel.type),
       `${kernel.x.toPrecision(3)} FLOPs a byte, ${kernel.type}`]);
     return circle;
   });
@@ -122,7 +124,7 @@ function makeRoofline() {
   return makeSection("roofline", "Roofline", about,
     make("div", {class: "plot"}, draw("svg", {viewBox: `0 0 ${plot.width} ${plot.height}`,
       role: "group", "aria-label": "Roofline"}, ...drawAxes(scales), ...drawRoofs(scales, roofs),
-      ...circles, ...drawNames(dots))),
-    without ? make("p", {class: "aside"}, `${without} ${without === 1 ? "kernel" : "kernels"} ` +
-      "without products, such as norms, stand in the table below alone.") : "");
+      ...circles, ...drawNames(dots, roofs, scales))),
+    without ? make("p", {class: "aside"}, `${countOf(without, "kernel")} ` +
+      "without products, such as norms: in the table below alone.") : "");
 }

@@ -6,6 +6,8 @@ function formatTime(seconds) {
   return (seconds * 1e9).toFixed(0) + " ns";
 }
 
+const countOf = (number, name) =>
+  `${number.toLocaleString("en")} ${name}${number === 1 ? "" : "s"}`;
 const formatShare = share => (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %";
 
 const peaks = data.peak_each_worker;
@@ -31,8 +33,8 @@ function describeWork(work, type) {
 function rateCells(work, type) {
   const cell = (amount, peak) => make("td", {class: "figure"},
     amount && work.seconds ? formatRate(amount / work.seconds / 1e9) : "",
-    amount && work.seconds && peak
-      ? make("span", {class: "share"}, formatShare(amount / work.seconds / peak)) : null);
+    make("span", {class: "share"},
+      amount && work.seconds && peak ? formatShare(amount / work.seconds / peak) : ""));
   return [cell(work.flops, type && peakOf(type)),
           cell(work.bytes, peaks.bytes_per_second),
           make("td", {class: "figure"},
@@ -126,11 +128,11 @@ function makeTime() {
       make("b", {}, each.name), make("span", {}, formatShare(share)));
     part.style.flexGrow = share;
     addTip(part, [each.name, `${formatTime(each.seconds)}, ${formatShare(share)} of all`,
-      `${each.calls.toLocaleString("en")} calls, ${formatTime(each.seconds / each.calls)} each`]);
+      `${countOf(each.calls, "call")}, ${formatTime(each.seconds / each.calls)} each`]);
     return part;
   }));
   return makeSection("time", "Where the time went",
-    `${formatTime(data.entries.seconds)} in ${data.entries.calls.toLocaleString("en")} calls ` +
-    `of ${functions.length} functions, ${formatShare(inKernels / data.entries.seconds)} of it ` +
+    `${formatTime(data.entries.seconds)} in ${countOf(data.entries.calls, "call")} ` +
+    `of ${countOf(functions.length, "function")}, ${formatShare(inKernels / data.entries.seconds)} of it ` +
     "in kernels" + (data.workers > 1 ? "; times are sums over workers." : "."), bar);
 }
