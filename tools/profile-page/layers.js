@@ -8,14 +8,14 @@ const nameless = "without a name";
 function splitName(names) {
   if (!names) return {layer: nameless, part: ""};
   const all = names.split("+");
-  const first = all[0].replace(/^model\./, "").replace(/\.weight$/, "");
+  const first = all[0].replace(/^(?:model|led)\./, "").replace(/\.weight$/, "");
   const more = all.length > 1 ? ` +${all.length - 1}` : "";
   const numbered = first.match(/^(.*?[._]l?\d+)[._](.+)$/);
   if (numbered) return {layer: numbered[1], part: numbered[2] + more};
   const path = first.split(".");
   return path.length > 2
     ? {layer: path.slice(0, -1).join("."), part: path[path.length - 1] + more}
-    : {layer: first, part: more.trim()};
+    : {layer: first, part: ""};
 }
 
 const typeOf = new Map(data.kernels.map(kernel => [kernel.name, kernel.type]));

@@ -49,19 +49,40 @@ function drawAxes(scales) {
   return parts;
 }
 
-function drawRoofs(scales, roofs) {
-  const left = 10 ** scales.x0, right = 10 ** scales.x1, floor = 10 ** scales.y0;
-  const from = Math.max(left, floor / scales.memory);
+const meet = ([a0, b0, a1, b1], [c0, d0, c1, d1]) =>
+  c0 <= a1 && a0 <= c1 && d0 <= b1 && b0 <= d1;
+const boxOf = ({x, y, r}) => [x - r, y - r, x + r, y + r];
+
+// Places all along the slope, from its lower end.
+function pointsOfSlope(scales, roofs) {
+  const from = Math.max(10 ** scales.x0, 10 ** scales.y0 / scales.memory);
   const highest = Math.max(...roofs.map(roof => roof.peak));
-  const end = Math.min(right, highest / scales.memory);
-  const parts = [draw("line", {class: "roof", x1: scales.x(from), y1: scales.y(from * scales.memory),
-    x2: scales.x(end), y2: scales.y(end * scales.memory)})];
-  const middle = Math.sqrt(from * end);
-  const slope = Math.atan2(scales.y(end * scales.memory) - scales.y(from * scales.memory),
-    scales.x(end) - scales.x(from)) * 180 / Math.PI;
-  const at = [scales.x(middle), scales.y(middle * scales.memory)];
-  parts.push(draw("text", {class: "roof-name", x: at[0], y: at[1] - 7, "text-anchor": "middle",
-    transform: `rotate(${slope} ${at[0]} ${at[1]})`}, `memory, ${formatRate(scales.memory)} GB/s`));
+  const end = Math.min(10 ** scales.x1, highest / scales.memory);
+  return Array.from({length: 101}, (_, index) => {
+    const x = from * (end / from) ** (index / 100);
+    return [scales.x(x), scales.y(x * scales.memory)];
+  });
+}
+
+// The slope, with its name where no dot is, and the flat roofs. `taken` gets
+// the boxes that they cover.
+function drawRoofs(scales, roofs, dots, taken) {
+  const right = 10 ** scales.x1;
+  const points = pointsOfSlope(scales, roofs);
+  const [x1, y1] = points[0], [x2, y2] = points[100];
+  const slope = Math.atan2(y2 - y1, x2 - x1);
+  const boxesAt = ([x, y]) => [-60, -40, -20, 0, 20, 40, 60].map(along =>
+    boxOf({x: x + along * Math.cos(slope) + 9 * Math.sin(slope),
+           y: y + along * Math.sin(slope) - 9 * Math.cos(slope), r: 9}));
+  const free = [60, 70, 50, 40, 80, 30, 20].find(index => boxesAt(points[index]).every(box =>
+    dots.every(dot => !meet(box, boxOf(dot))))) ?? 60;
+  const at = points[free];
+  taken.push(...boxesAt(at), ...points.map(([x, y]) => [x, y, x, y]),
+    ...roofs.map(({peak}) => [scales.x(peak / scales.memory), scales.y(peak), plot.width, scales.y(peak)]));
+  const parts = [draw("line", {class: "roof", x1, y1, x2, y2}),
+    draw("text", {class: "roof-name", x: at[0], y: at[1] - 7, "text-anchor": "middle",
+      transform: `rotate(${slope * 180 / Math.PI} ${at[0]} ${at[1]})`},
+      `memory, ${formatRate(scales.memory)} GB/s`)];
   for (const roof of roofs) {
     const start = Math.min(roof.peak / scales.memory, right);
     parts.push(draw("line", {class: "roof", x1: scales.x(start), x2: scales.x(right),
@@ -73,18 +94,15 @@ function drawRoofs(scales, roofs) {
 }
 
 // Names beside the largest dots, where nothing else stands.
-function drawNames(dots, roofs, scales) {
-  const taken = [...dots.map(({x, y, r}) => [x - r, y - r, x + r, y + r]),
-                 ...roofs.map(({peak}) => [scales.x(peak / scales.memory), scales.y(peak),
-                                           plot.width, scales.y(peak)])];
-  const isFree = ([x0, y0, x1, y1]) => taken.every(([a0, b0, a1, b1]) =>
-    x1 < a0 || a1 < x0 || y1 < b0 || b1 < y0);
+function drawNames(dots, taken) {
   return dots.slice(0, 14).flatMap(({kernel, x, y, r}) => {
     const length = kernel.name.length * 6.4;
     for (const [left, top] of [[x + r + 5, y - 7], [x - r - 5 - length, y - 7],
                                [x - length / 2, y - r - 18], [x - length / 2, y + r + 4]]) {
       const box = [left, top, left + length, top + 14];
-      if (left < plot.left || left + length > plot.width - plot.right || !isFree(box)) continue;
+      if (left < plot.left || left + length > plot.width - plot.right ||
+          taken.some(other => meet(box, other)))
+        continue;
       taken.push(box);
       return [draw("text", {class: "dot-name", x: left, y: top + 11}, kernel.name)];
     }
@@ -120,11 +138,13 @@ function makeRoofline() {
       `${kernel.x.toPrecision(3)} FLOPs a byte, ${kernel.type}`]);
     return circle;
   });
+  const taken = dots.map(boxOf);
+  const lines = drawRoofs(scales, roofs, dots, taken);
   const without = data.kernels.length - kernels.length;
   return makeSection("roofline", "Roofline", about,
     make("div", {class: "plot"}, draw("svg", {viewBox: `0 0 ${plot.width} ${plot.height}`,
-      role: "group", "aria-label": "Roofline"}, ...drawAxes(scales), ...drawRoofs(scales, roofs),
-      ...circles, ...drawNames(dots, roofs, scales))),
+      role: "group", "aria-label": "Roofline"}, ...drawAxes(scales), ...lines,
+      ...circles, ...drawNames(dots, taken))),
     without ? make("p", {class: "aside"}, `${countOf(without, "kernel")} ` +
       "without products, such as norms: in the table below alone.") : "");
 }
