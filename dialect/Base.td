@@ -58,6 +58,7 @@ def Transformer_Dialect : Dialect {
     | `transformer.work` | function | the function that counts a kernel's work |
     | `transformer.kernels` | module | names of the kernels that a profile counts |
     | `transformer.kernel_types` | module | what each of them multiplies: `"f32"`, `"bf16"`, `"i8"` |
+    | `transformer.layers` | module | names of the layers that kernels compute |
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",

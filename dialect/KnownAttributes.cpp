@@ -36,6 +36,7 @@ static constexpr KnownAttribute kKnownAttributes[] = {
     {kGenerationAttr, Module, Holds::Dictionary},
     {kKernelsAttr, Module, Holds::Texts},
     {kKernelTypesAttr, Module, Holds::Texts},
+    {kLayersAttr, Module, Holds::Texts},
     {kFormsAttr, Function, Holds::Texts},
     {kRoleAttr, Function, Holds::Text},
     {kDecoderAttr, Function, Holds::Text},

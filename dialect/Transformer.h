@@ -56,6 +56,7 @@ inline constexpr llvm::StringLiteral kWorkAttr = "transformer.work";
 inline constexpr llvm::StringLiteral kKernelsAttr = "transformer.kernels";
 inline constexpr llvm::StringLiteral kKernelTypesAttr =
     "transformer.kernel_types";
+inline constexpr llvm::StringLiteral kLayersAttr = "transformer.layers";
 
 /// Rows of the state of online ops: what a query remembers of its keys.
 inline constexpr int64_t kOnlineStateRows = 4;

@@ -293,18 +293,22 @@ def ProfileKernelsPass : Pass<"transformer-profile-kernels", "::mlir::ModuleOp">
     Comes in: entry points that call kernels. Kernels get the pointer to the
     `HeddleCall` as their last argument and ask around their body whether it has a
     profile; then the call is timed and counted, with the work that the kernel's
-    `transformer.work` returns, zeros where it has none. Kernels are numbered as
-    the module's `transformer.kernels` names them, which goes into the manifest.
+    `transformer.work` returns, zeros where it has none. Before it they get the
+    number of the place that calls them: a place is one call in the text of an
+    entry point, numbered through all of them. Which kernel and which layer that
+    is, by number, stands in `transformer.entry`; the module's
+    `transformer.kernels` and `transformer.layers`, the names in locations, name
+    them. All of it goes into the manifest.
 
     ```mlir
     func.func private @linear_256(%x, %w, %y) { ... }
     // becomes
-    func.func private @linear_256(%x, %w, %y, %call: !llvm.ptr)
+    func.func private @linear_256(%x, %w, %y, %place: i64, %call: !llvm.ptr)
       %start = scf.if %asked -> (i64) { llvm.call %now(%profile) ... }
       ...
       scf.if %asked {
         %flops, %bytes = func.call @linear_256.work(%x, %w, %y)
-        llvm.call %add(%profile, %kernel, %nanoseconds, %flops, %bytes)
+        llvm.call %add(%profile, %place, %nanoseconds, %flops, %bytes)
       }
     ```
   }];

@@ -53,15 +53,20 @@
 //     "entries": [{"name": "decode.step", "role": "step", "decoder": "decode",
 //        "symbol": ..., "arena_symbol": ..., "dims": ["rows", "batch"],
 //        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",
-//                       "shape": ["rows"]}, ...]}],
+//                       "shape": ["rows"]}, ...],
+//        "kernels": [0, 3],                    of each place that calls one
+//        "layers": [0, -1]}],                  and which layer it computes
 //     "libraries": ["libheddle-onednn.so"],      what the code calls
 //     "kernels": ["linear_256x1536", ...],       what a profile counts
-//     "kernel_types": ["i8", ...] }              and what each multiplies
-// "libraries", "kernels" and with them "kernel_types" may miss, and every key
-// of "generation" except "eos". dtype is "f32", "i32", "i8" or "bf16". A
-// shape's elements are numbers or names of dims; "capacity<=7" is the capacity,
-// but never more than 7. The step of such a state may have "pinned": 2, slots
-// that keep the first positions; the other 5 are a ring of the latest.
+//     "kernel_types": ["i8", ...],               and what each multiplies
+//     "layers": ["encoder_l1_self_Wq", ...] }    names of a checkpoint
+// "libraries", "kernels" and with them "kernel_types" may miss, "layers", and
+// every key of "generation" except "eos". Places that call kernels are numbered
+// through all entries, in order; -1 is a layer without a name. dtype is "f32",
+// "i32", "i8" or "bf16". A shape's elements are numbers or names of dims;
+// "capacity<=7" is the capacity, but never more than 7. The step of such a
+// state may have "pinned": 2, slots that keep the first positions; the other 5
+// are a ring of the latest.
 //
 // Entries of an encoder-decoder, by their roles, with the arguments the runtime
 // knows by name. All roles but the first are forms of a "decoder"; a form of
@@ -140,7 +145,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 6;
+inline constexpr uint32_t kVersion = 7;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;

@@ -36,9 +36,10 @@ typedef void (*HeddleParallelFor)(void *pool, int64_t count, HeddleTask task,
 struct HeddleProfile {
   /// Nanoseconds of a clock that never goes back.
   int64_t (*now)(struct HeddleProfile *profile);
-  /// Counts a call of kernel number `kernel` of the manifest.
-  void (*add)(struct HeddleProfile *profile, int64_t kernel,
-              int64_t nanoseconds, int64_t flops, int64_t bytes);
+  /// Counts a call of a kernel, which ended when `now` was asked last, at the
+  /// place number `place` of the manifest's entries.
+  void (*add)(struct HeddleProfile *profile, int64_t place, int64_t nanoseconds,
+              int64_t flops, int64_t bytes);
 };
 
 /// What one call of an entry point reads. Owned by the caller, unchanged by the

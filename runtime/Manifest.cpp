@@ -352,8 +352,24 @@ static void findCandidates(Manifest &manifest, JsonReader &reader) {
                     "', '", first->name, "' and '", entry.name, "'");
 }
 
-static Entry parseEntry(const json &value, const Manifest &manifest,
-                        Status &status) {
+/// The places of the entry that comes next.
+static void parsePlaces(Manifest &manifest, const Entry &entry,
+                        JsonReader &reader) {
+  int64_t kernelCount = int64_t(manifest.kernels.size());
+  int64_t layerCount = int64_t(manifest.layers.size());
+  auto kernels = reader.optionalIds("kernels", {0, kernelCount - 1});
+  auto layers = reader.optionalIds("layers", {-1, layerCount - 1});
+  if (kernels.size() != layers.size()) {
+    reader.fail("'", entry.name, "' has ", layers.size(), " layers of ",
+                kernels.size(), " calls of kernels");
+    return;
+  }
+  for (size_t i = 0; i < kernels.size(); ++i)
+    manifest.places.push_back(
+        {int32_t(manifest.entries.size()), kernels[i], layers[i]});
+}
+
+static Entry parseEntry(const json &value, Manifest &manifest, Status &status) {
   JsonReader reader(value, "an entry", status);
   Entry entry;
   entry.name = reader.string("name");
@@ -381,8 +397,29 @@ static Entry parseEntry(const json &value, const Manifest &manifest,
   else
     for (const json &argument : arguments)
       entry.arguments.push_back(parseArgument(argument, entry, status));
+  parsePlaces(manifest, entry, reader);
   reader.rejectOtherKeys();
   return entry;
+}
+
+static void parseKernels(Manifest &manifest, JsonReader &reader) {
+  if (reader.find("kernels"))
+    manifest.kernels = reader.strings("kernels");
+  if (!reader.find("kernel_types"))
+    manifest.kernelTypes.resize(manifest.kernels.size(), ElementType::F32);
+  else
+    for (const std::string &name : reader.strings("kernel_types")) {
+      std::optional<ElementType> type = named<ElementType>(kTypeNames, name);
+      if (!type)
+        reader.fail("has the kernel type '", name,
+                    "' (supported: f32, i32, i8, bf16)");
+      manifest.kernelTypes.push_back(type.value_or(ElementType::F32));
+    }
+  if (manifest.kernelTypes.size() != manifest.kernels.size())
+    reader.fail("has ", manifest.kernelTypes.size(), " types of ",
+                manifest.kernels.size(), " kernels");
+  if (reader.find("layers"))
+    manifest.layers = reader.strings("layers");
 }
 
 Result<Manifest> heddle::parseManifest(std::string_view text) {
@@ -421,6 +458,7 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
   manifest.tokenizer = parseTokenizer(
       JsonReader(reader.object("tokenizer"), "'tokenizer'", status), manifest);
 
+  parseKernels(manifest, reader);
   const json &entries = reader.array("entries");
   if (entries.size() > kMaxEntries)
     reader.fail("has ", entries.size(), " entries, expected at most ",
@@ -435,21 +473,6 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
     if (library != kOneDnnLibrary)
       reader.fail("needs the library '", library,
                   "' (supported: ", kOneDnnLibrary, ")");
-  if (reader.find("kernels"))
-    manifest.kernels = reader.strings("kernels");
-  if (!reader.find("kernel_types"))
-    manifest.kernelTypes.resize(manifest.kernels.size(), ElementType::F32);
-  else
-    for (const std::string &name : reader.strings("kernel_types")) {
-      std::optional<ElementType> type = named<ElementType>(kTypeNames, name);
-      if (!type)
-        reader.fail("has the kernel type '", name,
-                    "' (supported: f32, i32, i8, bf16)");
-      manifest.kernelTypes.push_back(type.value_or(ElementType::F32));
-    }
-  if (manifest.kernelTypes.size() != manifest.kernels.size())
-    reader.fail("has ", manifest.kernelTypes.size(), " types of ",
-                manifest.kernels.size(), " kernels");
   if (!status.ok())
     return Status::error("manifest: ", status.message());
   return manifest;

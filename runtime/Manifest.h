@@ -116,6 +116,14 @@ struct Entry {
   const Argument *argument(std::string_view name, ArgumentKind kind) const;
 };
 
+/// A place in an entry that calls a kernel; all three are numbers of the
+/// manifest's lists, and `layer` is -1 for one without a name.
+struct KernelPlace {
+  int32_t entry;
+  int32_t kernel;
+  int32_t layer;
+};
+
 /// When a beam search is over for a sentence that has as many finished
 /// hypotheses as beams: at once; when the best running one, at its present
 /// length, is no better than the worst finished one; or when it could not
@@ -211,6 +219,10 @@ struct Manifest {
   /// Names of what a profile counts, and what each of them multiplies.
   std::vector<std::string> kernels;
   std::vector<ElementType> kernelTypes;
+  /// Names of the layers that kernels compute.
+  std::vector<std::string> layers;
+  /// By the numbers that code counts with.
+  std::vector<KernelPlace> places;
 
   const Entry *entry(std::string_view name) const;
   /// The one that has a role, of a decoder over candidates or the vocabulary;

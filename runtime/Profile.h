@@ -1,13 +1,15 @@
 //===- Profile.h - How long kernels take ------------------------*- C++ -*-===//
 //
 // The HeddleProfile of KernelAbi.h: compiled code adds to it what each call of
-// a kernel took and had to do.
+// a kernel took and had to do, at the place that calls it. A place is of one
+// kernel and of one layer.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_RUNTIME_PROFILE_H
 #define HEDDLE_RUNTIME_PROFILE_H
 
+#include "runtime/EntryTrace.h"
 #include "runtime/KernelAbi.h"
 #include "runtime/Manifest.h"
 
@@ -16,7 +18,7 @@
 
 namespace heddle {
 
-/// The calls of a kernel taken together.
+/// Calls taken together.
 struct KernelCount {
   int64_t calls = 0;
   int64_t nanoseconds = 0;
@@ -26,24 +28,41 @@ struct KernelCount {
 };
 
 /// What one session did. Not thread-safe; entry points have a pointer to it
-/// while they run.
+/// while they run. Counting allocates nothing.
 class Profile : public HeddleProfile {
 public:
+  /// `manifest` is borrowed.
   explicit Profile(const Manifest &manifest);
   Profile(const Profile &) = delete;
   Profile &operator=(const Profile &) = delete;
 
-  /// One a kernel, in the manifest's order.
-  const std::vector<KernelCount> &kernels() const { return counts; }
-  /// All calls of entry points, kernels included.
-  const KernelCount &entries() const { return whole; }
-  void addEntry(int64_t nanoseconds);
-  /// Adds the counts of another session of the same model.
+  /// One a place, in the manifest's order.
+  const std::vector<KernelCount> &places() const { return counts; }
+  /// One a kernel: its places together.
+  std::vector<KernelCount> kernels() const;
+  /// All calls of an entry point, kernels included; of the manifest's number.
+  const KernelCount &entry(size_t number) const { return whole[number]; }
+  const EntryTrace &trace(size_t number) const { return traces[number]; }
+  /// All calls of all entry points.
+  KernelCount entries() const;
+  /// An entry ran, from `start` to `end` of the clock, in which all kernels
+  /// were called that were counted since the last one.
+  void addEntry(size_t number, const int64_t *dims, int64_t start, int64_t end);
+  /// Adds the counts of another session of the same model. Allocates.
   void merge(const Profile &other);
 
 private:
+  void addKernel(int64_t place, KernelCount count);
+
+  const Manifest &manifest;
   std::vector<KernelCount> counts;
-  KernelCount whole;
+  std::vector<KernelCount> whole;
+  std::vector<EntryTrace> traces;
+  /// What the clock said last.
+  int64_t latest = 0;
+  /// The kernels of the entry that runs, and how many more there were.
+  std::vector<TracedKernel> running;
+  int64_t left = 0;
 };
 
 } // namespace heddle

@@ -412,7 +412,8 @@ void Session::call(Binding &binding) {
     binding.entry->run(&call);
   }
   if (profile)
-    profile->addEntry(profile->now(profile) - start);
+    profile->addEntry(size_t(&entry - model.manifest().entries.data()),
+                      binding.dims.data(), start, profile->now(profile));
 }
 
 void Session::runFull() { call(decode); }

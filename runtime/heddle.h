@@ -394,7 +394,8 @@ typedef enum heddle_profile_form {
 } heddle_profile_form;
 
 /* What each kernel did since the session began or its "profile" was set, beside
-   the peaks of this machine, which the first call takes a second to measure. */
+   the peaks of this machine, which the first call takes a second to measure.
+   JSON has layers and one call of each function, too. */
 heddle_status heddle_session_profile(heddle_session *session,
                                      heddle_profile_form form, char **text);
 

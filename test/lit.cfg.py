@@ -45,11 +45,11 @@ if os.path.exists(
 ):
     config.available_features.add("onednn")
 
-# The explorer's page is clicked through where a browser is.
+# Pages are clicked through where a browser is.
 if shutil.which("chromium"):
     config.available_features.add("chromium")
 else:
-    lit_config.note("no chromium: the explorer's page is not clicked through")
+    lit_config.note("no chromium: pages are not clicked through")
 
 # What the tests of test/project read is absent from a source archive.
 if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):

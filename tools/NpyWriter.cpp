@@ -8,13 +8,12 @@
 
 #include "tools/NpyWriter.h"
 
+#include "tools/WholeFile.h"
+
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <limits>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -42,19 +41,11 @@ Result<NpyWriter> NpyWriter::create(const std::string &path,
         elements > std::numeric_limits<int64_t>::max() / 8)
       return Status::error("cannot write '", path, "': an array of ", shape[0],
                            " x ", shape[1], " x ", shape[2], " is too large");
-  struct stat info;
-  if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
-    return Status::error("cannot write '", path, "': it is not a regular file");
-  std::string temporary = path + ".XXXXXX";
-  int file = mkostemp(temporary.data(), O_CLOEXEC);
-  if (file < 0)
-    return Status::error("cannot write '", path, "': ", strerror(errno));
-  // mkostemp's files are private; this one gets what the user's mask gives.
-  mode_t mask = umask(0);
-  umask(mask);
-  fchmod(file, 0666 & ~mask);
-
-  NpyWriter writer(path, std::move(temporary), file, shape);
+  std::string temporary;
+  Result<int> file = createTemporary(path, temporary);
+  if (!file.ok())
+    return file.status();
+  NpyWriter writer(path, std::move(temporary), *file, shape);
   std::string header = headerFor(shape);
   if (Status status = writer.writeAt(0, header.data(), header.size());
       !status.ok())

@@ -89,6 +89,9 @@ struct RowWriter {
   static int take(void *context, size_t input, size_t first, size_t rows,
                   const float *values, size_t) {
     auto *self = static_cast<RowWriter *>(context);
+    // Another worker's rows may come before all workers have stopped.
+    if (!self->failure.ok())
+      return 1;
     self->failure = self->writer.write(int64_t(self->firstLine + input),
                                        int64_t(first), values, int64_t(rows));
     return !self->failure.ok();

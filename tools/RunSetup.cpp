@@ -3,6 +3,8 @@
 #include "tools/RunSetup.h"
 
 #include "tools/LineReader.h"
+#include "tools/ProfilePage.h"
+#include "tools/WholeFile.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -71,6 +73,12 @@ static Result<std::string> profileOf(const Run &run, heddle_profile_form form) {
   return std::string(text);
 }
 
+static bool isPage(const std::string &path) {
+  static constexpr std::string_view kEnding = ".html";
+  return path.size() > kEnding.size() &&
+         path.compare(path.size() - kEnding.size(), kEnding.npos, kEnding) == 0;
+}
+
 Status heddle::reportRun(const Run &run, const RunOptions &options) {
   if (!options.profile)
     return Status::success();
@@ -81,5 +89,9 @@ Status heddle::reportRun(const Run &run, const RunOptions &options) {
   if (options.profile->empty())
     return Status::success();
   Result<std::string> json = profileOf(run, HEDDLE_PROFILE_JSON);
-  return json.ok() ? writeText(*options.profile, *json) : json.status();
+  if (!json.ok())
+    return json.status();
+  return isPage(*options.profile)
+             ? writeWholeFile(*options.profile, makeProfilePage(*json))
+             : writeText(*options.profile, *json);
 }

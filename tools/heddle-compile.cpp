@@ -116,8 +116,7 @@ static llvm::Error compile(const CompileOptions &options) {
   report.readModule(*model->module);
   std::vector<FusionTotal> fusions = listFusions(options);
   Exploration exploration;
-  if (explores || options.emit == Emit::LLVM)
-    nameLayers(*model->module);
+  nameLayers(*model->module);
   if (llvm::Error error = compileModel(options, fusions, *model,
                                        explores ? &exploration : nullptr))
     return error;

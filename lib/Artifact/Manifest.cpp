@@ -270,6 +270,8 @@ Expected<std::string> buildManifest(ModuleOp module, ManifestContext context) {
     manifest["kernels"] = *toJson(kernels);
   if (Attribute types = module->getAttr(kKernelTypesAttr))
     manifest["kernel_types"] = *toJson(types);
+  if (Attribute layers = module->getAttr(kLayersAttr))
+    manifest["layers"] = *toJson(layers);
   return formatv("{0:2}\n", json::Value(std::move(manifest))).str();
 }
 

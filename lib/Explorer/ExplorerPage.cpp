@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Explorer/Exploration.h"
-#include "lib/Explorer/PageParts.h"
+#include "lib/Explorer/PageText.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -60,12 +60,6 @@ static std::string toScriptText(json::Value value) {
   return safe;
 }
 
-static std::string fillIn(llvm::StringRef page, llvm::StringRef mark,
-                          llvm::StringRef text) {
-  auto [before, behind] = page.split(mark);
-  return (before + text + behind).str();
-}
-
 std::string Exploration::write(llvm::ArrayRef<FusionRemark> remarks) const {
   json::Object data{{"model", json::fixUTF8(title.model)},
                     {"level", title.level},
@@ -104,8 +98,6 @@ std::string Exploration::write(llvm::ArrayRef<FusionRemark> remarks) const {
   data["remarks"] = std::move(said);
   data["layers"] = std::move(rows);
 
-  // The data last: nothing is looked for in what comes from files.
-  std::string page = fillIn(kPageHtml, "/* page.css */", kPageCss);
-  page = fillIn(page, "/* page.js */", kPageJs);
-  return fillIn(page, "/* data */", toScriptText(std::move(data)));
+  auto [before, behind] = kPageText.split("/* data */");
+  return (before + toScriptText(std::move(data)) + behind).str();
 }

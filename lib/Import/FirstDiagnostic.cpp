@@ -19,7 +19,7 @@ static std::string format(Diagnostic &diagnostic) {
   std::string text;
   raw_string_ostream stream(text);
   Location location = diagnostic.getLocation();
-  if (auto file = dyn_cast<FileLineColLoc>(location))
+  if (auto file = location->findInstanceOf<FileLineColLoc>())
     stream << file.getFilename().getValue() << ":" << file.getLine() << ":"
            << file.getColumn() << ": ";
   else if (auto name = location->findInstanceOf<NameLoc>())

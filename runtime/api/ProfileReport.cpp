@@ -12,17 +12,17 @@
 #include <numeric>
 
 using namespace heddle;
+using nlohmann::json;
 
 /// The kernels that were called, the longest first.
-static std::vector<size_t> byTime(const Profile &profile) {
-  std::vector<size_t> order(profile.kernels().size());
+static std::vector<size_t> byTime(const std::vector<KernelCount> &counts) {
+  std::vector<size_t> order(counts.size());
   std::iota(order.begin(), order.end(), 0);
-  auto count = [&](size_t i) { return profile.kernels()[i]; };
   order.erase(std::remove_if(order.begin(), order.end(),
-                             [&](size_t i) { return count(i).calls == 0; }),
+                             [&](size_t i) { return counts[i].calls == 0; }),
               order.end());
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    int64_t ofA = count(a).nanoseconds, ofB = count(b).nanoseconds;
+    int64_t ofA = counts[a].nanoseconds, ofB = counts[b].nanoseconds;
     return ofA != ofB ? ofA > ofB : a < b;
   });
   return order;
@@ -53,7 +53,8 @@ static double peakOf(ElementType type, const MachinePeaks &peaks) {
 std::string heddle::describeProfile(const Model &model, const Profile &profile,
                                     const ProfileSetting &setting) {
   const std::vector<std::string> &names = model.manifest().kernels;
-  std::vector<size_t> order = byTime(profile);
+  std::vector<KernelCount> kernels = profile.kernels();
+  std::vector<size_t> order = byTime(kernels);
   size_t width = sizeof("between them");
   for (size_t i : order)
     width = std::max(width, names[i].size());
@@ -76,8 +77,8 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
           "     calls         ms    time GFLOP/s   peak    GB/s   peak\n";
   KernelCount rest = profile.entries();
   for (size_t i : order) {
-    addRow(names[i], profile.kernels()[i], model.manifest().kernelTypes[i]);
-    rest.nanoseconds -= profile.kernels()[i].nanoseconds;
+    addRow(names[i], kernels[i], model.manifest().kernelTypes[i]);
+    rest.nanoseconds -= kernels[i].nanoseconds;
   }
   addRow("between them", rest, ElementType::F32);
   if (names.empty())
@@ -97,23 +98,96 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
   return text + last;
 }
 
+static double inSeconds(int64_t nanoseconds) {
+  return double(nanoseconds) / 1e9;
+}
+
+/// What all calls did, as the keys of an object.
+static json toJson(const KernelCount &count) {
+  return {{"calls", count.calls},
+          {"seconds", inSeconds(count.nanoseconds)},
+          {"flops", count.flops},
+          {"bytes", count.bytes}};
+}
+
+static json kernelsAsJson(const Manifest &manifest, const Profile &profile) {
+  std::vector<KernelCount> counts = profile.kernels();
+  json kernels = json::array();
+  for (size_t i : byTime(counts)) {
+    json kernel = toJson(counts[i]);
+    kernel["name"] = manifest.kernels[i];
+    kernel["type"] = nameOf(manifest.kernelTypes[i]);
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+/// The places of an entry where a kernel was called. `numbers` gets which of
+/// them each place of the manifest is.
+static json placesAsJson(const Manifest &manifest, const Profile &profile,
+                         size_t entry, std::vector<size_t> &numbers) {
+  json places = json::array();
+  for (size_t i = 0; i < manifest.places.size(); ++i) {
+    const KernelPlace &place = manifest.places[i];
+    if (size_t(place.entry) != entry || profile.places()[i].calls == 0)
+      continue;
+    numbers[i] = places.size();
+    json object = toJson(profile.places()[i]);
+    object["kernel"] = manifest.kernels[size_t(place.kernel)];
+    object["layer"] = place.layer < 0
+                          ? json(nullptr)
+                          : json(manifest.layers[size_t(place.layer)]);
+    places.push_back(std::move(object));
+  }
+  return places;
+}
+
+/// The call of an entry that took the median of time.
+static json medianAsJson(const Entry &entry, const EntryTrace::Call &median,
+                         const std::vector<size_t> &numbers) {
+  json dims = json::object(), kernels = json::array();
+  for (size_t i = 0; i < entry.dims.size(); ++i)
+    dims[nameOf(entry.dims[i])] = median.dims[i];
+  for (const TracedKernel &kernel : median.kernels)
+    kernels.push_back({{"place", numbers[size_t(kernel.place)]},
+                       {"start", inSeconds(kernel.start)},
+                       {"seconds", inSeconds(kernel.nanoseconds)},
+                       {"flops", kernel.flops},
+                       {"bytes", kernel.bytes}});
+  return {{"dims", std::move(dims)},
+          {"seconds", inSeconds(median.nanoseconds)},
+          {"kernels", std::move(kernels)},
+          {"kernels_left_out", median.left}};
+}
+
+static json functionsAsJson(const Manifest &manifest, const Profile &profile) {
+  json functions = json::array();
+  std::vector<size_t> numbers(manifest.places.size());
+  for (size_t i = 0; i < manifest.entries.size(); ++i) {
+    const KernelCount &count = profile.entry(i);
+    if (count.calls == 0)
+      continue;
+    const Entry &entry = manifest.entries[i];
+    json function = {{"name", entry.name},
+                     {"calls", count.calls},
+                     {"seconds", inSeconds(count.nanoseconds)},
+                     {"places", placesAsJson(manifest, profile, i, numbers)}};
+    if (!profile.trace(i).empty())
+      function["median"] =
+          medianAsJson(entry, profile.trace(i).median(), numbers);
+    functions.push_back(std::move(function));
+  }
+  return functions;
+}
+
 std::string heddle::profileAsJson(const Model &model, const Profile &profile,
                                   const ProfileSetting &setting) {
-  auto seconds = [](const KernelCount &count) {
-    return double(count.nanoseconds) / 1e9;
-  };
-  nlohmann::json kernels = nlohmann::json::array();
-  for (size_t i : byTime(profile)) {
-    const KernelCount &count = profile.kernels()[i];
-    kernels.push_back({{"name", model.manifest().kernels[i]},
-                       {"type", nameOf(model.manifest().kernelTypes[i])},
-                       {"calls", count.calls},
-                       {"seconds", seconds(count)},
-                       {"flops", count.flops},
-                       {"bytes", count.bytes}});
-  }
+  const Manifest &manifest = model.manifest();
   MachinePeaks peaks = setting.peaksEach();
-  nlohmann::json report = {
+  KernelCount entries = profile.entries();
+  json report = {
+      {"heddle", manifest.compilerVersion},
+      {"model", manifest.modelName},
       {"isa", model.isa()},
       {"workers", setting.workers},
       {"threads", setting.threads},
@@ -123,12 +197,12 @@ std::string heddle::profileAsJson(const Model &model, const Profile &profile,
         {"int8_ops_per_second", peaks.int8Gigaops * 1e9},
         {"bytes_per_second", peaks.gigabytes * 1e9}}},
       {"entries",
-       {{"calls", profile.entries().calls},
-        {"seconds", seconds(profile.entries())}}},
-      {"kernels", std::move(kernels)}};
+       {{"calls", entries.calls}, {"seconds", inSeconds(entries.nanoseconds)}}},
+      {"kernels", kernelsAsJson(manifest, profile)},
+      {"functions", functionsAsJson(manifest, profile)}};
   // Names come from a file and need not be UTF-8.
   return report.dump(2, ' ', /*ensure_ascii=*/false,
-                     nlohmann::json::error_handler_t::replace) +
+                     json::error_handler_t::replace) +
          "\n";
 }
 

@@ -37,7 +37,9 @@ struct ProfileSetting {
 std::string describeProfile(const Model &model, const Profile &profile,
                             const ProfileSetting &setting);
 
-/// The same as JSON, in seconds, flops and bytes.
+/// The same as JSON, in seconds, flops and bytes, and beside it of each entry
+/// point that ran: its places with their layers, and when the call of median
+/// time called which kernel.
 std::string profileAsJson(const Model &model, const Profile &profile,
                           const ProfileSetting &setting);
 

@@ -166,13 +166,13 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
   // Of another version nothing but the number is believed.
   bytes.resize(64);
   std::fill(bytes.begin() + 12, bytes.end(), 'x');
-  header(bytes).version = 7;
+  header(bytes).version = 8;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 7 but this runtime reads version 6: it "
+            "'F' has format version 8 but this runtime reads version 7: it "
             "needs a newer runtime");
-  header(bytes).version = 5;
+  header(bytes).version = 6;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 5 but this runtime reads version 6: its "
+            "'F' has format version 6 but this runtime reads version 7: its "
             "model must be compiled again");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;

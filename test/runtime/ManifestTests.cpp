@@ -60,6 +60,12 @@ TEST(ManifestTest, reads_every_key) {
   EXPECT_EQ(manifest->options[0].second, "test");
   EXPECT_EQ(manifest->kernels,
             (std::vector<std::string>{"step", "shortlist_step", "unused"}));
+  EXPECT_EQ(manifest->layers,
+            (std::vector<std::string>{"toy.step", "toy.shortlist"}));
+  ASSERT_EQ(manifest->places.size(), 2u);
+  EXPECT_EQ(manifest->places[1].entry, 5);
+  EXPECT_EQ(manifest->places[1].kernel, 1);
+  EXPECT_EQ(manifest->places[1].layer, 1);
   EXPECT_EQ(manifest->sourceVocabulary, 9);
   EXPECT_EQ(manifest->targetVocabulary, 11);
   const Generation &generation = manifest->generation;
@@ -253,6 +259,15 @@ TEST(ManifestTest, entries) {
               m["entries"][0]["arguments"][1]["name"] = "ids";
             }),
             "manifest: an argument of entry 'encode' repeats the input 'ids'");
+  EXPECT_EQ(messageWith([](json &m) { m["entries"][3]["kernels"] = {3}; }),
+            "manifest: an entry has 3 in 'kernels', expected an id from 0 to "
+            "2");
+  EXPECT_EQ(messageWith([](json &m) { m["entries"][3]["layers"] = {2}; }),
+            "manifest: an entry has 2 in 'layers', expected an id from -1 to "
+            "1");
+  EXPECT_EQ(messageWith([](json &m) { m["entries"][3]["layers"] = {0, -1}; }),
+            "manifest: an entry 'decode.step' has 2 layers of 1 calls of "
+            "kernels");
   auto addOne = [](json &m) {
     m["entries"].push_back(m["entries"][3]);
     m["entries"].back()["name"] = "other.step";

@@ -8,6 +8,9 @@
 #include "RunToolTest.h"
 #include "runtime/api/ProfileReport.h"
 
+#include <cstring>
+#include <filesystem>
+
 using namespace heddle;
 using namespace heddle::test;
 using nlohmann::json;
@@ -24,6 +27,20 @@ protected:
                                   toyCandidates(source))
                             .size());
     return tokens;
+  }
+
+  /// A call of decode.step.
+  static void addSteps(Profile &profile, int64_t nanoseconds) {
+    int64_t dims[] = {/*rows=*/4, /*batch=*/2, /*capacity=*/12};
+    profile.addEntry(/*number=*/3, dims, 0, nanoseconds);
+  }
+
+  /// The JSON in the page of a file.
+  json readPage(const std::string &file) {
+    std::string page = read(file), begin = "id=\"data\">";
+    EXPECT_EQ(page.find("<!doctype html>"), 0u);
+    size_t from = page.find(begin) + begin.size();
+    return json::parse(page.substr(from, page.find("</script>", from) - from));
   }
 };
 
@@ -65,6 +82,79 @@ TEST_F(RunProfileTest, table_and_json) {
   }
 }
 
+TEST_F(RunProfileTest, layers_and_functions) {
+  EXPECT_EQ(run("toy --ids --workers 2 --batch 4 --profile=p.json",
+                idLines(toySources(50)))
+                .exitCode,
+            0);
+  json report = json::parse(read("p.json"));
+  EXPECT_EQ(report["model"], "toy");
+  double seconds = 0;
+  int64_t calls = 0;
+  std::vector<std::string> names;
+  for (const json &function : report["functions"]) {
+    names.push_back(function["name"]);
+    seconds += double(function["seconds"]);
+    calls += int64_t(function["calls"]);
+    const json &median = function["median"];
+    EXPECT_GT(median["seconds"], 0);
+    EXPECT_LE(median["seconds"], function["seconds"]);
+    EXPECT_EQ(median["kernels_left_out"], 0);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"encode", "shortlist.prepare",
+                                             "shortlist.step"}));
+  EXPECT_EQ(calls, report["entries"]["calls"]);
+  EXPECT_NEAR(seconds, report["entries"]["seconds"], 1e-9);
+
+  // The one kernel is called at one place.
+  const json &step = report["functions"][2];
+  ASSERT_EQ(step["places"].size(), 1u);
+  const json &place = step["places"][0], &kernel = report["kernels"][0];
+  EXPECT_EQ(place["layer"], "toy.shortlist");
+  EXPECT_EQ(place["kernel"], kernel["name"]);
+  for (const char *key : {"calls", "seconds", "flops", "bytes"})
+    EXPECT_EQ(place[key], kernel[key]) << key;
+  const json &median = step["median"];
+  EXPECT_EQ(median["dims"].size(), 4u);
+  int64_t rows = median["dims"]["rows"];
+  EXPECT_GE(rows, 1);
+  ASSERT_EQ(median["kernels"].size(), 1u);
+  const json &called = median["kernels"][0];
+  EXPECT_EQ(called["place"], 0);
+  EXPECT_EQ(called["flops"], rows);
+  EXPECT_GE(called["start"], 0);
+  EXPECT_LE(double(called["start"]) + double(called["seconds"]),
+            double(median["seconds"]) + 1e-9);
+}
+
+TEST_F(RunProfileTest, page) {
+  std::vector<Ids> sources = toySources(10);
+  Outcome outcome = run("toy --ids --profile=p.html", idLines(sources));
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output, answers(sources, true));
+  // The table is there, too.
+  EXPECT_EQ(outcome.errors.find("kernel"), 0u);
+  std::string page = read("p.html");
+  for (const char *absent : {"/* data */", "/* page.css */", "/* page.js */",
+                             "<!-- ", "@import", "src=", "https://"})
+    EXPECT_EQ(page.find(absent), std::string::npos) << absent;
+  json report = readPage("p.html");
+  EXPECT_EQ(report["kernels"][0]["flops"], countTokens(sources));
+  EXPECT_EQ(report["functions"].size(), 3u);
+}
+
+TEST_F(RunProfileTest, page_of_names_that_look_like_html) {
+  json manifest = toyManifest();
+  std::string evil = "</script><!--<b>";
+  manifest["model"]["name"] = manifest["layers"][1] = evil;
+  write("evil", toyArtifact(manifest).build());
+  EXPECT_EQ(run("evil --ids --profile=p.html 1").exitCode, 0);
+  EXPECT_EQ(read("p.html").find("<b>"), std::string::npos);
+  json report = readPage("p.html");
+  EXPECT_EQ(report["model"], evil);
+  EXPECT_EQ(report["functions"][2]["places"][0]["layer"], evil);
+}
+
 TEST_F(RunProfileTest, idle_workers_share_nothing) {
   EXPECT_EQ(run("toy --ids --workers 3 --profile=p.json 1").exitCode, 0);
   json report = json::parse(read("p.json"));
@@ -79,7 +169,7 @@ TEST_F(RunProfileTest, several_workers_share_the_peaks) {
   Profile profile(model->manifest());
   for (int worker = 0; worker < 2; ++worker) {
     profile.add(&profile, 0, 1'000'000'000, 25'000'000'000, 4'000'000'000);
-    profile.addEntry(1'000'000'000);
+    addSteps(profile, 1'000'000'000);
   }
   ProfileSetting setting{/*workers=*/2, /*threads=*/4, {100, 300, 400, 10}};
   std::string table = describeProfile(*model, profile, setting);
@@ -114,7 +204,7 @@ TEST_F(RunProfileTest, short_types_have_peaks_of_their_own) {
     ASSERT_TRUE(model.ok()) << model.status().message();
     Profile profile(model->manifest());
     profile.add(&profile, 0, 1'000'000'000, 200'000'000'000, 4'000'000'000);
-    profile.addEntry(1'000'000'000);
+    addSteps(profile, 1'000'000'000);
     std::string table =
         describeProfile(*model, profile, {1, 1, {100, 300, 400, 10}});
     EXPECT_NE(table.find(row), std::string::npos) << table;
@@ -132,12 +222,15 @@ TEST_F(RunProfileTest, short_types_have_peaks_of_their_own) {
 TEST_F(RunProfileTest, without_kernels) {
   json manifest = toyManifest();
   manifest["kernels"] = json::array();
+  for (json &entry : manifest["entries"])
+    for (const char *key : {"kernels", "layers"})
+      entry.erase(key);
   std::string bytes = toyArtifact(manifest).build();
   write("reference", bytes);
   Result<Model> model = Model::load(folder + "/reference");
   ASSERT_TRUE(model.ok()) << model.status().message();
   Profile profile(model->manifest());
-  profile.addEntry(5'000'000);
+  addSteps(profile, 5'000'000);
   EXPECT_NE(describeProfile(*model, profile, {1, 1, {100, 300, 400, 10}})
                 .find("the reference lowering has no kernels: its loops are "
                       "not told apart\npeaks of 1 thread, x86-64-v3: "),
@@ -160,6 +253,21 @@ TEST_F(RunProfileTest, failures) {
   EXPECT_NE(outcome.errors.find("heddle-run: error: cannot write 'no/p.json': "
                                 "No such file or directory"),
             std::string::npos);
+  std::filesystem::create_directory(folder + "/folder.html");
+  for (const char *sentence : {"'no/p.html': No such file or directory",
+                               "'folder.html': it is not a regular file"}) {
+    std::string file(sentence + 1, strchr(sentence + 1, '\''));
+    outcome = run("toy --ids --profile=" + file + " 1");
+    EXPECT_EQ(outcome.exitCode, 1);
+    EXPECT_NE(outcome.errors.find(std::string("\nheddle-run: error: cannot "
+                                              "write ") +
+                                  sentence + "\n"),
+              std::string::npos)
+        << outcome.errors;
+  }
+  // Nothing that was written on the way is left.
+  for (const auto &file : std::filesystem::directory_iterator(folder))
+    EXPECT_EQ(file.path().string().find(".html."), std::string::npos);
   // A run that fails has no profile.
   expectUsageError("toy --ids --profile= 1",
                    "--profile has an empty value, expected a file");

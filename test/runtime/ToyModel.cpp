@@ -33,6 +33,7 @@ json heddle::test::toyManifest() {
     "generation": {"start": -1, "eos": [0], "pad": 5, "max_length": 12},
     "tokenizer": {"kind": "none"},
     "kernels": ["step", "shortlist_step", "unused"],
+    "layers": ["toy.step", "toy.shortlist"],
     "entries": [
       {"name": "encode", "role": "encode", "symbol": "encode",
        "arena_symbol": "encode_arena",
@@ -66,6 +67,7 @@ json heddle::test::toyManifest() {
          "shape": ["batch", 3]}]},
       {"name": "decode.step", "role": "step", "decoder": "decode",
        "symbol": "step", "arena_symbol": "step_arena",
+       "kernels": [0], "layers": [0],
        "dims": ["rows", "batch", "capacity"], "arguments": [
         {"name": "history", "kind": "state", "dtype": "i32",
          "shape": ["rows", "capacity"]},
@@ -97,7 +99,7 @@ json heddle::test::toyManifest() {
         {"name": "gathered", "kind": "output", "dtype": "i32",
          "shape": ["batch", "shortlist"]}]},
       {"name": "shortlist.step", "role": "step", "decoder": "shortlist",
-       "symbol": "shortlist_step",
+       "symbol": "shortlist_step", "kernels": [1], "layers": [1],
        "arena_symbol": "shortlist_step_arena",
        "dims": ["rows", "batch", "capacity", "shortlist"], "arguments": [
         {"name": "ids", "kind": "input", "dtype": "i32", "shape": ["rows"]},

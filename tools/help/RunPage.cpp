@@ -29,7 +29,7 @@ static std::vector<Flag> getOwnFlags() {
       {"--profile", "FILE", kAbout,
        "say at the end, on standard error, how long each kernel took and how "
        "close it came to this machine's peaks, which takes a second to "
-       "measure; FILE gets the same as JSON",
+       "measure; FILE gets the same as JSON, FILE.html a page with layers, too",
        /*isValueOptional=*/true},
       {"--verify", "", kAbout,
        "check the weights too, and the zeros between sections"},

@@ -5,18 +5,6 @@ function escapeText(text) {
   return text.replace(/[&<>"']/g, c => "&#" + c.charCodeAt(0) + ";");
 }
 
-// An element; children are elements or texts, which are never HTML.
-function make(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {}))
-    if (name === "html") element.innerHTML = value;
-    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== undefined && value !== null && value !== false)
-      element.setAttribute(name, value === true ? "" : value);
-  element.append(...children.flat().filter(child => child !== null));
-  return element;
-}
-
 const irTokens = new RegExp([
   /(?<string>"(?:[^"\\]|\\.)*")/, /(?<comment>\/\/.*$)/,
   /(?<symbol>@(?:"(?:[^"\\]|\\.)*"|[\w$.-]+))/, /(?<value>%[\w$.#-]+)/,

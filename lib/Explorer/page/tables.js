@@ -1,32 +1,5 @@
 // What layers have and do, and what masks look like.
 
-function formatCount(number) {
-  if (number === null || number === undefined) return "\u2013";
-  for (const [size, unit] of [[1e12, " T"], [1e9, " G"], [1e6, " M"], [1e4, " k"]])
-    if (number >= size)
-      return (number / (size === 1e4 ? 1e3 : size)).toPrecision(3) + unit;
-  return number.toLocaleString("en");
-}
-
-function formatBytes(number) {
-  if (number === null || number === undefined) return "\u2013";
-  for (const [size, unit] of [[1 << 30, "GiB"], [1 << 20, "MiB"], [1 << 10, "KiB"]])
-    if (number >= size) return (number / size).toPrecision(3) + " " + unit;
-  return number + " B";
-}
-
-function makeBar(share, text) {
-  const cell = make("td", {class: "figure"});
-  const bar = make("span", {class: "bar"});
-  bar.style.width = Math.round(share * 100) + "%";
-  cell.append(bar, make("span", {}, text));
-  return cell;
-}
-
-function sumOf(rows, figure) {
-  return rows.reduce((sum, row) => sum + (figure(row) || 0), 0);
-}
-
 function makeLayerRows(symbol, rows, at) {
   const flops = row => row.flops[at], bytes = row => row.bytes[at];
   const mostFlops = Math.max(1, ...rows.map(row => flops(row) || 0));

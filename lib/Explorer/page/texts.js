@@ -1,10 +1,6 @@
 // The texts of functions: inflated when they are looked at, and their values
 // numbered again.
 
-"use strict";
-
-const data = JSON.parse(document.getElementById("data").textContent);
-
 // A function behind a pass: its symbol's name and the number of its text.
 for (const pass of data.passes) {
   pass.texts = new Map();
