@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ImportContext.h"
 #include "ScratchFolder.h"
 #include "lib/Import/ImportModel.h"
-#include "mlir/IR/MLIRContext.h"
 
 using namespace heddle;
 
@@ -21,8 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }();
   (void)linked;
   folder.write("config.json", {reinterpret_cast<const char *>(data), size});
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  auto model = importHuggingFaceFolder(folder.path(), context, {});
+  auto model =
+      importHuggingFaceFolder(folder.path(), fuzz::importContext(), {});
   if (!model)
     llvm::consumeError(model.takeError());
   return 0;
