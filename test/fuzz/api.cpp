@@ -11,6 +11,7 @@
 #include "ScratchFolder.h"
 #include "runtime/heddle.h"
 
+#include <cstdio>
 #include <vector>
 
 using namespace heddle;
@@ -50,8 +51,10 @@ private:
           "toy",
           test::toyArtifact(test::withBestStep(test::toyManifest())).build());
       heddle_model *model = nullptr;
-      if (heddle_model_load(path.c_str(), 0, &model) != HEDDLE_OK)
+      if (heddle_model_load(path.c_str(), 0, &model) != HEDDLE_OK) {
+        fprintf(stderr, "%s\n", heddle_error());
         abort();
+      }
       return model;
     }();
     return loaded;
