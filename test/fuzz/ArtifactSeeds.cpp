@@ -9,6 +9,8 @@
 
 #include "../runtime/ToyModel.h"
 
+#include <cstring>
+#include <elf.h>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -25,18 +27,47 @@ static void write(const std::string &fuzzer, const std::string &name,
   std::ofstream(root / fuzzer / name, std::ios::binary) << bytes;
 }
 
-/// A manifest, and an artifact around it, with a section of a tokenizer.
-static void writeBoth(const std::string &name, const json &manifest,
-                      const std::string &section = "",
-                      const std::string &table = "") {
+/// Sections by their names.
+using Sections = std::vector<std::pair<std::string, std::string>>;
+
+/// A manifest, and an artifact around it.
+static std::string writeBoth(const std::string &name, const json &manifest,
+                             const Sections &sections = {}) {
   write("manifest", name, manifest.dump());
   ArtifactBuilder artifact;
   artifact.add("manifest", manifest.dump())
       .add("code.x86-64-v3", "")
       .addWeights(std::string(100, 'w'));
-  if (!section.empty())
-    artifact.add(section, table);
+  for (const auto &[section, bytes] : sections)
+    artifact.add(section, bytes);
   write("artifact", name, artifact.build());
+  return artifact.build();
+}
+
+/// The least that is an executable with a model.
+static std::string executableOf(const std::string &artifact) {
+  constexpr uint64_t modelAt = 4096;
+  const char names[] = "\0.heddle\0.shstrtab";
+  Elf64_Shdr sections[3] = {};
+  sections[1].sh_name = 1;
+  sections[1].sh_type = SHT_PROGBITS;
+  sections[1].sh_offset = modelAt;
+  sections[1].sh_size = artifact.size();
+  sections[2].sh_name = 9;
+  sections[2].sh_offset = sizeof(Elf64_Ehdr);
+  sections[2].sh_size = sizeof(names);
+  Elf64_Ehdr header = {};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 3;
+  header.e_shstrndx = 2;
+  header.e_shoff = modelAt + artifact.size();
+  std::string bytes(reinterpret_cast<const char *>(&header), sizeof(header));
+  bytes.append(names, sizeof(names)).resize(modelAt);
+  bytes += artifact;
+  return bytes.append(reinterpret_cast<const char *>(sections),
+                      sizeof(sections));
 }
 
 int main(int count, char **arguments) {
@@ -49,7 +80,8 @@ int main(int count, char **arguments) {
     write("code", fs::path(arguments[i]).filename(), readFile(arguments[i]));
 
   json toy = toyManifest();
-  writeBoth("greedy", withGreedyStep(toy));
+  write("artifact", "executable",
+        executableOf(writeBoth("greedy", withGreedyStep(toy))));
   writeBoth("best", withBestStep(toy));
   writeBoth("chunk", withBestStepAndChunk(toy));
   writeBoth("global", withGlobalTokens(toy));
@@ -59,7 +91,7 @@ int main(int count, char **arguments) {
     lists.append(reinterpret_cast<const char *>(&word), sizeof(word));
   for (uint32_t id : {1, 2, 0})
     lists.append(reinterpret_cast<const char *>(&id), sizeof(id));
-  writeBoth("shortlist", toy, "shortlist", lists);
+  writeBoth("shortlist", toy, {{"shortlist", lists}});
 
   json settings = toy;
   settings["generation"].update(json::parse(R"({
@@ -91,14 +123,21 @@ int main(int count, char **arguments) {
     if (table.path().filename() == "merges")
       manifest["tokenizer"].update(
           {{"offset", 1}, {"bos", 4}, {"language", 5}});
-    writeBoth("pieces-" + table.path().filename().string(), manifest,
-              "tokenizer.source", readFile(table.path()));
+    Sections sections = {{"tokenizer.source", readFile(table.path())}};
+    writeBoth("pieces-" + table.path().filename().string(), manifest, sections);
+    fs::path numbers = root / "numbers" / table.path().filename();
+    if (fs::exists(numbers)) {
+      sections.push_back({"tokenizer.vocabulary", readFile(numbers)});
+      writeBoth("numbered-" + table.path().filename().string(), manifest,
+                sections);
+    }
   }
   json bytes = toy;
   bytes["tokenizer"] = {
       {"kind", "byte-level"}, {"bos", 0},     {"eos", 2}, {"unknown", 3},
       {"special", {0, 1, 2}}, {"clean_up", 1}};
-  writeBoth("pairs", bytes, "tokenizer.pairs",
-            readFile(root / "pairs" / "byte-level"));
+  writeBoth("pairs", bytes,
+            {{"tokenizer.pairs", readFile(root / "pairs" / "byte-level")}});
+  fs::remove_all(root / "numbers");
   return 0;
 }

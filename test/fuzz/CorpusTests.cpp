@@ -23,6 +23,7 @@
   DO(config)                                                                   \
   DO(manifest)                                                                 \
   DO(marian)                                                                   \
+  DO(marian_folder)                                                            \
   DO(module)                                                                   \
   DO(npz)                                                                      \
   DO(pairs)                                                                    \
@@ -47,6 +48,12 @@ struct Fuzzer {
 };
 void PrintTo(const Fuzzer &fuzzer, std::ostream *out) { *out << fuzzer.name; }
 
+/// Folders have hyphens.
+std::string folderOf(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 #define HEDDLE_LIST(name) {#name, heddle_replay_##name},
 const Fuzzer kFuzzers[] = {HEDDLE_EACH_FUZZER(HEDDLE_LIST)};
 
@@ -55,8 +62,8 @@ class Corpus : public testing::TestWithParam<Fuzzer> {};
 TEST_P(Corpus, IsSurvived) {
   const Fuzzer &fuzzer = GetParam();
   std::error_code none;
-  for (const fs::directory_entry &file :
-       fs::directory_iterator(HEDDLE_CORPUS "/" + fuzzer.name, none)) {
+  for (const fs::directory_entry &file : fs::directory_iterator(
+           HEDDLE_CORPUS "/" + folderOf(fuzzer.name), none)) {
     std::cout << file.path().string() << std::endl;
     std::ostringstream content;
     content << std::ifstream(file.path(), std::ios::binary).rdbuf();
@@ -75,7 +82,8 @@ TEST(CorpusFolders, BelongToFuzzers) {
        fs::directory_iterator(HEDDLE_CORPUS))
     EXPECT_TRUE(std::any_of(std::begin(kFuzzers), std::end(kFuzzers),
                             [&](const Fuzzer &fuzzer) {
-                              return fuzzer.name == folder.path().filename();
+                              return folderOf(fuzzer.name) ==
+                                     folder.path().filename();
                             }))
         << folder.path();
 }

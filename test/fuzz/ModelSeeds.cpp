@@ -33,6 +33,12 @@ static void writePieces(const std::string &name, const std::string &model) {
   auto read = llvm::cantFail(
       readSentencePieceModel(write("sentencepiece", name, model)));
   write("pieces", name, buildSentencePieceTable(read));
+  // A vocabulary of all pieces but every fifth; for artifact-seeds.
+  std::vector<std::string> numbered;
+  for (size_t i = 0; i < read.pieces.size(); ++i)
+    if (i % 5 != 3)
+      numbered.push_back(read.pieces[i].text);
+  write("numbers", name, buildVocabularyTable(numbered, read, read));
 }
 
 static void writeTokenizers() {

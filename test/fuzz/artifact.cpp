@@ -8,6 +8,7 @@
 
 #include "AlignedCopy.h"
 #include "runtime/ArtifactFormat.h"
+#include "runtime/ExecutableFile.h"
 #include "runtime/Model.h"
 #include "runtime/api/ArtifactDescription.h"
 
@@ -66,7 +67,9 @@ static void use(const Tokenizer &tokenizer, const Manifest &manifest) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz::AlignedCopy copy(data, size);
-  seal(copy.data(), size);
+  // Of an executable, the artifact in it.
+  if (auto found = findArtifact(copy.view()); found.ok())
+    seal(copy.data() + (found->data() - copy.view().data()), found->size());
   auto artifact = Artifact::fromMemory("input", copy.view());
   if (!artifact.ok())
     return 0;

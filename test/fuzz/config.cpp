@@ -1,18 +1,19 @@
-//===- config.cpp - config.json of a Hugging Face folder ------------------===//
+//===- config.cpp - Configuration of a Hugging Face folder ----------------===//
 //
-// Beside the weights of a small BART, so that some configurations become a
-// module.
+// An input is config.json and other files, see FolderInput.h, beside the
+// weights of a small BART, so that some configurations become a module.
 //
 //===----------------------------------------------------------------------===//
 
+#include "FolderInput.h"
 #include "ImportContext.h"
-#include "ScratchFolder.h"
 #include "lib/Import/ImportModel.h"
 
 using namespace heddle;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const fuzz::ScratchFolder folder;
+  static const fuzz::FolderInput folder(
+      {"config.json", "generation_config.json", "tokenizer_config.json"});
   static const bool linked = [] {
     std::filesystem::create_symlink(HEDDLE_GOLDENS
                                     "/bart-one-layer/model.safetensors",
@@ -20,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return true;
   }();
   (void)linked;
-  folder.write("config.json", {reinterpret_cast<const char *>(data), size});
+  folder.fill({reinterpret_cast<const char *>(data), size});
   auto model =
       importHuggingFaceFolder(folder.path(), fuzz::importContext(), {});
   if (!model)

@@ -1,30 +1,21 @@
-//===- tokenizer.cpp - Byte pairs of a Hugging Face folder ----------------===//
+//===- tokenizer.cpp - Tokenizers of a Hugging Face folder ----------------===//
 //
-// An input is tokenizer.json, or from a # on merges.txt beside a vocab.json of
-// the printable characters and a few pairs. What is read becomes a table, which
-// cuts a text.
+// An input is the files of a folder, see FolderInput.h. Every kind of tokenizer
+// is looked for; what is read becomes tables, which cut a text.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Tokenizer.h"
-#include "ScratchFolder.h"
+#include "FolderInput.h"
 #include "lib/Import/ByteLevelTokenizer.h"
+#include "lib/Import/OffsetTokenizers.h"
+#include "runtime/SentencePieces.h"
 
 using namespace heddle;
 
 static constexpr int32_t kVocabulary = 1000;
 
-static std::string vocabulary() {
-  std::string text = R"({"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "th": 4,)"
-                     R"("he": 5, "the": 6, "\u0120t": 7, "\u0120": 8)";
-  int id = 9;
-  for (char c = '!'; c <= '~'; ++c)
-    if (c != '"' && c != '\\')
-      text += std::string(", \"") + c + "\": " + std::to_string(id++);
-  return text + "}";
-}
-
-static void cut(std::string_view table) {
+static void cutPairs(std::string_view table) {
   Manifest manifest;
   manifest.sourceVocabulary = manifest.targetVocabulary = kVocabulary;
   manifest.tokenizer.kind = TokenizerDescription::Kind::ByteLevel;
@@ -36,19 +27,35 @@ static void cut(std::string_view table) {
     (void)(*tokenizer)->decode(*ids);
 }
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const fuzz::ScratchFolder json, merges;
-  static const std::string written = merges.write("vocab.json", vocabulary());
-  bool hasMerges = size > 0 && data[0] == '#';
-  const fuzz::ScratchFolder &folder = hasMerges ? merges : json;
-  folder.write(hasMerges ? "merges.txt" : "tokenizer.json",
-               {reinterpret_cast<const char *>(data), size});
-  auto tokenizer = readByteLevelTokenizer(folder.path(), kVocabulary);
-  if (!tokenizer) {
-    llvm::consumeError(tokenizer.takeError());
-    return 0;
+static void cut(const std::vector<ImportedSection> &sections) {
+  std::optional<SentencePieces> source, target;
+  for (const auto &[name, bytes] : sections) {
+    if (name == "tokenizer.pairs")
+      cutPairs(bytes);
+    else if (name == "tokenizer.vocabulary" && source)
+      (void)PieceNumbers::parse(bytes, kVocabulary, *source,
+                                target ? *target : *source)
+          .ok();
+    else if (auto pieces = SentencePieces::parse(bytes, name); pieces.ok())
+      (name == "tokenizer.source" ? source : target) = *pieces;
   }
-  for (const ImportedSection &section : tokenizer->sections)
-    cut(section.bytes);
+  if (source)
+    (void)source->cut("Some text, \xC3\xA4 \xFF and more.");
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const fuzz::FolderInput folder(
+      {"tokenizer.json", "vocab.json", "merges.txt", "special_tokens_map.json",
+       "tokenizer_config.json", "added_tokens.json", "source.spm", "target.spm",
+       "sentencepiece.bpe.model", "spiece.model"});
+  folder.fill({reinterpret_cast<const char *>(data), size});
+  for (auto *read : {readByteLevelTokenizer, readMarianMtTokenizer,
+                     readMBartTokenizer, readPegasusTokenizer}) {
+    auto tokenizer = read(folder.path(), kVocabulary);
+    if (tokenizer)
+      cut(tokenizer->sections);
+    else
+      llvm::consumeError(tokenizer.takeError());
+  }
   return 0;
 }
