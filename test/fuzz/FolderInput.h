@@ -12,8 +12,9 @@
 namespace heddle::fuzz {
 
 /// A folder with the files that an input has: each stands behind a line
-/// `==> NAME <==`, and what stands before the first of these lines is the first
-/// of the names that the folder may have.
+/// `==> NAME <==`, whose break in front is no part of the file before. What
+/// stands before the first of these lines is the first of the names that the
+/// folder may have.
 class FolderInput : public ScratchFolder {
 public:
   explicit FolderInput(std::vector<std::string> names)
@@ -30,6 +31,7 @@ public:
         line = input;
       input.remove_prefix(line.size());
       if (std::string_view next = nameIn(line); !next.empty()) {
+        content.remove_suffix(content.empty() ? 0 : 1);
         write(std::string(name), content);
         name = next;
         content = {};
