@@ -77,7 +77,7 @@ Result<Model> Model::load(Artifact artifact, const LoadOptions &options) {
   auto scratchSize = model.code.function<HeddleScratchSize>(HEDDLE_SCRATCH);
   if (!scratchSize.ok())
     return inFile(model.file, scratchSize.status());
-  model.scratch = (*scratchSize)();
+  model.scratchSize = *scratchSize;
 
   auto tokenizer = makeTokenizer(model.file, model.manifest());
   if (!tokenizer.ok())

@@ -60,8 +60,9 @@ public:
 
   /// The entry of Manifest::entry; null where the artifact has none.
   const EntryPoint *entryPoint(Role role, bool hasCandidates = false) const;
-  /// Bytes of scratch memory that each thread of a call needs.
-  int64_t scratchBytes() const { return scratch; }
+  /// Bytes of scratch memory that each thread of a call needs, as the code
+  /// says, which loading does not run.
+  int64_t scratchBytes() const { return scratchSize(); }
   /// The section `weights`; null where there is none.
   const void *weights() const;
 
@@ -81,7 +82,7 @@ private:
   std::unique_ptr<Manifest> description;
   CodeLibrary code;
   std::vector<EntryPoint> entryPoints;
-  int64_t scratch = 0;
+  HeddleScratchSize scratchSize = nullptr;
   std::unique_ptr<Tokenizer> textTokenizer;
   std::optional<Shortlist> lexicon;
 };

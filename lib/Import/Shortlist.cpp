@@ -34,9 +34,10 @@ Expected<std::string> convertShortlist(StringRef bytes, StringRef path,
                      Twine::utohexstr(magic) + " and not with " +
                      Twine::utohexstr(kShortlistMagic));
   if (offsetCount != sourceVocabulary + 1)
-    return makeError(
-        "'" + path + "' has lists for " + Twine(int64_t(offsetCount) - 1) +
-        " source ids but the vocabulary has " + Twine(sourceVocabulary));
+    return makeError("'" + path + "' has lists for " +
+                     Twine(offsetCount == 0 ? 0 : offsetCount - 1) +
+                     " source ids but the vocabulary has " +
+                     Twine(sourceVocabulary));
   if (first > targetVocabulary)
     return makeError("'" + path + "' admits the first " + Twine(first) +
                      " target ids but the vocabulary has " +

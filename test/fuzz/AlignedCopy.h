@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <new>
 #include <string_view>
 
 namespace heddle::fuzz {
@@ -22,6 +22,7 @@ public:
   AlignedCopy(const AlignedCopy &) = delete;
   ~AlignedCopy() { ::operator delete[](bytes, std::align_val_t(64)); }
 
+  char *data() { return bytes; }
   std::string_view view() const { return {bytes, size}; }
 
 private:

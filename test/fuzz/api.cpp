@@ -1,9 +1,10 @@
 //===- api.cpp - Calls of heddle.h ----------------------------------------===//
 //
-// An input is lines of calls on a session of the toy model: `name=value` sets,
-// `!` cancels, `?` asks for tokens as they come, anything else is a text of the
-// next batch, with what stands behind a tab as its target; an empty line
-// translates the batch, `#` scores it.
+// An input is lines of calls on a session of the toy model, which reads
+// characters: `name=value` sets, `!` cancels, `?` asks for tokens as they come,
+// anything else is a text of the next batch, with what stands behind a tab as
+// its target. An empty line translates the batch, `#` scores it, `>` and `>#`
+// do so as a stream, `^` takes hidden states, and `@` with a form its logits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "ScratchFolder.h"
 #include "runtime/heddle.h"
 
+#include <cstdio>
 #include <vector>
 
 using namespace heddle;
@@ -36,6 +38,10 @@ public:
       heddle_session_on_token(session, ignore, nullptr);
     else if (line.empty() || line == "#")
       run(line.empty() ? heddle_translate : heddle_score);
+    else if (line == ">" || line == ">#")
+      stream(line == ">" ? heddle_translate_stream : heddle_score_stream);
+    else if (line == "^" || line.front() == '@')
+      takeRows(line == "^" ? "" : std::string(line.substr(1)));
     else if (line.find('=') != line.npos)
       set(std::string(line));
     else
@@ -46,12 +52,20 @@ private:
   static heddle_model *model() {
     static heddle_model *loaded = [] {
       static const fuzz::ScratchFolder folder;
-      std::string path = folder.write(
-          "toy",
-          test::toyArtifact(test::withBestStep(test::toyManifest())).build());
+      nlohmann::json manifest = test::withBestStep(test::toyManifest());
+      manifest["tokenizer"] = {{"kind", "characters"},
+                               {"source", "____abcde"},
+                               {"target", "____abcdefg"},
+                               {"unknown", 3},
+                               {"bos", 1},
+                               {"eos", 2}};
+      std::string path =
+          folder.write("toy", test::toyArtifact(manifest).build());
       heddle_model *model = nullptr;
-      if (heddle_model_load(path.c_str(), 0, &model) != HEDDLE_OK)
+      if (heddle_model_load(path.c_str(), 0, &model) != HEDDLE_OK) {
+        fprintf(stderr, "%s\n", heddle_error());
         abort();
+      }
       return model;
     }();
     return loaded;
@@ -79,6 +93,61 @@ private:
       input.target_size = line.size() - tab - 1;
     }
     inputs.push_back(input);
+    for (unsigned kind : {HEDDLE_SOURCE, HEDDLE_TARGET_PART,
+                          HEDDLE_TARGET_BEGINNING, HEDDLE_TARGET})
+      encode(kind, line);
+  }
+  /// And back.
+  void encode(unsigned kind, std::string_view line) {
+    int32_t *ids = nullptr;
+    size_t count = 0;
+    char *text = nullptr;
+    if (heddle_encode(session, kind, line.data(), line.size(), nullptr, &ids,
+                      &count) == HEDDLE_OK)
+      heddle_decode(session, ids, count, &text, nullptr);
+    heddle_free(text);
+    heddle_free(ids);
+  }
+
+  /// Gives the batch one by one; it is not always there.
+  static heddle_next next(void *context, int mayWait, heddle_input *input) {
+    auto &self = *static_cast<Calls *>(context);
+    if (!mayWait && self.streamed % 3 == 1)
+      return HEDDLE_NEXT_LATER;
+    if (self.streamed == self.inputs.size())
+      return HEDDLE_NEXT_END;
+    *input = self.inputs[self.streamed++];
+    return HEDDLE_NEXT_INPUT;
+  }
+  void stream(heddle_status (*call)(heddle_session *, const heddle_source *,
+                                    const heddle_sink *)) {
+    heddle_source source = {};
+    source.context = this;
+    source.next = next;
+    heddle_sink sink = {};
+    sink.answer = [](void *, const heddle_answer_text *answers, size_t count) {
+      return int(count > 0 && answers[0].text_size > 1000000);
+    };
+    streamed = 0;
+    call(session, &source, &sink);
+    inputs.clear();
+  }
+
+  static int takeRow(void *, size_t, size_t, size_t rows, const float *values,
+                     size_t width) {
+    float sum = 0;
+    for (size_t i = 0; i < rows * width; ++i)
+      sum += values[i];
+    return sum != sum;
+  }
+  void takeRows(const std::string &form) {
+    if (form.empty())
+      heddle_hidden_states(session, inputs.data(), inputs.size(), takeRow,
+                           nullptr);
+    else
+      heddle_logits(session, inputs.data(), inputs.size(), form.c_str(),
+                    takeRow, nullptr);
+    inputs.clear();
   }
   void run(heddle_status (*call)(heddle_session *, const heddle_input *, size_t,
                                  heddle_answers **)) {
@@ -95,6 +164,7 @@ private:
   heddle_settings *settings = nullptr;
   heddle_session *session = nullptr;
   std::vector<heddle_input> inputs;
+  size_t streamed = 0;
 };
 } // namespace
 

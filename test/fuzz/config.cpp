@@ -1,18 +1,19 @@
-//===- config.cpp - config.json of a Hugging Face folder ------------------===//
+//===- config.cpp - Configuration of a Hugging Face folder ----------------===//
 //
-// Beside the weights of a small BART, so that some configurations become a
-// module.
+// An input is config.json and other files, see FolderInput.h, beside the
+// weights of a small BART, so that some configurations become a module.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScratchFolder.h"
+#include "FolderInput.h"
+#include "ImportContext.h"
 #include "lib/Import/ImportModel.h"
-#include "mlir/IR/MLIRContext.h"
 
 using namespace heddle;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const fuzz::ScratchFolder folder;
+  static const fuzz::FolderInput folder(
+      {"config.json", "generation_config.json", "tokenizer_config.json"});
   static const bool linked = [] {
     std::filesystem::create_symlink(HEDDLE_GOLDENS
                                     "/bart-one-layer/model.safetensors",
@@ -20,9 +21,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return true;
   }();
   (void)linked;
-  folder.write("config.json", {reinterpret_cast<const char *>(data), size});
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  auto model = importHuggingFaceFolder(folder.path(), context, {});
+  folder.fill({reinterpret_cast<const char *>(data), size});
+  auto model =
+      importHuggingFaceFolder(folder.path(), fuzz::importContext(), {});
   if (!model)
     llvm::consumeError(model.takeError());
   return 0;

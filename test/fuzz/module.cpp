@@ -1,8 +1,8 @@
 //===- module.cpp - Modules as text ---------------------------------------===//
 
+#include "ImportContext.h"
 #include "ScratchFolder.h"
 #include "lib/Import/ImportModel.h"
-#include "mlir/IR/MLIRContext.h"
 
 using namespace heddle;
 
@@ -10,8 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const fuzz::ScratchFolder folder;
   std::string path =
       folder.write("input.mlir", {reinterpret_cast<const char *>(data), size});
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  auto model = importModule(path, context, {});
+  auto model = importModule(path, fuzz::importContext(), {});
   if (!model)
     llvm::consumeError(model.takeError());
   return 0;

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <elf.h>
 #include <filesystem>
 #include <memory>
 #include <random>
@@ -270,6 +271,25 @@ TEST_F(ArtifactTest, code_for_another_machine_never_runs) {
                           .add("manifest", manifest.dump())
                           .add("code.x86-64-v9", "not even code")
                           .add("code.x86-64-v3", readFile(HEDDLE_TOY_KERNEL))
+                          .build()),
+            "loaded");
+}
+
+TEST_F(ArtifactTest, loading_runs_no_code) {
+  std::string kernel = readFile(HEDDLE_TOY_KERNEL);
+  Elf64_Ehdr header;
+  std::memcpy(&header, kernel.data(), sizeof(header));
+  for (uint16_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    std::memcpy(&segment, &kernel[header.e_phoff + i * sizeof(segment)],
+                sizeof(segment));
+    // A breakpoint in place of each byte.
+    if (segment.p_type == PT_LOAD && segment.p_flags & PF_X)
+      std::fill_n(&kernel[segment.p_offset], segment.p_filesz, '\xCC');
+  }
+  EXPECT_EQ(messageOf(ArtifactBuilder()
+                          .add("manifest", toyManifest().dump())
+                          .add("code.x86-64-v3", kernel)
                           .build()),
             "loaded");
 }

@@ -45,6 +45,15 @@ TEST(Shortlist, RefusesWhatDoesNotFitTheVocabulary) {
             "'lex.bin' admits the target id 3 but the vocabulary has 3");
   EXPECT_EQ(convert(build(0, {0, 0}, {})),
             "'lex.bin' has lists for 1 source ids but the vocabulary has 3");
+  auto withCount = [](uint64_t offsets) {
+    return convert(
+        bytesOf<uint64_t>({0xF11A48D5013417F5, 0, 0, 50, offsets, 0}));
+  };
+  EXPECT_EQ(withCount(0),
+            "'lex.bin' has lists for 0 source ids but the vocabulary has 3");
+  EXPECT_EQ(withCount(uint64_t(1) << 63),
+            "'lex.bin' has lists for 9223372036854775807 source ids but the "
+            "vocabulary has 3");
 }
 
 TEST(Shortlist, RefusesDamage) {

@@ -1,0 +1,124 @@
+//===- ModelSeeds.cpp - Small files of models that fuzzers begin with -----===//
+//
+//   model-seeds FOLDER
+//     Writes files that the readers of lib/ take, and the tables that become of
+//     them, into the folders of their fuzzers in FOLDER.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../unit/FileBuilders.h"
+#include "../unit/SentencePieceSamples.h"
+#include "lib/Import/ByteLevelTokenizer.h"
+#include "lib/Import/SentencePieceTable.h"
+#include "lib/Import/Shortlist.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace heddle;
+using namespace heddle::test;
+
+static std::string root;
+
+static std::string write(const std::string &fuzzer, const std::string &name,
+                         const std::string &bytes) {
+  std::filesystem::create_directories(root + "/" + fuzzer);
+  std::string path = root + "/" + fuzzer + "/" + name;
+  std::ofstream(path, std::ios::binary) << bytes;
+  return path;
+}
+
+/// A model and the table of its pieces.
+static void writePieces(const std::string &name, const std::string &model) {
+  auto read = llvm::cantFail(
+      readSentencePieceModel(write("sentencepiece", name, model)));
+  write("pieces", name, buildSentencePieceTable(read));
+  // A vocabulary of all pieces but every fifth; for artifact-seeds.
+  std::vector<std::string> numbered;
+  for (size_t i = 0; i < read.pieces.size(); ++i)
+    if (i % 5 != 3)
+      numbered.push_back(read.pieces[i].text);
+  write("numbers", name, buildVocabularyTable(numbered, read, read));
+}
+
+static void writeTokenizers() {
+  std::string rules =
+      write("rules", "tsv", "61\t41 20 62\n2E\t\n20 7A\t7A\nE4\t61 65\n");
+  // Without the rules of NFKC, which are larger than all else.
+  std::string small = " --vocab_size=260 --normalization_rule_name=identity ";
+  std::string symbols = " --user_defined_symbols=<sep>,the,\xE2\x96\x81of ";
+  writePieces("unigram", trainSentencePiece(small + symbols));
+  writePieces("merges",
+              trainSentencePiece(small + symbols + "--model_type=bpe"));
+  writePieces("unused",
+              markUnused(trainSentencePiece(small + "--model_type=bpe")));
+  std::string bytes = "--vocab_size=400 --byte_fallback=true ";
+  writePieces("rules",
+              trainSentencePiece(bytes + "--normalization_rule_tsv=" + rules +
+                                 " --treat_whitespace_as_suffix=true"));
+  writePieces("back", trainSentencePiece(bytes +
+                                         "--normalization_rule_name=identity "
+                                         "--remove_extra_whitespaces=false "
+                                         "--denormalization_rule_tsv=" +
+                                         rules));
+  std::filesystem::remove_all(root + "/rules");
+  auto pairs =
+      llvm::cantFail(readByteLevelTokenizer(HEDDLE_GOLDENS "/byte-level", 701));
+  write("pairs", "byte-level", pairs.sections.at(0).bytes);
+}
+
+static void writeShortlists() {
+  std::vector<uint64_t> offsets = {0, 2, 2, 3};
+  while (offsets.size() < 17)
+    offsets.push_back(3);
+  std::string lists =
+      bytesOf<uint64_t>({0xF11A48D5013417F5, 0, 1, 50, offsets.size(), 3}) +
+      bytesOf(offsets) + bytesOf<uint32_t>({1, 2, 0});
+  write("shortlist", "marian", lists);
+  write("shortlist", "section",
+        llvm::cantFail(convertShortlist(lists, "lists", 16, 16)));
+}
+
+static void writeWeights() {
+  std::string options = "type: transformer\ndim-emb: 4\nenc-depth: 1\n"
+                        "tied-embeddings-all: true\nversion: 1.9.0\n";
+  options += '\0';
+  std::string integers = std::string(6, 'x') + bytesOf(2.0f);
+  write(
+      "marian", "small",
+      buildMarianFile(
+          {{"Wemb", kIntGemm8, {2, 3}, integers},
+           {"halves", 0x402, {1, 2}, "abcd"},
+           {"doubles", 0x408, {1}, "abcdefgh"},
+           {"bias", kFloat32, {1, 2}, bytesOf<float>({1, 2})},
+           {"special:model.yml", kInt8, {int32_t(options.size())}, options}}));
+  auto header = [](const std::string &type, const std::string &shape) {
+    return "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" +
+           shape + "), }\n";
+  };
+  write("npz", "small",
+        buildNpzFile(
+            {{"a", header("<f4", "2,"), bytesOf<float>({1, 2})},
+             {"b", header("<f2", "2, 1"), "abcd"},
+             {"special:model.yml",
+              header("|i1", std::to_string(options.size()) + ","), options}}));
+  write("safetensors", "small",
+        buildSafetensorsFile(
+            R"({"__metadata__":{"format":"pt"},)"
+            R"("a":{"dtype":"F16","shape":[2,1],"data_offsets":[0,4]},)"
+            R"("b":{"dtype":"BF16","shape":[2],"data_offsets":[4,8]},)"
+            R"("c":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}})",
+            std::string(12, 'x')));
+}
+
+int main(int count, char **arguments) {
+  if (count != 2) {
+    fprintf(stderr, "usage: model-seeds FOLDER\n");
+    return 2;
+  }
+  root = arguments[1];
+  writeTokenizers();
+  writeShortlists();
+  writeWeights();
+  return 0;
+}

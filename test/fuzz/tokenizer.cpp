@@ -1,0 +1,61 @@
+//===- tokenizer.cpp - Tokenizers of a Hugging Face folder ----------------===//
+//
+// An input is the files of a folder, see FolderInput.h. Every kind of tokenizer
+// is looked for; what is read becomes tables, which cut a text.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Tokenizer.h"
+#include "FolderInput.h"
+#include "lib/Import/ByteLevelTokenizer.h"
+#include "lib/Import/OffsetTokenizers.h"
+#include "runtime/SentencePieces.h"
+
+using namespace heddle;
+
+static constexpr int32_t kVocabulary = 1000;
+
+static void cutPairs(std::string_view table) {
+  Manifest manifest;
+  manifest.sourceVocabulary = manifest.targetVocabulary = kVocabulary;
+  manifest.tokenizer.kind = TokenizerDescription::Kind::ByteLevel;
+  auto tokenizer = makeByteLevelTokenizer(table, manifest);
+  if (!tokenizer.ok())
+    return;
+  auto ids = (*tokenizer)->encode("The other <mask> text, \xC3\xA4 \xFF.");
+  if (ids.ok())
+    (void)(*tokenizer)->decode(*ids);
+}
+
+static void cut(const std::vector<ImportedSection> &sections) {
+  std::optional<SentencePieces> source, target;
+  for (const auto &[name, bytes] : sections) {
+    if (name == "tokenizer.pairs")
+      cutPairs(bytes);
+    else if (name == "tokenizer.vocabulary" && source)
+      (void)PieceNumbers::parse(bytes, kVocabulary, *source,
+                                target ? *target : *source)
+          .ok();
+    else if (auto pieces = SentencePieces::parse(bytes, name); pieces.ok())
+      (name == "tokenizer.source" ? source : target) = *pieces;
+  }
+  if (source)
+    (void)source->cut("Some text, \xC3\xA4 \xFF and more.");
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static const fuzz::FolderInput folder(
+      {"tokenizer.json", "vocab.json", "merges.txt", "special_tokens_map.json",
+       "tokenizer_config.json", "added_tokens.json", "source.spm", "target.spm",
+       "sentencepiece.bpe.model", "spiece.model"});
+  folder.fill({reinterpret_cast<const char *>(data), size});
+  for (auto *read : {readByteLevelTokenizer, readMarianMtTokenizer,
+                     readMBartTokenizer, readPegasusTokenizer}) {
+    auto tokenizer = read(folder.path(), kVocabulary);
+    if (tokenizer)
+      cut(tokenizer->sections);
+    else
+      llvm::consumeError(tokenizer.takeError());
+  }
+  return 0;
+}
