@@ -12,7 +12,10 @@ target_include_directories(heddle INTERFACE
 target_link_libraries(heddle PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
 target_link_options(heddle PRIVATE -static-libstdc++ -static-libgcc
   LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/heddle.map
-  LINKER:--gc-sections LINKER:-z,defs)
+  LINKER:--gc-sections)
+if(NOT HEDDLE_SANITIZE)
+  target_link_options(heddle PRIVATE LINKER:-z,defs)
+endif()
 set_target_properties(heddle PROPERTIES
   LINKER_LANGUAGE CXX
   VERSION ${PROJECT_VERSION}

@@ -51,6 +51,17 @@ if shutil.which("chromium"):
 else:
     lit_config.note("no chromium: pages are not clicked through")
 
+# What LLVM fills is not what ASan has seen it fill, and what its threads share is
+# not what TSan has seen them lock.
+if config.heddle_sanitize:
+    config.available_features.add("sanitized")
+    config.environment["ASAN_OPTIONS"] = ":".join(
+        ["allow_user_poisoning=0", "detect_container_overflow=0",
+         "detect_leaks=0", "detect_odr_violation=0", "exitcode=99"]
+    )
+    config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:exitcode=99"
+    config.environment["TSAN_OPTIONS"] = "exitcode=99"
+
 # What the tests of test/project read is absent from a source archive.
 if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):
     config.available_features.add("git-checkout")
