@@ -60,7 +60,9 @@ if config.heddle_sanitize:
          "detect_leaks=0", "detect_odr_violation=0", "exitcode=99"]
     )
     config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:exitcode=99"
-    config.environment["TSAN_OPTIONS"] = "exitcode=99"
+    config.environment["TSAN_OPTIONS"] = (
+        "ignore_noninstrumented_modules=1:exitcode=99"
+    )
 
 # What the tests of test/project read is absent from a source archive.
 if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):
