@@ -48,9 +48,10 @@ Result<std::string_view> heddle::findArtifact(std::string_view file) {
     return withoutModel();
   if (!isWithin(file, header.e_shoff,
                 uint64_t(header.e_shnum) * sizeof(Elf64_Shdr)))
-    return Status::error("has ", file.size(), " bytes but its section table ",
-                         header.e_shnum, " entries from byte ", header.e_shoff,
-                         ": it is truncated");
+    return Status::error(
+        "has ", file.size(), " bytes but its section table ends ", "at byte ",
+        header.e_shoff + uint64_t(header.e_shnum) * sizeof(Elf64_Shdr),
+        ": it is truncated");
   auto section = [&](uint64_t index) {
     return sectionAt(file, header.e_shoff + index * sizeof(Elf64_Shdr));
   };

@@ -19,8 +19,9 @@
 |*   heddle_model_free(model);
 |*
 |* Memory. What a function creates is freed by the function of its type, and
-|* plain arrays and texts by heddle_free; all of these take NULL. What is passed
-|* in is borrowed for the call. Texts are UTF-8 with their size in bytes, need
+|* plain arrays and texts by heddle_free; all of these take NULL. No other
+|* pointer may be NULL where nothing says that it may. What is passed in is
+|* borrowed for the call. Texts are UTF-8 with their size in bytes, need
 |* no NUL at their end, and may hold any bytes: what is not UTF-8 reads as an
 |* unknown character. Texts that come out end with a NUL that their size does
 |* not count.
@@ -76,9 +77,9 @@ typedef enum heddle_status {
   HEDDLE_CANCELLED = 3
 } heddle_status;
 
-/* Why the last call of this thread failed: one sentence without a period, what
-   is wrong, where, what was expected and found. Valid until the thread's next
-   call; "" where none failed. */
+/* Why the last call of this thread that failed did so: one sentence without a
+   period, what is wrong, where, what was expected and found. Valid until the
+   next one that fails; "" where none did. */
 const char *heddle_error(void);
 
 /* Frees an array or text that a function gave out. */
@@ -91,7 +92,8 @@ void heddle_free(void *memory);
 /* A loaded model. */
 typedef struct heddle_model heddle_model;
 
-/* Flags of loading: check the weights, too, which reads the whole file. */
+/* Flags of loading, 0 or this: check the weights, too, which reads the whole
+   file. */
 #define HEDDLE_VERIFY 1u
 
 /* Loads a file of heddle-compile, an artifact or an executable. Its pages are
@@ -187,8 +189,8 @@ void heddle_session_free(heddle_session *session);
 heddle_status heddle_session_configure(heddle_session *session,
                                        const heddle_settings *settings);
 
-/* Ends the call that runs, or else the next one: within a step, with
-   HEDDLE_CANCELLED. Any thread may call this, and a signal handler. */
+/* Ends the call that runs, or else the next one that has something to do: within
+   a step, with HEDDLE_CANCELLED. Any thread may call this, and a signal handler. */
 void heddle_cancel(heddle_session *session);
 
 /*===----------------------------------------------------------------------===*\
@@ -264,7 +266,7 @@ typedef struct heddle_answers heddle_answers;
 /* Translates. An input has one answer, or with the setting "n-best" at most so
    many; none where it has no token. Any number of inputs may be given: they run
    in batches of similar length. An input that cannot be translated fails the
-   call, which names it ("input 3"). */
+   call, which names it ("input 3", counted from 1). */
 heddle_status heddle_translate(heddle_session *session,
                                const heddle_input *inputs, size_t count,
                                heddle_answers **answers);
@@ -288,8 +290,8 @@ void heddle_answers_free(heddle_answers *answers);
 /* Takes a token of an input, from 0, as soon as it is generated, and the text
    that is certain with it: the texts of an input's tokens, joined, are its
    answer's, and the last of them comes with `is_last`. `text` may be "". What
-   is not 0 cancels the call. With more than one worker, one thread at a time
-   calls it, not always the same. */
+   is not 0 cancels the call, and no token follows. With more than one worker,
+   one thread at a time calls it, not always the same. */
 typedef int (*heddle_token_callback)(void *context, size_t input, int32_t id,
                                      const char *text, size_t text_size,
                                      int is_last);
@@ -326,7 +328,7 @@ typedef struct heddle_source {
   void (*interrupt)(void *context);
   /* What errors call input `number`, from 0, or with `is_target` what is said
      of its target ("line 3 of 'in.txt'"): writes at most `size` bytes with the
-     NUL. Any thread; NULL for "input 3". */
+     NUL. Any thread; NULL for "input 3", counted from 1. */
   void (*name)(void *context, int64_t number, int is_target, char *text,
                size_t size);
   /* Writes the sentence of what HEDDLE_NEXT_FAILED said, in the same way; NULL

@@ -17,7 +17,7 @@ using namespace heddle;
 /// To the first column, and nothing from there on.
 static constexpr std::string_view kErase = "\r\033[K";
 
-static constexpr int kSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+static constexpr int kSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
 static struct sigaction handled[std::size(kSignals)];
 static volatile sig_atomic_t isEnding = 0;
 

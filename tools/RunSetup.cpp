@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <sys/stat.h>
 #include <utility>
 
 using namespace heddle;
@@ -27,6 +28,18 @@ static Status readBadWords(const std::string &path, heddle_settings &settings) {
     if (!status.ok())
       return status;
   }
+}
+
+/// Whether a profile goes to a device or a pipe, which nothing replaces.
+static bool isStream(const std::string &path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
+         !S_ISDIR(info.st_mode);
+}
+
+/// Whether the end of the run may write it.
+static Status checkProfile(const std::string &path) {
+  return isStream(path) ? Status::success() : checkWritable(path);
 }
 
 Result<Run> heddle::beginRun(const RunOptions &options) {
@@ -50,6 +63,9 @@ Result<Run> heddle::beginRun(const RunOptions &options) {
   run.session.reset(session);
   if (!status.ok())
     return status;
+  if (options.profile && !options.profile->empty())
+    if (status = checkProfile(*options.profile); !status.ok())
+      return status;
   return run;
 }
 
@@ -91,7 +107,8 @@ Status heddle::reportRun(const Run &run, const RunOptions &options) {
   Result<std::string> json = profileOf(run, HEDDLE_PROFILE_JSON);
   if (!json.ok())
     return json.status();
-  return isPage(*options.profile)
-             ? writeWholeFile(*options.profile, makeProfilePage(*json))
-             : writeText(*options.profile, *json);
+  std::string text =
+      isPage(*options.profile) ? makeProfilePage(*json) : std::move(*json);
+  return isStream(*options.profile) ? writeText(*options.profile, text)
+                                    : writeWholeFile(*options.profile, text);
 }

@@ -30,6 +30,17 @@ Result<int> heddle::createTemporary(const std::string &path,
   return file;
 }
 
+Status heddle::checkWritable(const std::string &path) {
+  SignalCleanup cleanup;
+  std::string temporary;
+  Result<int> file = createTemporary(path, temporary);
+  if (!file.ok())
+    return file.status();
+  close(*file);
+  unlink(temporary.c_str());
+  return Status::success();
+}
+
 Status heddle::writeWholeFile(const std::string &path, std::string_view text) {
   SignalCleanup cleanup;
   std::string temporary;

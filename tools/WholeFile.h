@@ -15,6 +15,9 @@ namespace heddle {
 /// gets its name. Returns its descriptor.
 Result<int> createTemporary(const std::string &path, std::string &temporary);
 
+/// Whether a file could be written, before the work whose result it is to hold.
+Status checkWritable(const std::string &path);
+
 /// Writes `text` beside `path` and renames the file when it is whole. Nothing
 /// is left behind where that fails or a signal ends the process.
 Status writeWholeFile(const std::string &path, std::string_view text);

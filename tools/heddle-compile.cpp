@@ -25,6 +25,7 @@
 #include "tools/help/CompilePage.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
@@ -182,9 +183,26 @@ static void handleWhatCannotGoOn() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
+/// Ends the process as LLVM does for an interrupt. To LLVM these two are
+/// crashes, of which it prints the stack.
+static void handleWishesToEnd() {
+  struct sigaction action = {};
+  action.sa_handler = [](int number) {
+    llvm::sys::RunInterruptHandlers();
+    signal(number, SIG_DFL);
+    raise(number);
+  };
+  for (int number : {SIGQUIT, SIGXCPU})
+    sigaction(number, &action, nullptr);
+}
+
 int main(int argc, char **argv) {
+  llvm::setBugReportMsg(
+      "heddle-compile: error: this is a bug of Heddle, please "
+      "report it with the command line and this:\n");
   llvm::InitLLVM init(argc, argv);
   handleWhatCannotGoOn();
+  handleWishesToEnd();
   llvm::Expected<CompileOptions> options =
       parseCompileOptions(llvm::ArrayRef(argv, argc).drop_front());
   if (!options) {

@@ -11,8 +11,8 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -134,6 +134,24 @@ packObjects(llvm::ArrayRef<ObjectBytes> objects) {
                                     /*Deterministic=*/true, /*Thin=*/false);
 }
 
+namespace {
+/// Removes a file at its end, or when a signal ends the process.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(llvm::StringRef path) : path(path) {
+    llvm::sys::RemoveFileOnSignal(path);
+  }
+  TemporaryFile(const TemporaryFile &) = delete;
+  ~TemporaryFile() {
+    llvm::sys::fs::remove(path);
+    llvm::sys::DontRemoveFileOnSignal(path);
+  }
+
+private:
+  llvm::StringRef path;
+};
+} // namespace
+
 llvm::Expected<ObjectBytes>
 heddle::linkSharedObject(llvm::ArrayRef<ObjectBytes> objects) {
   auto archive = packObjects(objects);
@@ -145,7 +163,7 @@ heddle::linkSharedObject(llvm::ArrayRef<ObjectBytes> objects) {
           llvm::sys::fs::createTemporaryFile("heddle", "a", descriptor, input))
     return failure("cannot create a temporary archive: %s",
                    error.message().c_str());
-  llvm::FileRemover removeInput(input);
+  TemporaryFile removeInput(input);
   {
     llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
     stream << (*archive)->getBuffer();
@@ -161,7 +179,7 @@ heddle::linkSharedObject(llvm::ArrayRef<ObjectBytes> objects) {
           llvm::sys::fs::createTemporaryFile("heddle", "so", output))
     return failure("cannot create a temporary shared object: %s",
                    error.message().c_str());
-  llvm::FileRemover removeOutput(output);
+  TemporaryFile removeOutput(output);
 
   const char *arguments[] = {"ld.lld",          "-shared",     "-Bsymbolic",
                              "--build-id=none", "-z",          "now",

@@ -171,6 +171,10 @@ using Job = Status (*)(heddle_session &, LineRunOptions, LineSource &,
 
 static heddle_status run(Job job, heddle_session *session,
                          const heddle_source *source, const heddle_sink *sink) {
+  if (!source->next || !sink->answer)
+    return report(Status::error("the ", source->next ? "sink" : "source",
+                                " has no function to call"),
+                  HEDDLE_MISUSED);
   CallbackSource lines(*source);
   LineRunOptions options = session->runOptions();
   if (source->count > 0)

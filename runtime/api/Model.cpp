@@ -11,7 +11,6 @@
 using namespace heddle;
 
 static heddle_status share(Result<Model> loaded, heddle_model **model) {
-  *model = nullptr;
   if (!loaded.ok())
     return report(loaded.status());
   *model = new heddle_model{std::make_shared<Model>(std::move(*loaded))};
@@ -24,14 +23,27 @@ static LoadOptions optionsOf(unsigned flags) {
   return options;
 }
 
+static Status checkFlags(unsigned flags) {
+  return (flags & ~HEDDLE_VERIFY) == 0
+             ? Status::success()
+             : Status::error("the flags of loading are ", flags,
+                             ", expected 0 or HEDDLE_VERIFY");
+}
+
 heddle_status heddle_model_load(const char *path, unsigned flags,
                                 heddle_model **model) {
+  *model = nullptr;
+  if (Status status = checkFlags(flags); !status.ok())
+    return report(status, HEDDLE_MISUSED);
   return share(Model::load(path, optionsOf(flags)), model);
 }
 
 heddle_status heddle_model_load_memory(const void *bytes, size_t size,
                                        const char *name, unsigned flags,
                                        heddle_model **model) {
+  *model = nullptr;
+  if (Status status = checkFlags(flags); !status.ok())
+    return report(status, HEDDLE_MISUSED);
   auto artifact =
       Artifact::fromMemory(name, {static_cast<const char *>(bytes), size});
   if (!artifact.ok())
@@ -77,7 +89,15 @@ static Result<std::string> describe(const char *path, unsigned flags,
 
 heddle_status heddle_describe(const char *path, unsigned flags,
                               int64_t positions, char **text) {
+  *text = nullptr;
+  Status asked = checkFlags(flags);
+  if (asked.ok() && positions < 0)
+    asked =
+        Status::error("the positions are ", positions, ", expected 0 or more");
+  if (!asked.ok())
+    return report(asked, HEDDLE_MISUSED);
   Result<std::string> description = describe(path, flags, positions);
-  *text = description.ok() ? copyForCaller(*description) : nullptr;
+  if (description.ok())
+    *text = copyForCaller(*description);
   return report(description.status());
 }

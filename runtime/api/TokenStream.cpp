@@ -33,6 +33,8 @@ bool TokenStream::add(int64_t input, const TokenIds &before, int32_t token,
   ids.push_back(token);
   std::string text = tokens.text(ids);
   std::lock_guard<std::mutex> lock(mutex);
+  if (isOver)
+    return false;
   Told &told = inputs[input];
   size_t end = certain(told, text, isLast);
   size_t begin = std::min(told.size, end);
@@ -40,6 +42,7 @@ bool TokenStream::add(int64_t input, const TokenIds &before, int32_t token,
   told = {std::move(text), end};
   if (isLast)
     inputs.erase(input);
-  return callback(context, size_t(input), token, added.c_str(), added.size(),
-                  isLast) == 0;
+  isOver = callback(context, size_t(input), token, added.c_str(), added.size(),
+                    isLast) != 0;
+  return !isOver;
 }

@@ -28,7 +28,7 @@ public:
       : tokens(tokens), takesSpacesBack(takesSpacesBack), callback(callback),
         context(context) {}
 
-  /// Whether the callback wants more.
+  /// Whether the callback wants more. One that does not is called no more.
   bool add(int64_t input, const TokenIds &before, int32_t token, bool isLast);
 
 private:
@@ -46,6 +46,7 @@ private:
   const heddle_token_callback callback;
   void *const context;
   std::mutex mutex;
+  bool isOver = false;
   std::map<int64_t, Told> inputs;
 };
 

@@ -24,7 +24,7 @@ static Result<TokenIds> encode(const heddle_session &session, unsigned kind,
   case HEDDLE_TARGET:
     return tokens.target(line, TargetPart::Whole);
   }
-  return Status::error("is of the kind ", kind, ", which does not exist");
+  return Status::error("is of no kind");
 }
 
 heddle_status heddle_encode(const heddle_session *session, unsigned kind,
@@ -32,6 +32,10 @@ heddle_status heddle_encode(const heddle_session *session, unsigned kind,
                             int32_t **ids, size_t *count) {
   *ids = nullptr;
   *count = 0;
+  if ((kind & ~HEDDLE_IDS) > HEDDLE_TARGET)
+    return report(Status::error("the kind of text is ", kind & ~HEDDLE_IDS,
+                                ", expected 0 to ", HEDDLE_TARGET),
+                  HEDDLE_MISUSED);
   Result<TokenIds> encoded =
       encode(*session, kind, text ? std::string_view(text, size) : "");
   if (!encoded.ok())

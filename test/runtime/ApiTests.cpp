@@ -182,6 +182,18 @@ TEST_F(ApiTest, sentences_of_errors) {
   expectError(heddle_session_profile(session, HEDDLE_PROFILE_JSON, &text),
               HEDDLE_MISUSED,
               "nothing was counted, expected the setting profile");
+  expectError(heddle_model_load(path.c_str(), 6, &none), HEDDLE_MISUSED,
+              "the flags of loading are 6, expected 0 or HEDDLE_VERIFY");
+  expectError(heddle_describe(path.c_str(), 0, -1, &text), HEDDLE_MISUSED,
+              "the positions are -1, expected 0 or more");
+  int32_t *ids = nullptr;
+  size_t count = 0;
+  expectError(heddle_encode(session, 7, "a", 1, nullptr, &ids, &count),
+              HEDDLE_MISUSED, "the kind of text is 7, expected 0 to 3");
+  heddle_source source = {};
+  heddle_sink sink = {};
+  expectError(heddle_translate_stream(session, &source, &sink), HEDDLE_MISUSED,
+              "the source has no function to call");
   // Each thread has its own.
   std::thread([] { EXPECT_EQ(std::string(heddle_error()), ""); }).join();
 }
@@ -294,13 +306,15 @@ TEST_F(ApiTest, a_call_that_is_cancelled) {
   EXPECT_EQ(answers, nullptr);
   ASSERT_EQ(translate(), HEDDLE_OK);
   heddle_answers_free(answers);
-  // By the callback: no step follows.
-  ASSERT_EQ(set("batch", "1"), HEDDLE_OK);
-  Heard heard(sources.size());
-  heard.most = 3;
-  heddle_session_on_token(session, Heard::hear, &heard);
-  EXPECT_EQ(translate(), HEDDLE_CANCELLED);
-  EXPECT_EQ(heard.count, 3u);
+  // By the callback: no token follows, whatever runs together.
+  for (const char *batch : {"1", "16"}) {
+    ASSERT_EQ(set("batch", batch), HEDDLE_OK);
+    Heard heard(sources.size());
+    heard.most = 3;
+    heddle_session_on_token(session, Heard::hear, &heard);
+    EXPECT_EQ(translate(), HEDDLE_CANCELLED);
+    EXPECT_EQ(heard.count, 3u);
+  }
   heddle_session_on_token(session, nullptr, nullptr);
   // In a signal handler.
   static heddle_session *interrupted;

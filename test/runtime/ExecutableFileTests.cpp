@@ -98,8 +98,8 @@ TEST(ExecutableFile, numbers_that_do_not_fit) {
   std::string whole = Executable().bytes();
   std::string size = std::to_string(whole.size());
   EXPECT_EQ(find(whole.substr(0, 5000)),
-            "has 5000 bytes but its section table 4 entries from byte 5096: it "
-            "is truncated");
+            "has 5000 bytes but its section table ends at byte " + size +
+                ": it is truncated");
   Executable file;
   file.model().sh_offset = 8;
   EXPECT_EQ(find(file.bytes()),

@@ -2,7 +2,7 @@
 
 usage: interrupts.py MOMENTS COMMAND...
 
-The command runs in an empty folder, where `out` is the one file that it may
+The command runs in an empty folder, which is that of temporary files, too, where `out` is the one file that it may
 leave, whole. Each time it ends by the signal, as a shell expects (130), or is
 done; it says nothing.
 """
@@ -19,7 +19,7 @@ def run(command, seconds):
     """Returns the exit code, the files left and what was said."""
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.PIPE,
+            command, cwd=folder, env={**os.environ, "TMPDIR": folder}, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             # Whoever starts the tests in the background ignores it.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
