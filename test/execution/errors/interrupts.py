@@ -2,9 +2,9 @@
 
 usage: interrupts.py MOMENTS COMMAND...
 
-The command runs in an empty folder, which is that of temporary files, too, where `out` is the one file that it may
-leave, whole. Each time it ends by the signal, as a shell expects (130), or is
-done; it says nothing.
+The command runs in an empty folder, which is that of temporary files, too, and
+where `out` is the one file that it may leave, whole. Each time it ends by the
+signal, as a shell expects (130), or is done; it says nothing.
 """
 
 import os
