@@ -86,7 +86,33 @@ static llvm::Error checkOutput(const CompileOptions &options,
   return llvm::Error::success();
 }
 
+/// The file that a path names, which need not be there yet: its folder, without
+/// links, and its name.
+static std::string placeOf(llvm::StringRef path) {
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  llvm::SmallString<256> place;
+  if (path.empty() ||
+      llvm::sys::fs::real_path(folder.empty() ? "." : folder, place))
+    return path.str();
+  llvm::sys::path::append(place, llvm::sys::path::filename(path));
+  return place.str().str();
+}
+
+/// An error where two outputs are one file, by whatever names.
+static llvm::Error checkDifferent(const std::string &one,
+                                  const std::string &other) {
+  if (one.empty() || placeOf(one) != placeOf(other))
+    return llvm::Error::success();
+  return makeError("'" + one + "' and '" + other +
+                   "' are the same file, expected one for each output");
+}
+
 llvm::Error heddle::checkOutput(const CompileOptions &options) {
+  for (auto [one, other] : {std::pair(options.output, options.explore),
+                            {options.output, options.writeWeights},
+                            {options.explore, options.writeWeights}})
+    if (llvm::Error error = checkDifferent(one, other))
+      return error;
   if (llvm::Error error = ::checkOutput(options, options.output))
     return error;
   return ::checkOutput(options, options.explore);

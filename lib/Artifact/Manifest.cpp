@@ -208,7 +208,8 @@ static Error checkLengths(DictionaryAttr generation) {
 
 Error checkModelAttributes(ModuleOp module) {
   if (!module->getAttrOfType<StringAttr>(kFamilyAttr))
-    return makeError("the module has no string '" + kFamilyAttr + "'");
+    return makeError("the module has no string '" + kFamilyAttr +
+                     "', which a whole model has");
   Expected<DictionaryAttr> vocabulary = getDictionary(module, kVocabularyAttr);
   if (!vocabulary)
     return vocabulary.takeError();

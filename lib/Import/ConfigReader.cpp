@@ -9,7 +9,8 @@
 #include "lib/Weights/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
 using namespace llvm;
@@ -70,7 +71,10 @@ double ConfigReader::number(StringRef field, double byDefault, double min,
   std::optional<double> number = value->getAsNumber();
   if (number && *number >= min && *number <= max)
     return *number;
-  fail(field, ("numbers from " + llvm::formatv("{0} to {1}", min, max)).str());
+  std::string bounds;
+  llvm::raw_string_ostream(bounds) << "numbers from " << llvm::format("%g", min)
+                                   << " to " << llvm::format("%g", max);
+  fail(field, bounds);
   return byDefault;
 }
 

@@ -67,7 +67,8 @@ TEST_F(Manifest, TranslatesAttributes) {
 }
 
 TEST_F(Manifest, NamesWhatTheModuleLacks) {
-  EXPECT_EQ(check(""), "the module has no string 'transformer.family'");
+  EXPECT_EQ(check(""), "the module has no string 'transformer.family', "
+                       "which a whole model has");
   EXPECT_EQ(check("transformer.family = \"x\""),
             "the module has no dictionary 'transformer.vocabulary'");
   EXPECT_EQ(check("transformer.family = \"x\", transformer.vocabulary = "

@@ -12,7 +12,8 @@ function splitName(names) {
   const more = all.length > 1 ? ` +${all.length - 1}` : "";
   const numbered = first.match(/^(.*?[._]l?\d+)[._](.+)$/);
   if (numbered) return {layer: numbered[1], part: numbered[2] + more};
-  const path = first.split(".");
+  // A number at the end counts ops of a kind, and has no parts.
+  const path = /[._]\d+$/.test(first) ? [first] : first.split(".");
   return path.length > 2
     ? {layer: path.slice(0, -1).join("."), part: path[path.length - 1] + more}
     : {layer: first, part: ""};

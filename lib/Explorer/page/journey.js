@@ -205,7 +205,8 @@ function makeFacts(op) {
     return !seen.has(key) && seen.add(key);
   }).slice(0, 4).map(row => make("li", {},
     make("b", {}, row.kind), ` to ${row.shape || "no buffer"}`,
-    row.parameters ? `, ${formatCount(row.parameters)} parameters (${
+    row.parameters ? `, ${formatCount(row.parameters)} parameter${
+      row.parameters === 1 ? "" : "s"} (${
       formatBytes(row.weightBytes)}, ${row.weightType})` : "",
     row.flops[1] ? `, ${formatCount(row.flops[1])} FLOPs over ${
       data.lengths[1]} tokens` : "", ` in @${row.function}`,

@@ -26,6 +26,7 @@ function readState() {
       state[part.slice(0, at)] = decodeURIComponent(part.slice(at + 1));
     } catch { /* An address that was cut: what is left of it will do. */ }
   }
+  if (!["layers", "masks"].includes(state.view)) delete state.view;
   if (!state.view && state.pass === undefined && state.op === undefined) state.pass = "0";
   return state;
 }
