@@ -189,9 +189,9 @@ void heddle_session_free(heddle_session *session);
 heddle_status heddle_session_configure(heddle_session *session,
                                        const heddle_settings *settings);
 
-/* Ends the call that runs, or else the next one that has something to do:
-   within a step, with HEDDLE_CANCELLED. Any thread may call this, and a signal
-   handler. */
+/* Ends the call that runs, or else the next one that has something to do, with
+   HEDDLE_CANCELLED: within a step of the decoder, or once the encoder is
+   through a batch. Any thread may call this, and a signal handler. */
 void heddle_cancel(heddle_session *session);
 
 /*===----------------------------------------------------------------------===*\

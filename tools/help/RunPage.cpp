@@ -75,6 +75,11 @@ ToolPage heddle::getRunPage(const std::string &program) {
   page.groups = {"Search",  "Samples",    "Text",
                  "Machine", "Other jobs", "About a run"};
   page.flags = getFlags();
+  page.listings = {
+      {"Environment",
+       {"HEDDLE_ISA=x86-64-v3  load the code of this ISA level, not of the "
+        "best",
+        "HEDDLE_PERF_MAP=1     name kernels for perf in /tmp/perf-PID.map"}}};
   page.exitStatus =
       "The exit code is 0, 1 where the input, the file or the machine is at "
       "fault, and 2 where the command line is.";
