@@ -27,6 +27,9 @@ shared_models = os.path.join(config.heddle_source_dir, "..", "shared", "models")
 if os.path.isdir(shared_models):
     config.available_features.add("shared-models")
 config.substitutions += [
+    # `--param cells=all`, which tools/check --all gives, runs every cell of a
+    # matrix in place of a sample.
+    ("%{cells}", lit_config.params.get("cells", "sample")),
     ("%{shared}", os.path.dirname(os.path.realpath(shared_models))),
     ("%{source}", config.heddle_source_dir),
     ("%{build}", config.heddle_binary_dir),

@@ -34,7 +34,7 @@ heddle_status heddle_encode(const heddle_session *session, unsigned kind,
   *count = 0;
   if ((kind & ~HEDDLE_IDS) > HEDDLE_TARGET)
     return report(Status::error("the kind of text is ", kind & ~HEDDLE_IDS,
-                                ", expected 0 to ", HEDDLE_TARGET),
+                                ", expected 0 to ", int(HEDDLE_TARGET)),
                   HEDDLE_MISUSED);
   Result<TokenIds> encoded =
       encode(*session, kind, text ? std::string_view(text, size) : "");
