@@ -5,7 +5,11 @@ include(CMakePackageConfigHelpers)
 
 # All of the runtime behind the functions of heddle.h. The C++ library is a part
 # of it, so that a program of any compiler can load it.
-add_library(heddle SHARED $<TARGET_OBJECTS:HeddleRuntime>)
+add_library(HeddleFindNoObject OBJECT FindNoObject.cpp)
+set_target_properties(HeddleFindNoObject PROPERTIES
+  POSITION_INDEPENDENT_CODE ON)
+add_library(heddle SHARED $<TARGET_OBJECTS:HeddleRuntime>
+  $<TARGET_OBJECTS:HeddleFindNoObject>)
 target_include_directories(heddle INTERFACE
   $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

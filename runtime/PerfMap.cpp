@@ -21,7 +21,7 @@ using namespace heddle;
 
 bool heddle::isPerfMapWanted() {
   const char *wanted = getenv("HEDDLE_PERF_MAP");
-  return wanted && *wanted;
+  return wanted && *wanted && std::string_view(wanted) != "0";
 }
 
 /// Entry `index` of a table of `count` from a byte on, if it has it.

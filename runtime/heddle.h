@@ -298,8 +298,8 @@ typedef int (*heddle_token_callback)(void *context, size_t input, int32_t id,
                                      int is_last);
 
 /* Calls `callback` for each token of the translations that follow; NULL ends
-   that. A search with more than one beam knows no token before its end: with a
-   callback it is refused. */
+   that. With a callback, searches with more than one beam, which know no token
+   before their end, and the setting "split" are refused. */
 heddle_status heddle_session_on_token(heddle_session *session,
                                       heddle_token_callback callback,
                                       void *context);

@@ -74,6 +74,10 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
                          settings->beams,
                          settings->beams == 1 ? " beam (" : " beams (", beam,
                          " N asks for more)");
+  if (session.onToken && values.split)
+    return Status::error("tokens are asked for as they are generated, but ",
+                         session.settings.nameOf("split"),
+                         " joins the answers of sentences");
   if (session.onToken && settings->beams > 1)
     return Status::error("tokens are asked for as they are generated, but '",
                          file, "' searches with ", settings->beams, " beams (",

@@ -3,8 +3,11 @@
 #include "runtime/api/TokenStream.h"
 
 #include <algorithm>
+#include <string_view>
 
 using namespace heddle;
+
+static constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 /// How much of a text no token behind it changes.
 size_t TokenStream::certain(const Told &told, const std::string &text,
@@ -17,6 +20,10 @@ size_t TokenStream::certain(const Told &told, const std::string &text,
                            told.text.begin())
                  .first -
              text.begin());
+  // What has some bytes of a character reads as U+FFFD until the last is there.
+  if (same == text.size() && same >= kReplacement.size() &&
+      text.compare(same - kReplacement.size(), same, kReplacement) == 0)
+    same -= kReplacement.size();
   // Not within a character, of which the texts may share the first bytes.
   while (same > 0 && same < text.size() && (text[same] & 0xC0) == 0x80)
     --same;

@@ -36,7 +36,8 @@ TEST_F(PerfMapTest, names_entries_and_kernels) {
 }
 
 TEST_F(PerfMapTest, nothing_without_request) {
-  for (const char *value : {"unset HEDDLE_PERF_MAP", "export HEDDLE_PERF_MAP="})
+  for (const char *value : {"unset HEDDLE_PERF_MAP", "export HEDDLE_PERF_MAP=",
+                            "export HEDDLE_PERF_MAP=0"})
     EXPECT_EQ(runScript(value + std::string("\n") +
                         "bash -c 'echo $$ >number; exec \"$0\" toy --ids "
                         "1' \"$run\" >answer\n"

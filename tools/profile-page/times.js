@@ -131,6 +131,8 @@ function makeTime() {
       `${countOf(each.calls, "call")}, ${formatTime(each.seconds / each.calls)} each`]);
     return part;
   }));
+  if (!data.entries.calls)
+    return makeSection("time", "Where the time went", "Nothing ran: there was no line.", bar);
   return makeSection("time", "Where the time went",
     `${formatTime(data.entries.seconds)} in ${countOf(data.entries.calls, "call")} ` +
     `of ${countOf(functions.length, "function")}, ${formatShare(inKernels / data.entries.seconds)} of it ` +

@@ -30,9 +30,12 @@ async function find(words) {
   const needle = words.trim().toLowerCase();
   if (!needle) return [];
   const has = text => text.toLowerCase().includes(needle);
+  // What is called so, before what is called longer.
+  const sorted = names => names.filter(has).sort((a, b) =>
+    (b.toLowerCase() === needle) - (a.toLowerCase() === needle));
   const last = data.passes.length - 1;
   const results = [
-    ...layerNames().filter(has).slice(0, 8).map(op => ({kind: "layer", text: op, href: link({op})})),
+    ...sorted(layerNames()).slice(0, 8).map(op => ({kind: "layer", text: op, href: link({op})})),
     ...data.passes.map((pass, index) => ({kind: "pass", text: shortName(pass.name),
       index, href: link({pass: index})})).filter(each => has(each.text)).slice(0, 6),
     ...data.symbols.filter(symbol => symbol && has(symbol)).slice(0, 6).map(fn => {
