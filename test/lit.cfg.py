@@ -58,6 +58,8 @@ else:
 # not what TSan has seen them lock.
 if config.heddle_sanitize:
     config.available_features.add("sanitized")
+    # Sanitizers take address space without end: tests leave that unlimited.
+    config.environment["HEDDLE_SANITIZED"] = config.heddle_sanitize
     config.environment["ASAN_OPTIONS"] = ":".join(
         ["allow_user_poisoning=0", "detect_container_overflow=0",
          "detect_leaks=0", "detect_odr_violation=0", "exitcode=99"]

@@ -22,6 +22,8 @@ using nlohmann::json;
 static const json kNothing = json::object();
 static std::atomic<size_t> allocations{0};
 
+// ThreadSanitizer has functions of its own, and nothing is counted.
+#if !__has_feature(thread_sanitizer)
 void *operator new(size_t size) {
   ++allocations;
   if (void *memory = std::malloc(size))
@@ -30,6 +32,7 @@ void *operator new(size_t size) {
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+#endif
 
 namespace {
 

@@ -64,6 +64,8 @@ def run(number, case, environment, root):
 def main(source, artifact, root, pattern="*"):
     environment = dict(os.environ, SOURCE=source, ARTIFACT=artifact, LC_ALL="C")
     cases = [each for each in CASES if fnmatch.fnmatch(each.what, pattern)]
+    if os.environ.get("HEDDLE_SANITIZED"):
+        cases = [each for each in cases if "ulimit -v" not in each.command]
     with ThreadPoolExecutor(2) as pool:
         failures = list(pool.map(
             lambda each: run(*each, environment, root), enumerate(cases)))
