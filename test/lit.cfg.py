@@ -60,14 +60,15 @@ if config.heddle_sanitize:
     config.available_features.add("sanitized")
     # Sanitizers take address space without end: tests leave that unlimited.
     config.environment["HEDDLE_SANITIZED"] = config.heddle_sanitize
-    config.environment["ASAN_OPTIONS"] = ":".join(
-        ["allow_user_poisoning=0", "detect_container_overflow=0",
-         "detect_leaks=0", "detect_odr_violation=0", "exitcode=99"]
-    )
-    config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:exitcode=99"
-    config.environment["TSAN_OPTIONS"] = (
-        "ignore_noninstrumented_modules=1:exitcode=99"
-    )
+    for sanitizer, options in [
+        ("ASAN", "allow_user_poisoning=0:detect_container_overflow=0:"
+         "detect_odr_violation=0:exitcode=99"),
+        ("UBSAN", "print_stacktrace=1:exitcode=99"),
+        ("TSAN", "ignore_noninstrumented_modules=1:exitcode=99"),
+    ]:
+        config.environment[sanitizer + "_OPTIONS"] = options
+        # The nested suite of googletest/ takes it from here.
+        os.environ[sanitizer + "_OPTIONS"] = options
 
 # What the tests of test/project read is absent from a source archive.
 if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):

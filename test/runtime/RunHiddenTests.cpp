@@ -36,8 +36,7 @@ protected:
     EXPECT_NE(bytes.find("(" + std::to_string(lines.size()) + ", " +
                          std::to_string(longest) + ", 2)"),
               std::string::npos);
-    std::memcpy(values.data(), bytes.data() + 128,
-                values.size() * sizeof(float));
+    bytes.copy(reinterpret_cast<char *>(values.data()), std::string::npos, 128);
     for (size_t cell = 0; cell < lines.size() * longest; ++cell) {
       const Ids &line = lines[cell / longest];
       size_t position = cell % longest;
