@@ -9,6 +9,7 @@
 
 using namespace heddle;
 
+/// `kind` is one that exists.
 static Result<TokenIds> encode(const heddle_session &session, unsigned kind,
                                std::string_view text) {
   LineTokens tokens(*session.model, session.values.ids || kind & HEDDLE_IDS,
@@ -21,10 +22,8 @@ static Result<TokenIds> encode(const heddle_session &session, unsigned kind,
     return tokens.target(line, TargetPart::Any);
   case HEDDLE_TARGET_BEGINNING:
     return tokens.target(line, TargetPart::Beginning);
-  case HEDDLE_TARGET:
-    return tokens.target(line, TargetPart::Whole);
   }
-  return Status::error("is of no kind");
+  return tokens.target(line, TargetPart::Whole);
 }
 
 heddle_status heddle_encode(const heddle_session *session, unsigned kind,
