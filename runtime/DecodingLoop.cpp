@@ -71,7 +71,8 @@ Status heddle::runSteps(Session &session, int32_t start, RowTokens &tokens,
       session.ids()[row] = tokens[row].empty() ? start : tokens[row].back();
       chooser.prepare(row);
     }
-    session.runStep();
+    if (Status status = session.runStep(); !status.ok())
+      return status;
     next.clear();
     sentences.clear();
     for (int64_t first = 0, end = 0; first < session.rows(); first = end) {
@@ -93,7 +94,8 @@ Status heddle::runSteps(Session &session, int32_t start, RowTokens &tokens,
         parents.push_back(next[i].row);
       }
     tokens.keep(kept);
-    session.keep(parents);
+    if (Status status = session.keep(parents); !status.ok())
+      return status;
   }
   return Status::success();
 }

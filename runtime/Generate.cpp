@@ -469,7 +469,8 @@ Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
   search.tokens.reset(int64_t(sources.size()) * batch.settings.beams,
                       batch.room);
   if (request.chunk > 0) {
-    session.runChunk(demand->chunk);
+    if (Status status = session.runChunk(demand->chunk); !status.ok())
+      return status;
     for (size_t i = 0; i < prefixes.size(); ++i)
       search.tokens.set(int64_t(i), prefixes[i]);
   }

@@ -43,7 +43,7 @@ Status heddle::encodeSources(Session &session, const HiddenOutput &output,
   for (const TokenIds &source : sources)
     longest = std::max(longest, source.size());
   auto *states =
-      static_cast<const float *>(session.encoderArgument(output.index));
+      static_cast<const float *>(session.encoderOutput(output.index));
   for (size_t i = 0; i < sources.size(); ++i)
     if (Status status = sink(int64_t(i), int64_t(sources[i].size()),
                              states + i * longest * size_t(output.width));

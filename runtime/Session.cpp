@@ -9,8 +9,6 @@
 
 #include "runtime/Session.h"
 
-#include "runtime/FloatEnvironment.h"
-
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -96,12 +94,14 @@ Status Session::begin(const std::vector<TokenIds> &sources,
     return ofBatch(status);
   settle(*layout);
   fillInputs(sources, candidates);
-  findDecoderResults();
+  if (Status status = findDecoderResults(); !status.ok())
+    return status;
   dims[Dim::Rows] = dims[Dim::Batch];
-  call(encode);
-  if (prepare.entry)
-    call(prepare);
-  return Status::success();
+  if (Status status = send(batchInputs); !status.ok())
+    return status;
+  if (Status status = call(encode); !status.ok())
+    return status;
+  return prepare.entry ? call(prepare) : Status::success();
 }
 
 /// The role of a decoder's form.
@@ -157,7 +157,7 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
   arenaBytes = 0;
   int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
   auto place = [&](int64_t count, int64_t width = 1) {
-    return workspace.place(bytesOf(count, width));
+    return workspace.placeShared(bytesOf(count, width));
   };
   auto key = [](const char *name) {
     return std::pair(ArgumentKind::Input, std::string_view(name));
@@ -174,33 +174,37 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
         shared[{kind, arguments[i].name}] = binding.places[i];
   };
 
-  int64_t sourcePlace = place(batch, dims[Dim::Source]);
   bool isWhole =
       request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
-  int64_t decoderPlace =
-      isWhole ? place(batch, dims[Dim::Target]) : place(rows);
   bool hasHistory = decode.entry && decode.entry->description->argument(
                                         "history", ArgumentKind::Input);
   bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
-  int64_t chunkPlace =
-      request.chunk > 0 ? place(batch, request.chunk) : decoderPlace;
-  int64_t sentenceCachePlace = place(batch);
+  batchInputs.begin = workspace.sharedEnd();
+  Place sourcePlace = place(batch, dims[Dim::Source]);
+  Place sentenceCachePlace = place(batch);
   Places shared = {
       {key("ids"), sourcePlace},
       {key("lengths"), place(batch)},
       {key("global"), place(batch, dims[Dim::Globals])},
-      {key("positions"), place(rows)},
-      {key("sentences"), place(rows)},
-      {key("caches"), place(rows)},
       {key("candidates"), place(batch, dims[Dim::Shortlist])},
       {key("counts"), place(batch)},
-      {key("forbidden"), place(rows, dims[Dim::Forbidden])},
-      {key("history"), place(hasHistory ? rows : 0, dims[Dim::Capacity])},
       {key("target_lengths"), place(batch)},
       {key("wanted"), place(hasChunk ? batch : 0, dims[Dim::Wanted])},
   };
-  int64_t cachePlace = shared[key("caches")];
-  if (Status status = bind(encode, shared); !status.ok())
+  Place chunkPlace = place(batch, request.chunk);
+  batchInputs.end = stepInputs.begin = workspace.sharedEnd();
+  Place decoderPlace = isWhole ? place(batch, dims[Dim::Target]) : place(rows);
+  if (request.chunk == 0)
+    chunkPlace = decoderPlace;
+  shared[key("positions")] = place(rows);
+  shared[key("sentences")] = place(rows);
+  shared[key("caches")] = place(rows);
+  shared[key("forbidden")] = place(rows, dims[Dim::Forbidden]);
+  shared[key("history")] = place(hasHistory ? rows : 0, dims[Dim::Capacity]);
+  stepInputs.end = workspace.sharedEnd();
+  Place cachePlace = shared[key("caches")];
+  bool hasNoDecoder = request.form == DecoderForm::None;
+  if (Status status = bind(encode, shared, hasNoDecoder); !status.ok())
     return ofBatch(status);
   shareOutputs(encode, ArgumentKind::Input, shared);
   if (prepare.entry) {
@@ -212,7 +216,7 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
   if (request.form == DecoderForm::Chunk)
     shared[key("caches")] = sentenceCachePlace;
   if (decode.entry)
-    if (Status status = bind(decode, shared); !status.ok())
+    if (Status status = bind(decode, shared, /*hasResults=*/true); !status.ok())
       return ofBatch(status);
   if (chunk.entry) {
     shareOutputs(decode, ArgumentKind::State, shared);
@@ -221,13 +225,13 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
     if (Status status = bind(chunk, shared); !status.ok())
       return ofBatch(status);
   }
-  int64_t arenaPlace = workspace.place(arenaBytes);
-  std::optional<int64_t> sparePlace;
+  Place arenaPlace = workspace.place(arenaBytes);
+  std::optional<Place> sparePlace;
   if (request.rowsPerSentence > 1)
-    sparePlace = workspace.place(widestState());
-  // One for each thread, in words of 4 bytes.
-  int64_t scratchPlace =
-      place(pool ? pool->size() : 1, model.scratchBytes() / 4);
+    sparePlace = workspace.placeShared(widestState());
+  // One for each thread.
+  Place scratchPlace = workspace.place(
+      (pool ? pool->size() : 1) * model.scratchBytes());
   if (!workspace.size())
     return ofBatch(Status::error("needs more memory than 63 bits can address"));
   return Layout{sourcePlace, decoderPlace,     chunkPlace, sentenceCachePlace,
@@ -237,8 +241,8 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
 
 /// Turns a plan into addresses, once the block stands.
 void Session::settle(const Layout &layout) {
-  auto integers = [&](int64_t offset) {
-    return static_cast<int32_t *>(workspace.at(offset));
+  auto integers = [&](Place place) {
+    return reinterpret_cast<int32_t *>(workspace.hostAt(place));
   };
   auto input = [&](const char *name) {
     return integers(
@@ -246,8 +250,7 @@ void Session::settle(const Layout &layout) {
   };
   arena = workspace.at(layout.arena);
   scratch = workspace.at(layout.scratch);
-  spareRows =
-      layout.spare ? static_cast<char *>(workspace.at(*layout.spare)) : nullptr;
+  spareRows = layout.spare;
   sourceIds = integers(layout.source);
   decoderIds = integers(layout.decoder);
   lengths = input("lengths");
@@ -268,18 +271,24 @@ void Session::settle(const Layout &layout) {
       connect(*binding);
 }
 
-/// Finds or makes the place of each argument, and asks for the arena.
-Status Session::bind(Binding &binding, const Places &shared) {
+/// Finds or makes the place of each argument, and asks for the arena. Results
+/// are outputs that the host reads.
+Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
   const Entry &entry = *binding.entry->description;
   binding.places.clear();
+  binding.results.begin = workspace.sharedEnd();
   for (const Argument &argument : entry.arguments) {
     auto place = shared.find({argument.kind, argument.name});
     bool mayBeOwn = argument.kind == ArgumentKind::Output ||
                     argument.kind == ArgumentKind::State;
-    binding.places.push_back(mayBeOwn && place == shared.end()
-                                 ? workspace.place(argument.byteSize(dims))
-                                 : place->second);
+    if (!mayBeOwn || place != shared.end())
+      binding.places.push_back(place->second);
+    else if (hasResults && argument.kind == ArgumentKind::Output)
+      binding.places.push_back(workspace.placeShared(argument.byteSize(dims)));
+    else
+      binding.places.push_back(workspace.place(argument.byteSize(dims)));
   }
+  binding.results.end = workspace.sharedEnd();
   binding.dims.clear();
   for (const Extent &dim : entry.dims)
     binding.dims.push_back(dim.in(dims));
@@ -312,7 +321,7 @@ int64_t Session::widestState() const {
 /// Turns places into addresses, once the block stands.
 void Session::connect(Binding &binding) {
   binding.buffers.clear();
-  for (int64_t place : binding.places)
+  for (Place place : binding.places)
     binding.buffers.push_back(workspace.at(place));
 }
 
@@ -355,12 +364,12 @@ static bool isCache(const Argument &state) {
 
 /// Finds the decoder's logits, or what it keeps of ranges of them, and its
 /// states, of which those of constant size start with zeros.
-void Session::findDecoderResults() {
+Status Session::findDecoderResults() {
   states.clear();
   decoderLogits = nullptr;
   ofRanges = {};
   if (!decode.entry)
-    return;
+    return Status::success();
   auto findOutput = [&](const Argument &output, void *buffer) {
     float *numbers = static_cast<float *>(buffer);
     if (output.name == "logits") {
@@ -379,21 +388,24 @@ void Session::findDecoderResults() {
   };
   const std::vector<Argument> &arguments = decode.entry->description->arguments;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].kind == ArgumentKind::Output) {
-      findOutput(arguments[i], decode.buffers[i]);
-    } else if (arguments[i].kind == ArgumentKind::State) {
-      int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
-      if (!isCache(arguments[i]))
-        std::memset(decode.buffers[i], 0, static_cast<size_t>(bytes));
-      // Caches stay where they are.
-      if (isOfRows(arguments[i]))
-        states.push_back(
-            {static_cast<char *>(decode.buffers[i]), bytes / dims[Dim::Rows]});
-    }
+    if (arguments[i].kind == ArgumentKind::Output)
+      findOutput(arguments[i], workspace.hostAt(decode.places[i]));
+    if (arguments[i].kind != ArgumentKind::State)
+      continue;
+    char *rows = workspace.at(decode.places[i]);
+    int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
+    if (!isCache(arguments[i]))
+      if (Status status = device->clear(rows, bytes); !status.ok())
+        return status;
+    // Caches stay where they are.
+    if (isOfRows(arguments[i]))
+      states.push_back({rows, bytes / dims[Dim::Rows]});
   }
+  return Status::success();
 }
 
-void Session::call(Binding &binding) {
+/// Runs an entry; what the host reads of it is there then.
+Status Session::call(Binding &binding) {
   const Entry &entry = *binding.entry->description;
   for (size_t i = 0; i < entry.dims.size(); ++i)
     binding.dims[i] = entry.dims[i].in(dims);
@@ -407,18 +419,21 @@ void Session::call(Binding &binding) {
                   scratch,
                   model.scratchBytes()};
   int64_t start = profile ? profile->now(profile) : 0;
-  {
-    FloatEnvironment environment;
-    binding.entry->run(&call);
-  }
+  if (Status status = device->call(binding.entry->run, call); !status.ok())
+    return status;
   if (profile)
     profile->addEntry(size_t(&entry - model.manifest().entries.data()),
                       binding.dims.data(), start, profile->now(profile));
+  return workspace.fetch(binding.results.begin, binding.results.end);
 }
 
-void Session::runFull() { call(decode); }
+Status Session::runFull() {
+  if (Status status = send(stepInputs); !status.ok())
+    return status;
+  return call(decode);
+}
 
-void Session::runChunk(const std::vector<TokenIds> &inputs) {
+Status Session::runChunk(const std::vector<TokenIds> &inputs) {
   int64_t length = dims[Dim::Target], asked = dims[Dim::Wanted];
   bool isAll = !chunk.entry;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -432,53 +447,48 @@ void Session::runChunk(const std::vector<TokenIds> &inputs) {
     if (history)
       std::fill_n(history + i * dims[Dim::Capacity], positions[i], caches[i]);
   }
-  call(isAll ? decode : chunk);
+  if (Status status = send({batchInputs.begin, stepInputs.end}); !status.ok())
+    return status;
+  return call(isAll ? decode : chunk);
 }
 
-void Session::runStep() {
+Status Session::runStep() {
   if (history)
     for (int64_t row = 0; row < rows(); ++row)
       history[row * dims[Dim::Capacity] + positions[row]] = caches[row];
-  call(decode);
+  if (Status status = send(stepInputs); !status.ok())
+    return status;
+  if (Status status = call(decode); !status.ok())
+    return status;
   for (int64_t row = 0; row < rows(); ++row)
     ++positions[row];
+  return Status::success();
 }
 
-/// Row i becomes what row parents[i] was: the first `usedBytes` of it.
-void Session::moveRows(char *rows, int64_t rowBytes, int64_t usedBytes,
-                       const std::vector<int32_t> &parents) {
-  auto at = [&](char *base, size_t row) {
-    return base + static_cast<int64_t>(row) * rowBytes;
-  };
-  auto copy = [&](char *to, const char *from) {
-    std::memcpy(to, from, static_cast<size_t>(usedBytes));
-  };
-  // Where rows only move to the front, none is overwritten before it is read.
-  bool movesToFront = true;
-  for (size_t i = 0; i < parents.size(); ++i)
-    movesToFront &= parents[i] >= static_cast<int32_t>(i);
-  for (size_t i = 0; i < parents.size(); ++i)
-    if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
-      copy(movesToFront ? at(rows, i) : at(spareRows, i), at(rows, parent));
-  for (size_t i = 0; i < parents.size() && !movesToFront; ++i)
-    if (static_cast<size_t>(parents[i]) != i)
-      copy(at(rows, i), at(spareRows, i));
+/// Row i of an input [rows, width] becomes what row parents[i] was: its first
+/// `used` numbers.
+void Session::moveInputs(int32_t *rows, int64_t width, int64_t used,
+                         const std::vector<int32_t> &parents) {
+  moveHostRows({reinterpret_cast<char *>(rows), *bytesOf(width), *bytesOf(used),
+                spareRows ? workspace.hostAt(*spareRows) : nullptr},
+               parents);
 }
 
-void Session::keep(const std::vector<int32_t> &parents) {
+Status Session::keep(const std::vector<int32_t> &parents) {
+  char *spare = spareRows ? workspace.at(*spareRows) : nullptr;
   for (const State &state : states)
-    moveRows(state.rows, state.rowBytes, state.rowBytes, parents);
-  if (history) {
-    int32_t longest = *std::max_element(positions, positions + rows());
-    moveRows(reinterpret_cast<char *>(history), *bytesOf(dims[Dim::Capacity]),
-             *bytesOf(longest), parents);
-  }
+    if (Status status = device->moveRows(
+            {state.rows, state.rowBytes, state.rowBytes, spare}, parents);
+        !status.ok())
+      return status;
+  if (history)
+    moveInputs(history, dims[Dim::Capacity],
+               *std::max_element(positions, positions + rows()), parents);
   for (int32_t *numbers : {positions, sentences, caches})
-    moveRows(reinterpret_cast<char *>(numbers), sizeof(int32_t),
-             sizeof(int32_t), parents);
+    moveInputs(numbers, 1, 1, parents);
   dims[Dim::Rows] = static_cast<int64_t>(parents.size());
   if (!history)
-    return;
+    return Status::success();
   // Children of one parent write to caches of their own, any of the sentence's:
   // the slots of a position are written once.
   for (int64_t row = 0, number = 0; row < rows(); ++row) {
@@ -487,4 +497,5 @@ void Session::keep(const std::vector<int32_t> &parents) {
     caches[row] =
         static_cast<int32_t>(sentences[row] * rowsPerSentence() + number);
   }
+  return Status::success();
 }

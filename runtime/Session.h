@@ -14,6 +14,7 @@
 #define HEDDLE_RUNTIME_SESSION_H
 
 #include "runtime/BestLogits.h"
+#include "runtime/Device.h"
 #include "runtime/GreedyChoice.h"
 #include "runtime/Manifest.h"
 #include "runtime/Model.h"
@@ -25,6 +26,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -86,7 +88,7 @@ public:
   explicit Session(const Model &model, SessionOptions options = {})
       : model(model), pool(options.pool), profile(options.profile),
         globalTokens(std::move(options.globalTokens)),
-        cancelled(options.cancelled) {}
+        cancelled(options.cancelled), device(makeHostDevice()) {}
 
   /// Encodes a batch of sentences and prepares the decoder: the only call that
   /// allocates. There is one row a sentence then. `candidates`, for
@@ -107,10 +109,10 @@ public:
   /// another thread may make while bytesFor() runs.
   void release() { workspace.release(); }
 
-  /// An argument of the entry `encode`, by its index there: an output is valid
-  /// until the next begin.
-  const void *encoderArgument(size_t index) const {
-    return encode.buffers[index];
+  /// An output of the entry `encode`, by its index among its arguments, of a
+  /// batch without a decoder; valid until the next begin.
+  const void *encoderOutput(size_t index) const {
+    return workspace.hostAt(encode.places[index]);
   }
 
   /// The decoder's input, for the caller to fill: [sentences, length] for the
@@ -144,14 +146,15 @@ public:
   /// The width of a row of ShortlistStep's logits: the longest list.
   int64_t candidateWidth() const { return dims[Dim::Shortlist]; }
 
-  /// Runs the full form over ids().
-  void runFull();
+  /// Runs the full form over ids(). It fails, as all that follow, where the
+  /// device does.
+  Status runFull();
   /// Runs the decoder over the first positions of each sentence at once, behind
   /// which its row then is: `inputs`, one list a sentence, none longer than was
   /// asked for. Only the form Chunk has logits of them.
-  void runChunk(const std::vector<TokenIds> &inputs);
+  Status runChunk(const std::vector<TokenIds> &inputs);
   /// Runs one step of all rows, each at its position, which is then the next.
-  void runStep();
+  Status runStep();
 
   /// Whether whoever runs it is asked to stop.
   bool isCancelled() const {
@@ -166,30 +169,36 @@ public:
   /// Goes on with as many rows as there are parents: row i continues what row
   /// parents[i] was. No sentence may get more rows than were asked for, which
   /// stand together.
-  void keep(const std::vector<int32_t> &parents);
+  Status keep(const std::vector<int32_t> &parents);
 
 private:
+  /// Shared places that stand together.
+  struct Range {
+    Place begin, end;
+  };
   /// An entry with its buffers for this batch.
   struct Binding {
     const EntryPoint *entry = nullptr;
-    std::vector<int64_t> places;
+    std::vector<Place> places;
     std::vector<void *> buffers;
     std::vector<int64_t> dims;
+    /// What the host reads of it.
+    Range results;
   };
-  /// One state of constant size: a row is `rowBytes` long.
+  /// One state of constant size, on the device: a row is `rowBytes` long.
   struct State {
     char *rows;
     int64_t rowBytes;
   };
   /// The places of what later entries read, by kind and name.
-  using Places = std::map<std::pair<ArgumentKind, std::string_view>, int64_t>;
+  using Places = std::map<std::pair<ArgumentKind, std::string_view>, Place>;
 
   /// Where things stand in the workspace.
   struct Layout {
-    int64_t source, decoder, chunk, sentenceCaches, caches;
+    Place source, decoder, chunk, sentenceCaches, caches;
     bool hasHistory;
-    int64_t arena, scratch;
-    std::optional<int64_t> spare;
+    Place arena, scratch;
+    std::optional<Place> spare;
     Places shared;
   };
 
@@ -200,34 +209,38 @@ private:
   Result<Layout> layOut(const DecoderRequest &request);
   Status ofBatch(const Status &status) const;
   void settle(const Layout &layout);
-  Status bind(Binding &binding, const Places &shared);
+  Status bind(Binding &binding, const Places &shared, bool hasResults = false);
   int64_t widestState() const;
   void connect(Binding &binding);
   void fillInputs(const std::vector<TokenIds> &sources,
                   const std::vector<TokenIds> &candidates);
-  void findDecoderResults();
-  void moveRows(char *rows, int64_t rowBytes, int64_t usedBytes,
-                const std::vector<int32_t> &parents);
+  Status findDecoderResults();
+  void moveInputs(int32_t *rows, int64_t width, int64_t used,
+                  const std::vector<int32_t> &parents);
+  Status send(Range range) { return workspace.send(range.begin, range.end); }
   int64_t rowsPerSentence() const {
     return dims[Dim::Caches] / dims[Dim::Batch];
   }
-  void call(Binding &binding);
+  Status call(Binding &binding);
 
   const Model &model;
   ThreadPool *pool;
   Profile *profile;
   std::vector<int32_t> globalTokens;
   const std::atomic<bool> *cancelled;
-  Workspace workspace;
+  std::unique_ptr<Device> device;
+  Workspace workspace{*device};
   DimValues dims;
   int64_t arenaBytes = 0;
   void *arena = nullptr;
   void *scratch = nullptr;
   Binding encode, prepare, chunk, decode;
   std::vector<State> states;
-  /// Memory for the rows of the widest state; null where each sentence has one
-  /// row, which moves to the front alone.
-  char *spareRows = nullptr;
+  /// Memory for the rows of the widest state, or input; none where each sentence
+  /// has one row, which moves to the front alone.
+  std::optional<Place> spareRows;
+  /// What is given to the device once a batch, and at each step.
+  Range batchInputs, stepInputs;
 
   int32_t *sourceIds = nullptr, *lengths = nullptr, *globals = nullptr;
   int32_t *candidateIds = nullptr, *counts = nullptr;

@@ -20,23 +20,23 @@ static int32_t inputAt(const TokenIds &target, int64_t position,
   return position == 0 ? start : target[position - 1];
 }
 
-static void runFull(Session &session, const std::vector<TokenIds> &targets,
+static Status runFull(Session &session, const std::vector<TokenIds> &targets,
                     int64_t longest, int32_t start) {
   for (size_t i = 0; i < targets.size(); ++i)
     for (int64_t k = 0; k < longest; ++k)
       session.ids()[i * longest + k] = k < int64_t(targets[i].size())
                                            ? inputAt(targets[i], k, start)
                                            : start;
-  session.runFull();
+  return session.runFull();
 }
 
-static void runChunk(Session &session, const std::vector<TokenIds> &targets,
+static Status runChunk(Session &session, const std::vector<TokenIds> &targets,
                      int32_t start) {
   std::vector<TokenIds> inputs(targets.size());
   for (size_t i = 0; i < targets.size(); ++i)
     for (size_t k = 0; k < targets[i].size(); ++k)
       inputs[i].push_back(inputAt(targets[i], int64_t(k), start));
-  session.runChunk(inputs);
+  return session.runChunk(inputs);
 }
 
 /// Passes on what stands in [sentences, longest, vocabulary].
@@ -105,10 +105,11 @@ Status heddle::scoreTargets(const Model &model, Session &session,
     return status;
   int64_t vocabulary = model.manifest().targetVocabulary;
   if (form == DecoderForm::Full || form == DecoderForm::Chunk) {
-    if (form == DecoderForm::Full)
-      runFull(session, targets, longest, *start);
-    else
-      runChunk(session, targets, *start);
+    Status status = form == DecoderForm::Full
+                        ? runFull(session, targets, longest, *start)
+                        : runChunk(session, targets, *start);
+    if (!status.ok())
+      return status;
     return tellLogits(session, targets, longest, vocabulary, sink);
   }
   RowTokens tokens;

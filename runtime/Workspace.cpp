@@ -1,42 +1,14 @@
 //===- Workspace.cpp - Memory that is planned, then taken -----------------===//
-//
-// The block comes from mmap: a refusal is a status and not an exception, and
-// pages that no batch touches cost nothing.
-//
-//===----------------------------------------------------------------------===//
 
 #include "runtime/Workspace.h"
-
-#include <cerrno>
-#include <cstring>
-#include <sys/mman.h>
-#include <utility>
 
 using namespace heddle;
 
 static constexpr int64_t kBufferAlignment = 64;
 
-Workspace::Workspace(Workspace &&other) noexcept
-    : planned(other.planned), block(std::exchange(other.block, nullptr)),
-      blockSize(std::exchange(other.blockSize, 0)) {}
-
-Workspace &Workspace::operator=(Workspace &&other) noexcept {
-  std::swap(planned, other.planned);
-  std::swap(block, other.block);
-  std::swap(blockSize, other.blockSize);
-  return *this;
-}
-
-Workspace::~Workspace() { release(); }
-
-void Workspace::release() {
-  if (block)
-    munmap(block, static_cast<size_t>(blockSize));
-  block = nullptr;
-  blockSize = 0;
-}
-
-int64_t Workspace::place(std::optional<int64_t> bytes) {
+/// Adds a place to a part of the block that has `planned` bytes so far.
+static int64_t append(std::optional<int64_t> &planned,
+                      std::optional<int64_t> bytes) {
   int64_t offset = planned.value_or(0), end;
   if (!planned || !bytes || *bytes < 0 ||
       __builtin_add_overflow(offset, *bytes, &end) ||
@@ -48,17 +20,57 @@ int64_t Workspace::place(std::optional<int64_t> bytes) {
   return offset;
 }
 
+Place Workspace::place(std::optional<int64_t> bytes) {
+  return {false, append(own, bytes)};
+}
+
+Place Workspace::placeShared(std::optional<int64_t> bytes) {
+  return {true, append(shared, bytes)};
+}
+
+std::optional<int64_t> Workspace::size() const {
+  int64_t bytes;
+  if (!shared || !own || __builtin_add_overflow(*shared, *own, &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
+void Workspace::release() {
+  if (mirror)
+    device.giveBackMirror(mirror, mirrorSize);
+  if (block)
+    device.giveBack(block, blockSize);
+  block = mirror = nullptr;
+  blockSize = mirrorSize = 0;
+}
+
 Status Workspace::take() {
-  if (*planned <= blockSize)
+  if (int64_t bytes = *size(); bytes > blockSize) {
+    release();
+    Result<char *> taken = device.take(bytes);
+    if (!taken.ok())
+      return taken.status();
+    block = *taken;
+    blockSize = bytes;
+  }
+  if (*shared <= mirrorSize)
     return Status::success();
-  release();
-  void *memory =
-      mmap(nullptr, static_cast<size_t>(*planned), PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
-  if (memory == MAP_FAILED)
-    return Status::error("needs ", *planned,
-                         " bytes of memory: ", strerror(errno));
-  block = static_cast<char *>(memory);
-  blockSize = *planned;
+  if (mirror)
+    device.giveBackMirror(mirror, mirrorSize);
+  mirror = nullptr;
+  mirrorSize = 0;
+  Result<char *> taken = device.takeMirror(block, *shared);
+  if (!taken.ok())
+    return taken.status();
+  mirror = *taken;
+  mirrorSize = *shared;
   return Status::success();
+}
+
+Status Workspace::send(Place begin, Place end) {
+  return device.send(at(begin), hostAt(begin), end.offset - begin.offset);
+}
+
+Status Workspace::fetch(Place begin, Place end) {
+  return device.fetch(hostAt(begin), at(begin), end.offset - begin.offset);
 }

@@ -178,8 +178,9 @@ TEST(MemoryPlanTest, the_number_that_is_needed_is_enough) {
 TEST(MemoryPlanTest, memory_of_this_process) {
   int64_t before = anonymousMemory();
   EXPECT_GT(before, 0);
-  Workspace workspace;
-  int64_t place = workspace.place(64 * kMebibyte);
+  std::unique_ptr<Device> device = makeHostDevice();
+  Workspace workspace(*device);
+  Place place = workspace.place(64 * kMebibyte);
   ASSERT_TRUE(workspace.take().ok());
   std::memset(workspace.at(place), 1, size_t(64 * kMebibyte));
   EXPECT_GE(anonymousMemory() - before, 63 * kMebibyte);

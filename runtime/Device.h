@@ -1,0 +1,66 @@
+//===- Device.h - What a session runs on ------------------------*- C++ -*-===//
+//
+// Owns the memory that entries read and write, moves data between it and the
+// host's, and calls entries. A session plans its buffers and says what moves;
+// whether that is a copy, and when it is done, is the device's affair: what it
+// is asked for happens in that order, and is with the host when `fetch` returns.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_DEVICE_H
+#define HEDDLE_RUNTIME_DEVICE_H
+
+#include "runtime/KernelAbi.h"
+#include "runtime/Result.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace heddle {
+
+/// Rows of `rowBytes` each, of which the first `usedBytes` mean something.
+struct DeviceRows {
+  char *rows;
+  int64_t rowBytes, usedBytes;
+  /// Memory for as many of them; null where rows only move to the front.
+  char *spare;
+};
+
+/// Of one session, and of one thread at a time.
+class Device {
+public:
+  virtual ~Device() = default;
+
+  /// Takes memory, aligned as KernelAbi.h promises, whose content is undefined.
+  /// An error begins with a verb.
+  virtual Result<char *> take(int64_t bytes) = 0;
+  virtual void giveBack(char *memory, int64_t bytes) = 0;
+  /// Takes what the host reads and writes in place of the first `bytes` of
+  /// `memory`; of a device that is the host, these themselves.
+  virtual Result<char *> takeMirror(char *memory, int64_t bytes) = 0;
+  virtual void giveBackMirror(char *mirror, int64_t bytes) = 0;
+
+  /// Gives the device what the host wrote to a mirror.
+  virtual Status send(char *memory, const char *mirror, int64_t bytes) = 0;
+  /// And the host what the device wrote to its memory.
+  virtual Status fetch(char *mirror, const char *memory, int64_t bytes) = 0;
+  /// Writes zeros.
+  virtual Status clear(char *memory, int64_t bytes) = 0;
+  /// Row i becomes what row parents[i] was.
+  virtual Status moveRows(const DeviceRows &rows,
+                          const std::vector<int32_t> &parents) = 0;
+
+  /// Calls an entry with buffers in the memory of the device.
+  virtual Status call(HeddleEntry entry, HeddleCall &call) = 0;
+};
+
+/// The CPU that this process runs on: all memory is shared.
+std::unique_ptr<Device> makeHostDevice();
+
+/// Moves rows of the host's memory.
+void moveHostRows(const DeviceRows &rows, const std::vector<int32_t> &parents);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_DEVICE_H

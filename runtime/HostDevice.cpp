@@ -1,0 +1,82 @@
+//===- HostDevice.cpp - A session on the CPU ------------------------------===//
+//
+// Memory comes from mmap: a refusal is a status and not an exception, and pages
+// that no batch touches cost nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Device.h"
+#include "runtime/FloatEnvironment.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace heddle;
+
+void heddle::moveHostRows(const DeviceRows &rows,
+                          const std::vector<int32_t> &parents) {
+  auto at = [&](char *base, size_t row) {
+    return base + static_cast<int64_t>(row) * rows.rowBytes;
+  };
+  auto copy = [&](char *to, const char *from) {
+    std::memcpy(to, from, static_cast<size_t>(rows.usedBytes));
+  };
+  // Where rows only move to the front, none is overwritten before it is read.
+  bool movesToFront = true;
+  for (size_t i = 0; i < parents.size(); ++i)
+    movesToFront &= parents[i] >= static_cast<int32_t>(i);
+  for (size_t i = 0; i < parents.size(); ++i)
+    if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
+      copy(at(movesToFront ? rows.rows : rows.spare, i),
+           at(rows.rows, parent));
+  for (size_t i = 0; i < parents.size() && !movesToFront; ++i)
+    if (static_cast<size_t>(parents[i]) != i)
+      copy(at(rows.rows, i), at(rows.spare, i));
+}
+
+namespace {
+class HostDevice final : public Device {
+public:
+  Result<char *> take(int64_t bytes) override {
+    void *memory =
+        mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
+    if (memory == MAP_FAILED)
+      return Status::error("needs ", bytes,
+                           " bytes of memory: ", strerror(errno));
+    return static_cast<char *>(memory);
+  }
+  void giveBack(char *memory, int64_t bytes) override {
+    munmap(memory, static_cast<size_t>(bytes));
+  }
+  Result<char *> takeMirror(char *memory, int64_t) override { return memory; }
+  void giveBackMirror(char *, int64_t) override {}
+
+  Status send(char *, const char *, int64_t) override {
+    return Status::success();
+  }
+  Status fetch(char *, const char *, int64_t) override {
+    return Status::success();
+  }
+  Status clear(char *memory, int64_t bytes) override {
+    std::memset(memory, 0, static_cast<size_t>(bytes));
+    return Status::success();
+  }
+  Status moveRows(const DeviceRows &rows,
+                  const std::vector<int32_t> &parents) override {
+    moveHostRows(rows, parents);
+    return Status::success();
+  }
+
+  Status call(HeddleEntry entry, HeddleCall &call) override {
+    FloatEnvironment environment;
+    entry(&call);
+    return Status::success();
+  }
+};
+} // namespace
+
+std::unique_ptr<Device> heddle::makeHostDevice() {
+  return std::make_unique<HostDevice>();
+}
