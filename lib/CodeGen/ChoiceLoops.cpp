@@ -32,10 +32,10 @@ static void forEachRow(RangedLogitsOpInterface op, Loops &loops,
   ProductWeight weight =
       productWeight(op.getWeight(), op.getWeightScales(), op.getBias(), loops);
   int64_t shift = op.getShiftAttr() ? op.getShiftAttr().getInt() : 0;
-  loops.loop(loops.size(op.getInput(), 0), [&](Value row) {
-    multiplyRow({op.getInput(), {row}, op.getInputScales(), shift}, weight,
+  loops.nest(op.getInput(), 1, [&](ValueRange row) {
+    multiplyRow({op.getInput(), {row[0]}, op.getInputScales(), shift}, weight,
                 /*column=*/0, logits, {}, loops);
-    body(row, logits);
+    body(row[0], logits);
   });
 }
 

@@ -217,7 +217,8 @@ static void buildStep(LinearAttentionOp op, SumLoops &each) {
   auto sumsOf = [&](Value row, Value kvHead) -> HeadSums {
     return {op.getSums(), op.getTotals(), {row, kvHead}};
   };
-  loops.loop(loops.size(op.getQuery(), 0), [&](Value row) {
+  loops.nest(op.getQuery(), 1, [&](ValueRange at) {
+    Value row = at[0];
     loops.loop(loops.index(kvHeads), [&](Value kvHead) {
       each.add(op.getKey(), op.getValue(), row, kvHead, kvHeads,
                sumsOf(row, kvHead));
@@ -238,7 +239,8 @@ void heddle::buildLinearAttentionLoops(LinearAttentionOp op,
   Loops &loops = each.loops;
   int64_t heads = op.getHeads(), kvHeads = op.getKeyValueHeads();
   HeadSums sums = each.allocate(op.getFeatureWidth(), op.getValueWidth());
-  loops.loop(loops.size(op.getQuery(), 0), [&](Value sentence) {
+  loops.nest(op.getQuery(), 1, [&](ValueRange at) {
+    Value sentence = at[0];
     Value keys = countKeys(loops, op.getKey(), op.getLengths(), sentence);
     loops.loop(loops.index(heads), [&](Value head) {
       Value kvHead = each.keyHead(head, heads, kvHeads);
@@ -270,7 +272,8 @@ void heddle::buildLinearAttentionLoops(LinearAttentionSumsOp op,
                                        OpBuilder &builder) {
   SumLoops each(op, op.getFeatures(), op.getMap(), builder);
   Loops &loops = each.loops;
-  loops.loop(loops.size(op.getKey(), 0), [&](Value sentence) {
+  loops.nest(op.getKey(), 1, [&](ValueRange at) {
+    Value sentence = at[0];
     Value keys = countKeys(loops, op.getKey(), op.getLengths(), sentence);
     loops.loop(loops.index(op.getHeads()), [&](Value head) {
       HeadSums sums{

@@ -46,20 +46,19 @@ void Loops::loop(Value end, function_ref<void(Value)> body) {
   loop(index(0), end, body);
 }
 
+void Loops::parallel(ValueRange ends, function_ref<void(ValueRange)> body) {
+  SmallVector<Value> begins(ends.size(), index(0)), steps(ends.size(), index(1));
+  scf::ParallelOp::create(
+      builder, loc, begins, ends, steps,
+      [&](OpBuilder &, Location, ValueRange at) { body(at); });
+}
+
 void Loops::nest(Value memref, int64_t rank,
                  function_ref<void(ValueRange)> body) {
-  SmallVector<Value> coordinates;
-  std::function<void()> descend = [&] {
-    int64_t axis = coordinates.size();
-    if (axis == rank)
-      return body(coordinates);
-    loop(size(memref, axis), [&](Value i) {
-      coordinates.push_back(i);
-      descend();
-      coordinates.pop_back();
-    });
-  };
-  descend();
+  SmallVector<Value> ends;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    ends.push_back(size(memref, axis));
+  parallel(ends, body);
 }
 
 Value Loops::fold(Value begin, Value end, Value initial,

@@ -36,7 +36,11 @@ public:
   void loop(mlir::Value begin, mlir::Value end,
             llvm::function_ref<void(mlir::Value)> body);
   void loop(mlir::Value end, llvm::function_ref<void(mlir::Value)> body);
-  /// A nest over the first `rank` dimensions of a memref.
+  /// body(i0, i1, ...) for all i0 < ends[0], i1 < ends[1], ..., in any order and
+  /// at the same time.
+  void parallel(mlir::ValueRange ends,
+                llvm::function_ref<void(mlir::ValueRange)> body);
+  /// The same over the first `rank` dimensions of a memref.
   void nest(mlir::Value memref, int64_t rank,
             llvm::function_ref<void(mlir::ValueRange)> body);
   /// carried = body(i, carried) for i in [begin, end), in this order.

@@ -14,30 +14,19 @@ void heddle::buildStateLoops(RecurrenceOp op, Loops &loops) {
     Value kept = loops.mul(gate, previous);
     Value taken =
         loops.mul(loops.sub(loops.f32(1), gate), loops.load(op.getValue(), at));
-    loops.store(loops.add(kept, taken), result, at);
+    Value sum = loops.add(kept, taken);
+    loops.store(sum, result, at);
+    return sum;
   };
   if (op.getStep())
     return loops.nest(
         result, 2, [&](ValueRange at) { advance(loops.load(result, at), at); });
-  loops.nest(result, 3, [&](ValueRange at) {
-    Value isFirst =
-        arith::CmpIOp::create(loops.builder, loops.loc,
-                              arith::CmpIPredicate::eq, at[1], loops.index(0));
-    Value before =
-        arith::SubIOp::create(loops.builder, loops.loc, at[1], loops.index(1));
-    Value start = loops.f32(0);
-    Value previous =
-        scf::IfOp::create(
-            loops.builder, loops.loc, isFirst,
-            [&](OpBuilder &, Location) {
-              scf::YieldOp::create(loops.builder, loops.loc, start);
-            },
-            [&](OpBuilder &, Location) {
-              scf::YieldOp::create(loops.builder, loops.loc,
-                                   loops.load(result, {at[0], before, at[2]}));
-            })
-            .getResult(0);
-    advance(previous, at);
+  Value sizes[] = {loops.size(result, 0), loops.size(result, 2)};
+  loops.parallel(sizes, [&](ValueRange at) {
+    loops.fold(loops.index(0), loops.size(result, 1), loops.f32(0),
+               [&](Value time, Value previous) {
+                 return advance(previous, {at[0], time, at[1]});
+               });
   });
 }
 
@@ -57,25 +46,26 @@ static void writeToCache(Op op, ValueRange at, Value position, Loops &loops) {
 }
 
 void heddle::buildStateLoops(CacheAppendOp op, Loops &loops) {
-  loops.loop(loops.size(op.getInput(), 0), [&](Value row) {
+  loops.nest(op.getInput(), 1, [&](ValueRange row) {
     Value position = loops.toIndex(loops.load(op.getPositions(), row));
     writeToCache(op, row, position, loops);
   });
 }
 
 void heddle::buildStateLoops(CacheFillOp op, Loops &loops) {
-  loops.loop(loops.size(op.getInput(), 0), [&](Value sentence) {
+  loops.nest(op.getInput(), 1, [&](ValueRange sentence) {
     Value length = loops.toIndex(loops.load(op.getLengths(), sentence));
     // Later positions take the slots of earlier ones.
     loops.loop(length, [&](Value position) {
-      writeToCache(op, {sentence, position}, position, loops);
+      writeToCache(op, append(sentence, position), position, loops);
     });
   });
 }
 
 void heddle::buildStateLoops(LastRowsOp op, Loops &loops) {
   Value input = op.getInput(), one = loops.index(1);
-  loops.loop(loops.size(input, 0), [&](Value sentence) {
+  loops.nest(input, 1, [&](ValueRange at) {
+    Value sentence = at[0];
     Value length = loops.load(op.getLengths(), sentence);
     Value last = arith::SubIOp::create(loops.builder, loops.loc, length,
                                        loops.toI32(one));

@@ -6,7 +6,7 @@ transformer.parameter @table : tensor<9x4xf32>
 
 // CHECK-LABEL: func.func @linear_sums_along_the_rows_of_its_weight(
 // CHECK-SAME: %[[X:[^:]*]]: memref<?x8xf32>, %[[W:[^:]*]]: memref<8x4xf32>, %[[Y:[^:]*]]: memref<?x4xf32>)
-// CHECK: scf.for %[[R:.*]] = %c0 to %{{.*}} step %c1 {
+// CHECK: scf.parallel (%[[R:.*]]) = (%c0) to (%{{.*}}) step (%c1) {
 // CHECK-NEXT: scf.for %[[J:.*]] = %c0 to %c4 step %c1 {
 // CHECK-NEXT: memref.store %cst, %[[Y]][%[[R]], %[[J]]]
 // CHECK: scf.for %[[K:.*]] = %c0 to %c8 step %c1 {
@@ -61,8 +61,7 @@ func.func @positions_of_rows(%x: memref<?x4xf32>, %at: memref<?xi32>, %y: memref
 }
 
 // CHECK-LABEL: func.func @learned_positions_have_an_offset(
-// CHECK: scf.for %{{.*}} = %c0
-// CHECK: scf.for %[[I:.*]] = %c0
+// CHECK: scf.parallel (%{{.*}}, %[[I:.*]]) = (%c0, %c0)
 // CHECK: %[[ROW:.*]] = arith.addi %[[I]], %c2
 // CHECK: memref.load %arg1[%[[ROW]], %{{.*}}]
 func.func @learned_positions_have_an_offset(%x: memref<?x?x4xf32>, %table: memref<9x4xf32>, %y: memref<?x?x4xf32>) {
@@ -87,8 +86,7 @@ func.func @logits_behind_the_count_are_minus_infinity(%x: memref<?x4xf32>, %rows
 }
 
 // CHECK-LABEL: func.func @activation_visits_every_element(
-// CHECK: scf.for
-// CHECK: scf.for
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}) = (%c0, %c0)
 // CHECK: arith.maximumf %{{.*}}, %cst
 func.func @activation_visits_every_element(%x: memref<?x4xf32>, %y: memref<?x4xf32>) {
   transformer.activation relu %x into %y : (memref<?x4xf32>, memref<?x4xf32>) -> ()
@@ -114,7 +112,7 @@ func.func @rms_norm_sums_once(%x: memref<?x4xf32>, %gamma: memref<4xf32>, %y: me
 
 // CHECK-LABEL: func.func @fill_is_as_wide_as_its_destination(
 // CHECK: %[[VALUE:.*]] = arith.constant 3.000000e+00 : f32
-// CHECK: scf.for %{{.*}} = %c0 to %c2
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}) = (%c0, %c0) to (%{{.*}}, %c2)
 // CHECK: memref.store %[[VALUE]], %arg1
 func.func @fill_is_as_wide_as_its_destination(%x: memref<?x4xf32>, %y: memref<?x2xf32>) {
   transformer.fill like %x into %y {value = 3.0 : f32, width = 2 : i64} : (memref<?x4xf32>, memref<?x2xf32>) -> ()
@@ -125,8 +123,7 @@ func.func @fill_is_as_wide_as_its_destination(%x: memref<?x4xf32>, %y: memref<?x
 
 // CHECK-LABEL: func.func @copy_of_a_part(
 // CHECK-NOT: memref.copy
-// CHECK: scf.for
-// CHECK: scf.for
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}) =
 // CHECK: %[[V:.*]] = memref.load %arg0
 // CHECK: memref.store %[[V]], %arg1
 func.func @copy_of_a_part(%x: memref<4x4xf32, strided<[8, 1], offset: 4>>, %y: memref<4x4xf32>) {
@@ -221,13 +218,13 @@ func.func @lookups_are_limited(%q: memref<?x?x4xf32>, %y: memref<?x?x4xf32>, %ro
 }
 
 // CHECK-LABEL: func.func @recurrence_starts_at_zero(
-// CHECK: scf.for %{{.*}} = %c0
-// CHECK: scf.for %[[T:.*]] = %c0
-// CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[T]], %c0
-// CHECK: %[[BEFORE:.*]] = arith.subi %[[T]], %c1
-// CHECK: scf.if %[[FIRST]]
-// CHECK-NEXT: scf.yield %cst
-// CHECK: memref.load %arg2[%{{.*}}, %[[BEFORE]], %{{.*}}]
+// CHECK: %[[ZERO:.*]] = arith.constant 0.0
+// CHECK: scf.parallel (%[[B:.*]], %[[D:.*]]) = (%c0, %c0)
+// CHECK: scf.for %[[T:.*]] = %c0 to %{{.*}} iter_args(%[[PREVIOUS:.*]] = %[[ZERO]])
+// CHECK: memref.load %arg0[%[[B]], %[[T]], %[[D]]]
+// CHECK: arith.mulf %{{.*}}, %[[PREVIOUS]]
+// CHECK: memref.store %[[NEXT:.*]], %arg2[%[[B]], %[[T]], %[[D]]]
+// CHECK: scf.yield %[[NEXT]]
 func.func @recurrence_starts_at_zero(%f: memref<?x?x4xf32>, %v: memref<?x?x4xf32>, %c: memref<?x?x4xf32>) {
   transformer.recurrence %f, %v into %c : (memref<?x?x4xf32>, memref<?x?x4xf32>, memref<?x?x4xf32>) -> ()
   return
@@ -242,7 +239,7 @@ func.func @recurrence_step_reads_its_state(%f: memref<?x4xf32>, %v: memref<?x4xf
 }
 
 // CHECK-LABEL: func.func @append_writes_one_slot_of_a_ring(
-// CHECK: scf.for %[[R:.*]] = %c0
+// CHECK: scf.parallel (%[[R:.*]]) = (%c0)
 // CHECK: %[[P32:.*]] = memref.load %arg1[%[[R]]]
 // CHECK: %[[P:.*]] = arith.index_cast %[[P32]]
 // CHECK: %[[SLOT:.*]] = arith.remui %[[P]], %c3
@@ -256,7 +253,7 @@ func.func @append_writes_one_slot_of_a_ring(%x: memref<?x4xf32>, %at: memref<?xi
 
 // CHECK-LABEL: func.func @linear_with_an_epilogue(
 // CHECK-SAME: %[[X:[^:]*]]: memref<?x8xf32>, %[[W:[^:]*]]: memref<8x4xf32>, %[[R:[^:]*]]: memref<?x4xf32>, %[[G:[^:]*]]: memref<4xf32>, %[[Y:[^:]*]]: memref<?x4xf32>)
-// CHECK: scf.for %[[ROW:.*]] = %c0
+// CHECK: scf.parallel (%[[ROW:.*]]) = (%c0)
 // CHECK: scf.for %{{.*}} = %c0 to %c8
 // CHECK: %[[RELU:.*]] = arith.maximumf
 // CHECK-NEXT: memref.store %[[RELU]], %[[Y]][%[[ROW]], %{{.*}}]
@@ -285,7 +282,7 @@ func.func @split_linear_reads_its_columns(%x: memref<?x8xf32>, %w: memref<8x4xf3
 
 // CHECK-LABEL: func.func @ffn_keeps_one_hidden_vector(
 // CHECK: %[[HIDDEN:.*]] = memref.alloca() : memref<16xf32>
-// CHECK: scf.for
+// CHECK: scf.parallel
 // CHECK: arith.maximumf
 // CHECK: memref.store %{{.*}}, %[[HIDDEN]]
 // CHECK: memref.load %[[HIDDEN]]
