@@ -271,8 +271,8 @@ Value RowWeights::scoredTile(Value key) {
   Value positions = positionsOf(key, numbers);
   if (!op.getScore().empty()) {
     LaneRegion region(op.getScore(), lanes);
-    for (auto [argument, value] : llvm::enumerate(
-             ArrayRef<Value>{score, batch, head, position, positions}))
+    Value arguments[] = {score, batch, head, position, positions};
+    for (auto [argument, value] : llvm::enumerate(arguments))
       region.bind(loops, argument, value);
     score = region.result(loops);
   }

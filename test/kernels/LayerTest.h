@@ -63,6 +63,10 @@ protected:
                                          const Ids &ids = {});
 };
 
+/// Whether `tools/check --all` runs the tests: all cells of a matrix of which
+/// they take a sample otherwise.
+bool runsEveryCell();
+
 /// The instances of a suite: tests end in "/reference", "/v3" and "/v4", those
 /// of `everyCodeOfShortTypes` in the names of more levels, too, and in "_tiles"
 /// where loops stand in for tiles.
@@ -73,7 +77,7 @@ std::vector<CodeChoice> everyCode();
 std::vector<CodeChoice> everyCodeOfShortTypes();
 std::vector<CodeChoice> everyCodeOfInt8();
 /// And those of a suite whose tests run in bf16, too: in "_of_bf16" behind
-/// that.
+/// that, a sample of the levels.
 #define HEDDLE_FOR_EVERY_CODE_AND_TYPE(SUITE)                                  \
   INSTANTIATE_TEST_SUITE_P(, SUITE, testing::ValuesIn(everyCodeAndType()),     \
                            testing::PrintToStringParamName())
