@@ -1,0 +1,86 @@
+//===- AccessCheck.cpp - Whether a thread may touch memory ----------------===//
+
+#include "RuntimeCalls.h"
+#include "Worker.h"
+
+using namespace heddle::emulator;
+
+/// "reads 4 bytes at 0x..., ": the start of a sentence.
+static std::string describe(uint64_t address, uint64_t size, uint32_t flags) {
+  const char *verb = flags & kIsAtomic ? "updates"
+                     : flags & kWrites ? "writes"
+                                       : "reads";
+  return format("%s %llu bytes at 0x%llx, ", verb,
+                static_cast<unsigned long long>(size),
+                static_cast<unsigned long long>(address));
+}
+
+static void checkAlignment(Context &context, uint64_t address, uint64_t size,
+                           uint32_t alignment, uint32_t flags) {
+  if (address % alignment)
+    fail(context, kMisalignedAddress,
+         describe(address, size, flags) +
+             format("which is not a multiple of %u", alignment));
+}
+
+static void checkShared(Context &context, uint64_t address, uint64_t size,
+                        uint32_t alignment, uint32_t flags) {
+  SharedMemory &shared = context.worker->shared;
+  shared.checkBounds(context, address, size, alignment,
+                     flags & kWrites ? "a write" : "a read");
+  bool isAtomic = flags & kIsAtomic;
+  if (flags & kWrites)
+    shared.write(context, address, size, isAtomic);
+  else
+    shared.read(context, address, size);
+}
+
+/// Whether the bytes are those of a kernel's parameters.
+static bool isParameter(const Worker &worker, uint64_t address, uint64_t size) {
+  const Launch &launch = worker.grid->launch;
+  const auto &parameters = worker.grid->kernel.info.parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    uint64_t offset =
+        address - reinterpret_cast<uint64_t>(launch.parameters[i]);
+    if (offset < parameters[i].size && size <= parameters[i].size - offset)
+      return true;
+  }
+  return false;
+}
+
+void heddle::emulator::checkAccess(Context *context, uint64_t address,
+                                   uint64_t size, uint32_t alignment,
+                                   uint32_t flags, KnownRange *range) {
+  if (!size)
+    return;
+  Worker &worker = *context->worker;
+  uint32_t space = flags >> kSpaceShift;
+  if (flags & kIsBeyondVariable)
+    fail(*context, kIllegalAddress,
+         describe(address, size, flags) +
+             "which is outside of the thread's own variable");
+  if (space == kShared || space == kSharedCluster ||
+      (space == kGeneric && worker.shared.holds(address))) {
+    checkShared(*context, address, size, alignment, flags);
+    return;
+  }
+  checkAlignment(*context, address, size, alignment, flags);
+  Thread &thread = Worker::threadOf(*context);
+  if (space != kGlobal &&
+      thread.fiber.holds(reinterpret_cast<const void *>(address)))
+    return;
+  const Grid &grid = *worker.grid;
+  MemoryRange found = grid.memory.find(address, size);
+  if (!found.size)
+    found = grid.kernel.variables->find(address, size);
+  if (found.size) {
+    if (range)
+      *range = {found.first, found.size - size};
+    return;
+  }
+  if (space != kGlobal && !(flags & kWrites) &&
+      isParameter(worker, address, size))
+    return;
+  fail(*context, kIllegalAddress,
+       describe(address, size, flags) + grid.memory.describe(address));
+}

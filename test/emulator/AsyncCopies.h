@@ -1,0 +1,9 @@
+#pragma once
+namespace heddle::emulator {
+struct CopyGroups {
+  void clear() {}
+};
+struct TransactionBarriers {
+  void clear() {}
+};
+} // namespace heddle::emulator

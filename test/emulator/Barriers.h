@@ -1,0 +1,6 @@
+#pragma once
+namespace heddle::emulator {
+struct NamedBarriers {
+  void clear() {}
+};
+} // namespace heddle::emulator

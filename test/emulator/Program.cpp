@@ -1,0 +1,188 @@
+//===- Program.cpp - A module becomes code --------------------------------===//
+//
+// Modules are read and looked over when they are loaded, and compiled when the
+// first kernel is asked for. Code is for x86-64-v3 where this machine has it,
+// and for no better level: results are the same everywhere.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Emulator.h"
+#include "HostLibrary.h"
+
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+#include <cstdlib>
+
+using namespace heddle::emulator;
+using namespace llvm;
+
+struct Program::Source {
+  std::unique_ptr<LLVMContext> context = std::make_unique<LLVMContext>();
+  std::unique_ptr<llvm::Module> module;
+};
+
+Program::~Program() = default;
+
+bool heddle::emulator::checksAreOn() {
+  const char *value = std::getenv("HEDDLE_EMULATOR_CHECKS");
+  return !value || std::string_view(value) != "none";
+}
+
+std::unique_ptr<Program> Program::load(std::string_view image,
+                                       std::string &problem) {
+  std::unique_ptr<Program> program(new Program);
+  program->source = std::make_unique<Source>();
+  LLVMContext &context = *program->source->context;
+  context.setDiagnosticHandlerCallBack([](const DiagnosticInfo *, void *) {});
+  SMDiagnostic diagnostic;
+  std::unique_ptr<MemoryBuffer> buffer =
+      MemoryBuffer::getMemBufferCopy(StringRef(image.data(), image.size()));
+  std::unique_ptr<llvm::Module> module = parseIR(*buffer, diagnostic, context);
+  if (!module) {
+    problem = "not a module of LLVM: " + diagnostic.getMessage().str();
+    return nullptr;
+  }
+  if (!module->getTargetTriple().isNVPTX()) {
+    problem = "a module for '" + module->getTargetTriple().str() +
+              "', expected nvptx64";
+    return nullptr;
+  }
+  if (!describeKernels(*module, program->code, problem))
+    return nullptr;
+  program->source->module = std::move(module);
+  return program;
+}
+
+static Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  orc::JITTargetMachineBuilder target(Triple("x86_64-unknown-linux-gnu"));
+  StringMap<bool> features = sys::getHostCPUFeatures();
+  bool hasLevel3 = true;
+  for (StringRef feature : {"avx2", "bmi2", "f16c", "fma", "movbe"})
+    hasLevel3 &= features.lookup(feature);
+  target.setCPU(hasLevel3 ? "x86-64-v3" : "x86-64");
+  target.setCodeGenOptLevel(CodeGenOptLevel::Default);
+  target.setRelocationModel(Reloc::PIC_);
+  return orc::LLJITBuilder()
+      .setJITTargetMachineBuilder(std::move(target))
+      .setLinkProcessSymbolsByDefault(false)
+      .setPlatformSetUp(orc::setUpInactivePlatform)
+      .create();
+}
+
+/// Addresses of fields and ranges are computed more than once.
+static void tidy(llvm::Module &module) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager graphs;
+  ModuleAnalysisManager modules;
+  PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  FunctionPassManager passes;
+  passes.addPass(EarlyCSEPass());
+  passes.addPass(SimplifyCFGPass());
+  ModulePassManager all;
+  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.run(module, modules);
+}
+
+bool Program::compile(std::string &problem) {
+  auto failed = [&](Error error) {
+    problem = "cannot compile the module: " + toString(std::move(error));
+    return false;
+  };
+  auto made = makeJit();
+  if (!made)
+    return failed(made.takeError());
+  jit = std::move(*made);
+  if (Error error = jit->getMainJITDylib().define(hostLibrary(*jit)))
+    return failed(std::move(error));
+
+  llvm::Module &module = *source->module;
+  std::vector<std::string> names;
+  for (GlobalVariable &variable : module.globals()) {
+    unsigned space = variable.getAddressSpace();
+    if (space == 3 || variable.isDeclaration())
+      continue;
+    if (!variable.hasName())
+      variable.setName("variable");
+    variable.setLinkage(GlobalValue::ExternalLinkage);
+    variable.setComdat(nullptr);
+    names.push_back(variable.getName().str());
+    variables[names.back()].size =
+        module.getDataLayout()
+            .getTypeAllocSize(variable.getValueType())
+            .getFixedValue();
+  }
+  HostCodeOptions options;
+  options.checksAccesses = checksAreOn();
+  makeHostCode(module, jit->getDataLayout(), options, code);
+  std::string broken;
+  raw_string_ostream stream(broken);
+  if (verifyModule(module, &stream)) {
+    problem = "the module is broken after it was rewritten: " + broken;
+    return false;
+  }
+  tidy(module);
+  if (std::getenv("HEDDLE_EMULATOR_PRINT"))
+    module.print(errs(), nullptr);
+  if (Error error = jit->addIRModule(orc::ThreadSafeModule(
+          std::move(source->module), std::move(source->context))))
+    return failed(std::move(error));
+
+  for (const std::string &name : names) {
+    auto address = jit->lookup(name);
+    if (!address)
+      return failed(address.takeError());
+    variables[name].first = address->getValue();
+    variableMap.add(address->getValue(), variables[name].size);
+  }
+  for (auto &[name, info] : code.kernels) {
+    auto address = jit->lookup(name + ".entry");
+    if (!address)
+      return failed(address.takeError());
+    Kernel &kernel = kernels[name];
+    kernel.info = info;
+    kernel.entry = address->toPtr<decltype(kernel.entry)>();
+    kernel.numAccesses = code.numAccesses;
+    kernel.variables = &variableMap;
+  }
+  return true;
+}
+
+const Kernel *Program::kernel(const std::string &name, std::string &problem) {
+  problem.clear();
+  if (!code.kernels.count(name))
+    return nullptr;
+  if (!jit && !compile(problem))
+    return nullptr;
+  auto found = kernels.find(name);
+  return found == kernels.end() ? nullptr : &found->second;
+}
+
+MemoryRange Program::variable(const std::string &name, std::string &problem) {
+  problem.clear();
+  if (!jit && !compile(problem))
+    return {};
+  auto found = variables.find(name);
+  return found == variables.end() ? MemoryRange() : found->second;
+}

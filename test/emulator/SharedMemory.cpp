@@ -1,0 +1,252 @@
+//===- SharedMemory.cpp - A block's shared memory, and its past -----------===//
+
+#include "SharedMemory.h"
+#include "RuntimeCalls.h"
+#include "Worker.h"
+
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace heddle::emulator;
+
+SharedMemory::SharedMemory() {
+  void *pages = mmap(nullptr, kMappingBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  if (pages == MAP_FAILED)
+    std::abort();
+  mapping = reinterpret_cast<uint64_t>(pages);
+}
+
+SharedMemory::~SharedMemory() {
+  munmap(reinterpret_cast<void *>(mapping), kMappingBytes);
+}
+
+void SharedMemory::resize(uint32_t newBytes, uint32_t alignment,
+                          unsigned threads) {
+  bytes = newBytes;
+  numThreads = threads;
+  // An odd multiple of the alignment: code that needs more has to say so.
+  uint64_t start = mapping + (64 << 10);
+  first = (start + 2 * alignment - 1) / (2 * alignment) * (2 * alignment) +
+          alignment;
+  if (states.size() < bytes) {
+    states.resize(bytes);
+    past.resize(bytes);
+  }
+}
+
+void SharedMemory::clear() {
+  if (!bytes)
+    return;
+  std::memset(at(first), 0xff, bytes);
+  std::memset(states.data(), kUnwritten, bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Sentences
+//===----------------------------------------------------------------------===//
+
+std::string SharedMemory::describeActor(const Context &context,
+                                        uint32_t actor) const {
+  if (actor == bulkActor())
+    return "a bulk copy";
+  if (actor > bulkActor())
+    return "wgmma of warpgroup " + std::to_string(actor - bulkActor() - 1);
+  const auto &threads = context.worker->threads;
+  return actor < threads.size() ? describeThread(*threads[actor])
+                                : "thread " + std::to_string(actor);
+}
+
+void SharedMemory::failAtRace(Context &context, uint64_t address,
+                              const char *what, const char *other,
+                              uint32_t actor) const {
+  fail(context, kLaunchFailed,
+       format("race: %s shared byte %llu, which %s %s without a barrier in "
+              "between",
+              what, static_cast<unsigned long long>(address - first),
+              describeActor(context, actor).c_str(), other));
+}
+
+void SharedMemory::failAtState(Context &context, uint64_t address,
+                               const char *what, State state,
+                               uint32_t actor) const {
+  const unsigned long long offset = address - first;
+  switch (state) {
+  case kUnwritten:
+    fail(context, kLaunchFailed,
+         format("%s shared byte %llu, which nobody wrote", what, offset));
+  case kBeingCopied:
+    fail(context, kLaunchFailed,
+         format("%s shared byte %llu, to which an asynchronous copy of %s is "
+                "under way: nobody has waited for it",
+                what, offset, describeActor(context, actor).c_str()));
+  default:
+    fail(context, kLaunchFailed,
+         format("%s shared byte %llu, which belongs to an mbarrier", what,
+                offset));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses of threads
+//===----------------------------------------------------------------------===//
+
+void SharedMemory::checkBounds(Context &context, uint64_t address,
+                               uint64_t size, uint32_t alignment,
+                               const char *what) const {
+  uint64_t offset = address - first;
+  if (offset > bytes || size > bytes - offset)
+    fail(context, kIllegalAddress,
+         format("%s of %llu bytes at shared offset %lld, the launch has %u "
+                "bytes of shared memory",
+                what, static_cast<unsigned long long>(size),
+                static_cast<long long>(offset), bytes));
+  if (address % alignment)
+    fail(context, kMisalignedAddress,
+         format("%s of %llu bytes at shared offset %llu, which is not a "
+                "multiple of %u (address 0x%llx)",
+                what, static_cast<unsigned long long>(size),
+                static_cast<unsigned long long>(offset), alignment,
+                static_cast<unsigned long long>(address)));
+}
+
+/// Two are kept: an earlier one is replaced, then one of the same warp.
+void SharedMemory::addReader(Byte &byte, const Clock &clock, uint32_t actor,
+                             uint32_t time) const {
+  for (unsigned i = 0; i < 2; ++i)
+    if (byte.readers[i] == actor ||
+        (byte.readTimes[i] != kUnfinished &&
+         (!byte.readTimes[i] ||
+          clock.hasSeen(byte.readers[i], byte.readTimes[i])))) {
+      byte.readers[i] = actor;
+      byte.readTimes[i] = time;
+      return;
+    }
+  for (unsigned i = 0; i < 2; ++i)
+    if (byte.readTimes[i] != kUnfinished &&
+        warpOf(byte.readers[i]) == warpOf(actor)) {
+      byte.readers[i] = actor;
+      byte.readTimes[i] = time;
+      return;
+    }
+}
+
+void SharedMemory::read(Context &context, uint64_t address, uint64_t size) {
+  if (!isChecked)
+    return;
+  const Thread &thread = Worker::threadOf(context);
+  uint32_t actor = thread.linearThread;
+  for (uint64_t i = address - first, end = i + size; i < end; ++i) {
+    Byte &byte = past[i];
+    State state = states[i];
+    if (state != kWritten && state != kWrittenAtomically)
+      failAtState(context, first + i, "reads", state, byte.writer);
+    if (byte.writer != actor &&
+        !thread.clock.hasSeen(byte.writer, byte.writeTime))
+      failAtRace(context, first + i, "reads", "writes", byte.writer);
+    addReader(byte, thread.clock, actor, thread.clock.now());
+  }
+}
+
+void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
+                         bool isAtomic) {
+  if (!isChecked)
+    return;
+  const Thread &thread = Worker::threadOf(context);
+  uint32_t actor = thread.linearThread;
+  for (uint64_t i = address - first, end = i + size; i < end; ++i) {
+    Byte &byte = past[i];
+    State state = states[i];
+    if (state == kBeingCopied || state == kBarrier ||
+        (isAtomic && state == kUnwritten))
+      failAtState(context, first + i, "writes", state, byte.writer);
+    if (state != kUnwritten) {
+      bool areBothAtomic = isAtomic && state == kWrittenAtomically;
+      if (byte.writer != actor && !areBothAtomic &&
+          !thread.clock.hasSeen(byte.writer, byte.writeTime))
+        failAtRace(context, first + i, "writes", "writes", byte.writer);
+      for (unsigned k = 0; k < 2; ++k)
+        if (byte.readTimes[k] && byte.readers[k] != actor &&
+            !thread.clock.hasSeen(byte.readers[k], byte.readTimes[k]))
+          failAtRace(context, first + i, "writes",
+                     byte.readTimes[k] == kUnfinished ? "is reading" : "reads",
+                     byte.readers[k]);
+    }
+    states[i] = isAtomic ? kWrittenAtomically : kWritten;
+    byte = {thread.clock.now(), {0, 0}, static_cast<uint16_t>(actor), {0, 0}};
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses of copies and products
+//===----------------------------------------------------------------------===//
+
+void SharedMemory::beginCopy(Context &context, uint64_t address,
+                             uint64_t size) {
+  if (!isChecked)
+    return;
+  write(context, address, size);
+  std::memset(&states[address - first], kBeingCopied, size);
+}
+
+void SharedMemory::finishCopy(uint64_t address, uint64_t size, uint32_t actor,
+                              uint32_t time) {
+  if (!isChecked)
+    return;
+  for (uint64_t i = address - first, end = i + size; i < end; ++i) {
+    states[i] = kWritten;
+    past[i] = {time, {0, 0}, static_cast<uint16_t>(actor), {0, 0}};
+  }
+}
+
+void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
+                             uint32_t actor) {
+  if (!isChecked)
+    return;
+  const Thread &thread = Worker::threadOf(context);
+  for (uint64_t i = address - first, end = i + size; i < end; ++i) {
+    Byte &byte = past[i];
+    State state = states[i];
+    if (state != kWritten && state != kWrittenAtomically)
+      failAtState(context, first + i, "wgmma reads", state, byte.writer);
+    if (byte.writer != thread.linearThread &&
+        !thread.clock.hasSeen(byte.writer, byte.writeTime))
+      failAtRace(context, first + i, "wgmma reads", "writes", byte.writer);
+    addReader(byte, thread.clock, actor, kUnfinished);
+  }
+}
+
+void SharedMemory::finishRead(uint64_t address, uint64_t size, uint32_t actor,
+                              uint32_t time) {
+  if (!isChecked)
+    return;
+  for (uint64_t i = address - first, end = i + size; i < end; ++i)
+    for (unsigned k = 0; k < 2; ++k)
+      if (past[i].readers[k] == actor && past[i].readTimes[k] == kUnfinished)
+        past[i].readTimes[k] = time;
+}
+
+void SharedMemory::beginBarrier(Context &context, uint64_t address) {
+  checkBounds(context, address, 8, 8, "mbarrier");
+  if (!isChecked)
+    return;
+  write(context, address, 8);
+  std::memset(&states[address - first], kBarrier, 8);
+}
+
+void SharedMemory::endBarrier(uint64_t address) {
+  if (isChecked)
+    std::memset(&states[address - first], kUnwritten, 8);
+}
+
+void SharedMemory::useBarrier(Context &context, uint64_t address) {
+  checkBounds(context, address, 8, 8, "mbarrier");
+  if (!isChecked)
+    return;
+  const Thread &thread = Worker::threadOf(context);
+  const Byte &byte = past[address - first];
+  if (byte.writer != thread.linearThread &&
+      !thread.clock.hasSeen(byte.writer, byte.writeTime))
+    failAtRace(context, address, "uses the mbarrier at", "initialises",
+               byte.writer);
+}

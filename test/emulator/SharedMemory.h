@@ -1,0 +1,119 @@
+//===- SharedMemory.h - A block's shared memory, and its past ---*- C++ -*-===//
+//
+// For each byte: whether it was written or a copy to it is under way, who wrote
+// it last, and when; and two of its last readers, of different warps where
+// there are such. An access that another thread's does not come before or
+// after, in the order that barriers make, is a race if one of the two writes.
+//
+// Memory stands below 4 GiB, since kernels hold its addresses in 32 bits, at
+// exactly the alignment that the module asks for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_EMULATOR_SHAREDMEMORY_H
+#define HEDDLE_TEST_EMULATOR_SHAREDMEMORY_H
+
+#include "Clock.h"
+#include "Context.h"
+
+#include <cstddef>
+#include <string>
+
+namespace heddle::emulator {
+
+class SharedMemory {
+public:
+  SharedMemory();
+  SharedMemory(const SharedMemory &) = delete;
+  ~SharedMemory();
+
+  /// For all blocks of a launch.
+  void resize(uint32_t bytes, uint32_t alignment, unsigned numThreads);
+  /// All bytes are garbage (0xFF) that nobody wrote.
+  void clear();
+
+  uint64_t base() const { return first; }
+  uint32_t size() const { return bytes; }
+  bool holds(uint64_t address) const {
+    return address - mapping < kMappingBytes;
+  }
+  std::byte *at(uint64_t address) const {
+    return reinterpret_cast<std::byte *>(address);
+  }
+
+  /// Actors beside the threads: bulk copies, and each warpgroup's products.
+  uint32_t bulkActor() const { return numThreads; }
+  uint32_t productActor(unsigned warpgroup) const {
+    return numThreads + 1 + warpgroup;
+  }
+
+  // Checked accesses of a thread; each fails the grid, and changes no byte.
+
+  void checkBounds(Context &context, uint64_t address, uint64_t size,
+                   uint32_t alignment, const char *what) const;
+  void read(Context &context, uint64_t address, uint64_t size);
+  void write(Context &context, uint64_t address, uint64_t size,
+             bool isAtomic = false);
+
+  /// A copy to these bytes begins: until finishCopy() they may not be touched.
+  void beginCopy(Context &context, uint64_t address, uint64_t size);
+  /// They are as `actor` wrote them at `time`.
+  void finishCopy(uint64_t address, uint64_t size, uint32_t actor,
+                  uint32_t time);
+  /// An actor other than the thread reads these bytes from now on, and until
+  /// finishRead().
+  void beginRead(Context &context, uint64_t address, uint64_t size,
+                 uint32_t actor);
+  void finishRead(uint64_t address, uint64_t size, uint32_t actor,
+                  uint32_t time);
+
+  /// The bytes of an mbarrier, which are nothing else until endBarrier().
+  void beginBarrier(Context &context, uint64_t address);
+  void endBarrier(uint64_t address);
+  /// Whether a thread is allowed to know of the mbarrier: fails otherwise.
+  void useBarrier(Context &context, uint64_t address);
+
+  /// Whether accesses are followed at all.
+  bool isChecked = true;
+
+private:
+  enum State : uint8_t {
+    kUnwritten,
+    kWritten,
+    kWrittenAtomically,
+    kBeingCopied,
+    kBarrier
+  };
+  struct Byte {
+    uint32_t writeTime;
+    uint32_t readTimes[2];
+    uint16_t writer;
+    uint16_t readers[2];
+  };
+  static constexpr uint32_t kUnfinished = ~0u;
+  static constexpr uint64_t kMappingBytes = 512 << 10;
+
+  void addReader(Byte &byte, const Clock &clock, uint32_t actor,
+                 uint32_t time) const;
+  uint32_t warpOf(uint32_t actor) const {
+    return actor < numThreads ? actor / 32 : actor;
+  }
+  std::string describeActor(const Context &context, uint32_t actor) const;
+  [[noreturn]] void failAtRace(Context &context, uint64_t address,
+                               const char *what, const char *other,
+                               uint32_t actor) const;
+  [[noreturn]] void failAtState(Context &context, uint64_t address,
+                                const char *what, State state,
+                                uint32_t actor) const;
+
+  uint64_t mapping = 0;
+  uint64_t first = 0;
+  uint32_t bytes = 0;
+  unsigned numThreads = 0;
+  std::vector<State> states;
+  std::vector<Byte> past;
+};
+
+} // namespace heddle::emulator
+
+#endif // HEDDLE_TEST_EMULATOR_SHAREDMEMORY_H

@@ -1,0 +1,9 @@
+#pragma once
+namespace heddle::emulator {
+struct PendingProducts {
+  void clear() {}
+};
+struct WarpgroupMeetings {
+  void clear(unsigned) {}
+};
+} // namespace heddle::emulator

@@ -1,0 +1,82 @@
+//===- DeviceMemory.cpp - Memory that the host cannot touch ---------------===//
+
+#include "DeviceMemory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace heddle::emulator;
+
+static constexpr uint64_t kPage = 4096;
+
+/// Pages of an allocation and of the guard behind it.
+static uint64_t extent(uint64_t bytes) {
+  return (bytes + kPage - 1) / kPage * kPage + kPage;
+}
+
+DeviceMemory::DeviceMemory(uint64_t totalBytes) : totalBytes(totalBytes) {
+  // Room for guards, and for what is never used again.
+  reservedBytes = (4 * totalBytes + (1ull << 30)) / kPage * kPage;
+  void *pages = mmap(nullptr, reservedBytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED)
+    std::abort();
+  // Fewer entries to change when memory is opened.
+  madvise(pages, reservedBytes, MADV_HUGEPAGE);
+  base = end = reinterpret_cast<uint64_t>(pages);
+}
+
+DeviceMemory::~DeviceMemory() {
+  munmap(reinterpret_cast<void *>(base), reservedBytes);
+}
+
+void DeviceMemory::protect(int protection) {
+  if (end > base &&
+      mprotect(reinterpret_cast<void *>(base), end - base, protection))
+    std::abort();
+}
+
+void DeviceMemory::open() {
+  if (numOpen++ == 0)
+    protect(PROT_READ | PROT_WRITE);
+}
+
+void DeviceMemory::close() {
+  if (--numOpen == 0)
+    protect(PROT_NONE);
+}
+
+uint64_t DeviceMemory::allocate(uint64_t bytes) {
+  if (bytes > totalBytes - usedBytes)
+    return 0;
+  // The first gap that is large enough; a guard before all.
+  uint64_t address = base + kPage;
+  for (auto [first, size] : allocations) {
+    if (first - address >= extent(bytes))
+      break;
+    address = first + extent(size);
+  }
+  if (address + extent(bytes) > base + reservedBytes)
+    return 0;
+  end = std::max(end, address + extent(bytes));
+  allocations[address] = bytes;
+  usedBytes += bytes;
+  map.add(address, bytes);
+  Open opened(*this);
+  std::memset(reinterpret_cast<void *>(address), 0xff, bytes);
+  return address;
+}
+
+bool DeviceMemory::free(uint64_t address) {
+  auto found = allocations.find(address);
+  if (found == allocations.end())
+    return false;
+  madvise(reinterpret_cast<void *>(address), extent(found->second) - kPage,
+          MADV_DONTNEED);
+  usedBytes -= found->second;
+  map.remove(address);
+  allocations.erase(found);
+  return true;
+}

@@ -1,0 +1,150 @@
+//===- Driver.h - What the fake driver knows --------------------*- C++ -*-===//
+//
+// One device with one context, behind one lock. Streams do nothing until
+// somebody waits for them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_EMULATOR_DRIVER_DRIVER_H
+#define HEDDLE_TEST_EMULATOR_DRIVER_DRIVER_H
+
+#include "../Emulator.h"
+#include "CudaAbi.h"
+#include "DeviceMemory.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+using Work = std::function<CUresult()>;
+
+/// Work of a stream, in the order of the whole context.
+struct Command {
+  uint64_t sequence;
+  Work work;
+};
+
+/// Of streams that are captured into one graph.
+struct Capture {
+  CUstream origin = nullptr;
+  std::vector<Work> works;
+  int mode = 0;
+};
+
+struct CUstream_st {
+  /// Whether it and the default stream wait for each other.
+  bool isBlocking = true;
+  std::deque<Command> commands;
+  std::shared_ptr<Capture> capture;
+};
+
+struct CUevent_st {
+  CUstream stream = nullptr;
+  /// Of the last record that was asked for, and of the last that came.
+  uint64_t recorded = 0, reached = 0;
+  double milliseconds = 0;
+  std::shared_ptr<Capture> capture;
+};
+
+struct CUgraph_st {
+  std::vector<Work> works;
+};
+struct CUgraphExec_st {
+  std::vector<Work> works;
+};
+
+struct CUfunc_st {
+  CUmodule module = nullptr;
+  const heddle::emulator::Kernel *kernel = nullptr;
+  int maxDynamicSharedBytes = 48 << 10;
+};
+
+struct CUmod_st {
+  std::unique_ptr<heddle::emulator::Program> program;
+  std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
+  /// Where those are that were asked for.
+  std::set<uint64_t> variables;
+};
+
+namespace heddle::emulator {
+
+/// What the environment says; see README.md.
+struct DriverSettings {
+  int major = 9, minor = 0;
+  int version = 13000;
+  uint64_t memoryBytes = 4ull << 30;
+  /// By function: which call fails, with which result.
+  std::map<std::string, std::map<uint64_t, CUresult>> failures;
+
+  static DriverSettings fromEnvironment();
+};
+
+class Driver {
+public:
+  static Driver &instance();
+  ~Driver();
+
+  /// Runs a function of the interface: counts the call, lets it fail where the
+  /// environment says so or where an earlier kernel did, and holds the lock.
+  template <typename Function>
+  static CUresult call(const char *name, Function function,
+                       bool needsContext = true) {
+    Driver &driver = instance();
+    std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+    if (CUresult result = driver.enter(name, needsContext))
+      return result;
+    return function(driver);
+  }
+
+  /// Reads the environment again; the context is as if new.
+  void initialize();
+  void reset();
+  void count(const char *name) { ++calls[name]; }
+
+  /// One line to HEDDLE_EMULATOR_LOG or stderr.
+  static void log(const std::string &sentence);
+
+  // Streams, see Streams.cpp. Null is the default stream.
+  CUstream resolve(CUstream stream);
+  /// Appends work to a stream or to the graph that it is captured into.
+  CUresult enqueue(CUstream stream, Work work);
+  /// Does the work of a stream up to a place in the order; all without one.
+  CUresult drain(CUstream stream, uint64_t sequence = ~0ull);
+  CUresult drainAll();
+  /// Whether a capture forbids calls that could make its streams wait.
+  bool isCapturing() const;
+
+  bool isInitialized = false;
+  DriverSettings settings;
+  std::unique_ptr<DeviceMemory> memory;
+  std::unique_ptr<Machine> machine;
+  /// What all calls return after a kernel failed.
+  CUresult stickyError = CUDA_SUCCESS;
+  bool isRetained = false;
+  uint64_t lastSequence = 0;
+  CUstream_st defaultStream;
+  std::set<CUstream> streams;
+  std::set<CUevent> events;
+  std::set<CUgraph> graphs;
+  std::set<CUgraphExec> graphExecs;
+  std::map<CUmodule, std::unique_ptr<CUmod_st>> modules;
+  std::set<CUfunction> functions;
+  /// Pinned memory of the host.
+  std::map<uint64_t, uint64_t> hostAllocations;
+
+private:
+  CUresult enter(const char *name, bool needsContext);
+  CUresult runFirst(CUstream stream);
+
+  std::recursive_mutex mutex;
+  std::map<std::string, uint64_t> calls;
+};
+
+} // namespace heddle::emulator
+
+#endif // HEDDLE_TEST_EMULATOR_DRIVER_DRIVER_H
