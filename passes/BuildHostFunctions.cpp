@@ -255,7 +255,8 @@ LogicalResult HostFunctionBuilder::build() {
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   std::string symbol = ("heddle." + function.getSymName()).str();
   auto host = func::FuncOp::create(
-      builder, loc, symbol, builder.getFunctionType({pointer}, TypeRange()));
+      builder, loc, symbol,
+      builder.getFunctionType({pointer}, builder.getI32Type()));
   builder.setInsertionPointToStart(host.addEntryBlock());
   Value call = host.getArgument(0);
   Value buffers = loadField(call, CallField::Buffers);
@@ -291,6 +292,12 @@ LogicalResult HostFunctionBuilder::build() {
   for (auto [argument, value] : llvm::zip(body.getArguments(), values))
     argument.replaceAllUsesWith(value);
   host.front().getOperations().splice(host.front().end(), body.getOperations());
+  // Code of the CPU cannot fail.
+  Operation *end = host.front().getTerminator();
+  builder.setInsertionPoint(end);
+  end->insertOperands(
+      0, arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), 0)
+             .getResult());
 
   auto attribute = [&](StringRef key, Attribute value) {
     return builder.getNamedAttr(key, value);

@@ -359,6 +359,46 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
   ];
 }
 
+def LaunchKernelsPass : Pass<"transformer-launch-kernels", "::mlir::ModuleOp"> {
+  let summary = "Hand parallel loops to a GPU";
+  let description = [{
+    Comes in: entry points and kernels whose work is in loops `scf.parallel` on
+    memrefs, which are the device's. Each loop's body becomes a kernel in a
+    `gpu.module`, one thread an iteration, and the loop a launch of KernelAbi.h,
+    by number; what the body captured is the kernel's parameter. Memory that a
+    body takes for itself is the thread's. Functions with such a loop get the
+    pointer to the `HeddleCall`, as in lower-parallel, and entry points return
+    what the device's status is.
+
+    ```mlir
+    func.func private @scale(%x: memref<?x8xf32>, %rows: index)
+        attributes {transformer.kernel}
+      scf.parallel (%row, %d) = (%c0, %c0) to (%rows, %c8) step (%c1, %c1) {
+        ... %x[%row, %d] ...
+      }
+    // becomes
+    func.func private @scale(%x: memref<?x8xf32>, %rows: index, %call: !llvm.ptr)
+      %context = llvm.alloca ... x !llvm.struct<(struct<...>, i64)>
+      %blocks = arith.ceildivui %iterations, %c128
+      llvm.call %launch(%device, %number, %blocks, %context)
+    gpu.module @scale {
+      func.func @scale(%context: !llvm.ptr {llvm.byval = ...})
+          attributes {nvvm.kernel, nvvm.maxntid = array<i32: 128, 1, 1>}
+        %thread = ...  // block * 128 + thread of the block
+        scf.if %isIteration { ... }
+    }
+    ```
+
+    A loop with results or other bounds, one inside another, one outside of entry
+    points and kernels, and a load or store outside of such a loop is an error.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def EmulateTilesPass : Pass<"transformer-emulate-tiles", "::mlir::ModuleOp"> {
   let summary = "Make loops of tiles, for tests";
   let description = [{
@@ -387,6 +427,20 @@ def EmulateTilesPass : Pass<"transformer-emulate-tiles", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def ExpandMathPass : Pass<"transformer-expand-math"> {
+  let summary = "Make arithmetic of functions that a GPU has no instruction for";
+  let description = [{
+    Comes in: kernels of a GPU, for which there is no library of mathematics. Ops
+    of `math` that PTX has no instruction for, rounded as IEEE 754 says, become
+    polynomials: of f32 those of MLIR, of f64 (angles of positions) ours, exp, sin
+    and cos.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 

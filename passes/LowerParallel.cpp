@@ -1,29 +1,23 @@
 //===- LowerParallel.cpp - Hand parallel loops to the runtime's threads ---===//
 //
 // First the pointer to the call travels from the entry points to every kernel
-// with a parallel loop. Then each loop's body moves to a function of its own.
-// What it captured stands in a structure on the caller's stack, in the forms
-// that values have in LLVM; constants are repeated instead, so that the body is
-// optimised as if it had stayed where it was. Memory that the body takes for
-// itself gets its place in the scratch memory of a thread, which is as large as
-// the largest task needs.
+// with a parallel loop. Then each loop's body moves to a function of its own,
+// which finds what it captured in a structure on the caller's stack. Memory
+// that the body takes for itself gets its place in the scratch memory of a
+// thread, which is as large as the largest task needs.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/CallLayout.h"
+#include "lib/CodeGen/CallPointers.h"
+#include "lib/CodeGen/CapturedValues.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include "passes/Passes.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace heddle {
@@ -41,66 +35,7 @@ static LogicalResult checkLoop(scf::ForallOp loop) {
     return loop.emitError("has results, expected tasks that write memory");
   if (loop->getParentOfType<scf::ForallOp>())
     return loop.emitError("stands in another parallel loop");
-  auto function = loop->getParentOfType<func::FuncOp>();
-  if (!function ||
-      !(function->hasAttr(kKernelAttr) || function->hasAttr(kEntryAttr)))
-    return loop.emitError("stands neither in an entry point nor in a kernel");
-  return success();
-}
-
-/// Entry points have the pointer to the call as their only argument, kernels
-/// that count their calls as their last.
-static bool takesCall(func::FuncOp function) {
-  return function.getNumArguments() != 0 &&
-         isa<LLVM::LLVMPointerType>(function.getArgumentTypes().back());
-}
-
-/// Gives each kernel with a parallel loop, and whatever calls one, the pointer
-/// to the call as its last argument, where it has none.
-static LogicalResult passCallPointers(ModuleOp module,
-                                      ArrayRef<scf::ForallOp> loops) {
-  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
-  SetVector<func::FuncOp> parallel;
-  auto add = [&](func::FuncOp function) {
-    if (!takesCall(function))
-      parallel.insert(function);
-  };
-  for (scf::ForallOp loop : loops)
-    add(loop->getParentOfType<func::FuncOp>());
-  // Grows while it is walked.
-  for (size_t i = 0; i < parallel.size(); ++i) {
-    func::FuncOp callee = parallel[i];
-    if (failed(callee.insertArgument(callee.getNumArguments(), pointer,
-                                     /*argAttrs=*/nullptr, callee.getLoc())))
-      return failure();
-    WalkResult walked = module.walk([&](func::CallOp call) {
-      if (call.getCallee() != callee.getSymName())
-        return WalkResult::advance();
-      if (call->getParentOfType<scf::ForallOp>()) {
-        call.emitOpError("stands in a parallel loop, but '")
-            << call.getCallee() << "' has one itself";
-        return WalkResult::interrupt();
-      }
-      auto caller = call->getParentOfType<func::FuncOp>();
-      if (!caller->hasAttr(kKernelAttr) && !caller->hasAttr(kEntryAttr)) {
-        call.emitOpError("of a kernel with a parallel loop stands neither in "
-                         "an entry point nor in a kernel");
-        return WalkResult::interrupt();
-      }
-      add(caller);
-      return WalkResult::advance();
-    });
-    if (walked.wasInterrupted())
-      return failure();
-  }
-  module.walk([&](func::CallOp call) {
-    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-    if (!parallel.contains(callee))
-      return;
-    auto caller = call->getParentOfType<func::FuncOp>();
-    call.getOperandsMutable().append(caller.getArguments().back());
-  });
-  return success();
+  return checkHasCall(loop);
 }
 
 namespace {
@@ -118,12 +53,8 @@ public:
   int64_t getScratchBytes() const { return scratchBytes; }
 
 private:
-  LogicalResult layOutContext();
-  Value fieldOf(Value context, size_t index);
   void placeScratch(Value scratch);
-  func::FuncOp buildTask();
-  Value fillContext();
-  Value loadField(CallField field, Type type);
+  func::FuncOp buildTask(const CapturedValues &captured);
   void buildCall(func::FuncOp task, Value context);
 
   scf::ForallOp loop;
@@ -132,49 +63,9 @@ private:
   const LLVMTypeConverter &types;
   OpBuilder builder;
   Type pointer;
-  /// What the body reads from outside, and each one's type in LLVM.
-  SetVector<Value> captured;
-  SmallVector<Operation *> constants;
-  LLVM::LLVMStructType contextType;
   int64_t scratchBytes = 0;
 };
 } // namespace
-
-LogicalResult TaskOutliner::layOutContext() {
-  SetVector<Value> used;
-  getUsedValuesDefinedAbove(loop.getRegion(), used);
-  SmallVector<Type> fields;
-  for (Value value : used) {
-    Operation *op = value.getDefiningOp();
-    if (op &&
-        (matchPattern(op, m_Constant()) || isa<memref::GetGlobalOp>(op))) {
-      constants.push_back(op);
-      continue;
-    }
-    Type field = types.convertType(value.getType());
-    if (!field)
-      return loop.emitError("reads a value of type ")
-             << value.getType() << ", which has no form in LLVM";
-    captured.insert(value);
-    fields.push_back(field);
-  }
-  contextType = LLVM::LLVMStructType::getLiteral(loop.getContext(), fields);
-  return success();
-}
-
-Value TaskOutliner::fieldOf(Value context, size_t index) {
-  return LLVM::GEPOp::create(
-      builder, loop.getLoc(), pointer, contextType, context,
-      ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(index)});
-}
-
-/// A value in another of its forms; reconciled once all ops are in LLVM.
-static Value castTo(OpBuilder &builder, Location loc, Type type, Value value) {
-  if (value.getType() == type)
-    return value;
-  return UnrealizedConversionCastOp::create(builder, loc, type, value)
-      .getResult(0);
-}
 
 /// Bytes of a memref of static shape.
 static int64_t bytesOf(MemRefType type) {
@@ -197,14 +88,14 @@ void TaskOutliner::placeScratch(Value scratch) {
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(scratchBytes)});
     Value place = MemRefDescriptor::fromStaticShape(builder, loop.getLoc(),
                                                     types, type, memory);
-    alloca.replaceAllUsesWith(castTo(builder, loop.getLoc(), type, place));
+    alloca.replaceAllUsesWith(castToForm(builder, loop.getLoc(), type, place));
     alloca.erase();
     scratchBytes += llvm::alignTo(bytesOf(type), kBufferAlignment);
   }
 }
 
 /// @kernel.task(context, scratch, begin, end), with the body of the loop.
-func::FuncOp TaskOutliner::buildTask() {
+func::FuncOp TaskOutliner::buildTask(const CapturedValues &captured) {
   Location loc = loop.getLoc();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfter(kernel);
@@ -221,20 +112,7 @@ func::FuncOp TaskOutliner::buildTask() {
       LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
   symbols.insert(task);
   builder.setInsertionPointToStart(task.addEntryBlock());
-  Region &body = loop.getRegion();
-  for (Operation *constant : constants) {
-    Operation *clone = builder.clone(*constant);
-    for (auto [old, result] :
-         llvm::zip(constant->getResults(), clone->getResults()))
-      replaceAllUsesInRegionWith(old, result, body);
-  }
-  for (auto [index, value] : llvm::enumerate(captured)) {
-    Value loaded =
-        LLVM::LoadOp::create(builder, loc, contextType.getBody()[index],
-                             fieldOf(task.getArgument(0), index));
-    replaceAllUsesInRegionWith(
-        value, castTo(builder, loc, value.getType(), loaded), body);
-  }
+  captured.load(builder, loc, task.getArgument(0), loop.getRegion());
   placeScratch(task.getArgument(1));
   auto toIndex = [&](Value word) {
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
@@ -253,31 +131,6 @@ func::FuncOp TaskOutliner::buildTask() {
   return task;
 }
 
-/// Stores what the body reads; the memory is the kernel's for all its loops.
-Value TaskOutliner::fillContext() {
-  Location loc = loop.getLoc();
-  Value context;
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&kernel.front());
-    Value one = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
-                                         builder.getI64IntegerAttr(1));
-    context = LLVM::AllocaOp::create(builder, loc, pointer, contextType, one);
-  }
-  for (auto [index, value] : llvm::enumerate(captured))
-    LLVM::StoreOp::create(
-        builder, loc, castTo(builder, loc, contextType.getBody()[index], value),
-        fieldOf(context, index));
-  return context;
-}
-
-Value TaskOutliner::loadField(CallField field, Type type) {
-  Value address = LLVM::GEPOp::create(
-      builder, loop.getLoc(), pointer, pointer, kernel.getArguments().back(),
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(field)});
-  return LLVM::LoadOp::create(builder, loop.getLoc(), type, address);
-}
-
 /// The runtime's threads, where it has more than one and they have something to
 /// share; otherwise this one.
 void TaskOutliner::buildCall(func::FuncOp task, Value context) {
@@ -285,9 +138,12 @@ void TaskOutliner::buildCall(func::FuncOp task, Value context) {
   Type i64 = builder.getI64Type();
   Value count = getValueOrCreateConstantIndexOp(
       builder, loc, loop.getMixedUpperBound().front());
-  Value parallelFor = loadField(CallField::ParallelFor, pointer);
-  Value pool = loadField(CallField::Pool, pointer);
-  Value scratch = loadField(CallField::Scratch, pointer);
+  auto load = [&](CallField field, Type type) {
+    return loadCallField(builder, loc, kernel, field, type);
+  };
+  Value parallelFor = load(CallField::ParallelFor, pointer);
+  Value pool = load(CallField::Pool, pointer);
+  Value scratch = load(CallField::Scratch, pointer);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value isSingle = arith::CmpIOp::create(builder, loc,
                                          arith::CmpIPredicate::sle, count, one);
@@ -306,21 +162,23 @@ void TaskOutliner::buildCall(func::FuncOp task, Value context) {
   builder.setInsertionPointToStart(branch.elseBlock());
   Value constant = func::ConstantOp::create(
       builder, loc, task.getFunctionType(), FlatSymbolRefAttr::get(task));
-  Value address = castTo(builder, loc, pointer, constant);
+  Value address = castToForm(builder, loc, pointer, constant);
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(builder.getContext()),
       {pointer, i64, pointer, pointer, pointer, i64});
-  Value bytes = loadField(CallField::ScratchBytes, i64);
+  Value bytes = load(CallField::ScratchBytes, i64);
   LLVM::CallOp::create(
       builder, loc, type,
       ValueRange{parallelFor, pool, end, address, context, scratch, bytes});
 }
 
 LogicalResult TaskOutliner::outline() {
-  if (failed(layOutContext()))
+  FailureOr<CapturedValues> captured =
+      CapturedValues::of(loop.getRegion(), types);
+  if (failed(captured))
     return failure();
-  Value context = fillContext();
-  buildCall(buildTask(), context);
+  Value context = captured->store(builder, loop.getLoc(), kernel);
+  buildCall(buildTask(*captured), context);
   loop.erase();
   return success();
 }
@@ -346,7 +204,9 @@ struct LowerParallel : heddle::impl::LowerParallelPassBase<LowerParallel> {
     for (scf::ForallOp loop : loops)
       if (failed(checkLoop(loop)))
         return signalPassFailure();
-    if (failed(passCallPointers(getOperation(), loops)))
+    if (failed(passCallPointers(
+            getOperation(),
+            SmallVector<Operation *>(loops.begin(), loops.end()))))
       return signalPassFailure();
     SymbolTable symbols(getOperation());
     LLVMTypeConverter types(&getContext());

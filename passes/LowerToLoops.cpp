@@ -35,6 +35,9 @@ using namespace heddle;
 static int64_t rankOf(Value memref) {
   return cast<MemRefType>(memref.getType()).getRank();
 }
+static int64_t widthOf(Value memref) {
+  return cast<MemRefType>(memref.getType()).getShape().back();
+}
 
 //===----------------------------------------------------------------------===//
 // embedding, positions
@@ -175,16 +178,14 @@ static void lowerToLoops(LinearOp op, Loops loops) {
       rows.push_back(memref::AllocaOp::create(
           loops.builder, loops.loc,
           MemRefType::get(width, loops.builder.getF32Type())));
-  ProductWeight weight =
-      productWeight(op.getWeight(), op.getWeightScales(), op.getBias(), loops);
+  ProductWeight weight = productWeight(op.getWeight(), op.getWeightScales(),
+                                       op.getBias(), op.getWidths(), loops);
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    int64_t column = 0;
-    for (auto [part, width] : llvm::enumerate(op.getWidths())) {
+    for (size_t part = 0; part < op.getWidths().size(); ++part) {
       Value destination = op.getDestinations()[part];
       Value result = rows.empty() ? destination : rows[part];
       ValueRange resultAt = rows.empty() ? at : ValueRange();
-      multiplyRow(inputOf(op, at), weight, column, result, resultAt, loops);
-      column += width;
+      multiplyRow(inputOf(op, at), weight, part, result, resultAt, loops);
       if (op.getActivation())
         activateRow(*op.getActivation(), result, resultAt, loops);
       if (rows.empty())
@@ -215,11 +216,12 @@ static void lowerToLoops(FfnOp op, Loops loops) {
   Value scale = op.scalesHidden() ? rowOf({}, builder.getF32Type()) : Value();
   int64_t shift = int64_t(op.getShift().value_or(0));
   ProductWeight first = productWeight(op.getWeight1(), op.getWeight1Scales(),
-                                      op.getBias1(), loops);
-  ProductWeight second = productWeight(op.getWeight2(), op.getWeight2Scales(),
-                                       op.getBias2(), loops);
+                                      op.getBias1(), width, loops);
+  ProductWeight second =
+      productWeight(op.getWeight2(), op.getWeight2Scales(), op.getBias2(),
+                    widthOf(op.getDestinations().front()), loops);
   loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    multiplyRow(inputOf(op, at), first, /*column=*/0, hidden, {}, loops);
+    multiplyRow(inputOf(op, at), first, /*part=*/0, hidden, {}, loops);
     if (op.getActivation())
       activateRow(*op.getActivation(), hidden, {}, loops);
     if (factor.isBF16())
@@ -229,7 +231,7 @@ static void lowerToLoops(FfnOp op, Loops loops) {
       });
     else if (!factor.isF32())
       quantizeRow({hidden, op.getMultiplier(), factors, scale}, {}, loops);
-    multiplyRow({factors, {}, scale, shift}, second, /*column=*/0,
+    multiplyRow({factors, {}, scale, shift}, second, /*part=*/0,
                 op.getDestinations().front(), at, loops);
     finishRow(op, at, loops);
   });

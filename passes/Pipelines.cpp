@@ -145,8 +145,22 @@ static void addEntries(OpPassManager &manager, const CodeOptions &options) {
     manager.addPass(createEmulateTilesPass());
 }
 
+/// From layer ops to kernels of a GPU and entry points that start them.
+static void addGrids(OpPassManager &manager) {
+  manager.addPass(createOutlineKernelsPass());
+  manager.addPass(createLowerToLoopsPass());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createBuildHostFunctionsPass());
+  manager.addPass(createLaunchKernelsPass());
+  // There is nothing left for threads of the CPU, and it says so.
+  manager.addPass(createLowerParallelPass());
+  manager.addPass(createCanonicalizerPass());
+}
+
 void heddle::buildCodePipeline(OpPassManager &manager,
                                const CodeOptions &options) {
+  if (options.onGpu)
+    return addGrids(manager);
   if (options.kernels)
     addTiles(manager, options);
   else // One function of all loops would take LLVM the square of their number.
@@ -155,6 +169,12 @@ void heddle::buildCodePipeline(OpPassManager &manager,
 }
 
 void heddle::buildLLVMPipeline(OpPassManager &manager) {
+  manager.addPass(createLowerToLLVMPass());
+}
+
+void heddle::buildDeviceLLVMPipeline(OpPassManager &manager) {
+  manager.addPass(createExpandMathPass());
+  manager.addPass(createCanonicalizerPass());
   manager.addPass(createLowerToLLVMPass());
 }
 
@@ -190,6 +210,13 @@ void heddle::registerPipelines() {
       [](OpPassManager &manager, const IsaOptions &options) {
         addEntries(manager, CodeOptions{options.isa});
       });
+  PassPipelineRegistration<>(
+      "heddle-grids",
+      "From layer ops on planned memory to kernels of a GPU and their launches",
+      addGrids);
+  PassPipelineRegistration<>("heddle-device-llvm",
+                             "From a kernel of a GPU to the LLVM dialect",
+                             buildDeviceLLVMPipeline);
   PassPipelineRegistration<>("heddle-llvm",
                              "From entry points to the LLVM dialect",
                              buildLLVMPipeline);

@@ -47,8 +47,10 @@ void buildModelPipeline(mlir::OpPassManager &manager,
                         const ModelOptions &options);
 
 struct CodeOptions {
-  /// The ISA level of the kernels.
+  /// The ISA level of the kernels, or the architecture of a GPU where they run
+  /// on one.
   std::string isa;
+  bool onGpu = false;
   /// False leaves every op to the reference lowering, the oracle.
   bool kernels = true;
   /// Whether linear layers are oneDNN's, which wants weights that are not
@@ -60,12 +62,15 @@ struct CodeOptions {
 void buildCodePipeline(mlir::OpPassManager &manager,
                        const CodeOptions &options);
 
-/// From entry points to the LLVM dialect.
+/// From entry points to the LLVM dialect, and from kernels of a GPU.
 void buildLLVMPipeline(mlir::OpPassManager &manager);
+void buildDeviceLLVMPipeline(mlir::OpPassManager &manager);
 
 /// The path of a model in parts, for heddle-opt: `heddle-model`,
-/// `heddle-tiles`, `heddle-kernels`, `heddle-llvm`; and `heddle-reference`,
-/// which stands for the first three where there are no kernels.
+/// `heddle-tiles`, `heddle-kernels`, `heddle-llvm`; `heddle-grids`, which
+/// stands for the second and third on a GPU, and `heddle-device-llvm` for its
+/// kernels; and `heddle-reference`, which stands for the first three where
+/// there are no kernels.
 void registerPipelines();
 
 } // namespace heddle

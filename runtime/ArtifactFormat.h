@@ -12,6 +12,10 @@
 //   code.<isa>          an ELF shared object for that ISA level: segments,
 //                       DT_HASH and relocations, the imports of CodeImports.h,
 //                       nothing that runs while it is loaded (CodeLoader.h)
+//   code.<gpu>          the same of entry points that start kernels of a GPU
+//   kernels.<gpu>       these kernels: KernelTableHeader, then a KernelRecord
+//                       for each number, then names and images, which end in
+//                       NUL; images are PTX, and begin at multiples of 16
 //   weights             tensors at multiples of kTensorAlignment, memory-mapped
 //   weights.checksums   u64 XXH3 of each kWeightsChunk bytes of `weights`
 //   tokenizer.*         tables of pieces, see TokenizerFormat.h
@@ -23,6 +27,7 @@
 //   { "heddle": "0.1.0",                       the compiler's version
 //     "model": {"name": ..., "family": ...},
 //     "isas": ["x86-64-v3"],
+//     "gpus": ["sm_80", "sm_90a"],             lowest first
 //     "options": {...},                        provenance, for --info
 //     "vocabulary": {"source": 32000, "target": 32000},
 //     "generation": {"start": -1, "eos": [0], "pad": 0,
@@ -60,8 +65,8 @@
 //     "kernels": ["linear_256x1536", ...],       what a profile counts
 //     "kernel_types": ["i8", ...],               and what each multiplies
 //     "layers": ["encoder_l1_self_Wq", ...] }    names of a checkpoint
-// "libraries", "kernels" and with them "kernel_types" may miss, "layers", and
-// every key of "generation" except "eos". Places that call kernels are numbered
+// "gpus", "libraries", "kernels" and with them "kernel_types" may miss,
+// "layers", and every key of "generation" except "eos". Places that call kernels are numbered
 // through all entries, in order; -1 is a layer without a name. dtype is "f32",
 // "i32", "i8" or "bf16". A shape's elements are numbers or names of dims;
 // "capacity<=7" is the capacity, but never more than 7. The step of such a
@@ -145,7 +150,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 7;
+inline constexpr uint32_t kVersion = 8;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;
@@ -181,6 +186,26 @@ struct Section {
   uint64_t reserved;
 };
 static_assert(sizeof(Section) == 64);
+
+/// At the start of a section `kernels.<gpu>`.
+struct KernelTableHeader {
+  uint64_t count;
+};
+
+/// Offsets count from the start of the section.
+struct KernelRecord {
+  uint64_t name;
+  uint64_t image;
+  uint64_t imageBytes;
+  /// Of a block.
+  uint32_t threads;
+  /// Of dynamic shared memory.
+  uint32_t sharedBytes;
+  /// Of the kernel's one parameter.
+  uint32_t parameterBytes;
+  uint32_t reserved;
+};
+static_assert(sizeof(KernelRecord) == 40);
 
 /// At the start of the section `shortlist`.
 struct ShortlistHeader {

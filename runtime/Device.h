@@ -3,7 +3,8 @@
 // Owns the memory that entries read and write, moves data between it and the
 // host's, and calls entries. A session plans its buffers and says what moves;
 // whether that is a copy, and when it is done, is the device's affair: what it
-// is asked for happens in that order, and is with the host when `fetch` returns.
+// is asked for happens in that order, and is with the host when `fetch`
+// returns.
 //
 //===----------------------------------------------------------------------===//
 

@@ -8,6 +8,7 @@
 #include "runtime/Device.h"
 #include "runtime/FloatEnvironment.h"
 
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -71,7 +72,8 @@ public:
 
   Status call(HeddleEntry entry, HeddleCall &call) override {
     FloatEnvironment environment;
-    entry(&call);
+    [[maybe_unused]] int32_t status = entry(&call);
+    assert(status == 0 && "code of the CPU cannot fail");
     return Status::success();
   }
 };

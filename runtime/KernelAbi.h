@@ -42,13 +42,27 @@ struct HeddleProfile {
               int64_t flops, int64_t bytes);
 };
 
+/// The GPU that an entry point's kernels run on. What it is asked for happens
+/// in the order it is asked for, behind the caller's back; after a failure it
+/// does nothing more. Nothing else in it is for the callee.
+struct HeddleDevice {
+  /// Starts kernel number `kernel` of the code's, in `blocks` blocks of as many
+  /// threads as its metadata says; `context` is its parameter, which is copied.
+  /// None are started where there are no blocks.
+  void (*launch)(struct HeddleDevice *device, int64_t kernel, int64_t blocks,
+                 const void *context);
+  /// 0, or what failed first: what entries return.
+  int32_t status;
+};
+
 /// What one call of an entry point reads. Owned by the caller, unchanged by the
 /// callee. Thread safety: calls that share no output, state or arena may run at
 /// the same time.
 struct HeddleCall {
   /// One pointer an argument, in manifest order, each to a dense row-major
   /// array of the argument's shape, aligned to 64 bytes. Inputs are read,
-  /// outputs written, states read and written in place.
+  /// outputs written, states read and written in place. With a device they are
+  /// in its memory, as are the arena and the weights.
   void *const *buffers;
   /// One value a symbolic dimension, in manifest order; each at least 1.
   const int64_t *dims;
@@ -71,12 +85,14 @@ struct HeddleCall {
   void *scratch;
   /// At least what HeddleScratchSize says; a multiple of 64.
   int64_t scratchBytes;
+  /// Null for code of the CPU.
+  struct HeddleDevice *device;
 };
 
-/// An entry point. Allocates nothing and cannot fail. Called with denormals
-/// flushed to zero and the rest of MXCSR at its defaults (FloatEnvironment.h),
-/// which it leaves as it is, except for exception flags.
-typedef void (*HeddleEntry)(const struct HeddleCall *call);
+/// An entry point. Allocates nothing; returns 0, or what the device's status is.
+/// Called with denormals flushed to zero and the rest of MXCSR at its defaults
+/// (FloatEnvironment.h), which it leaves as it is, except for exception flags.
+typedef int32_t (*HeddleEntry)(const struct HeddleCall *call);
 
 /// Bytes of arena that an entry point needs. Never decreases when a dimension
 /// grows, so that an arena for the largest dimensions serves all smaller ones.

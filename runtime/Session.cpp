@@ -230,8 +230,8 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
   if (request.rowsPerSentence > 1)
     sparePlace = workspace.placeShared(widestState());
   // One for each thread.
-  Place scratchPlace = workspace.place(
-      (pool ? pool->size() : 1) * model.scratchBytes());
+  Place scratchPlace =
+      workspace.place((pool ? pool->size() : 1) * model.scratchBytes());
   if (!workspace.size())
     return ofBatch(Status::error("needs more memory than 63 bits can address"));
   return Layout{sourcePlace, decoderPlace,     chunkPlace, sentenceCachePlace,
@@ -417,7 +417,8 @@ Status Session::call(Binding &binding) {
                   pool,
                   profile,
                   scratch,
-                  model.scratchBytes()};
+                  model.scratchBytes(),
+                  /*device=*/nullptr};
   int64_t start = profile ? profile->now(profile) : 0;
   if (Status status = device->call(binding.entry->run, call); !status.ok())
     return status;

@@ -236,8 +236,8 @@ private:
   void *scratch = nullptr;
   Binding encode, prepare, chunk, decode;
   std::vector<State> states;
-  /// Memory for the rows of the widest state, or input; none where each sentence
-  /// has one row, which moves to the front alone.
+  /// Memory for the rows of the widest state, or input; none where each
+  /// sentence has one row, which moves to the front alone.
   std::optional<Place> spareRows;
   /// What is given to the device once a batch, and at each step.
   Range batchInputs, stepInputs;

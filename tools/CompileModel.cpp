@@ -13,6 +13,8 @@
 #include "lib/CodeGen/CallLayout.h"
 #include "lib/CodeGen/CompileLevels.h"
 #include "lib/CodeGen/DebugLocations.h"
+#include "lib/CodeGen/DeviceCode.h"
+#include "lib/CodeGen/DeviceKernel.h"
 #include "lib/CodeGen/DimAgreement.h"
 #include "lib/CodeGen/ObjectCode.h"
 #include "lib/CodeGen/PassDump.h"
@@ -91,11 +93,14 @@ static llvm::Error checkManifest(const std::string &text) {
 static LevelSteps getSteps(const CompileOptions &options,
                            const ManifestContext &context) {
   LevelSteps steps;
-  steps.buildCode = [&](OpPassManager &manager, const IsaLevel &level) {
-    buildCodePipeline(manager, {level.option(), !options.reference,
-                                options.gemm == "onednn"});
+  steps.buildCode = [&](OpPassManager &manager, const Backend &backend) {
+    buildCodePipeline(
+        manager, {backend.gpu ? backend.gpu->option() : backend.host.option(),
+                  backend.gpu.has_value(), !options.reference,
+                  options.gemm == "onednn"});
   };
   steps.buildLLVM = buildLLVMPipeline;
+  steps.buildDeviceLLVM = buildDeviceLLVMPipeline;
   steps.describe = [&](ModuleOp module) -> llvm::Expected<std::string> {
     llvm::Expected<std::string> manifest = buildManifest(module, context);
     if (!manifest)
@@ -137,19 +142,43 @@ static llvm::Error exploreAssembly(ModuleOp module, const IsaLevel &level,
   return llvm::Error::success();
 }
 
+/// The PTX of all kernels of a GPU, one behind the other.
+static llvm::Error showKernels(ModuleOp module, const CompileOptions &options,
+                               const GpuArchitecture &architecture,
+                               const LevelSteps &steps, Watchers &watchers) {
+  if (options.makesArtifact())
+    return llvm::Error::success();
+  std::string text;
+  for (auto device : module.getOps<gpu::GPUModuleOp>()) {
+    OwningOpRef<ModuleOp> kernel = copyOfDevice(device);
+    if (llvm::Error error =
+            runPasses(*kernel, options, watchers, steps.buildDeviceLLVM))
+      return error;
+    FirstDiagnostic diagnostic(*module.getContext());
+    llvm::Expected<std::string> ptx = emitDeviceCode(*kernel, architecture);
+    if (!ptx)
+      return diagnostic.take(llvm::toString(ptx.takeError()));
+    text += *ptx;
+  }
+  return writeText(options.output, text);
+}
+
 /// Lowers a module to LLVM's dialect as a whole, for people to look at: passes
 /// are dumped where that is asked for, and the code is written as text.
 static llvm::Error showLevel(ModuleOp module, const CompileOptions &options,
-                             const IsaLevel &level, const LevelSteps &steps,
+                             const Backend &backend, const LevelSteps &steps,
                              Watchers &watchers) {
   if (llvm::Error error =
           runPasses(module, options, watchers, [&](OpPassManager &manager) {
-            steps.buildCode(manager, level);
+            steps.buildCode(manager, backend);
           }))
     return error;
   llvm::Expected<std::string> manifest = steps.describe(module);
   if (!manifest)
     return manifest.takeError();
+  if (backend.gpu)
+    return showKernels(module, options, *backend.gpu, steps, watchers);
+  const IsaLevel &level = backend.host;
   if (llvm::Error error = runPasses(module, options, watchers, steps.buildLLVM))
     return error;
   if (watchers.exploration) {
@@ -172,16 +201,16 @@ static llvm::Error showLevel(ModuleOp module, const CompileOptions &options,
 }
 
 /// The levels without instructions for bf16, with commas between.
-static std::string levelsWithoutBf16(llvm::ArrayRef<IsaLevel> levels) {
+static std::string levelsWithoutBf16(llvm::ArrayRef<Backend> levels) {
   llvm::SmallVector<llvm::StringRef> names;
-  for (const IsaLevel &level : levels)
-    if (!level.hasBf16)
-      names.push_back(level.name);
+  for (const Backend &level : levels)
+    if (!level.gpu && !level.host.hasBf16)
+      names.push_back(level.host.name);
   return llvm::join(names, ", ");
 }
 
 static ManifestContext getManifestContext(const CompileOptions &options,
-                                          llvm::ArrayRef<IsaLevel> levels) {
+                                          llvm::ArrayRef<Backend> levels) {
   ManifestContext context;
   context.compilerVersion = HEDDLE_VERSION;
   context.options = llvm::json::Object{
@@ -200,8 +229,8 @@ static ManifestContext getManifestContext(const CompileOptions &options,
     context.options["bf16-emulated"] = emulated;
   if (options.gemm == "onednn")
     context.libraries = {kOneDnnLibrary};
-  for (const IsaLevel &level : levels)
-    context.isas.push_back(level.name.str());
+  for (const Backend &level : levels)
+    (level.gpu ? context.gpus : context.isas).push_back(level.name().str());
   return context;
 }
 
@@ -230,7 +259,7 @@ static ShortTypes shortTypesOf(ModuleOp module) {
 
 static llvm::Error compileArtifact(ModuleOp module,
                                    const CompileOptions &options,
-                                   llvm::ArrayRef<IsaLevel> levels,
+                                   llvm::ArrayRef<Backend> levels,
                                    const LevelSteps &steps,
                                    ArtifactContents contents) {
   unsigned jobs =
@@ -240,9 +269,13 @@ static llvm::Error compileArtifact(ModuleOp module,
     return compiled.takeError();
   // Levels differ in their code alone.
   contents.manifest = compiled->front().manifest;
-  for (auto [level, result] : llvm::zip(levels, *compiled))
+  for (auto [level, result] : llvm::zip(levels, *compiled)) {
     contents.code.push_back(
-        {("code." + level.name).str(), std::move(result.code)});
+        {("code." + level.name()).str(), std::move(result.code)});
+    if (level.gpu)
+      contents.code.push_back(
+          {("kernels." + level.name()).str(), std::move(result.kernels)});
+  }
   if (!options.isTrial)
     showProgress("writing " + llvm::Twine(options.output));
   auto nonFinite = writeArtifact(options.output, contents);
@@ -293,8 +326,8 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
             buildModelPipeline(manager, modelOptions);
           }))
     return error;
-  llvm::Expected<llvm::SmallVector<IsaLevel>> levels =
-      getTarget(options.target, shortTypesOf(module));
+  llvm::Expected<llvm::SmallVector<Backend>> levels =
+      getBackends(options.target, shortTypesOf(module));
   if (!levels)
     return levels.takeError();
   ManifestContext context = getManifestContext(options, *levels);

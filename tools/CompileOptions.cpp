@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/CompileOptions.h"
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Backend.h"
 #include "lib/Masks/AttentionRules.h"
 #include "lib/Weights/Error.h"
 #include "passes/Pipelines.h"
@@ -196,7 +196,7 @@ static Error checkTogether(const CompileOptions &options) {
   if (options.gemm == "onednn" && options.reference)
     return makeError("--gemm=onednn replaces generated kernels, but "
                      "--reference has none");
-  if (auto target = getTarget(options.target, ShortTypes()); !target)
+  if (auto target = getBackends(options.target, ShortTypes()); !target)
     return target.takeError();
   if (!is_contained({"auto", "f32", "bf16", "int8"}, options.dtype))
     return makeError("--dtype has the value '" + options.dtype +

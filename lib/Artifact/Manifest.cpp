@@ -265,6 +265,8 @@ Expected<std::string> buildManifest(ModuleOp module, ManifestContext context) {
       {"generation", *toJson(module->getAttr(kGenerationAttr))},
       {"tokenizer", std::move(context.tokenizer)},
       {"entries", std::move(entries)}};
+  if (!context.gpus.empty())
+    manifest["gpus"] = json::Array(context.gpus);
   if (!context.libraries.empty())
     manifest["libraries"] = json::Array(context.libraries);
   if (Attribute kernels = module->getAttr(kKernelsAttr))

@@ -20,7 +20,7 @@ namespace heddle {
 /// What the manifest says beside the module.
 struct ManifestContext {
   std::string compilerVersion;
-  std::vector<std::string> isas;
+  std::vector<std::string> isas, gpus;
   llvm::json::Object options;
   llvm::json::Object tokenizer;
   /// Shared libraries that the code calls.

@@ -28,7 +28,8 @@ enum class CallField : int32_t {
   Pool,
   Profile,
   Scratch,
-  ScratchBytes
+  ScratchBytes,
+  Device
 };
 static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, dims) == 8 * int(CallField::Dims) &&
@@ -40,7 +41,13 @@ static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, profile) == 8 * int(CallField::Profile) &&
               offsetof(HeddleCall, scratch) == 8 * int(CallField::Scratch) &&
               offsetof(HeddleCall, scratchBytes) ==
-                  8 * int(CallField::ScratchBytes));
+                  8 * int(CallField::ScratchBytes) &&
+              offsetof(HeddleCall, device) == 8 * int(CallField::Device));
+
+/// Fields of HeddleDevice by index.
+enum class DeviceField : int32_t { Launch, Status };
+static_assert(offsetof(HeddleDevice, launch) == 8 * int(DeviceField::Launch) &&
+              offsetof(HeddleDevice, status) == 8 * int(DeviceField::Status));
 
 /// Fields of HeddleProfile by index.
 enum class ProfileField : int32_t { Now, Add };

@@ -30,11 +30,12 @@ static void forEachRow(RangedLogitsOpInterface op, Loops &loops,
       loops.builder, loops.loc,
       MemRefType::get(int64_t(op.getVocabulary()), loops.builder.getF32Type()));
   ProductWeight weight =
-      productWeight(op.getWeight(), op.getWeightScales(), op.getBias(), loops);
+      productWeight(op.getWeight(), op.getWeightScales(), op.getBias(),
+                    int64_t(op.getVocabulary()), loops);
   int64_t shift = op.getShiftAttr() ? op.getShiftAttr().getInt() : 0;
   loops.nest(op.getInput(), 1, [&](ValueRange row) {
     multiplyRow({op.getInput(), {row[0]}, op.getInputScales(), shift}, weight,
-                /*column=*/0, logits, {}, loops);
+                /*part=*/0, logits, {}, loops);
     body(row[0], logits);
   });
 }

@@ -1,4 +1,4 @@
-//===- CompileLevels.cpp - Machine code for several ISA levels ------------===//
+//===- CompileLevels.cpp - Machine code for several backends --------------===//
 //
 // Each thread has a context of MLIR's of its own, so that none waits for the
 // locks of another and errors stay apart; modules travel between them as
@@ -9,7 +9,10 @@
 
 #include "lib/CodeGen/CompileLevels.h"
 #include "lib/CodeGen/CodeUnits.h"
+#include "lib/CodeGen/DeviceCode.h"
+#include "lib/CodeGen/DeviceKernel.h"
 #include "lib/CodeGen/JobQueue.h"
+#include "lib/CodeGen/KernelTable.h"
 #include "lib/CodeGen/LargeStack.h"
 #include "lib/CodeGen/ObjectCode.h"
 #include "lib/Import/FirstDiagnostic.h"
@@ -28,12 +31,14 @@ namespace {
 struct Unit {
   std::string bytecode;
   ObjectBytes object;
+  /// Of a unit for a GPU, in place of an object.
+  std::optional<CompiledKernel> kernel;
   /// Why there is none; empty where there is one.
   std::string failure;
 };
 
 struct Level {
-  const IsaLevel &isa;
+  const Backend &backend;
   std::string manifest;
   std::vector<Unit> units;
   /// Why there are none.
@@ -45,12 +50,14 @@ class Worker {
 public:
   Worker(const DialectRegistry &registry, const LevelSteps &steps)
       : steps(steps), context(registry, MLIRContext::Threading::DISABLED),
-        toLLVM(&context) {
+        toLLVM(&context), toDeviceLLVM(&context) {
     steps.buildLLVM(toLLVM);
+    if (steps.buildDeviceLLVM)
+      steps.buildDeviceLLVM(toDeviceLLVM);
   }
 
   llvm::Error lower(Level &level, llvm::StringRef bytecode);
-  llvm::Error compile(Unit &unit, const IsaLevel &isa);
+  llvm::Error compile(Unit &unit, const Backend &backend);
 
 private:
   OwningOpRef<ModuleOp> read(llvm::StringRef bytecode) {
@@ -60,7 +67,7 @@ private:
 
   const LevelSteps &steps;
   MLIRContext context;
-  PassManager toLLVM;
+  PassManager toLLVM, toDeviceLLVM;
 };
 } // namespace
 
@@ -77,7 +84,7 @@ llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
   FirstDiagnostic diagnostic(context);
   OwningOpRef<ModuleOp> module = read(bytecode);
   PassManager manager(&context);
-  steps.buildCode(manager, level.isa);
+  steps.buildCode(manager, level.backend);
   if (!module || failed(manager.run(*module)) || diagnostic.isReported())
     return diagnostic.take("the passes failed");
   llvm::Expected<std::string> manifest = steps.describe(*module);
@@ -86,16 +93,36 @@ llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
   level.manifest = std::move(*manifest);
   for (const OwningOpRef<ModuleOp> &unit : splitIntoUnits(*module))
     level.units.emplace_back().bytecode = writeBytecode(*unit);
+  SmallVector<gpu::GPUModuleOp> devices(module->getOps<gpu::GPUModuleOp>());
+  llvm::sort(devices, [](gpu::GPUModuleOp lhs, gpu::GPUModuleOp rhs) {
+    return shapeOf(lhs).number < shapeOf(rhs).number;
+  });
+  for (gpu::GPUModuleOp device : devices) {
+    LaunchShape shape = shapeOf(device);
+    Unit &unit = level.units.emplace_back();
+    unit.bytecode = writeBytecode(*copyOfDevice(device));
+    unit.kernel = CompiledKernel{device.getName().str(), shape.threads,
+                                 shape.sharedBytes, parameterBytesOf(device),
+                                 /*image=*/""};
+  }
   return llvm::Error::success();
 }
 
-llvm::Error Worker::compile(Unit &unit, const IsaLevel &isa) {
+llvm::Error Worker::compile(Unit &unit, const Backend &backend) {
   FirstDiagnostic diagnostic(context);
   OwningOpRef<ModuleOp> module = read(unit.bytecode);
-  if (!module || failed(toLLVM.run(*module)) || diagnostic.isReported())
+  PassManager &passes = unit.kernel ? toDeviceLLVM : toLLVM;
+  if (!module || failed(passes.run(*module)) || diagnostic.isReported())
     return diagnostic.take("the passes failed");
+  if (unit.kernel) {
+    llvm::Expected<std::string> image = emitDeviceCode(*module, *backend.gpu);
+    if (!image)
+      return diagnostic.take(llvm::toString(image.takeError()));
+    unit.kernel->image = std::move(*image);
+    return llvm::Error::success();
+  }
   llvm::LLVMContext llvmContext;
-  auto code = buildLLVMModule(*module, llvmContext, isa);
+  auto code = buildLLVMModule(*module, llvmContext, backend.host);
   if (!code)
     return diagnostic.take(llvm::toString(code.takeError()));
   llvm::Expected<ObjectBytes> object =
@@ -139,7 +166,7 @@ static void runJobs(ModuleOp module, std::vector<Level> &levels,
       count.add(0, level.units.size());
       for (Unit &unit : level.units)
         queue.add(unit.bytecode.size(), [&](Worker &worker) {
-          unit.failure = llvm::toString(worker.compile(unit, level.isa));
+          unit.failure = llvm::toString(worker.compile(unit, level.backend));
           count.add(1, 0);
         });
     });
@@ -159,24 +186,29 @@ static llvm::Expected<CompiledLevel> link(Level &level) {
   if (!level.failure.empty())
     return makeError(level.failure);
   std::vector<ObjectBytes> objects;
+  std::vector<CompiledKernel> kernels;
   for (Unit &unit : level.units) {
     if (!unit.failure.empty())
       return makeError(unit.failure);
-    objects.push_back(std::move(unit.object));
+    if (unit.kernel)
+      kernels.push_back(std::move(*unit.kernel));
+    else
+      objects.push_back(std::move(unit.object));
   }
   llvm::Expected<ObjectBytes> code = linkSharedObject(objects);
   if (!code)
     return code.takeError();
   return CompiledLevel{std::move(level.manifest),
-                       std::string(code->begin(), code->end())};
+                       std::string(code->begin(), code->end()),
+                       level.backend.gpu ? writeKernelTable(kernels) : ""};
 }
 
 llvm::Expected<std::vector<CompiledLevel>>
-heddle::compileLevels(ModuleOp module, llvm::ArrayRef<IsaLevel> isas,
+heddle::compileLevels(ModuleOp module, llvm::ArrayRef<Backend> backends,
                       const LevelSteps &steps, unsigned jobs) {
   std::vector<Level> levels;
-  for (const IsaLevel &isa : isas)
-    levels.push_back({isa, {}, {}, {}});
+  for (const Backend &backend : backends)
+    levels.push_back({backend, {}, {}, {}});
   runJobs(module, levels, steps, jobs);
   std::vector<CompiledLevel> compiled;
   for (Level &level : levels) {

@@ -1,6 +1,7 @@
-//===- CompileLevels.h - Machine code for several ISA levels ----*- C++ -*-===//
+//===- CompileLevels.h - Machine code for several backends ------*- C++ -*-===//
 //
-// From layer ops on planned memory to shared objects. A level, once its kernels
+// From layer ops on planned memory to shared objects and kernels of GPUs. A
+// level, an ISA level or an architecture, once its kernels
 // are built, falls apart into units that compile alone, and all units of all
 // levels are shared among threads.
 //
@@ -9,7 +10,7 @@
 #ifndef HEDDLE_LIB_CODEGEN_COMPILELEVELS_H
 #define HEDDLE_LIB_CODEGEN_COMPILELEVELS_H
 
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Backend.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -26,9 +27,10 @@ namespace heddle {
 /// What levels go through, on several threads at the same time.
 struct LevelSteps {
   /// Adds the passes from the module of all levels to entry points and kernels.
-  std::function<void(mlir::OpPassManager &, const IsaLevel &)> buildCode;
-  /// Adds the passes from there to the LLVM dialect.
-  std::function<void(mlir::OpPassManager &)> buildLLVM;
+  std::function<void(mlir::OpPassManager &, const Backend &)> buildCode;
+  /// Adds the passes from there to the LLVM dialect, of what runs on the host
+  /// and of kernels of a GPU.
+  std::function<void(mlir::OpPassManager &)> buildLLVM, buildDeviceLLVM;
   /// Says what a module of entry points offers: the text of a manifest.
   std::function<llvm::Expected<std::string>(mlir::ModuleOp)> describe;
   /// Learns how many units are compiled of those that are known so far: those
@@ -41,13 +43,15 @@ struct CompiledLevel {
   std::string manifest;
   /// A shared object.
   std::string code;
+  /// The section of a GPU's kernels; empty without a GPU.
+  std::string kernels;
 };
 
 /// Compiles `module` for each level, on at most `jobs` threads. Neither the
 /// bytes nor the error depends on their number: of several errors it is that of
 /// the first level, and there of the first unit.
 llvm::Expected<std::vector<CompiledLevel>>
-compileLevels(mlir::ModuleOp module, llvm::ArrayRef<IsaLevel> levels,
+compileLevels(mlir::ModuleOp module, llvm::ArrayRef<Backend> levels,
               const LevelSteps &steps, unsigned jobs);
 
 } // namespace heddle

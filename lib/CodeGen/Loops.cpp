@@ -47,7 +47,8 @@ void Loops::loop(Value end, function_ref<void(Value)> body) {
 }
 
 void Loops::parallel(ValueRange ends, function_ref<void(ValueRange)> body) {
-  SmallVector<Value> begins(ends.size(), index(0)), steps(ends.size(), index(1));
+  SmallVector<Value> begins(ends.size(), index(0)),
+      steps(ends.size(), index(1));
   scf::ParallelOp::create(
       builder, loc, begins, ends, steps,
       [&](OpBuilder &, Location, ValueRange at) { body(at); });

@@ -36,8 +36,8 @@ public:
   void loop(mlir::Value begin, mlir::Value end,
             llvm::function_ref<void(mlir::Value)> body);
   void loop(mlir::Value end, llvm::function_ref<void(mlir::Value)> body);
-  /// body(i0, i1, ...) for all i0 < ends[0], i1 < ends[1], ..., in any order and
-  /// at the same time.
+  /// body(i0, i1, ...) for all i0 < ends[0], i1 < ends[1], ..., in any order
+  /// and at the same time.
   void parallel(mlir::ValueRange ends,
                 llvm::function_ref<void(mlir::ValueRange)> body);
   /// The same over the first `rank` dimensions of a memref.

@@ -1,13 +1,18 @@
 #include "lib/CodeGen/ProductLoops.h"
+#include "dialect/PanelLayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace heddle;
 
+static Type elementOf(Value memref) {
+  return cast<MemRefType>(memref.getType()).getElementType();
+}
 static bool isOfIntegers(Value memref) {
-  return cast<MemRefType>(memref.getType()).getElementType().isInteger(8);
+  return elementOf(memref).isInteger(8);
 }
 
 static Value shifted(Value index, int64_t by, Loops &loops) {
@@ -64,21 +69,68 @@ static Value loadFloat(Value memref, ValueRange at, Loops &loops) {
                                loops.builder.getF32Type(), value);
 }
 
+namespace {
+/// The columns of one part of a weight.
+class PartOfWeight {
+public:
+  PartOfWeight(const ProductWeight &weight, size_t part)
+      : weight(weight), layout(elementOf(weight.memref), weight.parts),
+        columns(weight.parts[part]) {
+    ArrayRef<int64_t> before = ArrayRef(weight.parts).take_front(part);
+    first = std::accumulate(before.begin(), before.end(), int64_t(0));
+    firstPanel = PanelLayout(elementOf(weight.memref), before).panels();
+  }
+
+  int64_t size() const { return columns; }
+  /// Where column j stands in scales and biases.
+  Value column(Value j, Loops &loops) const { return shifted(j, first, loops); }
+  /// The coordinates of W[k, j].
+  SmallVector<Value> place(Value k, Value j, Loops &loops) const;
+
+private:
+  const ProductWeight &weight;
+  PanelLayout layout;
+  int64_t columns, first, firstPanel;
+};
+} // namespace
+
+SmallVector<Value> PartOfWeight::place(Value k, Value j, Loops &loops) const {
+  if (!isPacked(weight.memref))
+    return {k, column(j, loops)};
+  auto divide = [&](Value value, int64_t by) -> Value {
+    return arith::DivUIOp::create(loops.builder, loops.loc, value,
+                                  loops.index(by));
+  };
+  auto rest = [&](Value value, int64_t by) -> Value {
+    return arith::RemUIOp::create(loops.builder, loops.loc, value,
+                                  loops.index(by));
+  };
+  int64_t group = layout.group();
+  SmallVector<Value> place = {
+      shifted(divide(j, kPanelColumns), firstPanel, loops),
+      shifted(group == 1 ? k : divide(k, group), layout.firstRow(), loops),
+      rest(j, kPanelColumns)};
+  if (group > 1)
+    place.push_back(rest(k, group));
+  return place;
+}
+
 static void multiplyFloats(const ProductInput &input,
-                           const ProductWeight &weight, int64_t column,
-                           Value result, ValueRange at, Loops &loops) {
+                           const ProductWeight &weight,
+                           const PartOfWeight &part, Value result,
+                           ValueRange at, Loops &loops) {
   // Columns inside: the weight is read along its rows.
-  Value columns = loops.lastSize(result);
+  Value columns = loops.index(part.size());
   loops.loop(columns, [&](Value j) {
-    loops.store(weight.bias ? loops.load(weight.bias, shifted(j, column, loops))
+    loops.store(weight.bias ? loops.load(weight.bias, part.column(j, loops))
                             : loops.f32(0),
                 result, append(at, j));
   });
-  loops.loop(loops.size(weight.memref, 0), [&](Value k) {
+  loops.loop(loops.lastSize(input.memref), [&](Value k) {
     Value x = loadFloat(input.memref, append(input.at, k), loops);
     loops.loop(columns, [&](Value j) {
       Value term = loops.mul(
-          x, loadFloat(weight.memref, {k, shifted(j, column, loops)}, loops));
+          x, loadFloat(weight.memref, part.place(k, j, loops), loops));
       SmallVector<Value> place = append(at, j);
       loops.store(loops.add(loops.load(result, place), term), result, place);
     });
@@ -86,44 +138,43 @@ static void multiplyFloats(const ProductInput &input,
 }
 
 static void multiplyIntegers(const ProductInput &input,
-                             const ProductWeight &weight, int64_t column,
-                             Value result, ValueRange at, Loops &loops) {
-  Value columns = loops.lastSize(result);
+                             const ProductWeight &weight,
+                             const PartOfWeight &part, Value result,
+                             ValueRange at, Loops &loops) {
+  Value columns = loops.index(part.size());
   Value sums = weight.sums;
   loops.loop(columns,
              [&](Value j) { loops.store(integer(0, loops), sums, j); });
-  loops.loop(loops.size(weight.memref, 0), [&](Value k) {
+  loops.loop(loops.lastSize(input.memref), [&](Value k) {
     Value x = loadShifted(input, k, loops);
     loops.loop(columns, [&](Value j) {
-      Value w =
-          loadInteger(weight.memref, {k, shifted(j, column, loops)}, loops);
+      Value w = loadInteger(weight.memref, part.place(k, j, loops), loops);
       loops.store(addProduct(loops.load(sums, j), x, w, loops), sums, j);
     });
   });
   loops.loop(columns, [&](Value j) {
     loops.store(dequantize(loops.load(sums, j), input, weight,
-                           shifted(j, column, loops), loops),
+                           part.column(j, loops), loops),
                 result, append(at, j));
   });
 }
 
 ProductWeight heddle::productWeight(Value memref, Value scales, Value bias,
-                                    Loops &loops) {
-  ProductWeight weight{memref, scales, bias};
-  int64_t out = cast<MemRefType>(memref.getType()).getShape().back();
+                                    ArrayRef<int64_t> parts, Loops &loops) {
+  ProductWeight weight{memref, scales, bias, llvm::to_vector(parts)};
   if (isOfIntegers(memref))
     weight.sums = memref::AllocaOp::create(
         loops.builder, loops.loc,
-        MemRefType::get(out, loops.builder.getI32Type()));
+        MemRefType::get(*llvm::max_element(parts), loops.builder.getI32Type()));
   return weight;
 }
 
 void heddle::multiplyRow(const ProductInput &input, const ProductWeight &weight,
-                         int64_t column, Value result, ValueRange at,
+                         size_t part, Value result, ValueRange at,
                          Loops &loops) {
   auto multiply =
       isOfIntegers(weight.memref) ? multiplyIntegers : multiplyFloats;
-  multiply(input, weight, column, result, at, loops);
+  multiply(input, weight, PartOfWeight(weight, part), result, at, loops);
 }
 
 Value heddle::multiplyRows(const ProductInput &input, const ProductWeight &rows,

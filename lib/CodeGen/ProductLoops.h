@@ -25,9 +25,13 @@ struct ProductInput {
   int64_t shift = 0;
 };
 
-/// W [in, out] with scales [out] where it is i8; the bias [out] may be null.
+/// W [in, out], row-major or in panels (PanelLayout.h), with scales [out] where
+/// it is i8; the bias [out] may be null.
 struct ProductWeight {
   mlir::Value memref, scales, bias;
+  /// Columns of each part, which has panels of its own; of a row, when that is
+  /// multiplied by the rows of `memref`, none.
+  llvm::SmallVector<int64_t> parts = {};
   /// Memory for the sums of a row, [out] of i32; null where they are no
   /// integers.
   mlir::Value sums = {};
@@ -36,12 +40,13 @@ struct ProductWeight {
 /// For `multiplyRow`, in front of the loops over rows: inside of them the stack
 /// would grow with every row.
 ProductWeight productWeight(mlir::Value memref, mlir::Value scales,
-                            mlir::Value bias, Loops &loops);
+                            mlir::Value bias, llvm::ArrayRef<int64_t> parts,
+                            Loops &loops);
 
-/// result[at, j] = (x W + b)[column + j] for each column of the result; the
-/// weight is from `productWeight`.
+/// result[at, j] = (x W + b)[first + j] for each column of part number `part`,
+/// which begins at `first`; the weight is from `productWeight`.
 void multiplyRow(const ProductInput &input, const ProductWeight &weight,
-                 int64_t column, mlir::Value result, mlir::ValueRange at,
+                 size_t part, mlir::Value result, mlir::ValueRange at,
                  Loops &loops);
 
 /// x . w + b with w the row of `rows` at `rowAt`; scales and bias [rowAt].

@@ -143,7 +143,7 @@ protected:
     module = parseSourceString<ModuleOp>("func.func @heddle.encode() {" +
                                              calls + "return }" + kernels,
                                          &context);
-    steps.buildCode = [](OpPassManager &, const IsaLevel &) {};
+    steps.buildCode = [](OpPassManager &, const Backend &) {};
     steps.buildLLVM = [](OpPassManager &manager) {
       manager.addPass(createConvertFuncToLLVMPass());
     };
@@ -152,7 +152,7 @@ protected:
 
   llvm::Expected<std::vector<CompiledLevel>> compile(unsigned jobs) {
     return compileLevels(*module,
-                         llvm::cantFail(getTarget("portable", ShortTypes())),
+                         llvm::cantFail(getBackends("portable", ShortTypes())),
                          steps, jobs);
   }
   std::string failure(unsigned jobs) {
@@ -196,7 +196,7 @@ TEST_F(CompileLevelsTest, TheErrorIsThatOfTheFirstLevelAndUnit) {
         std::make_unique<Refuse>(std::vector<StringRef>{"kernel4", "kernel2"}));
     manager.addPass(createConvertFuncToLLVMPass());
   };
-  steps.buildCode = [](OpPassManager &manager, const IsaLevel &isa) {
+  steps.buildCode = [](OpPassManager &manager, const Backend &isa) {
     if (isa.name == "x86-64-v4")
       manager.addPass(
           std::make_unique<Refuse>(std::vector<StringRef>{"heddle.encode"}));

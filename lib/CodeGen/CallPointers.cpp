@@ -1,0 +1,84 @@
+#include "lib/CodeGen/CallPointers.h"
+#include "dialect/Transformer.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static bool mayHaveCall(func::FuncOp function) {
+  return function &&
+         (function->hasAttr(kKernelAttr) || function->hasAttr(kEntryAttr));
+}
+
+LogicalResult heddle::checkHasCall(Operation *op) {
+  if (mayHaveCall(op->getParentOfType<func::FuncOp>()))
+    return success();
+  return op->emitError("stands neither in an entry point nor in a kernel");
+}
+
+/// Entry points have the pointer to the call as their only argument, kernels
+/// that count their calls as their last.
+static bool takesCall(func::FuncOp function) {
+  return function.getNumArguments() != 0 &&
+         isa<LLVM::LLVMPointerType>(function.getArgumentTypes().back());
+}
+
+LogicalResult heddle::passCallPointers(ModuleOp module,
+                                       ArrayRef<Operation *> loops) {
+  Type pointer = LLVM::LLVMPointerType::get(module.getContext());
+  llvm::SetVector<func::FuncOp> parallel;
+  auto add = [&](func::FuncOp function) {
+    if (!takesCall(function))
+      parallel.insert(function);
+  };
+  for (Operation *loop : loops)
+    add(loop->getParentOfType<func::FuncOp>());
+  auto standsInLoop = [&](Operation *op) {
+    return llvm::any_of(
+        loops, [&](Operation *loop) { return loop->isProperAncestor(op); });
+  };
+  // Grows while it is walked.
+  for (size_t i = 0; i < parallel.size(); ++i) {
+    func::FuncOp callee = parallel[i];
+    if (failed(callee.insertArgument(callee.getNumArguments(), pointer,
+                                     /*argAttrs=*/nullptr, callee.getLoc())))
+      return failure();
+    WalkResult walked = module.walk([&](func::CallOp call) {
+      if (call.getCallee() != callee.getSymName())
+        return WalkResult::advance();
+      if (standsInLoop(call)) {
+        call.emitOpError("stands in a parallel loop, but '")
+            << call.getCallee() << "' has one itself";
+        return WalkResult::interrupt();
+      }
+      auto caller = call->getParentOfType<func::FuncOp>();
+      if (!mayHaveCall(caller)) {
+        call.emitOpError("of a kernel with a parallel loop stands neither in "
+                         "an entry point nor in a kernel");
+        return WalkResult::interrupt();
+      }
+      add(caller);
+      return WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return failure();
+  }
+  module.walk([&](func::CallOp call) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (!parallel.contains(callee))
+      return;
+    auto caller = call->getParentOfType<func::FuncOp>();
+    call.getOperandsMutable().append(caller.getArguments().back());
+  });
+  return success();
+}
+
+Value heddle::loadCallField(OpBuilder &builder, Location loc,
+                            func::FuncOp function, CallField field, Type type) {
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value address = LLVM::GEPOp::create(
+      builder, loc, pointer, pointer, function.getArguments().back(),
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(field)});
+  return LLVM::LoadOp::create(builder, loc, type, address);
+}

@@ -1,0 +1,37 @@
+//===- GpuArchitecture.h - GPUs that code is generated for ------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_CODEGEN_GPUARCHITECTURE_H
+#define HEDDLE_LIB_CODEGEN_GPUARCHITECTURE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace heddle {
+
+/// An architecture of NVIDIA's GPUs, as PTX names it.
+struct GpuArchitecture {
+  llvm::StringRef name;
+  /// The version of PTX that its code is written in, as LLVM's feature: the
+  /// oldest that has what emitters use, since drivers read no newer than
+  /// themselves.
+  llvm::StringRef ptxVersion;
+  /// Whether code is LLVM's bitcode, which an emulator runs in tests.
+  bool isEmulated = false;
+
+  /// What `getGpuArchitecture` finds it by.
+  std::string option() const;
+};
+
+/// All of them, lowest first: what a machine has no code of its own for runs
+/// that of the ones before, but for names that end in "a".
+llvm::ArrayRef<GpuArchitecture> getGpuArchitectures();
+
+/// The architecture of that name. Behind a name `+emulated` may stand, for
+/// tests.
+std::optional<GpuArchitecture> getGpuArchitecture(llvm::StringRef name);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CODEGEN_GPUARCHITECTURE_H

@@ -1,0 +1,30 @@
+#include "lib/CodeGen/KernelTable.h"
+#include "runtime/ArtifactFormat.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+
+using namespace heddle;
+
+std::string heddle::writeKernelTable(llvm::ArrayRef<CompiledKernel> kernels) {
+  std::string table(sizeof(format::KernelTableHeader) +
+                        kernels.size() * sizeof(format::KernelRecord),
+                    '\0');
+  format::KernelTableHeader header{kernels.size()};
+  std::memcpy(table.data(), &header, sizeof header);
+  size_t place = sizeof header;
+  for (const CompiledKernel &kernel : kernels) {
+    format::KernelRecord record{};
+    record.name = table.size();
+    table.append(kernel.name).push_back('\0');
+    table.resize(llvm::alignTo(table.size(), 16));
+    record.image = table.size();
+    record.imageBytes = kernel.image.size();
+    table.append(kernel.image).push_back('\0');
+    record.threads = static_cast<uint32_t>(kernel.threads);
+    record.sharedBytes = static_cast<uint32_t>(kernel.sharedBytes);
+    record.parameterBytes = static_cast<uint32_t>(kernel.parameterBytes);
+    std::memcpy(table.data() + place, &record, sizeof record);
+    place += sizeof record;
+  }
+  return table;
+}

@@ -1,0 +1,26 @@
+//===- KernelTable.h - The kernels of a GPU in an artifact ------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_CODEGEN_KERNELTABLE_H
+#define HEDDLE_LIB_CODEGEN_KERNELTABLE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include <cstdint>
+#include <string>
+
+namespace heddle {
+
+/// A kernel's code and what a launch has to know of it.
+struct CompiledKernel {
+  std::string name;
+  int64_t threads, sharedBytes, parameterBytes;
+  /// What the driver loads.
+  std::string image;
+};
+
+/// The section `kernels.<gpu>` of these kernels, in the order of their numbers;
+/// see ArtifactFormat.h.
+std::string writeKernelTable(llvm::ArrayRef<CompiledKernel> kernels);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CODEGEN_KERNELTABLE_H

@@ -1,0 +1,225 @@
+//===- LaunchKernels.cpp - Parallel loops as kernels of a GPU -------------===//
+//
+// What lower-parallel does for threads of the CPU: the pointer to the call
+// travels from the entry points to every function with a parallel loop, and the
+// body of each becomes a function of its own, which finds what it captured in
+// its parameter. Here a thread takes one iteration, and a module around the
+// function says that it is the device's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/CallPointers.h"
+#include "lib/CodeGen/CapturedValues.h"
+#include "lib/CodeGen/DeviceKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/SymbolTable.h"
+#include "passes/Passes.h"
+
+namespace heddle {
+#define GEN_PASS_DEF_LAUNCHKERNELSPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+/// Threads of a block: enough to hide latencies, few enough that each may have
+/// many registers.
+static constexpr int64_t kThreads = 128;
+
+static LogicalResult checkLoop(scf::ParallelOp loop) {
+  if (loop->getParentOfType<scf::ParallelOp>())
+    return loop.emitError("stands in another parallel loop");
+  if (loop.getNumResults() != 0)
+    return loop.emitError("has results, expected iterations that write memory");
+  auto areAll = [](ValueRange values, int64_t number) {
+    return llvm::all_of(values, [&](Value value) {
+      return getConstantIntValue(value) == number;
+    });
+  };
+  if (!areAll(loop.getLowerBound(), 0) || !areAll(loop.getStep(), 1))
+    return loop.emitError("expected dimensions that count from 0 by 1");
+  return checkHasCall(loop);
+}
+
+namespace {
+/// Turns one loop into a kernel and its launch.
+class KernelOutliner {
+public:
+  KernelOutliner(scf::ParallelOp loop, SymbolTable &symbols, int64_t number,
+                 const LLVMTypeConverter &types)
+      : loop(loop), function(loop->getParentOfType<func::FuncOp>()),
+        symbols(symbols), number(number), types(types), builder(loop),
+        pointer(LLVM::LLVMPointerType::get(loop.getContext())) {}
+
+  LogicalResult outline();
+
+private:
+  void takeThreads();
+  void buildKernel(const CapturedValues &captured);
+  void buildLaunch(Value context);
+
+  scf::ParallelOp loop;
+  func::FuncOp function;
+  SymbolTable &symbols;
+  int64_t number;
+  const LLVMTypeConverter &types;
+  OpBuilder builder;
+  Type pointer;
+  /// Of all dimensions.
+  Value iterations;
+};
+} // namespace
+
+/// Makes the loop one over threads, of which the last may have nothing to do.
+void KernelOutliner::takeThreads() {
+  Location loc = loop.getLoc();
+  ValueRange ends = loop.getUpperBound();
+  iterations = arith::ConstantIndexOp::create(builder, loc, 1);
+  for (Value end : ends)
+    iterations = arith::MulIOp::create(builder, loc, iterations, end);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto iterate = [&](OpBuilder &inside, Location loc) {
+    Value left = inside.getBlock()->getParentOp()->getBlock()->getArgument(0);
+    SmallVector<Value> at(ends.size());
+    for (size_t axis = ends.size(); axis-- > 0;) {
+      at[axis] = left;
+      if (axis == 0)
+        break;
+      at[axis] = arith::RemUIOp::create(inside, loc, left, ends[axis]);
+      left = arith::DivUIOp::create(inside, loc, left, ends[axis]);
+    }
+    loop.getBody()->getTerminator()->erase();
+    for (auto [argument, value] : llvm::zip(loop.getBody()->getArguments(), at))
+      argument.replaceAllUsesWith(value);
+    Block *block = inside.getBlock();
+    block->getOperations().splice(block->end(),
+                                  loop.getBody()->getOperations());
+    inside.setInsertionPointToEnd(block);
+    scf::YieldOp::create(inside, loc);
+  };
+  auto threads = scf::ParallelOp::create(
+      builder, loc, zero, iterations, one,
+      [&](OpBuilder &inside, Location loc, ValueRange thread) {
+        Value isOne = arith::CmpIOp::create(
+            inside, loc, arith::CmpIPredicate::ult, thread.front(), iterations);
+        scf::IfOp::create(inside, loc, isOne, iterate);
+      });
+  loop.erase();
+  loop = threads;
+}
+
+/// The kernel: thread number i of all takes iteration i.
+void KernelOutliner::buildKernel(const CapturedValues &captured) {
+  Location loc = loop.getLoc();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(function);
+  DeviceKernel kernel =
+      createDeviceKernel(builder, loc, function.getSymName(),
+                         captured.getType(), {number, kThreads});
+  symbols.insert(kernel.module);
+  Block *entry = kernel.function.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  captured.load(builder, loc, entry->getArgument(0), loop.getRegion());
+  loop.getBody()->getArgument(0).replaceAllUsesWith(
+      threadOfGrid(builder, loc, kThreads));
+  loop.getBody()->getTerminator()->erase();
+  entry->getOperations().splice(entry->end(), loop.getBody()->getOperations());
+  builder.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(builder, loc);
+}
+
+/// call->device->launch(call->device, number, blocks, context).
+void KernelOutliner::buildLaunch(Value context) {
+  Location loc = loop.getLoc();
+  Type i64 = builder.getI64Type();
+  Value device =
+      loadCallField(builder, loc, function, CallField::Device, pointer);
+  Value launch = LLVM::LoadOp::create(builder, loc, pointer, device);
+  Value blocks = arith::CeilDivUIOp::create(
+      builder, loc, iterations,
+      arith::ConstantIndexOp::create(builder, loc, kThreads));
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  {pointer, i64, i64, pointer});
+  Value kernel = arith::ConstantIntOp::create(builder, loc, i64, number);
+  Value count = arith::IndexCastOp::create(builder, loc, i64, blocks);
+  LLVM::CallOp::create(builder, loc, type,
+                       ValueRange{launch, device, kernel, count, context});
+}
+
+LogicalResult KernelOutliner::outline() {
+  takeThreads();
+  FailureOr<CapturedValues> captured =
+      CapturedValues::of(loop.getRegion(), types, /*keepsMemory=*/true);
+  if (failed(captured))
+    return failure();
+  buildLaunch(captured->store(builder, loop.getLoc(), function));
+  buildKernel(*captured);
+  loop.erase();
+  return success();
+}
+
+/// What the device says at the end is what an entry point returns.
+static void returnStatus(func::FuncOp entry) {
+  Operation *end = entry.front().getTerminator();
+  OpBuilder builder(end);
+  Location loc = end->getLoc();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value device = loadCallField(builder, loc, entry, CallField::Device, pointer);
+  Value address = LLVM::GEPOp::create(
+      builder, loc, pointer, builder.getI64Type(), device,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(DeviceField::Status)});
+  end->setOperands(
+      LLVM::LoadOp::create(builder, loc, builder.getI32Type(), address)
+          .getResult());
+}
+
+/// Ops of an entry point or kernel that read memory of the device stand in
+/// kernels, or nowhere.
+static LogicalResult checkHost(func::FuncOp function) {
+  WalkResult walked = function.walk([](Operation *op) {
+    if (!isa<memref::LoadOp, memref::StoreOp>(op))
+      return WalkResult::advance();
+    op->emitOpError("reads or writes the device's memory outside of a "
+                    "parallel loop");
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
+}
+
+namespace {
+struct LaunchKernels : heddle::impl::LaunchKernelsPassBase<LaunchKernels> {
+  void runOnOperation() override {
+    SmallVector<Operation *> loops;
+    getOperation().walk([&](scf::ParallelOp loop) { loops.push_back(loop); });
+    for (Operation *loop : loops)
+      if (failed(checkLoop(cast<scf::ParallelOp>(loop))))
+        return signalPassFailure();
+    if (failed(passCallPointers(getOperation(), loops)))
+      return signalPassFailure();
+    SymbolTable symbols(getOperation());
+    LLVMTypeConverter types(&getContext());
+    for (auto [number, loop] : llvm::enumerate(loops))
+      if (failed(KernelOutliner(cast<scf::ParallelOp>(loop), symbols, number,
+                                types)
+                     .outline()))
+        return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      bool isEntry = function->hasAttr(kEntryAttr);
+      if (function.isExternal() || !(isEntry || function->hasAttr(kKernelAttr)))
+        continue;
+      if (failed(checkHost(function)))
+        return signalPassFailure();
+      if (isEntry)
+        returnStatus(function);
+    }
+  }
+};
+} // namespace
