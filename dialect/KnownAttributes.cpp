@@ -46,6 +46,7 @@ static constexpr KnownAttribute kKnownAttributes[] = {
     {kEntryAttr, Function, Holds::Dictionary},
     {kKernelAttr, Function, Holds::Unit},
     {kWorkAttr, Function, Holds::Symbol},
+    {kLaunchAttr, Function, Holds::Dictionary},
     {kNameAttr, Argument | Result, Holds::Text},
     {kTargetAttr, Argument, Holds::Unit},
     {kPreparedAttr, Argument, Holds::Unit},

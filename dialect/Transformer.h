@@ -52,6 +52,7 @@ inline constexpr llvm::StringLiteral kOutputAttr = "transformer.output";
 inline constexpr llvm::StringLiteral kArenaAttr = "transformer.arena";
 inline constexpr llvm::StringLiteral kEntryAttr = "transformer.entry";
 inline constexpr llvm::StringLiteral kKernelAttr = "transformer.kernel";
+inline constexpr llvm::StringLiteral kLaunchAttr = "transformer.launch";
 inline constexpr llvm::StringLiteral kWorkAttr = "transformer.work";
 inline constexpr llvm::StringLiteral kKernelsAttr = "transformer.kernels";
 inline constexpr llvm::StringLiteral kKernelTypesAttr =

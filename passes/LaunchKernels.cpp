@@ -85,8 +85,8 @@ void KernelOutliner::takeThreads() {
     iterations = arith::MulIOp::create(builder, loc, iterations, end);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  auto iterate = [&](OpBuilder &inside, Location loc) {
-    Value left = inside.getBlock()->getParentOp()->getBlock()->getArgument(0);
+  auto iterate = [&](OpBuilder &inside, Value thread) {
+    Value left = thread;
     SmallVector<Value> at(ends.size());
     for (size_t axis = ends.size(); axis-- > 0;) {
       at[axis] = left;
@@ -109,10 +109,13 @@ void KernelOutliner::takeThreads() {
       [&](OpBuilder &inside, Location loc, ValueRange thread) {
         Value isOne = arith::CmpIOp::create(
             inside, loc, arith::CmpIPredicate::ult, thread.front(), iterations);
-        scf::IfOp::create(inside, loc, isOne, iterate);
+        scf::IfOp::create(inside, loc, isOne, [&](OpBuilder &in, Location) {
+          iterate(in, thread.front());
+        });
       });
   loop.erase();
   loop = threads;
+  builder.setInsertionPoint(loop);
 }
 
 /// The kernel: thread number i of all takes iteration i.

@@ -55,7 +55,13 @@ Result<CodeLibrary> CodeLibrary::load(const Artifact &artifact,
   Result<std::string> isa = chooseIsa(artifact, isas);
   if (!isa.ok())
     return isa.status();
-  std::string section = "code." + *isa;
+  return loadSection(artifact, *isa, callsLibraries);
+}
+
+Result<CodeLibrary> CodeLibrary::loadSection(const Artifact &artifact,
+                                             const std::string &name,
+                                             bool callsLibraries) {
+  std::string section = "code." + name;
   auto inSection = [&](const Status &status) {
     return Status::error("'", artifact.path(), "': section '", section, "' ",
                          status.message());
@@ -73,7 +79,7 @@ Result<CodeLibrary> CodeLibrary::load(const Artifact &artifact,
   if (isPerfMapWanted())
     if (Status status = addToPerfMap(source.bytes, code->base()); !status.ok())
       return status;
-  return CodeLibrary(std::move(*isa), std::move(*code));
+  return CodeLibrary(name, std::move(*code));
 }
 
 Result<void *> CodeLibrary::find(const std::string &symbol) const {

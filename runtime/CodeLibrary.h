@@ -35,7 +35,12 @@ public:
                                   const std::vector<std::string> &isas,
                                   bool callsLibraries = false);
 
-  /// The ISA level that was chosen.
+  /// Loads section `code.<name>`, which any machine runs.
+  static Result<CodeLibrary> loadSection(const Artifact &artifact,
+                                         const std::string &name,
+                                         bool callsLibraries = false);
+
+  /// The ISA level that was chosen, or the name of the section.
   const std::string &isa() const { return level; }
 
   /// The function of that name, as `Function` (a pointer type).

@@ -44,7 +44,8 @@ public:
 
   /// Gives the device what the host wrote to a mirror.
   virtual Status send(char *memory, const char *mirror, int64_t bytes) = 0;
-  /// And the host what the device wrote to its memory.
+  /// And the host what the device wrote to its memory, which may be nothing;
+  /// mirrors may be written again then.
   virtual Status fetch(char *mirror, const char *memory, int64_t bytes) = 0;
   /// Writes zeros.
   virtual Status clear(char *memory, int64_t bytes) = 0;

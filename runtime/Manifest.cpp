@@ -438,6 +438,8 @@ Result<Manifest> heddle::parseManifest(std::string_view text) {
   manifest.isas = reader.strings("isas");
   if (manifest.isas.empty())
     reader.fail("has no name in 'isas'");
+  if (reader.find("gpus"))
+    manifest.gpus = reader.strings("gpus");
   if (const json *options = reader.find("options");
       options && options->is_object())
     for (const auto &option : options->items())

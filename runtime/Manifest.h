@@ -207,6 +207,8 @@ struct Manifest {
   std::string modelName;
   std::string family;
   std::vector<std::string> isas;
+  /// Architectures, lowest first.
+  std::vector<std::string> gpus;
   /// Provenance, as text, for people.
   std::vector<std::pair<std::string, std::string>> options;
   int32_t sourceVocabulary = 0;

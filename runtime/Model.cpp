@@ -32,7 +32,29 @@ Result<Manifest> heddle::readManifest(const Artifact &artifact) {
     if (!artifact.section("code." + isa))
       return Status::error("'", artifact.path(), "' has no section 'code.", isa,
                            "', which its manifest lists");
+  for (const std::string &gpu : manifest->gpus)
+    if (!artifact.section("code." + gpu) || !artifact.section("kernels." + gpu))
+      return Status::error("'", artifact.path(), "' has no sections 'code.",
+                           gpu, "' and 'kernels.", gpu,
+                           "', which its manifest lists");
   return manifest;
+}
+
+/// The GPU that is chosen; null where the CPU is.
+static Result<std::unique_ptr<CudaModel>>
+chooseGpu(const Artifact &artifact, const Manifest &manifest,
+          DeviceChoice choice) {
+  if (choice == DeviceChoice::Cpu ||
+      (choice == DeviceChoice::Auto && manifest.gpus.empty()))
+    return std::unique_ptr<CudaModel>();
+  if (manifest.gpus.empty())
+    return Status::error("'", artifact.path(),
+                         "' has no code for a GPU: it was compiled without "
+                         "--target cuda");
+  auto gpu = CudaModel::open(artifact, manifest.gpus);
+  if (!gpu.ok() && choice == DeviceChoice::Auto)
+    return std::unique_ptr<CudaModel>();
+  return gpu;
 }
 
 Result<Model> Model::load(const std::string &path, const LoadOptions &options) {
@@ -56,14 +78,19 @@ Result<Model> Model::load(Artifact artifact, const LoadOptions &options) {
                            "' was compiled with --gemm=onednn and "
                            "needs '",
                            library, "': ", dlerror());
+  auto gpu = chooseGpu(artifact, *manifest, options.device);
+  if (!gpu.ok())
+    return gpu.status();
   Result<CodeLibrary> code =
-      CodeLibrary::load(artifact, manifest->isas, !manifest->libraries.empty());
+      *gpu ? CodeLibrary::loadSection(artifact, (*gpu)->architecture())
+           : CodeLibrary::load(artifact, manifest->isas,
+                               !manifest->libraries.empty());
   if (!code.ok())
     return code.status();
 
   Model model(std::move(artifact),
               std::make_unique<Manifest>(std::move(*manifest)),
-              std::move(*code));
+              std::move(*code), std::move(*gpu));
   for (const Entry &entry : model.manifest().entries) {
     auto run = model.code.function<HeddleEntry>(entry.symbol);
     auto arenaSize = model.code.function<HeddleArenaSize>(entry.arenaSymbol);
@@ -106,7 +133,13 @@ const EntryPoint *Model::entryPoint(Role role, bool hasCandidates) const {
   return nullptr;
 }
 
+std::unique_ptr<Device> Model::makeDevice() const {
+  return gpu ? gpu->makeDevice() : makeHostDevice();
+}
+
 const void *Model::weights() const {
+  if (gpu)
+    return gpu->weights();
   std::optional<std::string_view> bytes = file.section("weights");
   return bytes ? bytes->data() : nullptr;
 }

@@ -10,11 +10,13 @@
 
 #include "runtime/Artifact.h"
 #include "runtime/CodeLibrary.h"
+#include "runtime/Device.h"
 #include "runtime/KernelAbi.h"
 #include "runtime/Manifest.h"
 #include "runtime/Result.h"
 #include "runtime/Shortlist.h"
 #include "runtime/Tokenizer.h"
+#include "runtime/cuda/CudaModel.h"
 
 #include <cstdint>
 #include <memory>
@@ -25,9 +27,14 @@
 
 namespace heddle {
 
+/// What a model runs on: Auto is a GPU where there is one that it has code for,
+/// and the CPU otherwise.
+enum class DeviceChoice { Cpu, Cuda, Auto };
+
 struct LoadOptions {
   /// Check the whole file, as Artifact::verify does.
   bool verify = false;
+  DeviceChoice device = DeviceChoice::Auto;
 };
 
 /// An entry point: what it expects and the code behind it.
@@ -51,8 +58,11 @@ public:
 
   const Manifest &manifest() const { return *description; }
   const Artifact &artifact() const { return file; }
-  /// The ISA level of the code that was loaded.
+  /// The ISA level, or the architecture of a GPU, of the code that was loaded.
   const std::string &isa() const { return code.isa(); }
+  bool isOnGpu() const { return gpu != nullptr; }
+  /// What a session runs on; borrows the model.
+  std::unique_ptr<Device> makeDevice() const;
   /// Null where the artifact has none (kind "none").
   const Tokenizer *tokenizer() const { return textTokenizer.get(); }
   /// Null where the artifact has no shortlist, or no code that uses it.
@@ -63,7 +73,8 @@ public:
   /// Bytes of scratch memory that each thread of a call needs, as the code
   /// says, which loading does not run.
   int64_t scratchBytes() const { return scratchSize(); }
-  /// The section `weights`; null where there is none.
+  /// The section `weights`, in the memory of the device; null where there is
+  /// none.
   const void *weights() const;
 
   /// Whether `ids` can be encoded: not empty, in the vocabulary, not longer
@@ -73,14 +84,17 @@ public:
   Status checkTarget(const std::vector<int32_t> &ids) const;
 
 private:
-  Model(Artifact file, std::unique_ptr<Manifest> description, CodeLibrary code)
+  Model(Artifact file, std::unique_ptr<Manifest> description, CodeLibrary code,
+        std::unique_ptr<CudaModel> gpu)
       : file(std::move(file)), description(std::move(description)),
-        code(std::move(code)) {}
+        code(std::move(code)), gpu(std::move(gpu)) {}
 
   Artifact file;
   /// On the heap: entry points refer to it when the model moves.
   std::unique_ptr<Manifest> description;
   CodeLibrary code;
+  /// Null where the model runs on the CPU.
+  std::unique_ptr<CudaModel> gpu;
   std::vector<EntryPoint> entryPoints;
   HeddleScratchSize scratchSize = nullptr;
   std::unique_ptr<Tokenizer> textTokenizer;

@@ -88,7 +88,7 @@ public:
   explicit Session(const Model &model, SessionOptions options = {})
       : model(model), pool(options.pool), profile(options.profile),
         globalTokens(std::move(options.globalTokens)),
-        cancelled(options.cancelled), device(makeHostDevice()) {}
+        cancelled(options.cancelled), device(model.makeDevice()) {}
 
   /// Encodes a batch of sentences and prepares the decoder: the only call that
   /// allocates. There is one row a sentence then. `candidates`, for

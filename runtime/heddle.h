@@ -92,9 +92,13 @@ void heddle_free(void *memory);
 /* A loaded model. */
 typedef struct heddle_model heddle_model;
 
-/* Flags of loading, 0 or this: check the weights, too, which reads the whole
-   file. */
+/* Flags of loading, 0 or a sum of these: check the weights, too, which reads
+   the whole file; run on the CPU, or on an NVIDIA GPU, and nowhere else. With
+   neither of the last two a model that has code for GPUs runs on the first one
+   where that works, and on the CPU otherwise. */
 #define HEDDLE_VERIFY 1u
+#define HEDDLE_CPU 2u
+#define HEDDLE_CUDA 4u
 
 /* Loads a file of heddle-compile, an artifact or an executable. Its pages are
    shared with all processes that load it: do not write to the file, replace it

@@ -105,6 +105,13 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
                ? Status::error(flag, " has an empty value, expected a file")
                : Status::success();
   }
+  if (flag == "--device") {
+    options.device = value;
+    return value == "cpu" || value == "cuda" || value == "auto"
+               ? Status::success()
+               : Status::error("--device has the value '", value,
+                               "', expected cpu, cuda or auto");
+  }
   options.form = value;
   return value == "full" || value == "step" || value == "chunk"
              ? Status::success()
@@ -118,7 +125,8 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   size_t equals = argument.find('=');
   std::string flag = argument.substr(0, equals);
   const heddle_setting *setting = findSetting(flag);
-  bool isOwn = findFile(options, flag) || flag == "--form";
+  bool isOwn =
+      findFile(options, flag) || flag == "--form" || flag == "--device";
   if ((setting && setting->value) || isOwn) {
     if (equals == std::string::npos && ++at == arguments.size())
       return Status::error(flag, " needs a value");

@@ -47,6 +47,8 @@ struct RunOptions {
   std::string teacher;
   std::string logits;
   std::string form = "full";
+  /// cpu, cuda or auto.
+  std::string device = "auto";
   /// Where to write the encoder's output; empty where it is not asked for.
   std::string hidden;
 };

@@ -42,11 +42,18 @@ static Status checkProfile(const std::string &path) {
   return isStream(path) ? Status::success() : checkWritable(path);
 }
 
+static unsigned flagsOf(const RunOptions &options) {
+  return (options.verify ? HEDDLE_VERIFY : 0) |
+         (options.device == "cpu"    ? HEDDLE_CPU
+          : options.device == "cuda" ? HEDDLE_CUDA
+                                     : 0);
+}
+
 Result<Run> heddle::beginRun(const RunOptions &options) {
   Run run;
   heddle_model *model = nullptr;
-  Status status = statusOf(heddle_model_load(
-      options.file.c_str(), options.verify ? HEDDLE_VERIFY : 0, &model));
+  Status status = statusOf(
+      heddle_model_load(options.file.c_str(), flagsOf(options), &model));
   run.model.reset(model);
   if (!status.ok())
     return status;

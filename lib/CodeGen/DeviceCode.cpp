@@ -1,5 +1,9 @@
 #include "lib/CodeGen/DeviceCode.h"
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/DeviceKernel.h"
 #include "lib/Weights/Error.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -80,6 +84,26 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
+/// Says in LLVM's words what is a kernel; its parameter is not copied, as
+/// nobody writes it.
+static void markKernels(mlir::ModuleOp module) {
+  mlir::Builder builder(module.getContext());
+  for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>()) {
+    auto launch = function->getAttrOfType<mlir::DictionaryAttr>(kLaunchAttr);
+    if (!launch)
+      continue;
+    function->removeAttr(kLaunchAttr);
+    function->setAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName(),
+                      builder.getUnitAttr());
+    function->setAttr(
+        mlir::NVVM::NVVMDialect::getMaxntidAttrName(),
+        builder.getDenseI32ArrayAttr(
+            {static_cast<int32_t>(shapeOf(launch).threads), 1, 1}));
+    function.setArgAttr(0, mlir::NVVM::NVVMDialect::getGridConstantAttrName(),
+                        builder.getUnitAttr());
+  }
+}
+
 llvm::Expected<std::string>
 heddle::emitDeviceCode(mlir::ModuleOp module,
                        const GpuArchitecture &architecture) {
@@ -91,6 +115,7 @@ heddle::emitDeviceCode(mlir::ModuleOp module,
   mlir::registerBuiltinDialectTranslation(context);
   mlir::registerLLVMDialectTranslation(context);
   mlir::registerNVVMDialectTranslation(context);
+  markKernels(module);
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> code =
       mlir::translateModuleToLLVMIR(module, llvmContext);

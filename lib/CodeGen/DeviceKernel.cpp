@@ -1,4 +1,5 @@
 #include "lib/CodeGen/DeviceKernel.h"
+#include "dialect/Transformer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -7,8 +8,8 @@
 using namespace mlir;
 using namespace heddle;
 
-static constexpr StringLiteral kNumberAttr = "transformer.number";
-static constexpr StringLiteral kSharedBytesAttr = "transformer.shared_bytes";
+static constexpr StringLiteral kNumber = "number", kThreads = "threads",
+                               kSharedBytes = "shared_bytes";
 
 DeviceKernel heddle::createDeviceKernel(OpBuilder &builder, Location loc,
                                         StringRef name, Type parameter,
@@ -20,25 +21,22 @@ DeviceKernel heddle::createDeviceKernel(OpBuilder &builder, Location loc,
   OpBuilder::InsertionGuard guard(builder);
   DeviceKernel kernel;
   kernel.module = gpu::GPUModuleOp::create(builder, loc, symbol);
-  kernel.module->setAttr(kNumberAttr, builder.getI64IntegerAttr(shape.number));
-  if (shape.sharedBytes > 0)
-    kernel.module->setAttr(kSharedBytesAttr,
-                           builder.getI64IntegerAttr(shape.sharedBytes));
   builder.setInsertionPointToStart(kernel.module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(context);
   kernel.function = func::FuncOp::create(
       builder, loc, symbol, builder.getFunctionType({pointer}, {}));
-  kernel.function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
-                           builder.getUnitAttr());
-  kernel.function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
-                           builder.getDenseI32ArrayAttr(
-                               {static_cast<int32_t>(shape.threads), 1, 1}));
+  auto number = [&](StringRef key, int64_t value) {
+    return builder.getNamedAttr(key, builder.getI64IntegerAttr(value));
+  };
+  kernel.function->setAttr(
+      kLaunchAttr,
+      builder.getDictionaryAttr({number(kNumber, shape.number),
+                                 number(kThreads, shape.threads),
+                                 number(kSharedBytes, shape.sharedBytes)}));
   kernel.function.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
                              TypeAttr::get(parameter));
   kernel.function.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
                              builder.getI64IntegerAttr(8));
-  kernel.function.setArgAttr(0, NVVM::NVVMDialect::getGridConstantAttrName(),
-                             builder.getUnitAttr());
   return kernel;
 }
 
@@ -46,12 +44,16 @@ static func::FuncOp functionOf(gpu::GPUModuleOp module) {
   return *module.getOps<func::FuncOp>().begin();
 }
 
+LaunchShape heddle::shapeOf(DictionaryAttr launch) {
+  auto number = [&](StringRef key) {
+    return launch.getAs<IntegerAttr>(key).getInt();
+  };
+  return {number(kNumber), number(kThreads), number(kSharedBytes)};
+}
+
 LaunchShape heddle::shapeOf(gpu::GPUModuleOp module) {
-  auto threads = functionOf(module)->getAttrOfType<DenseI32ArrayAttr>(
-      NVVM::NVVMDialect::getMaxntidAttrName());
-  auto shared = module->getAttrOfType<IntegerAttr>(kSharedBytesAttr);
-  return {module->getAttrOfType<IntegerAttr>(kNumberAttr).getInt(), threads[0],
-          shared ? shared.getInt() : 0};
+  return shapeOf(
+      functionOf(module)->getAttrOfType<DictionaryAttr>(kLaunchAttr));
 }
 
 int64_t heddle::parameterBytesOf(gpu::GPUModuleOp module) {

@@ -41,6 +41,7 @@ DeviceKernel createDeviceKernel(mlir::OpBuilder &builder, mlir::Location loc,
 
 /// What createDeviceKernel was told, and the bytes of the parameter.
 LaunchShape shapeOf(mlir::gpu::GPUModuleOp module);
+LaunchShape shapeOf(mlir::DictionaryAttr launch);
 int64_t parameterBytesOf(mlir::gpu::GPUModuleOp module);
 
 /// A module of the kernel alone, which compiles by itself.

@@ -20,14 +20,21 @@ static heddle_status share(Result<Model> loaded, heddle_model **model) {
 static LoadOptions optionsOf(unsigned flags) {
   LoadOptions options;
   options.verify = flags & HEDDLE_VERIFY;
+  if (flags & HEDDLE_CPU)
+    options.device = DeviceChoice::Cpu;
+  if (flags & HEDDLE_CUDA)
+    options.device = DeviceChoice::Cuda;
   return options;
 }
 
 static Status checkFlags(unsigned flags) {
-  return (flags & ~HEDDLE_VERIFY) == 0
-             ? Status::success()
-             : Status::error("the flags of loading are ", flags,
-                             ", expected 0 or HEDDLE_VERIFY");
+  if (flags & ~(HEDDLE_VERIFY | HEDDLE_CPU | HEDDLE_CUDA))
+    return Status::error("the flags of loading are ", flags,
+                         ", expected those of HEDDLE_VERIFY, HEDDLE_CPU and "
+                         "HEDDLE_CUDA");
+  if ((flags & HEDDLE_CPU) && (flags & HEDDLE_CUDA))
+    return Status::error("the flags of loading name two devices");
+  return Status::success();
 }
 
 heddle_status heddle_model_load(const char *path, unsigned flags,

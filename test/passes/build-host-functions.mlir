@@ -2,7 +2,7 @@
 // RUN: heddle-opt %s -transformer-build-host-functions -canonicalize -split-input-file | FileCheck %s
 
 // CHECK-LABEL: func.func @heddle.f(
-// CHECK-SAME: %[[CALL:[^:]*]]: !llvm.ptr) attributes {transformer.entry = {arena_symbol = "heddle.f.arena", arguments = [{dtype = "f32", kind = "input", name = "x", shape = ["rows", 8]}], dims = ["rows"], name = "f", symbol = "heddle.f"}}
+// CHECK-SAME: %[[CALL:[^:]*]]: !llvm.ptr) -> i32 attributes {transformer.entry = {arena_symbol = "heddle.f.arena", arguments = [{dtype = "f32", kind = "input", name = "x", shape = ["rows", 8]}], dims = ["rows"], name = "f", symbol = "heddle.f"}}
 // CHECK: %[[BUFFERS:.*]] = llvm.load %[[CALL]] : !llvm.ptr -> !llvm.ptr
 // CHECK: %[[DIMS_AT:.*]] = llvm.getelementptr %[[CALL]][1]
 // CHECK: %[[DIMS:.*]] = llvm.load %[[DIMS_AT]] : !llvm.ptr -> !llvm.ptr
@@ -12,6 +12,7 @@
 // CHECK: llvm.insertvalue %[[BUFFER]]
 // CHECK: %[[X:.*]] = memref.view %{{.*}}[%c0][%[[SIZE]]] : memref<?xi8> to memref<?x8xf32>
 // CHECK: memref.load %[[X]]
+// CHECK: return %c0_i32 : i32
 // CHECK-NOT: func.func private @f(
 func.func private @f(%x: memref<?x8xf32> {transformer.name = "x", transformer.dims = ["rows"]}) attributes {transformer.dims = ["rows"]} {
   %c0 = arith.constant 0 : index

@@ -182,8 +182,9 @@ TEST_F(ApiTest, sentences_of_errors) {
   expectError(heddle_session_profile(session, HEDDLE_PROFILE_JSON, &text),
               HEDDLE_MISUSED,
               "nothing was counted, expected the setting profile");
-  expectError(heddle_model_load(path.c_str(), 6, &none), HEDDLE_MISUSED,
-              "the flags of loading are 6, expected 0 or HEDDLE_VERIFY");
+  expectError(heddle_model_load(path.c_str(), 9, &none), HEDDLE_MISUSED,
+              "the flags of loading are 9, expected those of HEDDLE_VERIFY, "
+              "HEDDLE_CPU and HEDDLE_CUDA");
   expectError(heddle_describe(path.c_str(), 0, -1, &text), HEDDLE_MISUSED,
               "the positions are -1, expected 0 or more");
   int32_t *ids = nullptr;

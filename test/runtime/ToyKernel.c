@@ -75,7 +75,7 @@ int64_t scratch_bytes(void) __asm__(HEDDLE_SCRATCH);
 int64_t scratch_bytes(void) { return 64; }
 
 int64_t encode_arena(const int64_t *dims) { return 256 * dims[0] * dims[1]; }
-void encode(const struct HeddleCall *call) {
+int32_t encode(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
   const int32_t *ids = call->buffers[0], *lengths = call->buffers[1];
   float *memory = call->buffers[2];
@@ -89,12 +89,13 @@ void encode(const struct HeddleCall *call) {
       cell[1] = cosf((float)s); // From the host's libm.
     }
   }
+  return 0;
 }
 
 // encode_global(batch, source, globals): as encode, and global. What stands at
 // a global position is marked with its place among them.
 int64_t encode_global_arena(const int64_t *dims) { return encode_arena(dims); }
-void encode_global(const struct HeddleCall *call) {
+int32_t encode_global(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
   int64_t globals = call->dims[2];
   const int32_t *lengths = call->buffers[1], *global = call->buffers[3];
@@ -107,11 +108,12 @@ void encode_global(const struct HeddleCall *call) {
         memory[2 * (b * source + position) + 1] =
             position < lengths[b] ? (float)(100 + g) : (float)kPoison;
     }
+  return 0;
 }
 
 // decode(batch, source, target): ids, memory, lengths -> logits
 int64_t decode_arena(const int64_t *dims) { return 64 * dims[2]; }
-void decode(const struct HeddleCall *call) {
+int32_t decode(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
   int64_t target = call->dims[2];
   const int32_t *ids = call->buffers[0], *lengths = call->buffers[2];
@@ -127,11 +129,12 @@ void decode(const struct HeddleCall *call) {
         *logits++ = logit(call, sentence, prefix, (int32_t)t, id);
     }
   }
+  return 0;
 }
 
 // prepare(source, batch): memory, lengths -> summary i32 [batch, 3]
 int64_t prepare_arena(const int64_t *dims) { return 8 * dims[0] * dims[1]; }
-void prepare(const struct HeddleCall *call) {
+int32_t prepare(const struct HeddleCall *call) {
   int64_t source = call->dims[0], batch = call->dims[1];
   const float *memory = call->buffers[0];
   const int32_t *lengths = call->buffers[1];
@@ -139,6 +142,7 @@ void prepare(const struct HeddleCall *call) {
   scribble(call, prepare_arena(call->dims));
   for (int64_t b = 0; b < batch; ++b)
     summary[3 * b + 1] = hashSource(memory + 2 * b * source, lengths[b]);
+  return 0;
 }
 
 /// One step's prefix: from the state `rolling` [rows, 1], which starts with
@@ -174,9 +178,10 @@ static void step_rows(void *context, void *scratch, int64_t begin,
           logit(call, summary[3 * sentences[r] + 1], prefix, positions[r], id);
   }
 }
-void step(const struct HeddleCall *call) {
+int32_t step(const struct HeddleCall *call) {
   scribble(call, step_arena(call->dims));
   forEachRow(call, 0, step_rows);
+  return 0;
 }
 
 /// The largest logits of four ids a range, but for the forbidden ones of a row.
@@ -224,9 +229,10 @@ static void greedy_rows(void *context, void *scratch, int64_t begin,
            largest + 3 * r);
   }
 }
-void greedy(const struct HeddleCall *call) {
+int32_t greedy(const struct HeddleCall *call) {
   scribble(call, greedy_arena(call->dims));
   forEachRow(call, 0, greedy_rows);
+  return 0;
 }
 
 /// The best logits of four ids a range, but for the forbidden ones of a row,
@@ -298,16 +304,17 @@ static void best_rows(void *context, void *scratch, int64_t begin,
          sums + 3 * r, values + 3 * best * r, largest + 3 * best * r);
   }
 }
-void best(const struct HeddleCall *call) {
+int32_t best(const struct HeddleCall *call) {
   scribble(call, best_arena(call->dims));
   forEachRow(call, 0, best_rows);
+  return 0;
 }
 
 // chunk(batch, target, wanted, caches, capacity): ids [batch, target],
 //     target_lengths, wanted [batch, wanted], caches, summary, rolling, tokens
 //     -> logits [batch, wanted, vocabulary]
 int64_t chunk_arena(const int64_t *dims) { return 64 * dims[1]; }
-void chunk(const struct HeddleCall *call) {
+int32_t chunk(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], target = call->dims[1];
   int64_t asked = call->dims[2], capacity = call->dims[4];
   const int32_t *ids = call->buffers[0], *lengths = call->buffers[1];
@@ -332,12 +339,13 @@ void chunk(const struct HeddleCall *call) {
     if (lengths[b] > 0)
       rolling[b] = prefix;
   }
+  return 0;
 }
 
 // shortlist_prepare(batch, source, shortlist): memory, lengths, candidates,
 //     counts -> summary [batch, 3], gathered i32 [batch, shortlist]
 int64_t shortlist_prepare_arena(const int64_t *dims) { return 16 * dims[2]; }
-void shortlist_prepare(const struct HeddleCall *call) {
+int32_t shortlist_prepare(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
   int64_t shortlist = call->dims[2];
   const float *memory = call->buffers[0];
@@ -352,6 +360,7 @@ void shortlist_prepare(const struct HeddleCall *call) {
       gathered[b * shortlist + c] =
           c < counts[b] ? candidates[b * shortlist + c] : kPoison;
   }
+  return 0;
 }
 
 // shortlist_step(rows, batch, capacity, shortlist): ids, positions, sentences,
@@ -379,7 +388,8 @@ static void shortlist_step_rows(void *context, void *scratch, int64_t begin,
               : -INFINITY;
   }
 }
-void shortlist_step(const struct HeddleCall *call) {
+int32_t shortlist_step(const struct HeddleCall *call) {
   scribble(call, shortlist_step_arena(call->dims));
   forEachRow(call, 1, shortlist_step_rows);
+  return 0;
 }

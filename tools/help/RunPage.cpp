@@ -26,6 +26,9 @@ static std::vector<Flag> getOwnFlags() {
       {"--hidden", "FILE.npy", kJobs,
        "write what the encoder makes of each line instead of translating it, "
        "float32 [lines, longest, width]"},
+      {"--device", "cpu|cuda|auto", "Machine",
+       "run on the CPU, on the first NVIDIA GPU, or there where the model has "
+       "code for it and it works; auto is the default"},
       {"--profile", "FILE", kAbout,
        "say at the end, on standard error, how long each kernel took and how "
        "close it came to this machine's peaks, which takes a second to "
@@ -79,6 +82,7 @@ ToolPage heddle::getRunPage(const std::string &program) {
       {"Environment",
        {"HEDDLE_ISA=x86-64-v3  load the code of this ISA level, not of the "
         "best",
+        "HEDDLE_LIBCUDA=FILE   a CUDA driver in place of libcuda.so.1",
         "HEDDLE_PERF_MAP=1     name kernels for perf in /tmp/perf-PID.map"}}};
   page.exitStatus =
       "The exit code is 0, 1 where the input, the file or the machine is at "

@@ -1,0 +1,213 @@
+//===- CudaDevice.cpp - A session on an NVIDIA GPU ------------------------===//
+//
+// All that a session asks for goes into one stream, and happens there in that
+// order. What the host has is pinned, so that copies run behind its back;
+// `fetch` waits for them, and for all that was asked for before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/FloatEnvironment.h"
+#include "runtime/cuda/CudaModel.h"
+
+#include <utility>
+
+using namespace heddle;
+using namespace heddle::cuda;
+
+/// CUstream_flags: beside the streams of other sessions.
+static constexpr unsigned kNonBlocking = 1;
+
+static Pointer addressOf(const char *memory) {
+  return reinterpret_cast<Pointer>(memory);
+}
+
+namespace {
+class CudaDevice final : public heddle::Device, private HeddleDevice {
+public:
+  explicit CudaDevice(const CudaModel &model)
+      : HeddleDevice{launchKernel, 0}, model(model), api(model.driver()) {}
+  ~CudaDevice() override;
+
+  Result<char *> take(int64_t bytes) override;
+  void giveBack(char *memory, int64_t bytes) override;
+  Result<char *> takeMirror(char *memory, int64_t bytes) override;
+  void giveBackMirror(char *mirror, int64_t bytes) override;
+  Status send(char *memory, const char *mirror, int64_t bytes) override;
+  Status fetch(char *mirror, const char *memory, int64_t bytes) override;
+  Status clear(char *memory, int64_t bytes) override;
+  Status moveRows(const DeviceRows &rows,
+                  const std::vector<int32_t> &parents) override;
+  Status call(HeddleEntry entry, HeddleCall &call) override;
+
+private:
+  static void launchKernel(HeddleDevice *device, int64_t kernel, int64_t blocks,
+                           const void *context);
+  Status begin();
+  Status launchNumber(int64_t number, int64_t blocks, const void *context);
+
+  const CudaModel &model;
+  const Driver &api;
+  Stream stream = nullptr;
+  /// What made `status` of an entry what it is.
+  Status failure = Status::success();
+};
+} // namespace
+
+CudaDevice::~CudaDevice() {
+  if (stream && model.enter().ok())
+    api.cuStreamDestroy_v2(stream);
+}
+
+/// Makes this thread the device's, and the stream where there is none.
+Status CudaDevice::begin() {
+  if (Status status = model.enter(); !status.ok())
+    return status;
+  if (stream)
+    return Status::success();
+  return api.check(api.cuStreamCreate(&stream, kNonBlocking), "cuStreamCreate");
+}
+
+Result<char *> CudaDevice::take(int64_t bytes) {
+  if (Status status = begin(); !status.ok())
+    return Status::error("cannot run: ", status.message());
+  Pointer memory = 0;
+  if (Status status =
+          api.check(api.cuMemAlloc_v2(&memory, size_t(bytes)), "cuMemAlloc");
+      !status.ok())
+    return Status::error("needs ", bytes,
+                         " bytes of the GPU's memory: ", status.message());
+  return reinterpret_cast<char *>(memory);
+}
+
+void CudaDevice::giveBack(char *memory, int64_t) {
+  if (!model.enter().ok())
+    return;
+  // What still runs may use it.
+  api.cuStreamSynchronize(stream);
+  api.cuMemFree_v2(addressOf(memory));
+}
+
+Result<char *> CudaDevice::takeMirror(char *, int64_t bytes) {
+  if (Status status = begin(); !status.ok())
+    return Status::error("cannot run: ", status.message());
+  void *mirror = nullptr;
+  if (Status status =
+          api.check(api.cuMemHostAlloc(&mirror, size_t(bytes), /*flags=*/0),
+                    "cuMemHostAlloc");
+      !status.ok())
+    return Status::error("needs ", bytes,
+                         " bytes of pinned memory: ", status.message());
+  return static_cast<char *>(mirror);
+}
+
+void CudaDevice::giveBackMirror(char *mirror, int64_t) {
+  if (!model.enter().ok())
+    return;
+  api.cuStreamSynchronize(stream);
+  api.cuMemFreeHost(mirror);
+}
+
+Status CudaDevice::send(char *memory, const char *mirror, int64_t bytes) {
+  if (bytes == 0)
+    return Status::success();
+  if (Status status = begin(); !status.ok())
+    return status;
+  return api.check(api.cuMemcpyHtoDAsync_v2(addressOf(memory), mirror,
+                                            size_t(bytes), stream),
+                   "cuMemcpyHtoDAsync");
+}
+
+Status CudaDevice::fetch(char *mirror, const char *memory, int64_t bytes) {
+  if (Status status = begin(); !status.ok())
+    return status;
+  if (bytes > 0)
+    if (Status status =
+            api.check(api.cuMemcpyDtoHAsync_v2(mirror, addressOf(memory),
+                                               size_t(bytes), stream),
+                      "cuMemcpyDtoHAsync");
+        !status.ok())
+      return status;
+  return api.check(api.cuStreamSynchronize(stream), "cuStreamSynchronize");
+}
+
+Status CudaDevice::clear(char *memory, int64_t bytes) {
+  if (Status status = begin(); !status.ok())
+    return status;
+  return api.check(
+      api.cuMemsetD8Async(addressOf(memory), 0, size_t(bytes), stream),
+      "cuMemsetD8Async");
+}
+
+Status CudaDevice::moveRows(const DeviceRows &rows,
+                            const std::vector<int32_t> &parents) {
+  if (Status status = begin(); !status.ok())
+    return status;
+  // Row by row through spare memory, or to the front.
+  Status status = Status::success();
+  auto copy = [&](char *to, size_t toRow, char *from, size_t fromRow) {
+    if (status.ok())
+      status = api.check(api.cuMemcpyDtoDAsync_v2(
+                             addressOf(to) + toRow * size_t(rows.rowBytes),
+                             addressOf(from) + fromRow * size_t(rows.rowBytes),
+                             size_t(rows.usedBytes), stream),
+                         "cuMemcpyDtoDAsync");
+  };
+  bool movesToFront = true;
+  for (size_t i = 0; i < parents.size(); ++i)
+    movesToFront &= parents[i] >= static_cast<int32_t>(i);
+  char *target = movesToFront ? rows.rows : rows.spare;
+  for (size_t i = 0; i < parents.size(); ++i)
+    if (size_t(parents[i]) != i)
+      copy(target, i, rows.rows, size_t(parents[i]));
+  for (size_t i = 0; i < parents.size() && !movesToFront; ++i)
+    if (size_t(parents[i]) != i)
+      copy(rows.rows, i, rows.spare, i);
+  return status;
+}
+
+Status CudaDevice::call(HeddleEntry entry, HeddleCall &call) {
+  if (Status begun = begin(); !begun.ok())
+    return begun;
+  call.device = this;
+  {
+    FloatEnvironment environment;
+    if (entry(&call) == 0)
+      return Status::success();
+  }
+  // Another batch may do better.
+  status = 0;
+  return std::exchange(failure, Status::success());
+}
+
+Status CudaDevice::launchNumber(int64_t number, int64_t blocks,
+                                const void *context) {
+  Result<const CudaModel::Kernel *> found = model.kernel(number);
+  if (!found.ok())
+    return found.status();
+  const CudaModel::Kernel &kernel = **found;
+  if (blocks > INT32_MAX)
+    return Status::error("kernel '", kernel.name, "' needs ", blocks,
+                         " blocks, more than a GPU counts");
+  void *parameters[] = {const_cast<void *>(context)};
+  Status status =
+      api.check(api.cuLaunchKernel(kernel.function, unsigned(blocks), 1, 1,
+                                   kernel.threads, 1, 1, kernel.sharedBytes,
+                                   stream, parameters, /*extra=*/nullptr),
+                "cuLaunchKernel");
+  if (!status.ok())
+    return Status::error("kernel '", kernel.name, "': ", status.message());
+  return status;
+}
+
+void CudaDevice::launchKernel(HeddleDevice *device, int64_t kernel,
+                              int64_t blocks, const void *context) {
+  auto &self = *static_cast<CudaDevice *>(device);
+  if (self.status != 0 || blocks == 0)
+    return;
+  self.failure = self.launchNumber(kernel, blocks, context);
+  self.status = self.failure.ok() ? 0 : 1;
+}
+
+std::unique_ptr<heddle::Device> CudaModel::makeDevice() const {
+  return std::make_unique<CudaDevice>(*this);
+}

@@ -1,0 +1,78 @@
+//===- CudaDriver.h - NVIDIA's driver ---------------------------*- C++ -*-===//
+//
+// The functions of libcuda.so.1 that the runtime calls, as the CUDA driver API
+// documents them; found in the library when a model asks for a GPU, so that
+// nothing is needed where none does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_CUDA_CUDADRIVER_H
+#define HEDDLE_RUNTIME_CUDA_CUDADRIVER_H
+
+#include "runtime/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::cuda {
+
+/// CUresult; 0 is success.
+using Code = int;
+using Device = int;
+/// Addresses in the device's memory.
+using Pointer = unsigned long long;
+using Context = struct CUctx_st *;
+using Module = struct CUmod_st *;
+using Function = struct CUfunc_st *;
+using Stream = struct CUstream_st *;
+
+/// The driver, one in a process. Its functions may be called by any thread.
+struct Driver {
+  /// Loads libcuda.so.1, or the file that the environment variable
+  /// HEDDLE_LIBCUDA names, and starts it, once. Fails where there is none, or
+  /// one that is too old.
+  static Result<const Driver *> get();
+
+  /// Success, or a sentence about the function that returned `code`.
+  Status check(Code code, const char *function) const;
+
+  Code (*cuInit)(unsigned flags);
+  Code (*cuDriverGetVersion)(int *version);
+  Code (*cuGetErrorName)(Code code, const char **name);
+  Code (*cuGetErrorString)(Code code, const char **text);
+  Code (*cuDeviceGetCount)(int *count);
+  Code (*cuDeviceGet)(Device *device, int ordinal);
+  Code (*cuDeviceGetAttribute)(int *value, int attribute, Device device);
+  Code (*cuDevicePrimaryCtxRetain)(Context *context, Device device);
+  Code (*cuDevicePrimaryCtxRelease_v2)(Device device);
+  Code (*cuCtxSetCurrent)(Context context);
+  Code (*cuModuleLoadDataEx)(Module *module, const void *image, unsigned count,
+                             int *options, void **values);
+  Code (*cuModuleUnload)(Module module);
+  Code (*cuModuleGetFunction)(Function *function, Module module,
+                              const char *name);
+  Code (*cuFuncSetAttribute)(Function function, int attribute, int value);
+  Code (*cuMemAlloc_v2)(Pointer *pointer, size_t bytes);
+  Code (*cuMemFree_v2)(Pointer pointer);
+  Code (*cuMemHostAlloc)(void **pointer, size_t bytes, unsigned flags);
+  Code (*cuMemFreeHost)(void *pointer);
+  Code (*cuMemcpyHtoDAsync_v2)(Pointer to, const void *from, size_t bytes,
+                               Stream stream);
+  Code (*cuMemcpyDtoHAsync_v2)(void *to, Pointer from, size_t bytes,
+                               Stream stream);
+  Code (*cuMemcpyDtoDAsync_v2)(Pointer to, Pointer from, size_t bytes,
+                               Stream stream);
+  Code (*cuMemsetD8Async)(Pointer to, unsigned char value, size_t bytes,
+                          Stream stream);
+  Code (*cuStreamCreate)(Stream *stream, unsigned flags);
+  Code (*cuStreamDestroy_v2)(Stream stream);
+  Code (*cuStreamSynchronize)(Stream stream);
+  Code (*cuLaunchKernel)(Function function, unsigned gridX, unsigned gridY,
+                         unsigned gridZ, unsigned blockX, unsigned blockY,
+                         unsigned blockZ, unsigned sharedBytes, Stream stream,
+                         void **parameters, void **extra);
+};
+
+} // namespace heddle::cuda
+
+#endif // HEDDLE_RUNTIME_CUDA_CUDADRIVER_H

@@ -1,0 +1,207 @@
+#include "runtime/cuda/CudaModel.h"
+
+#include "runtime/ArtifactFormat.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+using namespace heddle;
+using namespace heddle::cuda;
+
+/// CUdevice_attribute.
+static constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;
+/// CUfunction_attribute: dynamic shared memory; above this it has to be asked
+/// for.
+static constexpr int kMostSharedBytes = 8;
+static constexpr unsigned kSharedBytesOfAll = 48 * 1024;
+/// CUjit_option.
+static constexpr int kErrorLog = 5, kErrorLogBytes = 6;
+
+/// Weights travel in pieces, so that what the driver keeps for a copy is small.
+static constexpr size_t kCopiedBytes = size_t(64) << 20;
+
+/// The capability that an architecture's code needs, times ten, and whether it
+/// runs on that alone: "sm_90a" is 90 and does.
+static std::optional<std::pair<int, bool>>
+capabilityOf(const std::string &gpu) {
+  if (gpu.compare(0, 3, "sm_") != 0)
+    return std::nullopt;
+  int capability = atoi(gpu.c_str() + 3);
+  if (capability <= 0)
+    return std::nullopt;
+  return std::pair(capability, gpu.back() == 'a');
+}
+
+/// The last of `gpus` that a device of `capability` runs.
+static std::optional<std::string>
+chooseArchitecture(const std::vector<std::string> &gpus, int capability) {
+  std::optional<std::string> best;
+  for (const std::string &gpu : gpus)
+    if (auto needed = capabilityOf(gpu))
+      if (needed->second ? needed->first == capability
+                         : needed->first <= capability)
+        best = gpu;
+  return best;
+}
+
+static std::string joined(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Result<std::unique_ptr<CudaModel>>
+CudaModel::open(const Artifact &artifact,
+                const std::vector<std::string> &gpus) {
+  Result<const Driver *> driver = Driver::get();
+  if (!driver.ok())
+    return driver.status();
+  const Driver &api = **driver;
+  int count = 0, major = 0, minor = 0;
+  cuda::Device device = 0;
+  if (Status status =
+          api.check(api.cuDeviceGetCount(&count), "cuDeviceGetCount");
+      !status.ok())
+    return status;
+  if (count == 0)
+    return Status::error("there is no GPU that the CUDA driver shows");
+  for (auto [code, function] :
+       {std::pair(api.cuDeviceGet(&device, 0), "cuDeviceGet"),
+        std::pair(api.cuDeviceGetAttribute(&major, kCapabilityMajor, device),
+                  "cuDeviceGetAttribute"),
+        std::pair(api.cuDeviceGetAttribute(&minor, kCapabilityMinor, device),
+                  "cuDeviceGetAttribute")})
+    if (Status status = api.check(code, function); !status.ok())
+      return status;
+  auto architecture = chooseArchitecture(gpus, 10 * major + minor);
+  if (!architecture)
+    return Status::error("'", artifact.path(), "' has code for ", joined(gpus),
+                         " but the GPU has compute capability ", major, ".",
+                         minor);
+  Context context = nullptr;
+  if (Status status = api.check(api.cuDevicePrimaryCtxRetain(&context, device),
+                                "cuDevicePrimaryCtxRetain");
+      !status.ok())
+    return status;
+  std::unique_ptr<CudaModel> model(
+      new CudaModel(&api, device, context, std::move(*architecture)));
+  if (Status status = model->readKernels(artifact); !status.ok())
+    return Status::error("'", artifact.path(), "': section 'kernels.",
+                         model->name, "' ", status.message());
+  if (Status status = model->copyWeights(artifact); !status.ok())
+    return status;
+  return model;
+}
+
+CudaModel::~CudaModel() {
+  // A device that has failed frees nothing, and need not.
+  if (api->cuCtxSetCurrent(context) == 0) {
+    for (Kernel &kernel : kernels)
+      if (kernel.module)
+        api->cuModuleUnload(kernel.module);
+    if (weightsAt)
+      api->cuMemFree_v2(weightsAt);
+  }
+  api->cuDevicePrimaryCtxRelease_v2(device);
+}
+
+Status CudaModel::enter() const {
+  return api->check(api->cuCtxSetCurrent(context), "cuCtxSetCurrent");
+}
+
+/// Checks and reads the table, but no image.
+Status CudaModel::readKernels(const Artifact &artifact) {
+  std::optional<std::string_view> bytes = artifact.section("kernels." + name);
+  format::KernelTableHeader header;
+  if (!bytes || bytes->size() < sizeof header)
+    return Status::error("is missing or too short");
+  std::memcpy(&header, bytes->data(), sizeof header);
+  if (header.count >
+      (bytes->size() - sizeof header) / sizeof(format::KernelRecord))
+    return Status::error("is too short for ", header.count, " kernels");
+  auto endsInside = [&](uint64_t at, uint64_t size) {
+    return at < bytes->size() && size < bytes->size() - at &&
+           (*bytes)[at + size] == '\0';
+  };
+  for (uint64_t i = 0; i < header.count; ++i) {
+    format::KernelRecord record;
+    std::memcpy(&record, bytes->data() + sizeof header + i * sizeof record,
+                sizeof record);
+    if (record.name >= bytes->size() ||
+        bytes->find('\0', record.name) == std::string_view::npos ||
+        !endsInside(record.image, record.imageBytes) || record.threads == 0 ||
+        record.threads > 1024)
+      return Status::error("has a damaged kernel ", i);
+    kernels.push_back({bytes->data() + record.name,
+                       bytes->data() + record.image, record.threads,
+                       record.sharedBytes});
+  }
+  return Status::success();
+}
+
+Status CudaModel::copyWeights(const Artifact &artifact) {
+  std::optional<std::string_view> bytes = artifact.section("weights");
+  if (!bytes || bytes->empty())
+    return Status::success();
+  if (Status status = enter(); !status.ok())
+    return status;
+  if (Status status = api->check(api->cuMemAlloc_v2(&weightsAt, bytes->size()),
+                                 "cuMemAlloc of the weights");
+      !status.ok())
+    return status;
+  for (size_t at = 0; at < bytes->size(); at += kCopiedBytes) {
+    size_t size = std::min(kCopiedBytes, bytes->size() - at);
+    if (Status status = api->check(
+            api->cuMemcpyHtoDAsync_v2(weightsAt + at, bytes->data() + at, size,
+                                      /*stream=*/nullptr),
+            "cuMemcpyHtoDAsync of the weights");
+        !status.ok())
+      return status;
+    if (Status status = api->check(api->cuStreamSynchronize(nullptr),
+                                   "cuStreamSynchronize");
+        !status.ok())
+      return status;
+  }
+  return Status::success();
+}
+
+Status CudaModel::load(Kernel &kernel) const {
+  char log[2048] = "";
+  int options[] = {kErrorLog, kErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+  Status loaded = api->check(
+      api->cuModuleLoadDataEx(&kernel.module, kernel.image, 2, options, values),
+      "cuModuleLoadDataEx");
+  if (!loaded.ok()) {
+    // Of several lines the first says what is wrong.
+    log[strcspn(log, "\n")] = '\0';
+    return Status::error("kernel '", kernel.name, "': ", loaded.message(),
+                         *log ? ": " : "", log);
+  }
+  cuda::Function function = nullptr;
+  Status status = api->check(
+      api->cuModuleGetFunction(&function, kernel.module, kernel.name),
+      "cuModuleGetFunction");
+  if (status.ok() && kernel.sharedBytes > kSharedBytesOfAll)
+    status = api->check(api->cuFuncSetAttribute(function, kMostSharedBytes,
+                                                int(kernel.sharedBytes)),
+                        "cuFuncSetAttribute");
+  if (!status.ok())
+    return Status::error("kernel '", kernel.name, "': ", status.message());
+  kernel.function = function;
+  return Status::success();
+}
+
+Result<const CudaModel::Kernel *> CudaModel::kernel(int64_t number) const {
+  std::lock_guard<std::mutex> lock(loading);
+  if (number < 0 || number >= int64_t(kernels.size()))
+    return Status::error("the compiled code starts kernel ", number, " of ",
+                         kernels.size());
+  Kernel &kernel = kernels[size_t(number)];
+  if (!kernel.function)
+    if (Status status = load(kernel); !status.ok())
+      return status;
+  return static_cast<const Kernel *>(&kernel);
+}

@@ -1,0 +1,78 @@
+//===- CudaModel.h - A model on an NVIDIA GPU -------------------*- C++ -*-===//
+//
+// What the sessions of a model share: the device's context, the weights in its
+// memory, and the kernels of the architecture that fits it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_CUDA_CUDAMODEL_H
+#define HEDDLE_RUNTIME_CUDA_CUDAMODEL_H
+
+#include "runtime/Artifact.h"
+#include "runtime/Device.h"
+#include "runtime/Result.h"
+#include "runtime/cuda/CudaDriver.h"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Any number of threads and sessions may share it. Borrows the artifact.
+class CudaModel {
+public:
+  /// Finds the first GPU and its best architecture among `gpus`, the names in
+  /// the manifest, and copies the weights there. Errors are sentences.
+  static Result<std::unique_ptr<CudaModel>>
+  open(const Artifact &artifact, const std::vector<std::string> &gpus);
+  ~CudaModel();
+  CudaModel(const CudaModel &) = delete;
+
+  /// The architecture of the code, and so of the entry points.
+  const std::string &architecture() const { return name; }
+  /// In the device's memory.
+  const void *weights() const {
+    return reinterpret_cast<const void *>(weightsAt);
+  }
+  /// What a session runs on; borrows this.
+  std::unique_ptr<Device> makeDevice() const;
+
+  const cuda::Driver &driver() const { return *api; }
+  /// Makes this thread one of the device's.
+  Status enter() const;
+
+  struct Kernel {
+    const char *name, *image;
+    unsigned threads, sharedBytes;
+    /// Null until it is loaded.
+    cuda::Function function = nullptr;
+    cuda::Module module = nullptr;
+  };
+  /// Kernel number `number`; loads its code when it is asked for first, which
+  /// the driver assembles then.
+  Result<const Kernel *> kernel(int64_t number) const;
+
+private:
+  CudaModel(const cuda::Driver *api, cuda::Device device, cuda::Context context,
+            std::string name)
+      : api(api), device(device), context(context), name(std::move(name)) {}
+
+  Status readKernels(const Artifact &artifact);
+  Status copyWeights(const Artifact &artifact);
+  Status load(Kernel &kernel) const;
+
+  const cuda::Driver *api;
+  cuda::Device device;
+  cuda::Context context;
+  std::string name;
+  cuda::Pointer weightsAt = 0;
+  mutable std::mutex loading;
+  mutable std::vector<Kernel> kernels;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_CUDA_CUDAMODEL_H
