@@ -51,13 +51,14 @@ heddle::emulator::hostLibrary(const orc::LLJIT &jit) {
   add(#NAME "f", static_cast<Float2>(::NAME##f));                              \
   add(#NAME, static_cast<Double2>(::NAME));
   UNARY(exp)
-  UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p)
-      UNARY(sin) UNARY(cos) UNARY(tan) UNARY(tanh) UNARY(sinh) UNARY(cosh)
-          UNARY(asin) UNARY(acos) UNARY(atan) UNARY(erf) UNARY(erfc) UNARY(sqrt)
-              UNARY(cbrt) UNARY(floor) UNARY(ceil) UNARY(trunc) UNARY(rint)
-                  UNARY(nearbyint) UNARY(round) UNARY(roundeven) UNARY(fabs)
-                      BINARY(pow) BINARY(atan2) BINARY(fmod) BINARY(fmin)
-                          BINARY(fmax) BINARY(fdim) BINARY(copysign)
+  UNARY(exp2)
+  UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sin)
+      UNARY(cos) UNARY(tan) UNARY(tanh) UNARY(sinh) UNARY(cosh) UNARY(asin)
+          UNARY(acos) UNARY(atan) UNARY(erf) UNARY(erfc) UNARY(sqrt) UNARY(cbrt)
+              UNARY(floor) UNARY(ceil) UNARY(trunc) UNARY(rint) UNARY(nearbyint)
+                  UNARY(round) UNARY(roundeven) UNARY(fabs) BINARY(pow)
+                      BINARY(atan2) BINARY(fmod) BINARY(fmin) BINARY(fmax)
+                          BINARY(fdim) BINARY(copysign)
 #undef UNARY
 #undef BINARY
                               add("fmaf",
