@@ -102,6 +102,14 @@ void heddle::emulator::copyTensorToShared(Context &context,
                                           uint64_t *) {
   Worker &worker = *context.worker;
   Box box = readBox(context, operation, operands + 2);
+  if (operation.detail[1]) {
+    // Behind the coordinates: a mask of blocks, a hint, whether there is a
+    // mask.
+    const uint64_t *rest = operands + 3 + box.map.rank;
+    if ((rest[2] & 1) && rest[0] != 1)
+      fail(context, kIllegalInstruction,
+           operation.name + " to other blocks: there are no clusters here");
+  }
   uint64_t to = worker.shared.address(operands[0]);
   uint64_t barrier = worker.shared.address(operands[1]);
   uint64_t size = box.map.boxBytes();

@@ -146,7 +146,8 @@ static std::unique_ptr<Operation> makeCopyIntrinsic(const Parts &parts) {
   bool isTile =
       parts.has("tile") && !parts.has("gather4") && !parts.has("scatter4");
   if (parts.startsWith("cp.async.bulk.tensor.g2s") && isTile)
-    return make(name, copyTensorToShared, true, {parts.back()[0] - '0'});
+    return make(name, copyTensorToShared, true,
+                {parts.back()[0] - '0', !parts.has("cta")});
   if (parts.startsWith("cp.async.bulk.tensor.s2g") && isTile)
     return make(name, copyTensorToGlobal, true, {parts.back()[0] - '0'});
   // cp.async.CACHE.shared.global.SIZE[.s]

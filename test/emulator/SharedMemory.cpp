@@ -21,14 +21,14 @@ SharedMemory::~SharedMemory() {
   munmap(reinterpret_cast<void *>(mapping), kMappingBytes);
 }
 
-void SharedMemory::resize(uint32_t newBytes, uint32_t alignment,
-                          unsigned threads) {
+void SharedMemory::resize(uint32_t newBytes, uint32_t dynamicOffset,
+                          uint32_t alignment, unsigned threads) {
   bytes = newBytes;
   numThreads = threads;
-  // The first KiB is the system's. An odd multiple of the alignment: code that
-  // needs more has to say so.
+  // The first KiB is the system's. Dynamic memory is at an odd multiple of the
+  // alignment: code that needs more has to say so.
   first = (1024 + alignment - 1) / alignment * alignment;
-  if (first / alignment % 2 == 0)
+  if ((first + dynamicOffset) / alignment % 2 == 0)
     first += alignment;
   if (states.size() < bytes) {
     states.resize(bytes);

@@ -31,7 +31,8 @@ public:
   ~SharedMemory();
 
   /// For all blocks of a launch.
-  void resize(uint32_t bytes, uint32_t alignment, unsigned numThreads);
+  void resize(uint32_t bytes, uint32_t dynamicOffset, uint32_t alignment,
+              unsigned numThreads);
   /// All bytes are garbage (0xFF) that nobody wrote.
   void clear();
 

@@ -52,7 +52,13 @@ struct PendingProducts {
   /// Whether registers may be given: since the last commit or wait.
   bool isFenced = false;
 
-  void clear() { *this = PendingProducts(); }
+  void clear() {
+    count = 0;
+    open.clear();
+    committed.clear();
+    finished.clear();
+    isFenced = false;
+  }
 };
 
 class WarpgroupMeetings {

@@ -79,7 +79,7 @@ void Worker::run(Grid &wholeGrid) {
   knownRanges.assign(grid->kernel.numAccesses, KnownRange());
   makeThreads(kernel.waits ? numThreads : 1, kStackBytes + kernel.localBytes);
   shared.resize(kernel.dynamicSharedOffset + launch.dynamicSharedBytes,
-                kernel.sharedAlignment, numThreads);
+                kernel.dynamicSharedOffset, kernel.sharedAlignment, numThreads);
   shared.isChecked = grid->checks;
   uint64_t numBlocks =
       uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
