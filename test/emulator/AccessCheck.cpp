@@ -26,6 +26,7 @@ static void checkAlignment(Context &context, uint64_t address, uint64_t size,
 static void checkShared(Context &context, uint64_t address, uint64_t size,
                         uint32_t alignment, uint32_t flags) {
   SharedMemory &shared = context.worker->shared;
+  address = shared.address(address);
   shared.checkBounds(context, address, size, alignment,
                      flags & kWrites ? "a write" : "a read");
   bool isAtomic = flags & kIsAtomic;
@@ -60,7 +61,7 @@ void heddle::emulator::checkAccess(Context *context, uint64_t address,
          describe(address, size, flags) +
              "which is outside of the thread's own variable");
   if (space == kShared || space == kSharedCluster ||
-      (space == kGeneric && worker.shared.holds(address))) {
+      (space == kGeneric && worker.shared.holdsGeneric(address))) {
     checkShared(*context, address, size, alignment, flags);
     return;
   }

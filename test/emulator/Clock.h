@@ -39,29 +39,51 @@ public:
     return seen && actor < seen->size() && (*seen)[actor] >= when;
   }
 
-  /// Adds all that the thread, which is that actor, has done and seen to
-  /// `times`; what it does from here on is later.
-  void release(uint32_t actor, Times &times) {
-    if (seen)
-      join(times, *seen);
-    if (times.size() <= actor)
-      times.resize(actor + 1);
-    times[actor] = std::max(times[actor], time);
-    ++time;
-  }
-  void acquire(const Times &times) {
+  /// What a thread does from here on is later than what it released.
+  void advance() { ++time; }
+  /// The vector that everybody of a meeting shares, which holds its own.
+  void acquire(std::shared_ptr<const Times> all) { seen = std::move(all); }
+  /// Of somebody else: what the thread knows itself stays.
+  void acquireMore(const Times &times) {
     auto all = std::make_shared<Times>(times);
     if (seen)
       join(*all, *seen);
     seen = std::move(all);
   }
-  /// The vector that everybody of a meeting shares, which holds its own.
-  void acquire(const std::shared_ptr<const Times> &all) { seen = all; }
   const std::shared_ptr<const Times> &vector() const { return seen; }
 
 private:
   std::shared_ptr<const Times> seen;
   uint32_t time = 1;
+};
+
+/// What those who arrive at a barrier have done and seen.
+class ClockMeeting {
+public:
+  /// The thread is that actor.
+  void add(Clock &clock, uint32_t actor) {
+    // Most of them share their vector.
+    if (clock.vector() && clock.vector() != last) {
+      last = clock.vector();
+      join(times, *last);
+    }
+    if (times.size() <= actor)
+      times.resize(actor + 1);
+    times[actor] = std::max(times[actor], clock.now());
+    clock.advance();
+  }
+  /// All of it; arrivals to come are added to it.
+  std::shared_ptr<const Times> all() const {
+    return std::make_shared<const Times>(times);
+  }
+  void clear() {
+    times.clear();
+    last.reset();
+  }
+  Times times;
+
+private:
+  std::shared_ptr<const Times> last;
 };
 
 } // namespace heddle::emulator

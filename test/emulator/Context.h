@@ -32,9 +32,10 @@ struct Context {
   /// thread[] as one number; its warp is 32 of them.
   uint32_t linearThread = 0;
   uint32_t dynamicSharedBytes = 0;
-  /// Where shared memory starts; below 4 GiB.
+  /// Shared addresses are small numbers, as the hardware's are: the first one
+  /// of the block, and where address zero is in this process.
   uint64_t sharedBase = 0;
-  uint64_t sharedBytes = 0;
+  uint64_t sharedWindow = 0;
   /// One for each access of the code that is checked.
   KnownRange *knownRanges = nullptr;
   Worker *worker = nullptr;

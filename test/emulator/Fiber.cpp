@@ -2,6 +2,7 @@
 
 #include "Fiber.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <sys/mman.h>
@@ -46,8 +47,16 @@ heddleEmulatorStart:
 
 static constexpr size_t kPage = 4096;
 
+/// Stacks begin at different offsets of their pages, so that the processor's
+/// caches hold many.
+static size_t nextOffset() {
+  static std::atomic<size_t> count{0};
+  return count++ % (kPage / 128) * 128;
+}
+
 Fiber::Fiber(size_t stackBytes) {
-  bytes = (stackBytes + kPage - 1) / kPage * kPage;
+  unusedBytes = nextOffset();
+  bytes = (stackBytes + unusedBytes + kPage - 1) / kPage * kPage;
   mappingBytes = bytes + kPage;
   mapping = mmap(nullptr, mappingBytes, PROT_NONE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -59,7 +68,8 @@ Fiber::Fiber(size_t stackBytes) {
 Fiber::~Fiber() { munmap(mapping, mappingBytes); }
 
 void Fiber::start(void (*function)(void *), void *argument) {
-  auto *top = reinterpret_cast<uint64_t *>(static_cast<char *>(stack) + bytes);
+  auto *top = reinterpret_cast<uint64_t *>(static_cast<char *>(stack) + bytes -
+                                           unusedBytes);
   // The callee finds the stack as behind a call: off by one word from 16 bytes.
   *--top = 0;
   *--top = 0;

@@ -26,13 +26,13 @@ public:
   bool holds(const void *address) const {
     return address >= stack && address < static_cast<char *>(stack) + bytes;
   }
-  size_t stackBytes() const { return bytes; }
+  size_t stackBytes() const { return bytes - unusedBytes; }
 
 private:
   void *mapping;
   size_t mappingBytes;
   void *stack;
-  size_t bytes;
+  size_t bytes, unusedBytes;
   void *ownPointer = nullptr;
   void *callerPointer = nullptr;
 };

@@ -16,7 +16,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
-#include "llvm/IR/ReplaceConstant.h"
 #include "llvm/TargetParser/Triple.h"
 
 using namespace heddle::emulator;
@@ -35,7 +34,6 @@ public:
 private:
   void addContexts();
   Function *addContext(Function &function);
-  void placeSharedVariables();
   void lowerCalls(Function &function);
   bool lowerSpecialRegister(CallInst &call);
   void callOperation(CallInst &call, std::unique_ptr<Operation> operation);
@@ -52,164 +50,6 @@ private:
 };
 
 } // namespace
-
-static bool isKernel(const Function &function) {
-  return function.getCallingConv() == CallingConv::PTX_Kernel;
-}
-
-static StringRef nvptxName(const CallInst &call) {
-  const Function *callee = call.getCalledFunction();
-  if (!callee || !callee->isIntrinsic())
-    return {};
-  StringRef name = callee->getName();
-  return name.consume_front("llvm.nvvm.") ? name : StringRef();
-}
-
-static std::unique_ptr<Operation> makeOperation(const CallInst &call,
-                                                std::string &problem) {
-  if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
-    return makeAssembly(assembly->getAsmString(),
-                        assembly->getConstraintString(), problem);
-  StringRef name = nvptxName(call);
-  std::unique_ptr<Operation> operation = makeIntrinsic(name);
-  if (!operation)
-    problem = ("unknown intrinsic 'llvm.nvvm." + name + "'").str();
-  return operation;
-}
-
-//===----------------------------------------------------------------------===//
-// What a module is, before it is changed
-//===----------------------------------------------------------------------===//
-
-static bool isSpecialRegister(StringRef name) {
-  if (name == "is_explicit_cluster")
-    return true;
-  if (!name.consume_front("read.ptx.sreg."))
-    return false;
-  StringRef plain = name;
-  for (StringRef prefix : {"tid.", "ntid.", "ctaid.", "nctaid.", "cluster.",
-                           "clusterid.", "nclusterid."})
-    if (plain.consume_front(prefix))
-      return true;
-  return is_contained({"laneid", "warpid", "nwarpid", "warpsize", "smid",
-                       "nsmid", "gridid", "clock", "clock64", "globaltimer",
-                       "globaltimer.lo", "dynamic_smem_size", "lanemask.eq",
-                       "lanemask.le", "lanemask.lt", "lanemask.ge",
-                       "lanemask.gt"},
-                      name);
-}
-
-/// A call's own part of what a function needs. False where it is unknown.
-static bool describeCall(CallInst &call, bool &waits, std::string &problem) {
-  if (!isa<InlineAsm>(call.getCalledOperand())) {
-    Function *callee = call.getCalledFunction();
-    if (!callee) {
-      problem = "a call through a pointer";
-      return false;
-    }
-    StringRef name = nvptxName(call);
-    if (name.empty()) {
-      if (callee->isDeclaration() && !callee->isIntrinsic() &&
-          callee->getName() != "__assertfail") {
-        problem = ("unknown function '" + callee->getName() + "'").str();
-        return false;
-      }
-      return true;
-    }
-    if (isSpecialRegister(name) || isScalarIntrinsic(name))
-      return true;
-  }
-  std::unique_ptr<Operation> operation = makeOperation(call, problem);
-  waits |= operation && operation->waits;
-  return operation != nullptr;
-}
-
-/// Functions that wait, with those that call them.
-static bool findWaits(Module &module, DenseMap<Function *, bool> &waits,
-                      std::string &problem) {
-  for (Function &function : module) {
-    bool &itWaits = waits[&function];
-    for (Instruction &instruction : instructions(function))
-      if (auto *call = dyn_cast<CallInst>(&instruction))
-        if (!describeCall(*call, itWaits, problem)) {
-          problem += (" in '" + function.getName() + "'").str();
-          return false;
-        }
-  }
-  for (bool changes = true; changes;) {
-    changes = false;
-    for (Function &function : module)
-      for (Instruction &instruction : instructions(function)) {
-        auto *call = dyn_cast<CallInst>(&instruction);
-        Function *callee = call ? call->getCalledFunction() : nullptr;
-        if (callee && waits.lookup(callee) && !waits[&function])
-          changes = waits[&function] = true;
-      }
-  }
-  return true;
-}
-
-static uint64_t localBytes(const Function &function) {
-  const DataLayout &layout = function.getParent()->getDataLayout();
-  uint64_t bytes = 0;
-  for (const Instruction &instruction : instructions(function))
-    if (auto *variable = dyn_cast<AllocaInst>(&instruction))
-      if (auto size = variable->getAllocationSize(layout))
-        bytes += size->getFixedValue();
-  return bytes;
-}
-
-static std::vector<Parameter> describeParameters(const Function &kernel) {
-  const DataLayout &layout = kernel.getParent()->getDataLayout();
-  std::vector<Parameter> parameters;
-  size_t offset = 0;
-  for (const Argument &argument : kernel.args()) {
-    Type *type = argument.hasByValAttr() ? argument.getParamByValType()
-                                         : argument.getType();
-    size_t alignment = layout.getABITypeAlign(type).value();
-    if (argument.hasByValAttr() && argument.getParamAlign())
-      alignment =
-          std::max<size_t>(alignment, argument.getParamAlign()->value());
-    size_t size = layout.getTypeAllocSize(type).getFixedValue();
-    offset = alignTo(offset, alignment);
-    parameters.push_back({size, offset});
-    offset += size;
-  }
-  return parameters;
-}
-
-bool heddle::emulator::describeKernels(Module &module, HostCode &code,
-                                       std::string &problem) {
-  DenseMap<Function *, bool> waits;
-  if (!findWaits(module, waits, problem))
-    return false;
-  uint64_t allLocalBytes = 0;
-  for (const Function &function : module)
-    allLocalBytes += localBytes(function);
-  for (Function &function : module) {
-    if (function.isDeclaration() || !isKernel(function))
-      continue;
-    KernelInfo kernel;
-    kernel.name = function.getName().str();
-    kernel.parameters = describeParameters(function);
-    kernel.waits = waits[&function];
-    kernel.localBytes = allLocalBytes;
-    StringRef limit =
-        function.getFnAttribute("nvvm.maxntid").getValueAsString();
-    if (!limit.empty()) {
-      kernel.maxThreads = 1;
-      SmallVector<StringRef, 3> dims;
-      limit.split(dims, ',');
-      for (StringRef dim : dims) {
-        uint32_t extent = 1;
-        if (!dim.trim().getAsInteger(10, extent))
-          kernel.maxThreads *= extent;
-      }
-    }
-    code.kernels[kernel.name] = std::move(kernel);
-  }
-  return true;
-}
 
 //===----------------------------------------------------------------------===//
 // Contexts
@@ -265,72 +105,6 @@ void HostCodeMaker::addContexts() {
         if (Function *callee = call->getCalledFunction())
           if (!callee->isDeclaration())
             call->setArgOperand(0, function.getArg(0));
-}
-
-//===----------------------------------------------------------------------===//
-// Shared memory
-//===----------------------------------------------------------------------===//
-
-void HostCodeMaker::placeSharedVariables() {
-  const DataLayout &layout = module.getDataLayout();
-  SmallVector<std::pair<GlobalVariable *, uint64_t>, 8> places;
-  SmallVector<Constant *, 8> constants;
-  uint64_t bytes = 0;
-  uint64_t alignment = 16;
-  auto place = [&](GlobalVariable &variable) {
-    uint64_t wanted = variable.getPointerAlignment(layout).value();
-    alignment = std::max(alignment, wanted);
-    bytes = alignTo(bytes, wanted);
-    places.push_back({&variable, bytes});
-    constants.push_back(&variable);
-  };
-  uint64_t dynamicAlignment = 16;
-  for (GlobalVariable &variable : module.globals()) {
-    if (variable.getAddressSpace() != kShared)
-      continue;
-    if (variable.isDeclaration()) {
-      dynamicAlignment = std::max(dynamicAlignment,
-                                  variable.getPointerAlignment(layout).value());
-      continue;
-    }
-    place(variable);
-    bytes += layout.getTypeAllocSize(variable.getValueType()).getFixedValue();
-  }
-  uint64_t staticBytes = bytes;
-  bytes = alignTo(bytes, dynamicAlignment);
-  for (GlobalVariable &variable : module.globals())
-    if (variable.getAddressSpace() == kShared && variable.isDeclaration())
-      place(variable);
-  for (auto &[name, kernel] : code.kernels) {
-    kernel.staticSharedBytes = staticBytes;
-    kernel.dynamicSharedOffset = bytes;
-    kernel.sharedAlignment = std::max(alignment, dynamicAlignment);
-  }
-
-  convertUsersOfConstantsToInstructions(constants);
-  for (auto [variable, offset] : places) {
-    DenseMap<Function *, Value *> addresses;
-    for (Use &use : make_early_inc_range(variable->uses())) {
-      auto *user = dyn_cast<Instruction>(use.getUser());
-      if (!user)
-        continue;
-      Function *function = user->getFunction();
-      Value *&address = addresses[function];
-      if (!address) {
-        BasicBlock &entry = function->getEntryBlock();
-        IRBuilder<> builder(&entry, entry.getFirstInsertionPt());
-        Value *base =
-            field(builder, offsetof(Context, sharedBase), builder.getInt64Ty());
-        address = builder.CreateIntToPtr(
-            builder.CreateAdd(base, builder.getInt64(offset)),
-            variable->getType());
-      }
-      use.set(address);
-    }
-    variable->removeDeadConstantUsers();
-    variable->replaceAllUsesWith(PoisonValue::get(variable->getType()));
-    variable->eraseFromParent();
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -467,7 +241,9 @@ void HostCodeMaker::lowerCalls(Function &function) {
   Type *i64 = builder.getInt64Ty();
   operandWords = builder.CreateAlloca(i64, builder.getInt32(1));
   resultWords = builder.CreateAlloca(i64, builder.getInt32(1));
-  numOperandWords = numResultWords = 1;
+  // Handlers may write a second result that the caller does not ask for.
+  numOperandWords = 1;
+  numResultWords = 2;
   SmallVector<CallInst *, 64> calls;
   for (Instruction &instruction : instructions(function))
     if (auto *call = dyn_cast<CallInst>(&instruction))
@@ -532,7 +308,7 @@ void HostCodeMaker::run(const DataLayout &layout) {
   for (NamedMDNode *node : metadata)
     node->eraseFromParent();
   addContexts();
-  placeSharedVariables();
+  placeSharedVariables(module, code);
   SmallVector<Function *, 16> bodies;
   for (Function &function : module)
     if (!function.isDeclaration())
@@ -541,6 +317,7 @@ void HostCodeMaker::run(const DataLayout &layout) {
     lowerCalls(*body);
     if (options.checksAccesses)
       checkAccesses(*body, code.numAccesses);
+    translateSharedAddresses(*body);
   }
   for (const std::string &name : kernels)
     addEntry(*module.getFunction(name + ".body"), byValue[name]);

@@ -2,8 +2,7 @@
 //
 // A pass over an LLVM module for nvptx64, as it is after optimisation:
 //   - every function gets a Context as its first parameter;
-//   - shared variables become offsets to where the Context says that shared
-//     memory starts;
+//   - shared variables become addresses in the block's shared memory;
 //   - special registers are read from the Context, scalar arithmetic becomes
 //     LLVM's own, other intrinsics and inline assembly call an Operation;
 //   - every access to memory is checked;
@@ -83,6 +82,22 @@ bool describeKernels(llvm::Module &module, HostCode &code,
 /// Rewrites the module for the host's layout of data.
 void makeHostCode(llvm::Module &module, const llvm::DataLayout &layout,
                   const HostCodeOptions &options, HostCode &code);
+
+// The steps of it.
+
+/// The name of an NVPTX intrinsic behind `llvm.nvvm.`; empty if it is none.
+llvm::StringRef nvptxName(const llvm::CallInst &call);
+bool isKernel(const llvm::Function &function);
+/// A register that is read from the Context.
+bool isSpecialRegister(llvm::StringRef name);
+/// The operation of any other intrinsic or assembly; null with a sentence.
+std::unique_ptr<Operation> makeOperation(const llvm::CallInst &call,
+                                         std::string &problem);
+
+/// Gives shared variables their places.
+void placeSharedVariables(llvm::Module &module, HostCode &code);
+/// Moves accesses of a function to where shared memory is in this process.
+void translateSharedAddresses(llvm::Function &function);
 
 /// Replaces a call of an intrinsic that is arithmetic, or that does nothing
 /// here, by instructions. False if it is not such a one.

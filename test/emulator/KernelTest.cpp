@@ -15,6 +15,8 @@ std::string heddle::emulator::nvptxModule(const std::string &text) {
 
 bool KernelTest::load(const std::string &text) {
   problem.clear();
+  memory = MemoryMap();
+  words.clear();
   program = Program::load(nvptxModule(text), problem);
   return program && program->kernel("k", problem);
 }

@@ -21,7 +21,8 @@ std::string nvptxModule(const std::string &text);
 
 class KernelTest : public ::testing::Test {
 protected:
-  /// Loads and compiles a module; the sentence is in `problem` if that fails.
+  /// Loads and compiles a module, and forgets all parameters; the sentence is
+  /// in `problem` if that fails.
   bool load(const std::string &text);
 
   /// A parameter: the address of a vector's elements, whose bytes the kernel
@@ -36,13 +37,11 @@ protected:
 
   /// Runs the kernel "k"; the sentence of its failure, or "".
   std::string run();
-  /// Loads, runs with one vector, and forgets all parameters.
+  /// Loads, and runs with one vector.
   template <typename Number>
   std::string run(const std::string &text, std::vector<Number> &values) {
     if (!load(text))
       return problem;
-    memory = MemoryMap();
-    words.clear();
     pass(values);
     return run();
   }

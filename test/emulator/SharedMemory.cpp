@@ -11,7 +11,7 @@ using namespace heddle::emulator;
 
 SharedMemory::SharedMemory() {
   void *pages = mmap(nullptr, kMappingBytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
     std::abort();
   mapping = reinterpret_cast<uint64_t>(pages);
@@ -21,14 +21,15 @@ SharedMemory::~SharedMemory() {
   munmap(reinterpret_cast<void *>(mapping), kMappingBytes);
 }
 
-void SharedMemory::resize(uint32_t newBytes, uint32_t alignment,
-                          unsigned threads) {
+void SharedMemory::resize(uint32_t newBytes, uint32_t dynamicOffset,
+                          uint32_t alignment, unsigned threads) {
   bytes = newBytes;
   numThreads = threads;
-  // An odd multiple of the alignment: code that needs more has to say so.
-  uint64_t start = mapping + (64 << 10);
-  first = (start + 2 * alignment - 1) / (2 * alignment) * (2 * alignment) +
-          alignment;
+  // The first KiB is the system's. Dynamic memory is at an odd multiple of the
+  // alignment: code that needs more has to say so.
+  first = (1024 + alignment - 1) / alignment * alignment;
+  if ((first + dynamicOffset) / alignment % 2 == 0)
+    first += alignment;
   if (states.size() < bytes) {
     states.resize(bytes);
     past.resize(bytes);
@@ -199,19 +200,37 @@ void SharedMemory::finishCopy(uint64_t address, uint64_t size, uint32_t actor,
   }
 }
 
+/// Whether what a thread wrote can be read by asynchronous units: it said so
+/// after it wrote, or the reader did after it had seen it.
+bool SharedMemory::isFenced(const Thread &reader, const Byte &byte) const {
+  const Thread &writer = *reader.worker->threads[byte.writer];
+  if (writer.copies.proxyFenceTime >= byte.writeTime)
+    return true;
+  const auto &seen = reader.copies.proxyFenceSeen;
+  return seen && byte.writer < seen->size() &&
+         (*seen)[byte.writer] >= byte.writeTime;
+}
+
 void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
-                             uint32_t actor) {
+                             uint32_t actor, const std::string &what) {
   if (!isChecked)
     return;
+  const std::string reads = what + " reads";
   const Thread &thread = Worker::threadOf(context);
   for (uint64_t i = address - first, end = i + size; i < end; ++i) {
     Byte &byte = past[i];
     State state = states[i];
     if (state != kWritten && state != kWrittenAtomically)
-      failAtState(context, first + i, "wgmma reads", state, byte.writer);
+      failAtState(context, first + i, reads.c_str(), state, byte.writer);
     if (byte.writer != thread.linearThread &&
         !thread.clock.hasSeen(byte.writer, byte.writeTime))
-      failAtRace(context, first + i, "wgmma reads", "writes", byte.writer);
+      failAtRace(context, first + i, reads.c_str(), "writes", byte.writer);
+    if (byte.writer < numThreads && !isFenced(thread, byte))
+      fail(context, kLaunchFailed,
+           format("%s shared byte %llu, which %s wrote without "
+                  "fence.proxy.async in between",
+                  reads.c_str(), static_cast<unsigned long long>(i),
+                  describeActor(context, byte.writer).c_str()));
     addReader(byte, thread.clock, actor, kUnfinished);
   }
 }

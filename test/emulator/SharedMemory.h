@@ -5,8 +5,9 @@
 // there are such. An access that another thread's does not come before or
 // after, in the order that barriers make, is a race if one of the two writes.
 //
-// Memory stands below 4 GiB, since kernels hold its addresses in 32 bits, at
-// exactly the alignment that the module asks for.
+// Its addresses are below 256 KiB, as those of the hardware, which descriptors
+// hold in 18 bits; the first is at exactly the alignment that the module asks
+// for. A generic address is one of this process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +22,8 @@
 
 namespace heddle::emulator {
 
+struct Thread;
+
 class SharedMemory {
 public:
   SharedMemory();
@@ -28,17 +31,23 @@ public:
   ~SharedMemory();
 
   /// For all blocks of a launch.
-  void resize(uint32_t bytes, uint32_t alignment, unsigned numThreads);
+  void resize(uint32_t bytes, uint32_t dynamicOffset, uint32_t alignment,
+              unsigned numThreads);
   /// All bytes are garbage (0xFF) that nobody wrote.
   void clear();
 
   uint64_t base() const { return first; }
-  uint32_t size() const { return bytes; }
-  bool holds(uint64_t address) const {
+  uint64_t window() const { return mapping; }
+  bool holdsGeneric(uint64_t address) const {
     return address - mapping < kMappingBytes;
   }
+  /// The shared address of a shared or generic one.
+  uint64_t address(uint64_t address) const {
+    return holdsGeneric(address) ? address - mapping
+                                 : static_cast<uint32_t>(address);
+  }
   std::byte *at(uint64_t address) const {
-    return reinterpret_cast<std::byte *>(address);
+    return reinterpret_cast<std::byte *>(mapping + address);
   }
 
   /// Actors beside the threads: bulk copies, and each warpgroup's products.
@@ -63,7 +72,7 @@ public:
   /// An actor other than the thread reads these bytes from now on, and until
   /// finishRead().
   void beginRead(Context &context, uint64_t address, uint64_t size,
-                 uint32_t actor);
+                 uint32_t actor, const std::string &what);
   void finishRead(uint64_t address, uint64_t size, uint32_t actor,
                   uint32_t time);
 
@@ -91,8 +100,9 @@ private:
     uint16_t readers[2];
   };
   static constexpr uint32_t kUnfinished = ~0u;
-  static constexpr uint64_t kMappingBytes = 512 << 10;
+  static constexpr uint64_t kMappingBytes = 256 << 10;
 
+  bool isFenced(const Thread &reader, const Byte &byte) const;
   void addReader(Byte &byte, const Clock &clock, uint32_t actor,
                  uint32_t time) const;
   uint32_t warpOf(uint32_t actor) const {

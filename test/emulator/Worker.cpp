@@ -44,7 +44,7 @@ void Worker::fail(const Context &context, FailureCode code,
   grid->hasFailed = true;
   // The thread is never entered again.
   for (;;)
-    threadOf(const_cast<Context &>(context)).fiber.leave();
+    current->fiber.leave();
 }
 
 void Worker::wait(Thread &thread, const Waitable &at) {
@@ -53,7 +53,15 @@ void Worker::wait(Thread &thread, const Waitable &at) {
   thread.waitsAt = nullptr;
 }
 
-void Worker::wake(Thread &thread) { ready.push_back(&thread); }
+void Worker::wake(Thread &thread) {
+  ready.push_back(&thread);
+  hasProgressed = true;
+}
+
+void Worker::letOthersRun(Thread &thread, const Waitable &at) {
+  asking.push_back(&thread);
+  wait(thread, at);
+}
 
 void Worker::makeThreads(unsigned count, size_t stackBytes) {
   if (!threads.empty() && threads[0]->fiber.stackBytes() < stackBytes)
@@ -71,7 +79,8 @@ void Worker::run(Grid &wholeGrid) {
   knownRanges.assign(grid->kernel.numAccesses, KnownRange());
   makeThreads(kernel.waits ? numThreads : 1, kStackBytes + kernel.localBytes);
   shared.resize(kernel.dynamicSharedOffset + launch.dynamicSharedBytes,
-                kernel.sharedAlignment, numThreads);
+                kernel.dynamicSharedOffset, kernel.sharedAlignment, numThreads);
+  shared.isChecked = grid->checks;
   uint64_t numBlocks =
       uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   while (!grid->hasFailed) {
@@ -104,7 +113,7 @@ void Worker::startBlock(uint64_t index) {
     std::copy(launch.grid.begin(), launch.grid.end(), thread.gridSize);
     thread.dynamicSharedBytes = launch.dynamicSharedBytes;
     thread.sharedBase = shared.base();
-    thread.sharedBytes = shared.size();
+    thread.sharedWindow = shared.window();
     thread.knownRanges = knownRanges.data();
     thread.worker = this;
     thread.hasEnded = false;
@@ -134,6 +143,7 @@ void Worker::runAllThreads(void *argument) {
 }
 
 void Worker::runPlainly() {
+  current = threads[0].get();
   threads[0]->fiber.start(runAllThreads, this);
   threads[0]->fiber.enter();
 }
@@ -142,7 +152,9 @@ void Worker::runThread(void *argument) {
   auto &thread = *static_cast<Thread *>(argument);
   Worker &worker = *thread.worker;
   worker.grid->kernel.entry(&thread, worker.grid->launch.parameters.data());
+  thread.copies.checkEnd(thread);
   thread.hasEnded = true;
+  worker.hasProgressed = true;
   --worker.numAlive;
   for (;;)
     thread.fiber.leave();
@@ -162,12 +174,18 @@ void Worker::runFibers() {
     thread.fiber.start(runThread, &thread);
     ready.push_back(&thread);
   }
+  asking.clear();
   while (!ready.empty()) {
-    Thread &thread = *ready.front();
+    current = ready.front();
     ready.pop_front();
-    thread.fiber.enter();
+    current->fiber.enter();
     if (failure)
       return;
+    // Asking again is of use if anything happened since the last time.
+    if (ready.empty() && hasProgressed) {
+      ready.swap(asking);
+      hasProgressed = false;
+    }
   }
   if (numAlive)
     failAtDeadlock();

@@ -64,6 +64,9 @@ public:
   /// Leaves until somebody wakes it.
   void wait(Thread &thread, const Waitable &at);
   void wake(Thread &thread);
+  /// Leaves until others have run: for those who ask again and again.
+  void letOthersRun(Thread &thread, const Waitable &at);
+  void noteProgress() { hasProgressed = true; }
   [[noreturn]] void fail(const Context &context, FailureCode code,
                          std::string sentence);
   static Thread &threadOf(Context &context) {
@@ -90,7 +93,9 @@ private:
   static void runAllThreads(void *worker);
 
   std::vector<KnownRange> knownRanges;
-  std::deque<Thread *> ready;
+  std::deque<Thread *> ready, asking;
+  Thread *current = nullptr;
+  bool hasProgressed = false;
   unsigned numAlive = 0;
 };
 

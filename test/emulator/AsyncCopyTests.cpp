@@ -1,0 +1,346 @@
+//===- AsyncCopyTests.cpp - cp.async, mbarriers and bulk copies -----------===//
+//
+// Copies that were waited for, and the same kernels without the wait.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelTest.h"
+#include "TensorMap.h"
+#include "WarpKernels.h"
+
+#include <numeric>
+
+using namespace heddle::emulator;
+
+namespace {
+
+const char kBarrier[] =
+    "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n";
+
+class AsyncCopyTest : public KernelTest {
+protected:
+  void expectFailure(const std::string &text, const std::string &part) {
+    std::string sentence = runWith(text);
+    EXPECT_NE(sentence.find(part), std::string::npos) << sentence;
+  }
+  /// Runs with 32 threads; `in` are 0, 1, 2...
+  std::string runWith(const std::string &text) {
+    in.resize(32 * 4 + 4);
+    // cp.async needs 16 bytes.
+    first = in.data();
+    while (reinterpret_cast<uintptr_t>(first) % 16)
+      ++first;
+    std::iota(first, first + 128, 0);
+    out.assign(32, -1);
+    if (!load(text))
+      return problem;
+    memory.add(first, 512);
+    passWord(reinterpret_cast<uint64_t>(first));
+    pass(out);
+    launch.block = {32, 1, 1};
+    return run();
+  }
+
+  std::vector<int> in, out;
+  int *first = nullptr;
+};
+
+//===----------------------------------------------------------------------===//
+// cp.async
+//===----------------------------------------------------------------------===//
+
+/// Two copies of 16 bytes a thread, each a group, to two tiles; %o0 is the
+/// second word of the neighbour's first copy.
+std::string copyKernel(const std::string &between,
+                       const std::string &size = "") {
+  std::string name = "llvm.nvvm.cp.async.cg.shared.global.16" +
+                     std::string(size.empty() ? "" : ".s");
+  std::string types = size.empty() ? "" : ", i32";
+  std::string operand = size.empty() ? "" : ", i32 " + size;
+  auto copy = [&](int tile) {
+    return "  call void @" + name + "(ptr addrspace(3) %p" +
+           std::to_string(tile) + ", ptr addrspace(1) %g" + operand + ")\n" +
+           "  call void @llvm.nvvm.cp.async.commit.group()\n";
+  };
+  return "@tiles = internal addrspace(3) global [2 x [32 x [4 x i32]]] undef, "
+         "align 16\n" +
+         wordKernel(
+             0, 1,
+             "  %w = mul i32 %t, 4\n"
+             "  %g = getelementptr i32, ptr addrspace(1) %in, i32 %w\n"
+             "  %p0 = getelementptr [2 x [32 x [4 x i32]]], ptr addrspace(3) "
+             "@tiles, i32 0, i32 0, i32 %t\n"
+             "  %p1 = getelementptr [2 x [32 x [4 x i32]]], ptr addrspace(3) "
+             "@tiles, i32 0, i32 1, i32 %t\n"
+             "  %other = xor i32 %t, 1\n"
+             "  %q = getelementptr [2 x [32 x [4 x i32]]], ptr addrspace(3) "
+             "@tiles, i32 0, i32 0, i32 %other, i32 1\n" +
+                 copy(0) + copy(1) + between +
+                 "  %o0 = load i32, ptr addrspace(3) %q, align 4\n",
+             "declare void @" + name + "(ptr addrspace(3), ptr addrspace(1)" +
+                 types +
+                 ")\n"
+                 "declare void @llvm.nvvm.cp.async.commit.group()\n"
+                 "declare void @llvm.nvvm.cp.async.wait.group(i32)\n"
+                 "declare void "
+                 "@llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n");
+}
+
+std::string waitFor(int groups) {
+  return "  call void @llvm.nvvm.cp.async.wait.group(i32 " +
+         std::to_string(groups) + ")\n";
+}
+
+TEST_F(AsyncCopyTest, CopiesAreThereWhenTheirGroupWasWaitedFor) {
+  for (int groups : {0, 1}) {
+    EXPECT_EQ(runWith(copyKernel(waitFor(groups) + kBarrier)), "");
+    for (int t = 0; t < 32; ++t)
+      EXPECT_EQ(out[t], 4 * (t ^ 1) + 1);
+  }
+}
+
+TEST_F(AsyncCopyTest, FailsWithoutTheWait) {
+  const std::string part =
+      "thread (31, 0, 0): reads shared byte 484, to which an asynchronous copy "
+      "of thread (30, 0, 0) is under way: nobody has waited for it";
+  expectFailure(copyKernel(kBarrier), part);
+  // One group too many may be under way.
+  expectFailure(copyKernel(waitFor(2) + kBarrier), part);
+}
+
+TEST_F(AsyncCopyTest, FailsWithoutTheBarrierBehindTheWait) {
+  expectFailure(copyKernel(kBarrier + waitFor(1)), "is under way");
+  expectFailure(copyKernel(waitFor(1)), "nobody wrote");
+}
+
+TEST_F(AsyncCopyTest, FillsWithZeros) {
+  EXPECT_EQ(runWith(copyKernel(waitFor(0) + kBarrier, "4")), "");
+  for (int t = 0; t < 32; ++t)
+    EXPECT_EQ(out[t], 0);
+}
+
+TEST_F(AsyncCopyTest, FailsBehindTheSource) {
+  std::string text = copyKernel(waitFor(0) + kBarrier);
+  ASSERT_TRUE(load(text));
+  in.assign(132, 1);
+  out.assign(32, 0);
+  int *start = in.data();
+  while (reinterpret_cast<uintptr_t>(start) % 16)
+    ++start;
+  memory.add(start, 31 * 16 + 12);
+  passWord(reinterpret_cast<uint64_t>(start));
+  pass(out);
+  launch.block = {32, 1, 1};
+  std::string sentence = run();
+  EXPECT_NE(sentence.find("thread (31, 0, 0): reads 16 bytes at 0x"),
+            std::string::npos)
+      << sentence;
+}
+
+//===----------------------------------------------------------------------===//
+// mbarriers and bulk copies
+//===----------------------------------------------------------------------===//
+
+/// Thread 0 asks for 512 bytes and announces `announced`; all wait if `waits`.
+std::string bulkKernel(int announced, bool waits, const std::string &copy,
+                       const std::string &declarations) {
+  const std::string wait =
+      "  call void asm sideeffect \"{\\0A.reg .pred P1;\\0AW:\\0A"
+      "mbarrier.try_wait.parity.shared::cta.b64 P1, [$0], $1;\\0A"
+      "@P1 bra.uni D;\\0Abra.uni W;\\0AD:\\0A}\", \"r,r,~{memory}\"("
+      "i32 %barrier, i32 0)\n";
+  return "@tile = internal addrspace(3) global [128 x i32] undef, align 1024\n"
+         "@full = internal addrspace(3) global i64 undef, align 8\n" +
+         wordKernel(
+             0, 1,
+             "  %barrier = ptrtoint ptr addrspace(3) @full to i32\n"
+             "  %isFirst = icmp eq i32 %t, 0\n"
+             "  br i1 %isFirst, label %init, label %ready\n"
+             "init:\n"
+             "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) "
+             "@full, i32 1)\n"
+             "  br label %ready\n"
+             "ready:\n" +
+                 std::string(kBarrier) +
+                 "  br i1 %isFirst, label %ask, label %wait\n"
+                 "ask:\n"
+                 "  %s = call i64 "
+                 "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
+                 "addrspace(3) @full, i32 " +
+                 std::to_string(announced) + ")\n" + copy +
+                 "  br label %wait\nwait:\n" + (waits ? wait : "") +
+                 (waits ? "" : kBarrier) +
+                 "  %w = mul i32 %t, 4\n"
+                 "  %q = getelementptr i32, ptr addrspace(3) @tile, i32 %w\n"
+                 "  %o0 = load i32, ptr addrspace(3) %q, align 4\n",
+             "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+             "declare void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3), "
+             "i32)\n"
+             "declare i64 "
+             "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
+             "addrspace(3), i32)\n" +
+                 declarations);
+}
+
+std::string plainBulk(int announced, bool waits) {
+  return bulkKernel(announced, waits,
+                    "  call void asm sideeffect "
+                    "\"cp.async.bulk.shared::cluster.global.mbarrier::complete_"
+                    "tx::bytes [$0], [$1], 512, [$2];\", \"r,l,r\"(i32 "
+                    "ptrtoint (ptr addrspace(3) @tile to i32), ptr "
+                    "addrspace(1) %in, i32 %barrier)\n",
+                    "");
+}
+
+TEST_F(AsyncCopyTest, BulkCopiesAreThereWhenTheirPhaseIsOver) {
+  EXPECT_EQ(runWith(plainBulk(512, true)), "");
+  for (int t = 0; t < 32; ++t)
+    EXPECT_EQ(out[t], 4 * t);
+}
+
+TEST_F(AsyncCopyTest, FailsWithoutTheWaitForABulkCopy) {
+  expectFailure(
+      plainBulk(512, false),
+      ", to which an asynchronous copy of thread (0, 0, 0) is under way");
+}
+
+TEST_F(AsyncCopyTest, WaitsForeverIfBytesWereAnnouncedWrongly) {
+  expectFailure(plainBulk(528, true),
+                "deadlock: threads 0 to 31 wait at the mbarrier at shared byte "
+                "512 (phase 0: 0 of 1 arrivals missing, 528 bytes announced, "
+                "512 under way)");
+}
+
+TEST_F(AsyncCopyTest, FailsAtAnMbarrierThatNobodyInitialised) {
+  std::string text = plainBulk(512, true);
+  const std::string init =
+      "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @full, "
+      "i32 1)\n";
+  text.erase(text.find(init), init.size());
+  expectFailure(text, "no mbarrier was initialised at shared byte 512");
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+/// A box of `rows` rows of rowBytes at (column, row) of a tensor of u16; each
+/// thread reads words of the tile at its number times `step`.
+class TensorTest : public AsyncCopyTest {
+protected:
+  static constexpr int kColumns = 72, kRows = 20;
+
+  std::vector<uint16_t> copyBox(int swizzleBytes, int boxColumns, int boxRows,
+                                int column, int row);
+};
+
+std::vector<uint16_t> TensorTest::copyBox(int swizzleBytes, int boxColumns,
+                                          int boxRows, int column, int row) {
+  // Element (r, c) is 100 r + c + 1.
+  alignas(16) static uint16_t tensor[kRows][kColumns];
+  for (int r = 0; r < kRows; ++r)
+    for (int c = 0; c < kColumns; ++c)
+      tensor[r][c] = static_cast<uint16_t>(100 * r + c + 1);
+  TensorMap map;
+  map.rank = 2;
+  map.elementBytes = 2;
+  map.swizzleBytes = static_cast<uint8_t>(swizzleBytes);
+  map.address = reinterpret_cast<uint64_t>(tensor);
+  map.lastIndex[0] = kColumns - 1;
+  map.lastIndex[1] = kRows - 1;
+  map.strides[0] = sizeof(tensor[0]);
+  map.box[0] = static_cast<uint16_t>(boxColumns);
+  map.box[1] = static_cast<uint16_t>(boxRows);
+  map.elementStrides[0] = map.elementStrides[1] = 1;
+
+  int numWords = boxColumns * boxRows / 2;
+  std::string bytes = std::to_string(4 * numWords);
+  std::string text =
+      "@tile = internal addrspace(3) global [" + std::to_string(numWords) +
+      " x i32] undef, align 1024\n"
+      "@full = internal addrspace(3) global i64 undef, align 8\n"
+      "define ptx_kernel void @k(ptr byval([128 x i8]) align 128 %map, ptr "
+      "addrspace(1) %out) {\n"
+      "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @full, i32 "
+      "1)\n"
+      "  %s = call i64 "
+      "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
+      "addrspace(3) @full, i32 " +
+      bytes +
+      ")\n"
+      "  call void @llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d(ptr "
+      "addrspace(3) @tile, ptr addrspace(3) @full, ptr %map, i32 " +
+      std::to_string(column) + ", i32 " + std::to_string(row) +
+      ", i64 0, i1 false)\n"
+      "  br label %wait\n"
+      "wait:\n"
+      "  %done = call i1 "
+      "@llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr "
+      "addrspace(3) @full, i32 0)\n"
+      "  br i1 %done, label %copy, label %wait\n"
+      "copy:\n"
+      "  %i = phi i32 [0, %wait], [%next, %copy]\n"
+      "  %p = getelementptr i32, ptr addrspace(3) @tile, i32 %i\n"
+      "  %v = load i32, ptr addrspace(3) %p, align 4\n"
+      "  %q = getelementptr i32, ptr addrspace(1) %out, i32 %i\n"
+      "  store i32 %v, ptr addrspace(1) %q, align 4\n"
+      "  %next = add i32 %i, 1\n"
+      "  %more = icmp ult i32 %next, " +
+      std::to_string(numWords) +
+      "\n"
+      "  br i1 %more, label %copy, label %end\n"
+      "end:\n"
+      "  ret void\n}\n"
+      "declare void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3), i32)\n"
+      "declare i64 "
+      "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
+      "addrspace(3), i32)\n"
+      "declare i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr "
+      "addrspace(3), i32)\n"
+      "declare void @llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d(ptr "
+      "addrspace(3), ptr addrspace(3), ptr, i32, i32, i64, i1)\n";
+  std::vector<uint16_t> result(2 * numWords);
+  if (!load(text)) {
+    ADD_FAILURE() << problem;
+    return result;
+  }
+  memory.add(tensor, sizeof(tensor));
+  memory.add(result.data(), 2 * result.size());
+  uint64_t address = reinterpret_cast<uint64_t>(result.data());
+  launch.block = {1, 1, 1};
+  launch.parameters = {&map, &address};
+  const Kernel *kernel = program->kernel("k", problem);
+  std::optional<Failure> failure = machine.run(*kernel, launch, memory);
+  EXPECT_FALSE(failure) << failure->sentence;
+  return result;
+}
+
+TEST_F(TensorTest, CopiesBoxesWithEverySwizzle) {
+  for (int swizzleBytes : {0, 32, 64, 128}) {
+    int columns = swizzleBytes ? swizzleBytes / 2 : 16, rows = 16;
+    // Inside of the tensor, and over three of its edges.
+    for (auto [column, row] :
+         {std::pair(0, 0), std::pair(8, 3), std::pair(kColumns - 8, 10),
+          std::pair(-8, -2)}) {
+      std::vector<uint16_t> tile =
+          copyBox(swizzleBytes, columns, rows, column, row);
+      for (int r = 0; r < rows; ++r)
+        for (int c = 0; c < columns; ++c) {
+          int byte = (r * columns + c) * 2;
+          // The PTX ISA draws it: 16-byte chunks change places by rows of 128
+          // bytes.
+          int chunk = byte / 16 % 8;
+          int moved = chunk ^ (byte / 128 % 8 & (swizzleBytes / 16 - 1));
+          if (!swizzleBytes)
+            moved = chunk;
+          int place = byte - chunk * 16 + moved * 16;
+          int x = column + c, y = row + r;
+          bool isInside = x >= 0 && x < kColumns && y >= 0 && y < kRows;
+          EXPECT_EQ(tile[place / 2], isInside ? 100 * y + x + 1 : 0)
+              << swizzleBytes << " " << r << " " << c;
+        }
+    }
+  }
+}
+
+} // namespace

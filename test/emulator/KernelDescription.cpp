@@ -1,0 +1,170 @@
+//===- KernelDescription.cpp - What a module is, as it came ---------------===//
+//
+// Which kernels there are, what they take, and whether all that they call is
+// known; before anything is changed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostCode.h"
+
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+
+using namespace heddle::emulator;
+using namespace llvm;
+
+bool heddle::emulator::isKernel(const Function &function) {
+  return function.getCallingConv() == CallingConv::PTX_Kernel;
+}
+
+StringRef heddle::emulator::nvptxName(const CallInst &call) {
+  const Function *callee = call.getCalledFunction();
+  if (!callee || !callee->isIntrinsic())
+    return {};
+  StringRef name = callee->getName();
+  return name.consume_front("llvm.nvvm.") ? name : StringRef();
+}
+
+std::unique_ptr<Operation>
+heddle::emulator::makeOperation(const CallInst &call, std::string &problem) {
+  if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
+    return makeAssembly(assembly->getAsmString(),
+                        assembly->getConstraintString(), problem);
+  StringRef name = nvptxName(call);
+  std::unique_ptr<Operation> operation = makeIntrinsic(name);
+  if (!operation)
+    problem = ("unknown intrinsic 'llvm.nvvm." + name + "'").str();
+  return operation;
+}
+
+bool heddle::emulator::isSpecialRegister(StringRef name) {
+  if (name == "is_explicit_cluster")
+    return true;
+  if (!name.consume_front("read.ptx.sreg."))
+    return false;
+  StringRef plain = name;
+  for (StringRef prefix : {"tid.", "ntid.", "ctaid.", "nctaid.", "cluster.",
+                           "clusterid.", "nclusterid."})
+    if (plain.consume_front(prefix))
+      return true;
+  return is_contained({"laneid", "warpid", "nwarpid", "warpsize", "smid",
+                       "nsmid", "gridid", "clock", "clock64", "globaltimer",
+                       "globaltimer.lo", "dynamic_smem_size", "lanemask.eq",
+                       "lanemask.le", "lanemask.lt", "lanemask.ge",
+                       "lanemask.gt"},
+                      name);
+}
+
+/// A call's own part of what a function needs. False where it is unknown.
+static bool describeCall(CallInst &call, bool &waits, std::string &problem) {
+  if (!isa<InlineAsm>(call.getCalledOperand())) {
+    Function *callee = call.getCalledFunction();
+    if (!callee) {
+      problem = "a call through a pointer";
+      return false;
+    }
+    StringRef name = nvptxName(call);
+    if (name.empty()) {
+      if (callee->isDeclaration() && !callee->isIntrinsic() &&
+          callee->getName() != "__assertfail") {
+        problem = ("unknown function '" + callee->getName() + "'").str();
+        return false;
+      }
+      return true;
+    }
+    if (isSpecialRegister(name) || isScalarIntrinsic(name))
+      return true;
+  }
+  std::unique_ptr<Operation> operation = makeOperation(call, problem);
+  waits |= operation && operation->waits;
+  return operation != nullptr;
+}
+
+/// Functions that wait, with those that call them.
+static bool findWaits(Module &module, DenseMap<Function *, bool> &waits,
+                      std::string &problem) {
+  for (Function &function : module) {
+    bool &itWaits = waits[&function];
+    for (Instruction &instruction : instructions(function))
+      if (auto *call = dyn_cast<CallInst>(&instruction))
+        if (!describeCall(*call, itWaits, problem)) {
+          problem += (" in '" + function.getName() + "'").str();
+          return false;
+        }
+  }
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (Function &function : module)
+      for (Instruction &instruction : instructions(function)) {
+        auto *call = dyn_cast<CallInst>(&instruction);
+        Function *callee = call ? call->getCalledFunction() : nullptr;
+        if (callee && waits.lookup(callee) && !waits[&function])
+          changes = waits[&function] = true;
+      }
+  }
+  return true;
+}
+
+static uint64_t localBytes(const Function &function) {
+  const DataLayout &layout = function.getParent()->getDataLayout();
+  uint64_t bytes = 0;
+  for (const Instruction &instruction : instructions(function))
+    if (auto *variable = dyn_cast<AllocaInst>(&instruction))
+      if (auto size = variable->getAllocationSize(layout))
+        bytes += size->getFixedValue();
+  return bytes;
+}
+
+static std::vector<Parameter> describeParameters(const Function &kernel) {
+  const DataLayout &layout = kernel.getParent()->getDataLayout();
+  std::vector<Parameter> parameters;
+  size_t offset = 0;
+  for (const Argument &argument : kernel.args()) {
+    Type *type = argument.hasByValAttr() ? argument.getParamByValType()
+                                         : argument.getType();
+    size_t alignment = layout.getABITypeAlign(type).value();
+    if (argument.hasByValAttr() && argument.getParamAlign())
+      alignment =
+          std::max<size_t>(alignment, argument.getParamAlign()->value());
+    size_t size = layout.getTypeAllocSize(type).getFixedValue();
+    offset = alignTo(offset, alignment);
+    parameters.push_back({size, offset});
+    offset += size;
+  }
+  return parameters;
+}
+
+bool heddle::emulator::describeKernels(Module &module, HostCode &code,
+                                       std::string &problem) {
+  DenseMap<Function *, bool> waits;
+  if (!findWaits(module, waits, problem))
+    return false;
+  uint64_t allLocalBytes = 0;
+  for (const Function &function : module)
+    allLocalBytes += localBytes(function);
+  for (Function &function : module) {
+    if (function.isDeclaration() || !isKernel(function))
+      continue;
+    KernelInfo kernel;
+    kernel.name = function.getName().str();
+    kernel.parameters = describeParameters(function);
+    kernel.waits = waits[&function];
+    kernel.localBytes = allLocalBytes;
+    StringRef limit =
+        function.getFnAttribute("nvvm.maxntid").getValueAsString();
+    if (!limit.empty()) {
+      kernel.maxThreads = 1;
+      SmallVector<StringRef, 3> dims;
+      limit.split(dims, ',');
+      for (StringRef dim : dims) {
+        uint32_t extent = 1;
+        if (!dim.trim().getAsInteger(10, extent))
+          kernel.maxThreads *= extent;
+      }
+    }
+    code.kernels[kernel.name] = std::move(kernel);
+  }
+  return true;
+}

@@ -1,0 +1,387 @@
+//===- WarpgroupMma.cpp - Products that end when waited for ---------------===//
+//
+// Thread t of the warpgroup holds of the sums what mma.sync's lanes hold:
+// register i is row 16 (t / 32) + g + 8 (i / 2 % 2), column 8 (i / 4) + 2 (t %
+// 4) + i % 2.
+//
+//===----------------------------------------------------------------------===//
+
+#include "WarpgroupMma.h"
+#include "MatrixDescriptor.h"
+#include "MatrixNumbers.h"
+#include "Operations.h"
+#include "Worker.h"
+
+using namespace heddle::emulator;
+
+static constexpr unsigned kThreads = 128;
+
+/// Where the words of an operation's operands are behind the sums.
+enum Setting {
+  kDescriptorA,
+  kDescriptorB,
+  kAddsToSums,
+  kScaleA,
+  kScaleB,
+  kTransposeA,
+  kTransposeB
+};
+
+std::string Product::describe() const {
+  return format("%s of warpgroup %u (%u of 128 threads are there)",
+                operation->name.c_str(), warpgroup, numGiven);
+}
+
+void WarpgroupMeetings::clear(unsigned numWarpgroups) {
+  groups.clear();
+  groups.resize(numWarpgroups);
+}
+
+std::shared_ptr<Product> WarpgroupMeetings::join(Thread &thread,
+                                                 const Operation &operation) {
+  unsigned number = thread.linearThread / kThreads;
+  Warpgroup &group = groups[number];
+  uint64_t index = thread.products.count++ - group.firstIndex;
+  if (index == group.products.size()) {
+    auto product = std::make_shared<Product>();
+    product->operation = &operation;
+    product->warpgroup = number;
+    product->serial = group.nextSerial;
+    group.nextSerial = group.nextSerial % 0x3fff + 1;
+    group.products.push_back(std::move(product));
+  }
+  std::shared_ptr<Product> product = group.products[index];
+  if (++product->numGiven == kThreads) {
+    for (Thread *other : product->waiting)
+      thread.worker->wake(*other);
+    product->waiting.clear();
+    while (!group.products.empty() &&
+           group.products.front()->numGiven == kThreads) {
+      group.products.pop_front();
+      ++group.firstIndex;
+    }
+  }
+  return product;
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers that stand for sums to come
+//===----------------------------------------------------------------------===//
+
+static uint32_t tokenOf(uint32_t serial, unsigned index) {
+  return 0x7fc00000 | serial << 8 | index;
+}
+
+/// The product that a register's number stands for; null if for none.
+static std::shared_ptr<Product> findPending(const PendingProducts &products,
+                                            uint32_t word, unsigned index) {
+  auto search = [&](const auto &some) -> std::shared_ptr<Product> {
+    for (auto product = some.rbegin(); product != some.rend(); ++product)
+      if (word == tokenOf((*product)->serial, index))
+        return *product;
+    return nullptr;
+  };
+  if (std::shared_ptr<Product> product = search(products.open))
+    return product;
+  for (auto group = products.committed.rbegin();
+       group != products.committed.rend(); ++group)
+    if (std::shared_ptr<Product> product = search(*group))
+      return product;
+  return nullptr;
+}
+
+/// The sum that a register's number stands for, where it was waited for.
+static uint32_t resolve(const Thread &thread, uint32_t word) {
+  if (word >> 22 != 0x7fc00000 >> 22)
+    return word;
+  unsigned index = word & 0xff;
+  for (const std::shared_ptr<Product> &product : thread.products.finished) {
+    unsigned count = product->sums.size() / kThreads;
+    if (index < count && word == tokenOf(product->serial, index))
+      return product->sums[thread.linearThread % kThreads * count + index];
+  }
+  return word;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Calls function(address) for each 16 bytes that a product reads.
+template <typename Function>
+static void forEachChunk(const Product &product, Function function) {
+  const Operation &operation = *product.operation;
+  const uint64_t *settings = product.settings;
+  auto kindA = static_cast<NumberKind>(operation.detail[1]);
+  auto kindB = static_cast<NumberKind>(operation.detail[2]);
+  if (!operation.detail[3])
+    MatrixDescriptor(settings[kDescriptorA], settings[kTransposeA])
+        .forEachChunk(64, elementBytes(kindA), function);
+  MatrixDescriptor(settings[kDescriptorB], settings[kTransposeB])
+      .forEachChunk(operation.detail[0], elementBytes(kindB), function);
+}
+
+namespace {
+
+template <typename Number> struct Factors {
+  Number a[64][32], b[32][256], sums[64][256];
+};
+
+} // namespace
+
+template <typename Number>
+static void readA(const SharedMemory &shared, const Product &product,
+                  Factors<Number> &factors) {
+  auto kind = static_cast<NumberKind>(product.operation->detail[1]);
+  if (!product.operation->detail[3]) {
+    MatrixDescriptor(product.settings[kDescriptorA],
+                     product.settings[kTransposeA])
+        .forEachElement<Number>(shared, 64, kind, [&](int m, int k, Number n) {
+          factors.a[m][k] = n;
+        });
+    return;
+  }
+  int each = elementsPerWord(kind);
+  for (unsigned thread = 0; thread < kThreads; ++thread)
+    for (int r = 0; r < 4; ++r)
+      for (int i = 0; i < each; ++i) {
+        int lane = thread % 32;
+        int row = thread / 32 * 16 + lane / 4 + 8 * (r % 2);
+        int column = lane % 4 * each + i + 4 * each * (r / 2);
+        factors.a[row][column] =
+            element<Number>(kind, product.fragments[thread * 4 + r], i);
+      }
+}
+
+// The order of additions is that of k, on any processor; products are exact.
+template <typename Number>
+__attribute__((always_inline)) static inline void
+multiplyInOrder(Factors<Number> &factors, int n, int k) {
+  for (int row = 0; row < 64; ++row)
+    for (int i = 0; i < k; ++i) {
+      Number a = factors.a[row][i];
+      for (int column = 0; column < n; ++column)
+        factors.sums[row][column] += a * factors.b[i][column];
+    }
+}
+
+__attribute__((target_clones("avx2", "default"))) static void
+multiplyFloats(Factors<double> &factors, int n, int k) {
+  multiplyInOrder(factors, n, k);
+}
+
+static void multiply(Factors<double> &factors, int n, int k) {
+  multiplyFloats(factors, n, k);
+}
+static void multiply(Factors<int64_t> &factors, int n, int k) {
+  multiplyInOrder(factors, n, k);
+}
+
+template <typename Number>
+static void compute(const SharedMemory &shared, Product &product) {
+  thread_local Factors<Number> factors;
+  const Operation &operation = *product.operation;
+  int n = operation.detail[0];
+  auto kindB = static_cast<NumberKind>(operation.detail[2]);
+  int k = 32 / elementBytes(kindB);
+  readA(shared, product, factors);
+  MatrixDescriptor(product.settings[kDescriptorB],
+                   product.settings[kTransposeB])
+      .forEachElement<Number>(shared, n, kindB,
+                              [&](int column, int i, Number number) {
+                                factors.b[i][column] = number;
+                              });
+  bool isNegative = (product.settings[kScaleA] >> 31 & 1) !=
+                    (product.settings[kScaleB] >> 31 & 1);
+  unsigned count = n / 2;
+  const std::vector<uint32_t> &before =
+      product.previous ? product.previous->sums : product.sums;
+  auto forEachSum = [&](auto function) {
+    for (unsigned thread = 0; thread < kThreads; ++thread)
+      for (unsigned i = 0; i < count; ++i)
+        function(
+            thread * count + i,
+            factors.sums[thread / 32 * 16 + thread % 32 / 4 + 8 * (i / 2 % 2)]
+                        [i / 4 * 8 + thread % 4 * 2 + i % 2]);
+  };
+  bool adds = product.settings[kAddsToSums] & 1;
+  forEachSum([&](unsigned i, Number &sum) {
+    if (!adds)
+      sum = 0;
+    else if constexpr (std::is_same_v<Number, double>)
+      sum = bitsAs<float>(before[i]);
+    else
+      sum = static_cast<int32_t>(before[i]);
+    if (isNegative)
+      sum = -sum;
+  });
+  multiply(factors, n, k);
+  forEachSum([&](unsigned i, Number &sum) {
+    if (isNegative)
+      sum = -sum;
+    if constexpr (std::is_same_v<Number, double>)
+      product.sums[i] = bitsAs<uint32_t>(static_cast<float>(sum));
+    else
+      product.sums[i] = static_cast<uint32_t>(static_cast<int64_t>(sum));
+  });
+}
+
+/// What came before it in its chain is done.
+static void finish(Worker &worker, Product &product) {
+  auto kind = static_cast<NumberKind>(product.operation->detail[1]);
+  if (kind == kS8 || kind == kU8)
+    compute<int64_t>(worker.shared, product);
+  else
+    compute<double>(worker.shared, product);
+  product.isDone = true;
+  product.previous.reset();
+  SharedMemory &shared = worker.shared;
+  uint32_t time = worker.warpgroups.nextTime(product.warpgroup);
+  uint32_t actor = shared.productActor(product.warpgroup);
+  forEachChunk(product, [&](uint64_t address) {
+    shared.finishRead(address, 16, actor, time);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Handlers
+//===----------------------------------------------------------------------===//
+
+/// The first thread's registers say what the product is, others' have to agree.
+static void begin(Thread &thread, Product &product, const uint64_t *settings,
+                  std::shared_ptr<Product> previous) {
+  const Operation &operation = *product.operation;
+  std::copy(settings, settings + 7, product.settings);
+  product.previous = std::move(previous);
+  product.sums.resize(kThreads * operation.detail[0] / 2);
+  if (operation.detail[3])
+    product.fragments.resize(kThreads * 4);
+  Worker &worker = *thread.worker;
+  SharedMemory &shared = worker.shared;
+  for (unsigned i : {kDescriptorA, kDescriptorB}) {
+    if (i == kDescriptorA && operation.detail[3])
+      continue;
+    std::string problem = MatrixDescriptor(settings[i], false).problem();
+    if (!problem.empty())
+      fail(thread, kIllegalInstruction, operation.name + ": " + problem);
+  }
+  if (!worker.grid->checks)
+    return;
+  uint32_t actor = shared.productActor(product.warpgroup);
+  forEachChunk(product, [&](uint64_t address) {
+    shared.checkBounds(thread, address, 16, 16, operation.name.c_str());
+    shared.beginRead(thread, address, 16, actor, operation.name);
+  });
+}
+
+/// Operands the sums' registers, A as a descriptor or four registers, B's
+/// descriptor, whether to add to the sums, scales of A and B, transpositions.
+/// detail is n, kinds of A and B, whether A is in registers.
+void heddle::emulator::multiplyWarpgroup(Context &context,
+                                         const Operation &operation,
+                                         const uint64_t *operands,
+                                         uint64_t *results) {
+  Worker &worker = *context.worker;
+  Thread &thread = Worker::threadOf(context);
+  unsigned position = thread.linearThread % kThreads;
+  if (worker.numThreads / kThreads * kThreads <= thread.linearThread)
+    fail(context, kIllegalInstruction,
+         operation.name + " in a warpgroup of less than 128 threads");
+  unsigned count = operation.detail[0] / 2;
+  bool hasFragments = operation.detail[3];
+  const uint64_t *a = operands + count;
+  const uint64_t *rest = a + (hasFragments ? 4 : 1);
+  uint64_t settings[7];
+  settings[kDescriptorA] = hasFragments ? 0 : a[0];
+  std::copy(rest, rest + 6, settings + kDescriptorB);
+
+  bool adds = settings[kAddsToSums] & 1;
+  std::shared_ptr<Product> previous =
+      findPending(thread.products, static_cast<uint32_t>(operands[0]), 0);
+  if (!previous && !thread.products.isFenced)
+    fail(context, kLaunchFailed,
+         operation.name + " without wgmma.fence since its registers were "
+                          "written, or since the last wgmma.commit_group");
+  std::shared_ptr<Product> product = worker.warpgroups.join(thread, operation);
+  if (product->sums.empty())
+    begin(thread, *product, settings, adds ? previous : nullptr);
+  bool agrees = product->operation->name == operation.name &&
+                product->previous == (adds ? previous : nullptr) &&
+                std::equal(settings, settings + 7, product->settings);
+  if (!agrees)
+    fail(context, kLaunchFailed,
+         operation.name + " is not the same in all threads of its warpgroup");
+  for (unsigned i = 0; i < count; ++i) {
+    auto word = static_cast<uint32_t>(operands[i]);
+    if (previous && adds && word != tokenOf(previous->serial, i))
+      fail(context, kLaunchFailed,
+           operation.name + " adds to registers that another wgmma has not "
+                            "finished, in another order");
+    product->sums[position * count + i] = word;
+    results[i] = tokenOf(product->serial, i);
+  }
+  if (hasFragments)
+    for (unsigned r = 0; r < 4; ++r)
+      product->fragments[position * 4 + r] = static_cast<uint32_t>(a[r]);
+  thread.products.open.push_back(std::move(product));
+}
+
+void heddle::emulator::fenceProducts(Context &context, const Operation &,
+                                     const uint64_t *, uint64_t *) {
+  Worker::threadOf(context).products.isFenced = true;
+}
+
+void heddle::emulator::commitProducts(Context &context, const Operation &,
+                                      const uint64_t *, uint64_t *) {
+  PendingProducts &products = Worker::threadOf(context).products;
+  products.committed.push_back(std::move(products.open));
+  products.open.clear();
+  products.isFenced = false;
+}
+
+/// Operands how many groups may be under way, then registers to pass; detail[0]
+/// is how many of these.
+void heddle::emulator::waitForProducts(Context &context,
+                                       const Operation &operation,
+                                       const uint64_t *operands,
+                                       uint64_t *results) {
+  Worker &worker = *context.worker;
+  Thread &thread = Worker::threadOf(context);
+  PendingProducts &products = thread.products;
+  while (products.committed.size() > operands[0]) {
+    std::vector<std::shared_ptr<Product>> group =
+        std::move(products.committed.front());
+    products.committed.pop_front();
+    for (std::shared_ptr<Product> &product : group) {
+      while (product->numGiven < kThreads) {
+        product->waiting.push_back(&thread);
+        worker.wait(thread, *product);
+      }
+      if (!product->isDone)
+        finish(worker, *product);
+      products.finished.push_back(std::move(product));
+    }
+    if (worker.shared.isChecked) {
+      unsigned warpgroup = thread.linearThread / kThreads;
+      Times times(worker.shared.productActor(warpgroup) + 1);
+      times.back() = worker.warpgroups.nextTime(warpgroup);
+      thread.clock.acquireMore(times);
+    }
+  }
+  products.isFenced = false;
+  for (int i = 0; i < operation.detail[0]; ++i)
+    results[i] = resolve(thread, static_cast<uint32_t>(operands[1 + i]));
+  // Only the last of a chain is in registers.
+  while (products.finished.size() > 32)
+    products.finished.pop_front();
+}
+
+/// Assembly that does nothing but to stand between registers and their use.
+void heddle::emulator::passRegisters(Context &context,
+                                     const Operation &operation,
+                                     const uint64_t *operands,
+                                     uint64_t *results) {
+  const Thread &thread = Worker::threadOf(context);
+  for (int i = 0; i < operation.detail[0]; ++i)
+    results[i] = resolve(thread, static_cast<uint32_t>(operands[i]));
+}
