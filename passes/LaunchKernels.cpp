@@ -126,7 +126,8 @@ void KernelOutliner::buildKernel(const CapturedValues &captured) {
   DeviceKernel kernel =
       createDeviceKernel(builder, loc, function.getSymName(),
                          captured.getType(), {number, kThreads});
-  symbols.insert(kernel.module);
+  // The function and its module have one name, which may have got a number.
+  kernel.function.setSymName(symbols.insert(kernel.module));
   Block *entry = kernel.function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   captured.load(builder, loc, entry->getArgument(0), loop.getRegion());
