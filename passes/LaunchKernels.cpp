@@ -122,7 +122,8 @@ void KernelOutliner::takeThreads() {
 void KernelOutliner::buildKernel(const CapturedValues &captured) {
   Location loc = loop.getLoc();
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfter(function);
+  builder.setInsertionPointToEnd(
+      function->getParentOfType<ModuleOp>().getBody());
   DeviceKernel kernel =
       createDeviceKernel(builder, loc, function.getSymName(),
                          captured.getType(), {number, kThreads});

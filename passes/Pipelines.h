@@ -50,12 +50,13 @@ struct CodeOptions {
   /// The ISA level of the kernels, or the architecture of a GPU where they run
   /// on one.
   std::string isa;
-  bool onGpu = false;
   /// False leaves every op to the reference lowering, the oracle.
   bool kernels = true;
   /// Whether linear layers are oneDNN's, which wants weights that are not
   /// packed.
   bool oneDnn = false;
+  /// Whether kernels run on a GPU.
+  bool onGpu = false;
 };
 
 /// From layer ops to entry points made of kernels and loops over memrefs.

@@ -94,10 +94,12 @@ static LevelSteps getSteps(const CompileOptions &options,
                            const ManifestContext &context) {
   LevelSteps steps;
   steps.buildCode = [&](OpPassManager &manager, const Backend &backend) {
-    buildCodePipeline(
-        manager, {backend.gpu ? backend.gpu->option() : backend.host.option(),
-                  backend.gpu.has_value(), !options.reference,
-                  options.gemm == "onednn"});
+    CodeOptions code;
+    code.isa = backend.gpu ? backend.gpu->option() : backend.host.option();
+    code.kernels = !options.reference;
+    code.oneDnn = options.gemm == "onednn";
+    code.onGpu = backend.gpu.has_value();
+    buildCodePipeline(manager, code);
   };
   steps.buildLLVM = buildLLVMPipeline;
   steps.buildDeviceLLVM = buildDeviceLLVMPipeline;

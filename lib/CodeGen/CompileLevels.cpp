@@ -93,11 +93,8 @@ llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
   level.manifest = std::move(*manifest);
   for (const OwningOpRef<ModuleOp> &unit : splitIntoUnits(*module))
     level.units.emplace_back().bytecode = writeBytecode(*unit);
-  SmallVector<gpu::GPUModuleOp> devices(module->getOps<gpu::GPUModuleOp>());
-  llvm::sort(devices, [](gpu::GPUModuleOp lhs, gpu::GPUModuleOp rhs) {
-    return shapeOf(lhs).number < shapeOf(rhs).number;
-  });
-  for (gpu::GPUModuleOp device : devices) {
+  // In the order of their numbers.
+  for (auto device : module->getOps<gpu::GPUModuleOp>()) {
     LaunchShape shape = shapeOf(device);
     Unit &unit = level.units.emplace_back();
     unit.bytecode = writeBytecode(*copyOfDevice(device));

@@ -25,8 +25,8 @@ using namespace heddle::test;
 static constexpr uint32_t kGuardWord = 0x7fc0beef;
 
 bool test::machineHas(std::string_view target) {
-  // What follows a '+' needs no more of a machine.
-  int rank = rankOfIsa(target.substr(0, target.find('+')));
+  // What follows a '+' or a ',' needs no more of a machine.
+  int rank = rankOfIsa(target.substr(0, target.find_first_of("+,")));
   const char *best = getenv("HEDDLE_ISA");
   return rank > 0 && (!best || !*best || rank <= rankOfIsa(best));
 }
@@ -109,10 +109,49 @@ void EntryCall::operator()(ThreadPool *pool) {
   }
   call.scratch = scratch.front().elements();
   call.scratchBytes = scratchBytes;
-  function(&call);
+  if (!device)
+    function(&call);
+  else if (Status status = runOnDevice(call); !status.ok())
+    failure = status;
+}
+
+/// Copies all buffers there and back.
+Status EntryCall::runOnDevice(HeddleCall &call) {
+  std::vector<void *> places;
+  Status status = Status::success();
+  auto take = [&](const Buffer &buffer) -> char * {
+    if (!status.ok())
+      return nullptr;
+    Result<char *> memory = device->take(std::max<int64_t>(buffer.bytes, 1));
+    status = memory.ok()
+                 ? device->send(*memory, static_cast<char *>(buffer.elements()),
+                                buffer.bytes)
+                 : memory.status();
+    return memory.ok() ? *memory : nullptr;
+  };
+  for (const Buffer &buffer : buffers)
+    places.push_back(take(buffer));
+  call.buffers = places.data();
+  char *arenaPlace = take(arena.front());
+  call.arena = arenaPlace;
+  if (status.ok())
+    status = device->call(function, call);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    char *place = static_cast<char *>(places[i]);
+    if (status.ok())
+      status = device->fetch(static_cast<char *>(buffers[i].elements()), place,
+                             buffers[i].bytes);
+    if (place)
+      device->giveBack(place, buffers[i].bytes);
+  }
+  if (arenaPlace)
+    device->giveBack(arenaPlace, arena.front().bytes);
+  return status;
 }
 
 Status EntryCall::checkGuards() const {
+  if (!failure.ok())
+    return failure;
   for (const std::vector<Buffer> *each : {&buffers, &arena, &scratch})
     for (const Buffer &buffer : *each)
       if (!buffer.hasIntactGuards())
@@ -227,11 +266,21 @@ Result<EntryRunner> EntryRunner::open(const std::string &path) {
       parseManifest(artifact->section("manifest").value_or(""));
   if (!manifest.ok())
     return manifest.status();
-  Result<CodeLibrary> library = CodeLibrary::load(*artifact, manifest->isas);
+  std::unique_ptr<CudaModel> gpu;
+  if (!manifest->gpus.empty()) {
+    setenv("HEDDLE_LIBCUDA", HEDDLE_FAKE_CUDA, /*replace=*/1);
+    auto opened = CudaModel::open(*artifact, manifest->gpus);
+    if (!opened.ok())
+      return opened.status();
+    gpu = std::move(*opened);
+  }
+  Result<CodeLibrary> library =
+      gpu ? CodeLibrary::loadSection(*artifact, gpu->architecture())
+          : CodeLibrary::load(*artifact, manifest->isas);
   if (!library.ok())
     return library.status();
   return EntryRunner(std::move(*artifact), std::move(*manifest),
-                     std::move(*library));
+                     std::move(*library), std::move(gpu));
 }
 
 Result<EntryCall>
@@ -269,6 +318,9 @@ EntryRunner::prepare(std::string_view name,
   call.arena.emplace_back("the arena", (*arenaSize)(call.dims.data()),
                           /*elementBytes=*/1, /*isWritten=*/true);
   call.scratchBytes = (*scratchSize)();
-  call.weights = artifact.section("weights").value_or("").data();
+  call.weights =
+      gpu ? gpu->weights() : artifact.section("weights").value_or("").data();
+  if (gpu)
+    call.device = gpu->makeDevice();
   return call;
 }

@@ -16,6 +16,7 @@
 #include "runtime/Manifest.h"
 #include "runtime/Result.h"
 #include "runtime/ThreadPool.h"
+#include "runtime/cuda/CudaModel.h"
 
 #include <cstddef>
 #include <cstdlib>
@@ -37,7 +38,7 @@ using Weights = std::map<std::string, Weight>;
 
 /// How to compile.
 struct CodeChoice {
-  /// A --target with one ISA level.
+  /// A --target with one ISA level, or with kEmulatedGpu behind it.
   std::string target = "x86-64-v3";
   /// The reference lowering in place of generated kernels.
   bool reference = false;
@@ -45,8 +46,11 @@ struct CodeChoice {
   std::string flags;
 };
 
-/// Whether this machine runs code for a --target with one ISA level, or would
-/// if it had no better level than HEDDLE_ISA.
+/// Behind an ISA level: what runs then are kernels of a GPU, in the emulator.
+inline constexpr char kEmulatedGpu[] = ",sm_80+emulated";
+
+/// Whether this machine runs code for such a --target, or would if it had no
+/// better level than HEDDLE_ISA.
 bool machineHas(std::string_view target);
 
 /// One call of an entry point, which may be repeated: memory for its arguments,
@@ -77,7 +81,8 @@ public:
   /// Runs the entry, on the threads of `pool` where there is one.
   void operator()(ThreadPool *pool = nullptr);
 
-  /// Fails where memory around an argument or the arena was written.
+  /// Fails where memory around an argument or the arena was written, or a
+  /// device has failed.
   Status checkGuards() const;
 
 private:
@@ -103,6 +108,7 @@ private:
     uint32_t *words;
   };
 
+  Status runOnDevice(HeddleCall &call);
   Buffer &find(std::string_view name);
   const Buffer &find(std::string_view name) const {
     return const_cast<EntryCall *>(this)->find(name);
@@ -117,6 +123,9 @@ private:
   std::vector<Buffer> scratch;
   int64_t scratchBytes = 0;
   const void *weights = nullptr;
+  /// Null for the CPU.
+  std::unique_ptr<Device> device;
+  Status failure = Status::success();
 };
 
 /// The compiled code of a module. Has to outlive its calls.
@@ -148,13 +157,16 @@ public:
           const std::vector<std::pair<Dim, int64_t>> &dims) const;
 
 private:
-  EntryRunner(Artifact artifact, Manifest manifest, CodeLibrary library)
+  EntryRunner(Artifact artifact, Manifest manifest, CodeLibrary library,
+              std::unique_ptr<CudaModel> gpu)
       : artifact(std::move(artifact)), manifest(std::move(manifest)),
-        library(std::move(library)) {}
+        library(std::move(library)), gpu(std::move(gpu)) {}
 
   Artifact artifact;
   Manifest manifest;
   CodeLibrary library;
+  /// Null where the module has no code for one.
+  std::unique_ptr<CudaModel> gpu;
 };
 
 } // namespace heddle::test

@@ -23,7 +23,8 @@ HEDDLE_FOR_EVERY_CODE(LayerTest);
 std::vector<CodeChoice> test::everyCode() {
   return {{"x86-64-v3", /*reference=*/true, ""},
           {"x86-64-v3", /*reference=*/false, ""},
-          {"x86-64-v4", /*reference=*/false, ""}};
+          {"x86-64-v4", /*reference=*/false, ""},
+          {std::string("x86-64-v3") + kEmulatedGpu, /*reference=*/false, ""}};
 }
 
 std::vector<CodeChoice> test::everyCodeOfShortTypes() {
@@ -62,9 +63,10 @@ std::vector<CodeChoice> test::everyCodeAndType() {
 }
 
 void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
+  bool isOnGpu = choice.target.find(kEmulatedGpu) != std::string::npos;
   std::string name = choice.target.substr(choice.target.rfind('-') + 1);
   std::replace(name.begin(), name.end(), '+', '_');
-  *stream << (choice.reference ? "reference" : name);
+  *stream << (choice.reference ? "reference" : isOnGpu ? "gpu" : name);
   if (!choice.flags.empty())
     *stream << "_of_" << choice.flags.substr(choice.flags.rfind(' ') + 1);
 }

@@ -67,9 +67,9 @@ protected:
 /// they take a sample otherwise.
 bool runsEveryCell();
 
-/// The instances of a suite: tests end in "/reference", "/v3" and "/v4", those
-/// of `everyCodeOfShortTypes` in the names of more levels, too, and in "_tiles"
-/// where loops stand in for tiles.
+/// The instances of a suite: tests end in "/reference", "/v3", "/v4" and
+/// "/gpu", which an emulator runs, those of `everyCodeOfShortTypes` in the
+/// names of more levels, too, and in "_tiles" where loops stand in for tiles.
 #define HEDDLE_FOR_EVERY_CODE(SUITE)                                           \
   INSTANTIATE_TEST_SUITE_P(, SUITE, testing::ValuesIn(everyCode()),            \
                            testing::PrintToStringParamName())
