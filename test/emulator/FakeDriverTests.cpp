@@ -2,7 +2,11 @@
 
 #include "FakeDriverTest.h"
 
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
+#include <sstream>
+#include <unistd.h>
 
 using namespace heddle::emulator;
 
@@ -293,6 +297,27 @@ TEST_F(FakeDriverTest, IsTheDeviceOfTheEnvironment) {
   EXPECT_EQ(major, 8);
   EXPECT_EQ(minor, 6);
   EXPECT_EQ(version, 11040);
+}
+
+/// A process that calls a function twice and ends.
+TEST_F(FakeDriverDeathTest, CountsCalls) {
+  char path[] = "/tmp/heddle-counts-XXXXXX";
+  close(mkstemp(path));
+  EXPECT_EXIT(
+      {
+        ::setenv("HEDDLE_FAKE_CUDA_COUNT", path, 1);
+        start();
+        allocate(4);
+        allocate(4);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_NE(text.str().find("\ncuMemAlloc_v2 2\n"), std::string::npos)
+      << text.str();
+  unlink(path);
 }
 
 /// Loads an image as it is; the text of the log.

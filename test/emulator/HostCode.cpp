@@ -247,10 +247,11 @@ void HostCodeMaker::lowerCalls(Function &function) {
   SmallVector<CallInst *, 64> calls;
   for (Instruction &instruction : instructions(function))
     if (auto *call = dyn_cast<CallInst>(&instruction))
-      if (isa<InlineAsm>(call->getCalledOperand()) || !nvptxName(*call).empty())
+      if (isa<InlineAsm>(call->getCalledOperand()) || isTrap(*call) ||
+          !nvptxName(*call).empty())
         calls.push_back(call);
   for (CallInst *call : calls) {
-    if (!isa<InlineAsm>(call->getCalledOperand()) &&
+    if (!isa<InlineAsm>(call->getCalledOperand()) && !isTrap(*call) &&
         (lowerSpecialRegister(*call) || expandScalarIntrinsic(*call)))
       continue;
     std::string problem;
@@ -315,6 +316,7 @@ void HostCodeMaker::run(const DataLayout &layout) {
       bodies.push_back(&function);
   for (Function *body : bodies) {
     lowerCalls(*body);
+    replaceArithmetic(*body);
     if (options.checksAccesses)
       checkAccesses(*body, code.numAccesses);
     translateSharedAddresses(*body);

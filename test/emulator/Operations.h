@@ -76,6 +76,7 @@ HANDLER(waitForProducts)
 HANDLER(passRegisters)
 // The rest.
 HANDLER(doNothing)
+HANDLER(endAtTrap)
 
 #undef HANDLER
 

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 using Work = std::function<CUresult()>;
@@ -34,6 +35,7 @@ struct Capture {
   CUstream origin = nullptr;
   std::vector<Work> works;
   int mode = 0;
+  std::thread::id thread = std::this_thread::get_id();
 };
 
 struct CUstream_st {

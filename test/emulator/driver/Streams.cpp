@@ -66,9 +66,12 @@ CUresult Driver::drainAll() {
 }
 
 bool Driver::isCapturing() const {
-  // CU_STREAM_CAPTURE_MODE_RELAXED forbids nothing.
+  enum { kGlobal, kThreadLocal, kRelaxed };
   for (CUstream stream : streams)
-    if (stream->capture && stream->capture->mode != 2)
+    if (stream->capture &&
+        (stream->capture->mode == kGlobal ||
+         (stream->capture->mode == kThreadLocal &&
+          stream->capture->thread == std::this_thread::get_id())))
       return true;
   return false;
 }
