@@ -264,6 +264,8 @@ bool heddle::emulator::makeInstruction(
   }
   if (parts.startsWith("fence.proxy.async"))
     return form.set(fenceAsyncProxy, false);
+  if (parts.startsWith("fence.mbarrier_init"))
+    return form.set(fenceBarrierInit, false);
   if (isAdvice(parts))
     return form.set(doNothing, false);
   if (parts[0] == "wgmma" || parts[0] == "mma" || parts[0] == "ldmatrix" ||

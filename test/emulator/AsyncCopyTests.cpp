@@ -142,8 +142,18 @@ TEST_F(AsyncCopyTest, FailsBehindTheSource) {
 //===----------------------------------------------------------------------===//
 
 /// Thread 0 asks for 512 bytes and announces `announced`; all wait if `waits`.
-std::string bulkKernel(int announced, bool waits, const std::string &copy,
-                       const std::string &declarations) {
+const char kInitFence[] =
+    "  call void @llvm.nvvm.fence.mbarrier_init.release.cluster()\n";
+const char kInitFenceDeclaration[] =
+    "declare void @llvm.nvvm.fence.mbarrier_init.release.cluster()\n";
+
+std::string plainBulk(int announced, bool waits,
+                      const std::string &initFence = kInitFence) {
+  const std::string copy =
+      "  call void asm sideeffect "
+      "\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[$0], [$1], 512, [$2];\", \"r,l,r\"(i32 ptrtoint (ptr addrspace(3) "
+      "@tile to i32), ptr addrspace(1) %in, i32 %barrier)\n";
   const std::string wait =
       "  call void asm sideeffect \"{\\0A.reg .pred P1;\\0AW:\\0A"
       "mbarrier.try_wait.parity.shared::cta.b64 P1, [$0], $1;\\0A"
@@ -158,9 +168,10 @@ std::string bulkKernel(int announced, bool waits, const std::string &copy,
              "  br i1 %isFirst, label %init, label %ready\n"
              "init:\n"
              "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) "
-             "@full, i32 1)\n"
-             "  br label %ready\n"
-             "ready:\n" +
+             "@full, i32 1)\n" +
+                 initFence +
+                 "  br label %ready\n"
+                 "ready:\n" +
                  std::string(kBarrier) +
                  "  br i1 %isFirst, label %ask, label %wait\n"
                  "ask:\n"
@@ -179,17 +190,7 @@ std::string bulkKernel(int announced, bool waits, const std::string &copy,
              "declare i64 "
              "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
              "addrspace(3), i32)\n" +
-                 declarations);
-}
-
-std::string plainBulk(int announced, bool waits) {
-  return bulkKernel(announced, waits,
-                    "  call void asm sideeffect "
-                    "\"cp.async.bulk.shared::cluster.global.mbarrier::complete_"
-                    "tx::bytes [$0], [$1], 512, [$2];\", \"r,l,r\"(i32 "
-                    "ptrtoint (ptr addrspace(3) @tile to i32), ptr "
-                    "addrspace(1) %in, i32 %barrier)\n",
-                    "");
+                 std::string(kInitFenceDeclaration));
 }
 
 TEST_F(AsyncCopyTest, BulkCopiesAreThereWhenTheirPhaseIsOver) {
@@ -211,6 +212,24 @@ TEST_F(AsyncCopyTest, WaitsForeverIfBytesWereAnnouncedWrongly) {
                 "512 under way)");
 }
 
+TEST_F(AsyncCopyTest, FailsWithoutAFenceBehindTheInitialisation) {
+  expectFailure(plainBulk(512, true, ""),
+                "behind which thread (0, 0, 0) made no fence.mbarrier_init or "
+                "fence.proxy.async");
+}
+
+/// test_wait does not wait: others run between two questions.
+TEST_F(AsyncCopyTest, QuestionsInALoopLetOthersRun) {
+  std::string text = plainBulk(512, true);
+  const std::string blocking = "try_wait";
+  text.replace(text.find(blocking), blocking.size(), "test_wait");
+  EXPECT_EQ(runWith(text), "");
+  EXPECT_EQ(out[31], 4 * 31);
+  text = plainBulk(528, true);
+  text.replace(text.find(blocking), blocking.size(), "test_wait");
+  expectFailure(text, "deadlock: threads 0 to 31 wait at the mbarrier");
+}
+
 TEST_F(AsyncCopyTest, FailsAtAnMbarrierThatNobodyInitialised) {
   std::string text = plainBulk(512, true);
   const std::string init =
@@ -218,6 +237,68 @@ TEST_F(AsyncCopyTest, FailsAtAnMbarrierThatNobodyInitialised) {
       "i32 1)\n";
   text.erase(text.find(init), init.size());
   expectFailure(text, "no mbarrier was initialised at shared byte 512");
+}
+
+//===----------------------------------------------------------------------===//
+// Bulk stores
+//===----------------------------------------------------------------------===//
+
+/// Threads write 4 t to shared memory; thread 0 stores all to the outputs.
+std::string storeKernel(const std::string &fence, const std::string &wait) {
+  return "@tile = internal addrspace(3) global [32 x i32] undef, align 128\n" +
+         wordKernel(
+             0, 0,
+             "  %v = mul i32 %t, 4\n"
+             "  %p = getelementptr i32, ptr addrspace(3) @tile, i32 %t\n"
+             "  store i32 %v, ptr addrspace(3) %p, align 4\n" +
+                 fence + kBarrier +
+                 "  %isFirst = icmp eq i32 %t, 0\n"
+                 "  br i1 %isFirst, label %store, label %end\n"
+                 "store:\n"
+                 "  call void "
+                 "@llvm.nvvm.cp.async.bulk.shared.cta.to.global(ptr "
+                 "addrspace(1) %out, ptr addrspace(3) @tile, i32 128, i64 0, "
+                 "i1 "
+                 "false)\n"
+                 "  call void @llvm.nvvm.cp.async.bulk.commit.group()\n" +
+                 wait + "  br label %end\nend:\n",
+             "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+             "declare void @llvm.nvvm.fence.proxy.async.shared_cta()\n"
+             "declare void @llvm.nvvm.cp.async.bulk.shared.cta.to.global(ptr "
+             "addrspace(1), ptr addrspace(3), i32, i64, i1)\n"
+             "declare void @llvm.nvvm.cp.async.bulk.commit.group()\n"
+             "declare void @llvm.nvvm.cp.async.bulk.wait.group.read(i32)\n");
+}
+
+TEST_F(AsyncCopyTest, BulkStoresNeedAFenceAndAWait) {
+  const std::string fence =
+      "  call void @llvm.nvvm.fence.proxy.async.shared_cta()\n";
+  const std::string wait =
+      "  call void @llvm.nvvm.cp.async.bulk.wait.group.read(i32 0)\n";
+  auto store = [&](const std::string &text) {
+    alignas(16) static int stored[32];
+    if (!load(text))
+      return problem;
+    memory.add(stored, sizeof(stored));
+    passWord(0);
+    passWord(reinterpret_cast<uint64_t>(stored));
+    launch.block = {32, 1, 1};
+    std::string sentence = run();
+    out.assign(stored, stored + 32);
+    return sentence;
+  };
+  EXPECT_EQ(store(storeKernel(fence, wait)), "");
+  for (int t = 0; t < 32; ++t)
+    EXPECT_EQ(out[t], 4 * t);
+  std::string sentence = store(storeKernel("", wait));
+  EXPECT_NE(sentence.find("wrote without fence.proxy.async in between"),
+            std::string::npos)
+      << sentence;
+  sentence = store(storeKernel(fence, ""));
+  EXPECT_NE(sentence.find("the thread ends while bulk stores read its shared "
+                          "memory"),
+            std::string::npos)
+      << sentence;
 }
 
 //===----------------------------------------------------------------------===//
@@ -262,7 +343,8 @@ std::vector<uint16_t> TensorTest::copyBox(int swizzleBytes, int boxColumns,
       "define ptx_kernel void @k(ptr byval([128 x i8]) align 128 %map, ptr "
       "addrspace(1) %out) {\n"
       "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @full, i32 "
-      "1)\n"
+      "1)\n" +
+      std::string(kInitFence) +
       "  %s = call i64 "
       "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
       "addrspace(3) @full, i32 " +
@@ -298,7 +380,8 @@ std::vector<uint16_t> TensorTest::copyBox(int swizzleBytes, int boxColumns,
       "declare i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr "
       "addrspace(3), i32)\n"
       "declare void @llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d(ptr "
-      "addrspace(3), ptr addrspace(3), ptr, i32, i32, i64, i1)\n";
+      "addrspace(3), ptr addrspace(3), ptr, i32, i32, i64, i1)\n" +
+      kInitFenceDeclaration;
   std::vector<uint16_t> result(2 * numWords);
   if (!load(text)) {
     ADD_FAILURE() << problem;

@@ -211,6 +211,8 @@ heddle::emulator::makeIntrinsic(std::string_view name) {
     return make(name, waitForProducts, true);
   if (parts.startsWith("fence.proxy.async"))
     return make(name, fenceAsyncProxy, false);
+  if (parts.startsWith("fence.mbarrier_init"))
+    return make(name, fenceBarrierInit, false);
   if (parts[0] == "fence")
     return make(name, doNothing, false);
   return nullptr;

@@ -68,6 +68,7 @@ HANDLER(copyTensorToGlobal)
 HANDLER(commitBulkStores)
 HANDLER(waitForBulkStores)
 HANDLER(fenceAsyncProxy)
+HANDLER(fenceBarrierInit)
 // wgmma.
 HANDLER(multiplyWarpgroup)
 HANDLER(fenceProducts)

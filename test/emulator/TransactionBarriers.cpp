@@ -40,6 +40,8 @@ TransactionBarriers::init(Context &context, uint64_t address, uint32_t count) {
   barrier = TransactionBarrier();
   barrier.offset = address - worker.shared.base();
   barrier.expected = barrier.pending = count;
+  barrier.initThread = context.linearThread;
+  barrier.initTime = Worker::threadOf(context).clock.now();
   return barrier;
 }
 
@@ -138,8 +140,17 @@ uint64_t TransactionBarriers::arrive(Context &context, uint64_t address,
 void TransactionBarriers::add(Context &context, uint64_t address,
                               BulkCopy copy) {
   TransactionBarrier &barrier = find(context, address);
+  Worker &worker = *context.worker;
+  const CopyGroups &fences = worker.threads[barrier.initThread]->copies;
+  bool isFenced = std::max(fences.barrierFenceTime, fences.proxyFenceTime) >=
+                  barrier.initTime;
+  if (worker.shared.isChecked && copy.bytes && !isFenced)
+    fail(context, kLaunchFailed,
+         "a bulk copy counts at " + barrier.describe() + ", behind which " +
+             describeThread(*worker.threads[barrier.initThread]) +
+             " made no fence.mbarrier_init or fence.proxy.async");
   barrier.copies.push_back(std::move(copy));
-  tryComplete(*context.worker, barrier);
+  tryComplete(worker, barrier);
 }
 
 bool TransactionBarriers::wait(Context &context, uint64_t address,
@@ -176,6 +187,14 @@ void heddle::emulator::initBarrier(Context &context, const Operation &,
   context.worker->transactions.init(context,
                                     context.worker->shared.address(operands[0]),
                                     static_cast<uint32_t>(operands[1]));
+}
+
+/// The mbarriers that the thread initialised can be used by bulk copies.
+void heddle::emulator::fenceBarrierInit(Context &context, const Operation &,
+                                        const uint64_t *, uint64_t *) {
+  Thread &thread = Worker::threadOf(context);
+  thread.copies.barrierFenceTime = thread.clock.now();
+  thread.clock.advance();
 }
 
 void heddle::emulator::invalidateBarrier(Context &context, const Operation &,

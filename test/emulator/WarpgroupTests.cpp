@@ -196,6 +196,7 @@ std::string WarpgroupTest::kernel(const Case &form, const SharedMatrix &a,
       "ask:\n"
       "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @full, i32 "
       "1)\n"
+      "  call void @llvm.nvvm.fence.mbarrier_init.release.cluster()\n"
       "  %x = call i64 "
       "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
       "addrspace(3) @full, i32 " +
@@ -254,6 +255,7 @@ std::string WarpgroupTest::kernel(const Case &form, const SharedMatrix &a,
          "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
          "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
          "declare void @llvm.nvvm.fence.proxy.async.shared_cta()\n"
+         "declare void @llvm.nvvm.fence.mbarrier_init.release.cluster()\n"
          "declare void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3), i32)\n"
          "declare i64 "
          "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
