@@ -50,6 +50,10 @@ CUresult Driver::runFirst(CUstream stream) {
 }
 
 CUresult Driver::drain(CUstream stream, uint64_t sequence) {
+  if (stream->commands.empty())
+    return CUDA_SUCCESS;
+  // Once for all of them.
+  DeviceMemory::Open open(*memory);
   while (!stream->commands.empty() &&
          stream->commands.front().sequence <= sequence)
     if (CUresult result = runFirst(stream))
