@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelTest.h"
-#include "TensorMap.h"
 #include "WarpKernels.h"
 
 #include <numeric>
@@ -299,131 +298,6 @@ TEST_F(AsyncCopyTest, BulkStoresNeedAFenceAndAWait) {
                           "memory"),
             std::string::npos)
       << sentence;
-}
-
-//===----------------------------------------------------------------------===//
-// Tensors
-//===----------------------------------------------------------------------===//
-
-/// A box of `rows` rows of rowBytes at (column, row) of a tensor of u16; each
-/// thread reads words of the tile at its number times `step`.
-class TensorTest : public AsyncCopyTest {
-protected:
-  static constexpr int kColumns = 72, kRows = 20;
-
-  std::vector<uint16_t> copyBox(int swizzleBytes, int boxColumns, int boxRows,
-                                int column, int row);
-};
-
-std::vector<uint16_t> TensorTest::copyBox(int swizzleBytes, int boxColumns,
-                                          int boxRows, int column, int row) {
-  // Element (r, c) is 100 r + c + 1.
-  alignas(16) static uint16_t tensor[kRows][kColumns];
-  for (int r = 0; r < kRows; ++r)
-    for (int c = 0; c < kColumns; ++c)
-      tensor[r][c] = static_cast<uint16_t>(100 * r + c + 1);
-  TensorMap map;
-  map.rank = 2;
-  map.elementBytes = 2;
-  map.swizzleBytes = static_cast<uint8_t>(swizzleBytes);
-  map.address = reinterpret_cast<uint64_t>(tensor);
-  map.lastIndex[0] = kColumns - 1;
-  map.lastIndex[1] = kRows - 1;
-  map.strides[0] = sizeof(tensor[0]);
-  map.box[0] = static_cast<uint16_t>(boxColumns);
-  map.box[1] = static_cast<uint16_t>(boxRows);
-  map.elementStrides[0] = map.elementStrides[1] = 1;
-
-  int numWords = boxColumns * boxRows / 2;
-  std::string bytes = std::to_string(4 * numWords);
-  std::string text =
-      "@tile = internal addrspace(3) global [" + std::to_string(numWords) +
-      " x i32] undef, align 1024\n"
-      "@full = internal addrspace(3) global i64 undef, align 8\n"
-      "define ptx_kernel void @k(ptr byval([128 x i8]) align 128 %map, ptr "
-      "addrspace(1) %out) {\n"
-      "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @full, i32 "
-      "1)\n" +
-      std::string(kInitFence) +
-      "  %s = call i64 "
-      "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
-      "addrspace(3) @full, i32 " +
-      bytes +
-      ")\n"
-      "  call void @llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d(ptr "
-      "addrspace(3) @tile, ptr addrspace(3) @full, ptr %map, i32 " +
-      std::to_string(column) + ", i32 " + std::to_string(row) +
-      ", i64 0, i1 false)\n"
-      "  br label %wait\n"
-      "wait:\n"
-      "  %done = call i1 "
-      "@llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr "
-      "addrspace(3) @full, i32 0)\n"
-      "  br i1 %done, label %copy, label %wait\n"
-      "copy:\n"
-      "  %i = phi i32 [0, %wait], [%next, %copy]\n"
-      "  %p = getelementptr i32, ptr addrspace(3) @tile, i32 %i\n"
-      "  %v = load i32, ptr addrspace(3) %p, align 4\n"
-      "  %q = getelementptr i32, ptr addrspace(1) %out, i32 %i\n"
-      "  store i32 %v, ptr addrspace(1) %q, align 4\n"
-      "  %next = add i32 %i, 1\n"
-      "  %more = icmp ult i32 %next, " +
-      std::to_string(numWords) +
-      "\n"
-      "  br i1 %more, label %copy, label %end\n"
-      "end:\n"
-      "  ret void\n}\n"
-      "declare void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3), i32)\n"
-      "declare i64 "
-      "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
-      "addrspace(3), i32)\n"
-      "declare i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr "
-      "addrspace(3), i32)\n"
-      "declare void @llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d(ptr "
-      "addrspace(3), ptr addrspace(3), ptr, i32, i32, i64, i1)\n" +
-      kInitFenceDeclaration;
-  std::vector<uint16_t> result(2 * numWords);
-  if (!load(text)) {
-    ADD_FAILURE() << problem;
-    return result;
-  }
-  memory.add(tensor, sizeof(tensor));
-  memory.add(result.data(), 2 * result.size());
-  uint64_t address = reinterpret_cast<uint64_t>(result.data());
-  launch.block = {1, 1, 1};
-  launch.parameters = {&map, &address};
-  const Kernel *kernel = program->kernel("k", problem);
-  std::optional<Failure> failure = machine.run(*kernel, launch, memory);
-  EXPECT_FALSE(failure) << failure->sentence;
-  return result;
-}
-
-TEST_F(TensorTest, CopiesBoxesWithEverySwizzle) {
-  for (int swizzleBytes : {0, 32, 64, 128}) {
-    int columns = swizzleBytes ? swizzleBytes / 2 : 16, rows = 16;
-    // Inside of the tensor, and over three of its edges.
-    for (auto [column, row] :
-         {std::pair(0, 0), std::pair(8, 3), std::pair(kColumns - 8, 10),
-          std::pair(-8, -2)}) {
-      std::vector<uint16_t> tile =
-          copyBox(swizzleBytes, columns, rows, column, row);
-      for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < columns; ++c) {
-          int byte = (r * columns + c) * 2;
-          // The PTX ISA draws it: 16-byte chunks change places by rows of 128
-          // bytes.
-          int chunk = byte / 16 % 8;
-          int moved = chunk ^ (byte / 128 % 8 & (swizzleBytes / 16 - 1));
-          if (!swizzleBytes)
-            moved = chunk;
-          int place = byte - chunk * 16 + moved * 16;
-          int x = column + c, y = row + r;
-          bool isInside = x >= 0 && x < kColumns && y >= 0 && y < kRows;
-          EXPECT_EQ(tile[place / 2], isInside ? 100 * y + x + 1 : 0)
-              << swizzleBytes << " " << r << " " << c;
-        }
-    }
-  }
 }
 
 } // namespace
