@@ -238,6 +238,59 @@ TEST_F(AsyncCopyTest, FailsAtAnMbarrierThatNobodyInitialised) {
   expectFailure(text, "no mbarrier was initialised at shared byte 512");
 }
 
+/// Thread 1 arrives, writes and arrives again, before thread 0, which waits for
+/// the first phase, goes on.
+TEST_F(AsyncCopyTest, WhoWaitedForAPhaseKnowsNothingOfTheNext) {
+  auto wait = [](int parity) {
+    std::string number = std::to_string(parity);
+    return "  %done" + number +
+           " = call i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta("
+           "ptr addrspace(3) @bar, i32 " +
+           number + ")\n";
+  };
+  auto text = [](const std::string &waits) {
+    return "@value = internal addrspace(3) global i32 undef, align 4\n"
+           "@bar = internal addrspace(3) global i64 undef, align 8\n" +
+           wordKernel(
+               0, 0,
+               "  %isFirst = icmp eq i32 %t, 0\n"
+               "  br i1 %isFirst, label %init, label %ready\n"
+               "init:\n"
+               "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) "
+               "@bar, i32 1)\n"
+               "  br label %ready\n"
+               "ready:\n" +
+                   std::string(kBarrier) +
+                   "  switch i32 %t, label %end [ i32 0, label %wait\n"
+                   "                              i32 1, label %arrive ]\n"
+                   "arrive:\n"
+                   "  %a = call i64 @llvm.nvvm.mbarrier.arrive.shared(ptr "
+                   "addrspace(3) @bar)\n"
+                   "  store i32 1, ptr addrspace(3) @value, align 4\n"
+                   "  %b = call i64 @llvm.nvvm.mbarrier.arrive.shared(ptr "
+                   "addrspace(3) @bar)\n"
+                   "  br label %end\n"
+                   "wait:\n" +
+                   waits +
+                   "  store i32 2, ptr addrspace(3) @value, align 4\n"
+                   "  br label %end\n"
+                   "end:\n",
+               "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+               "declare void @llvm.nvvm.mbarrier.init.shared(ptr "
+               "addrspace(3), i32)\n"
+               "declare i64 @llvm.nvvm.mbarrier.arrive.shared(ptr "
+               "addrspace(3))\n"
+               "declare i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta."
+               "space.cta(ptr addrspace(3), i32)\n");
+  };
+  EXPECT_EQ(runWith(text(wait(0) + wait(1))), "");
+  // Threads 2 to 31 run first, then 0: it waits.
+  expectFailure(text(wait(0)),
+                "thread (0, 0, 0): race: writes shared byte 0, which "
+                "thread (1, 0, 0) writes without a barrier in "
+                "between");
+}
+
 //===----------------------------------------------------------------------===//
 // Bulk stores
 //===----------------------------------------------------------------------===//

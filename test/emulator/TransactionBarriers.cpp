@@ -91,6 +91,7 @@ void TransactionBarriers::complete(Worker &worker, TransactionBarrier &barrier,
                                    bool isClaimed) {
   join(barrier.completed, barrier.clocks.times);
   if (isClaimed) {
+    finish(worker, barrier, barrier.unclaimed);
     finish(worker, barrier, barrier.copies);
   } else {
     for (BulkCopy &copy : barrier.copies)
@@ -101,8 +102,12 @@ void TransactionBarriers::complete(Worker &worker, TransactionBarrier &barrier,
   worker.noteProgress();
   barrier.pending = barrier.expected;
   barrier.bytes = 0;
-  for (Thread *thread : barrier.waiting)
+  // Now, and not when they run: other phases may have ended by then.
+  for (Thread *thread : barrier.waiting) {
+    if (worker.shared.isChecked)
+      thread->clock.acquireMore(barrier.completed);
     worker.wake(*thread);
+  }
   barrier.waiting.clear();
 }
 
@@ -157,23 +162,24 @@ bool TransactionBarriers::wait(Context &context, uint64_t address,
                                bool isParity, uint64_t phase, bool waits) {
   Worker &worker = *context.worker;
   Thread &thread = Worker::threadOf(context);
-  TransactionBarrier *barrier = &find(context, address);
+  TransactionBarrier &barrier = find(context, address);
   auto isOver = [&] {
-    return isParity ? (barrier->phase & 1) != (phase & 1)
-                    : barrier->phase > phase;
+    return isParity ? (barrier.phase & 1) != (phase & 1)
+                    : barrier.phase > phase;
   };
-  if (!isOver() && isDone(*barrier))
-    complete(worker, *barrier, /*isClaimed=*/true);
-  while (!isOver()) {
-    if (!waits)
-      return false;
-    barrier->waiting.push_back(&thread);
-    worker.wait(thread, *barrier);
-    barrier = &find(context, address);
+  if (!isOver() && isDone(barrier))
+    complete(worker, barrier, /*isClaimed=*/true);
+  if (!isOver()) {
+    // Whoever ends the phase wakes the thread.
+    if (waits) {
+      barrier.waiting.push_back(&thread);
+      worker.wait(thread, barrier);
+    }
+    return waits;
   }
-  finish(worker, *barrier, barrier->unclaimed);
+  finish(worker, barrier, barrier.unclaimed);
   if (worker.shared.isChecked)
-    thread.clock.acquireMore(barrier->completed);
+    thread.clock.acquireMore(barrier.completed);
   return true;
 }
 
