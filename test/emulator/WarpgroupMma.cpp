@@ -239,7 +239,7 @@ static void finish(Worker &worker, Product &product) {
   product.doneTime = worker.warpgroups.nextTime(product.warpgroup);
   uint32_t actor = shared.productActor(product.warpgroup);
   forEachChunk(product, [&](uint64_t address) {
-    shared.finishRead(address, 16, actor, product.doneTime);
+    shared.finishRead(address, 16, actor, product.ticket, product.doneTime);
   });
 }
 
@@ -268,9 +268,11 @@ static void begin(Thread &thread, Product &product, const uint64_t *settings,
   if (!worker.grid->checks)
     return;
   uint32_t actor = shared.productActor(product.warpgroup);
+  product.ticket = shared.nextTicket();
   forEachChunk(product, [&](uint64_t address) {
     shared.checkBounds(thread, address, 16, 16, operation.name.c_str());
-    shared.beginRead(thread, address, 16, actor, operation.name);
+    shared.beginRead(thread, address, 16, actor, product.ticket,
+                     operation.name);
   });
 }
 

@@ -40,6 +40,8 @@ struct Product : Waitable {
   bool isDone = false;
   /// When it had read shared memory, in the time of its warpgroup's products.
   uint32_t doneTime = 0;
+  /// Of its reads until then.
+  uint32_t ticket = 0;
   std::vector<Thread *> waiting;
 };
 
