@@ -127,7 +127,9 @@ public:
   std::unique_ptr<Machine> machine;
   /// What all calls return after a kernel failed.
   CUresult stickyError = CUDA_SUCCESS;
-  bool isRetained = false;
+  unsigned numRetained = 0;
+  /// Of the calling thread; null for none.
+  static thread_local CUcontext currentContext;
   uint64_t lastSequence = 0;
   CUstream_st defaultStream;
   std::set<CUstream> streams;
