@@ -241,9 +241,8 @@ void HostCodeMaker::lowerCalls(Function &function) {
   Type *i64 = builder.getInt64Ty();
   operandWords = builder.CreateAlloca(i64, builder.getInt32(1));
   resultWords = builder.CreateAlloca(i64, builder.getInt32(1));
-  // Handlers may write a second result that the caller does not ask for.
-  numOperandWords = 1;
-  numResultWords = 2;
+  // Handlers may read an operand or write a result that the call has not.
+  numOperandWords = numResultWords = 2;
   SmallVector<CallInst *, 64> calls;
   for (Instruction &instruction : instructions(function))
     if (auto *call = dyn_cast<CallInst>(&instruction))
