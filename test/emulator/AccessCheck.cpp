@@ -5,6 +5,10 @@
 
 using namespace heddle::emulator;
 
+void heddle::emulator::failAtDivision(Context *context) {
+  fail(*context, kLaunchFailed, "an integer is divided by zero, or overflows");
+}
+
 /// "reads 4 bytes at 0x..., ": the start of a sentence.
 static std::string describe(uint64_t address, uint64_t size, uint32_t flags) {
   const char *verb = flags & kIsAtomic ? "updates"

@@ -5,6 +5,7 @@
 #include "RuntimeCalls.h"
 #include "Worker.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 
@@ -16,6 +17,8 @@ namespace {
 struct AssemblyProgram : Operation {
   std::vector<AssemblyInstruction> instructions;
   int numResults = 0, numOperands = 0, numRegisters = 0;
+  /// Of the largest instruction.
+  size_t numInputs = 0, numOutputs = 0;
   /// By operand of the call: the register that it is put in.
   std::vector<int> operandRegisters;
 };
@@ -277,7 +280,10 @@ static void runAssembly(Context &context, const Operation &operation,
     registers[program.operandRegisters[i]] = operands[i];
     registers[program.numResults + i] = operands[i];
   }
-  uint64_t inputs[160], outputs[160];
+  auto *inputs = static_cast<uint64_t *>(
+      __builtin_alloca(sizeof(uint64_t) * program.numInputs));
+  auto *outputs = static_cast<uint64_t *>(
+      __builtin_alloca(sizeof(uint64_t) * program.numOutputs));
   for (size_t at = 0; at < program.instructions.size();) {
     const AssemblyInstruction &instruction = program.instructions[at++];
     if (instruction.predicate >= 0 &&
@@ -323,6 +329,13 @@ std::unique_ptr<Operation> heddle::emulator::makeAssembly(
     }
     program->waits = true;
     program->instructions.push_back(std::move(pass));
+  }
+  for (const AssemblyInstruction &instruction : program->instructions) {
+    // Handlers may look at an operand or give a result that is not there.
+    program->numInputs =
+        std::max(program->numInputs, instruction.inputs.size() + 2);
+    program->numOutputs =
+        std::max(program->numOutputs, instruction.outputs.size() + 2);
   }
   program->handler = runAssembly;
   return program;

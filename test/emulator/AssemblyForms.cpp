@@ -113,7 +113,7 @@ static bool makeWarpgroupProduct(const Parts &parts, Form &form) {
   return form.set(multiplyWarpgroup, true, {shape.n, a, b, hasFragments});
 }
 
-static bool makeMatrix(const Parts &parts, int numResults, Form &form) {
+static bool makeMatrix(const Parts &parts, Form &form) {
   if (parts.startsWith("wgmma.mma_async"))
     return makeWarpgroupProduct(parts, form);
   if (parts.startsWith("wgmma.fence"))
@@ -264,11 +264,13 @@ bool heddle::emulator::makeInstruction(
   }
   if (parts.startsWith("fence.proxy.async"))
     return form.set(fenceAsyncProxy, false);
+  if (parts.startsWith("fence.mbarrier_init"))
+    return form.set(fenceBarrierInit, false);
   if (isAdvice(parts))
     return form.set(doNothing, false);
   if (parts[0] == "wgmma" || parts[0] == "mma" || parts[0] == "ldmatrix" ||
       parts[0] == "stmatrix")
-    return makeMatrix(parts, numResults, form);
+    return makeMatrix(parts, form);
   if (parts[0] == "mbarrier" && parts[1] == "arrive") {
     // [state,] [address] [, count or bytes]: the address is in brackets.
     size_t address = operands.size() && operands[0].isAddress ? 0 : 1;

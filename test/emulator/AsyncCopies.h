@@ -44,6 +44,8 @@ struct CopyGroups {
   /// had seen then.
   uint32_t proxyFenceTime = 0;
   std::shared_ptr<const Times> proxyFenceSeen;
+  /// When it last did so with mbarriers that it initialised.
+  uint32_t barrierFenceTime = 0;
 
   void clear();
   /// Copies of all but the last `remaining` groups.
@@ -65,6 +67,8 @@ public:
 
   uint64_t offset = 0;
   uint32_t expected = 0, pending = 0;
+  /// Who initialised it, and when.
+  uint32_t initThread = 0, initTime = 0;
   /// Bytes that were announced and have not come.
   int64_t bytes = 0;
   uint64_t phase = 0;

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelTest.h"
-#include "TensorMap.h"
 #include "WarpKernels.h"
 
 #include <numeric>
@@ -142,8 +141,18 @@ TEST_F(AsyncCopyTest, FailsBehindTheSource) {
 //===----------------------------------------------------------------------===//
 
 /// Thread 0 asks for 512 bytes and announces `announced`; all wait if `waits`.
-std::string bulkKernel(int announced, bool waits, const std::string &copy,
-                       const std::string &declarations) {
+const char kInitFence[] =
+    "  call void @llvm.nvvm.fence.mbarrier_init.release.cluster()\n";
+const char kInitFenceDeclaration[] =
+    "declare void @llvm.nvvm.fence.mbarrier_init.release.cluster()\n";
+
+std::string plainBulk(int announced, bool waits,
+                      const std::string &initFence = kInitFence) {
+  const std::string copy =
+      "  call void asm sideeffect "
+      "\"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[$0], [$1], 512, [$2];\", \"r,l,r\"(i32 ptrtoint (ptr addrspace(3) "
+      "@tile to i32), ptr addrspace(1) %in, i32 %barrier)\n";
   const std::string wait =
       "  call void asm sideeffect \"{\\0A.reg .pred P1;\\0AW:\\0A"
       "mbarrier.try_wait.parity.shared::cta.b64 P1, [$0], $1;\\0A"
@@ -158,9 +167,10 @@ std::string bulkKernel(int announced, bool waits, const std::string &copy,
              "  br i1 %isFirst, label %init, label %ready\n"
              "init:\n"
              "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) "
-             "@full, i32 1)\n"
-             "  br label %ready\n"
-             "ready:\n" +
+             "@full, i32 1)\n" +
+                 initFence +
+                 "  br label %ready\n"
+                 "ready:\n" +
                  std::string(kBarrier) +
                  "  br i1 %isFirst, label %ask, label %wait\n"
                  "ask:\n"
@@ -179,17 +189,7 @@ std::string bulkKernel(int announced, bool waits, const std::string &copy,
              "declare i64 "
              "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
              "addrspace(3), i32)\n" +
-                 declarations);
-}
-
-std::string plainBulk(int announced, bool waits) {
-  return bulkKernel(announced, waits,
-                    "  call void asm sideeffect "
-                    "\"cp.async.bulk.shared::cluster.global.mbarrier::complete_"
-                    "tx::bytes [$0], [$1], 512, [$2];\", \"r,l,r\"(i32 "
-                    "ptrtoint (ptr addrspace(3) @tile to i32), ptr "
-                    "addrspace(1) %in, i32 %barrier)\n",
-                    "");
+                 std::string(kInitFenceDeclaration));
 }
 
 TEST_F(AsyncCopyTest, BulkCopiesAreThereWhenTheirPhaseIsOver) {
@@ -211,6 +211,24 @@ TEST_F(AsyncCopyTest, WaitsForeverIfBytesWereAnnouncedWrongly) {
                 "512 under way)");
 }
 
+TEST_F(AsyncCopyTest, FailsWithoutAFenceBehindTheInitialisation) {
+  expectFailure(plainBulk(512, true, ""),
+                "behind which thread (0, 0, 0) made no fence.mbarrier_init or "
+                "fence.proxy.async");
+}
+
+/// test_wait does not wait: others run between two questions.
+TEST_F(AsyncCopyTest, QuestionsInALoopLetOthersRun) {
+  std::string text = plainBulk(512, true);
+  const std::string blocking = "try_wait";
+  text.replace(text.find(blocking), blocking.size(), "test_wait");
+  EXPECT_EQ(runWith(text), "");
+  EXPECT_EQ(out[31], 4 * 31);
+  text = plainBulk(528, true);
+  text.replace(text.find(blocking), blocking.size(), "test_wait");
+  expectFailure(text, "deadlock: threads 0 to 31 wait at the mbarrier");
+}
+
 TEST_F(AsyncCopyTest, FailsAtAnMbarrierThatNobodyInitialised) {
   std::string text = plainBulk(512, true);
   const std::string init =
@@ -220,127 +238,119 @@ TEST_F(AsyncCopyTest, FailsAtAnMbarrierThatNobodyInitialised) {
   expectFailure(text, "no mbarrier was initialised at shared byte 512");
 }
 
-//===----------------------------------------------------------------------===//
-// Tensors
-//===----------------------------------------------------------------------===//
-
-/// A box of `rows` rows of rowBytes at (column, row) of a tensor of u16; each
-/// thread reads words of the tile at its number times `step`.
-class TensorTest : public AsyncCopyTest {
-protected:
-  static constexpr int kColumns = 72, kRows = 20;
-
-  std::vector<uint16_t> copyBox(int swizzleBytes, int boxColumns, int boxRows,
-                                int column, int row);
-};
-
-std::vector<uint16_t> TensorTest::copyBox(int swizzleBytes, int boxColumns,
-                                          int boxRows, int column, int row) {
-  // Element (r, c) is 100 r + c + 1.
-  alignas(16) static uint16_t tensor[kRows][kColumns];
-  for (int r = 0; r < kRows; ++r)
-    for (int c = 0; c < kColumns; ++c)
-      tensor[r][c] = static_cast<uint16_t>(100 * r + c + 1);
-  TensorMap map;
-  map.rank = 2;
-  map.elementBytes = 2;
-  map.swizzleBytes = static_cast<uint8_t>(swizzleBytes);
-  map.address = reinterpret_cast<uint64_t>(tensor);
-  map.lastIndex[0] = kColumns - 1;
-  map.lastIndex[1] = kRows - 1;
-  map.strides[0] = sizeof(tensor[0]);
-  map.box[0] = static_cast<uint16_t>(boxColumns);
-  map.box[1] = static_cast<uint16_t>(boxRows);
-  map.elementStrides[0] = map.elementStrides[1] = 1;
-
-  int numWords = boxColumns * boxRows / 2;
-  std::string bytes = std::to_string(4 * numWords);
-  std::string text =
-      "@tile = internal addrspace(3) global [" + std::to_string(numWords) +
-      " x i32] undef, align 1024\n"
-      "@full = internal addrspace(3) global i64 undef, align 8\n"
-      "define ptx_kernel void @k(ptr byval([128 x i8]) align 128 %map, ptr "
-      "addrspace(1) %out) {\n"
-      "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @full, i32 "
-      "1)\n"
-      "  %s = call i64 "
-      "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
-      "addrspace(3) @full, i32 " +
-      bytes +
-      ")\n"
-      "  call void @llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d(ptr "
-      "addrspace(3) @tile, ptr addrspace(3) @full, ptr %map, i32 " +
-      std::to_string(column) + ", i32 " + std::to_string(row) +
-      ", i64 0, i1 false)\n"
-      "  br label %wait\n"
-      "wait:\n"
-      "  %done = call i1 "
-      "@llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr "
-      "addrspace(3) @full, i32 0)\n"
-      "  br i1 %done, label %copy, label %wait\n"
-      "copy:\n"
-      "  %i = phi i32 [0, %wait], [%next, %copy]\n"
-      "  %p = getelementptr i32, ptr addrspace(3) @tile, i32 %i\n"
-      "  %v = load i32, ptr addrspace(3) %p, align 4\n"
-      "  %q = getelementptr i32, ptr addrspace(1) %out, i32 %i\n"
-      "  store i32 %v, ptr addrspace(1) %q, align 4\n"
-      "  %next = add i32 %i, 1\n"
-      "  %more = icmp ult i32 %next, " +
-      std::to_string(numWords) +
-      "\n"
-      "  br i1 %more, label %copy, label %end\n"
-      "end:\n"
-      "  ret void\n}\n"
-      "declare void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3), i32)\n"
-      "declare i64 "
-      "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
-      "addrspace(3), i32)\n"
-      "declare i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta(ptr "
-      "addrspace(3), i32)\n"
-      "declare void @llvm.nvvm.cp.async.bulk.tensor.g2s.cta.tile.2d(ptr "
-      "addrspace(3), ptr addrspace(3), ptr, i32, i32, i64, i1)\n";
-  std::vector<uint16_t> result(2 * numWords);
-  if (!load(text)) {
-    ADD_FAILURE() << problem;
-    return result;
-  }
-  memory.add(tensor, sizeof(tensor));
-  memory.add(result.data(), 2 * result.size());
-  uint64_t address = reinterpret_cast<uint64_t>(result.data());
-  launch.block = {1, 1, 1};
-  launch.parameters = {&map, &address};
-  const Kernel *kernel = program->kernel("k", problem);
-  std::optional<Failure> failure = machine.run(*kernel, launch, memory);
-  EXPECT_FALSE(failure) << failure->sentence;
-  return result;
+/// Thread 1 arrives, writes and arrives again, before thread 0, which waits for
+/// the first phase, goes on.
+TEST_F(AsyncCopyTest, WhoWaitedForAPhaseKnowsNothingOfTheNext) {
+  auto wait = [](int parity) {
+    std::string number = std::to_string(parity);
+    return "  %done" + number +
+           " = call i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta.space.cta("
+           "ptr addrspace(3) @bar, i32 " +
+           number + ")\n";
+  };
+  auto text = [](const std::string &waits) {
+    return "@value = internal addrspace(3) global i32 undef, align 4\n"
+           "@bar = internal addrspace(3) global i64 undef, align 8\n" +
+           wordKernel(
+               0, 0,
+               "  %isFirst = icmp eq i32 %t, 0\n"
+               "  br i1 %isFirst, label %init, label %ready\n"
+               "init:\n"
+               "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) "
+               "@bar, i32 1)\n"
+               "  br label %ready\n"
+               "ready:\n" +
+                   std::string(kBarrier) +
+                   "  switch i32 %t, label %end [ i32 0, label %wait\n"
+                   "                              i32 1, label %arrive ]\n"
+                   "arrive:\n"
+                   "  %a = call i64 @llvm.nvvm.mbarrier.arrive.shared(ptr "
+                   "addrspace(3) @bar)\n"
+                   "  store i32 1, ptr addrspace(3) @value, align 4\n"
+                   "  %b = call i64 @llvm.nvvm.mbarrier.arrive.shared(ptr "
+                   "addrspace(3) @bar)\n"
+                   "  br label %end\n"
+                   "wait:\n" +
+                   waits +
+                   "  store i32 2, ptr addrspace(3) @value, align 4\n"
+                   "  br label %end\n"
+                   "end:\n",
+               "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+               "declare void @llvm.nvvm.mbarrier.init.shared(ptr "
+               "addrspace(3), i32)\n"
+               "declare i64 @llvm.nvvm.mbarrier.arrive.shared(ptr "
+               "addrspace(3))\n"
+               "declare i1 @llvm.nvvm.mbarrier.try.wait.parity.scope.cta."
+               "space.cta(ptr addrspace(3), i32)\n");
+  };
+  EXPECT_EQ(runWith(text(wait(0) + wait(1))), "");
+  // Threads 2 to 31 run first, then 0: it waits.
+  expectFailure(text(wait(0)),
+                "thread (0, 0, 0): race: writes shared byte 0, which "
+                "thread (1, 0, 0) writes without a barrier in "
+                "between");
 }
 
-TEST_F(TensorTest, CopiesBoxesWithEverySwizzle) {
-  for (int swizzleBytes : {0, 32, 64, 128}) {
-    int columns = swizzleBytes ? swizzleBytes / 2 : 16, rows = 16;
-    // Inside of the tensor, and over three of its edges.
-    for (auto [column, row] :
-         {std::pair(0, 0), std::pair(8, 3), std::pair(kColumns - 8, 10),
-          std::pair(-8, -2)}) {
-      std::vector<uint16_t> tile =
-          copyBox(swizzleBytes, columns, rows, column, row);
-      for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < columns; ++c) {
-          int byte = (r * columns + c) * 2;
-          // The PTX ISA draws it: 16-byte chunks change places by rows of 128
-          // bytes.
-          int chunk = byte / 16 % 8;
-          int moved = chunk ^ (byte / 128 % 8 & (swizzleBytes / 16 - 1));
-          if (!swizzleBytes)
-            moved = chunk;
-          int place = byte - chunk * 16 + moved * 16;
-          int x = column + c, y = row + r;
-          bool isInside = x >= 0 && x < kColumns && y >= 0 && y < kRows;
-          EXPECT_EQ(tile[place / 2], isInside ? 100 * y + x + 1 : 0)
-              << swizzleBytes << " " << r << " " << c;
-        }
-    }
-  }
+//===----------------------------------------------------------------------===//
+// Bulk stores
+//===----------------------------------------------------------------------===//
+
+/// Threads write 4 t to shared memory; thread 0 stores all to the outputs.
+std::string storeKernel(const std::string &fence, const std::string &wait) {
+  return "@tile = internal addrspace(3) global [32 x i32] undef, align 128\n" +
+         wordKernel(
+             0, 0,
+             "  %v = mul i32 %t, 4\n"
+             "  %p = getelementptr i32, ptr addrspace(3) @tile, i32 %t\n"
+             "  store i32 %v, ptr addrspace(3) %p, align 4\n" +
+                 fence + kBarrier +
+                 "  %isFirst = icmp eq i32 %t, 0\n"
+                 "  br i1 %isFirst, label %store, label %end\n"
+                 "store:\n"
+                 "  call void "
+                 "@llvm.nvvm.cp.async.bulk.shared.cta.to.global(ptr "
+                 "addrspace(1) %out, ptr addrspace(3) @tile, i32 128, i64 0, "
+                 "i1 "
+                 "false)\n"
+                 "  call void @llvm.nvvm.cp.async.bulk.commit.group()\n" +
+                 wait + "  br label %end\nend:\n",
+             "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
+             "declare void @llvm.nvvm.fence.proxy.async.shared_cta()\n"
+             "declare void @llvm.nvvm.cp.async.bulk.shared.cta.to.global(ptr "
+             "addrspace(1), ptr addrspace(3), i32, i64, i1)\n"
+             "declare void @llvm.nvvm.cp.async.bulk.commit.group()\n"
+             "declare void @llvm.nvvm.cp.async.bulk.wait.group.read(i32)\n");
+}
+
+TEST_F(AsyncCopyTest, BulkStoresNeedAFenceAndAWait) {
+  const std::string fence =
+      "  call void @llvm.nvvm.fence.proxy.async.shared_cta()\n";
+  const std::string wait =
+      "  call void @llvm.nvvm.cp.async.bulk.wait.group.read(i32 0)\n";
+  auto store = [&](const std::string &text) {
+    alignas(16) static int stored[32];
+    if (!load(text))
+      return problem;
+    memory.add(stored, sizeof(stored));
+    passWord(0);
+    passWord(reinterpret_cast<uint64_t>(stored));
+    launch.block = {32, 1, 1};
+    std::string sentence = run();
+    out.assign(stored, stored + 32);
+    return sentence;
+  };
+  EXPECT_EQ(store(storeKernel(fence, wait)), "");
+  for (int t = 0; t < 32; ++t)
+    EXPECT_EQ(out[t], 4 * t);
+  std::string sentence = store(storeKernel("", wait));
+  EXPECT_NE(sentence.find("wrote without fence.proxy.async in between"),
+            std::string::npos)
+      << sentence;
+  sentence = store(storeKernel(fence, ""));
+  EXPECT_NE(sentence.find("the thread ends while bulk stores read its shared "
+                          "memory"),
+            std::string::npos)
+      << sentence;
 }
 
 } // namespace

@@ -171,14 +171,16 @@ static void addStore(Context &context, const Operation &operation,
   Worker &worker = *context.worker;
   Thread &thread = Worker::threadOf(context);
   SharedMemory &shared = worker.shared;
+  uint32_t ticket = shared.nextTicket();
   if (worker.grid->checks) {
     shared.checkBounds(context, from, size, alignment, operation.name.c_str());
-    shared.beginRead(context, from, size, shared.bulkActor(), operation.name);
+    shared.beginRead(context, from, size, shared.bulkActor(), ticket,
+                     operation.name);
   }
   thread.copies.openStores.push_back([=, &shared, &thread] {
     store();
     // From here on the bytes are the thread's to write.
-    shared.finishRead(from, size, shared.bulkActor(), 0);
+    shared.finishRead(from, size, shared.bulkActor(), ticket, 0);
     if (shared.isChecked)
       shared.read(thread, from, size);
   });

@@ -56,7 +56,8 @@ FakeDriverTest::~FakeDriverTest() {
   for (const std::string &name : variables)
     unsetenv(name.c_str());
   call("cuInit", 0u);
-  call("cuDevicePrimaryCtxReset_v2", CUdevice(0));
+  while (call("cuDevicePrimaryCtxRelease_v2", CUdevice(0)) == CUDA_SUCCESS)
+    ;
   unlink(logPath.c_str());
 }
 

@@ -2,7 +2,12 @@
 
 #include "FakeDriverTest.h"
 
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
 
 using namespace heddle::emulator;
 
@@ -293,6 +298,50 @@ TEST_F(FakeDriverTest, IsTheDeviceOfTheEnvironment) {
   EXPECT_EQ(major, 8);
   EXPECT_EQ(minor, 6);
   EXPECT_EQ(version, 11040);
+}
+
+/// A process that calls a function twice and ends.
+TEST_F(FakeDriverDeathTest, CountsCalls) {
+  char path[] = "/tmp/heddle-counts-XXXXXX";
+  close(mkstemp(path));
+  EXPECT_EXIT(
+      {
+        ::setenv("HEDDLE_FAKE_CUDA_COUNT", path, 1);
+        start();
+        allocate(4);
+        allocate(4);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_NE(text.str().find("\ncuMemAlloc_v2 2\n"), std::string::npos)
+      << text.str();
+  unlink(path);
+}
+
+TEST_F(FakeDriverTest, EachThreadNeedsTheContext) {
+  CUdeviceptr pointer = 0;
+  CUresult without = CUDA_SUCCESS, with = CUDA_ERROR_UNKNOWN;
+  std::thread([&] {
+    without = call("cuMemAlloc_v2", &pointer, size_t(4));
+    call("cuCtxSetCurrent", context);
+    with = call("cuMemAlloc_v2", &pointer, size_t(4));
+  }).join();
+  EXPECT_EQ(without, CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(with, CUDA_SUCCESS);
+}
+
+TEST_F(FakeDriverTest, TheContextGoesWithItsLastUser) {
+  CUdeviceptr pointer = allocate(4);
+  ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, CUdevice(0)),
+            CUDA_SUCCESS);
+  EXPECT_EQ(call("cuDevicePrimaryCtxRelease_v2", CUdevice(0)), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuMemFree_v2", pointer), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuDevicePrimaryCtxRelease_v2", CUdevice(0)), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuMemAlloc_v2", &pointer, size_t(4)),
+            CUDA_ERROR_INVALID_CONTEXT);
 }
 
 /// Loads an image as it is; the text of the log.

@@ -241,16 +241,16 @@ void HostCodeMaker::lowerCalls(Function &function) {
   Type *i64 = builder.getInt64Ty();
   operandWords = builder.CreateAlloca(i64, builder.getInt32(1));
   resultWords = builder.CreateAlloca(i64, builder.getInt32(1));
-  // Handlers may write a second result that the caller does not ask for.
-  numOperandWords = 1;
-  numResultWords = 2;
+  // Handlers may read an operand or write a result that the call has not.
+  numOperandWords = numResultWords = 2;
   SmallVector<CallInst *, 64> calls;
   for (Instruction &instruction : instructions(function))
     if (auto *call = dyn_cast<CallInst>(&instruction))
-      if (isa<InlineAsm>(call->getCalledOperand()) || !nvptxName(*call).empty())
+      if (isa<InlineAsm>(call->getCalledOperand()) || isTrap(*call) ||
+          !nvptxName(*call).empty())
         calls.push_back(call);
   for (CallInst *call : calls) {
-    if (!isa<InlineAsm>(call->getCalledOperand()) &&
+    if (!isa<InlineAsm>(call->getCalledOperand()) && !isTrap(*call) &&
         (lowerSpecialRegister(*call) || expandScalarIntrinsic(*call)))
       continue;
     std::string problem;
@@ -315,6 +315,7 @@ void HostCodeMaker::run(const DataLayout &layout) {
       bodies.push_back(&function);
   for (Function *body : bodies) {
     lowerCalls(*body);
+    replaceArithmetic(*body);
     if (options.checksAccesses)
       checkAccesses(*body, code.numAccesses);
     translateSharedAddresses(*body);

@@ -88,6 +88,8 @@ void makeHostCode(llvm::Module &module, const llvm::DataLayout &layout,
 /// The name of an NVPTX intrinsic behind `llvm.nvvm.`; empty if it is none.
 llvm::StringRef nvptxName(const llvm::CallInst &call);
 bool isKernel(const llvm::Function &function);
+/// A call that ends the grid.
+bool isTrap(const llvm::CallInst &call);
 /// A register that is read from the Context.
 bool isSpecialRegister(llvm::StringRef name);
 /// The operation of any other intrinsic or assembly; null with a sentence.
@@ -104,6 +106,10 @@ void translateSharedAddresses(llvm::Function &function);
 bool expandScalarIntrinsic(llvm::CallInst &call);
 /// The same question without an answer in code.
 bool isScalarIntrinsic(llvm::StringRef name);
+
+/// Gives arithmetic of a function what it has on a GPU: a conversion to
+/// integers saturates, a division by zero is told and does not end the process.
+void replaceArithmetic(llvm::Function &function);
 
 /// Puts a check before every access to memory of a function whose first
 /// parameter is the Context.

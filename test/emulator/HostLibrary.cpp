@@ -46,23 +46,48 @@ heddle::emulator::hostLibrary(const orc::LLJIT &jit) {
   using Double2 = double (*)(double, double);
 #define UNARY(NAME)                                                            \
   add(#NAME "f", static_cast<Float1>(::NAME##f));                              \
-  add(#NAME, static_cast<Double1>(::NAME));
+  add(#NAME, static_cast<Double1>(::NAME))
 #define BINARY(NAME)                                                           \
   add(#NAME "f", static_cast<Float2>(::NAME##f));                              \
-  add(#NAME, static_cast<Double2>(::NAME));
-  UNARY(exp)
-  UNARY(exp2)
-  UNARY(expm1)
-  UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p) UNARY(sin) UNARY(cos) UNARY(
-      tan) UNARY(tanh) UNARY(sinh) UNARY(cosh) UNARY(asin) UNARY(acos)
-      UNARY(atan) UNARY(erf) UNARY(erfc) UNARY(sqrt) UNARY(cbrt) UNARY(floor)
-          UNARY(ceil) UNARY(trunc) UNARY(rint) UNARY(nearbyint) UNARY(round)
-              UNARY(roundeven) UNARY(fabs) BINARY(pow) BINARY(atan2) BINARY(
-                  fmod) BINARY(fmin) BINARY(fmax) BINARY(fdim) BINARY(copysign)
+  add(#NAME, static_cast<Double2>(::NAME))
+  UNARY(exp);
+  UNARY(exp2);
+  UNARY(expm1);
+  UNARY(log);
+  UNARY(log2);
+  UNARY(log10);
+  UNARY(log1p);
+  UNARY(sin);
+  UNARY(cos);
+  UNARY(tan);
+  UNARY(tanh);
+  UNARY(sinh);
+  UNARY(cosh);
+  UNARY(asin);
+  UNARY(acos);
+  UNARY(atan);
+  UNARY(erf);
+  UNARY(erfc);
+  UNARY(sqrt);
+  UNARY(cbrt);
+  UNARY(floor);
+  UNARY(ceil);
+  UNARY(trunc);
+  UNARY(rint);
+  UNARY(nearbyint);
+  UNARY(round);
+  UNARY(roundeven);
+  UNARY(fabs);
+  BINARY(pow);
+  BINARY(atan2);
+  BINARY(fmod);
+  BINARY(fmin);
+  BINARY(fmax);
+  BINARY(fdim);
+  BINARY(copysign);
 #undef UNARY
 #undef BINARY
-                  add("fmaf",
-                      static_cast<float (*)(float, float, float)>(::fmaf));
+  add("fmaf", static_cast<float (*)(float, float, float)>(::fmaf));
   add("fma", static_cast<double (*)(double, double, double)>(::fma));
   add("ldexpf", static_cast<float (*)(float, int)>(::ldexpf));
   add("ldexp", static_cast<double (*)(double, int)>(::ldexp));

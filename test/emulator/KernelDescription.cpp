@@ -27,12 +27,18 @@ StringRef heddle::emulator::nvptxName(const CallInst &call) {
   return name.consume_front("llvm.nvvm.") ? name : StringRef();
 }
 
+bool heddle::emulator::isTrap(const CallInst &call) {
+  const Function *callee = call.getCalledFunction();
+  return callee && (callee->getIntrinsicID() == Intrinsic::trap ||
+                    callee->getName() == "__assertfail");
+}
+
 std::unique_ptr<Operation>
 heddle::emulator::makeOperation(const CallInst &call, std::string &problem) {
   if (auto *assembly = dyn_cast<InlineAsm>(call.getCalledOperand()))
     return makeAssembly(assembly->getAsmString(),
                         assembly->getConstraintString(), problem);
-  StringRef name = nvptxName(call);
+  StringRef name = isTrap(call) ? "trap" : nvptxName(call);
   std::unique_ptr<Operation> operation = makeIntrinsic(name);
   if (!operation)
     problem = ("unknown intrinsic 'llvm.nvvm." + name + "'").str();
@@ -66,9 +72,10 @@ static bool describeCall(CallInst &call, bool &waits, std::string &problem) {
       return false;
     }
     StringRef name = nvptxName(call);
+    if (isTrap(call))
+      return true;
     if (name.empty()) {
-      if (callee->isDeclaration() && !callee->isIntrinsic() &&
-          callee->getName() != "__assertfail") {
+      if (callee->isDeclaration() && !callee->isIntrinsic()) {
         problem = ("unknown function '" + callee->getName() + "'").str();
         return false;
       }
@@ -107,14 +114,44 @@ static bool findWaits(Module &module, DenseMap<Function *, bool> &waits,
   return true;
 }
 
-static uint64_t localBytes(const Function &function) {
+/// Bytes of the variables of a function and of those that it calls, at most.
+/// False with what a GPU's stack cannot be.
+static bool measureLocals(Function &function,
+                          DenseMap<Function *, uint64_t> &known,
+                          SmallPtrSetImpl<Function *> &callers, uint64_t &bytes,
+                          std::string &problem) {
+  if (auto found = known.find(&function); found != known.end()) {
+    bytes = found->second;
+    return true;
+  }
+  if (!callers.insert(&function).second) {
+    problem = ("recursion in '" + function.getName() + "'").str();
+    return false;
+  }
   const DataLayout &layout = function.getParent()->getDataLayout();
-  uint64_t bytes = 0;
-  for (const Instruction &instruction : instructions(function))
-    if (auto *variable = dyn_cast<AllocaInst>(&instruction))
-      if (auto size = variable->getAllocationSize(layout))
-        bytes += size->getFixedValue();
-  return bytes;
+  uint64_t own = 0, deepest = 0;
+  for (Instruction &instruction : instructions(function)) {
+    if (auto *variable = dyn_cast<AllocaInst>(&instruction)) {
+      auto size = variable->getAllocationSize(layout);
+      if (!size) {
+        problem = ("a variable of a size that is not constant in '" +
+                   function.getName() + "'")
+                      .str();
+        return false;
+      }
+      own += size->getFixedValue();
+    }
+    auto *call = dyn_cast<CallInst>(&instruction);
+    Function *callee = call ? call->getCalledFunction() : nullptr;
+    uint64_t below = 0;
+    if (callee && !callee->isDeclaration() &&
+        !measureLocals(*callee, known, callers, below, problem))
+      return false;
+    deepest = std::max(deepest, below);
+  }
+  callers.erase(&function);
+  bytes = known[&function] = own + deepest;
+  return true;
 }
 
 static std::vector<Parameter> describeParameters(const Function &kernel) {
@@ -141,9 +178,7 @@ bool heddle::emulator::describeKernels(Module &module, HostCode &code,
   DenseMap<Function *, bool> waits;
   if (!findWaits(module, waits, problem))
     return false;
-  uint64_t allLocalBytes = 0;
-  for (const Function &function : module)
-    allLocalBytes += localBytes(function);
+  DenseMap<Function *, uint64_t> known;
   for (Function &function : module) {
     if (function.isDeclaration() || !isKernel(function))
       continue;
@@ -151,7 +186,9 @@ bool heddle::emulator::describeKernels(Module &module, HostCode &code,
     kernel.name = function.getName().str();
     kernel.parameters = describeParameters(function);
     kernel.waits = waits[&function];
-    kernel.localBytes = allLocalBytes;
+    SmallPtrSet<Function *, 8> callers;
+    if (!measureLocals(function, known, callers, kernel.localBytes, problem))
+      return false;
     StringRef limit =
         function.getFnAttribute("nvvm.maxntid").getValueAsString();
     if (!limit.empty()) {

@@ -12,6 +12,7 @@ using namespace heddle::emulator;
 /// What a block may have of shared memory, and a thread of its own memory.
 static constexpr uint32_t kMaxSharedBytes = 227 << 10;
 static constexpr uint64_t kMaxLocalBytes = 512 << 10;
+static constexpr uint64_t kThreadsPerHelper = 4096;
 
 static unsigned hostThreads() {
   const char *value = std::getenv("HEDDLE_EMULATOR_THREADS");
@@ -59,7 +60,12 @@ std::optional<Failure> Machine::run(const Kernel &kernel, const Launch &launch,
   grid.checks = checksAreOn();
   uint64_t numBlocks =
       uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
-  size_t used = std::min<uint64_t>(workers.size(), numBlocks);
+  // A thread of the host costs more than a small grid.
+  uint64_t numThreads =
+      numBlocks * launch.block[0] * launch.block[1] * launch.block[2];
+  size_t used = numThreads < kThreadsPerHelper
+                    ? std::min<uint64_t>(1, numBlocks)
+                    : std::min<uint64_t>(workers.size(), numBlocks);
   std::vector<std::thread> helpers;
   for (size_t i = 1; i < used; ++i)
     helpers.emplace_back([&, i] { workers[i]->run(grid); });

@@ -8,6 +8,7 @@
 
 #include "Operations.h"
 #include "Parts.h"
+#include "RuntimeCalls.h"
 
 #include <map>
 
@@ -15,6 +16,11 @@ using namespace heddle::emulator;
 
 void heddle::emulator::doNothing(Context &, const Operation &, const uint64_t *,
                                  uint64_t *) {}
+
+void heddle::emulator::endAtTrap(Context &context, const Operation &,
+                                 const uint64_t *, uint64_t *) {
+  fail(context, kIllegalInstruction, "a trap, or an assertion that failed");
+}
 
 namespace {
 using Details = std::array<int, 6>;
@@ -195,6 +201,8 @@ heddle::emulator::makeIntrinsic(std::string_view name) {
       operation->name = name;
       return operation;
     }
+  if (name == "trap")
+    return make(name, endAtTrap, false);
   if (name == "wgmma.fence.sync.aligned")
     return make(name, fenceProducts, true);
   if (name == "wgmma.commit_group.sync.aligned")
@@ -203,6 +211,8 @@ heddle::emulator::makeIntrinsic(std::string_view name) {
     return make(name, waitForProducts, true);
   if (parts.startsWith("fence.proxy.async"))
     return make(name, fenceAsyncProxy, false);
+  if (parts.startsWith("fence.mbarrier_init"))
+    return make(name, fenceBarrierInit, false);
   if (parts[0] == "fence")
     return make(name, doNothing, false);
   return nullptr;

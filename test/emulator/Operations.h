@@ -68,6 +68,7 @@ HANDLER(copyTensorToGlobal)
 HANDLER(commitBulkStores)
 HANDLER(waitForBulkStores)
 HANDLER(fenceAsyncProxy)
+HANDLER(fenceBarrierInit)
 // wgmma.
 HANDLER(multiplyWarpgroup)
 HANDLER(fenceProducts)
@@ -76,6 +77,7 @@ HANDLER(waitForProducts)
 HANDLER(passRegisters)
 // The rest.
 HANDLER(doNothing)
+HANDLER(endAtTrap)
 
 #undef HANDLER
 

@@ -3,6 +3,8 @@
 #include "KernelTest.h"
 
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 
 using namespace heddle::emulator;
 
@@ -190,6 +192,97 @@ TEST_F(PlainKernelTest, ComputesApproximations) {
   // A subnormal is a zero with .ftz, and itself without.
   EXPECT_EQ(compute("sqrt.approx.ftz.f", 1e-40f), 0.0f);
   EXPECT_NE(compute("sqrt.approx.f", 1e-40f), 0.0f);
+}
+
+/// A kernel that stores one i32 of its first.
+std::string integer(const std::string &body) {
+  return "define ptx_kernel void @k(ptr addrspace(1) %values) {\n"
+         "  %x = load i32, ptr addrspace(1) %values, align 4\n" +
+         body +
+         "  store i32 %y, ptr addrspace(1) %values, align 4\n"
+         "  ret void\n}\n";
+}
+
+TEST_F(PlainKernelTest, DivisionsByZeroAreTold) {
+  for (std::string operation : {"sdiv", "urem"}) {
+    std::string text = integer("  %y = " + operation + " i32 100, %x\n");
+    std::vector<int> values = {7};
+    EXPECT_EQ(run(text, values), "");
+    EXPECT_EQ(values[0], operation == "sdiv" ? 14 : 2);
+    values = {0};
+    EXPECT_EQ(run(text, values),
+              "kernel 'k', block (0, 0, 0), thread (0, 0, 0): an integer is "
+              "divided by zero, or overflows");
+  }
+}
+
+TEST_F(PlainKernelTest, ConversionsSaturate) {
+  std::string text = integer("  %f = bitcast i32 %x to float\n"
+                             "  %y = fptosi float %f to i32\n");
+  for (auto [from, to] :
+       {std::pair(1e20f, INT32_MAX), std::pair(-7.9f, -7), std::pair(NAN, 0)}) {
+    std::vector<float> values = {from};
+    EXPECT_EQ(run(text, values), "");
+    int32_t result;
+    std::memcpy(&result, values.data(), sizeof(result));
+    EXPECT_EQ(result, to);
+  }
+}
+
+TEST_F(PlainKernelTest, TrapsAreTold) {
+  std::vector<int> values = {1};
+  EXPECT_EQ(run(integer("  %y = add i32 %x, 1\n"
+                        "  call void @llvm.trap()\n") +
+                    "declare void @llvm.trap()\n",
+                values),
+            "kernel 'k', block (0, 0, 0), thread (0, 0, 0): a trap, or an "
+            "assertion that failed");
+}
+
+TEST_F(PlainKernelTest, LocalMemoryHasALimit) {
+  auto text = [](int count) {
+    return integer("  %local = alloca [" + std::to_string(count) +
+                   " x i32], align 4\n"
+                   "  %p = getelementptr i32, ptr %local, i32 %x\n"
+                   "  store i32 5, ptr %p, align 4\n"
+                   "  %y = load i32, ptr %p, align 4\n");
+  };
+  std::vector<int> values = {130000};
+  EXPECT_EQ(run(text(131072), values), "");
+  EXPECT_EQ(values[0], 5);
+  EXPECT_EQ(run(text(131073), values),
+            "kernel 'k': 524292 bytes of a thread's own memory, the limit is "
+            "524288");
+}
+
+TEST_F(PlainKernelTest, CallsFunctionsButNotThemselves) {
+  auto text = [](const std::string &callee) {
+    return integer("  %y = call i32 @twice(i32 %x)\n") +
+           "define internal i32 @twice(i32 %x) noinline {\n"
+           "  %y = call i32 @" +
+           callee +
+           "(i32 %x)\n  %z = add i32 %y, %y\n  ret i32 %z\n}\n"
+           "define internal i32 @same(i32 %x) noinline {\n  ret i32 %x\n}\n";
+  };
+  std::vector<int> values = {21};
+  EXPECT_EQ(run(text("same"), values), "");
+  EXPECT_EQ(values[0], 42);
+  EXPECT_EQ(run(text("twice"), values), "recursion in 'twice'");
+}
+
+/// Without checks the same code runs.
+TEST_F(PlainKernelTest, ChecksMayBeOff) {
+  setenv("HEDDLE_EMULATOR_CHECKS", "none", 1);
+  std::vector<float> values(8, 1.0f);
+  ASSERT_TRUE(load(kScale)) << problem;
+  memory.add(values.data(), 16);
+  passWord(reinterpret_cast<uint64_t>(values.data()));
+  pass(8);
+  pass(3.0f);
+  launch.block = {8, 1, 1};
+  EXPECT_EQ(run(), "");
+  unsetenv("HEDDLE_EMULATOR_CHECKS");
+  EXPECT_EQ(values, std::vector<float>(8, 3.0f));
 }
 
 } // namespace

@@ -45,6 +45,9 @@ enum FailureCode {
 void checkAccess(Context *context, uint64_t address, uint64_t size,
                  uint32_t alignment, uint32_t flags, KnownRange *range);
 
+/// Ends the grid at a division that has no result.
+void failAtDivision(Context *context);
+
 /// Ends the grid: `sentence` follows "kernel 'k', block (0, 0, 0), thread
 /// (0, 0, 0): ". Does not return, and destroys nothing of the caller.
 [[noreturn]] void fail(Context &context, FailureCode code,

@@ -61,7 +61,6 @@ enum class Kind {
   SadSigned,
   SadUnsigned,
   Identity,
-  Exit,
 };
 
 /// What the parts of a name say.
@@ -106,8 +105,6 @@ static std::optional<Scalar> classify(StringRef name) {
       name.starts_with("cp.async.bulk.prefetch") ||
       name.starts_with("cp.async.bulk.tensor.prefetch"))
     return is(Kind::Nothing);
-  if (head == "exit")
-    return std::nullopt;
   if (head == "ex2")
     return is(Kind::Exp2);
   if (head == "lg2")
@@ -323,7 +320,6 @@ static Value *expand(IRBuilder<> &builder, const CallInst &call,
   auto one = [&] { return ConstantFP::get(type, 1.0); };
   switch (scalar.kind) {
   case Kind::Nothing:
-  case Kind::Exit:
     return nullptr;
   case Kind::Exp2:
     return unary(Intrinsic::exp2);

@@ -41,6 +41,7 @@ void SharedMemory::clear() {
     return;
   std::memset(at(first), 0xff, bytes);
   std::memset(states.data(), kUnwritten, bytes);
+  lastTicket = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,20 +112,20 @@ void SharedMemory::checkBounds(Context &context, uint64_t address,
                 static_cast<unsigned long long>(address)));
 }
 
-/// Two are kept: an earlier one is replaced, then one of the same warp.
+/// Three are kept: an earlier one is replaced, then one of the same warp.
 void SharedMemory::addReader(Byte &byte, const Clock &clock, uint32_t actor,
                              uint32_t time) const {
-  for (unsigned i = 0; i < 2; ++i)
+  for (unsigned i = 0; i < kReaders; ++i)
     if (byte.readers[i] == actor ||
-        (byte.readTimes[i] != kUnfinished &&
+        (byte.readTimes[i] < kUnfinished &&
          (!byte.readTimes[i] ||
           clock.hasSeen(byte.readers[i], byte.readTimes[i])))) {
       byte.readers[i] = actor;
       byte.readTimes[i] = time;
       return;
     }
-  for (unsigned i = 0; i < 2; ++i)
-    if (byte.readTimes[i] != kUnfinished &&
+  for (unsigned i = 0; i < kReaders; ++i)
+    if (byte.readTimes[i] < kUnfinished &&
         warpOf(byte.readers[i]) == warpOf(actor)) {
       byte.readers[i] = actor;
       byte.readTimes[i] = time;
@@ -166,15 +167,15 @@ void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
       if (byte.writer != actor && !areBothAtomic &&
           !thread.clock.hasSeen(byte.writer, byte.writeTime))
         failAtRace(context, first + i, "writes", "writes", byte.writer);
-      for (unsigned k = 0; k < 2; ++k)
+      for (unsigned k = 0; k < kReaders; ++k)
         if (byte.readTimes[k] && byte.readers[k] != actor &&
             !thread.clock.hasSeen(byte.readers[k], byte.readTimes[k]))
           failAtRace(context, first + i, "writes",
-                     byte.readTimes[k] == kUnfinished ? "is reading" : "reads",
+                     byte.readTimes[k] >= kUnfinished ? "is reading" : "reads",
                      byte.readers[k]);
     }
     states[i] = isAtomic ? kWrittenAtomically : kWritten;
-    byte = {thread.clock.now(), {0, 0}, static_cast<uint16_t>(actor), {0, 0}};
+    byte = {thread.clock.now(), {}, static_cast<uint16_t>(actor), {}};
   }
 }
 
@@ -196,7 +197,7 @@ void SharedMemory::finishCopy(uint64_t address, uint64_t size, uint32_t actor,
     return;
   for (uint64_t i = address - first, end = i + size; i < end; ++i) {
     states[i] = kWritten;
-    past[i] = {time, {0, 0}, static_cast<uint16_t>(actor), {0, 0}};
+    past[i] = {time, {}, static_cast<uint16_t>(actor), {}};
   }
 }
 
@@ -212,7 +213,8 @@ bool SharedMemory::isFenced(const Thread &reader, const Byte &byte) const {
 }
 
 void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
-                             uint32_t actor, const std::string &what) {
+                             uint32_t actor, uint32_t ticket,
+                             const std::string &what) {
   if (!isChecked)
     return;
   const std::string reads = what + " reads";
@@ -231,17 +233,17 @@ void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
                   "fence.proxy.async in between",
                   reads.c_str(), static_cast<unsigned long long>(i),
                   describeActor(context, byte.writer).c_str()));
-    addReader(byte, thread.clock, actor, kUnfinished);
+    addReader(byte, thread.clock, actor, ticket);
   }
 }
 
 void SharedMemory::finishRead(uint64_t address, uint64_t size, uint32_t actor,
-                              uint32_t time) {
+                              uint32_t ticket, uint32_t time) {
   if (!isChecked)
     return;
   for (uint64_t i = address - first, end = i + size; i < end; ++i)
-    for (unsigned k = 0; k < 2; ++k)
-      if (past[i].readers[k] == actor && past[i].readTimes[k] == kUnfinished)
+    for (unsigned k = 0; k < kReaders; ++k)
+      if (past[i].readers[k] == actor && past[i].readTimes[k] == ticket)
         past[i].readTimes[k] = time;
 }
 

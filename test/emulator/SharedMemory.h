@@ -1,7 +1,7 @@
 //===- SharedMemory.h - A block's shared memory, and its past ---*- C++ -*-===//
 //
 // For each byte: whether it was written or a copy to it is under way, who wrote
-// it last, and when; and two of its last readers, of different warps where
+// it last, and when; and three of its last readers, of different warps where
 // there are such. An access that another thread's does not come before or
 // after, in the order that barriers make, is a race if one of the two writes.
 //
@@ -70,11 +70,12 @@ public:
   void finishCopy(uint64_t address, uint64_t size, uint32_t actor,
                   uint32_t time);
   /// An actor other than the thread reads these bytes from now on, and until
-  /// finishRead().
+  /// finishRead() with the same ticket.
+  uint32_t nextTicket() { return kUnfinished | ++lastTicket; }
   void beginRead(Context &context, uint64_t address, uint64_t size,
-                 uint32_t actor, const std::string &what);
+                 uint32_t actor, uint32_t ticket, const std::string &what);
   void finishRead(uint64_t address, uint64_t size, uint32_t actor,
-                  uint32_t time);
+                  uint32_t ticket, uint32_t time);
 
   /// The bytes of an mbarrier, which are nothing else until endBarrier().
   void beginBarrier(Context &context, uint64_t address);
@@ -93,13 +94,15 @@ private:
     kBeingCopied,
     kBarrier
   };
+  static constexpr unsigned kReaders = 3;
   struct Byte {
     uint32_t writeTime;
-    uint32_t readTimes[2];
+    uint32_t readTimes[kReaders];
     uint16_t writer;
-    uint16_t readers[2];
+    uint16_t readers[kReaders];
   };
-  static constexpr uint32_t kUnfinished = ~0u;
+  /// Times from here on are tickets of reads that have not ended.
+  static constexpr uint32_t kUnfinished = 1u << 31;
   static constexpr uint64_t kMappingBytes = 256 << 10;
 
   bool isFenced(const Thread &reader, const Byte &byte) const;
@@ -120,6 +123,7 @@ private:
   uint64_t first = 0;
   uint32_t bytes = 0;
   unsigned numThreads = 0;
+  uint32_t lastTicket = 0;
   std::vector<State> states;
   std::vector<Byte> past;
 };

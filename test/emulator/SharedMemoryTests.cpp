@@ -7,6 +7,7 @@
 #include "KernelTest.h"
 #include "WarpKernels.h"
 
+#include <cstdlib>
 #include <numeric>
 
 using namespace heddle::emulator;
@@ -213,6 +214,27 @@ TEST_F(SharedMemoryTest, NamedBarriersCountArrivals) {
   expectFailure(forFirstWarp(call("sync", 1, 60), ""), "a multiple of 32");
 }
 
+TEST_F(SharedMemoryTest, BarriersReducePredicates) {
+  // 21 of 64 threads say yes.
+  auto reduce = [](const std::string &kind, const std::string &type) {
+    std::string name = "@llvm.nvvm.barrier.cta.red." + kind + ".aligned.all";
+    return wordKernel(1, 1,
+                      "  %m = urem i32 %i0, 3\n"
+                      "  %p = icmp eq i32 %m, 2\n"
+                      "  %r = call " +
+                          type + " " + name + "(i32 0, i1 %p)\n" +
+                          (type == "i1" ? "  %o0 = zext i1 %r to i32\n"
+                                        : "  %o0 = add i32 %r, 0\n"),
+                      "declare " + type + " " + name + "(i32, i1)\n");
+  };
+  for (auto [kind, type, expected] :
+       {std::tuple("popc", "i32", 21), std::tuple("and", "i1", 0),
+        std::tuple("or", "i1", 1)}) {
+    EXPECT_EQ(runWith(reduce(kind, type)), "");
+    EXPECT_EQ(out, std::vector<int>(64, expected)) << kind;
+  }
+}
+
 TEST_F(SharedMemoryTest, FailsWhereAWarpParts) {
   const std::string other = "  call void @llvm.nvvm.bar.warp.sync(i32 1)\n";
   std::string text =
@@ -227,6 +249,29 @@ TEST_F(SharedMemoryTest, FailsWhereAWarpParts) {
             "kernel 'k', block (0, 0, 0): deadlock: threads 1 to 63 have "
             "ended; threads 0 wait at bar.warp.sync (mask 0xffffffff, 0x1 are "
             "there)");
+}
+
+/// Blocks on several threads of the host have shared memory of their own.
+TEST_F(SharedMemoryTest, BlocksRunOnSeveralThreadsOfTheHost) {
+  setenv("HEDDLE_EMULATOR_THREADS", "3", 1);
+  Machine threads;
+  unsetenv("HEDDLE_EMULATOR_THREADS");
+  in.resize(64);
+  out.assign(64, -1);
+  std::iota(in.begin(), in.end(), 100);
+  ASSERT_TRUE(load(exchange(kBarrier))) << problem;
+  memory.add(in.data(), 256);
+  memory.add(out.data(), 256);
+  uint64_t words[] = {reinterpret_cast<uint64_t>(in.data()),
+                      reinterpret_cast<uint64_t>(out.data())};
+  launch.parameters = {&words[0], &words[1]};
+  launch.grid = {300, 1, 1};
+  launch.block = {64, 1, 1};
+  std::optional<Failure> failure =
+      threads.run(*program->kernel("k", problem), launch, memory);
+  EXPECT_FALSE(failure) << failure->sentence;
+  for (int t = 0; t < 64; ++t)
+    EXPECT_EQ(out[t], 100 + (t ^ 33));
 }
 
 /// Dynamic shared memory is where the module's own ends.

@@ -12,7 +12,7 @@ void CopyGroups::clear() {
   committed.clear();
   openStores.clear();
   committedStores.clear();
-  proxyFenceTime = 0;
+  proxyFenceTime = barrierFenceTime = 0;
   proxyFenceSeen.reset();
 }
 

@@ -40,6 +40,8 @@ TransactionBarriers::init(Context &context, uint64_t address, uint32_t count) {
   barrier = TransactionBarrier();
   barrier.offset = address - worker.shared.base();
   barrier.expected = barrier.pending = count;
+  barrier.initThread = context.linearThread;
+  barrier.initTime = Worker::threadOf(context).clock.now();
   return barrier;
 }
 
@@ -89,6 +91,7 @@ void TransactionBarriers::complete(Worker &worker, TransactionBarrier &barrier,
                                    bool isClaimed) {
   join(barrier.completed, barrier.clocks.times);
   if (isClaimed) {
+    finish(worker, barrier, barrier.unclaimed);
     finish(worker, barrier, barrier.copies);
   } else {
     for (BulkCopy &copy : barrier.copies)
@@ -99,8 +102,12 @@ void TransactionBarriers::complete(Worker &worker, TransactionBarrier &barrier,
   worker.noteProgress();
   barrier.pending = barrier.expected;
   barrier.bytes = 0;
-  for (Thread *thread : barrier.waiting)
+  // Now, and not when they run: other phases may have ended by then.
+  for (Thread *thread : barrier.waiting) {
+    if (worker.shared.isChecked)
+      thread->clock.acquireMore(barrier.completed);
     worker.wake(*thread);
+  }
   barrier.waiting.clear();
 }
 
@@ -138,31 +145,41 @@ uint64_t TransactionBarriers::arrive(Context &context, uint64_t address,
 void TransactionBarriers::add(Context &context, uint64_t address,
                               BulkCopy copy) {
   TransactionBarrier &barrier = find(context, address);
+  Worker &worker = *context.worker;
+  const CopyGroups &fences = worker.threads[barrier.initThread]->copies;
+  bool isFenced = std::max(fences.barrierFenceTime, fences.proxyFenceTime) >=
+                  barrier.initTime;
+  if (worker.shared.isChecked && copy.bytes && !isFenced)
+    fail(context, kLaunchFailed,
+         "a bulk copy counts at " + barrier.describe() + ", behind which " +
+             describeThread(*worker.threads[barrier.initThread]) +
+             " made no fence.mbarrier_init or fence.proxy.async");
   barrier.copies.push_back(std::move(copy));
-  tryComplete(*context.worker, barrier);
+  tryComplete(worker, barrier);
 }
 
 bool TransactionBarriers::wait(Context &context, uint64_t address,
                                bool isParity, uint64_t phase, bool waits) {
   Worker &worker = *context.worker;
   Thread &thread = Worker::threadOf(context);
-  TransactionBarrier *barrier = &find(context, address);
+  TransactionBarrier &barrier = find(context, address);
   auto isOver = [&] {
-    return isParity ? (barrier->phase & 1) != (phase & 1)
-                    : barrier->phase > phase;
+    return isParity ? (barrier.phase & 1) != (phase & 1)
+                    : barrier.phase > phase;
   };
-  if (!isOver() && isDone(*barrier))
-    complete(worker, *barrier, /*isClaimed=*/true);
-  while (!isOver()) {
-    if (!waits)
-      return false;
-    barrier->waiting.push_back(&thread);
-    worker.wait(thread, *barrier);
-    barrier = &find(context, address);
+  if (!isOver() && isDone(barrier))
+    complete(worker, barrier, /*isClaimed=*/true);
+  if (!isOver()) {
+    // Whoever ends the phase wakes the thread.
+    if (waits) {
+      barrier.waiting.push_back(&thread);
+      worker.wait(thread, barrier);
+    }
+    return waits;
   }
-  finish(worker, *barrier, barrier->unclaimed);
+  finish(worker, barrier, barrier.unclaimed);
   if (worker.shared.isChecked)
-    thread.clock.acquireMore(barrier->completed);
+    thread.clock.acquireMore(barrier.completed);
   return true;
 }
 
@@ -176,6 +193,14 @@ void heddle::emulator::initBarrier(Context &context, const Operation &,
   context.worker->transactions.init(context,
                                     context.worker->shared.address(operands[0]),
                                     static_cast<uint32_t>(operands[1]));
+}
+
+/// The mbarriers that the thread initialised can be used by bulk copies.
+void heddle::emulator::fenceBarrierInit(Context &context, const Operation &,
+                                        const uint64_t *, uint64_t *) {
+  Thread &thread = Worker::threadOf(context);
+  thread.copies.barrierFenceTime = thread.clock.now();
+  thread.clock.advance();
 }
 
 void heddle::emulator::invalidateBarrier(Context &context, const Operation &,

@@ -236,10 +236,10 @@ static void finish(Worker &worker, Product &product) {
   product.isDone = true;
   product.previous.reset();
   SharedMemory &shared = worker.shared;
-  uint32_t time = worker.warpgroups.nextTime(product.warpgroup);
+  product.doneTime = worker.warpgroups.nextTime(product.warpgroup);
   uint32_t actor = shared.productActor(product.warpgroup);
   forEachChunk(product, [&](uint64_t address) {
-    shared.finishRead(address, 16, actor, time);
+    shared.finishRead(address, 16, actor, product.ticket, product.doneTime);
   });
 }
 
@@ -268,9 +268,11 @@ static void begin(Thread &thread, Product &product, const uint64_t *settings,
   if (!worker.grid->checks)
     return;
   uint32_t actor = shared.productActor(product.warpgroup);
+  product.ticket = shared.nextTicket();
   forEachChunk(product, [&](uint64_t address) {
     shared.checkBounds(thread, address, 16, 16, operation.name.c_str());
-    shared.beginRead(thread, address, 16, actor, operation.name);
+    shared.beginRead(thread, address, 16, actor, product.ticket,
+                     operation.name);
   });
 }
 
@@ -352,6 +354,7 @@ void heddle::emulator::waitForProducts(Context &context,
     std::vector<std::shared_ptr<Product>> group =
         std::move(products.committed.front());
     products.committed.pop_front();
+    uint32_t doneTime = 0;
     for (std::shared_ptr<Product> &product : group) {
       while (product->numGiven < kThreads) {
         product->waiting.push_back(&thread);
@@ -359,12 +362,14 @@ void heddle::emulator::waitForProducts(Context &context,
       }
       if (!product->isDone)
         finish(worker, *product);
+      doneTime = product->doneTime;
       products.finished.push_back(std::move(product));
     }
-    if (worker.shared.isChecked) {
+    // Others of the warpgroup may be further: what they know is not known here.
+    if (worker.shared.isChecked && doneTime) {
       unsigned warpgroup = thread.linearThread / kThreads;
       Times times(worker.shared.productActor(warpgroup) + 1);
-      times.back() = worker.warpgroups.nextTime(warpgroup);
+      times.back() = doneTime;
       thread.clock.acquireMore(times);
     }
   }

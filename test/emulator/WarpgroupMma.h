@@ -38,6 +38,10 @@ struct Product : Waitable {
   std::vector<uint32_t> fragments, sums;
   unsigned numGiven = 0;
   bool isDone = false;
+  /// When it had read shared memory, in the time of its warpgroup's products.
+  uint32_t doneTime = 0;
+  /// Of its reads until then.
+  uint32_t ticket = 0;
   std::vector<Thread *> waiting;
 };
 

@@ -31,7 +31,7 @@ struct Case {
 /// How a kernel differs from one that is right.
 struct Bugs {
   bool hasFence = true, hasWait = true, hasCommit = true;
-  std::string beforeWait, behindWait;
+  std::string betweenProducts, beforeWait, behindWait;
 };
 
 uint32_t encode(const Case &form, double value) {
@@ -196,6 +196,7 @@ std::string WarpgroupTest::kernel(const Case &form, const SharedMatrix &a,
       "ask:\n"
       "  call void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3) @full, i32 "
       "1)\n"
+      "  call void @llvm.nvvm.fence.mbarrier_init.release.cluster()\n"
       "  %x = call i64 "
       "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
       "addrspace(3) @full, i32 " +
@@ -231,7 +232,8 @@ std::string WarpgroupTest::kernel(const Case &form, const SharedMatrix &a,
   if (bugs.hasFence)
     text += "  call void @llvm.nvvm.wgmma.fence.sync.aligned()\n";
   zeros.resize(zeros.size() - 2);
-  text += product("p", zeros, 0) + product("q", sumsOf("p"), 1);
+  text += product("p", zeros, 0) + bugs.betweenProducts +
+          product("q", sumsOf("p"), 1);
   if (bugs.hasCommit)
     text += "  call void @llvm.nvvm.wgmma.commit_group.sync.aligned()\n";
   text += bugs.beforeWait;
@@ -254,6 +256,7 @@ std::string WarpgroupTest::kernel(const Case &form, const SharedMatrix &a,
          "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
          "declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)\n"
          "declare void @llvm.nvvm.fence.proxy.async.shared_cta()\n"
+         "declare void @llvm.nvvm.fence.mbarrier_init.release.cluster()\n"
          "declare void @llvm.nvvm.mbarrier.init.shared(ptr addrspace(3), i32)\n"
          "declare i64 "
          "@llvm.nvvm.mbarrier.arrive.expect.tx.scope.cta.space.cta(ptr "
@@ -264,7 +267,8 @@ std::string WarpgroupTest::kernel(const Case &form, const SharedMatrix &a,
          "declare void @llvm.nvvm.cp.async.bulk.global.to.shared.cta(ptr "
          "addrspace(3), ptr addrspace(3), ptr addrspace(1), i32, i64, i1)\n"
          "declare void @llvm.nvvm.wgmma.fence.sync.aligned()\n"
-         "declare void @llvm.nvvm.wgmma.commit_group.sync.aligned()\n";
+         "declare void @llvm.nvvm.wgmma.commit_group.sync.aligned()\n"
+         "declare void @llvm.nvvm.wgmma.wait_group.sync.aligned(i64)\n";
 }
 
 std::string WarpgroupTest::multiply(const Case &form, const Bugs &bugs) {
@@ -390,6 +394,32 @@ TEST_F(WarpgroupTest, FailsIfWhatItReadsIsOverwritten) {
   std::string sentence = multiply(kPlain, bugs);
   EXPECT_NE(sentence.find("race: writes shared byte 0, which wgmma of "
                           "warpgroup 0 reads without a barrier in between"),
+            std::string::npos)
+      << sentence;
+}
+
+/// Thread 127 comes first and ends both groups; thread 0, which waits for one
+/// of them, must not know.
+TEST_F(WarpgroupTest, WhoWaitedForAGroupKnowsNothingOfTheNext) {
+  auto wait = [](int groups) {
+    return "  call void @llvm.nvvm.wgmma.wait_group.sync.aligned(i64 " +
+           number(groups) +
+           ")\n"
+           "  br i1 %isFirst, label %spoil, label %on\n"
+           "spoil:\n"
+           "  store i8 1, ptr addrspace(3) @ta, align 1\n"
+           "  br label %on\n"
+           "on:\n";
+  };
+  Bugs bugs;
+  bugs.betweenProducts =
+      "  call void @llvm.nvvm.wgmma.commit_group.sync.aligned()\n";
+  bugs.beforeWait = wait(0);
+  EXPECT_EQ(multiply(kPlain, bugs), "");
+  bugs.beforeWait = wait(1);
+  std::string sentence = multiply(kPlain, bugs);
+  EXPECT_NE(sentence.find("thread (0, 0, 0): race: writes shared byte 0, which "
+                          "wgmma of warpgroup 0 reads"),
             std::string::npos)
       << sentence;
 }

@@ -150,45 +150,44 @@ HEDDLE_CUDA CUresult cuDevicePrimaryCtxRetain(CUcontext *context,
   return initialized("cuDevicePrimaryCtxRetain", [&](Driver &driver) {
     if (device != kDevice)
       return CUDA_ERROR_INVALID_DEVICE;
-    driver.isRetained = true;
+    ++driver.numRetained;
     *context = theContext();
     return CUDA_SUCCESS;
   });
 }
 
-/// The context is one user's: all of it goes.
+/// With its last user, all of the context goes.
 HEDDLE_CUDA CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   return initialized("cuDevicePrimaryCtxRelease_v2", [&](Driver &driver) {
-    if (!driver.isRetained)
+    if (!driver.numRetained)
       return CUDA_ERROR_INVALID_CONTEXT;
-    driver.reset();
+    if (!--driver.numRetained)
+      driver.reset();
     return CUDA_SUCCESS;
   });
 }
 
 HEDDLE_CUDA CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
   return initialized("cuDevicePrimaryCtxReset_v2", [&](Driver &driver) {
-    bool wasRetained = driver.isRetained;
+    unsigned numRetained = driver.numRetained;
     driver.reset();
-    driver.isRetained = wasRetained;
+    driver.numRetained = numRetained;
     return CUDA_SUCCESS;
   });
 }
 
-static thread_local CUcontext currentContext = nullptr;
-
 HEDDLE_CUDA CUresult cuCtxSetCurrent(CUcontext context) {
   return initialized("cuCtxSetCurrent", [&](Driver &driver) {
-    if (context && (context != theContext() || !driver.isRetained))
+    if (context && (context != theContext() || !driver.numRetained))
       return CUDA_ERROR_INVALID_CONTEXT;
-    currentContext = context;
+    Driver::currentContext = context;
     return CUDA_SUCCESS;
   });
 }
 
 HEDDLE_CUDA CUresult cuCtxGetCurrent(CUcontext *context) {
   return initialized("cuCtxGetCurrent", [&](Driver &) {
-    *context = currentContext;
+    *context = Driver::currentContext;
     return CUDA_SUCCESS;
   });
 }

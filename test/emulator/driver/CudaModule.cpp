@@ -275,7 +275,7 @@ static CUresult launch(const char *name, CUfunction function,
         uint64_t(config.blockDimX) * config.blockDimY * config.blockDimZ;
     if (!threads || !config.gridDimX || !config.gridDimY || !config.gridDimZ ||
         config.gridDimY > 65535 || config.gridDimZ > 65535 ||
-        threads > info.maxThreads ||
+        config.blockDimZ > 64 || threads > info.maxThreads ||
         config.sharedMemBytes > unsigned(function->maxDynamicSharedBytes))
       return CUDA_ERROR_INVALID_VALUE;
     std::vector<const void *> from = locate(info, parameters, extra);

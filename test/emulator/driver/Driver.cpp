@@ -49,6 +49,8 @@ void Driver::log(const std::string &sentence) {
     std::fclose(file);
 }
 
+thread_local CUcontext Driver::currentContext = nullptr;
+
 Driver &Driver::instance() {
   static Driver driver;
   return driver;
@@ -99,7 +101,7 @@ void Driver::reset() {
   memory = std::make_unique<DeviceMemory>(settings.memoryBytes);
   machine.reset();
   stickyError = CUDA_SUCCESS;
-  isRetained = false;
+  numRetained = 0;
 }
 
 /// A context that met one of these is lost.
@@ -125,7 +127,7 @@ CUresult Driver::enter(const char *name, bool needsContext) {
     return CUDA_SUCCESS;
   if (!isInitialized)
     return CUDA_ERROR_NOT_INITIALIZED;
-  if (!isRetained)
+  if (!numRetained || !currentContext)
     return CUDA_ERROR_INVALID_CONTEXT;
   return stickyError;
 }

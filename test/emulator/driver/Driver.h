@@ -19,6 +19,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 using Work = std::function<CUresult()>;
@@ -34,6 +35,7 @@ struct Capture {
   CUstream origin = nullptr;
   std::vector<Work> works;
   int mode = 0;
+  std::thread::id thread = std::this_thread::get_id();
 };
 
 struct CUstream_st {
@@ -125,7 +127,9 @@ public:
   std::unique_ptr<Machine> machine;
   /// What all calls return after a kernel failed.
   CUresult stickyError = CUDA_SUCCESS;
-  bool isRetained = false;
+  unsigned numRetained = 0;
+  /// Of the calling thread; null for none.
+  static thread_local CUcontext currentContext;
   uint64_t lastSequence = 0;
   CUstream_st defaultStream;
   std::set<CUstream> streams;

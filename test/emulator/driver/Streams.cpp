@@ -50,6 +50,10 @@ CUresult Driver::runFirst(CUstream stream) {
 }
 
 CUresult Driver::drain(CUstream stream, uint64_t sequence) {
+  if (stream->commands.empty())
+    return CUDA_SUCCESS;
+  // Once for all of them.
+  DeviceMemory::Open open(*memory);
   while (!stream->commands.empty() &&
          stream->commands.front().sequence <= sequence)
     if (CUresult result = runFirst(stream))
@@ -66,9 +70,12 @@ CUresult Driver::drainAll() {
 }
 
 bool Driver::isCapturing() const {
-  // CU_STREAM_CAPTURE_MODE_RELAXED forbids nothing.
+  enum { kGlobal, kThreadLocal, kRelaxed };
   for (CUstream stream : streams)
-    if (stream->capture && stream->capture->mode != 2)
+    if (stream->capture &&
+        (stream->capture->mode == kGlobal ||
+         (stream->capture->mode == kThreadLocal &&
+          stream->capture->thread == std::this_thread::get_id())))
       return true;
   return false;
 }
