@@ -122,7 +122,7 @@ static const std::vector<Op> kFloatOps = {
      [](double x, double y) -> double { return limited<int8_t>(x); }},
     {"%r = arith.fptoui %x : T to i16", "i16",
      [](double x, double y) -> double {
-       return wrapped(int16_t(limited<uint16_t>(x)));
+       return wrapped(int16_t(uint16_t(limited<uint16_t>(x))));
      }},
     {"%r = arith.fptosi %x : T to i64", "i64"},
     {"%n = arith.fptosi %x : T to i64\n%r = arith.sitofp %n : i64 to T"},
