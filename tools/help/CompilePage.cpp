@@ -29,9 +29,12 @@ static std::vector<Flag> getFlags() {
        "compile on at most N threads (default: one for each core); the "
        "artifact is the same"},
       {"--target",
-       "portable|native|x86-64-v3|avx-vnni|x86-64-v4|avx512-bf16|amx", kMachine,
+       "portable|native|x86-64-v3|avx-vnni|x86-64-v4|avx512-bf16|amx|"
+       "cuda|sm_80|sm_90a",
+       kMachine,
        "make code for any machine (default: one code for each ISA level in the "
-       "file), for this one, or for one level"},
+       "file), for this one, or for one level; for NVIDIA GPUs, too, or for one "
+       "architecture of them; several with commas between"},
       {"--gemm", "generated|onednn", kMachine,
        "who computes linear layers: kernels of our own (default), or oneDNN, "
        "whose results depend on what runs together, in the last bits; "
