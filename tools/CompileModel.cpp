@@ -340,10 +340,14 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
 
   LevelSteps steps = getSteps(options, context);
   if (!options.makesArtifact() || !options.dumpPasses.empty() || exploration) {
-    // The code of the best level.
+    // The code of the best level; a page shows that of a CPU.
     OwningOpRef<ModuleOp> copy(module.clone());
-    llvm::Error error =
-        showLevel(*copy, options, levels->back(), steps, watchers);
+    auto isShown = [&](const Backend &level) {
+      return !exploration || !level.gpu;
+    };
+    llvm::Error error = showLevel(
+        *copy, options, *llvm::find_if(llvm::reverse(*levels), isShown), steps,
+        watchers);
     if (error || !options.makesArtifact() || options.output.empty())
       return error;
   }

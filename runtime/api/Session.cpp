@@ -41,8 +41,19 @@ static Status checkGlobalTokens(const Model &model, const Settings &settings) {
   return Status::success();
 }
 
+/// Kernels of a GPU run behind the back of who would count them.
+static Status checkProfile(const Model &model, const Settings &settings) {
+  if (settings.values().profile && model.isOnGpu())
+    return Status::error(settings.nameOf("profile"),
+                         " counts kernels of the CPU, but '",
+                         model.artifact().path(), "' runs on a GPU");
+  return Status::success();
+}
+
 Status heddle_session::configure(const Settings &wanted) {
   SettingValues wantedValues = wanted.values();
+  if (Status status = checkProfile(*model, wanted); !status.ok())
+    return status;
   if (Status status = checkGlobalTokens(*model, wanted); !status.ok())
     return status;
   WorkerOptions options = workerOptions(wantedValues);

@@ -196,8 +196,8 @@ TEST_F(CompileLevelsTest, TheErrorIsThatOfTheFirstLevelAndUnit) {
         std::make_unique<Refuse>(std::vector<StringRef>{"kernel4", "kernel2"}));
     manager.addPass(createConvertFuncToLLVMPass());
   };
-  steps.buildCode = [](OpPassManager &manager, const Backend &isa) {
-    if (isa.name == "x86-64-v4")
+  steps.buildCode = [](OpPassManager &manager, const Backend &backend) {
+    if (backend.name() == "x86-64-v4")
       manager.addPass(
           std::make_unique<Refuse>(std::vector<StringRef>{"heddle.encode"}));
   };
