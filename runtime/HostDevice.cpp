@@ -29,8 +29,7 @@ void heddle::moveHostRows(const DeviceRows &rows,
     movesToFront &= parents[i] >= static_cast<int32_t>(i);
   for (size_t i = 0; i < parents.size(); ++i)
     if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
-      copy(at(movesToFront ? rows.rows : rows.spare, i),
-           at(rows.rows, parent));
+      copy(at(movesToFront ? rows.rows : rows.spare, i), at(rows.rows, parent));
   for (size_t i = 0; i < parents.size() && !movesToFront; ++i)
     if (static_cast<size_t>(parents[i]) != i)
       copy(at(rows.rows, i), at(rows.spare, i));

@@ -89,9 +89,10 @@ struct HeddleCall {
   struct HeddleDevice *device;
 };
 
-/// An entry point. Allocates nothing; returns 0, or what the device's status is.
-/// Called with denormals flushed to zero and the rest of MXCSR at its defaults
-/// (FloatEnvironment.h), which it leaves as it is, except for exception flags.
+/// An entry point. Allocates nothing; returns 0, or what the device's status
+/// is. Called with denormals flushed to zero and the rest of MXCSR at its
+/// defaults (FloatEnvironment.h), which it leaves as it is, except for
+/// exception flags.
 typedef int32_t (*HeddleEntry)(const struct HeddleCall *call);
 
 /// Bytes of arena that an entry point needs. Never decreases when a dimension

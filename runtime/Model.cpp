@@ -41,9 +41,9 @@ Result<Manifest> heddle::readManifest(const Artifact &artifact) {
 }
 
 /// The GPU that is chosen; null where the CPU is.
-static Result<std::unique_ptr<CudaModel>>
-chooseGpu(const Artifact &artifact, const Manifest &manifest,
-          DeviceChoice choice) {
+static Result<std::unique_ptr<CudaModel>> chooseGpu(const Artifact &artifact,
+                                                    const Manifest &manifest,
+                                                    DeviceChoice choice) {
   if (choice == DeviceChoice::Cpu ||
       (choice == DeviceChoice::Auto && manifest.gpus.empty()))
     return std::unique_ptr<CudaModel>();

@@ -21,7 +21,7 @@ static int32_t inputAt(const TokenIds &target, int64_t position,
 }
 
 static Status runFull(Session &session, const std::vector<TokenIds> &targets,
-                    int64_t longest, int32_t start) {
+                      int64_t longest, int32_t start) {
   for (size_t i = 0; i < targets.size(); ++i)
     for (int64_t k = 0; k < longest; ++k)
       session.ids()[i * longest + k] = k < int64_t(targets[i].size())
@@ -31,7 +31,7 @@ static Status runFull(Session &session, const std::vector<TokenIds> &targets,
 }
 
 static Status runChunk(Session &session, const std::vector<TokenIds> &targets,
-                     int32_t start) {
+                       int32_t start) {
   std::vector<TokenIds> inputs(targets.size());
   for (size_t i = 0; i < targets.size(); ++i)
     for (size_t k = 0; k < targets[i].size(); ++k)

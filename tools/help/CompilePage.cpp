@@ -33,7 +33,8 @@ static std::vector<Flag> getFlags() {
        "cuda|sm_80|sm_90a",
        kMachine,
        "make code for any machine (default: one code for each ISA level in the "
-       "file), for this one, or for one level; for NVIDIA GPUs, too, or for one "
+       "file), for this one, or for one level; for NVIDIA GPUs, too, or for "
+       "one "
        "architecture of them; several with commas between"},
       {"--gemm", "generated|onednn", kMachine,
        "who computes linear layers: kernels of our own (default), or oneDNN, "
