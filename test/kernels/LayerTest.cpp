@@ -101,7 +101,8 @@ static std::string keyOf(const std::string &module, const Weights &weights,
 void LayerTest::withCode(const std::string &module, const Weights &weights,
                          const std::function<void(const EntryRunner &)> &body) {
   // Tests take nearly all of their time to compile.
-  static std::map<std::string, EntryRunner> compiled;
+  // Never destroyed: a driver, which is loaded later, ends before.
+  static auto &compiled = *new std::map<std::string, EntryRunner>;
   std::string key = keyOf(module, weights, GetParam());
   auto known = compiled.find(key);
   if (known == compiled.end()) {
