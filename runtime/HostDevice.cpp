@@ -17,22 +17,9 @@ using namespace heddle;
 
 void heddle::moveHostRows(const DeviceRows &rows,
                           const std::vector<int32_t> &parents) {
-  auto at = [&](char *base, size_t row) {
-    return base + static_cast<int64_t>(row) * rows.rowBytes;
-  };
-  auto copy = [&](char *to, const char *from) {
-    std::memcpy(to, from, static_cast<size_t>(rows.usedBytes));
-  };
-  // Where rows only move to the front, none is overwritten before it is read.
-  bool movesToFront = true;
-  for (size_t i = 0; i < parents.size(); ++i)
-    movesToFront &= parents[i] >= static_cast<int32_t>(i);
-  for (size_t i = 0; i < parents.size(); ++i)
-    if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
-      copy(at(movesToFront ? rows.rows : rows.spare, i), at(rows.rows, parent));
-  for (size_t i = 0; i < parents.size() && !movesToFront; ++i)
-    if (static_cast<size_t>(parents[i]) != i)
-      copy(at(rows.rows, i), at(rows.spare, i));
+  copyRows(rows, parents, [](char *to, const char *from, int64_t bytes) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  });
 }
 
 namespace {

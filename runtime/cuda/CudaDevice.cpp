@@ -142,26 +142,14 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
                             const std::vector<int32_t> &parents) {
   if (Status status = begin(); !status.ok())
     return status;
-  // Row by row through spare memory, or to the front.
   Status status = Status::success();
-  auto copy = [&](char *to, size_t toRow, char *from, size_t fromRow) {
+  copyRows(rows, parents, [&](char *to, const char *from, int64_t bytes) {
     if (status.ok())
-      status = api.check(api.cuMemcpyDtoDAsync_v2(
-                             addressOf(to) + toRow * size_t(rows.rowBytes),
-                             addressOf(from) + fromRow * size_t(rows.rowBytes),
-                             size_t(rows.usedBytes), stream),
-                         "cuMemcpyDtoDAsync");
-  };
-  bool movesToFront = true;
-  for (size_t i = 0; i < parents.size(); ++i)
-    movesToFront &= parents[i] >= static_cast<int32_t>(i);
-  char *target = movesToFront ? rows.rows : rows.spare;
-  for (size_t i = 0; i < parents.size(); ++i)
-    if (size_t(parents[i]) != i)
-      copy(target, i, rows.rows, size_t(parents[i]));
-  for (size_t i = 0; i < parents.size() && !movesToFront; ++i)
-    if (size_t(parents[i]) != i)
-      copy(rows.rows, i, rows.spare, i);
+      status =
+          api.check(api.cuMemcpyDtoDAsync_v2(addressOf(to), addressOf(from),
+                                             size_t(bytes), stream),
+                    "cuMemcpyDtoDAsync");
+  });
   return status;
 }
 
