@@ -10,13 +10,14 @@
 #include "dialect/Transformer.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace heddle;
 
 namespace {
 /// Where an attribute may stand; they combine.
-enum Place { Module = 1, Function = 2, Argument = 4, Result = 8 };
+enum Place { Module = 1, Function = 2, Argument = 4, Result = 8, Loop = 16 };
 
 /// What an attribute holds.
 enum class Holds { Unit, Number, Text, Texts, Symbol, Dictionary };
@@ -46,7 +47,7 @@ static constexpr KnownAttribute kKnownAttributes[] = {
     {kEntryAttr, Function, Holds::Dictionary},
     {kKernelAttr, Function, Holds::Unit},
     {kWorkAttr, Function, Holds::Symbol},
-    {kLaunchAttr, Function, Holds::Dictionary},
+    {kLaunchAttr, Function | Loop, Holds::Dictionary},
     {kNameAttr, Argument | Result, Holds::Text},
     {kTargetAttr, Argument, Holds::Unit},
     {kPreparedAttr, Argument, Holds::Unit},
@@ -175,9 +176,11 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
     return verifyAt(op, Module, 0, attribute);
   if (isa<FunctionOpInterface>(op))
     return verifyAt(op, Function, 0, attribute);
+  if (isa<LoopLikeOpInterface>(op))
+    return verifyAt(op, Loop, 0, attribute);
   return op->emitOpError("has the attribute '")
          << attribute.getName().getValue()
-         << "', expected it on a module or a function";
+         << "', expected it on a module, a function or a loop";
 }
 
 LogicalResult TransformerDialect::verifyRegionArgAttribute(

@@ -354,7 +354,8 @@ struct BuildHostFunctions
     : heddle::impl::BuildHostFunctionsPassBase<BuildHostFunctions> {
   void runOnOperation() override {
     for (Operation &op : *getOperation().getBody())
-      if (!isa<func::FuncOp, ParameterOp, memref::GlobalOp>(op)) {
+      if (!isa<func::FuncOp, ParameterOp, memref::GlobalOp, LLVM::GlobalOp>(
+              op)) {
         op.emitOpError("is no part of a model: expected functions and "
                        "parameters");
         return signalPassFailure();

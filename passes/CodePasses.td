@@ -359,6 +359,41 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
   ];
 }
 
+def EmitGridsPass : Pass<"transformer-emit-grids", "::mlir::ModuleOp"> {
+  let summary = "Turn layer ops into blocks of threads of a GPU";
+  let description = [{
+    Comes in: kernels that are one layer op each, on memrefs. Ops that have an
+    emitter become parallel loops whose iterations are blocks: `transformer.launch`
+    says of how many threads, and how much shared memory they have together. What
+    stands inside is what one of the threads does, on addresses. Sizes of tiles are
+    those of the architecture. Other ops are left to their reference loops, a thread
+    an iteration.
+
+    ```mlir
+    transformer.linear %x, %w, %b activation relu into %y
+    // becomes
+    %few = arith.cmpi ule, %rows, %c64 : index
+    scf.if %few {
+      scf.parallel (%block) = (%c0) to (%blocks) step (%c1) {
+        ...
+        %d:4 = nvvm.mma.sync ...
+      } {transformer.launch = {shared_bytes = 25600 : i64, threads = 64 : i64}}
+    } else {
+      ...
+    }
+    ```
+  }];
+  let options = [
+    Option<"architecture", "architecture", "std::string", "",
+           "The GPU's, as in --target">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def LaunchKernelsPass : Pass<"transformer-launch-kernels", "::mlir::ModuleOp"> {
   let summary = "Hand parallel loops to a GPU";
   let description = [{
@@ -388,6 +423,9 @@ def LaunchKernelsPass : Pass<"transformer-launch-kernels", "::mlir::ModuleOp"> {
         scf.if %isIteration { ... }
     }
     ```
+
+    Where the loop has `transformer.launch`, as emit-grids leaves it, an iteration is
+    a block of so many threads, which have so much shared memory.
 
     A loop with results or other bounds, one inside another, one outside of entry
     points and kernels, and a load or store outside of such a loop is an error.

@@ -3,8 +3,8 @@
 // What lower-parallel does for threads of the CPU: the pointer to the call
 // travels from the entry points to every function with a parallel loop, and the
 // body of each becomes a function of its own, which finds what it captured in
-// its parameter. Here a thread takes one iteration, and a module around the
-// function says that it is the device's.
+// its parameter. Here a thread takes one iteration, or a block where an emitter
+// says so, and a module around the function says that it is the device's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,9 +28,9 @@ namespace heddle {
 using namespace mlir;
 using namespace heddle;
 
-/// Threads of a block: enough to hide latencies, few enough that each may have
-/// many registers.
-static constexpr int64_t kThreads = 128;
+/// Where an iteration is a thread's: enough to hide latencies, few enough that
+/// each may have many registers.
+static constexpr BlockShape kBlockOfThreads = {128};
 
 static LogicalResult checkLoop(scf::ParallelOp loop) {
   if (loop->getParentOfType<scf::ParallelOp>())
@@ -44,6 +44,8 @@ static LogicalResult checkLoop(scf::ParallelOp loop) {
   };
   if (!areAll(loop.getLowerBound(), 0) || !areAll(loop.getStep(), 1))
     return loop.emitError("expected dimensions that count from 0 by 1");
+  if (blockShapeOf(loop) && loop.getNumLoops() != 1)
+    return loop.emitError("has blocks in more than one dimension");
   return checkHasCall(loop);
 }
 
@@ -54,7 +56,9 @@ public:
   KernelOutliner(scf::ParallelOp loop, SymbolTable &symbols, int64_t number,
                  const LLVMTypeConverter &types)
       : loop(loop), function(loop->getParentOfType<func::FuncOp>()),
-        symbols(symbols), number(number), types(types), builder(loop),
+        symbols(symbols), number(number), types(types),
+        hasBlocks(blockShapeOf(loop)),
+        shape(blockShapeOf(loop).value_or(kBlockOfThreads)), builder(loop),
         pointer(LLVM::LLVMPointerType::get(loop.getContext())) {}
 
   LogicalResult outline();
@@ -69,6 +73,9 @@ private:
   SymbolTable &symbols;
   int64_t number;
   const LLVMTypeConverter &types;
+  /// Whether iterations are blocks.
+  bool hasBlocks;
+  BlockShape shape;
   OpBuilder builder;
   Type pointer;
   /// Of all dimensions.
@@ -118,7 +125,7 @@ void KernelOutliner::takeThreads() {
   builder.setInsertionPoint(loop);
 }
 
-/// The kernel: thread number i of all takes iteration i.
+/// The kernel: thread or block number i of all takes iteration i.
 void KernelOutliner::buildKernel(const CapturedValues &captured) {
   Location loc = loop.getLoc();
   OpBuilder::InsertionGuard guard(builder);
@@ -126,14 +133,15 @@ void KernelOutliner::buildKernel(const CapturedValues &captured) {
       function->getParentOfType<ModuleOp>().getBody());
   DeviceKernel kernel =
       createDeviceKernel(builder, loc, function.getSymName(),
-                         captured.getType(), {number, kThreads});
+                         captured.getType(), {number, shape});
   // The function and its module have one name, which may have got a number.
   kernel.function.setSymName(symbols.insert(kernel.module));
   Block *entry = kernel.function.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   captured.load(builder, loc, entry->getArgument(0), loop.getRegion());
   loop.getBody()->getArgument(0).replaceAllUsesWith(
-      threadOfGrid(builder, loc, kThreads));
+      hasBlocks ? blockOfGrid(builder, loc)
+                : threadOfGrid(builder, loc, shape.threads));
   loop.getBody()->getTerminator()->erase();
   entry->getOperations().splice(entry->end(), loop.getBody()->getOperations());
   builder.setInsertionPointToEnd(entry);
@@ -147,9 +155,11 @@ void KernelOutliner::buildLaunch(Value context) {
   Value device =
       loadCallField(builder, loc, function, CallField::Device, pointer);
   Value launch = LLVM::LoadOp::create(builder, loc, pointer, device);
-  Value blocks = arith::CeilDivUIOp::create(
-      builder, loc, iterations,
-      arith::ConstantIndexOp::create(builder, loc, kThreads));
+  Value blocks = iterations;
+  if (!hasBlocks)
+    blocks = arith::CeilDivUIOp::create(
+        builder, loc, iterations,
+        arith::ConstantIndexOp::create(builder, loc, shape.threads));
   auto type =
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                   {pointer, i64, i64, pointer});
@@ -160,7 +170,10 @@ void KernelOutliner::buildLaunch(Value context) {
 }
 
 LogicalResult KernelOutliner::outline() {
-  takeThreads();
+  if (hasBlocks)
+    iterations = loop.getUpperBound().front();
+  else
+    takeThreads();
   FailureOr<CapturedValues> captured =
       CapturedValues::of(loop.getRegion(), types, /*keepsMemory=*/true);
   if (failed(captured))
@@ -199,6 +212,18 @@ static LogicalResult checkHost(func::FuncOp function) {
   return failure(walked.wasInterrupted());
 }
 
+/// Kernels have shared memory of their own: what is left are constants that
+/// stood in front of a loop.
+static void eraseSharedMemory(func::FuncOp host) {
+  SmallVector<Operation *> unused;
+  host.walk([&](LLVM::AddressOfOp address) {
+    if (address.getGlobalName() == kSharedMemory && address->use_empty())
+      unused.push_back(address);
+  });
+  for (Operation *address : unused)
+    address->erase();
+}
+
 namespace {
 struct LaunchKernels : heddle::impl::LaunchKernelsPassBase<LaunchKernels> {
   void runOnOperation() override {
@@ -217,6 +242,7 @@ struct LaunchKernels : heddle::impl::LaunchKernelsPassBase<LaunchKernels> {
                      .outline()))
         return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>()) {
+      eraseSharedMemory(function);
       bool isEntry = function->hasAttr(kEntryAttr);
       if (function.isExternal() || !(isEntry || function->hasAttr(kKernelAttr)))
         continue;
@@ -225,6 +251,8 @@ struct LaunchKernels : heddle::impl::LaunchKernelsPassBase<LaunchKernels> {
       if (isEntry)
         returnStatus(function);
     }
+    if (Operation *memory = symbols.lookup(kSharedMemory))
+      memory->erase();
   }
 };
 } // namespace

@@ -146,8 +146,10 @@ static void addEntries(OpPassManager &manager, const CodeOptions &options) {
 }
 
 /// From layer ops to kernels of a GPU and entry points that start them.
-static void addGrids(OpPassManager &manager) {
+static void addGrids(OpPassManager &manager, const CodeOptions &options) {
   manager.addPass(createOutlineKernelsPass());
+  if (options.kernels)
+    manager.addPass(createEmitGridsPass({options.isa}));
   manager.addPass(createLowerToLoopsPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createBuildHostFunctionsPass());
@@ -160,7 +162,7 @@ static void addGrids(OpPassManager &manager) {
 void heddle::buildCodePipeline(OpPassManager &manager,
                                const CodeOptions &options) {
   if (options.onGpu)
-    return addGrids(manager);
+    return addGrids(manager, options);
   if (options.kernels)
     addTiles(manager, options);
   else // One function of all loops would take LLVM the square of their number.
@@ -182,6 +184,14 @@ namespace {
 struct IsaOptions : PassPipelineOptions<IsaOptions> {
   Option<std::string> isa{*this, "isa", llvm::cl::desc("ISA level"),
                           llvm::cl::init("x86-64-v3")};
+};
+} // namespace
+
+namespace {
+struct ArchitectureOptions : PassPipelineOptions<ArchitectureOptions> {
+  Option<std::string> architecture{*this, "architecture",
+                                   llvm::cl::desc("architecture of the GPU"),
+                                   llvm::cl::init("sm_80")};
 };
 } // namespace
 
@@ -210,10 +220,12 @@ void heddle::registerPipelines() {
       [](OpPassManager &manager, const IsaOptions &options) {
         addEntries(manager, CodeOptions{options.isa});
       });
-  PassPipelineRegistration<>(
+  PassPipelineRegistration<ArchitectureOptions>(
       "heddle-grids",
       "From layer ops on planned memory to kernels of a GPU and their launches",
-      addGrids);
+      [](OpPassManager &manager, const ArchitectureOptions &options) {
+        addGrids(manager, CodeOptions{options.architecture});
+      });
   PassPipelineRegistration<>("heddle-device-llvm",
                              "From a kernel of a GPU to the LLVM dialect",
                              buildDeviceLLVMPipeline);

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/FinishedRows.h"
 #include "lib/Kernels/BestLogits.h"
 #include "lib/Kernels/LargestLogits.h"
 #include "lib/Kernels/LinearBlock.h"
@@ -181,28 +182,6 @@ static LinearBlock partOf(LinearOp op, ArrayRef<Value> results, Value number,
   part.weightScales = loops.slice(op.getWeightScales(), column, part.columns());
   part.bias = loops.slice(op.getBias(), column, part.columns());
   return part;
-}
-
-/// The norm behind the rows in the first of an op's destinations, in place, and
-/// what `also` makes of them.
-template <typename Op>
-static void finishRows(Op op, ArrayRef<Value> destinations, Loops &loops) {
-  OpBuilder &builder = loops.builder;
-  Value rows = destinations.front();
-  if (op.getNorm()) {
-    auto norm = NormOp::create(builder, loops.loc, *op.getNorm(), rows,
-                               op.getGamma(), op.getBeta(),
-                               /*residual=*/Value(), rows, *op.getEpsilon());
-    norm.setAlso(op.getAlso());
-    if (op.getAlsoMultiplier())
-      norm.getAlsoMultiplierMutable().assign(op.getAlsoMultiplier());
-    norm.getDestinationsMutable().assign(destinations);
-  } else if (op.getAlso() == Shortening::Round) {
-    RoundOp::create(builder, loops.loc, TypeRange(), rows, destinations[1]);
-  } else if (op.getAlso() == Shortening::Quantize) {
-    QuantizeOp::create(builder, loops.loc, TypeRange(), rows,
-                       op.getAlsoMultiplier(), destinations.drop_front());
-  }
 }
 
 /// Whether tiles ask for weights ahead. For those of AMX bytes come soon

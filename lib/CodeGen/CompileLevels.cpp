@@ -98,8 +98,9 @@ llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
     LaunchShape shape = shapeOf(device);
     Unit &unit = level.units.emplace_back();
     unit.bytecode = writeBytecode(*copyOfDevice(device));
-    unit.kernel = CompiledKernel{device.getName().str(), shape.threads,
-                                 shape.sharedBytes, parameterBytesOf(device),
+    unit.kernel = CompiledKernel{device.getName().str(), shape.block.threads,
+                                 shape.block.sharedBytes,
+                                 parameterBytesOf(device),
                                  /*image=*/""};
   }
   return llvm::Error::success();

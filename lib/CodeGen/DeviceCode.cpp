@@ -98,7 +98,7 @@ static void markKernels(mlir::ModuleOp module) {
     function->setAttr(
         mlir::NVVM::NVVMDialect::getMaxntidAttrName(),
         builder.getDenseI32ArrayAttr(
-            {static_cast<int32_t>(shapeOf(launch).threads), 1, 1}));
+            {static_cast<int32_t>(shapeOf(launch).block.threads), 1, 1}));
     function.setArgAttr(0, mlir::NVVM::NVVMDialect::getGridConstantAttrName(),
                         builder.getUnitAttr());
   }

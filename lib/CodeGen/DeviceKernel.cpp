@@ -10,6 +10,50 @@ using namespace heddle;
 
 static constexpr StringLiteral kNumber = "number", kThreads = "threads",
                                kSharedBytes = "shared_bytes";
+/// What TMA wants, and more than any other access.
+static constexpr uint64_t kSharedAlignment = 1024;
+
+static DictionaryAttr attributeOf(OpBuilder &builder, const BlockShape &shape,
+                                  std::optional<int64_t> launch = {}) {
+  SmallVector<NamedAttribute> numbers;
+  auto add = [&](StringRef key, int64_t value) {
+    numbers.push_back(
+        builder.getNamedAttr(key, builder.getI64IntegerAttr(value)));
+  };
+  if (launch)
+    add(kNumber, *launch);
+  add(kThreads, shape.threads);
+  add(kSharedBytes, shape.sharedBytes);
+  return builder.getDictionaryAttr(numbers);
+}
+
+static BlockShape blockShapeOf(DictionaryAttr launch) {
+  auto number = [&](StringRef key) {
+    return launch.getAs<IntegerAttr>(key).getInt();
+  };
+  return {number(kThreads), number(kSharedBytes)};
+}
+
+void heddle::declareSharedMemory(Block *module, Location loc) {
+  OpBuilder builder = OpBuilder::atBlockBegin(module);
+  LLVM::GlobalOp::create(builder, loc,
+                         LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+                         /*isConstant=*/false, LLVM::Linkage::External,
+                         kSharedMemory, /*value=*/Attribute(), kSharedAlignment,
+                         unsigned(NVVM::NVVMMemorySpace::Shared));
+}
+
+void heddle::setBlockShape(scf::ParallelOp loop, const BlockShape &shape) {
+  OpBuilder builder(loop.getContext());
+  loop->setAttr(kLaunchAttr, attributeOf(builder, shape));
+}
+
+std::optional<BlockShape> heddle::blockShapeOf(scf::ParallelOp loop) {
+  auto launch = loop->getAttrOfType<DictionaryAttr>(kLaunchAttr);
+  if (!launch)
+    return std::nullopt;
+  return ::blockShapeOf(launch);
+}
 
 DeviceKernel heddle::createDeviceKernel(OpBuilder &builder, Location loc,
                                         StringRef name, Type parameter,
@@ -22,17 +66,13 @@ DeviceKernel heddle::createDeviceKernel(OpBuilder &builder, Location loc,
   DeviceKernel kernel;
   kernel.module = gpu::GPUModuleOp::create(builder, loc, symbol);
   builder.setInsertionPointToStart(kernel.module.getBody());
+  if (shape.block.sharedBytes > 0)
+    declareSharedMemory(kernel.module.getBody(), loc);
   Type pointer = LLVM::LLVMPointerType::get(context);
   kernel.function = func::FuncOp::create(
       builder, loc, symbol, builder.getFunctionType({pointer}, {}));
-  auto number = [&](StringRef key, int64_t value) {
-    return builder.getNamedAttr(key, builder.getI64IntegerAttr(value));
-  };
-  kernel.function->setAttr(
-      kLaunchAttr,
-      builder.getDictionaryAttr({number(kNumber, shape.number),
-                                 number(kThreads, shape.threads),
-                                 number(kSharedBytes, shape.sharedBytes)}));
+  kernel.function->setAttr(kLaunchAttr,
+                           attributeOf(builder, shape.block, shape.number));
   kernel.function.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
                              TypeAttr::get(parameter));
   kernel.function.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
@@ -45,10 +85,7 @@ static func::FuncOp functionOf(gpu::GPUModuleOp module) {
 }
 
 LaunchShape heddle::shapeOf(DictionaryAttr launch) {
-  auto number = [&](StringRef key) {
-    return launch.getAs<IntegerAttr>(key).getInt();
-  };
-  return {number(kNumber), number(kThreads), number(kSharedBytes)};
+  return {launch.getAs<IntegerAttr>(kNumber).getInt(), ::blockShapeOf(launch)};
 }
 
 LaunchShape heddle::shapeOf(gpu::GPUModuleOp module) {
@@ -71,16 +108,22 @@ OwningOpRef<ModuleOp> heddle::copyOfDevice(gpu::GPUModuleOp module) {
   return copy;
 }
 
+static Value toIndex(Value number, OpBuilder &builder, Location loc) {
+  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                      number);
+}
+
+Value heddle::blockOfGrid(OpBuilder &builder, Location loc) {
+  return toIndex(NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type()),
+                 builder, loc);
+}
+
 Value heddle::threadOfGrid(OpBuilder &builder, Location loc, int64_t threads) {
-  Type i32 = builder.getI32Type();
-  auto toIndex = [&](Value number) -> Value {
-    return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                        number);
-  };
-  Value block = toIndex(NVVM::BlockIdXOp::create(builder, loc, i32));
-  Value thread = toIndex(NVVM::ThreadIdXOp::create(builder, loc, i32));
+  Value thread =
+      toIndex(NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type()),
+              builder, loc);
   Value first = arith::MulIOp::create(
-      builder, loc, block,
+      builder, loc, blockOfGrid(builder, loc),
       arith::ConstantIndexOp::create(builder, loc, threads));
   return arith::AddIOp::create(builder, loc, first, thread);
 }

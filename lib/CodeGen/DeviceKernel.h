@@ -11,20 +11,36 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <optional>
 
 namespace heddle {
+
+/// What runs an iteration of a parallel loop where that is more than a thread.
+struct BlockShape {
+  int64_t threads;
+  /// Of dynamic shared memory, which begins at the symbol kSharedMemory.
+  int64_t sharedBytes = 0;
+};
+inline constexpr llvm::StringLiteral kSharedMemory = "shared_memory";
+
+/// Declares shared memory, of a size that launches say, in a module of a kernel
+/// or, for bodies that will be kernels, of the host.
+void declareSharedMemory(mlir::Block *module, mlir::Location loc);
+
+/// Says of a loop of one dimension that each iteration is a block's: its body is
+/// what one thread of it does.
+void setBlockShape(mlir::scf::ParallelOp loop, const BlockShape &shape);
+std::optional<BlockShape> blockShapeOf(mlir::scf::ParallelOp loop);
 
 /// What a launch has to know of a kernel.
 struct LaunchShape {
   /// Among the kernels of a module.
   int64_t number;
-  /// Of a block.
-  int64_t threads;
-  /// Of dynamic shared memory.
-  int64_t sharedBytes = 0;
+  BlockShape block;
 };
 
 /// `function` has one argument, a pointer, and no body yet.
@@ -47,7 +63,8 @@ int64_t parameterBytesOf(mlir::gpu::GPUModuleOp module);
 /// A module of the kernel alone, which compiles by itself.
 mlir::OwningOpRef<mlir::ModuleOp> copyOfDevice(mlir::gpu::GPUModuleOp module);
 
-/// The number of this thread among all of the grid, an index.
+/// The number of this block, an index, and of this thread among all of the grid.
+mlir::Value blockOfGrid(mlir::OpBuilder &builder, mlir::Location loc);
 mlir::Value threadOfGrid(mlir::OpBuilder &builder, mlir::Location loc,
                          int64_t threads);
 

@@ -1,0 +1,237 @@
+#include "lib/Kernels/Gpu/BlockCode.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value BlockCode::i32(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+Value BlockCode::plus(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+}
+Value BlockCode::plus(Value lhs, int64_t rhs) {
+  return rhs == 0 ? lhs : plus(lhs, i32(rhs));
+}
+Value BlockCode::minus(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::SubIOp>(loc, lhs, rhs);
+}
+Value BlockCode::times(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
+}
+Value BlockCode::times(Value lhs, int64_t rhs) {
+  return rhs == 1 ? lhs : times(lhs, i32(rhs));
+}
+Value BlockCode::dividedBy(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::DivUIOp>(loc, lhs, rhs);
+}
+Value BlockCode::dividedBy(Value lhs, int64_t rhs) {
+  return rhs == 1 ? lhs : dividedBy(lhs, i32(rhs));
+}
+Value BlockCode::remainder(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::RemUIOp>(loc, lhs, rhs);
+}
+Value BlockCode::remainder(Value lhs, int64_t rhs) {
+  return remainder(lhs, i32(rhs));
+}
+Value BlockCode::least(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::MinUIOp>(loc, lhs, rhs);
+}
+Value BlockCode::isLess(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult,
+                                             lhs, rhs);
+}
+Value BlockCode::isSame(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lhs,
+                                             rhs);
+}
+Value BlockCode::both(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::AndIOp>(loc, lhs, rhs);
+}
+Value BlockCode::choose(Value condition, Value then, Value otherwise) {
+  return builder.createOrFold<arith::SelectOp>(loc, condition, then, otherwise);
+}
+
+void BlockCode::when(Value condition, function_ref<void()> then) {
+  scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
+    then();
+    scf::YieldOp::create(builder, loc);
+  });
+}
+
+SmallVector<Value> BlockCode::foldAll(
+    Value end, ValueRange initial,
+    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop =
+      scf::ForOp::create(builder, loc, i32(0), end, i32(1), initial,
+                         [&](OpBuilder &, Location, Value i, ValueRange now) {
+                           scf::YieldOp::create(builder, loc, body(i, now));
+                         });
+  return SmallVector<Value>(loop.getResults());
+}
+
+Value BlockCode::thread() {
+  return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+}
+
+void BlockCode::barrier() { NVVM::Barrier0Op::create(builder, loc); }
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static LLVM::LLVMPointerType pointerType(OpBuilder &builder,
+                                         NVVM::NVVMMemorySpace space) {
+  return LLVM::LLVMPointerType::get(builder.getContext(), unsigned(space));
+}
+
+Value BlockCode::global(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  auto metadata =
+      memref::ExtractStridedMetadataOp::create(builder, loc, memref);
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(
+      builder, loc, metadata.getBaseBuffer());
+  Value first = arith::MulIOp::create(builder, loc, metadata.getOffset(),
+                                      index(bytes));
+  Value address = arith::IndexCastOp::create(
+      builder, loc, builder.getI64Type(),
+      arith::AddIOp::create(builder, loc, base, first));
+  Value generic = LLVM::IntToPtrOp::create(
+      builder, loc, LLVM::LLVMPointerType::get(builder.getContext()), address);
+  return LLVM::AddrSpaceCastOp::create(
+      builder, loc, pointerType(builder, NVVM::NVVMMemorySpace::Global),
+      generic);
+}
+
+Value BlockCode::shared(Value offset) {
+  Value base = LLVM::AddressOfOp::create(
+      builder, loc, pointerType(builder, NVVM::NVVMMemorySpace::Shared),
+      kSharedMemory);
+  return at(base, offset);
+}
+
+Value BlockCode::at(Value pointer, Value offset) {
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(),
+                             builder.getI8Type(), pointer, offset);
+}
+Value BlockCode::at(Value pointer, int64_t offset) {
+  if (offset == 0)
+    return pointer;
+  return LLVM::GEPOp::create(
+      builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+}
+
+Value BlockCode::rowOffset(Value row, Value pitch) {
+  auto widen = [&](Value value) -> Value {
+    return builder.createOrFold<arith::ExtUIOp>(loc, builder.getI64Type(),
+                                                value);
+  };
+  return builder.createOrFold<arith::MulIOp>(loc, widen(row), widen(pitch));
+}
+
+static int64_t bytesOf(Type type) { return type.getIntOrFloatBitWidth() / 8; }
+
+Value BlockCode::loadOne(Type type, Value pointer) {
+  return LLVM::LoadOp::create(builder, loc, type, pointer,
+                              unsigned(bytesOf(type)));
+}
+void BlockCode::storeOne(Value value, Value pointer) {
+  LLVM::StoreOp::create(builder, loc, value, pointer,
+                        unsigned(bytesOf(value.getType())));
+}
+
+FourWords BlockCode::loadFour(Type type, Value pointer) {
+  Value vector = LLVM::LoadOp::create(
+      builder, loc, VectorType::get(4, type), pointer, /*alignment=*/16);
+  FourWords words;
+  for (auto [number, word] : llvm::enumerate(words))
+    word = LLVM::ExtractElementOp::create(builder, loc, vector, i32(number));
+  return words;
+}
+
+void BlockCode::storeFour(const FourWords &values, Value pointer) {
+  Type element = values[0].getType();
+  Value vector =
+      LLVM::PoisonOp::create(builder, loc, VectorType::get(4, element));
+  for (auto [number, value] : llvm::enumerate(values))
+    vector = LLVM::InsertElementOp::create(builder, loc, vector, value,
+                                           i32(number));
+  LLVM::StoreOp::create(builder, loc, vector, pointer,
+                        unsigned(4 * bytesOf(element)));
+}
+
+void BlockCode::copy(Value to, Value from, int64_t bytes, Value read) {
+  NVVM::CpAsyncOp::create(builder, loc, to, from, uint32_t(bytes),
+                          bytes == 16 ? NVVM::LoadCacheModifierKind::CG
+                                      : NVVM::LoadCacheModifierKind::CA,
+                          read);
+}
+void BlockCode::endGroup() {
+  NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+}
+void BlockCode::waitForGroups(int64_t groups) {
+  NVVM::CpAsyncWaitGroupOp::create(builder, loc, uint32_t(groups));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// A result of four values of a type.
+static LLVM::LLVMStructType fourOf(Type type) {
+  return LLVM::LLVMStructType::getLiteral(type.getContext(),
+                                          SmallVector<Type>(4, type));
+}
+static FourWords unpack(Value four, OpBuilder &builder, Location loc) {
+  FourWords words;
+  for (auto [number, word] : llvm::enumerate(words))
+    word = LLVM::ExtractValueOp::create(builder, loc, four, number);
+  return words;
+}
+
+FourWords BlockCode::loadFragments(Value pointer) {
+  Value fragments = NVVM::LdMatrixOp::create(
+      builder, loc, fourOf(builder.getI32Type()), pointer, /*num=*/4,
+      NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
+      NVVM::LdStMatrixEltType::B16);
+  return unpack(fragments, builder, loc);
+}
+
+FourWords BlockCode::multiply(Type element, const FourWords &a, Value b0,
+                              Value b1, const FourWords &d) {
+  bool isOfBytes = element.isInteger(8);
+  NVVM::MMATypes type = isOfBytes ? NVVM::MMATypes::s8 : NVVM::MMATypes::bf16;
+  std::optional<NVVM::MMAIntOverflow> overflow;
+  if (isOfBytes)
+    overflow = NVVM::MMAIntOverflow::wrapped;
+  Value sums = NVVM::MmaOp::create(
+      builder, loc, fourOf(d[0].getType()), a, ValueRange{b0, b1}, d,
+      {16, 8, isOfBytes ? 32 : 16}, /*b1Op=*/std::nullopt, overflow,
+      std::array<NVVM::MMATypes, 2>{type, type},
+      std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                     NVVM::MMALayout::col});
+  return unpack(sums, builder, loc);
+}
+
+void heddle::createGrid(OpBuilder &builder, Location loc, Value blocks,
+                        const BlockShape &shape,
+                        function_ref<void(BlockCode &, Value)> body) {
+  BlockCode code(builder, loc, shape.threads);
+  auto grid = scf::ParallelOp::create(
+      builder, loc, code.index(0), blocks, code.index(1),
+      [&](OpBuilder &, Location, ValueRange block) {
+        body(code, code.toI32(block.front()));
+      });
+  setBlockShape(grid, shape);
+}

@@ -1,0 +1,109 @@
+//===- BlockCode.h - What a thread of a block does --------------*- C++ -*-===//
+//
+// The vocabulary of emitters for GPUs: loops (CodeGen/Loops.h) with arithmetic
+// on i32, which is a GPU's own, and pointers in place of memrefs: sizes and
+// alignments of what moves are said where it moves. A grid is a parallel loop
+// whose iterations are blocks (CodeGen/DeviceKernel.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_GPU_BLOCKCODE_H
+#define HEDDLE_LIB_KERNELS_GPU_BLOCKCODE_H
+
+#include "lib/CodeGen/DeviceKernel.h"
+#include "lib/CodeGen/Loops.h"
+#include <array>
+
+namespace heddle {
+
+inline constexpr int64_t kWarpThreads = 32;
+
+/// Four words of 32 bits, what a thread moves at once.
+using FourWords = std::array<mlir::Value, 4>;
+
+class BlockCode : public Loops {
+public:
+  /// `threads` of a block.
+  BlockCode(mlir::OpBuilder &builder, mlir::Location loc, int64_t threads)
+      : Loops(builder, loc), threads(threads) {}
+
+  const int64_t threads;
+
+  // i32, without a sign where it matters; folded where they are constants.
+  mlir::Value i32(int64_t value);
+  mlir::Value plus(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value plus(mlir::Value lhs, int64_t rhs);
+  mlir::Value minus(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value times(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value times(mlir::Value lhs, int64_t rhs);
+  mlir::Value dividedBy(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value dividedBy(mlir::Value lhs, int64_t rhs);
+  mlir::Value remainder(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value remainder(mlir::Value lhs, int64_t rhs);
+  mlir::Value least(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value isLess(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value isSame(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value both(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value choose(mlir::Value condition, mlir::Value then,
+                     mlir::Value otherwise);
+  /// if condition: then().
+  void when(mlir::Value condition, llvm::function_ref<void()> then);
+  /// carried = body(i, carried) for i in [0, end).
+  llvm::SmallVector<mlir::Value>
+  foldAll(mlir::Value end, mlir::ValueRange initial,
+          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
+                                                            mlir::ValueRange)>
+              body);
+
+  // Where a thread stands; i32.
+  mlir::Value thread();
+  mlir::Value lane() { return remainder(thread(), kWarpThreads); }
+  /// The number of its warp.
+  mlir::Value warp() { return dividedBy(thread(), kWarpThreads); }
+  /// All threads of the block see what was written before.
+  void barrier();
+
+  // Pointers; offsets are bytes.
+  /// To the first element of a memref, in the device's memory.
+  mlir::Value global(mlir::Value memref);
+  /// To the block's shared memory.
+  mlir::Value shared(mlir::Value offset);
+  /// An offset of i32 or, in the device's memory, i64.
+  mlir::Value at(mlir::Value pointer, mlir::Value offset);
+  mlir::Value at(mlir::Value pointer, int64_t offset);
+  /// rows * pitch as i64.
+  mlir::Value rowOffset(mlir::Value row, mlir::Value pitch);
+
+  mlir::Value loadOne(mlir::Type type, mlir::Value pointer);
+  void storeOne(mlir::Value value, mlir::Value pointer);
+  /// 16 bytes, aligned as much, as words of a type of 32 bits.
+  FourWords loadFour(mlir::Type type, mlir::Value pointer);
+  /// Four values of one type, aligned as all of them.
+  void storeFour(const FourWords &values, mlir::Value pointer);
+
+  // Asynchronous copies into shared memory, in groups, of `bytes`: 4 or 16,
+  // aligned as much. From `read` bytes on, an i32, zeros are written.
+  void copy(mlir::Value to, mlir::Value from, int64_t bytes, mlir::Value read);
+  void endGroup();
+  /// Until at most `groups` of this thread's are under way.
+  void waitForGroups(int64_t groups);
+
+  // Products of a warp (PTX ISA, "Matrix Fragments for mma.m16n8kK").
+  /// ldmatrix: the fragments of 16 rows of 8 words each, of any element type.
+  /// Lane l says where row l % 16 has its words from 4 * (l / 16) on.
+  FourWords loadFragments(mlir::Value pointer);
+  /// d + a b of 16 rows, 8 words of depth (bf16 or i8) and 8 columns; f32 or,
+  /// of i8, i32.
+  FourWords multiply(mlir::Type element, const FourWords &a, mlir::Value b0,
+                     mlir::Value b1, const FourWords &d);
+};
+
+/// A parallel loop over blocks of `shape.threads`, an index; `body` builds what
+/// each of their threads does.
+void createGrid(mlir::OpBuilder &builder, mlir::Location loc,
+                mlir::Value blocks, const BlockShape &shape,
+                llvm::function_ref<void(BlockCode &, mlir::Value)> body);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_GPU_BLOCKCODE_H

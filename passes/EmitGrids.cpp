@@ -1,0 +1,53 @@
+//===- EmitGrids.cpp - Turn layer ops into blocks of a GPU's threads ------===//
+//
+// Only a table, as EmitKernels.cpp is for CPUs: which op has which emitter.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/CodeGen/DeviceKernel.h"
+#include "lib/CodeGen/GpuArchitecture.h"
+#include "lib/Kernels/Gpu/LinearGrid.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace heddle {
+#define GEN_PASS_DEF_EMITGRIDSPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
+  using Base::Base;
+
+  /// Builds the grid of `op` in front of it; fails where it has no emitter.
+  static LogicalResult emit(Operation *op) {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case([](LinearOp linear) { return emitLinearGrid(linear); })
+        .Default([](Operation *) { return failure(); });
+  }
+
+  void runOnOperation() override {
+    if (!getGpuArchitecture(architecture)) {
+      getOperation().emitError("there is no architecture '")
+          << architecture << "'";
+      return signalPassFailure();
+    }
+    SmallVector<Operation *> layers;
+    getOperation().walk(
+        [&](DestinationOpInterface op) { layers.push_back(op); });
+    declareSharedMemory(getOperation().getBody(), getOperation().getLoc());
+    for (Operation *op : layers)
+      if (succeeded(emit(op)))
+        op->erase();
+  }
+};
+} // namespace
