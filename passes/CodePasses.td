@@ -359,6 +359,33 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplitFfnPass : Pass<"transformer-split-ffn", "::mlir::ModuleOp"> {
+  let summary = "Make two linears of an ffn, for a GPU";
+  let description = [{
+    Comes in: functions whose memory is planned. An ffn that keeps its hidden vectors
+    in the caches of a core becomes two linears, of 2,048 rows at a time, with the
+    hidden vectors in the arena in front of everything else; what computes its size
+    counts them. No bit changes.
+
+    ```mlir
+    transformer.ffn %q scales(%s), %w1 scales(%t1), %w2 scales(%t2) activation(relu)
+        into %y
+    // becomes
+    scf.for %first = %c0 to %rows step %c2048 {
+      %hidden = memref.view %arena[%c3145728][%count] : ... memref<?x1536xf32>
+      transformer.linear %rows_of_q scales(%...), %w1 scales(%t1) activation(relu)
+          into %hidden
+      transformer.quantize %hidden into %integers, %scales
+      transformer.linear %integers scales(%scales), %w2 scales(%t2) into %rows_of_y
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
 def EmitGridsPass : Pass<"transformer-emit-grids", "::mlir::ModuleOp"> {
   let summary = "Turn layer ops into blocks of threads of a GPU";
   let description = [{

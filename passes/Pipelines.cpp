@@ -147,6 +147,8 @@ static void addEntries(OpPassManager &manager, const CodeOptions &options) {
 
 /// From layer ops to kernels of a GPU and entry points that start them.
 static void addGrids(OpPassManager &manager, const CodeOptions &options) {
+  if (options.kernels)
+    manager.addPass(createSplitFfnPass());
   manager.addPass(createOutlineKernelsPass());
   if (options.kernels)
     manager.addPass(createEmitGridsPass({options.isa}));
