@@ -7,6 +7,7 @@
 #include "lib/CodeGen/DeviceKernel.h"
 #include "lib/CodeGen/GpuArchitecture.h"
 #include "lib/Kernels/Gpu/LinearGrid.h"
+#include "lib/Kernels/Gpu/LogitsGrid.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -32,6 +33,8 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
   static LogicalResult emit(Operation *op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case([](LinearOp linear) { return emitLinearGrid(linear); })
+        .Case<LargestLogitsOp, BestLogitsOp>(
+            [](auto logits) { return emitLogitsGrid(logits); })
         .Default([](Operation *) { return failure(); });
   }
 

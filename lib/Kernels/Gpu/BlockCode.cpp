@@ -184,6 +184,50 @@ void BlockCode::waitForGroups(int64_t groups) {
 }
 
 //===----------------------------------------------------------------------===//
+// Warps
+//===----------------------------------------------------------------------===//
+
+/// Of a warp's lanes: all of them, and the last one.
+static constexpr int64_t kAllLanes = -1, kLastLane = kWarpThreads - 1;
+
+static Value shuffle(BlockCode &code, Value value, Value offset, int64_t clamp,
+                     NVVM::ShflKind kind) {
+  return NVVM::ShflOp::create(
+      code.builder, code.loc, value.getType(), code.i32(kAllLanes), value,
+      offset, code.i32(clamp),
+      NVVM::ShflKindAttr::get(code.builder.getContext(), kind),
+      /*return_value_and_is_valid=*/UnitAttr());
+}
+
+Value BlockCode::exchange(Value value, int64_t bits) {
+  return shuffle(*this, value, i32(bits), kLastLane, NVVM::ShflKind::bfly);
+}
+Value BlockCode::fromLane(Value value, Value lane) {
+  return shuffle(*this, value, lane, kLastLane, NVVM::ShflKind::idx);
+}
+Value BlockCode::fromLaneBefore(Value value) {
+  return shuffle(*this, value, i32(1), 0, NVVM::ShflKind::up);
+}
+
+Value BlockCode::vote(Value condition) {
+  return NVVM::VoteSyncOp::create(
+      builder, loc, builder.getI32Type(), i32(kAllLanes), condition,
+      NVVM::VoteSyncKindAttr::get(builder.getContext(),
+                                  NVVM::VoteSyncKind::ballot));
+}
+
+SmallVector<Value> BlockCode::combineLanes(
+    ValueRange values,
+    function_ref<SmallVector<Value>(ValueRange, ValueRange)> combine) {
+  SmallVector<Value> result = llvm::to_vector(values);
+  for (int64_t bits = kWarpThreads / 2; bits > 0; bits /= 2)
+    result = combine(result, llvm::map_to_vector(result, [&](Value value) {
+                       return exchange(value, bits);
+                     }));
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 

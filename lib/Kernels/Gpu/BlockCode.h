@@ -88,6 +88,22 @@ public:
   /// Until at most `groups` of this thread's are under way.
   void waitForGroups(int64_t groups);
 
+  // What threads of a warp tell each other; all of them get here. f32 or i32.
+  /// The value of the lane whose number differs in these bits.
+  mlir::Value exchange(mlir::Value value, int64_t bits);
+  mlir::Value fromLane(mlir::Value value, mlir::Value lane);
+  /// The value of the lane before; of lane 0 its own.
+  mlir::Value fromLaneBefore(mlir::Value value);
+  /// A bit of an i32 for each lane whose condition holds.
+  mlir::Value vote(mlir::Value condition);
+  /// carried = combine(carried, that of the other lanes), in an order that
+  /// lanes do not change: the same for all of them if `combine` commutes.
+  llvm::SmallVector<mlir::Value> combineLanes(
+      mlir::ValueRange values,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange,
+                                                        mlir::ValueRange)>
+          combine);
+
   // Products of a warp (PTX ISA, "Matrix Fragments for mma.m16n8kK").
   /// ldmatrix: the fragments of 16 rows of 8 words each, of any element type.
   /// Lane l says where row l % 16 has its words from 4 * (l / 16) on.

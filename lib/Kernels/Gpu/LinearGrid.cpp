@@ -3,7 +3,7 @@
 #include "lib/CodeGen/ProductLoops.h"
 #include "lib/CodeGen/RoundToBf16.h"
 #include "lib/CodeGen/RowLoops.h"
-#include "lib/Kernels/Gpu/ProductBlock.h"
+#include "lib/Kernels/Gpu/ProductEnds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -30,22 +30,13 @@ static int64_t elementBytes(Value memref) {
   return typeOf(memref).getElementTypeBitWidth() / 8;
 }
 
-/// Bytes from a row of a memref [rows, width] to the next; 0 where they are not
-/// known, or rows have gaps.
-static int64_t pitchOf(Value memref) {
-  auto [strides, offset] = typeOf(memref).getStridesAndOffset();
-  if (strides.size() != 2 || strides[1] != 1 ||
-      ShapedType::isDynamic(strides[0]))
-    return 0;
-  return strides[0] * elementBytes(memref);
-}
-
 namespace {
 class LinearGrid {
 public:
   explicit LinearGrid(LinearOp op)
       : op(op), widths(op.getWidths()),
-        element(typeOf(op.getWeight()).getElementType()) {}
+        element(typeOf(op.getWeight()).getElementType()),
+        ends(ProductEnds::of(op, widths)) {}
 
   bool isSupported();
   void build(const ProductShape &shape, OpBuilder &builder);
@@ -53,9 +44,10 @@ public:
 private:
   /// A part of a split, or all: constants, or chosen by a block.
   struct Part {
-    /// Blocks of columns in front of it, and panels and columns of W.
-    Value firstBlock, firstPanel, firstColumn;
-    Value panels, width, pitch, destination;
+    /// Blocks of columns in front of it.
+    Value firstBlock;
+    ColumnRange columns;
+    Value panels, pitch, destination;
   };
   /// Where the thread's sums of a row go.
   struct Place {
@@ -68,12 +60,6 @@ private:
   int64_t blocksOf(int64_t part, const ProductShape &shape) const {
     return llvm::divideCeil(panelsOf(part), shape.panels());
   }
-  /// Whether four columns of each result are stored at once.
-  bool hasWholePieces() const {
-    return llvm::all_of(widths,
-                        [](int64_t width) { return width % 4 == 0; });
-  }
-
   void buildBlock(const ProductShape &shape, Value block, Value rowBlocks,
                   BlockCode &code);
   Part findPart(Value columnBlock, const ProductShape &shape, BlockCode &code);
@@ -83,20 +69,20 @@ private:
                  Value firstRow, Value firstPanel, BlockCode &code);
   void finishPiece(const ProductPiece &piece, const Part &part,
                    const Place &place, Value column, BlockCode &code);
-  FourWords loadColumns(Value memref, Value column, const Part &part,
-                        BlockCode &code);
-  FourWords dequantize(const FourWords &sums, const Part &part,
-                       const Place &place, Value column, BlockCode &code);
-  Value columnSum(Value column, const Part &part, BlockCode &code);
 
   LinearOp op;
   SmallVector<int64_t> widths;
   Type element;
+  ProductEnds ends;
 };
 } // namespace
 
 bool LinearGrid::isSupported() {
-  auto hasPitch = [](Value rows) { return !rows || pitchOf(rows) > 0; };
+  auto hasPitch = [&](Value rows) {
+    int64_t piece = ends.hasWholePieces ? 4 : 1;
+    return !rows || (pitchOf(rows) > 0 &&
+                     pitchOf(rows) % (piece * elementBytes(rows)) == 0);
+  };
   return isPacked(op.getWeight()) && pitchOf(op.getInput()) > 0 &&
          pitchOf(op.getInput()) % 4 == 0 && hasPitch(op.getResidual()) &&
          llvm::all_of(op.getDestinations().take_front(widths.size()), hasPitch);
@@ -130,10 +116,8 @@ LinearGrid::Part LinearGrid::findPart(Value columnBlock,
   for (auto [number, width] : llvm::enumerate(widths)) {
     Value result = op.getDestinations()[number];
     Part here = {code.i32(block),
-                 code.i32(panel),
-                 code.i32(column),
+                 {code.i32(panel), code.i32(column), code.i32(width)},
                  code.i32(panelsOf(number)),
-                 code.i32(width),
                  code.i32(pitchOf(result)),
                  code.global(result)};
     Value isHere = code.isLess(columnBlock, code.i32(block));
@@ -141,10 +125,10 @@ LinearGrid::Part LinearGrid::findPart(Value columnBlock,
       value = value ? code.choose(isHere, value, other) : other;
     };
     choose(part.firstBlock, here.firstBlock);
-    choose(part.firstPanel, here.firstPanel);
-    choose(part.firstColumn, here.firstColumn);
+    choose(part.columns.firstPanel, here.columns.firstPanel);
+    choose(part.columns.firstColumn, here.columns.firstColumn);
+    choose(part.columns.width, here.columns.width);
     choose(part.panels, here.panels);
-    choose(part.width, here.width);
     choose(part.pitch, here.pitch);
     choose(part.destination, here.destination);
     block += blocksOf(number, shape);
@@ -158,81 +142,18 @@ LinearGrid::Part LinearGrid::findPart(Value columnBlock,
 // What becomes of sums
 //===----------------------------------------------------------------------===//
 
-/// Elements of a vector [out] at four columns of a part; of those behind its
-/// last, anything.
-FourWords LinearGrid::loadColumns(Value memref, Value column, const Part &part,
-                                  BlockCode &code) {
-  Value pointer = code.global(memref);
-  Type f32 = code.builder.getF32Type();
-  if (hasWholePieces())
-    return code.loadFour(
-        f32, code.at(pointer,
-                     code.times(code.plus(part.firstColumn, column), 4)));
-  FourWords words;
-  for (auto [number, word] : llvm::enumerate(words)) {
-    Value at = code.least(code.plus(column, number),
-                          code.minus(part.width, code.i32(1)));
-    word = code.loadOne(
-        f32,
-        code.at(pointer, code.times(code.plus(part.firstColumn, at), 4)));
-  }
-  return words;
-}
-
-/// The sum of the integers of a column of W: the first row of its panel is
-/// -128 times that.
-Value LinearGrid::columnSum(Value column, const Part &part, BlockCode &code) {
-  PanelLayout layout(element, widths);
-  Value panel = code.plus(part.firstPanel, code.dividedBy(column, kPanelColumns));
-  Value pointer = code.at(
-      code.at(code.global(op.getWeight()),
-              code.rowOffset(panel, code.i32(layout.panelBytes(
-                                        typeOf(op.getInput()).getDimSize(1))))),
-      code.times(code.remainder(column, kPanelColumns), 4));
-  Value sum = code.loadOne(code.builder.getI32Type(), pointer);
-  return arith::DivSIOp::create(code.builder, code.loc, sum, code.i32(-128));
-}
-
-/// f32(S + shift sum_k W) * (s * w).
-FourWords LinearGrid::dequantize(const FourWords &sums, const Part &part,
-                                 const Place &place, Value column,
-                                 BlockCode &code) {
-  FourWords scales = loadColumns(op.getWeightScales(), column, part, code);
-  FourWords result;
-  for (int64_t number = 0; number < 4; ++number) {
-    Value sum = sums[number], scale = scales[number];
-    if (int64_t shift = op.getShift().value_or(0))
-      sum = code.plus(sum, code.times(columnSum(code.plus(column, number), part,
-                                                code),
-                                      shift));
-    if (place.inputScale)
-      scale = code.mul(place.inputScale, scale);
-    result[number] = code.mul(
-        arith::SIToFPOp::create(code.builder, code.loc,
-                                code.builder.getF32Type(), sum),
-        scale);
-  }
-  return result;
-}
-
 void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
                              const Place &place, Value column,
                              BlockCode &code) {
-  FourWords y = piece.sums;
-  if (op.getWeightScales())
-    y = dequantize(y, part, place, column, code);
-  if (op.getBias()) {
-    FourWords bias = loadColumns(op.getBias(), column, part, code);
-    for (int64_t number = 0; number < 4; ++number)
-      y[number] = code.add(y[number], bias[number]);
-  }
+  FourWords y = ends.finish(piece.sums, place.inputScale, column, part.columns,
+                            code);
   if (op.getActivation())
     for (Value &value : y)
       value = activate(*op.getActivation(), value, code);
   // What stands between columns of this thread and the next, in bytes.
   int64_t bytes = elementBytes(op.getDestinations().front());
   auto isColumn = [&](int64_t number) {
-    return code.isLess(code.plus(column, number), part.width);
+    return code.isLess(code.plus(column, number), part.columns.width);
   };
   auto finish = [&](int64_t number, Value residual) {
     Value value = y[number];
@@ -249,7 +170,7 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
   if (place.residual)
     from = code.at(place.residual, code.times(column, 4));
   Type f32 = code.builder.getF32Type();
-  if (hasWholePieces()) {
+  if (ends.hasWholePieces) {
     FourWords residual = {};
     if (from)
       residual = code.loadFour(f32, from);
@@ -288,7 +209,7 @@ void LinearGrid::finishRow(ArrayRef<ProductPiece> pieces, const Part &part,
           code.plus(code.times(code.plus(firstPanel, piece.panel),
                                kPanelColumns),
                     piece.column);
-      code.when(code.isLess(column, part.width), [&] {
+      code.when(code.isLess(column, part.columns.width), [&] {
         finishPiece(piece, part, place, column, code);
       });
     }
@@ -319,7 +240,7 @@ void LinearGrid::buildBlock(const ProductShape &shape, Value block,
       code.minus(code.toI32(code.size(op.getInput(), 0)), firstRow);
   operands.panel =
       code.at(code.global(op.getWeight()),
-              code.rowOffset(code.plus(part.firstPanel, firstPanel),
+              code.rowOffset(code.plus(part.columns.firstPanel, firstPanel),
                              code.i32(layout.panelBytes(depth))));
   operands.panels = code.minus(part.panels, firstPanel);
   SmallVector<ProductPiece> pieces = multiplyBlock(shape, operands, code);

@@ -33,9 +33,9 @@ struct ProductShape {
   int64_t rowWarps, panelWarps;
   int64_t stages;
 
-  int64_t rows() const { return warpRows * rowWarps; }
-  int64_t panels() const { return warpPanels * panelWarps; }
-  int64_t threads() const { return kWarpThreads * rowWarps * panelWarps; }
+  constexpr int64_t rows() const { return warpRows * rowWarps; }
+  constexpr int64_t panels() const { return warpPanels * panelWarps; }
+  constexpr int64_t threads() const { return kWarpThreads * rowWarps * panelWarps; }
   int64_t stageBytes() const;
   BlockShape block() const { return {threads(), stages * stageBytes()}; }
 };
