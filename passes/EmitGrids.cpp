@@ -6,6 +6,7 @@
 
 #include "lib/CodeGen/DeviceKernel.h"
 #include "lib/CodeGen/GpuArchitecture.h"
+#include "lib/Kernels/Gpu/AttentionGrid.h"
 #include "lib/Kernels/Gpu/LinearGrid.h"
 #include "lib/Kernels/Gpu/LogitsGrid.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,6 +33,7 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
   /// Builds the grid of `op` in front of it; fails where it has no emitter.
   static LogicalResult emit(Operation *op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case([](AttentionOp attention) { return emitAttentionGrid(attention); })
         .Case([](LinearOp linear) { return emitLinearGrid(linear); })
         .Case<LargestLogitsOp, BestLogitsOp>(
             [](auto logits) { return emitLogitsGrid(logits); })

@@ -8,11 +8,6 @@
 
 namespace heddle {
 
-/// Clones a region of one block at the builder's insertion point; returns what
-/// it yields.
-mlir::Value inlineRegion(mlir::Region &region, mlir::OpBuilder &builder,
-                         mlir::ValueRange arguments);
-
 /// Builds the loops of an attention op on memrefs, in any of its forms, in
 /// front of the builder's insertion point: for each query and head, over the
 /// keys of the mask in ascending order, first the maximum (softmax only), then

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/LinearAttentionLoops.h"
-#include "lib/CodeGen/AttentionLoops.h"
 #include "lib/CodeGen/Loops.h"
+#include "lib/CodeGen/QueryLoops.h"
 #include "lib/CodeGen/RoundToBf16.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,0 +1,198 @@
+#include "lib/CodeGen/QueryLoops.h"
+#include "lib/CodeGen/CacheSlot.h"
+#include "lib/CodeGen/RoundToBf16.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+
+Value heddle::inlineRegion(Region &region, OpBuilder &builder,
+                           ValueRange arguments) {
+  IRMapping mapping;
+  mapping.map(region.getArguments(), arguments);
+  for (Operation &op : region.front().without_terminator())
+    builder.clone(op, mapping);
+  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+}
+
+QueryLoops::QueryLoops(AttentionOp op, OpBuilder &builder, ValueRange row,
+                       Value head)
+    : op(op), loops(builder, op.getLoc()), row(row), head(head) {
+  locate();
+}
+
+void QueryLoops::locate() {
+  OpBuilder &builder = loops.builder;
+  firstKey = loops.index(0);
+  keyCount = loops.size(op.getKey(), 1);
+  if (!op.isStep()) {
+    keyRow = sentence = row[0];
+    position = row[1];
+  } else {
+    sentence = loops.toIndex(loops.load(op.getSentences(), row[0]));
+    position = loops.toIndex(loops.load(op.getPositions(), row[0]));
+    keyRow = op.getShared() ? sentence
+             : op.getCaches()
+                 ? loops.toIndex(loops.load(op.getCaches(), row[0]))
+                 : row[0];
+    if (!op.getShared()) {
+      // A cache holds the latest positions, up to the query's own.
+      Value slots = keyCount;
+      keyCount =
+          arith::AddIOp::create(builder, loops.loc, position, loops.index(1));
+      Value oldest = arith::SubIOp::create(builder, loops.loc, keyCount, slots);
+      // Pinned ones stay, and the mask has none between them and the ring.
+      if (op.getPinned() == 0)
+        firstKey =
+            arith::MaxSIOp::create(builder, loops.loc, oldest, loops.index(0));
+    }
+  }
+  auto offset = [&](Value each, int64_t width) -> Value {
+    return arith::MulIOp::create(builder, loops.loc, each, loops.index(width));
+  };
+  Value kvHead = head;
+  if (int64_t group = op.getHeads() / op.getKeyValueHeads(); group > 1)
+    kvHead =
+        arith::DivUIOp::create(builder, loops.loc, head, loops.index(group));
+  queryOffset = offset(head, op.getQueryWidth());
+  keyOffset = offset(kvHead, op.getKeyWidth());
+  valueOffset = offset(kvHead, op.getValueWidth());
+}
+
+/// Where position j stands in the keys.
+Value QueryLoops::slotOf(Value j) {
+  if (!op.isStep() || op.getShared())
+    return j;
+  return buildCacheSlot(loops.builder, loops.loc, j, loops.size(op.getKey(), 1),
+                        op.getPinned());
+}
+
+SmallVector<Value> QueryLoops::keyAt(Value j) {
+  if (!op.getHistory())
+    return {keyRow, slotOf(j)};
+  return {loops.toIndex(loops.load(op.getHistory(), {row[0], j})), slotOf(j)};
+}
+
+Value QueryLoops::isAllowed(Value j) {
+  Lanes lanes(loops.builder, loops.loc);
+  if (!op.getMask())
+    return lanes.constant(true);
+  return op.getMaskOp().contains(lanes,
+                                 {loops.toI32(sentence), loops.toI32(head),
+                                  loops.toI32(position), loops.toI32(j)});
+}
+
+Value QueryLoops::widen(Value element) {
+  if (!op.isOfBf16())
+    return element;
+  Type f32 = loops.builder.getF32Type();
+  if (auto vector = dyn_cast<VectorType>(element.getType()))
+    f32 = vector.clone(f32);
+  return arith::ExtFOp::create(loops.builder, loops.loc, f32, element);
+}
+
+Value QueryLoops::vectorAt(Value memref, ValueRange at, int64_t width) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  return widen(vector::LoadOp::create(
+      loops.builder, loops.loc, VectorType::get(width, element), memref, at));
+}
+
+Value QueryLoops::multiply(ValueRange key) {
+  OpBuilder &builder = loops.builder;
+  return loops.fold(
+      loops.index(0), loops.index(op.getKeyWidth()), loops.f32(0),
+      [&](Value d, Value sum) {
+        Value qd = arith::AddIOp::create(builder, loops.loc, queryOffset, d);
+        Value kd = arith::AddIOp::create(builder, loops.loc, keyOffset, d);
+        Value q = widen(loops.load(op.getQuery(), append(row, qd)));
+        Value k = widen(loops.load(op.getKey(), append(key, kd)));
+        return loops.add(sum, loops.mul(q, k));
+      });
+}
+
+Value QueryLoops::loadValue(ValueRange key, Value d) {
+  Value at =
+      arith::AddIOp::create(loops.builder, loops.loc, valueOffset, d);
+  return widen(loops.load(op.getValue(), append(key, at)));
+}
+
+SmallVector<Value> QueryLoops::resultAt(Value d) {
+  Value first = arith::MulIOp::create(loops.builder, loops.loc, head,
+                                      loops.index(op.getValueWidth()));
+  return append(row, arith::AddIOp::create(loops.builder, loops.loc, first, d));
+}
+
+Value QueryLoops::score(Value j) {
+  OpBuilder &builder = loops.builder;
+  SmallVector<Value> place = keyAt(j);
+  Value result;
+  if (op.getSimilarity().empty()) {
+    result =
+        loops.mul(multiply(place), loops.f32(op.getEffectiveScale()));
+  } else {
+    Value q =
+        vectorAt(op.getQuery(), append(row, queryOffset), op.getQueryWidth());
+    Value k = vectorAt(op.getKey(), append(place, keyOffset), op.getKeyWidth());
+    result = inlineRegion(op.getSimilarity(), builder, {q, k});
+  }
+  if (op.getScore().empty())
+    return result;
+  return inlineRegion(op.getScore(), builder,
+                      {result, loops.toI32(sentence), loops.toI32(head),
+                       loops.toI32(position), loops.toI32(j)});
+}
+
+/// e^(score - maximum), of bf16 2^(score log2 e - n) with n the integer next to
+/// maximum log2 e.
+Value QueryLoops::exponential(Value score, Value maximum) {
+  Value difference = loops.sub(score, maximum);
+  if (!op.isOfBf16())
+    return loops.exp(difference);
+  OpBuilder &builder = loops.builder;
+  Value exponent = loops.mul(maximum, loops.f32(M_LOG2E));
+  Value fraction = loops.sub(
+      exponent, math::RoundEvenOp::create(builder, loops.loc, exponent));
+  // From here on there are no digits behind the point, or the product is
+  // infinite.
+  Value isWhole = arith::CmpFOp::create(
+      builder, loops.loc, arith::CmpFPredicate::OGE,
+      math::AbsFOp::create(builder, loops.loc, exponent), loops.f32(0x1p23));
+  fraction = arith::SelectOp::create(builder, loops.loc, isWhole, loops.f32(0),
+                                     fraction);
+  return math::Exp2Op::create(
+      builder, loops.loc,
+      loops.add(loops.mul(difference, loops.f32(M_LOG2E)), fraction));
+}
+
+Value QueryLoops::growthOf(Value maximum, Value larger) {
+  if (!op.isOfBf16())
+    return loops.exp(loops.sub(maximum, larger));
+  OpBuilder &builder = loops.builder;
+  auto whole = [&](Value value) -> Value {
+    return math::RoundEvenOp::create(builder, loops.loc,
+                                     loops.mul(value, loops.f32(M_LOG2E)));
+  };
+  Value before = whole(maximum), after = whole(larger);
+  Value factor = math::Exp2Op::create(builder, loops.loc,
+                                      loops.sub(before, after));
+  // Of the lowest numbers both are -inf.
+  Value isSame = arith::CmpFOp::create(
+      builder, loops.loc, arith::CmpFPredicate::OEQ, before, after);
+  return arith::SelectOp::create(builder, loops.loc, isSame, loops.f32(1),
+                                 factor);
+}
+
+Value QueryLoops::weightOf(Value score, Value maximum) {
+  Value result = score;
+  if (op.getNormalizer() == Normalizer::Softmax)
+    result = exponential(result, maximum);
+  else if (op.getNormalizer() == Normalizer::Region)
+    result = inlineRegion(op.getWeighting(), loops.builder, result);
+  return op.isOfBf16() ? widen(roundToBf16(loops.builder, loops.loc, result))
+                       : result;
+}

@@ -1,0 +1,24 @@
+//===- AttentionGrid.h - attention on a GPU, a warp a query -----*- C++ -*-===//
+//
+// A warp takes one query of one head, in any form, with any mask and regions:
+// 32 keys at a time a lane scores one of them, then all lanes add up the values
+// of those that weigh anything, a lane some of their columns (online softmax,
+// arXiv:1805.02867). What the mask says of the query from a key on decides
+// which keys are read at all. They are cut at multiples of 32: neither what
+// stands behind them nor what is passed over changes a bit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_GPU_ATTENTIONGRID_H
+#define HEDDLE_LIB_KERNELS_GPU_ATTENTIONGRID_H
+
+#include "dialect/Transformer.h"
+
+namespace heddle {
+
+/// Builds the grid of an op in front of it.
+mlir::LogicalResult emitAttentionGrid(AttentionOp op);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_GPU_ATTENTIONGRID_H
