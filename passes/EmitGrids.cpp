@@ -9,6 +9,7 @@
 #include "lib/Kernels/Gpu/AttentionGrid.h"
 #include "lib/Kernels/Gpu/LinearGrid.h"
 #include "lib/Kernels/Gpu/LogitsGrid.h"
+#include "lib/Kernels/Gpu/RowGrid.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -37,6 +38,7 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
         .Case([](LinearOp linear) { return emitLinearGrid(linear); })
         .Case<LargestLogitsOp, BestLogitsOp>(
             [](auto logits) { return emitLogitsGrid(logits); })
+        .Case<NormOp, QuantizeOp>([](auto rows) { return emitRowGrid(rows); })
         .Default([](Operation *) { return failure(); });
   }
 
@@ -46,13 +48,16 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
           << architecture << "'";
       return signalPassFailure();
     }
-    SmallVector<Operation *> layers;
-    getOperation().walk(
-        [&](DestinationOpInterface op) { layers.push_back(op); });
     declareSharedMemory(getOperation().getBody(), getOperation().getLoc());
-    for (Operation *op : layers)
-      if (succeeded(emit(op)))
-        op->erase();
+    // Emitters leave ops to others, which are met in a second round.
+    for (int round = 0; round < 2; ++round) {
+      SmallVector<Operation *> layers;
+      getOperation().walk(
+          [&](DestinationOpInterface op) { layers.push_back(op); });
+      for (Operation *op : layers)
+        if (succeeded(emit(op)))
+          op->erase();
+    }
   }
 };
 } // namespace

@@ -196,8 +196,7 @@ Value heddle::multiplyRows(const ProductInput &input, const ProductWeight &rows,
       });
 }
 
-/// clip(rint(x), -127, 127) as i8; of what is no number 0.
-static Value roundToInteger(Value x, Loops &loops) {
+Value heddle::roundToInteger(Value x, Loops &loops) {
   OpBuilder &builder = loops.builder;
   Value isNumber = arith::CmpFOp::create(builder, loops.loc,
                                          arith::CmpFPredicate::ORD, x, x);
@@ -218,7 +217,13 @@ Value heddle::quantizeValue(Value x, Value multiplier, Loops &loops) {
                         loops);
 }
 
-/// max |x| / 127, of zeros 1.
+Value heddle::scaleOfLargest(Value most, Loops &loops) {
+  Value isZero = arith::CmpFOp::create(
+      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, most, loops.f32(0));
+  return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(1),
+                                 loops.div(most, loops.f32(QuantizeOp::kMost)));
+}
+
 static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
   Value most =
       loops.fold(loops.index(0), loops.lastSize(input), loops.f32(0),
@@ -227,10 +232,7 @@ static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
                    return loops.max(
                        most, math::AbsFOp::create(loops.builder, loops.loc, x));
                  });
-  Value isZero = arith::CmpFOp::create(
-      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, most, loops.f32(0));
-  return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(1),
-                                 loops.div(most, loops.f32(QuantizeOp::kMost)));
+  return scaleOfLargest(most, loops);
 }
 
 void heddle::quantizeRow(const Quantization &op, ValueRange at, Loops &loops) {

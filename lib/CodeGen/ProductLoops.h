@@ -62,6 +62,12 @@ struct Quantization {
 /// The row of the input at `at` as integers, and its scale.
 void quantizeRow(const Quantization &op, mlir::ValueRange at, Loops &loops);
 
+/// clip(rint(x), -127, 127) as i8; of what is no number 0.
+mlir::Value roundToInteger(mlir::Value x, Loops &loops);
+
+/// The scale of a row whose largest |x| is given: most / 127, of zeros 1.
+mlir::Value scaleOfLargest(mlir::Value most, Loops &loops);
+
 /// clip(rint(x * multiplier[0]), -127, 127) as i8; of what is no number 0.
 mlir::Value quantizeValue(mlir::Value x, mlir::Value multiplier, Loops &loops);
 
