@@ -342,10 +342,7 @@ protected:
   void check(const std::string &type, const std::vector<Op> &ops,
              double tolerance, bool hasVectors = false);
 };
-/// A GPU has no library of mathematics: its polynomials are of f32, and not yet
-/// right for every argument.
-INSTANTIATE_TEST_SUITE_P(, RegionOpTest, testing::ValuesIn(everyCodeOfCpus()),
-                         testing::PrintToStringParamName());
+HEDDLE_FOR_EVERY_CODE(RegionOpTest);
 
 void RegionOpTest::check(const std::string &type, const std::vector<Op> &ops,
                          double tolerance, bool hasVectors) {

@@ -65,6 +65,10 @@ class Code:
     target: str
     flags: tuple = ()
 
+    @property
+    def is_gpu(self):
+        return "sm_" in self.target
+
 
 def codes_of_machine():
     """Levels, tiles as loops, and plain loops, by type."""
