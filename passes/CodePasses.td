@@ -436,8 +436,8 @@ def ExpandMathPass : Pass<"transformer-expand-math"> {
     Comes in: kernels of a GPU, for which there is no library of mathematics. Ops
     of `math` that PTX has no instruction for, rounded as IEEE 754 says, become
     polynomials, and `arith.remf` a division of integers: exp, exp2, tanh and erf of
-    f32 with the bits that they have on a CPU, all others of f64. What has no such
-    form is an error.
+    f32 those of the CPU's kernels, all others ones of f64. What has no such form is
+    an error.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

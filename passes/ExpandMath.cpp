@@ -1,8 +1,8 @@
 //===- ExpandMath.cpp - Functions that a GPU has no instruction for -------===//
 //
-// Of f32 the ones that models call often are VectorMath's, with the bits that
-// they have on a CPU. All others are DoubleMath's, scalars of f64 one after the
-// other: right for every argument, and in no model's way.
+// Of f32 the ones that models call often are VectorMath's, as on a CPU without
+// instructions of its own for them. All others are DoubleMath's, scalars of f64
+// one after the other: right for every argument, and in no model's way.
 //
 //===----------------------------------------------------------------------===//
 
