@@ -99,11 +99,11 @@ static void markKernels(mlir::ModuleOp module) {
         mlir::NVVM::NVVMDialect::getMaxntidAttrName(),
         builder.getDenseI32ArrayAttr(
             {static_cast<int32_t>(shapeOf(launch).threads), 1, 1}));
-    // Else ptxas rather spills registers than that fewer blocks fit.
-    function->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(),
-                      builder.getI32IntegerAttr(1));
     function.setArgAttr(0, mlir::NVVM::NVVMDialect::getGridConstantAttrName(),
                         builder.getUnitAttr());
+    // At least one block: ptxas spills registers so that more fit, else.
+    function->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(),
+                      builder.getI32IntegerAttr(1));
   }
 }
 
