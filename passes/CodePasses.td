@@ -500,12 +500,13 @@ def ExpandMathPass : Pass<"transformer-expand-math"> {
   let description = [{
     Comes in: kernels of a GPU, for which there is no library of mathematics. Ops
     of `math` that PTX has no instruction for, rounded as IEEE 754 says, become
-    polynomials: of f32 those of MLIR, of f64 (angles of positions) ours, exp, sin
-    and cos.
+    polynomials, and `arith.remf` a division of integers: exp, exp2, tanh and erf of
+    f32 those of the CPU's kernels, all others ones of f64. What has no such form is
+    an error.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-    "::mlir::vector::VectorDialect"
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -1,17 +1,19 @@
 //===- ExpandMath.cpp - Functions that a GPU has no instruction for -------===//
 //
-// Of f32 they are MLIR's polynomials. Of f64, which only angles of sinusoidal
-// positions are, they stand here: after an exact reduction of the argument, the
-// Taylor series as far as f64 can tell.
+// Of f32 the ones that models call often are VectorMath's, as on a CPU without
+// instructions of its own for them. All others are DoubleMath's, scalars of f64
+// one after the other: right for every argument, and in no model's way.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Kernels/DoubleMath.h"
+#include "lib/Kernels/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -21,142 +23,139 @@ namespace heddle {
 } // namespace heddle
 
 using namespace mlir;
+using namespace heddle;
 
-namespace {
-/// Arithmetic on doubles.
-class Doubles {
-public:
-  Doubles(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
-
-  Value constant(double value) {
-    return arith::ConstantFloatOp::create(builder, loc, builder.getF64Type(),
-                                          APFloat(value));
-  }
-  Value multiply(Value a, Value b) {
-    return arith::MulFOp::create(builder, loc, a, b);
-  }
-  Value multiplyAdd(Value a, Value b, Value c) {
-    return math::FmaOp::create(builder, loc, a, b, c);
-  }
-  /// The integer next to x, still a double.
-  Value nearest(Value x) { return math::RoundEvenOp::create(builder, loc, x); }
-  /// x - n * step, of a step in parts, the largest one first, which n times has
-  /// no rounding.
-  Value reduce(Value x, Value n, ArrayRef<double> step);
-  /// sum_i series[i] x^i.
-  Value polynomial(Value x, ArrayRef<double> series);
-
-  OpBuilder &builder;
-  Location loc;
-};
-} // namespace
-
-Value Doubles::reduce(Value x, Value n, ArrayRef<double> step) {
-  for (double part : step)
-    x = multiplyAdd(n, constant(-part), x);
-  return x;
+/// Whether PTX has it, rounded as IEEE 754 says, or LLVM makes it of what PTX
+/// has.
+static bool isInstruction(Operation *op) {
+  Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  return isa<math::AbsIOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp, math::CtPopOp>(op) ||
+         ((type.isF32() || type.isF64()) &&
+          isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp,
+              math::FmaOp, math::RoundOp, math::RoundEvenOp, math::SqrtOp,
+              math::TruncOp>(op));
 }
 
-Value Doubles::polynomial(Value x, ArrayRef<double> series) {
-  Value sum = constant(series.back());
-  for (double factor : llvm::reverse(series.drop_back()))
-    sum = multiplyAdd(sum, x, constant(factor));
-  return sum;
-}
-
-/// 1/i! for i = first, first + 2, ..., with signs by turns; or all of them.
-static SmallVector<double> inverseFactorials(int count, int first, int step) {
-  SmallVector<double> series;
-  double factorial = 1;
-  for (int i = 1, sign = 1; int(series.size()) < count; ++i) {
-    if (i > 1)
-      factorial *= i - 1;
-    int power = i - 1;
-    if (power < first || (power - first) % step != 0)
-      continue;
-    series.push_back(sign / factorial);
-    if (step == 2)
-      sign = -sign;
-  }
-  return series;
-}
-
-/// 2^n of an integer n in [-1022, 1023], put together from its bits.
-static Value powerOfTwo(Doubles &doubles, Value n) {
-  OpBuilder &builder = doubles.builder;
-  Type i64 = builder.getI64Type();
-  auto integer = [&](int64_t value) {
-    return arith::ConstantIntOp::create(builder, doubles.loc, i64, value);
-  };
-  Value exponent = arith::AddIOp::create(
-      builder, doubles.loc,
-      arith::FPToSIOp::create(builder, doubles.loc, i64, n), integer(1023));
-  return arith::BitcastOp::create(
-      builder, doubles.loc, builder.getF64Type(),
-      arith::ShLIOp::create(builder, doubles.loc, exponent, integer(52)));
-}
-
-/// e^x = 2^n e^r with |r| <= log(2) / 2.
-static Value expand(math::ExpOp op, Doubles &doubles) {
-  Value n = doubles.nearest(
-      doubles.multiply(op.getOperand(), doubles.constant(M_LOG2E)));
-  n = arith::MaximumFOp::create(doubles.builder, doubles.loc, n,
-                                doubles.constant(-1022));
-  n = arith::MinimumFOp::create(doubles.builder, doubles.loc, n,
-                                doubles.constant(1023));
-  Value r = doubles.reduce(op.getOperand(), n,
-                           {0x1.62e42feep-1, 0x1.a39ef35793c76p-33});
-  Value series =
-      doubles.polynomial(r, inverseFactorials(14, /*first=*/0, /*step=*/1));
-  return doubles.multiply(series, powerOfTwo(doubles, n));
-}
-
-/// sin(x + quarters * pi / 2), with r = x - n pi / 2 and |r| <= pi / 4. Exact
-/// enough for |x| below 2^20.
-static Value expandSine(Value x, int64_t quarters, Doubles &doubles) {
-  OpBuilder &builder = doubles.builder;
-  Location loc = doubles.loc;
-  Value n = doubles.nearest(doubles.multiply(x, doubles.constant(M_2_PI)));
-  Value r = doubles.reduce(
-      x, n, {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69});
-  Value square = doubles.multiply(r, r);
-  Value sine = doubles.multiply(
-      r, doubles.polynomial(square, inverseFactorials(8, 1, 2)));
-  Value cosine = doubles.polynomial(square, inverseFactorials(9, 0, 2));
-  Type i64 = builder.getI64Type();
-  auto integer = [&](int64_t value) {
-    return arith::ConstantIntOp::create(builder, loc, i64, value);
-  };
-  Value quadrant = arith::AddIOp::create(
-      builder, loc, arith::FPToSIOp::create(builder, loc, i64, n),
-      integer(quarters));
-  auto hasBit = [&](int64_t bit) {
-    return arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ne,
-        arith::AndIOp::create(builder, loc, quadrant, integer(bit)),
-        integer(0));
-  };
-  Value value = arith::SelectOp::create(builder, loc, hasBit(1), cosine, sine);
-  return arith::SelectOp::create(builder, loc, hasBit(2),
-                                 arith::NegFOp::create(builder, loc, value),
-                                 value);
-}
-
-/// What stands for an op of f64; null where it may stay.
-static Value expandDouble(Operation *op) {
-  if (!op->getResult(0).getType().isF64())
+/// Functions of VectorMath, scalars or vectors of f32; null for others.
+static Value expandOften(Operation *op, OpBuilder &builder) {
+  if (!getElementTypeOrSelf(op->getResult(0).getType()).isF32())
     return {};
-  OpBuilder builder(op);
-  Doubles doubles(builder, op->getLoc());
+  // The lowest level: one that has no instructions of its own.
+  VectorMath math(builder, op->getLoc(),
+                  llvm::cantFail(getIsaLevel("x86-64-v3")));
+  Value x = op->getOperand(0);
   return llvm::TypeSwitch<Operation *, Value>(op)
-      .Case([&](math::ExpOp exp) { return expand(exp, doubles); })
-      .Case([&](math::SinOp sin) {
-        return expandSine(sin.getOperand(), 0, doubles);
-      })
-      .Case([&](math::CosOp cos) {
-        return expandSine(cos.getOperand(), 1, doubles);
+      .Case([&](math::ErfOp) { return math.erf(x); })
+      .Case([&](math::ExpOp) { return math.exp(x); })
+      .Case([&](math::Exp2Op) { return math.exp2(x); })
+      .Case([&](math::TanhOp) { return math.tanh(x); })
+      .Case([&](math::RsqrtOp) -> Value {
+        return arith::DivFOp::create(
+            builder, op->getLoc(), math.constant(1, x),
+            math::SqrtOp::create(builder, op->getLoc(), x));
       })
       .Default(Value());
+}
+
+/// What an op computes of f64; nothing where it is unknown.
+static std::optional<Double> expandDouble(Operation *op,
+                                          ArrayRef<Double> operands) {
+  Double x = operands[0];
+  using Result = std::optional<Double>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](arith::RemFOp) { return doubles::fmod(x, operands[1]); })
+      .Case([&](math::AcosOp) { return doubles::acos(x); })
+      .Case([&](math::AcoshOp) { return doubles::acosh(x); })
+      .Case([&](math::AsinOp) { return doubles::asin(x); })
+      .Case([&](math::AsinhOp) { return doubles::asinh(x); })
+      .Case([&](math::AtanOp) { return doubles::atan(x); })
+      .Case([&](math::Atan2Op) { return doubles::atan2(x, operands[1]); })
+      .Case([&](math::AtanhOp) { return doubles::atanh(x); })
+      .Case([&](math::CbrtOp) { return doubles::cbrt(x); })
+      .Case([&](math::CosOp) { return doubles::cos(x); })
+      .Case([&](math::CoshOp) { return doubles::cosh(x); })
+      .Case([&](math::ErfOp) { return doubles::erf(x); })
+      .Case([&](math::ErfcOp) { return doubles::erfc(x); })
+      .Case([&](math::ExpOp) { return doubles::exp(x); })
+      .Case([&](math::Exp2Op) { return doubles::exp2(x); })
+      .Case([&](math::ExpM1Op) { return doubles::expm1(x); })
+      .Case([&](math::FPowIOp) { return doubles::pow(x, operands[1]); })
+      .Case([&](math::LogOp) { return doubles::log(x); })
+      .Case([&](math::Log10Op) { return doubles::log10(x); })
+      .Case([&](math::Log1pOp) { return doubles::log1p(x); })
+      .Case([&](math::Log2Op) { return doubles::log2(x); })
+      .Case([&](math::PowFOp) { return doubles::pow(x, operands[1]); })
+      .Case([&](math::RsqrtOp) { return 1 / squareRoot(x); })
+      .Case([&](math::SinOp) { return doubles::sin(x); })
+      .Case([&](math::SinhOp) { return doubles::sinh(x); })
+      .Case([&](math::TanOp) { return doubles::tan(x); })
+      .Case([&](math::TanhOp) { return doubles::tanh(x); })
+      .Default(Result());
+}
+
+/// A number as f64; null where it is none.
+static Value toDouble(OpBuilder &builder, Location loc, Value number) {
+  Type type = number.getType(), f64 = builder.getF64Type();
+  if (type == f64)
+    return number;
+  if (type.isInteger(32) || type.isInteger(16) || type.isInteger(8))
+    return arith::SIToFPOp::create(builder, loc, f64, number);
+  if (auto narrow = dyn_cast<FloatType>(type); narrow && narrow.getWidth() < 64)
+    return arith::ExtFOp::create(builder, loc, f64, number);
+  return {};
+}
+
+/// One number of the op's result.
+static Value expandNumber(Operation *op, ValueRange numbers, Type result,
+                          OpBuilder &builder) {
+  Location loc = op->getLoc();
+  SmallVector<Double> operands;
+  for (Value number : numbers) {
+    Value wide = toDouble(builder, loc, number);
+    if (!wide)
+      return {};
+    operands.push_back({builder, loc, wide});
+  }
+  std::optional<Double> value = expandDouble(op, operands);
+  if (!value)
+    return {};
+  if (result.isF64())
+    return value->value;
+  return arith::TruncFOp::create(builder, loc, result, value->value);
+}
+
+/// The numbers of a vector one after the other.
+static Value expandVector(Operation *op, VectorType type, OpBuilder &builder) {
+  Location loc = op->getLoc();
+  SmallVector<ValueRange> rows;
+  for (Value operand : op->getOperands())
+    rows.push_back(
+        vector::ToElementsOp::create(builder, loc, operand).getElements());
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    SmallVector<Value> numbers;
+    for (ValueRange row : rows)
+      numbers.push_back(row[i]);
+    results.push_back(
+        expandNumber(op, numbers, type.getElementType(), builder));
+    if (!results.back())
+      return {};
+  }
+  return vector::FromElementsOp::create(builder, loc, type, results);
+}
+
+/// What stands for an op; null where nothing does.
+static Value expand(Operation *op) {
+  OpBuilder builder(op);
+  if (Value value = expandOften(op, builder))
+    return value;
+  Type type = op->getResult(0).getType();
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.isScalable() ? Value() : expandVector(op, vector, builder);
+  return isa<FloatType>(type) && op->getNumResults() == 1
+             ? expandNumber(op, op->getOperands(), type, builder)
+             : Value();
 }
 
 namespace {
@@ -164,30 +163,23 @@ struct ExpandMath : heddle::impl::ExpandMathPassBase<ExpandMath> {
   void runOnOperation() override {
     SmallVector<Operation *> functions;
     getOperation()->walk([&](Operation *op) {
-      if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
+      // LLVM's own remainder of floats is x - y trunc(x / y).
+      if (isa<arith::RemFOp>(op) ||
+          isa_and_nonnull<math::MathDialect>(op->getDialect()))
         functions.push_back(op);
     });
-    for (Operation *op : functions)
-      if (Value value = expandDouble(op)) {
-        op->getResult(0).replaceAllUsesWith(value);
-        op->erase();
+    for (Operation *op : functions) {
+      if (isInstruction(op))
+        continue;
+      Value value = expand(op);
+      if (!value) {
+        op->emitError("a GPU has no '")
+            << op->getName() << "' of " << op->getOperand(0).getType();
+        return signalPassFailure();
       }
-    RewritePatternSet patterns(&getContext());
-    math::populateExpansionPatterns(
-        patterns, {"sinh", "cosh", "tan", "asinh", "acosh", "atanh", "ceilf",
-                   "powf", "fpowi", "exp2", "rsqrt"});
-    auto isExpanded = [](StringRef name) {
-      return !llvm::is_contained(kInstructions, name);
-    };
-    populateMathF32ExpansionPatterns(patterns, isExpanded);
-    populateMathPolynomialApproximationPatterns(patterns, isExpanded);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      op->getResult(0).replaceAllUsesWith(value);
+      op->erase();
+    }
   }
-
-  /// What PTX has, rounded as IEEE 754 says.
-  static constexpr StringLiteral kInstructions[] = {
-      "math.sqrt",  "math.fma",  "math.absf", "math.roundeven",
-      "math.floor", "math.ceil", "math.trunc"};
 };
 } // namespace

@@ -178,7 +178,8 @@ void heddle::buildLLVMPipeline(OpPassManager &manager) {
 
 void heddle::buildDeviceLLVMPipeline(OpPassManager &manager) {
   manager.addPass(createExpandMathPass());
-  manager.addPass(createCanonicalizerPass());
+  // Sine and cosine of an angle reduce it once.
+  addCleanup(manager);
   manager.addPass(createLowerToLLVMPass());
 }
 

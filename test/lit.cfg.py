@@ -88,6 +88,13 @@ if runs("unshare", "-rm", "true"):
     config.available_features.add("mount-namespace")
 if runs("chroot", "/", "true") or runs("unshare", "-r", "chroot", "/", "true"):
     config.available_features.add("chroot")
+# Where ptxas is, if it is in none of its usual places.
+if "HEDDLE_PTXAS" in os.environ:
+    config.environment["HEDDLE_PTXAS"] = os.environ["HEDDLE_PTXAS"]
+if runs(os.path.join(config.test_source_root, "tools", "check-ptx"), "--find"):
+    config.available_features.add("ptxas")
+else:
+    lit_config.note("no ptxas: PTX is not assembled, see test/README.md")
 if os.path.exists("/proc/self/smaps"):
     config.available_features.add("smaps")
 

@@ -101,6 +101,9 @@ static void markKernels(mlir::ModuleOp module) {
             {static_cast<int32_t>(shapeOf(launch).block.threads), 1, 1}));
     function.setArgAttr(0, mlir::NVVM::NVVMDialect::getGridConstantAttrName(),
                         builder.getUnitAttr());
+    // At least one block: ptxas spills registers so that more fit, else.
+    function->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(),
+                      builder.getI32IntegerAttr(1));
   }
 }
 

@@ -236,26 +236,62 @@ std::string EntryRunner::wholeModel(const std::string &body) {
   return aliases + kModelBegin + rest + "}\n";
 }
 
+/// Has heddle-compile write `output` in a folder, with these flags.
+static Status compileIn(const std::string &folder, const std::string &body,
+                        const Weights &weights, const std::string &output,
+                        const std::string &flags) {
+  auto file = [&](const char *name) { return folder + "/" + name; };
+  std::ofstream(file("layer.mlir")) << EntryRunner::wholeModel(body);
+  writeSafetensors(file("weights.safetensors"), weights);
+  std::string command =
+      "cd '" + folder + "' && '" HEDDLE_COMPILE "' layer.mlir " +
+      (weights.empty() ? "" : "--weights weights.safetensors ") + "-o '" +
+      output + "' " + flags + " 2> errors";
+  if (std::system(command.c_str()) == 0)
+    return Status::success();
+  std::ostringstream errors;
+  errors << std::ifstream(file("errors")).rdbuf();
+  return Status::error(errors.str());
+}
+
 Result<EntryRunner> EntryRunner::compile(const std::string &body,
                                          const Weights &weights,
                                          const CodeChoice &choice) {
   TemporaryFolder folder;
   if (folder.path.empty())
     return Status::error("cannot create a temporary folder");
-  auto file = [&](const char *name) { return folder.path + "/" + name; };
-  std::ofstream(file("layer.mlir")) << wholeModel(body);
-  writeSafetensors(file("weights.safetensors"), weights);
-  std::string command =
-      "cd '" + folder.path + "' && '" HEDDLE_COMPILE "' layer.mlir " +
-      (weights.empty() ? "" : "--weights weights.safetensors ") +
-      "-o layer.heddle --target " + choice.target +
-      (choice.reference ? " --reference " : " ") + choice.flags + " 2> errors";
-  if (std::system(command.c_str()) != 0) {
-    std::ostringstream errors;
-    errors << std::ifstream(file("errors")).rdbuf();
-    return Status::error(errors.str());
-  }
-  return open(file("layer.heddle"));
+  std::string flags = "--target " + choice.target +
+                      (choice.reference ? " --reference " : " ") + choice.flags;
+  std::string artifact = folder.path + "/layer.heddle";
+  Status status = compileIn(folder.path, body, weights, artifact, flags);
+  if (!status.ok())
+    return status;
+  return open(artifact);
+}
+
+bool EntryRunner::canAssemble() {
+  return std::system("'" HEDDLE_CHECK_PTX "' --find > /dev/null 2>&1") == 0;
+}
+
+Status EntryRunner::assemble(const std::string &body, const Weights &weights,
+                             const std::string &gpu,
+                             const std::string &architectures) {
+  TemporaryFolder folder;
+  if (folder.path.empty())
+    return Status::error("cannot create a temporary folder");
+  std::string ptx = folder.path + "/layer.ptx",
+              report = folder.path + "/report";
+  Status status =
+      compileIn(folder.path, body, weights, ptx, "--emit=asm --target " + gpu);
+  if (!status.ok())
+    return status;
+  std::string command = "'" HEDDLE_CHECK_PTX "' '" + ptx + "' " +
+                        architectures + " > '" + report + "' 2>&1";
+  if (std::system(command.c_str()) == 0)
+    return Status::success();
+  std::ostringstream found;
+  found << std::ifstream(report).rdbuf();
+  return Status::error(found.str());
 }
 
 Result<EntryRunner> EntryRunner::open(const std::string &path) {

@@ -137,6 +137,14 @@ public:
                                      const Weights &weights,
                                      const CodeChoice &choice);
 
+  /// Compiles such a module for one GPU and assembles its PTX for others, see
+  /// test/tools/check-ptx, whose words it fails with.
+  static Status assemble(const std::string &body, const Weights &weights,
+                         const std::string &gpu,
+                         const std::string &architectures);
+  /// Whether there is what does that.
+  static bool canAssemble();
+
   /// Loads what was compiled.
   static Result<EntryRunner> open(const std::string &path);
 

@@ -20,17 +20,11 @@ using namespace heddle::test;
 
 HEDDLE_FOR_EVERY_CODE(LayerTest);
 
-std::vector<CodeChoice> test::everyCodeOfCpus() {
+std::vector<CodeChoice> test::everyCode() {
   return {{"x86-64-v3", /*reference=*/true, ""},
           {"x86-64-v3", /*reference=*/false, ""},
-          {"x86-64-v4", /*reference=*/false, ""}};
-}
-
-std::vector<CodeChoice> test::everyCode() {
-  std::vector<CodeChoice> codes = everyCodeOfCpus();
-  codes.push_back(
-      {std::string("x86-64-v3") + kEmulatedGpu, /*reference=*/false, ""});
-  return codes;
+          {"x86-64-v4", /*reference=*/false, ""},
+          {std::string("x86-64-v3") + kEmulatedGpu, /*reference=*/false, ""}};
 }
 
 std::vector<CodeChoice> test::everyCodeOfShortTypes() {

@@ -74,7 +74,6 @@ bool runsEveryCell();
   INSTANTIATE_TEST_SUITE_P(, SUITE, testing::ValuesIn(everyCode()),            \
                            testing::PrintToStringParamName())
 std::vector<CodeChoice> everyCode();
-std::vector<CodeChoice> everyCodeOfCpus();
 std::vector<CodeChoice> everyCodeOfShortTypes();
 std::vector<CodeChoice> everyCodeOfInt8();
 /// And those of a suite whose tests run in bf16, too: in "_of_bf16" behind

@@ -342,10 +342,7 @@ protected:
   void check(const std::string &type, const std::vector<Op> &ops,
              double tolerance, bool hasVectors = false);
 };
-/// A GPU has no library of mathematics: its polynomials are of f32, and not yet
-/// right for every argument.
-INSTANTIATE_TEST_SUITE_P(, RegionOpTest, testing::ValuesIn(everyCodeOfCpus()),
-                         testing::PrintToStringParamName());
+HEDDLE_FOR_EVERY_CODE(RegionOpTest);
 
 void RegionOpTest::check(const std::string &type, const std::vector<Op> &ops,
                          double tolerance, bool hasVectors) {
@@ -431,4 +428,22 @@ TEST_P(RegionOpTest, VectorsOfFloats) {
 TEST_P(RegionOpTest, VectorsOfIntegers) {
   for (const char *type : {"i1", "i8", "i16", "i32", "i64", "index"})
     check(type, kIntegerOps, 1e-6, /*hasVectors=*/true);
+}
+
+TEST(RegionOpPtxTest, Assembles) {
+  if (!EntryRunner::canAssemble())
+    GTEST_SKIP() << "there is no ptxas: see test/README.md";
+  std::vector<float> numbers(kNumbers.size() * kNumbers.size());
+  Weights weights = {{"numbers", {{int64_t(numbers.size())}, numbers}}};
+  auto expectPtx = [&](const char *type, const std::vector<Op> &ops) {
+    SCOPED_TRACE(type);
+    Status status = EntryRunner::assemble(
+        moduleOf(type, ops, /*hasVectors=*/false), weights, "sm_80", "sm_80");
+    EXPECT_TRUE(status.ok()) << status.message();
+  };
+  for (const char *type : {"f16", "bf16", "f32", "f64"})
+    expectPtx(type, kFloatOps);
+  for (const char *type : {"i1", "i8", "i16", "i32", "i64", "index"})
+    expectPtx(type, kIntegerOps);
+  expectPtx("i32", kConversions);
 }

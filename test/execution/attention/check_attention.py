@@ -1,7 +1,8 @@
 """Runs the variants of this folder and compares them with their oracles.
 
 usage: check_attention.py [--cells sample|all] [--batches NAME,...]
-                          [--counts FILE] [--work DIR] [VARIANT...]
+                          [--device cpu|gpu] [--counts FILE] [--work DIR]
+                          [VARIANT...]
 
 A cell is a function of a variant (encoder, decoder, cross), with a head of keys
 for each head or for several, over a batch of sentences, as a whole, step by step
@@ -9,9 +10,11 @@ or its first positions as a chunk, in f32 or bf16, by the code of one ISA level
 or by plain loops. Beside it stand properties: sentences alone, on other threads,
 have the bits that they have in the batch, and so have steps through other
 caches; `a | b` has those of `b | a`; the order of what has no positions means
-nothing. All levels of this machine are tried; in a sample they take turns.
---batches takes some of short, middle and long, --counts writes how many cells
-of each kind passed. Needs numpy, and heddle-compile and call-entry in PATH.
+nothing. All levels of this machine are tried; in a sample they take turns. With
+--device gpu the same runs by kernels of GPUs in the emulator, over short and
+middle batches. --batches takes some of short, middle and long, --counts writes
+how many cells of each kind passed. Needs numpy, and heddle-compile and
+call-entry in PATH.
 """
 
 import argparse
@@ -40,6 +43,8 @@ LEVELS = {
     "amx": {"amx_tile", "amx_bf16", "amx_int8"},
 }
 
+GPUS = ["sm_80", "sm_90a"]
+
 BATCHES = {
     "short": [32, 1, 33, 31],
     "middle": [31, 777, 33],
@@ -65,6 +70,11 @@ class Code:
     target: str
     flags: tuple = ()
 
+    def kind(self, form):
+        """What its cells are counted as."""
+        words = [self.type, form]
+        return " ".join(["gpu", *words] if "sm_" in self.target else words)
+
 
 def codes_of_machine():
     """Levels, tiles as loops, and plain loops, by type."""
@@ -83,6 +93,14 @@ def codes_of_machine():
             Code(type, levels[0], ("--reference",)),
         ]
         for type in targets
+    }
+
+
+def codes_of_gpus():
+    """What an emulator runs, by type."""
+    return {
+        type: [Code(type, f"x86-64-v3,{gpu}+emulated") for gpu in GPUS]
+        for type in ["f32", "bf16"]
     }
 
 
@@ -196,22 +214,36 @@ class Plan:
         return " ".join([*words, f"{self.module.key_heads} heads of keys"])
 
 
-def plans_of(name, everything):
+def plans_of(name, everything, on_gpu):
     """All cells of a variant, or some, by its place in the table."""
-    own, codes = read_module(name), codes_of_machine()
+    own = read_module(name)
+    codes = codes_of_gpus() if on_gpu else codes_of_machine()
     grouped = own.with_grouped_heads()
     functions = own.functions
     if everything:
         both = [code for type in codes for code in codes[type]]
-        batches = {batch: functions for batch in BATCHES}
+        names = ["short", "middle"] if on_gpu else BATCHES
+        batches = {batch: functions for batch in names}
         modules = [own, grouped] if grouped else [own]
         return [Plan(module, both, batches) for module in modules]
     turn = list(VARIANTS).index(name)
+    if on_gpu:
+        return [plan_of_gpu(own, codes, turn)]
     some = {"short": functions, "middle": [functions[turn % len(functions)]]}
     first, second = (codes[type][turn % len(codes[type])] for type in codes)
     if turn % 2 and grouped:
         return [Plan(own, [first], some), Plan(grouped, [second], some)]
     return [Plan(own, [first, second], some)]
+
+
+def plan_of_gpu(module, codes, turn):
+    """One code and one function, of those with the most forms."""
+    most = max(len(module.forms(function)) for function in module.functions)
+    functions = [f for f in module.functions if len(module.forms(f)) == most]
+    of_type = list(codes.values())[turn % len(codes)]
+    code = of_type[turn // len(codes) % len(of_type)]
+    function = functions[turn // len(codes) % len(functions)]
+    return Plan(module, [code], {"short": [function]})
 
 
 class Checker:
@@ -248,7 +280,7 @@ class Checker:
         forms = plan.module.forms(function)
         for (code, artifact), form in product(artifacts.items(), forms):
             words = f"{plan.name(code)}, {function}, {name} batch"
-            kind = f"{code.type} {form}"
+            kind = code.kind(form)
             self.turn += 1
             together = []
 
@@ -329,6 +361,7 @@ def parse_options():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("--cells", choices=["sample", "all"], default="sample")
     parser.add_argument("--batches", type=names, default=list(BATCHES))
+    parser.add_argument("--device", choices=["cpu", "gpu"], default="cpu")
     parser.add_argument("--counts", type=pathlib.Path)
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("variants", nargs="*", default=list(VARIANTS))
@@ -342,7 +375,8 @@ def main():
     for name in options.variants:
         shutil.rmtree(work / name, ignore_errors=True)
         checker = Checker(options, tally, work / name)
-        for plan in plans_of(name, options.cells == "all"):
+        everything, on_gpu = options.cells == "all", options.device == "gpu"
+        for plan in plans_of(name, everything, on_gpu):
             checker.check(plan)
         shutil.rmtree(work / name)
     if options.counts:

@@ -4,7 +4,8 @@ usage: check_seeds.py [--seeds FIRST[..END],...] [--type TYPE] [--level LEVEL]
                       [--work DIR] [--print] [--verbose]
 
 Takes seeds from FIRST to below END; the levels that this machine has take turns
-unless one is named. Needs numpy, and heddle-compile and heddle-run in PATH.
+unless one is named: gpu are kernels of a GPU, by the driver that HEDDLE_LIBCUDA
+names, the emulator's. Needs numpy, and heddle-compile and heddle-run in PATH.
 What a seed that fails was made of stays in DIR/SEED; --print prints modules in
 place of checking them, --verbose the errors of all seeds.
 """
@@ -26,6 +27,7 @@ from random_modules import ELEMENT_TYPES, draw_module
 
 # Each with a flag of /proc/cpuinfo that machines of the level have.
 LEVELS = {"x86-64-v3": "avx2", "x86-64-v4": "avx512vl"}
+GPU, TARGET_OF_GPU = "gpu", "x86-64-v3,sm_80+emulated"
 
 # Errors are counted in roundings, see oracle.py, and the largest of a seed
 # counts. That of plain loops, in the same type, is around 1 in seeds of many
@@ -86,22 +88,30 @@ class Seed:
             (self.folder / f"{name}.txt").write_text(text)
 
     def compile(self, name, *flags):
+        target = self.level
+        if target == GPU:
+            # Plain loops are the CPU's.
+            target = TARGET_OF_GPU if name == "kernels" else "x86-64-v3"
         command(
             "heddle-compile",
             self.folder / "module.mlir",
             *("--weights", self.folder / "weights.safetensors"),
-            *("--target", self.level),
+            *("--target", target),
             *("-o", self.folder / f"{name}.heddle"),
             *flags,
         )
 
     def logits(self, name, form, batch):
+        # Where there is no GPU, auto would be the CPU.
+        is_on_gpu = self.level == GPU and name != "reference"
+        device = "cuda" if is_on_gpu else "cpu"
         path = self.folder / f"{name}.{form}.{batch}.npy"
         with open(self.folder / "sources.txt") as sources:
             command(
                 "heddle-run",
                 self.folder / f"{name}.heddle",
                 *("--ids", "--form", form, "--batch", batch),
+                *("--device", device),
                 *("--teacher", self.folder / "targets.txt"),
                 *("--logits", path),
                 stdin=sources,
@@ -165,7 +175,7 @@ def parse_options():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("--seeds", type=seeds, default="0..40")
     parser.add_argument("--type", default="f32", choices=ELEMENT_TYPES)
-    parser.add_argument("--level", choices=LEVELS)
+    parser.add_argument("--level", choices=[*LEVELS, GPU])
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--print", action="store_true")
     parser.add_argument("--verbose", action="store_true")
