@@ -34,7 +34,8 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
   /// Builds the grid of `op` in front of it; fails where it has no emitter.
   static LogicalResult emit(Operation *op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case([](AttentionOp attention) { return emitAttentionGrid(attention); })
+        .Case(
+            [](AttentionOp attention) { return emitAttentionGrid(attention); })
         .Case([](LinearOp linear) { return emitLinearGrid(linear); })
         .Case<LargestLogitsOp, BestLogitsOp>(
             [](auto logits) { return emitLogitsGrid(logits); })

@@ -131,9 +131,9 @@ void KernelOutliner::buildKernel(const CapturedValues &captured) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(
       function->getParentOfType<ModuleOp>().getBody());
-  DeviceKernel kernel =
-      createDeviceKernel(builder, loc, function.getSymName(),
-                         captured.getType(), {number, shape});
+  DeviceKernel kernel = createDeviceKernel(
+      builder, loc, function.getSymName(), captured.getType(),
+      {number, shape, /*isGeneric=*/!hasBlocks});
   // The function and its module have one name, which may have got a number.
   kernel.function.setSymName(symbols.insert(kernel.module));
   Block *entry = kernel.function.addEntryBlock();

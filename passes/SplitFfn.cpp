@@ -133,8 +133,8 @@ static void splitFfn(FfnOp op, Value arena) {
   builder.setInsertionPointToStart(loop.getBody());
   Value first = loop.getInductionVar();
   Value left = arith::SubIOp::create(builder, op.getLoc(), rows, first);
-  Value count = arith::MinUIOp::create(builder, op.getLoc(), left,
-                                       loops.index(kRows));
+  Value count =
+      arith::MinUIOp::create(builder, op.getLoc(), left, loops.index(kRows));
   splitRows(op, arena, first, count, loops);
   op.erase();
 }
@@ -146,16 +146,15 @@ static void leaveRoom(Value arena, func::FuncOp size, int64_t bytes) {
     auto view = cast<memref::ViewOp>(user);
     OpBuilder builder(view);
     Loops loops(builder, view.getLoc());
-    view.getByteShiftMutable().assign(
-        builder.createOrFold<arith::AddIOp>(view.getLoc(), view.getByteShift(),
-                                            loops.index(bytes)));
+    view.getByteShiftMutable().assign(builder.createOrFold<arith::AddIOp>(
+        view.getLoc(), view.getByteShift(), loops.index(bytes)));
   }
   Operation *end = size.front().getTerminator();
   OpBuilder builder(end);
   Loops loops(builder, end->getLoc());
-  end->setOperand(0, builder.createOrFold<arith::AddIOp>(
-                         end->getLoc(), end->getOperand(0),
-                         loops.index(bytes)));
+  end->setOperand(0, builder.createOrFold<arith::AddIOp>(end->getLoc(),
+                                                         end->getOperand(0),
+                                                         loops.index(bytes)));
 }
 
 namespace {

@@ -259,11 +259,26 @@ static ShortTypes shortTypesOf(ModuleOp module) {
   return types;
 }
 
-static llvm::Error compileArtifact(ModuleOp module,
-                                   const CompileOptions &options,
-                                   llvm::ArrayRef<Backend> levels,
-                                   const LevelSteps &steps,
-                                   ArtifactContents contents) {
+/// Which kernels of a GPU are the reference loops.
+static std::string explainKernels(llvm::StringRef gpu,
+                                  const CompiledLevel &level) {
+  size_t generic = level.genericKernels.size();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << gpu << ": " << level.numKernels - generic << " of "
+         << level.numKernels << " kernels have an emitter";
+  if (generic != 0)
+    stream << "; each thread runs the reference loops of\n  "
+           << llvm::join(level.genericKernels, "\n  ");
+  stream << "\n";
+  return text;
+}
+
+static llvm::Expected<std::string>
+compileArtifact(ModuleOp module, const CompileOptions &options,
+                llvm::ArrayRef<Backend> levels, const LevelSteps &steps,
+                ArtifactContents contents) {
+  std::string explanation;
   unsigned jobs =
       options.jobs ? options.jobs : std::thread::hardware_concurrency();
   auto compiled = compileLevels(module, levels, steps, jobs);
@@ -274,9 +289,11 @@ static llvm::Error compileArtifact(ModuleOp module,
   for (auto [level, result] : llvm::zip(levels, *compiled)) {
     contents.code.push_back(
         {("code." + level.name()).str(), std::move(result.code)});
-    if (level.gpu)
-      contents.code.push_back(
-          {("kernels." + level.name()).str(), std::move(result.kernels)});
+    if (!level.gpu)
+      continue;
+    explanation += explainKernels(level.name(), result);
+    contents.code.push_back(
+        {("kernels." + level.name()).str(), std::move(result.kernels)});
   }
   if (!options.isTrial)
     showProgress("writing " + llvm::Twine(options.output));
@@ -285,7 +302,7 @@ static llvm::Error compileArtifact(ModuleOp module,
     return nonFinite.takeError();
   if (!options.isTrial)
     warnOfNonFinite(*nonFinite);
-  return llvm::Error::success();
+  return explanation;
 }
 
 llvm::Error heddle::writeMathematics(const CompileOptions &options,
@@ -304,13 +321,13 @@ llvm::Error heddle::writeMathematics(const CompileOptions &options,
   return writeText(options.output, text + "\n");
 }
 
-llvm::Error heddle::compileModel(const CompileOptions &options,
-                                 llvm::ArrayRef<FusionTotal> fusions,
-                                 ImportedModel &model,
-                                 Exploration *exploration) {
+llvm::Expected<std::string>
+heddle::compileModel(const CompileOptions &options,
+                     llvm::ArrayRef<FusionTotal> fusions, ImportedModel &model,
+                     Exploration *exploration) {
   ModuleOp module = *model.module;
   if (llvm::Error error = checkModel(module))
-    return error;
+    return std::move(error);
   if (!options.isTrial)
     showProgress("running the passes");
   Watchers watchers{exploration};
@@ -327,7 +344,7 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
           runPasses(module, options, watchers, [&](OpPassManager &manager) {
             buildModelPipeline(manager, modelOptions);
           }))
-    return error;
+    return std::move(error);
   llvm::Expected<llvm::SmallVector<Backend>> levels =
       getBackends(options.target, shortTypesOf(module));
   if (!levels)
@@ -348,8 +365,10 @@ llvm::Error heddle::compileModel(const CompileOptions &options,
     llvm::Error error = showLevel(
         *copy, options, *llvm::find_if(llvm::reverse(*levels), isShown), steps,
         watchers);
-    if (error || !options.makesArtifact() || options.output.empty())
-      return error;
+    if (error)
+      return std::move(error);
+    if (!options.makesArtifact() || options.output.empty())
+      return std::string();
   }
   ArtifactContents contents;
   contents.tensors = *tensors;

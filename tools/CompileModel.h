@@ -18,10 +18,12 @@ llvm::Error writeMathematics(const CompileOptions &options,
 /// Runs the passes on an imported model, without the fusions that are left out,
 /// and writes what the options ask for: an artifact or the text of its code,
 /// and the module after each pass. `exploration` watches the best level, where
-/// it is not null. Takes the model's tokenizer.
-llvm::Error compileModel(const CompileOptions &options,
-                         llvm::ArrayRef<FusionTotal> fusions,
-                         ImportedModel &model, Exploration *exploration);
+/// it is not null. Takes the model's tokenizer. Returns what `--explain` says
+/// of the kernels of GPUs, where an artifact has some.
+llvm::Expected<std::string> compileModel(const CompileOptions &options,
+                                         llvm::ArrayRef<FusionTotal> fusions,
+                                         ImportedModel &model,
+                                         Exploration *exploration);
 
 } // namespace heddle
 

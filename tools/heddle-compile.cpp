@@ -118,9 +118,10 @@ static llvm::Error compile(const CompileOptions &options) {
   std::vector<FusionTotal> fusions = listFusions(options);
   Exploration exploration;
   nameLayers(*model->module);
-  if (llvm::Error error = compileModel(options, fusions, *model,
-                                       explores ? &exploration : nullptr))
-    return error;
+  llvm::Expected<std::string> kernels =
+      compileModel(options, fusions, *model, explores ? &exploration : nullptr);
+  if (!kernels)
+    return kernels.takeError();
   if (explores)
     if (llvm::Error error =
             writeText(options.explore, exploration.write(report.getRemarks())))
@@ -132,7 +133,7 @@ static llvm::Error compile(const CompileOptions &options) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   report.print(stream, fusions);
-  return printText(text + *table);
+  return printText(text + *kernels + *table);
 }
 
 static llvm::Error run(const CompileOptions &options) {

@@ -98,10 +98,12 @@ llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
     LaunchShape shape = shapeOf(device);
     Unit &unit = level.units.emplace_back();
     unit.bytecode = writeBytecode(*copyOfDevice(device));
-    unit.kernel = CompiledKernel{device.getName().str(), shape.block.threads,
+    unit.kernel = CompiledKernel{device.getName().str(),
+                                 shape.block.threads,
                                  shape.block.sharedBytes,
                                  parameterBytesOf(device),
-                                 /*image=*/""};
+                                 /*image=*/"",
+                                 shape.isGeneric};
   }
   return llvm::Error::success();
 }
@@ -193,12 +195,17 @@ static llvm::Expected<CompiledLevel> link(Level &level) {
     else
       objects.push_back(std::move(unit.object));
   }
+  std::vector<std::string> generic;
+  for (const CompiledKernel &kernel : kernels)
+    if (kernel.isGeneric)
+      generic.push_back(kernel.name);
   llvm::Expected<ObjectBytes> code = linkSharedObject(objects);
   if (!code)
     return code.takeError();
   return CompiledLevel{std::move(level.manifest),
                        std::string(code->begin(), code->end()),
-                       level.backend.gpu ? writeKernelTable(kernels) : ""};
+                       level.backend.gpu ? writeKernelTable(kernels) : "",
+                       kernels.size(), std::move(generic)};
 }
 
 llvm::Expected<std::vector<CompiledLevel>>

@@ -45,6 +45,9 @@ struct CompiledLevel {
   std::string code;
   /// The section of a GPU's kernels; empty without a GPU.
   std::string kernels;
+  /// How many they are, and the names of those that no emitter wrote.
+  size_t numKernels;
+  std::vector<std::string> genericKernels;
 };
 
 /// Compiles `module` for each level, on at most `jobs` threads. Neither the

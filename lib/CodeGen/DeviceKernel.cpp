@@ -8,20 +8,24 @@
 using namespace mlir;
 using namespace heddle;
 
-static constexpr StringLiteral kNumber = "number", kThreads = "threads",
+static constexpr StringLiteral kNumber = "number", kGeneric = "generic",
+                               kThreads = "threads",
                                kSharedBytes = "shared_bytes";
 /// What TMA wants, and more than any other access.
 static constexpr uint64_t kSharedAlignment = 1024;
 
+/// Of a loop, or of the kernel that it has become.
 static DictionaryAttr attributeOf(OpBuilder &builder, const BlockShape &shape,
-                                  std::optional<int64_t> launch = {}) {
+                                  const LaunchShape *launch = nullptr) {
   SmallVector<NamedAttribute> numbers;
   auto add = [&](StringRef key, int64_t value) {
     numbers.push_back(
         builder.getNamedAttr(key, builder.getI64IntegerAttr(value)));
   };
   if (launch)
-    add(kNumber, *launch);
+    add(kNumber, launch->number);
+  if (launch && launch->isGeneric)
+    numbers.push_back(builder.getNamedAttr(kGeneric, builder.getUnitAttr()));
   add(kThreads, shape.threads);
   add(kSharedBytes, shape.sharedBytes);
   return builder.getDictionaryAttr(numbers);
@@ -72,7 +76,7 @@ DeviceKernel heddle::createDeviceKernel(OpBuilder &builder, Location loc,
   kernel.function = func::FuncOp::create(
       builder, loc, symbol, builder.getFunctionType({pointer}, {}));
   kernel.function->setAttr(kLaunchAttr,
-                           attributeOf(builder, shape.block, shape.number));
+                           attributeOf(builder, shape.block, &shape));
   kernel.function.setArgAttr(0, LLVM::LLVMDialect::getByValAttrName(),
                              TypeAttr::get(parameter));
   kernel.function.setArgAttr(0, LLVM::LLVMDialect::getAlignAttrName(),
@@ -85,7 +89,8 @@ static func::FuncOp functionOf(gpu::GPUModuleOp module) {
 }
 
 LaunchShape heddle::shapeOf(DictionaryAttr launch) {
-  return {launch.getAs<IntegerAttr>(kNumber).getInt(), ::blockShapeOf(launch)};
+  return {launch.getAs<IntegerAttr>(kNumber).getInt(), ::blockShapeOf(launch),
+          launch.contains(kGeneric)};
 }
 
 LaunchShape heddle::shapeOf(gpu::GPUModuleOp module) {
@@ -119,11 +124,11 @@ Value heddle::blockOfGrid(OpBuilder &builder, Location loc) {
 }
 
 Value heddle::threadOfGrid(OpBuilder &builder, Location loc, int64_t threads) {
-  Value thread =
-      toIndex(NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type()),
-              builder, loc);
   Value first = arith::MulIOp::create(
       builder, loc, blockOfGrid(builder, loc),
       arith::ConstantIndexOp::create(builder, loc, threads));
+  Value thread =
+      toIndex(NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type()),
+              builder, loc);
   return arith::AddIOp::create(builder, loc, first, thread);
 }

@@ -31,8 +31,8 @@ inline constexpr llvm::StringLiteral kSharedMemory = "shared_memory";
 /// or, for bodies that will be kernels, of the host.
 void declareSharedMemory(mlir::Block *module, mlir::Location loc);
 
-/// Says of a loop of one dimension that each iteration is a block's: its body is
-/// what one thread of it does.
+/// Says of a loop of one dimension that each iteration is a block's: its body
+/// is what one thread of it does.
 void setBlockShape(mlir::scf::ParallelOp loop, const BlockShape &shape);
 std::optional<BlockShape> blockShapeOf(mlir::scf::ParallelOp loop);
 
@@ -41,6 +41,8 @@ struct LaunchShape {
   /// Among the kernels of a module.
   int64_t number;
   BlockShape block;
+  /// Whether no emitter wrote it: each thread runs the reference loops.
+  bool isGeneric = false;
 };
 
 /// `function` has one argument, a pointer, and no body yet.
@@ -63,7 +65,8 @@ int64_t parameterBytesOf(mlir::gpu::GPUModuleOp module);
 /// A module of the kernel alone, which compiles by itself.
 mlir::OwningOpRef<mlir::ModuleOp> copyOfDevice(mlir::gpu::GPUModuleOp module);
 
-/// The number of this block, an index, and of this thread among all of the grid.
+/// The number of this block, an index, and of this thread among all of the
+/// grid.
 mlir::Value blockOfGrid(mlir::OpBuilder &builder, mlir::Location loc);
 mlir::Value threadOfGrid(mlir::OpBuilder &builder, mlir::Location loc,
                          int64_t threads);

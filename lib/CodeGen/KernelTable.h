@@ -15,6 +15,8 @@ struct CompiledKernel {
   int64_t threads, sharedBytes, parameterBytes;
   /// What the driver loads.
   std::string image;
+  /// See LaunchShape.
+  bool isGeneric;
 };
 
 /// The section `kernels.<gpu>` of these kernels, in the order of their numbers;

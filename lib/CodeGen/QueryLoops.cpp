@@ -116,8 +116,7 @@ Value QueryLoops::multiply(ValueRange key) {
 }
 
 Value QueryLoops::loadValue(ValueRange key, Value d) {
-  Value at =
-      arith::AddIOp::create(loops.builder, loops.loc, valueOffset, d);
+  Value at = arith::AddIOp::create(loops.builder, loops.loc, valueOffset, d);
   return widen(loops.load(op.getValue(), append(key, at)));
 }
 
@@ -132,8 +131,7 @@ Value QueryLoops::score(Value j) {
   SmallVector<Value> place = keyAt(j);
   Value result;
   if (op.getSimilarity().empty()) {
-    result =
-        loops.mul(multiply(place), loops.f32(op.getEffectiveScale()));
+    result = loops.mul(multiply(place), loops.f32(op.getEffectiveScale()));
   } else {
     Value q =
         vectorAt(op.getQuery(), append(row, queryOffset), op.getQueryWidth());
@@ -178,8 +176,8 @@ Value QueryLoops::growthOf(Value maximum, Value larger) {
                                      loops.mul(value, loops.f32(M_LOG2E)));
   };
   Value before = whole(maximum), after = whole(larger);
-  Value factor = math::Exp2Op::create(builder, loops.loc,
-                                      loops.sub(before, after));
+  Value factor =
+      math::Exp2Op::create(builder, loops.loc, loops.sub(before, after));
   // Of the lowest numbers both are -inf.
   Value isSame = arith::CmpFOp::create(
       builder, loops.loc, arith::CmpFPredicate::OEQ, before, after);

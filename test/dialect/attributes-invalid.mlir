@@ -26,7 +26,7 @@ func.func @foreign() {
 // -----
 
 func.func @on_an_op() {
-  // expected-error @below {{'transformer.mask.causal' op has the attribute 'transformer.name', expected it on a module or a function}}
+  // expected-error @below {{'transformer.mask.causal' op has the attribute 'transformer.name', expected it on a module, a function or a loop}}
   %m = transformer.mask.causal {transformer.name = "causal"}
   return
 }

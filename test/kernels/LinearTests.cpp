@@ -151,11 +151,9 @@ static std::vector<double> formula(const Linear &linear,
 /// tiles below them.
 static constexpr int64_t kRows = 29;
 
-TEST_P(LayerTest, Linear) {
-  std::string module;
+static Weights weightsOf(const std::vector<Linear> &linears) {
   Weights weights;
-  for (const Linear &linear : linears()) {
-    module += moduleOf(linear);
+  for (const Linear &linear : linears) {
     weights["w_" + linear.name()] = {
         {linear.depth, linear.columns},
         randomValues(linear.depth * linear.columns, 1)};
@@ -166,19 +164,53 @@ TEST_P(LayerTest, Linear) {
         weights[vector + linear.name()] = {
             {linear.columns}, randomValues(linear.columns, seed++)};
   }
-  withCode(module, weights, [&](const EntryRunner &code) {
-    for (const Linear &linear : linears()) {
-      SCOPED_TRACE(linear.name());
-      std::vector<float> x = randomValues(kRows * linear.depth, 5);
-      std::vector<float> r = randomValues(kRows * linear.columns, 6);
-      Values values = {{"x", x}};
-      if (linear.hasResidual)
-        values["r"] = r;
-      std::vector<float> y = runInBatches(code, linear.name(), kRows, values);
-      // 64 products below 1, a rounding error of 2^-24 of the sum so far each:
-      // below 4e-6 for sums like these; a norm scales by less than 3.
-      expectNear(y, formula(linear, x, r, weights), 1.2e-5);
-    }
+  return weights;
+}
+
+static std::string moduleOf(const std::vector<Linear> &linears) {
+  std::string module;
+  for (const Linear &linear : linears)
+    module += moduleOf(linear);
+  return module;
+}
+
+/// Compares `rows` rows, which `run` gives for values, with the formula.
+static void
+checkRows(const Linear &linear, int64_t rows, const Weights &weights,
+          const std::function<std::vector<float>(const Values &)> &run) {
+  SCOPED_TRACE(linear.name());
+  std::vector<float> x = randomValues(rows * linear.depth, 5);
+  std::vector<float> r = randomValues(rows * linear.columns, 6);
+  Values values = {{"x", x}};
+  if (linear.hasResidual)
+    values["r"] = r;
+  // 64 products below 1, a rounding error of 2^-24 of the sum so far each:
+  // below 4e-6 for sums like these; a norm scales by less than 3.
+  expectNear(run(values), formula(linear, x, r, weights), 1.2e-5);
+}
+
+TEST_P(LayerTest, Linear) {
+  Weights weights = weightsOf(linears());
+  withCode(moduleOf(linears()), weights, [&](const EntryRunner &code) {
+    for (const Linear &linear : linears())
+      checkRows(linear, kRows, weights, [&](const Values &values) {
+        return runInBatches(code, linear.name(), kRows, values);
+      });
+  });
+}
+
+TEST_P(LayerTest, LinearOfManyRows) {
+  // A GPU has other blocks for more than 64 rows, of 128 rows and columns.
+  constexpr int64_t rows = 150;
+  std::vector<Linear> linears = {{37, 100, true, "gelu", true},
+                                 {16, 260, false, "", true},
+                                 {64, 131, true}};
+  Weights weights = weightsOf(linears);
+  withCode(moduleOf(linears), weights, [&](const EntryRunner &code) {
+    for (const Linear &linear : linears)
+      checkRows(linear, rows, weights, [&](const Values &values) {
+        return runInBatches(code, linear.name(), rows, values);
+      });
   });
 }
 

@@ -62,3 +62,15 @@ func.func private @elsewhere(%x: memref<?xf32>) {
   }
   return
 }
+
+// -----
+
+func.func private @blocks_in_a_plane(%x: memref<?xf32>) attributes {transformer.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  // expected-error @+1 {{has blocks in more than one dimension}}
+  scf.parallel (%i, %j) = (%c0, %c0) to (%c4, %c4) step (%c1, %c1) {
+  } {transformer.launch = {shared_bytes = 0 : i64, threads = 64 : i64}}
+  return
+}

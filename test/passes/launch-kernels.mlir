@@ -47,7 +47,7 @@ func.func @heddle.f(%call: !llvm.ptr) -> i32 attributes {transformer.entry = {}}
 
 // CHECK: gpu.module @scale_0
 // CHECK: func.func @scale_0(%{{[^:]*}}: !llvm.ptr
-// CHECK-SAME: attributes {transformer.launch = {number = 0 : i64, shared_bytes = 0 : i64, threads = 128 : i64}}
+// CHECK-SAME: attributes {transformer.launch = {generic, number = 0 : i64, shared_bytes = 0 : i64, threads = 128 : i64}}
 // CHECK: %[[ROW:.*]] = memref.alloca() : memref<8xf32>
 // CHECK: nvvm.read.ptx.sreg.ctaid.x
 // CHECK: nvvm.read.ptx.sreg.tid.x
@@ -84,5 +84,33 @@ func.func private @two.loops(%x: memref<?x8xf32>, %y: memref<?xf32>) attributes 
   scf.parallel (%row, %d) = (%c0, %c0) to (%rows, %c8) step (%c1, %c1) {
     memref.store %zero, %x[%row, %d] : memref<?x8xf32>
   }
+  return
+}
+
+// -----
+
+// Where a loop says so an iteration is a block's, with shared memory of its own.
+
+// CHECK-NOT: llvm.mlir.global
+// CHECK-LABEL: func.func private @blocks(
+// CHECK: %[[COUNT:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK: llvm.call %{{.*}}(%{{.*}}, %c0_i64, %[[COUNT]], %{{.*}})
+// CHECK: gpu.module @blocks_0
+// CHECK: llvm.mlir.global external @shared_memory() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+// CHECK: attributes {transformer.launch = {number = 0 : i64, shared_bytes = 512 : i64, threads = 64 : i64}}
+// CHECK: llvm.mlir.addressof @shared_memory
+// CHECK: %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
+// CHECK-NOT: arith.muli
+// CHECK-NOT: scf.if
+// CHECK: memref.store
+llvm.mlir.global external @shared_memory() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
+func.func private @blocks(%x: memref<?xf32>, %count: index) attributes {transformer.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.parallel (%block) = (%c0) to (%count) step (%c1) {
+    %memory = llvm.mlir.addressof @shared_memory : !llvm.ptr<3>
+    %v = llvm.load %memory : !llvm.ptr<3> -> f32
+    memref.store %v, %x[%block] : memref<?xf32>
+  } {transformer.launch = {shared_bytes = 512 : i64, threads = 64 : i64}}
   return
 }

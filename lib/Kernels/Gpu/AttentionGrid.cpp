@@ -91,24 +91,22 @@ Value GridQuery::multiply(ValueRange key) {
     return QueryLoops::multiply(key);
   OpBuilder &builder = loops.builder;
   auto piece = VectorType::get(kPiece, builder.getF32Type());
-  Value zero = arith::ConstantOp::create(builder, loops.loc,
-                                         builder.getZeroAttr(piece));
+  Value zero =
+      arith::ConstantOp::create(builder, loops.loc, builder.getZeroAttr(piece));
   // A sum for each element of a piece: four chains, not one.
   auto loop = scf::ForOp::create(
       builder, loops.loc, loops.index(0), loops.index(width),
       loops.index(kPiece), zero,
       [&](OpBuilder &, Location, Value d, ValueRange sum) {
         auto load = [&](Value memref, ValueRange at, Value offset) -> Value {
-          Value place =
-              arith::AddIOp::create(builder, loops.loc, offset, d);
+          Value place = arith::AddIOp::create(builder, loops.loc, offset, d);
           return vector::LoadOp::create(
               builder, loops.loc, piece, memref, append(at, place),
               /*nontemporal=*/false, llvm::MaybeAlign(16));
         };
         Value q = load(op.getQuery(), row, queryOffset);
         Value k = load(op.getKey(), key, keyOffset);
-        Value next =
-            math::FmaOp::create(builder, loops.loc, q, k, sum.front());
+        Value next = math::FmaOp::create(builder, loops.loc, q, k, sum.front());
         scf::YieldOp::create(builder, loops.loc, next);
       });
   Value sum;
@@ -141,9 +139,8 @@ void AttentionGrid::forColumn(Value column, function_ref<void()> body) {
 /// Of all lanes; what is no number is none.
 Value AttentionGrid::largestScore(Value score) {
   return code.combineLanes(score, [&](ValueRange mine, ValueRange other) {
-    Value isLarger = arith::CmpFOp::create(code.builder, code.loc,
-                                           arith::CmpFPredicate::OGT, other[0],
-                                           mine[0]);
+    Value isLarger = arith::CmpFOp::create(
+        code.builder, code.loc, arith::CmpFPredicate::OGT, other[0], mine[0]);
     return SmallVector<Value>{code.choose(isLarger, other[0], mine[0])};
   })[0];
 }
@@ -173,16 +170,15 @@ AttentionGrid::State AttentionGrid::addTile(GridQuery &query,
                                        code.builder.getBoolAttr(false));
   // Masks may read tables at keys that exist only.
   Value isSeen = code.select(exists, [&] { return query.isAllowed(key); }, no);
-  Value score =
-      code.select(isSeen, [&] { return query.score(key); }, lowest);
+  Value score = code.select(isSeen, [&] { return query.score(key); }, lowest);
   State state = before;
   Value base;
   if (isSoftmax()) {
     // Where all scores are -inf, 0: no difference of infinities arises.
     Value larger = largestScore(score);
-    Value isLarger = arith::CmpFOp::create(code.builder, code.loc,
-                                           arith::CmpFPredicate::OGT, larger,
-                                           before.maximum);
+    Value isLarger =
+        arith::CmpFOp::create(code.builder, code.loc, arith::CmpFPredicate::OGT,
+                              larger, before.maximum);
     base = code.choose(isLarger, larger, before.maximum);
     state = scale(query, before, base);
   }
@@ -212,8 +208,8 @@ AttentionGrid::State AttentionGrid::addTile(GridQuery &query,
                     code.builder, code.loc, columnOf(number),
                     code.index(op.getValueWidth() - 1));
                 Value v = query.loadValue(place, column);
-                next.push_back(math::FmaOp::create(code.builder, code.loc, w, v,
-                                                   sum));
+                next.push_back(
+                    math::FmaOp::create(code.builder, code.loc, w, v, sum));
               }
               scf::YieldOp::create(code.builder, code.loc, next);
             },
@@ -237,29 +233,27 @@ AttentionGrid::State AttentionGrid::walk(GridQuery &query,
   SmallVector<Value> carried = {floorToTile(query.getFirstKey())};
   carried.append(start.values());
   auto before = [&](OpBuilder &, Location, ValueRange now) {
-    scf::ConditionOp::create(builder, loc,
-                             isBelow(now[0], query.getKeyCount()), now);
+    scf::ConditionOp::create(builder, loc, isBelow(now[0], query.getKeyCount()),
+                             now);
   };
   auto step = [&](OpBuilder &, Location, ValueRange now) {
     State state(now.drop_front());
     Value first = now[0], behind = indexOf(first, code.index(kWarpThreads));
-    Value isSkipped = arith::ConstantOp::create(builder, loc,
-                                                builder.getBoolAttr(false));
+    Value isSkipped =
+        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
     Value next = behind;
     if (op.getMask()) {
-      Value from = arith::MaxUIOp::create(builder, loc, first,
-                                          query.getFirstKey());
-      KeySegment segment =
-          segmentAt(builder, loc, block, op.getMask(), from);
-      Value isNone = arith::CmpIOp::create(builder, loc,
-                                           arith::CmpIPredicate::eq,
-                                           segment.cover, code.index(kNone));
+      Value from =
+          arith::MaxUIOp::create(builder, loc, first, query.getFirstKey());
+      KeySegment segment = segmentAt(builder, loc, block, op.getMask(), from);
+      Value isNone =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                segment.cover, code.index(kNone));
       // Keys behind a segment that ends in this tile are some of its.
       Value end = arith::MinUIOp::create(builder, loc, segment.end,
                                          query.getKeyCount());
-      Value isAll = arith::CmpIOp::create(builder, loc,
-                                          arith::CmpIPredicate::uge, end,
-                                          query.getKeyCount());
+      Value isAll = arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::uge, end, query.getKeyCount());
       Value stop = code.choose(isAll, query.getKeyCount(), floorToTile(end));
       isSkipped = code.both(isNone, isBelow(first, stop));
       next = code.choose(isSkipped, stop, behind);
@@ -288,9 +282,8 @@ void AttentionGrid::finish(GridQuery &query, const State &state) {
       code.combineLanes(state.total, [&](ValueRange mine, ValueRange other) {
         return SmallVector<Value>{code.add(mine[0], other[0])};
       })[0];
-  Value isEmpty =
-      arith::CmpFOp::create(code.builder, code.loc, arith::CmpFPredicate::OEQ,
-                            total, code.f32(0));
+  Value isEmpty = arith::CmpFOp::create(
+      code.builder, code.loc, arith::CmpFPredicate::OEQ, total, code.f32(0));
   for (auto [number, sum] : llvm::enumerate(state.sums)) {
     Value result = sum;
     if (op.getNormalizer() != Normalizer::None)
@@ -324,8 +317,8 @@ void AttentionGrid::build(Value unit) {
   GridQuery query(op, code.builder, row, head);
   // A softmax of nothing has a maximum that any score is above, and 0 is as
   // good as any for -inf.
-  SmallVector<Value> start = {
-      code.f32(std::numeric_limits<float>::lowest()), code.f32(0)};
+  SmallVector<Value> start = {code.f32(std::numeric_limits<float>::lowest()),
+                              code.f32(0)};
   start.append(columnsOfLane(), code.f32(0));
   Value end = indexOf(query.getPosition(), code.index(1));
   QueryBlock block = {query.getSentence(), head, query.getPosition(), end,
@@ -348,14 +341,13 @@ LogicalResult heddle::emitAttentionGrid(AttentionOp op) {
     units = multiply(units, loops.size(op.getQuery(), 1));
   Value blocks =
       arith::CeilDivUIOp::create(builder, loc, units, loops.index(kWarps));
-  createGrid(
-      builder, loc, blocks, {kWarps * kWarpThreads},
-      [&](BlockCode &code, Value block) {
-        Value unit = code.toIndex(
-            code.plus(code.times(block, kWarps), code.warp()));
-        Value isUnit = arith::CmpIOp::create(
-            builder, loc, arith::CmpIPredicate::ult, unit, units);
-        code.when(isUnit, [&] { AttentionGrid(op, code).build(unit); });
-      });
+  createGrid(builder, loc, blocks, {kWarps * kWarpThreads},
+             [&](BlockCode &code, Value block) {
+               Value unit = code.toIndex(
+                   code.plus(code.times(block, kWarps), code.warp()));
+               Value isUnit = arith::CmpIOp::create(
+                   builder, loc, arith::CmpIPredicate::ult, unit, units);
+               code.when(isUnit, [&] { AttentionGrid(op, code).build(unit); });
+             });
   return success();
 }

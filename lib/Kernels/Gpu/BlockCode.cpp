@@ -67,9 +67,9 @@ void BlockCode::when(Value condition, function_ref<void()> then) {
   });
 }
 
-SmallVector<Value> BlockCode::foldAll(
-    Value end, ValueRange initial,
-    function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+SmallVector<Value>
+BlockCode::foldAll(Value end, ValueRange initial,
+                   function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   auto loop =
       scf::ForOp::create(builder, loc, i32(0), end, i32(1), initial,
                          [&](OpBuilder &, Location, Value i, ValueRange now) {
@@ -100,8 +100,8 @@ Value BlockCode::global(Value memref) {
       memref::ExtractStridedMetadataOp::create(builder, loc, memref);
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(
       builder, loc, metadata.getBaseBuffer());
-  Value first = arith::MulIOp::create(builder, loc, metadata.getOffset(),
-                                      index(bytes));
+  Value first =
+      arith::MulIOp::create(builder, loc, metadata.getOffset(), index(bytes));
   Value address = arith::IndexCastOp::create(
       builder, loc, builder.getI64Type(),
       arith::AddIOp::create(builder, loc, base, first));
@@ -151,8 +151,8 @@ void BlockCode::storeOne(Value value, Value pointer) {
 }
 
 FourWords BlockCode::loadFour(Type type, Value pointer) {
-  Value vector = LLVM::LoadOp::create(
-      builder, loc, VectorType::get(4, type), pointer, /*alignment=*/16);
+  Value vector = LLVM::LoadOp::create(builder, loc, VectorType::get(4, type),
+                                      pointer, /*alignment=*/16);
   FourWords words;
   for (auto [number, word] : llvm::enumerate(words))
     word = LLVM::ExtractElementOp::create(builder, loc, vector, i32(number));
@@ -164,8 +164,8 @@ void BlockCode::storeFour(const FourWords &values, Value pointer) {
   Value vector =
       LLVM::PoisonOp::create(builder, loc, VectorType::get(4, element));
   for (auto [number, value] : llvm::enumerate(values))
-    vector = LLVM::InsertElementOp::create(builder, loc, vector, value,
-                                           i32(number));
+    vector =
+        LLVM::InsertElementOp::create(builder, loc, vector, value, i32(number));
   LLVM::StoreOp::create(builder, loc, vector, pointer,
                         unsigned(4 * bytesOf(element)));
 }
@@ -176,9 +176,7 @@ void BlockCode::copy(Value to, Value from, int64_t bytes, Value read) {
                                       : NVVM::LoadCacheModifierKind::CA,
                           read);
 }
-void BlockCode::endGroup() {
-  NVVM::CpAsyncCommitGroupOp::create(builder, loc);
-}
+void BlockCode::endGroup() { NVVM::CpAsyncCommitGroupOp::create(builder, loc); }
 void BlockCode::waitForGroups(int64_t groups) {
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, uint32_t(groups));
 }

@@ -145,8 +145,8 @@ LinearGrid::Part LinearGrid::findPart(Value columnBlock,
 void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
                              const Place &place, Value column,
                              BlockCode &code) {
-  FourWords y = ends.finish(piece.sums, place.inputScale, column, part.columns,
-                            code);
+  FourWords y =
+      ends.finish(piece.sums, place.inputScale, column, part.columns, code);
   if (op.getActivation())
     for (Value &value : y)
       value = activate(*op.getActivation(), value, code);
@@ -193,8 +193,8 @@ void LinearGrid::finishRow(ArrayRef<ProductPiece> pieces, const Part &part,
   place.row = code.plus(firstRow, pieces.front().row);
   Value count = code.toI32(code.size(op.getInput(), 0));
   code.when(code.isLess(place.row, count), [&] {
-    place.destination = code.at(
-        part.destination, code.rowOffset(place.row, part.pitch));
+    place.destination =
+        code.at(part.destination, code.rowOffset(place.row, part.pitch));
     if (op.getResidual())
       place.residual = code.at(
           code.global(op.getResidual()),
@@ -205,13 +205,11 @@ void LinearGrid::finishRow(ArrayRef<ProductPiece> pieces, const Part &part,
                        code.at(code.global(op.getInputScales()),
                                code.rowOffset(place.row, code.i32(4))));
     for (const ProductPiece &piece : pieces) {
-      Value column =
-          code.plus(code.times(code.plus(firstPanel, piece.panel),
-                               kPanelColumns),
-                    piece.column);
-      code.when(code.isLess(column, part.columns.width), [&] {
-        finishPiece(piece, part, place, column, code);
-      });
+      Value column = code.plus(
+          code.times(code.plus(firstPanel, piece.panel), kPanelColumns),
+          piece.column);
+      code.when(code.isLess(column, part.columns.width),
+                [&] { finishPiece(piece, part, place, column, code); });
     }
   });
 }
@@ -225,8 +223,8 @@ void LinearGrid::buildBlock(const ProductShape &shape, Value block,
       placeBlock(block, rowBlocks, columnBlocks, code);
   Part part = findPart(columnBlock, shape, code);
   Value firstRow = code.times(rowBlock, shape.rows());
-  Value firstPanel = code.times(code.minus(columnBlock, part.firstBlock),
-                                shape.panels());
+  Value firstPanel =
+      code.times(code.minus(columnBlock, part.firstBlock), shape.panels());
   int64_t depth = typeOf(op.getInput()).getDimSize(1);
   PanelLayout layout(element, widths);
 
@@ -236,8 +234,7 @@ void LinearGrid::buildBlock(const ProductShape &shape, Value block,
   operands.pitch = pitchOf(op.getInput());
   operands.x = code.at(code.global(op.getInput()),
                        code.rowOffset(firstRow, code.i32(operands.pitch)));
-  operands.rows =
-      code.minus(code.toI32(code.size(op.getInput(), 0)), firstRow);
+  operands.rows = code.minus(code.toI32(code.size(op.getInput(), 0)), firstRow);
   operands.panel =
       code.at(code.global(op.getWeight()),
               code.rowOffset(code.plus(part.columns.firstPanel, firstPanel),
@@ -261,8 +258,8 @@ void LinearGrid::build(const ProductShape &shape, OpBuilder &builder) {
     columnBlocks += blocksOf(part, shape);
   Value rowBlocks = arith::CeilDivUIOp::create(
       builder, loc, loops.size(op.getInput(), 0), loops.index(shape.rows()));
-  Value blocks = arith::MulIOp::create(builder, loc, rowBlocks,
-                                       loops.index(columnBlocks));
+  Value blocks =
+      arith::MulIOp::create(builder, loc, rowBlocks, loops.index(columnBlocks));
   createGrid(builder, loc, blocks, shape.block(),
              [&](BlockCode &code, Value block) {
                buildBlock(shape, block, code.toI32(rowBlocks), code);

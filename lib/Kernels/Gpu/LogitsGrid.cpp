@@ -44,8 +44,7 @@ class Keeper {
 public:
   virtual ~Keeper() = default;
   /// Of no logits: each lane's values.
-  virtual SmallVector<Value> start(Value row, Value range,
-                                   BlockCode &code) = 0;
+  virtual SmallVector<Value> start(Value row, Value range, BlockCode &code) = 0;
   /// With one more of each lane, of ids that ascend with the lanes; `allowed`
   /// is -inf where the row forbids the id.
   virtual SmallVector<Value> keep(ValueRange kept, Value logit, Value allowed,
@@ -120,9 +119,7 @@ private:
     ColumnRange columns;
   };
 
-  int64_t panelsOfRange() {
-    return int64_t(op.getRange()) / kPanelColumns;
-  }
+  int64_t panelsOfRange() { return int64_t(op.getRange()) / kPanelColumns; }
   static int64_t logitsAt() { return kShape.block().sharedBytes; }
   BlockShape block() const {
     return {kShape.threads(), logitsAt() + kShape.rows() * kLogitsPitch};
@@ -152,8 +149,8 @@ SmallVector<Value> LargestKeeper::keep(ValueRange kept, Value logit,
   Value hasNone = code.isSame(kept[1], code.i32(-1));
   Value best = code.choose(hasNone, code.f32(kLowest), kept[0]);
   Value isBest = isAbove(code, allowed, best);
-  Value isTaken = either(code, isBest,
-                         code.both(hasNone, isNoNumber(code, allowed)));
+  Value isTaken =
+      either(code, isBest, code.both(hasNone, isNoNumber(code, allowed)));
   return {code.choose(isTaken, allowed, kept[0]),
           code.choose(isBest, id, kept[1])};
 }
@@ -169,9 +166,9 @@ void LargestKeeper::finish(ValueRange kept, Value row, Value range,
         Value hasNone = code.isSame(mine[1], none);
         Value otherHas = code.isLess(other[1], none);
         Value isBetter = code.both(
-            otherHas, either(code, hasNone,
-                             either(code, isFirst,
-                                    isAbove(code, other[0], mine[0]))));
+            otherHas,
+            either(code, hasNone,
+                   either(code, isFirst, isAbove(code, other[0], mine[0]))));
         Value isNaN = code.both(hasNone, isNoNumber(code, other[0]));
         Value isTaken = either(code, isBetter, isNaN);
         return SmallVector<Value>{code.choose(isTaken, other[0], mine[0]),
@@ -191,9 +188,9 @@ SmallVector<Value> BestKeeper::start(Value row, Value range, BlockCode &code) {
   Value before = arith::SubIOp::create(
       code.builder, code.loc,
       arith::MaxUIOp::create(code.builder, code.loc, firstPlace, one), one);
-  Value isFirst = arith::CmpIOp::create(code.builder, code.loc,
-                                        arith::CmpIPredicate::eq, firstPlace,
-                                        code.index(0));
+  Value isFirst =
+      arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::eq,
+                            firstPlace, code.index(0));
   SmallVector<Value> at = {code.toIndex(row), code.toIndex(range), before};
   auto bound = [&](Value first, Value list) {
     return code.choose(isFirst, first, code.load(list, at));
@@ -218,9 +215,8 @@ SmallVector<Value> BestKeeper::insert(ValueRange list, Value logits, Value ids,
   // Lanes whose logit is to be inserted, values and ids.
   SmallVector<Value> carried = {code.vote(isBetter(list[0])), list[0], list[1]};
   auto before = [&](OpBuilder &, Location, ValueRange now) {
-    Value isLeft = arith::CmpIOp::create(builder, loc,
-                                         arith::CmpIPredicate::ne, now[0],
-                                         code.i32(0));
+    Value isLeft = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                         now[0], code.i32(0));
     scf::ConditionOp::create(builder, loc, isLeft, now);
   };
   auto insertFirst = [&](OpBuilder &, Location, ValueRange now) {
@@ -240,14 +236,12 @@ SmallVector<Value> BestKeeper::insert(ValueRange list, Value logits, Value ids,
     Value values = shifted(now[1], value, valueBefore);
     Value listed = shifted(now[2], id, idBefore);
     // Those behind this lane that are above what is last now.
-    Value behind = arith::ShLIOp::create(
-        builder, loc, code.i32(-2), from);
+    Value behind = arith::ShLIOp::create(builder, loc, code.i32(-2), from);
     Value left = code.both(code.vote(isBetter(values)), behind);
     scf::YieldOp::create(builder, loc, ValueRange{left, values, listed});
   };
-  auto loop = scf::WhileOp::create(
-      builder, loc, ValueRange(carried).getTypes(), carried, before,
-      insertFirst);
+  auto loop = scf::WhileOp::create(builder, loc, ValueRange(carried).getTypes(),
+                                   carried, before, insertFirst);
   return SmallVector<Value>(loop.getResults().drop_front());
 }
 
@@ -257,21 +251,18 @@ SmallVector<Value> BestKeeper::keep(ValueRange kept, Value logit, Value allowed,
       code, isAbove(code, kept[4], allowed),
       code.both(isEqual(code, kept[4], allowed),
                 arith::CmpIOp::create(code.builder, code.loc,
-                                      arith::CmpIPredicate::slt, kept[5],
-                                      id)));
+                                      arith::CmpIPredicate::slt, kept[5], id)));
   SmallVector<Value> result =
       insert(kept.take_front(2),
              code.choose(isBehind, allowed, code.f32(kLowest)), id, code);
   // Differences from -inf are those from 0: there is nothing to add then.
   Value lowest = code.f32(kLowest);
-  Value maximum =
-      code.choose(isAbove(code, logit, kept[2]), logit, kept[2]);
+  Value maximum = code.choose(isAbove(code, logit, kept[2]), logit, kept[2]);
   Value base =
       code.choose(isEqual(code, maximum, lowest), code.f32(0), maximum);
   Value before = code.mul(kept[3], expOf(code, code.sub(kept[2], base)));
   result.push_back(maximum);
-  result.push_back(
-      code.add(before, expOf(code, code.sub(logit, base))));
+  result.push_back(code.add(before, expOf(code, code.sub(logit, base))));
   llvm::append_range(result, kept.take_back(2));
   return result;
 }
@@ -325,25 +316,24 @@ void LogitsGrid::leaveLogits(const Place &place, Value firstPanel,
       code.at(code.global(op.getInput()),
               code.rowOffset(place.firstRow, code.i32(operands.pitch)));
   operands.rows = place.rows;
-  operands.panel = code.at(
-      code.global(op.getWeight()),
-      code.rowOffset(code.plus(place.columns.firstPanel, firstPanel),
-                     code.i32(layout.panelBytes(depth))));
+  operands.panel =
+      code.at(code.global(op.getWeight()),
+              code.rowOffset(code.plus(place.columns.firstPanel, firstPanel),
+                             code.i32(layout.panelBytes(depth))));
   operands.panels = code.minus(place.panels, firstPanel);
   for (const ProductPiece &piece : multiplyBlock(kShape, operands, code)) {
-    Value inTile = code.plus(code.times(piece.panel, kPanelColumns),
-                             piece.column);
-    Value column =
-        code.plus(code.times(firstPanel, kPanelColumns), inTile);
+    Value inTile =
+        code.plus(code.times(piece.panel, kPanelColumns), piece.column);
+    Value column = code.plus(code.times(firstPanel, kPanelColumns), inTile);
     Value isRow = code.isLess(piece.row, place.rows);
     Value scale;
     if (Value scales = op.getInputScales()) {
       Value row = code.choose(isRow, piece.row, code.i32(0));
-      scale = code.loadOne(
-          code.builder.getF32Type(),
-          code.at(code.global(scales),
-                  code.rowOffset(code.plus(place.firstRow, row),
-                                 code.i32(sizeof(float)))));
+      scale =
+          code.loadOne(code.builder.getF32Type(),
+                       code.at(code.global(scales),
+                               code.rowOffset(code.plus(place.firstRow, row),
+                                              code.i32(sizeof(float)))));
     }
     // Columns behind the end read what stands in front of it.
     Value isColumn = code.isLess(column, place.width);
@@ -351,33 +341,30 @@ void LogitsGrid::leaveLogits(const Place &place, Value firstPanel,
     FourWords logits =
         ends.finish(piece.sums, scale, inside, place.columns, code);
     for (auto [number, logit] : llvm::enumerate(logits))
-      logit = code.choose(
-          code.isLess(code.plus(column, number), place.width), logit,
-          code.f32(kLowest));
-    code.storeFour(
-        logits,
-        code.shared(code.plus(
-            code.plus(code.times(piece.row, kLogitsPitch),
-                      code.times(inTile, sizeof(float))),
-            logitsAt())));
+      logit = code.choose(code.isLess(code.plus(column, number), place.width),
+                          logit, code.f32(kLowest));
+    code.storeFour(logits, code.shared(code.plus(
+                               code.plus(code.times(piece.row, kLogitsPitch),
+                                         code.times(inTile, sizeof(float))),
+                               logitsAt())));
   }
 }
 
 /// Whether `id` stands in front of the first negative one of a row's.
 Value LogitsGrid::isForbidden(Value row, Value id, BlockCode &code) {
   OpBuilder &builder = code.builder;
-  Value no = arith::ConstantOp::create(builder, code.loc,
-                                       builder.getBoolAttr(false));
-  Value yes = arith::ConstantOp::create(builder, code.loc,
-                                        builder.getBoolAttr(true));
+  Value no =
+      arith::ConstantOp::create(builder, code.loc, builder.getBoolAttr(false));
+  Value yes =
+      arith::ConstantOp::create(builder, code.loc, builder.getBoolAttr(true));
   Value count = code.toI32(code.lastSize(op.getForbidden()));
   return code.foldAll(count, {no, yes}, [&](Value at, ValueRange now) {
-    Value listed = code.load(op.getForbidden(),
-                             {code.toIndex(row), code.toIndex(at)});
-    Value isListed = code.both(
-        now[1], arith::CmpIOp::create(builder, code.loc,
-                                      arith::CmpIPredicate::sge, listed,
-                                      code.i32(0)));
+    Value listed =
+        code.load(op.getForbidden(), {code.toIndex(row), code.toIndex(at)});
+    Value isListed =
+        code.both(now[1], arith::CmpIOp::create(builder, code.loc,
+                                                arith::CmpIPredicate::sge,
+                                                listed, code.i32(0)));
     Value isHere = code.both(isListed, code.isSame(listed, id));
     return SmallVector<Value>{either(code, now[0], isHere), isListed};
   })[0];
@@ -392,15 +379,14 @@ SmallVector<Value> LogitsGrid::goThrough(const Place &place, Value row,
                           code.times(firstPanel, kPanelColumns));
   Value memory = code.plus(code.times(inBlock, kLogitsPitch), logitsAt());
   return code.foldAll(
-      code.i32(kColumns / kWarpThreads), kept,
-      [&](Value step, ValueRange now) {
+      code.i32(kColumns / kWarpThreads), kept, [&](Value step, ValueRange now) {
         Value column = code.plus(code.times(step, kWarpThreads), lane);
         Value logit = code.loadOne(
             code.builder.getF32Type(),
             code.shared(code.plus(memory, code.times(column, sizeof(float)))));
         Value id = code.plus(first, column);
-        Value allowed = code.choose(isForbidden(row, id, code),
-                                    code.f32(kLowest), logit);
+        Value allowed =
+            code.choose(isForbidden(row, id, code), code.f32(kLowest), logit);
         return keeper.keep(now, logit, allowed, id, code);
       });
 }
@@ -408,16 +394,15 @@ SmallVector<Value> LogitsGrid::goThrough(const Place &place, Value row,
 void LogitsGrid::buildBlock(Value block, Value rowBlocks, BlockCode &code) {
   Place place;
   place.range = code.dividedBy(block, rowBlocks);
-  place.firstRow =
-      code.times(code.remainder(block, rowBlocks), kShape.rows());
+  place.firstRow = code.times(code.remainder(block, rowBlocks), kShape.rows());
   place.rows =
       code.minus(code.toI32(code.size(op.getInput(), 0)), place.firstRow);
   Value firstId = code.times(place.range, int64_t(op.getRange()));
   place.width =
       code.least(code.minus(code.i32(int64_t(op.getVocabulary())), firstId),
                  code.i32(int64_t(op.getRange())));
-  place.panels = code.dividedBy(
-      code.plus(place.width, kPanelColumns - 1), kPanelColumns);
+  place.panels =
+      code.dividedBy(code.plus(place.width, kPanelColumns - 1), kPanelColumns);
   place.columns = {code.times(place.range, panelsOfRange()), firstId,
                    place.width};
 
@@ -431,8 +416,8 @@ void LogitsGrid::buildBlock(Value block, Value rowBlocks, BlockCode &code) {
   };
   SmallVector<Value> kept;
   for (int64_t row = 0; row < kRowsOfWarp; ++row)
-    llvm::append_range(
-        kept, keeper.start(rowInside(rowOf(row)), place.range, code));
+    llvm::append_range(kept,
+                       keeper.start(rowInside(rowOf(row)), place.range, code));
   size_t each = kept.size() / kRowsOfWarp;
   Value tiles = code.dividedBy(code.plus(place.panels, kShape.panels() - 1),
                                kShape.panels());
@@ -487,9 +472,8 @@ LogicalResult heddle::emitLogitsGrid(BestLogitsOp op) {
   OpBuilder builder(op);
   Loops loops(builder, op.getLoc());
   Value count = loops.lastSize(op.getDestinations()[2]);
-  auto passes =
-      scf::ForOp::create(builder, op.getLoc(), loops.index(0), count,
-                         loops.index(kWarpThreads));
+  auto passes = scf::ForOp::create(builder, op.getLoc(), loops.index(0), count,
+                                   loops.index(kWarpThreads));
   BestKeeper keeper(op, passes.getInductionVar());
   LogitsGrid grid(op, keeper);
   if (!grid.isSupported()) {

@@ -16,7 +16,8 @@ static constexpr int64_t kRowPitch = (kStageWords + 4) * kWordBytes,
                          kPanelPitch = (kPanelColumns + 8) * kWordBytes;
 static constexpr int64_t kPanelBytes = kStageWords * kPanelPitch;
 /// Pieces of 16 bytes of a row of a panel.
-static constexpr int64_t kPanelPieces = kPanelColumns * kWordBytes / kPieceBytes;
+static constexpr int64_t kPanelPieces =
+    kPanelColumns * kWordBytes / kPieceBytes;
 
 int64_t ProductShape::stageBytes() const {
   return rows() * kRowPitch + panels() * kPanelBytes;
@@ -28,9 +29,8 @@ public:
   ProductBlock(const ProductShape &shape, const ProductOperands &operands,
                BlockCode &code)
       : shape(shape), operands(operands), code(code),
-        isOfFloats(operands.element.isF32()), words(llvm::divideCeil(
-                                                  operands.depth,
-                                                  operands.layout().group())) {}
+        isOfFloats(operands.element.isF32()),
+        words(llvm::divideCeil(operands.depth, operands.layout().group())) {}
 
   SmallVector<ProductPiece> build();
 
@@ -130,17 +130,16 @@ void ProductBlock::copyPanels(Value stage, Value memory) {
       exists = code.both(exists, code.isLess(depth, code.i32(words)));
     Value inside = code.plus(
         code.times(code.plus(depth, layout.firstRow()), rowBytes), column);
-    Value offset = code.rowOffset(
-        panel, code.i32(layout.rows(operands.depth) * rowBytes));
+    Value offset =
+        code.rowOffset(panel, code.i32(layout.rows(operands.depth) * rowBytes));
     Value from =
         code.at(code.at(operands.panel,
                         code.choose(exists, offset,
                                     arith::ConstantIntOp::create(
                                         code.builder, code.loc, 0, 64))),
                 code.choose(exists, inside, code.i32(0)));
-    Value place = code.plus(
-        code.times(panel, kPanelBytes),
-        code.plus(code.times(word, kPanelPitch), column));
+    Value place = code.plus(code.times(panel, kPanelBytes),
+                            code.plus(code.times(word, kPanelPitch), column));
     Value to = code.shared(
         code.plus(memory, code.plus(place, shape.rows() * kRowPitch)));
     code.copy(to, from, kPieceBytes,
@@ -148,7 +147,8 @@ void ProductBlock::copyPanels(Value stage, Value memory) {
   });
 }
 
-/// Stage number `stage` of the depth into the memory of one, which begins there.
+/// Stage number `stage` of the depth into the memory of one, which begins
+/// there.
 void ProductBlock::copyStage(Value stage, Value memory) {
   copyRows(stage, memory);
   copyPanels(stage, memory);
@@ -180,8 +180,7 @@ SmallVector<Value> ProductBlock::addTensorProducts(Value memory,
       rows.push_back(code.loadFragments(
           code.at(aPointer, at * kRowPitch + step * kWordBytes)));
     for (int64_t panel = 0; panel < shape.warpPanels; ++panel) {
-      Value first =
-          code.at(bPointer, panel * kPanelBytes + step * kPanelPitch);
+      Value first = code.at(bPointer, panel * kPanelBytes + step * kPanelPitch);
       FourWords lower = code.loadFour(word, first);
       FourWords upper =
           code.loadFour(word, code.at(first, kGroupWords * kPanelPitch));
@@ -217,14 +216,14 @@ SmallVector<Value> ProductBlock::addFusedProducts(Value memory,
   for (int64_t group = 0; group < kStageWords; group += kGroupWords) {
     SmallVector<FourWords> rows;
     for (int64_t at = 0; at < rowsOfThread(); ++at)
-      rows.push_back(code.loadFour(
-          f32, code.at(aPointer, at * kGroupWords * kRowPitch +
-                                     group * kWordBytes)));
+      rows.push_back(
+          code.loadFour(f32, code.at(aPointer, at * kGroupWords * kRowPitch +
+                                                   group * kWordBytes)));
     for (int64_t word = 0; word < kGroupWords; ++word)
       for (int64_t panel = 0; panel < shape.warpPanels; ++panel) {
         FourWords w = code.loadFour(
-            f32, code.at(bPointer, panel * kPanelBytes +
-                                       (group + word) * kPanelPitch));
+            f32, code.at(bPointer,
+                         panel * kPanelBytes + (group + word) * kPanelPitch));
         for (auto [number, x] : llvm::enumerate(rows))
           for (int64_t column = 0; column < 4; ++column) {
             Value &sum =
@@ -251,8 +250,8 @@ SmallVector<ProductPiece> ProductBlock::piecesOf(ValueRange sums) {
     Value column = code.times(code.remainder(lane, kPanelPieces), 4);
     for (int64_t row = 0; row < rowsOfThread(); ++row)
       for (int64_t panel = 0; panel < shape.warpPanels; ++panel) {
-        ProductPiece piece = {code.plus(first, row * kGroupWords),
-                              panelOf(panel), column, {}};
+        ProductPiece piece = {
+            code.plus(first, row * kGroupWords), panelOf(panel), column, {}};
         llvm::copy(sums.slice((row * shape.warpPanels + panel) * 4, 4),
                    piece.sums.begin());
         pieces.push_back(piece);
@@ -268,7 +267,8 @@ SmallVector<ProductPiece> ProductBlock::piecesOf(ValueRange sums) {
       for (int64_t panel = 0; panel < shape.warpPanels; ++panel)
         for (int64_t side = 0; side < 2; ++side) {
           ProductPiece piece = {code.plus(first, 16 * number + 8 * half),
-                                panelOf(panel), code.plus(column, 4 * side),
+                                panelOf(panel),
+                                code.plus(column, 4 * side),
                                 {}};
           for (int64_t product = 0; product < 4; ++product)
             piece.sums[product] =
@@ -280,8 +280,8 @@ SmallVector<ProductPiece> ProductBlock::piecesOf(ValueRange sums) {
 }
 
 SmallVector<ProductPiece> ProductBlock::build() {
-  warpRow = code.times(code.dividedBy(code.warp(), shape.panelWarps),
-                       shape.warpRows);
+  warpRow =
+      code.times(code.dividedBy(code.warp(), shape.panelWarps), shape.warpRows);
   warpPanel = code.times(code.remainder(code.warp(), shape.panelWarps),
                          shape.warpPanels);
   int64_t ahead = shape.stages - 1, stageBytes = shape.stageBytes();
@@ -295,9 +295,8 @@ SmallVector<ProductPiece> ProductBlock::build() {
   initial.append({code.i32(0), code.i32(ahead * stageBytes)});
   auto next = [&](Value memory) {
     Value behind = code.plus(memory, stageBytes);
-    return code.choose(
-        code.isSame(behind, code.i32(shape.stages * stageBytes)), code.i32(0),
-        behind);
+    return code.choose(code.isSame(behind, code.i32(shape.stages * stageBytes)),
+                       code.i32(0), behind);
   };
   SmallVector<Value> sums = code.foldAll(
       code.i32(numStages()), initial, [&](Value stage, ValueRange carried) {
@@ -317,8 +316,8 @@ SmallVector<ProductPiece> ProductBlock::build() {
   return piecesOf(ValueRange(sums).take_front(sumsOfThread));
 }
 
-SmallVector<ProductPiece>
-heddle::multiplyBlock(const ProductShape &shape,
-                      const ProductOperands &operands, BlockCode &code) {
+SmallVector<ProductPiece> heddle::multiplyBlock(const ProductShape &shape,
+                                                const ProductOperands &operands,
+                                                BlockCode &code) {
   return ProductBlock(shape, operands, code).build();
 }

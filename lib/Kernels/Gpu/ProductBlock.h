@@ -35,7 +35,9 @@ struct ProductShape {
 
   constexpr int64_t rows() const { return warpRows * rowWarps; }
   constexpr int64_t panels() const { return warpPanels * panelWarps; }
-  constexpr int64_t threads() const { return kWarpThreads * rowWarps * panelWarps; }
+  constexpr int64_t threads() const {
+    return kWarpThreads * rowWarps * panelWarps;
+  }
   int64_t stageBytes() const;
   BlockShape block() const { return {threads(), stages * stageBytes()}; }
 };

@@ -19,8 +19,8 @@ int64_t heddle::pitchOf(Value memref) {
 FourWords ProductEnds::loadColumns(Value memref, Value column,
                                    const ColumnRange &range,
                                    BlockCode &code) const {
-  Value pointer = code.at(code.global(memref),
-                          code.times(range.firstColumn, kFloatBytes));
+  Value pointer =
+      code.at(code.global(memref), code.times(range.firstColumn, kFloatBytes));
   Type f32 = code.builder.getF32Type();
   if (hasWholePieces)
     return code.loadFour(f32,
@@ -42,9 +42,9 @@ Value ProductEnds::columnSum(Value column, const ColumnRange &range,
                      widths);
   Value panel =
       code.plus(range.firstPanel, code.dividedBy(column, kPanelColumns));
-  Value first = code.at(
-      code.global(weight),
-      code.rowOffset(panel, code.i32(layout.panelBytes(depth))));
+  Value first =
+      code.at(code.global(weight),
+              code.rowOffset(panel, code.i32(layout.panelBytes(depth))));
   Value sum = code.loadOne(
       code.builder.getI32Type(),
       code.at(first, code.times(code.remainder(column, kPanelColumns), 4)));
@@ -61,9 +61,9 @@ FourWords ProductEnds::finish(const FourWords &sums, Value inputScale,
     for (int64_t number = 0; number < 4; ++number) {
       Value sum = sums[number], scale = scales[number];
       if (shift != 0)
-        sum = code.plus(sum, code.times(columnSum(code.plus(column, number),
-                                                  range, code),
-                                        shift));
+        sum = code.plus(
+            sum, code.times(columnSum(code.plus(column, number), range, code),
+                            shift));
       if (inputScale)
         scale = code.mul(inputScale, scale);
       Value real = arith::SIToFPOp::create(code.builder, code.loc,

@@ -26,16 +26,14 @@ struct ProductEnds {
   template <typename Op>
   static ProductEnds of(Op op, llvm::ArrayRef<int64_t> widths) {
     mlir::IntegerAttr shift = op.getShiftAttr();
-    return {op.getWeight(),
-            op.getWeightScales(),
-            op.getBias(),
-            shift ? shift.getInt() : 0,
-            mlir::cast<mlir::MemRefType>(op.getInput().getType())
-                .getShape()
-                .back(),
-            llvm::to_vector(widths),
-            llvm::all_of(widths,
-                         [](int64_t width) { return width % 4 == 0; })};
+    return {
+        op.getWeight(),
+        op.getWeightScales(),
+        op.getBias(),
+        shift ? shift.getInt() : 0,
+        mlir::cast<mlir::MemRefType>(op.getInput().getType()).getShape().back(),
+        llvm::to_vector(widths),
+        llvm::all_of(widths, [](int64_t width) { return width % 4 == 0; })};
   }
 
   /// f32 of four columns from `column` of a range on; what stands behind its

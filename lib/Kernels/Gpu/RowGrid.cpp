@@ -102,8 +102,8 @@ void WarpRow::store(ArrayRef<Value> elements, Value memref) {
   Value first = begin(memref);
   for (int64_t piece = 0; piece < pieces(); ++piece) {
     auto storePiece = [&] {
-      Value to = code.at(
-          first, code.times(columnOf(piece), elementBytes(memref)));
+      Value to =
+          code.at(first, code.times(columnOf(piece), elementBytes(memref)));
       ArrayRef<Value> own = elements.slice(piece * each, each);
       if (each == 4)
         code.storeFour({own[0], own[1], own[2], own[3]}, to);
@@ -154,14 +154,13 @@ void WarpRow::quantize(ArrayRef<Value> elements, Value multiplier,
   if (!multiplier) {
     Value most = code.f32(0);
     for (Value element : elements)
-      most = code.max(
-          most, math::AbsFOp::create(code.builder, code.loc, element));
+      most =
+          code.max(most, math::AbsFOp::create(code.builder, code.loc, element));
     most = combine(most, [&](Value a, Value b) { return code.max(a, b); });
     scale = scaleOfLargest(most, code);
     Value scales = destinations[1];
-    code.when(code.isSame(code.lane(), code.i32(0)), [&] {
-      code.store(scale, scales, code.toIndex(row));
-    });
+    code.when(code.isSame(code.lane(), code.i32(0)),
+              [&] { code.store(scale, scales, code.toIndex(row)); });
   }
   store(map(elements,
             [&](Value x) {
@@ -178,8 +177,7 @@ void WarpRow::round(ArrayRef<Value> elements, Value destination) {
 }
 
 /// The rows of a norm: NormOp's formulas.
-static void normalize(NormOp op, WarpRow &row, int64_t width,
-                      BlockCode &code) {
+static void normalize(NormOp op, WarpRow &row, int64_t width, BlockCode &code) {
   SmallVector<Value> x = row.load(op.getInput());
   if (op.getResidual())
     for (auto [value, other] : llvm::zip(x, row.load(op.getResidual())))
@@ -257,18 +255,16 @@ LogicalResult heddle::emitRowGrid(NormOp op) {
   rows.push_back(op.getInput());
   if (op.getResidual())
     rows.push_back(op.getResidual());
-  return emitRows(op, op.getInput(), rows,
-                  [&](WarpRow &row, BlockCode &code) {
-                    normalize(op, row, widthOf(op.getInput()), code);
-                  });
+  return emitRows(op, op.getInput(), rows, [&](WarpRow &row, BlockCode &code) {
+    normalize(op, row, widthOf(op.getInput()), code);
+  });
 }
 
 LogicalResult heddle::emitRowGrid(QuantizeOp op) {
   SmallVector<Value> rows = rowsAmong(op.getDestinations());
   rows.push_back(op.getInput());
-  return emitRows(op, op.getInput(), rows,
-                  [&](WarpRow &row, BlockCode &) {
-                    row.quantize(row.load(op.getInput()), op.getMultiplier(),
-                                 op.getDestinations());
-                  });
+  return emitRows(op, op.getInput(), rows, [&](WarpRow &row, BlockCode &) {
+    row.quantize(row.load(op.getInput()), op.getMultiplier(),
+                 op.getDestinations());
+  });
 }

@@ -1,0 +1,89 @@
+// Layer ops become blocks of a GPU's threads.
+// RUN: heddle-opt %s -transformer-emit-grids=architecture=sm_80 -split-input-file | FileCheck %s
+// RUN: not heddle-opt %s -transformer-emit-grids=architecture=sm_1 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+
+// UNKNOWN: there is no architecture 'sm_1'
+
+// Few rows have blocks of two warps, others of four, which multiply eight words
+// of depth at once whatever they hold: here 32 bytes. What ends the product
+// stands behind it, and a norm in a grid of its own.
+
+// CHECK-LABEL: @products
+// CHECK: %[[FEW:.*]] = arith.cmpi ule, %{{.*}}, %c64
+// CHECK: scf.if %[[FEW]]
+// CHECK: scf.parallel
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: nvvm.cp.async.wait.group 2
+// CHECK: nvvm.barrier0
+// CHECK: nvvm.ldmatrix
+// CHECK: nvvm.mma.sync {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 32>
+// CHECK: arith.sitofp
+// CHECK: llvm.store {{.*}}alignment = 16
+// CHECK: transformer.launch = {shared_bytes = 25600 : i64, threads = 64 : i64}
+// CHECK: else
+// CHECK: transformer.launch = {shared_bytes = 61440 : i64, threads = 128 : i64}
+// CHECK: scf.parallel
+// CHECK: math.sqrt
+// CHECK: transformer.launch = {shared_bytes = 0 : i64, threads = 128 : i64}
+// CHECK-NOT: transformer.linear
+// CHECK-NOT: transformer.norm
+func.func private @products(%x: memref<?x256xi8>, %s: memref<?xf32>,
+    %w: memref<8x65x32x4xi8>, %t: memref<256xf32>, %b: memref<256xf32>,
+    %r: memref<?x256xf32>, %gamma: memref<256xf32>, %y: memref<?x256xf32>)
+    attributes {transformer.kernel} {
+  transformer.linear %x scales(%s), %w scales(%t), %b residual(%r)
+      norm(rms, %gamma, 1.0e-06) into %y
+    : (memref<?x256xi8>, memref<?xf32>, memref<8x65x32x4xi8>, memref<256xf32>,
+       memref<256xf32>, memref<?x256xf32>, memref<256xf32>, memref<?x256xf32>) -> ()
+  return
+}
+
+// -----
+
+// f32 are multiplied and added by one instruction, as on a CPU.
+
+// CHECK-LABEL: @floats
+// CHECK: math.fma
+// CHECK-NOT: nvvm.mma
+// CHECK: transformer.launch = {{.*}}threads = 256
+func.func private @floats(%x: memref<?x256xf32>, %w: memref<8x256x32xf32>,
+    %y: memref<?x256xf32>) attributes {transformer.kernel} {
+  transformer.linear %x, %w into %y
+    : (memref<?x256xf32>, memref<8x256x32xf32>, memref<?x256xf32>) -> ()
+  return
+}
+
+// -----
+
+// A warp takes a query: the mask says from which tile of keys on it sees some.
+
+// CHECK-LABEL: @attention
+// CHECK: scf.while
+// CHECK: nvvm.vote.sync
+// CHECK: nvvm.shfl.sync
+// CHECK: transformer.launch = {shared_bytes = 0 : i64, threads = 128 : i64}
+// CHECK-NOT: transformer.attention
+func.func private @attention(%q: memref<?x?x64xf32>, %k: memref<?x?x64xf32>,
+    %v: memref<?x?x64xf32>, %y: memref<?x?x64xf32>) attributes {transformer.kernel} {
+  %mask = transformer.mask.window [left = 8, right = 8]
+  transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// What has no emitter stays, and so do weights that are not packed.
+
+// CHECK-LABEL: @others
+// CHECK: transformer.linear
+// CHECK: transformer.activation
+// CHECK-NOT: scf.parallel
+func.func private @others(%x: memref<?x8xf32>, %w: memref<8x8xf32>,
+    %y: memref<?x8xf32>) attributes {transformer.kernel} {
+  transformer.linear %x, %w into %y
+    : (memref<?x8xf32>, memref<8x8xf32>, memref<?x8xf32>) -> ()
+  transformer.activation relu %x into %y : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
