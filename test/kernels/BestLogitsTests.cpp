@@ -130,6 +130,8 @@ TEST_P(BestLogitsTest, AgreesWithLogits) {
                                   {21, 3},
                                   {50, 8},
                                   {97, 1}}) {
+          if (rows > 21 && takesSample())
+            continue;
           SCOPED_TRACE(type + ("_" + sizes.name()) + " of " +
                        std::to_string(rows));
           EntryCall call = prepare(
@@ -224,7 +226,7 @@ TEST_P(BestLogitsTest, ThreadsAndBatchesChangeNoBit) {
       EXPECT_EQ(call.get<int32_t>("best"), ids);
       EntryCall one = prepareRows(1);
       one.set("forbidden", std::vector<int32_t>{7});
-      for (int64_t row = 0; row < kRows; ++row) {
+      for (int64_t row = 0; row < kRows; row += takesSample() ? 9 : 1) {
         auto first = x.begin() + row * sizes.depth;
         one.set("x", std::vector<float>(first, first + sizes.depth));
         one();

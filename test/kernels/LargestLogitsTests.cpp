@@ -100,6 +100,8 @@ TEST_P(LargestLogitsTest, AgreesWithLogits) {
       for (const RangedCase &sizes : kRangedCases)
         // Below and above the rows of tiles, and of scratch memory.
         for (int64_t rows : {1, 3, 16, 21, 32, 50, 97}) {
+          if (rows > 21 && takesSample())
+            continue;
           SCOPED_TRACE(type + ("_" + sizes.name()) + " of " +
                        std::to_string(rows));
           EntryCall call =

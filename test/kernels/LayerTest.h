@@ -37,6 +37,10 @@ protected:
   static EntryCall prepare(const EntryRunner &code, const std::string &entry,
                            const std::vector<std::pair<Dim, int64_t>> &dims);
 
+  /// Whether cases that are like others, but larger, are left to --all: on a GPU,
+  /// since its emulator is slow.
+  static bool takesSample();
+
   /// Whether the test runs in bf16; see HEDDLE_FOR_EVERY_CODE_AND_TYPE.
   static bool isOfBf16();
   /// The element type that the test's module has in its place.

@@ -70,6 +70,8 @@ private:
   Value largestScore(Value score);
   State scale(GridQuery &query, const State &before, Value maximum);
   State addTile(GridQuery &query, const State &before, Value first);
+  SmallVector<Value> addValues(GridQuery &query, ValueRange sums, Value weight,
+                               Value isSeen, Value first);
   State walk(GridQuery &query, const QueryBlock &block, const State &start);
   void finish(GridQuery &query, const State &state);
 
@@ -186,39 +188,42 @@ AttentionGrid::State AttentionGrid::addTile(GridQuery &query,
       isSeen, [&] { return query.weightOf(score, base); }, code.f32(0));
   state.total = code.add(state.total, weight);
 
-  // Values of keys that weigh nothing are not read: nobody may have written
-  // them.
-  Value seen = code.vote(isSeen);
-  state.sums = code.foldAll(
-      code.i32(kWarpThreads), state.sums, [&](Value lane, ValueRange sums) {
-        Value bit = arith::ShRUIOp::create(code.builder, code.loc, seen, lane);
-        Value isOne = arith::TruncIOp::create(code.builder, code.loc,
-                                              code.builder.getI1Type(), bit);
-        Value w = code.fromLane(weight, lane);
-        SmallVector<Type> types(sums.getTypes());
-        auto add = scf::IfOp::create(
-            code.builder, code.loc, isOne,
-            [&](OpBuilder &, Location) {
-              SmallVector<Value> place =
-                  query.keyAt(indexOf(first, code.toIndex(lane)));
-              SmallVector<Value> next;
-              for (auto [number, sum] : llvm::enumerate(sums)) {
-                // Behind the last column the last one is read again.
-                Value column = arith::MinUIOp::create(
-                    code.builder, code.loc, columnOf(number),
-                    code.index(op.getValueWidth() - 1));
-                Value v = query.loadValue(place, column);
-                next.push_back(
-                    math::FmaOp::create(code.builder, code.loc, w, v, sum));
-              }
-              scf::YieldOp::create(code.builder, code.loc, next);
-            },
-            [&](OpBuilder &, Location) {
-              scf::YieldOp::create(code.builder, code.loc, sums);
-            });
-        return SmallVector<Value>(add.getResults());
-      });
+  state.sums = addValues(query, state.sums, weight, isSeen, first);
   return state;
+}
+
+/// With the values of the keys that lanes see, times their weights. Those of
+/// others are not read: nobody may have written them.
+SmallVector<Value> AttentionGrid::addValues(GridQuery &query, ValueRange sums,
+                                            Value weight, Value isSeen,
+                                            Value first) {
+  OpBuilder &builder = code.builder;
+  Location loc = code.loc;
+  SmallVector<Value> carried = {code.vote(isSeen)};
+  llvm::append_range(carried, sums);
+  auto before = [&](OpBuilder &, Location, ValueRange now) {
+    Value isLeft = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                         now[0], code.i32(0));
+    scf::ConditionOp::create(builder, loc, isLeft, now);
+  };
+  auto addFirst = [&](OpBuilder &, Location, ValueRange now) {
+    Value lane = math::CountTrailingZerosOp::create(builder, loc, now[0]);
+    Value w = code.fromLane(weight, lane);
+    SmallVector<Value> place = query.keyAt(indexOf(first, code.toIndex(lane)));
+    SmallVector<Value> next = {
+        code.both(now[0], code.minus(now[0], code.i32(1)))};
+    for (auto [number, sum] : llvm::enumerate(now.drop_front())) {
+      // Behind the last column the last one is read again.
+      Value column = arith::MinUIOp::create(builder, loc, columnOf(number),
+                                            code.index(op.getValueWidth() - 1));
+      Value v = query.loadValue(place, column);
+      next.push_back(math::FmaOp::create(builder, loc, w, v, sum));
+    }
+    scf::YieldOp::create(builder, loc, next);
+  };
+  auto loop = scf::WhileOp::create(builder, loc, ValueRange(carried).getTypes(),
+                                   carried, before, addFirst);
+  return SmallVector<Value>(loop.getResults().drop_front());
 }
 
 /// All tiles of keys of which the mask says that the query may see some.
