@@ -54,21 +54,12 @@ if shutil.which("chromium"):
 else:
     lit_config.note("no chromium: pages are not clicked through")
 
-# What LLVM fills is not what ASan has seen it fill, and what its threads share is
-# not what TSan has seen them lock.
 if config.heddle_sanitize:
     config.available_features.add("sanitized")
-    # Sanitizers take address space without end: tests leave that unlimited.
-    config.environment["HEDDLE_SANITIZED"] = config.heddle_sanitize
-    for sanitizer, options in [
-        ("ASAN", "allow_user_poisoning=0:detect_container_overflow=0:"
-         "detect_odr_violation=0:exitcode=99"),
-        ("UBSAN", "print_stacktrace=1:exitcode=99"),
-        ("TSAN", "ignore_noninstrumented_modules=1:exitcode=99"),
-    ]:
-        config.environment[sanitizer + "_OPTIONS"] = options
-        # The nested suite of googletest/ takes it from here.
-        os.environ[sanitizer + "_OPTIONS"] = options
+    lit_config.load_config(
+        config,
+        os.path.join(config.heddle_source_dir, "test", "sanitizers.cfg.py"),
+    )
 
 # What the tests of test/project read is absent from a source archive.
 if os.path.exists(os.path.join(config.heddle_source_dir, ".git")):

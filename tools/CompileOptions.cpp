@@ -253,6 +253,8 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
         return std::move(error);
       continue;
     }
+    if (argument == "-h")
+      argument = "--help";
     StringRef name = argument.take_until([](char c) { return c == '='; });
     auto flag = find_if(
         flags, [&](const Flag &each) { return StringRef(each.name) == name; });

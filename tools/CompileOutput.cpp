@@ -125,8 +125,33 @@ std::string heddle::toOneLine(std::string sentence) {
   return sentence;
 }
 
+/// How many of what a warning is about are named in it.
+static constexpr size_t kMostNamed = 3;
+
+static void warn(std::string sentence) {
+  showProgress("");
+  llvm::errs() << "heddle-compile: warning: " << toOneLine(std::move(sentence))
+               << "\n";
+}
+
+void heddle::warnOfUnread(llvm::StringRef model,
+                          llvm::ArrayRef<std::string> tensors) {
+  if (tensors.empty())
+    return;
+  std::string sentence;
+  llvm::raw_string_ostream stream(sentence);
+  stream << tensors.size()
+         << (tensors.size() == 1 ? " tensor of '" : " tensors of '") << model
+         << (tensors.size() == 1 ? "' is" : "' are") << " not used: ";
+  llvm::interleaveComma(
+      tensors.take_front(kMostNamed), stream,
+      [&](const std::string &tensor) { stream << "'" << tensor << "'"; });
+  if (tensors.size() > kMostNamed)
+    stream << " and " << tensors.size() - kMostNamed << " more";
+  warn(std::move(sentence));
+}
+
 void heddle::warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
-  constexpr size_t mostNamed = 3;
   uint64_t count = 0;
   for (const NonFiniteWeights &tensor : tensors)
     count += tensor.count;
@@ -136,14 +161,13 @@ void heddle::warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
   llvm::raw_string_ostream stream(sentence);
   stream << count << (count == 1 ? " weight is" : " weights are")
          << " NaN or infinite: ";
-  llvm::interleaveComma(tensors.take_front(mostNamed), stream,
+  llvm::interleaveComma(tensors.take_front(kMostNamed), stream,
                         [&](const NonFiniteWeights &tensor) {
                           stream << tensor.count << " of '" << tensor.tensor
                                  << "'";
                         });
-  if (tensors.size() > mostNamed)
-    stream << " and others of " << tensors.size() - mostNamed
+  if (tensors.size() > kMostNamed)
+    stream << " and others of " << tensors.size() - kMostNamed
            << " more tensors";
-  showProgress("");
-  llvm::errs() << "heddle-compile: warning: " << toOneLine(sentence) << "\n";
+  warn(std::move(sentence));
 }

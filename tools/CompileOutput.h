@@ -26,6 +26,10 @@ std::string toOneLine(std::string sentence);
 /// many they are, and none where there are none.
 void warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors);
 
+/// Says on standard error that tensors of a model are left out: one line, and
+/// none where there are none.
+void warnOfUnread(llvm::StringRef model, llvm::ArrayRef<std::string> tensors);
+
 } // namespace heddle
 
 #endif // HEDDLE_TOOLS_COMPILEOUTPUT_H

@@ -67,11 +67,9 @@ static std::string *findFile(RunOptions &options, const std::string &flag) {
 /// A flag of the tool without a value.
 static bool *findSwitch(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, bool *> switches[] = {
-      {"--help", &options.help},
-      {"--info", &options.info},
-      {"--license", &options.license},
-      {"--verify", &options.verify},
-      {"--version", &options.version}};
+      {"--help", &options.help},     {"-h", &options.help},
+      {"--info", &options.info},     {"--license", &options.license},
+      {"--verify", &options.verify}, {"--version", &options.version}};
   for (auto [name, enabled] : switches)
     if (name == flag)
       return enabled;
@@ -248,7 +246,8 @@ heddle::parseRunOptions(const std::vector<std::string> &arguments,
     const std::string &argument = arguments[i];
     if (argument == "--" && !onlyText) {
       onlyText = true;
-    } else if (!onlyText && argument.substr(0, 2) == "--") {
+    } else if (!onlyText &&
+               (argument.substr(0, 2) == "--" || argument == "-h")) {
       if (Status status = parser.add(arguments, i); !status.ok())
         return status;
     } else if (!options.file.empty()) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <strings.h>
 #include <sys/stat.h>
 #include <utility>
 
@@ -99,7 +100,8 @@ static Result<std::string> profileOf(const Run &run, heddle_profile_form form) {
 static bool isPage(const std::string &path) {
   static constexpr std::string_view kEnding = ".html";
   return path.size() > kEnding.size() &&
-         path.compare(path.size() - kEnding.size(), kEnding.npos, kEnding) == 0;
+         strcasecmp(path.c_str() + path.size() - kEnding.size(),
+                    kEnding.data()) == 0;
 }
 
 Status heddle::reportRun(const Run &run, const RunOptions &options) {

@@ -7,6 +7,7 @@
 
 #include "tools/SignalCleanup.h"
 
+#include <cerrno>
 #include <climits>
 #include <cstring>
 #include <string>
@@ -48,9 +49,12 @@ void heddle::endWithoutMemory() {
 }
 
 static void removeAndEnd(int number) {
+  // The signal may come a moment later; who was interrupted goes on until then.
+  int before = errno;
   cleanUp();
   signal(number, SIG_DFL);
   raise(number);
+  errno = before;
 }
 
 /// Handles what is not ignored.

@@ -38,13 +38,20 @@ static Status printInfo(const RunOptions &options, OutputWriter &output) {
   return output.flush();
 }
 
+/// A program that carries a model has a name of its own, but no version.
+static std::string describeVersion(const std::string &carried) {
+  std::string version = std::string(heddle_version()) + "\n";
+  return carried.empty() ? "heddle-run " + version
+                         : programNameOf(carried) + ", by Heddle " + version;
+}
+
 static Status run(const RunOptions &options, const std::string &carried,
                   OutputWriter &output) {
   if (options.help || options.version || options.license) {
-    output.print(
-        options.version   ? std::string("heddle-run ") + heddle_version() + "\n"
-        : options.license ? getNotices()
-                          : writeHelp(getRunPage(programNameOf(carried))));
+    output.print(options.version ? describeVersion(carried)
+                 : options.license
+                     ? getNotices()
+                     : writeHelp(getRunPage(programNameOf(carried))));
     return output.flush();
   }
   if (options.info)

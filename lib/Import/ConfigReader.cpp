@@ -31,10 +31,14 @@ void ConfigReader::fail(StringRef field, const Twine &supported) {
   if (!failure.empty())
     return;
   const json::Value *value = object.get(field);
-  failure = ("'" + path + "' has '" + field + "' with the value " +
-             (value ? formatJson(*value) : "null") +
-             " (supported: " + supported + ")")
-                .str();
+  if (value)
+    failure = ("'" + path + "' has '" + field + "' with the value " +
+               formatJson(*value) + " (supported: " + supported + ")")
+                  .str();
+  else
+    failure =
+        ("'" + path + "' has no '" + field + "' (expected " + supported + ")")
+            .str();
 }
 
 Error ConfigReader::takeError() const {

@@ -59,7 +59,8 @@ public:
   /// Refuses the first field, in alphabetical order, that nobody read.
   void refuseUnread();
 
-  /// Keeps the first failure: the field, its value and what is supported.
+  /// Keeps the first failure: the field, its value or that it has none, and
+  /// what is supported.
   void fail(llvm::StringRef field, const llvm::Twine &supported);
   llvm::Error takeError() const;
 

@@ -10,6 +10,7 @@
 #include "lib/Import/HuggingFaceModel.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Import/RandomParameters.h"
+#include "lib/Import/UnreadTensors.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
@@ -40,6 +41,16 @@ readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
                                   config.targetCharacters, config.bos, eos,
                                   config.vocabulary);
   return config.architecture->readTokenizer(folder, config.vocabulary);
+}
+
+/// Copies of tables that are one, and what transformers does not load either.
+static bool isUsuallyUnread(StringRef tensor) {
+  constexpr StringLiteral endings[] = {".position_ids", "shared.weight",
+                                       "embed_tokens.weight", "encoder.version",
+                                       "decoder.version"};
+  return tensor == "lm_head.weight" || any_of(endings, [&](StringRef ending) {
+           return tensor.ends_with(ending);
+         });
 }
 
 Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
@@ -92,6 +103,8 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
                   getVocabularyAttr(context, config->vocabulary,
                                     config->decoderVocabulary));
   module->setAttr(kGenerationAttr, *generation);
+  model.unreadTensors =
+      listUnreadTensors(module, model.weights, isUsuallyUnread);
   if (options.randomSeed)
     if (Error error = drawParameters(module, *options.randomSeed,
                                      config->deviation, model.weights))

@@ -11,6 +11,7 @@
 #include "lib/Import/MarianFolder.h"
 #include "lib/Import/MarianOptions.h"
 #include "lib/Import/Shortlist.h"
+#include "lib/Import/UnreadTensors.h"
 #include "lib/Import/Yaml.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
@@ -365,6 +366,12 @@ static DictionaryAttr getGenerationAttr(MLIRContext &context,
   return builder.getDictionaryAttr(entries);
 }
 
+/// The options, which are stored as a tensor, and what quantises the vectors
+/// that a matrix multiplies.
+static bool isUsuallyUnread(StringRef tensor) {
+  return tensor.starts_with("special:") || tensor.ends_with("_QuantMultA");
+}
+
 Expected<ImportedModel> importMarianFolder(StringRef folder,
                                            MLIRContext &context) {
   Expected<MarianFolder> files = readMarianFolder(folder);
@@ -416,6 +423,8 @@ Expected<ImportedModel> importMarianFolder(StringRef folder,
   (*model.module)
       ->setAttr(kGenerationAttr,
                 getGenerationAttr(context, *files, eos, layers.find("Wpos")));
+  model.unreadTensors =
+      listUnreadTensors(*model.module, model.weights, isUsuallyUnread);
   return model;
 }
 

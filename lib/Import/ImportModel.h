@@ -32,6 +32,9 @@ struct ImportedModel {
   llvm::json::Object tokenizer{{"kind", "none"}};
   /// Sections that go into the artifact as they are: tokenizer and shortlist.
   std::vector<ImportedSection> sections;
+  /// Tensors of a folder's files that the model leaves out. A module says
+  /// itself what it reads of a file.
+  std::vector<std::string> unreadTensors;
 };
 
 struct ImportOptions {

@@ -324,6 +324,16 @@ TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
   EXPECT_EQ(generationOf(R"(, "encoder_layers": "six")"),
             "'config.json' has 'encoder_layers' with the value \"six\" "
             "(supported: 1 to 256)");
+  EXPECT_EQ(generationOf("", R"("eos_token_id": 3)"),
+            "'generation_config.json' has no 'decoder_start_token_id' "
+            "(expected ids from 0 to 39)");
+  EXPECT_EQ(generationOf("", R"("decoder_start_token_id": 3)"),
+            "'generation_config.json' has no 'eos_token_id' (expected ids, "
+            "since nothing else ends a sequence)");
+  EXPECT_EQ(generationOf(R"(, "decoder_start_token_id": null,
+                             "bos_token_id": null)"),
+            "'config.json' has 'decoder_start_token_id' with the value null "
+            "(supported: ids from 0 to 39)");
   EXPECT_EQ(generationOf(R"(, "eos_token_id": 40)"),
             "'config.json' has 'eos_token_id' with the value 40 (supported: "
             "ids from 0 to 39)");

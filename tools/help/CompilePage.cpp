@@ -71,7 +71,7 @@ static std::vector<Flag> getFlags() {
        "plain loops in place of generated kernels: slow, the oracle to compare "
        "with"},
       {"--license", "", kAbout, "print the notices of what is linked in"},
-      {"--help", "", kAbout, "print this"},
+      {"--help", "", kAbout, "print this; -h does, too"},
       {"--version", "", kAbout, "print the version"}};
 }
 

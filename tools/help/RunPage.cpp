@@ -40,7 +40,7 @@ static std::vector<Flag> getOwnFlags() {
        "print what the file holds; the memory of decoding at --max-length "
        "positions where that is given"},
       {"--license", "", kAbout, "print the notices of what is linked in"},
-      {"--help", "", kAbout, "print this"},
+      {"--help", "", kAbout, "print this; -h does, too"},
       {"--version", "", kAbout, "print the version"}};
 }
 

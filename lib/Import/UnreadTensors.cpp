@@ -1,0 +1,26 @@
+#include "lib/Import/UnreadTensors.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace heddle {
+
+std::vector<std::string>
+listUnreadTensors(ModuleOp module, const WeightSource &weights,
+                  llvm::function_ref<bool(StringRef)> isUsual) {
+  DenseSet<std::pair<StringRef, uint64_t>> read;
+  for (auto parameter : module.getOps<ParameterOp>())
+    if (std::optional<SourceAttr> source = parameter.getSource())
+      read.insert({source->getFile(), source->getOffset()});
+  std::vector<std::string> unread;
+  for (const TensorFile &file : weights.getFiles())
+    for (const TensorInfo &tensor : file.getTensors())
+      if (!read.contains(
+              {llvm::sys::path::filename(file.getPath()), tensor.offset}) &&
+          !isUsual(tensor.name))
+        unread.push_back(tensor.name);
+  return unread;
+}
+
+} // namespace heddle
