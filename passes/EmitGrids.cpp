@@ -7,6 +7,7 @@
 #include "lib/CodeGen/DeviceKernel.h"
 #include "lib/CodeGen/GpuArchitecture.h"
 #include "lib/Kernels/Gpu/AttentionGrid.h"
+#include "lib/Kernels/Gpu/EmbeddingGrid.h"
 #include "lib/Kernels/Gpu/LinearGrid.h"
 #include "lib/Kernels/Gpu/LogitsGrid.h"
 #include "lib/Kernels/Gpu/RowGrid.h"
@@ -36,6 +37,8 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case(
             [](AttentionOp attention) { return emitAttentionGrid(attention); })
+        .Case(
+            [](EmbeddingOp embedding) { return emitEmbeddingGrid(embedding); })
         .Case([](LinearOp linear) { return emitLinearGrid(linear); })
         .Case<LargestLogitsOp, BestLogitsOp>(
             [](auto logits) { return emitLogitsGrid(logits); })

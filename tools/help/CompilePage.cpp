@@ -58,7 +58,8 @@ static std::vector<Flag> getFlags() {
        "it, counted from 1, encoder.self.3. MASK is made of |, &, !, ( ) and "
        "the masks below. The last rule for a layer counts"},
       {"--explain", "", kInside,
-       "print what was fused, layer by layer, what was not and why"},
+       "print what was fused, layer by layer, what was not and why; and which "
+       "kernels of a GPU no emitter wrote"},
       {"--explore", "FILE.html", kInside,
        "write a page that shows all of it: what each pass changed, layers down "
        "to their assembly, masks; beside -o, or alone"},

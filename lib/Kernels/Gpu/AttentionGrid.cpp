@@ -141,8 +141,7 @@ void AttentionGrid::forColumn(Value column, function_ref<void()> body) {
 /// Of all lanes; what is no number is none.
 Value AttentionGrid::largestScore(Value score) {
   return code.combineLanes(score, [&](ValueRange mine, ValueRange other) {
-    Value isLarger = arith::CmpFOp::create(
-        code.builder, code.loc, arith::CmpFPredicate::OGT, other[0], mine[0]);
+    Value isLarger = code.isAbove(other[0], mine[0]);
     return SmallVector<Value>{code.choose(isLarger, other[0], mine[0])};
   })[0];
 }
@@ -178,9 +177,7 @@ AttentionGrid::State AttentionGrid::addTile(GridQuery &query,
   if (isSoftmax()) {
     // Where all scores are -inf, 0: no difference of infinities arises.
     Value larger = largestScore(score);
-    Value isLarger =
-        arith::CmpFOp::create(code.builder, code.loc, arith::CmpFPredicate::OGT,
-                              larger, before.maximum);
+    Value isLarger = code.isAbove(larger, before.maximum);
     base = code.choose(isLarger, larger, before.maximum);
     state = scale(query, before, base);
   }
@@ -263,7 +260,6 @@ AttentionGrid::State AttentionGrid::walk(GridQuery &query,
       isSkipped = code.both(isNone, isBelow(first, stop));
       next = code.choose(isSkipped, stop, behind);
     }
-    SmallVector<Type> types(now.drop_front().getTypes());
     auto tile = scf::IfOp::create(
         builder, loc, isSkipped,
         [&](OpBuilder &, Location) {
@@ -287,8 +283,7 @@ void AttentionGrid::finish(GridQuery &query, const State &state) {
       code.combineLanes(state.total, [&](ValueRange mine, ValueRange other) {
         return SmallVector<Value>{code.add(mine[0], other[0])};
       })[0];
-  Value isEmpty = arith::CmpFOp::create(
-      code.builder, code.loc, arith::CmpFPredicate::OEQ, total, code.f32(0));
+  Value isEmpty = code.isEqual(total, code.f32(0));
   for (auto [number, sum] : llvm::enumerate(state.sums)) {
     Value result = sum;
     if (op.getNormalizer() != Normalizer::None)

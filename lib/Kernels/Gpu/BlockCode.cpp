@@ -56,6 +56,17 @@ Value BlockCode::isSame(Value lhs, Value rhs) {
 Value BlockCode::both(Value lhs, Value rhs) {
   return builder.createOrFold<arith::AndIOp>(loc, lhs, rhs);
 }
+Value BlockCode::either(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::OrIOp>(loc, lhs, rhs);
+}
+Value BlockCode::isAbove(Value lhs, Value rhs) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, lhs,
+                               rhs);
+}
+Value BlockCode::isEqual(Value lhs, Value rhs) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, lhs,
+                               rhs);
+}
 Value BlockCode::choose(Value condition, Value then, Value otherwise) {
   return builder.createOrFold<arith::SelectOp>(loc, condition, then, otherwise);
 }
@@ -152,7 +163,7 @@ void BlockCode::storeOne(Value value, Value pointer) {
 
 FourWords BlockCode::loadFour(Type type, Value pointer) {
   Value vector = LLVM::LoadOp::create(builder, loc, VectorType::get(4, type),
-                                      pointer, /*alignment=*/16);
+                                      pointer, unsigned(4 * bytesOf(type)));
   FourWords words;
   for (auto [number, word] : llvm::enumerate(words))
     word = LLVM::ExtractElementOp::create(builder, loc, vector, i32(number));

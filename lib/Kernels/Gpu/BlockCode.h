@@ -44,6 +44,10 @@ public:
   mlir::Value isLess(mlir::Value lhs, mlir::Value rhs);
   mlir::Value isSame(mlir::Value lhs, mlir::Value rhs);
   mlir::Value both(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value either(mlir::Value lhs, mlir::Value rhs);
+  /// Of f32; no comparison with what is no number holds.
+  mlir::Value isAbove(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value isEqual(mlir::Value lhs, mlir::Value rhs);
   mlir::Value choose(mlir::Value condition, mlir::Value then,
                      mlir::Value otherwise);
   /// if condition: then().
@@ -76,9 +80,8 @@ public:
 
   mlir::Value loadOne(mlir::Type type, mlir::Value pointer);
   void storeOne(mlir::Value value, mlir::Value pointer);
-  /// 16 bytes, aligned as much, as words of a type of 32 bits.
+  /// Four values of a type, aligned as all of them.
   FourWords loadFour(mlir::Type type, mlir::Value pointer);
-  /// Four values of one type, aligned as all of them.
   void storeFour(const FourWords &values, mlir::Value pointer);
 
   // Asynchronous copies into shared memory, in groups, of `bytes`: 4 or 16,

@@ -1,11 +1,10 @@
 #include "lib/Kernels/Gpu/LogitsGrid.h"
+#include "lib/Kernels/Gpu/LogitsKeepers.h"
 #include "lib/Kernels/Gpu/ProductEnds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <limits>
 
 using namespace mlir;
 using namespace heddle;
@@ -16,93 +15,11 @@ static constexpr int64_t kColumns = kShape.panels() * kPanelColumns;
 static constexpr int64_t kRowsOfWarp = kShape.rows() / kShape.panelWarps;
 /// Bytes from one row of logits to the next: rows begin in other banks.
 static constexpr int64_t kLogitsPitch = (kColumns + 4) * sizeof(float);
-static constexpr float kLowest = -std::numeric_limits<float>::infinity();
-
-/// The exponential of a difference of two numbers, of which -inf may be one.
-static Value expOf(BlockCode &code, Value x) {
-  return math::ExpOp::create(code.builder, code.loc, x);
-}
-static Value isAbove(BlockCode &code, Value lhs, Value rhs) {
-  return arith::CmpFOp::create(code.builder, code.loc,
-                               arith::CmpFPredicate::OGT, lhs, rhs);
-}
-static Value isEqual(BlockCode &code, Value lhs, Value rhs) {
-  return arith::CmpFOp::create(code.builder, code.loc,
-                               arith::CmpFPredicate::OEQ, lhs, rhs);
-}
-static Value isNoNumber(BlockCode &code, Value x) {
-  return arith::CmpFOp::create(code.builder, code.loc,
-                               arith::CmpFPredicate::UNO, x, x);
-}
-static Value either(BlockCode &code, Value lhs, Value rhs) {
-  return arith::OrIOp::create(code.builder, code.loc, lhs, rhs);
-}
 
 namespace {
-/// What a warp keeps of the logits of a row, while it goes through a range.
-class Keeper {
-public:
-  virtual ~Keeper() = default;
-  /// Of no logits: each lane's values.
-  virtual SmallVector<Value> start(Value row, Value range, BlockCode &code) = 0;
-  /// With one more of each lane, of ids that ascend with the lanes; `allowed`
-  /// is -inf where the row forbids the id.
-  virtual SmallVector<Value> keep(ValueRange kept, Value logit, Value allowed,
-                                  Value id, BlockCode &code) = 0;
-  /// Writes the range's results, [row, range].
-  virtual void finish(ValueRange kept, Value row, Value range,
-                      BlockCode &code) = 0;
-};
-
-/// Each lane's largest and its id.
-class LargestKeeper : public Keeper {
-public:
-  explicit LargestKeeper(LargestLogitsOp op) : op(op) {}
-
-  SmallVector<Value> start(Value, Value, BlockCode &code) override {
-    return {code.f32(kLowest), code.i32(-1)};
-  }
-  SmallVector<Value> keep(ValueRange kept, Value logit, Value allowed, Value id,
-                          BlockCode &code) override;
-  void finish(ValueRange kept, Value row, Value range,
-              BlockCode &code) override;
-
-private:
-  LargestLogitsOp op;
-};
-
-/// The list of the best, one a lane; each lane's maximum, and its sum of
-/// exponentials of differences from it; and what has to stand in front of the
-/// list. More than there are lanes are kept in several passes.
-class BestKeeper : public Keeper {
-public:
-  /// The first place of the list that this pass fills, an index.
-  BestKeeper(BestLogitsOp op, Value firstPlace)
-      : op(op), firstPlace(firstPlace) {}
-
-  SmallVector<Value> start(Value row, Value range, BlockCode &code) override;
-  SmallVector<Value> keep(ValueRange kept, Value logit, Value allowed, Value id,
-                          BlockCode &code) override;
-  void finish(ValueRange kept, Value row, Value range,
-              BlockCode &code) override;
-
-private:
-  /// How many this pass is to keep, i32.
-  Value count(BlockCode &code) {
-    Value all = code.toI32(code.lastSize(op.getDestinations()[2]));
-    return code.least(code.minus(all, code.toI32(firstPlace)),
-                      code.i32(kWarpThreads));
-  }
-  SmallVector<Value> insert(ValueRange list, Value logits, Value ids,
-                            BlockCode &code);
-
-  BestLogitsOp op;
-  Value firstPlace;
-};
-
 class LogitsGrid {
 public:
-  LogitsGrid(RangedLogitsOpInterface op, Keeper &keeper)
+  LogitsGrid(RangedLogitsOpInterface op, LogitsKeeper &keeper)
       : op(op), keeper(keeper),
         ends(ProductEnds::of(op, {int64_t(op.getVocabulary())})) {}
 
@@ -133,173 +50,10 @@ private:
                                BlockCode &code);
 
   RangedLogitsOpInterface op;
-  Keeper &keeper;
+  LogitsKeeper &keeper;
   ProductEnds ends;
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// What is kept
-//===----------------------------------------------------------------------===//
-
-SmallVector<Value> LargestKeeper::keep(ValueRange kept, Value logit,
-                                       Value allowed, Value id,
-                                       BlockCode &code) {
-  // What is no number is a value only as long as there is no id.
-  Value hasNone = code.isSame(kept[1], code.i32(-1));
-  Value best = code.choose(hasNone, code.f32(kLowest), kept[0]);
-  Value isBest = isAbove(code, allowed, best);
-  Value isTaken =
-      either(code, isBest, code.both(hasNone, isNoNumber(code, allowed)));
-  return {code.choose(isTaken, allowed, kept[0]),
-          code.choose(isBest, id, kept[1])};
-}
-
-void LargestKeeper::finish(ValueRange kept, Value row, Value range,
-                           BlockCode &code) {
-  SmallVector<Value> best =
-      code.combineLanes(kept, [&](ValueRange mine, ValueRange other) {
-        // Of equal ones the first id; -1, without a sign, is the last one.
-        Value isFirst = code.both(isEqual(code, other[0], mine[0]),
-                                  code.isLess(other[1], mine[1]));
-        Value none = code.i32(-1);
-        Value hasNone = code.isSame(mine[1], none);
-        Value otherHas = code.isLess(other[1], none);
-        Value isBetter = code.both(
-            otherHas,
-            either(code, hasNone,
-                   either(code, isFirst, isAbove(code, other[0], mine[0]))));
-        Value isNaN = code.both(hasNone, isNoNumber(code, other[0]));
-        Value isTaken = either(code, isBetter, isNaN);
-        return SmallVector<Value>{code.choose(isTaken, other[0], mine[0]),
-                                  code.choose(isTaken, other[1], mine[1])};
-      });
-  code.when(code.isSame(code.lane(), code.i32(0)), [&] {
-    SmallVector<Value> at = {code.toIndex(row), code.toIndex(range)};
-    code.store(best[0], op.getDestinations()[0], at);
-    code.store(best[1], op.getDestinations()[1], at);
-  });
-}
-
-SmallVector<Value> BestKeeper::start(Value row, Value range, BlockCode &code) {
-  // In front of the first pass stands what nothing is above.
-  constexpr float most = std::numeric_limits<float>::infinity();
-  Value one = code.index(1);
-  Value before = arith::SubIOp::create(
-      code.builder, code.loc,
-      arith::MaxUIOp::create(code.builder, code.loc, firstPlace, one), one);
-  Value isFirst =
-      arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::eq,
-                            firstPlace, code.index(0));
-  SmallVector<Value> at = {code.toIndex(row), code.toIndex(range), before};
-  auto bound = [&](Value first, Value list) {
-    return code.choose(isFirst, first, code.load(list, at));
-  };
-  return {code.f32(kLowest),
-          code.i32(-1),
-          code.f32(kLowest),
-          code.f32(0),
-          bound(code.f32(most), op.getDestinations()[2]),
-          bound(code.i32(-1), op.getDestinations()[3])};
-}
-
-/// The list with what is above its last of a logit a lane, one after the other.
-SmallVector<Value> BestKeeper::insert(ValueRange list, Value logits, Value ids,
-                                      BlockCode &code) {
-  OpBuilder &builder = code.builder;
-  Location loc = code.loc;
-  Value last = code.minus(count(code), code.i32(1)), lane = code.lane();
-  auto isBetter = [&](Value values) {
-    return isAbove(code, logits, code.fromLane(values, last));
-  };
-  // Lanes whose logit is to be inserted, values and ids.
-  SmallVector<Value> carried = {code.vote(isBetter(list[0])), list[0], list[1]};
-  auto before = [&](OpBuilder &, Location, ValueRange now) {
-    Value isLeft = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                         now[0], code.i32(0));
-    scf::ConditionOp::create(builder, loc, isLeft, now);
-  };
-  auto insertFirst = [&](OpBuilder &, Location, ValueRange now) {
-    Value from = math::CountTrailingZerosOp::create(builder, loc, now[0]);
-    Value value = code.fromLane(logits, from), id = code.fromLane(ids, from);
-    // Behind those that are as large: their ids come first.
-    Value isSmaller = isAbove(code, value, now[1]);
-    Value valueBefore = code.fromLaneBefore(now[1]),
-          idBefore = code.fromLaneBefore(now[2]);
-    Value smallerBefore = code.vote(isSmaller);
-    Value place =
-        math::CountTrailingZerosOp::create(builder, loc, smallerBefore);
-    Value isHere = code.isSame(lane, place);
-    auto shifted = [&](Value mine, Value inserted, Value other) {
-      return code.choose(isSmaller, code.choose(isHere, inserted, other), mine);
-    };
-    Value values = shifted(now[1], value, valueBefore);
-    Value listed = shifted(now[2], id, idBefore);
-    // Those behind this lane that are above what is last now.
-    Value behind = arith::ShLIOp::create(builder, loc, code.i32(-2), from);
-    Value left = code.both(code.vote(isBetter(values)), behind);
-    scf::YieldOp::create(builder, loc, ValueRange{left, values, listed});
-  };
-  auto loop = scf::WhileOp::create(builder, loc, ValueRange(carried).getTypes(),
-                                   carried, before, insertFirst);
-  return SmallVector<Value>(loop.getResults().drop_front());
-}
-
-SmallVector<Value> BestKeeper::keep(ValueRange kept, Value logit, Value allowed,
-                                    Value id, BlockCode &code) {
-  Value isBehind = either(
-      code, isAbove(code, kept[4], allowed),
-      code.both(isEqual(code, kept[4], allowed),
-                arith::CmpIOp::create(code.builder, code.loc,
-                                      arith::CmpIPredicate::slt, kept[5], id)));
-  SmallVector<Value> result =
-      insert(kept.take_front(2),
-             code.choose(isBehind, allowed, code.f32(kLowest)), id, code);
-  // Differences from -inf are those from 0: there is nothing to add then.
-  Value lowest = code.f32(kLowest);
-  Value maximum = code.choose(isAbove(code, logit, kept[2]), logit, kept[2]);
-  Value base =
-      code.choose(isEqual(code, maximum, lowest), code.f32(0), maximum);
-  Value before = code.mul(kept[3], expOf(code, code.sub(kept[2], base)));
-  result.push_back(maximum);
-  result.push_back(code.add(before, expOf(code, code.sub(logit, base))));
-  llvm::append_range(result, kept.take_back(2));
-  return result;
-}
-
-void BestKeeper::finish(ValueRange kept, Value row, Value range,
-                        BlockCode &code) {
-  Value lowest = code.f32(kLowest);
-  SmallVector<Value> ends = code.combineLanes(
-      kept.slice(2, 2), [&](ValueRange mine, ValueRange other) {
-        Value maximum =
-            code.choose(isAbove(code, other[0], mine[0]), other[0], mine[0]);
-        Value base =
-            code.choose(isEqual(code, maximum, lowest), code.f32(0), maximum);
-        auto scaled = [&](ValueRange part) {
-          return code.mul(part[1], expOf(code, code.sub(part[0], base)));
-        };
-        return SmallVector<Value>{maximum,
-                                  code.add(scaled(mine), scaled(other))};
-      });
-  SmallVector<Value> at = {code.toIndex(row), code.toIndex(range)};
-  Value lane = code.lane();
-  code.when(code.isSame(lane, code.i32(0)), [&] {
-    code.store(ends[0], op.getDestinations()[0], at);
-    code.store(ends[1], op.getDestinations()[1], at);
-  });
-  code.when(code.isLess(lane, count(code)), [&] {
-    SmallVector<Value> place =
-        append(at, arith::AddIOp::create(code.builder, code.loc, firstPlace,
-                                         code.toIndex(lane)));
-    code.store(kept[0], op.getDestinations()[2], place);
-    code.store(kept[1], op.getDestinations()[3], place);
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Blocks
-//===----------------------------------------------------------------------===//
 
 /// The logits of some panels of the range, in shared memory; -inf behind its
 /// end.
@@ -342,7 +96,7 @@ void LogitsGrid::leaveLogits(const Place &place, Value firstPanel,
         ends.finish(piece.sums, scale, inside, place.columns, code);
     for (auto [number, logit] : llvm::enumerate(logits))
       logit = code.choose(code.isLess(code.plus(column, number), place.width),
-                          logit, code.f32(kLowest));
+                          logit, code.f32(kLowestLogit));
     code.storeFour(logits, code.shared(code.plus(
                                code.plus(code.times(piece.row, kLogitsPitch),
                                          code.times(inTile, sizeof(float))),
@@ -366,7 +120,7 @@ Value LogitsGrid::isForbidden(Value row, Value id, BlockCode &code) {
                                                 arith::CmpIPredicate::sge,
                                                 listed, code.i32(0)));
     Value isHere = code.both(isListed, code.isSame(listed, id));
-    return SmallVector<Value>{either(code, now[0], isHere), isListed};
+    return SmallVector<Value>{code.either(now[0], isHere), isListed};
   })[0];
 }
 
@@ -385,8 +139,8 @@ SmallVector<Value> LogitsGrid::goThrough(const Place &place, Value row,
             code.builder.getF32Type(),
             code.shared(code.plus(memory, code.times(column, sizeof(float)))));
         Value id = code.plus(first, column);
-        Value allowed =
-            code.choose(isForbidden(row, id, code), code.f32(kLowest), logit);
+        Value allowed = code.choose(isForbidden(row, id, code),
+                                    code.f32(kLowestLogit), logit);
         return keeper.keep(now, logit, allowed, id, code);
       });
 }

@@ -8,11 +8,15 @@ static constexpr int64_t kFloatBytes = sizeof(float);
 
 int64_t heddle::pitchOf(Value memref) {
   auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  if (type.getLayout().isIdentity() && type.getRank() > 1 &&
+      !ShapedType::isDynamic(type.getShape().back()))
+    return type.getShape().back() * bytes;
   auto [strides, offset] = type.getStridesAndOffset();
   if (strides.size() != 2 || strides[1] != 1 ||
       ShapedType::isDynamic(strides[0]))
     return 0;
-  return strides[0] * int64_t(type.getElementTypeBitWidth()) / 8;
+  return strides[0] * bytes;
 }
 
 /// Elements of a vector [out] at four columns.

@@ -49,8 +49,8 @@ private:
                         BlockCode &code) const;
 };
 
-/// Bytes from a row of a memref [rows, width] to the next; 0 where they are not
-/// known, or rows have gaps.
+/// Bytes from a row of a memref [rows, width] to the next, or of a dense one of
+/// any rank; 0 where they are not known, or elements of a row have gaps.
 int64_t pitchOf(mlir::Value memref);
 
 } // namespace heddle

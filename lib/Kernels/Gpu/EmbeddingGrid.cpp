@@ -1,0 +1,121 @@
+#include "lib/Kernels/Gpu/EmbeddingGrid.h"
+#include "lib/Kernels/Gpu/WarpRow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+
+static MemRefType typeOf(Value memref) {
+  return cast<MemRefType>(memref.getType());
+}
+
+/// Element i, an i32, of a dense memref of words.
+static Value loadWord(Value memref, Value i, BlockCode &code) {
+  return code.loadOne(
+      typeOf(memref).getElementType(),
+      code.at(code.global(memref), code.rowOffset(i, code.i32(sizeof(float)))));
+}
+
+/// The row `id` of the table, as f32, times the scale: EmbeddingOp's formula.
+static SmallVector<Value> lookUp(EmbeddingOp op, Value id, WarpRow &row,
+                                 BlockCode &code) {
+  OpBuilder &builder = code.builder;
+  Type f32 = builder.getF32Type();
+  Value scale;
+  if (Value scales = op.getScales()) {
+    bool isOne = typeOf(scales).getDimSize(0) == 1;
+    scale = loadWord(scales, isOne ? code.i32(0) : id, code);
+  }
+  return llvm::map_to_vector(row.load(op.getTable(), id), [&](Value entry) {
+    if (scale) {
+      entry = arith::SIToFPOp::create(builder, code.loc, f32, entry);
+      entry = op.getDivides() ? code.div(entry, scale) : code.mul(entry, scale);
+    }
+    if (op.getWiden())
+      entry = arith::ExtFOp::create(builder, code.loc, f32, entry);
+    return code.mul(entry, code.f32(op.getScale().convertToFloat()));
+  });
+}
+
+/// SinusoidalPositionsOp's formula at a column, of a position, both i32.
+static Value sinusoidAt(EmbeddingOp op, Value position, Value column,
+                        int64_t width, BlockCode &code) {
+  OpBuilder &builder = code.builder;
+  Location loc = code.loc;
+  Type f64 = builder.getF64Type();
+  auto toF64 = [&](Value value) -> Value {
+    return arith::SIToFPOp::create(builder, loc, f64, value);
+  };
+  bool halves = *op.getLayout() == PositionLayout::Halves;
+  Value half = code.i32(width / 2);
+  Value isSine = halves ? code.isLess(column, half)
+                        : code.isSame(code.remainder(column, 2), code.i32(0));
+  Value k = halves ? code.choose(isSine, column, code.minus(column, half))
+                   : code.dividedBy(column, 2);
+  Value rate = arith::ConstantOp::create(
+      builder, loc,
+      builder.getF64FloatAttr(-std::log(10000.0) /
+                              int64_t(*op.getTimescales())));
+  Value frequency = math::ExpOp::create(builder, loc, code.mul(rate, toF64(k)));
+  Value angle = code.mul(toF64(position), frequency);
+  Value term = code.choose(isSine, math::SinOp::create(builder, loc, angle),
+                           math::CosOp::create(builder, loc, angle));
+  return arith::TruncFOp::create(builder, loc, builder.getF32Type(), term);
+}
+
+static void embed(EmbeddingOp op, WarpRow &row, int64_t width,
+                  BlockCode &code) {
+  Value i = row.getRow(), id = loadWord(op.getIds(), i, code);
+  Value isZero = arith::CmpIOp::create(
+      code.builder, code.loc, arith::CmpIPredicate::slt, id, code.i32(0));
+  Value inside = code.choose(isZero, code.i32(0), id);
+  SmallVector<Value> y = lookUp(op, inside, row, code);
+  for (Value &value : y)
+    value = code.choose(isZero, code.f32(0), value);
+  if (op.hasPositions()) {
+    Value position =
+        op.getPositions()
+            ? loadWord(op.getPositions(), i, code)
+            : code.remainder(i, code.toI32(code.size(op.getIds(), 1)));
+    if (Value table = op.getPositionTable()) {
+      Value at = code.plus(position, *op.getOffset());
+      for (auto [value, term] : llvm::zip(y, row.load(table, at)))
+        value = code.add(value, term);
+    } else {
+      for (auto [value, column] : llvm::zip(y, row.columns()))
+        value = code.add(value, sinusoidAt(op, position, column, width, code));
+    }
+  }
+  OperandRange destinations = op.getDestinations();
+  row.store(y, destinations[0]);
+  if (op.getAlso() == Shortening::Quantize)
+    row.quantize(y, op.getAlsoMultiplier(), destinations.drop_front());
+  else if (op.getAlso() == Shortening::Round)
+    row.round(y, destinations[1]);
+}
+
+LogicalResult heddle::emitEmbeddingGrid(EmbeddingOp op) {
+  Value table = op.getTable(), result = op.getDestinations().front();
+  bool isOfFloats =
+      typeOf(table).getElementType().isF32() || op.getScales() || op.getWiden();
+  bool isDense = llvm::all_of(op->getOperands(), [](Value operand) {
+    return typeOf(operand).getLayout().isIdentity();
+  });
+  if (typeOf(table).getRank() != 2 || !isOfFloats || !isDense ||
+      !haveWarpRows({table, result}))
+    return failure();
+  OpBuilder builder(op);
+  Loops loops(builder, op.getLoc());
+  Value count = loops.size(op.getIds(), 0);
+  if (typeOf(op.getIds()).getRank() == 2)
+    count = arith::MulIOp::create(builder, op.getLoc(), count,
+                                  loops.size(op.getIds(), 1));
+  int64_t width = typeOf(table).getDimSize(1);
+  createRowGrid(
+      builder, op.getLoc(), count, width,
+      [&](WarpRow &row, BlockCode &code) { embed(op, row, width, code); });
+  return success();
+}
