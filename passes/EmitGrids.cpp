@@ -7,6 +7,7 @@
 #include "lib/CodeGen/DeviceKernel.h"
 #include "lib/CodeGen/GpuArchitecture.h"
 #include "lib/Kernels/Gpu/AttentionGrid.h"
+#include "lib/Kernels/Gpu/CandidateGrid.h"
 #include "lib/Kernels/Gpu/EmbeddingGrid.h"
 #include "lib/Kernels/Gpu/LinearGrid.h"
 #include "lib/Kernels/Gpu/LogitsGrid.h"
@@ -35,14 +36,9 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
   /// Builds the grid of `op` in front of it; fails where it has no emitter.
   static LogicalResult emit(Operation *op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case(
-            [](AttentionOp attention) { return emitAttentionGrid(attention); })
-        .Case(
-            [](EmbeddingOp embedding) { return emitEmbeddingGrid(embedding); })
-        .Case([](LinearOp linear) { return emitLinearGrid(linear); })
-        .Case<LargestLogitsOp, BestLogitsOp>(
-            [](auto logits) { return emitLogitsGrid(logits); })
-        .Case<NormOp, QuantizeOp>([](auto rows) { return emitRowGrid(rows); })
+        .Case<AttentionOp, BestLogitsOp, CandidateLogitsOp, EmbeddingOp,
+              LargestLogitsOp, LinearOp, NormOp, QuantizeOp>(
+            [](auto layer) { return emitGrid(layer); })
         .Default([](Operation *) { return failure(); });
   }
 

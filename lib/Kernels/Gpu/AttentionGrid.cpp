@@ -326,7 +326,7 @@ void AttentionGrid::build(Value unit) {
   finish(query, walk(query, block, State(start)));
 }
 
-LogicalResult heddle::emitAttentionGrid(AttentionOp op) {
+LogicalResult heddle::emitGrid(AttentionOp op) {
   if (!op.getDestination())
     return failure();
   OpBuilder builder(op);

@@ -17,7 +17,7 @@
 namespace heddle {
 
 /// Builds the grid of an op in front of it.
-mlir::LogicalResult emitAttentionGrid(AttentionOp op);
+mlir::LogicalResult emitGrid(AttentionOp op);
 
 } // namespace heddle
 

@@ -97,7 +97,7 @@ static void embed(EmbeddingOp op, WarpRow &row, int64_t width,
     row.round(y, destinations[1]);
 }
 
-LogicalResult heddle::emitEmbeddingGrid(EmbeddingOp op) {
+LogicalResult heddle::emitGrid(EmbeddingOp op) {
   Value table = op.getTable(), result = op.getDestinations().front();
   bool isOfFloats =
       typeOf(table).getElementType().isF32() || op.getScales() || op.getWiden();

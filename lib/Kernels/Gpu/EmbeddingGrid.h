@@ -10,7 +10,7 @@ namespace heddle {
 /// Builds the grid of an op in front of it. Fails, building nothing, where a
 /// warp cannot take the rows of the table (WarpRow.h), or where they are looked
 /// up as they are, in fewer bits than f32.
-mlir::LogicalResult emitEmbeddingGrid(EmbeddingOp op);
+mlir::LogicalResult emitGrid(EmbeddingOp op);
 
 } // namespace heddle
 

@@ -266,7 +266,7 @@ void LinearGrid::build(const ProductShape &shape, OpBuilder &builder) {
              });
 }
 
-LogicalResult heddle::emitLinearGrid(LinearOp op) {
+LogicalResult heddle::emitGrid(LinearOp op) {
   LinearGrid grid(op);
   if (!grid.isSupported())
     return failure();

@@ -17,7 +17,7 @@ namespace heddle {
 /// Builds the grids of `op` in front of it, and ops for its norm and `also`.
 /// Fails, building nothing, for weights that are not packed and rows that are
 /// no whole number of words.
-mlir::LogicalResult emitLinearGrid(LinearOp op);
+mlir::LogicalResult emitGrid(LinearOp op);
 
 } // namespace heddle
 

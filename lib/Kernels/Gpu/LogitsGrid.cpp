@@ -212,7 +212,7 @@ void LogitsGrid::build(OpBuilder &builder) {
   });
 }
 
-LogicalResult heddle::emitLogitsGrid(LargestLogitsOp op) {
+LogicalResult heddle::emitGrid(LargestLogitsOp op) {
   LargestKeeper keeper(op);
   LogitsGrid grid(op, keeper);
   if (!grid.isSupported())
@@ -222,7 +222,7 @@ LogicalResult heddle::emitLogitsGrid(LargestLogitsOp op) {
   return success();
 }
 
-LogicalResult heddle::emitLogitsGrid(BestLogitsOp op) {
+LogicalResult heddle::emitGrid(BestLogitsOp op) {
   OpBuilder builder(op);
   Loops loops(builder, op.getLoc());
   Value count = loops.lastSize(op.getDestinations()[2]);

@@ -16,9 +16,9 @@ namespace heddle {
 
 /// Builds the grid of an op in front of it. Fails, building nothing, for
 /// weights that are not packed and rows that are no whole number of words.
-mlir::LogicalResult emitLogitsGrid(LargestLogitsOp op);
+mlir::LogicalResult emitGrid(LargestLogitsOp op);
 /// The same: a grid for each 32 that are kept of a range.
-mlir::LogicalResult emitLogitsGrid(BestLogitsOp op);
+mlir::LogicalResult emitGrid(BestLogitsOp op);
 
 } // namespace heddle
 

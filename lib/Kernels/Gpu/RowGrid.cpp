@@ -65,7 +65,7 @@ static SmallVector<Value> rowsAmong(ValueRange values) {
   });
 }
 
-LogicalResult heddle::emitRowGrid(NormOp op) {
+LogicalResult heddle::emitGrid(NormOp op) {
   SmallVector<Value> rows = rowsAmong(op.getDestinations());
   rows.push_back(op.getInput());
   if (op.getResidual())
@@ -75,7 +75,7 @@ LogicalResult heddle::emitRowGrid(NormOp op) {
   });
 }
 
-LogicalResult heddle::emitRowGrid(QuantizeOp op) {
+LogicalResult heddle::emitGrid(QuantizeOp op) {
   SmallVector<Value> rows = rowsAmong(op.getDestinations());
   rows.push_back(op.getInput());
   return emitRows(op, op.getInput(), rows, [&](WarpRow &row, BlockCode &) {

@@ -15,8 +15,8 @@ namespace heddle {
 
 /// Builds the grid of an op in front of it. Fails, building nothing, for rows
 /// that registers do not hold, or with gaps.
-mlir::LogicalResult emitRowGrid(NormOp op);
-mlir::LogicalResult emitRowGrid(QuantizeOp op);
+mlir::LogicalResult emitGrid(NormOp op);
+mlir::LogicalResult emitGrid(QuantizeOp op);
 
 } // namespace heddle
 
