@@ -153,7 +153,10 @@ static void addGrids(OpPassManager &manager, const CodeOptions &options) {
   if (options.kernels)
     manager.addPass(createEmitGridsPass({options.isa}));
   manager.addPass(createLowerToLoopsPass());
-  manager.addPass(createCanonicalizerPass());
+  // A loop of one iteration is a kernel, too.
+  const std::string keepsLoops[] = {
+      "(anonymous namespace)::ParallelOpSingleOrZeroIterationDimsFolder"};
+  manager.addPass(createCanonicalizerPass(GreedyRewriteConfig(), keepsLoops));
   manager.addPass(createBuildHostFunctionsPass());
   manager.addPass(createLaunchKernelsPass());
   // There is nothing left for threads of the CPU, and it says so.
