@@ -37,8 +37,8 @@ protected:
   static EntryCall prepare(const EntryRunner &code, const std::string &entry,
                            const std::vector<std::pair<Dim, int64_t>> &dims);
 
-  /// Whether cases that are like others, but larger, are left to --all: on a GPU,
-  /// since its emulator is slow.
+  /// Whether cases that are like others, but larger, are left to --all: on a
+  /// GPU, since its emulator is slow.
   static bool takesSample();
 
   /// Whether the test runs in bf16; see HEDDLE_FOR_EVERY_CODE_AND_TYPE.
