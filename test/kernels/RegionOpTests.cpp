@@ -406,6 +406,9 @@ TEST_P(RegionOpTest, Floats) {
   // Functions of libm and of VectorMath differ by some ulp.
   check("f32", kFloatOps, 1e-5);
   check("f64", kFloatOps, 1e-6);
+  // Shorter types are f32 on a GPU: --all.
+  if (takesSample())
+    return;
   // One ulp, where those fall on two sides of a boundary.
   check("f16", kFloatOps, 1e-3);
   check("bf16", kFloatOps, 8e-3);
@@ -415,7 +418,9 @@ TEST_P(RegionOpTest, Conversions) { check("i32", kConversions, 1e-6); }
 
 TEST_P(RegionOpTest, Integers) {
   for (const char *type : {"i1", "i8", "i16", "i32", "i64", "index"})
-    check(type, kIntegerOps, 1e-6);
+    if (!takesSample() || type == std::string("i8") ||
+        type == std::string("i64"))
+      check(type, kIntegerOps, 1e-6);
 }
 
 TEST_P(RegionOpTest, VectorsOfFloats) {

@@ -280,6 +280,8 @@ protected:
 HEDDLE_FOR_EVERY_CODE_AND_TYPE(SimilarityTest);
 
 TEST_P(SimilarityTest, FullAndStepForms) {
+  if (takesSample())
+    GTEST_SKIP() << "the gallery has some of them on a GPU, --all has these";
   std::string module;
   Weights weights;
   for (const SimilarityKind &kind : similarityKinds()) {
