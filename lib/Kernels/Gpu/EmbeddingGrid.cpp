@@ -89,12 +89,7 @@ static void embed(EmbeddingOp op, WarpRow &row, int64_t width,
         value = code.add(value, sinusoidAt(op, position, column, width, code));
     }
   }
-  OperandRange destinations = op.getDestinations();
-  row.store(y, destinations[0]);
-  if (op.getAlso() == Shortening::Quantize)
-    row.quantize(y, op.getAlsoMultiplier(), destinations.drop_front());
-  else if (op.getAlso() == Shortening::Round)
-    row.round(y, destinations[1]);
+  row.storeAlso(y, cast<ShortRowsOpInterface>(op.getOperation()));
 }
 
 LogicalResult heddle::emitGrid(EmbeddingOp op) {

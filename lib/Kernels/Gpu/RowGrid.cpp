@@ -38,12 +38,7 @@ static void normalize(NormOp op, WarpRow &row, int64_t width, BlockCode &code) {
     Value scaled = code.mul(code.div(value, scale), gamma[at]);
     y.push_back(beta.empty() ? scaled : code.add(scaled, beta[at]));
   }
-  OperandRange destinations = op.getDestinations();
-  row.store(y, destinations[0]);
-  if (op.getAlso() == Shortening::Quantize)
-    row.quantize(y, op.getAlsoMultiplier(), destinations.drop_front());
-  else if (op.getAlso() == Shortening::Round)
-    row.round(y, destinations[1]);
+  row.storeAlso(y, cast<ShortRowsOpInterface>(op.getOperation()));
 }
 
 /// A grid over the rows of `input`, where warps can take these rows.

@@ -139,6 +139,16 @@ void WarpRow::round(ArrayRef<Value> elements, Value destination) {
         destination);
 }
 
+void WarpRow::storeAlso(ArrayRef<Value> elements, ShortRowsOpInterface op) {
+  OperandRange destinations =
+      cast<DestinationOpInterface>(op.getOperation()).getDestinations();
+  store(elements, destinations[0]);
+  if (op.getAlso() == Shortening::Quantize)
+    quantize(elements, op.getAlsoMultiplier(), destinations.drop_front());
+  else if (op.getAlso() == Shortening::Round)
+    round(elements, destinations[1]);
+}
+
 bool heddle::haveWarpRows(ValueRange rows) {
   return llvm::all_of(rows, [](Value memref) {
     int64_t width = cast<MemRefType>(memref.getType()).getShape().back();

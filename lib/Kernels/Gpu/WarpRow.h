@@ -38,9 +38,11 @@ public:
   /// Writes the row in fewer bits.
   void quantize(llvm::ArrayRef<mlir::Value> elements, mlir::Value multiplier,
                 mlir::ValueRange destinations);
-  void round(llvm::ArrayRef<mlir::Value> elements, mlir::Value destination);
+  /// Stores f32 as the first result of an op, and what `also` makes of them.
+  void storeAlso(llvm::ArrayRef<mlir::Value> elements, ShortRowsOpInterface op);
 
 private:
+  void round(llvm::ArrayRef<mlir::Value> elements, mlir::Value destination);
   int64_t pieces() const {
     return llvm::divideCeil(width, each * kWarpThreads);
   }
