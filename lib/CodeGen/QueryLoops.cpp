@@ -22,7 +22,8 @@ Value heddle::inlineRegion(Region &region, OpBuilder &builder,
 
 QueryLoops::QueryLoops(AttentionOp op, OpBuilder &builder, ValueRange row,
                        Value head)
-    : op(op), loops(builder, op.getLoc()), row(row), head(head) {
+    : op(op), loops(builder, op.getLoc()), row(row.begin(), row.end()),
+      head(head) {
   locate();
 }
 
@@ -126,23 +127,31 @@ SmallVector<Value> QueryLoops::resultAt(Value d) {
   return append(row, arith::AddIOp::create(loops.builder, loops.loc, first, d));
 }
 
-Value QueryLoops::score(Value j) {
-  OpBuilder &builder = loops.builder;
-  SmallVector<Value> place = keyAt(j);
-  Value result;
-  if (op.getSimilarity().empty()) {
-    result = loops.mul(multiply(place), loops.f32(op.getEffectiveScale()));
-  } else {
-    Value q =
-        vectorAt(op.getQuery(), append(row, queryOffset), op.getQueryWidth());
-    Value k = vectorAt(op.getKey(), append(place, keyOffset), op.getKeyWidth());
-    result = inlineRegion(op.getSimilarity(), builder, {q, k});
-  }
+/// What the region of scores, if there is one, makes of a similarity.
+Value QueryLoops::adjust(Value similarity, Value j) {
   if (op.getScore().empty())
-    return result;
-  return inlineRegion(op.getScore(), builder,
-                      {result, loops.toI32(sentence), loops.toI32(head),
+    return similarity;
+  return inlineRegion(op.getScore(), loops.builder,
+                      {similarity, loops.toI32(sentence), loops.toI32(head),
                        loops.toI32(position), loops.toI32(j)});
+}
+
+Value QueryLoops::scoreOf(Value product, Value j) {
+  return adjust(loops.mul(product, loops.f32(op.getEffectiveScale())), j);
+}
+
+Value QueryLoops::score(Value j) {
+  SmallVector<Value> place = keyAt(j);
+  if (op.getSimilarity().empty())
+    return scoreOf(multiply(place), j);
+  Value q =
+      vectorAt(op.getQuery(), append(row, queryOffset), op.getQueryWidth());
+  Value k = vectorAt(op.getKey(), append(place, keyOffset), op.getKeyWidth());
+  return adjust(inlineRegion(op.getSimilarity(), loops.builder, {q, k}), j);
+}
+
+Value QueryLoops::exp2(Value x) {
+  return math::Exp2Op::create(loops.builder, loops.loc, x);
 }
 
 /// e^(score - maximum), of bf16 2^(score log2 e - n) with n the integer next to
@@ -162,9 +171,7 @@ Value QueryLoops::exponential(Value score, Value maximum) {
       math::AbsFOp::create(builder, loops.loc, exponent), loops.f32(0x1p23));
   fraction = arith::SelectOp::create(builder, loops.loc, isWhole, loops.f32(0),
                                      fraction);
-  return math::Exp2Op::create(
-      builder, loops.loc,
-      loops.add(loops.mul(difference, loops.f32(M_LOG2E)), fraction));
+  return exp2(loops.add(loops.mul(difference, loops.f32(M_LOG2E)), fraction));
 }
 
 Value QueryLoops::growthOf(Value maximum, Value larger) {
@@ -176,8 +183,7 @@ Value QueryLoops::growthOf(Value maximum, Value larger) {
                                      loops.mul(value, loops.f32(M_LOG2E)));
   };
   Value before = whole(maximum), after = whole(larger);
-  Value factor =
-      math::Exp2Op::create(builder, loops.loc, loops.sub(before, after));
+  Value factor = exp2(loops.sub(before, after));
   // Of the lowest numbers both are -inf.
   Value isSame = arith::CmpFOp::create(
       builder, loops.loc, arith::CmpFPredicate::OEQ, before, after);
@@ -185,12 +191,16 @@ Value QueryLoops::growthOf(Value maximum, Value larger) {
                                  factor);
 }
 
-Value QueryLoops::weightOf(Value score, Value maximum) {
-  Value result = score;
+Value QueryLoops::exactWeightOf(Value score, Value maximum) {
   if (op.getNormalizer() == Normalizer::Softmax)
-    result = exponential(result, maximum);
-  else if (op.getNormalizer() == Normalizer::Region)
-    result = inlineRegion(op.getWeighting(), loops.builder, result);
-  return op.isOfBf16() ? widen(roundToBf16(loops.builder, loops.loc, result))
-                       : result;
+    return exponential(score, maximum);
+  if (op.getNormalizer() == Normalizer::Region)
+    return inlineRegion(op.getWeighting(), loops.builder, score);
+  return score;
+}
+
+Value QueryLoops::weightOf(Value score, Value maximum) {
+  Value weight = exactWeightOf(score, maximum);
+  return op.isOfBf16() ? widen(roundToBf16(loops.builder, loops.loc, weight))
+                       : weight;
 }

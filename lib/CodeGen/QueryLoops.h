@@ -40,10 +40,14 @@ public:
   /// The leading coordinates of key j and its value.
   llvm::SmallVector<mlir::Value> keyAt(mlir::Value j);
   mlir::Value score(mlir::Value j);
+  /// The same where the inner product of the query and the key is known.
+  mlir::Value scoreOf(mlir::Value product, mlir::Value j);
   /// What a score weighs before it is divided by the sum, given the largest:
   /// of any number of keys where sums are scaled when it grows. The maximum is
   /// read for a softmax only.
   mlir::Value weightOf(mlir::Value score, mlir::Value maximum);
+  /// The same before it is rounded to bf16, as weights of bf16 are.
+  mlir::Value exactWeightOf(mlir::Value score, mlir::Value maximum);
   /// What sums of weights for one maximum are multiplied by for a larger one:
   /// of bf16 a power of 2, so that what was rounded stays.
   mlir::Value growthOf(mlir::Value maximum, mlir::Value larger);
@@ -57,10 +61,12 @@ public:
 protected:
   /// The inner product of the query and a key.
   virtual mlir::Value multiply(mlir::ValueRange key);
+  /// 2^x, of what weighs bf16.
+  virtual mlir::Value exp2(mlir::Value x);
 
   AttentionOp op;
   Loops loops;
-  mlir::ValueRange row;
+  llvm::SmallVector<mlir::Value, 2> row;
   mlir::Value head;
   /// Offsets of the head inside the widths.
   mlir::Value queryOffset, keyOffset, valueOffset;
@@ -68,6 +74,7 @@ protected:
 private:
   void locate();
   mlir::Value slotOf(mlir::Value j);
+  mlir::Value adjust(mlir::Value similarity, mlir::Value j);
   mlir::Value vectorAt(mlir::Value memref, mlir::ValueRange at, int64_t width);
   mlir::Value exponential(mlir::Value score, mlir::Value maximum);
 

@@ -11,6 +11,8 @@
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/IRReader/IRReader.h"
@@ -64,7 +66,21 @@ std::unique_ptr<Program> Program::load(std::string_view image,
   return program;
 }
 
-static Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
+/// Most of what kernels do is done by the emulator, and most of their time is
+/// that of compiling them; but products of fused multiply-adds are long, and
+/// run many times.
+static bool isArithmetic(llvm::Module &module) {
+  size_t all = 0, fused = 0;
+  for (Function &function : module)
+    for (Instruction &instruction : instructions(function)) {
+      auto *call = dyn_cast<IntrinsicInst>(&instruction);
+      ++all;
+      fused += call && call->getIntrinsicID() == Intrinsic::fma;
+    }
+  return fused > all / 4;
+}
+
+static Expected<std::unique_ptr<orc::LLJIT>> makeJit(CodeGenOptLevel effort) {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
@@ -76,7 +92,7 @@ static Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
   for (StringRef feature : {"avx2", "bmi2", "f16c", "fma", "movbe"})
     hasLevel3 &= features.lookup(feature);
   target.setCPU(hasLevel3 ? "x86-64-v3" : "x86-64");
-  target.setCodeGenOptLevel(CodeGenOptLevel::Default);
+  target.setCodeGenOptLevel(effort);
   target.setRelocationModel(Reloc::PIC_);
   return orc::LLJITBuilder()
       .setJITTargetMachineBuilder(std::move(target))
@@ -110,14 +126,15 @@ bool Program::compile(std::string &problem) {
     problem = "cannot compile the module: " + toString(std::move(error));
     return false;
   };
-  auto made = makeJit();
+  llvm::Module &module = *source->module;
+  auto made = makeJit(isArithmetic(module) ? CodeGenOptLevel::Default
+                                           : CodeGenOptLevel::None);
   if (!made)
     return failed(made.takeError());
   jit = std::move(*made);
   if (Error error = jit->getMainJITDylib().define(hostLibrary(*jit)))
     return failed(std::move(error));
 
-  llvm::Module &module = *source->module;
   std::vector<std::string> names;
   for (GlobalVariable &variable : module.globals()) {
     unsigned space = variable.getAddressSpace();

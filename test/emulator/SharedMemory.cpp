@@ -9,6 +9,8 @@
 
 using namespace heddle::emulator;
 
+static constexpr uint64_t kWord = 4;
+
 SharedMemory::SharedMemory() {
   void *pages = mmap(nullptr, kMappingBytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -33,6 +35,7 @@ void SharedMemory::resize(uint32_t newBytes, uint32_t dynamicOffset,
   if (states.size() < bytes) {
     states.resize(bytes);
     past.resize(bytes);
+    isWhole.resize(bytes / kWord + 1);
   }
 }
 
@@ -41,7 +44,35 @@ void SharedMemory::clear() {
     return;
   std::memset(at(first), 0xff, bytes);
   std::memset(states.data(), kUnwritten, bytes);
+  std::fill(isWhole.begin(), isWhole.end(), true);
   lastTicket = 0;
+}
+
+template <typename Visit>
+void SharedMemory::eachPast(uint64_t address, uint64_t size, Visit visit) {
+  for (uint64_t i = address - first, end = i + size; i < end;) {
+    uint64_t word = i / kWord, start = word * kWord;
+    if (isWhole[word]) {
+      if (i == start && i + kWord <= end) {
+        visit(i);
+        i += kWord;
+        continue;
+      }
+      for (uint64_t k = start + 1; k < start + kWord && k < bytes; ++k) {
+        states[k] = states[start];
+        past[k] = past[start];
+      }
+      isWhole[word] = false;
+    }
+    visit(i++);
+  }
+}
+
+void SharedMemory::joinWords(uint64_t address, uint64_t size) {
+  uint64_t begin = address - first;
+  for (uint64_t word = (begin + kWord - 1) / kWord;
+       (word + 1) * kWord <= begin + size; ++word)
+    isWhole[word] = true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,7 +169,7 @@ void SharedMemory::read(Context &context, uint64_t address, uint64_t size) {
     return;
   const Thread &thread = Worker::threadOf(context);
   uint32_t actor = thread.linearThread;
-  for (uint64_t i = address - first, end = i + size; i < end; ++i) {
+  eachPast(address, size, [&](uint64_t i) {
     Byte &byte = past[i];
     State state = states[i];
     if (state != kWritten && state != kWrittenAtomically)
@@ -147,7 +178,7 @@ void SharedMemory::read(Context &context, uint64_t address, uint64_t size) {
         !thread.clock.hasSeen(byte.writer, byte.writeTime))
       failAtRace(context, first + i, "reads", "writes", byte.writer);
     addReader(byte, thread.clock, actor, thread.clock.now());
-  }
+  });
 }
 
 void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
@@ -156,7 +187,7 @@ void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
     return;
   const Thread &thread = Worker::threadOf(context);
   uint32_t actor = thread.linearThread;
-  for (uint64_t i = address - first, end = i + size; i < end; ++i) {
+  eachPast(address, size, [&](uint64_t i) {
     Byte &byte = past[i];
     State state = states[i];
     if (state == kBeingCopied || state == kBarrier ||
@@ -176,7 +207,8 @@ void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
     }
     states[i] = isAtomic ? kWrittenAtomically : kWritten;
     byte = {thread.clock.now(), {}, static_cast<uint16_t>(actor), {}};
-  }
+  });
+  joinWords(address, size);
 }
 
 //===----------------------------------------------------------------------===//
@@ -195,10 +227,11 @@ void SharedMemory::finishCopy(uint64_t address, uint64_t size, uint32_t actor,
                               uint32_t time) {
   if (!isChecked)
     return;
-  for (uint64_t i = address - first, end = i + size; i < end; ++i) {
+  eachPast(address, size, [&](uint64_t i) {
     states[i] = kWritten;
     past[i] = {time, {}, static_cast<uint16_t>(actor), {}};
-  }
+  });
+  joinWords(address, size);
 }
 
 /// Whether what a thread wrote can be read by asynchronous units: it said so
@@ -219,7 +252,7 @@ void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
     return;
   const std::string reads = what + " reads";
   const Thread &thread = Worker::threadOf(context);
-  for (uint64_t i = address - first, end = i + size; i < end; ++i) {
+  eachPast(address, size, [&](uint64_t i) {
     Byte &byte = past[i];
     State state = states[i];
     if (state != kWritten && state != kWrittenAtomically)
@@ -234,17 +267,18 @@ void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
                   reads.c_str(), static_cast<unsigned long long>(i),
                   describeActor(context, byte.writer).c_str()));
     addReader(byte, thread.clock, actor, ticket);
-  }
+  });
 }
 
 void SharedMemory::finishRead(uint64_t address, uint64_t size, uint32_t actor,
                               uint32_t ticket, uint32_t time) {
   if (!isChecked)
     return;
-  for (uint64_t i = address - first, end = i + size; i < end; ++i)
+  eachPast(address, size, [&](uint64_t i) {
     for (unsigned k = 0; k < kReaders; ++k)
       if (past[i].readers[k] == actor && past[i].readTimes[k] == ticket)
         past[i].readTimes[k] = time;
+  });
 }
 
 void SharedMemory::beginBarrier(Context &context, uint64_t address) {

@@ -1,9 +1,10 @@
 //===- SharedMemory.h - A block's shared memory, and its past ---*- C++ -*-===//
 //
-// For each byte: whether it was written or a copy to it is under way, who wrote
-// it last, and when; and three of its last readers, of different warps where
-// there are such. An access that another thread's does not come before or
-// after, in the order that barriers make, is a race if one of the two writes.
+// For each byte, or word of four while nobody touches fewer of them: whether it
+// was written or a copy to it is under way, who wrote it last, and when; and
+// three of its last readers, of different warps where there are such. An access
+// that another thread's does not come before or after, in the order that
+// barriers make, is a race if one of the two writes.
 //
 // Its addresses are below 256 KiB, as those of the hardware, which descriptors
 // hold in 18 bits; the first is at exactly the alignment that the module asks
@@ -105,6 +106,11 @@ private:
   static constexpr uint32_t kUnfinished = 1u << 31;
   static constexpr uint64_t kMappingBytes = 256 << 10;
 
+  /// visit(i) for all offsets i of these bytes that have a past of their own.
+  template <typename Visit>
+  void eachPast(uint64_t address, uint64_t size, Visit visit);
+  /// The words among these bytes, all alike, have one past.
+  void joinWords(uint64_t address, uint64_t size);
   bool isFenced(const Thread &reader, const Byte &byte) const;
   void addReader(Byte &byte, const Clock &clock, uint32_t actor,
                  uint32_t time) const;
@@ -126,6 +132,8 @@ private:
   uint32_t lastTicket = 0;
   std::vector<State> states;
   std::vector<Byte> past;
+  /// Whether the bytes of a word are as its first one.
+  std::vector<uint8_t> isWhole;
 };
 
 } // namespace heddle::emulator

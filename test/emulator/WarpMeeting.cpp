@@ -39,7 +39,8 @@ void WarpMeetings::meet(Context &context, const Operation &operation,
     meeting->operation = &operation;
     meeting->mask = mask;
   } else if (meeting->mask != mask ||
-             meeting->operation->name != operation.name) {
+             (meeting->operation != &operation &&
+              meeting->operation->name != operation.name)) {
     fail(context, kLaunchFailed,
          format("%s with mask 0x%x, but others of its warp are at %s",
                 operation.name.c_str(), mask, meeting->describe().c_str()));

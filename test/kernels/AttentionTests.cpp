@@ -74,7 +74,8 @@ static std::vector<Case> cases() {
   // Widths of less than a vector, of many, and of no whole one.
   for (const Heads &heads :
        {Heads{2, 1, 8, 8}, Heads{1, 1, 256, 256}, Heads{2, 2, 12, 6},
-        Heads{2, 2, 64, 64}, Heads{2, 1, 7, 9}, Heads{1, 1, 1, 33}})
+        Heads{2, 2, 64, 64}, Heads{1, 1, 128, 128}, Heads{2, 1, 7, 9},
+        Heads{1, 1, 1, 33}})
     result.push_back({heads, kCausal});
   // More values than are kept for the next block of queries.
   result.push_back({{2, 2, 32, 512}, kFull});

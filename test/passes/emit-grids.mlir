@@ -55,20 +55,68 @@ func.func private @floats(%x: memref<?x256xf32>, %w: memref<8x256x32xf32>,
 
 // -----
 
-// A warp takes a query: the mask says from which tile of keys on it sees some.
+// Blocks of 128 queries: keys are copied while values are multiplied, the mask
+// says which tiles are read, and is asked for pairs where a tile is not full.
 
-// CHECK-LABEL: @attention
+// CHECK-LABEL: @attention_by_blocks
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: scf.while
+// CHECK: nvvm.barrier0
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
+// CHECK: nvvm.mma.sync {{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
+// CHECK: nvvm.barrier0
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: nvvm.shfl.sync
+// CHECK: "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
+// CHECK: nvvm.mma.sync
+// CHECK: transformer.launch = {shared_bytes = 20496 : i64, threads = 128 : i64}
+// CHECK-NOT: transformer.attention
+func.func private @attention_by_blocks(%q: memref<?x?x64xbf16>,
+    %k: memref<?x?x64xbf16>, %v: memref<?x?x64xbf16>, %y: memref<?x?x64xf32>)
+    attributes {transformer.kernel} {
+  %mask = transformer.mask.window [left = 8, right = 8]
+  transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// f32 are products of tf32, three for each.
+
+// CHECK-LABEL: @attention_of_floats
+// CHECK: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>
+// CHECK: math.exp
+// CHECK: transformer.launch = {shared_bytes = 36880 : i64, threads = 128 : i64}
+func.func private @attention_of_floats(%q: memref<?x?x64xf32>,
+    %k: memref<?x?x64xf32>, %v: memref<?x?x64xf32>, %y: memref<?x?x64xf32>)
+    attributes {transformer.kernel} {
+  transformer.attention %q, %k, %v into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Heads of other widths, regions of similarity and steps: a warp takes a query.
+
+// CHECK-LABEL: @attention_by_warps
 // CHECK: scf.while
 // CHECK: nvvm.vote.sync
 // CHECK: nvvm.shfl.sync
 // CHECK: transformer.launch = {shared_bytes = 0 : i64, threads = 128 : i64}
 // CHECK-NOT: transformer.attention
-func.func private @attention(%q: memref<?x?x64xf32>, %k: memref<?x?x64xf32>,
-    %v: memref<?x?x64xf32>, %y: memref<?x?x64xf32>) attributes {transformer.kernel} {
+func.func private @attention_by_warps(%q: memref<?x?x24xf32>,
+    %k: memref<?x?x24xf32>, %v: memref<?x?x24xf32>, %y: memref<?x?x24xf32>)
+    attributes {transformer.kernel} {
   %mask = transformer.mask.window [left = 8, right = 8]
   transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
-    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
-       !transformer.mask, memref<?x?x64xf32>) -> ()
+    : (memref<?x?x24xf32>, memref<?x?x24xf32>, memref<?x?x24xf32>,
+       !transformer.mask, memref<?x?x24xf32>) -> ()
   return
 }
 

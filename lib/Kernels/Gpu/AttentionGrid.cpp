@@ -1,7 +1,8 @@
 #include "lib/Kernels/Gpu/AttentionGrid.h"
 #include "lib/CodeGen/QueryLoops.h"
 #include "lib/CodeGen/RoundToBf16.h"
-#include "lib/Kernels/Gpu/BlockCode.h"
+#include "lib/Kernels/Gpu/AttentionBlock.h"
+#include "lib/Kernels/Gpu/KeyTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -64,7 +65,6 @@ private:
     return arith::CmpIOp::create(code.builder, code.loc,
                                  arith::CmpIPredicate::ult, lhs, rhs);
   }
-  Value floorToTile(Value key);
   Value columnOf(int64_t number);
   void forColumn(Value column, function_ref<void()> body);
   Value largestScore(Value score);
@@ -118,12 +118,6 @@ Value GridQuery::multiply(ValueRange key) {
     sum = sum ? loops.add(sum, element) : element;
   }
   return sum;
-}
-
-Value AttentionGrid::floorToTile(Value key) {
-  Value past = arith::RemUIOp::create(code.builder, code.loc, key,
-                                      code.index(kWarpThreads));
-  return arith::SubIOp::create(code.builder, code.loc, key, past);
 }
 
 /// The column of the values that a lane has as number `number`, an index.
@@ -227,54 +221,24 @@ SmallVector<Value> AttentionGrid::addValues(GridQuery &query, ValueRange sums,
 AttentionGrid::State AttentionGrid::walk(GridQuery &query,
                                          const QueryBlock &block,
                                          const State &start) {
-  OpBuilder &builder = code.builder;
-  Location loc = code.loc;
-  // Ranges in closed form are written once, in front of the loop.
-  if (op.getMask())
-    keyRangesOf(builder, loc, block, op.getMask());
-  SmallVector<Value> carried = {floorToTile(query.getFirstKey())};
+  KeyTiles tiles(op.getMask(), block, query.getFirstKey(), kWarpThreads, code);
+  SmallVector<Value> carried = {
+      tiles.from(tiles.floorOf(query.getFirstKey())).first};
   carried.append(start.values());
-  auto before = [&](OpBuilder &, Location, ValueRange now) {
-    scf::ConditionOp::create(builder, loc, isBelow(now[0], query.getKeyCount()),
-                             now);
+  auto isLeft = [&](OpBuilder &, Location, ValueRange now) {
+    scf::ConditionOp::create(code.builder, code.loc,
+                             isBelow(now[0], query.getKeyCount()), now);
   };
   auto step = [&](OpBuilder &, Location, ValueRange now) {
-    State state(now.drop_front());
-    Value first = now[0], behind = indexOf(first, code.index(kWarpThreads));
-    Value isSkipped =
-        arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
-    Value next = behind;
-    if (op.getMask()) {
-      Value from =
-          arith::MaxUIOp::create(builder, loc, first, query.getFirstKey());
-      KeySegment segment = segmentAt(builder, loc, block, op.getMask(), from);
-      Value isNone =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                segment.cover, code.index(kNone));
-      // Keys behind a segment that ends in this tile are some of its.
-      Value end = arith::MinUIOp::create(builder, loc, segment.end,
-                                         query.getKeyCount());
-      Value isAll = arith::CmpIOp::create(
-          builder, loc, arith::CmpIPredicate::uge, end, query.getKeyCount());
-      Value stop = code.choose(isAll, query.getKeyCount(), floorToTile(end));
-      isSkipped = code.both(isNone, isBelow(first, stop));
-      next = code.choose(isSkipped, stop, behind);
-    }
-    auto tile = scf::IfOp::create(
-        builder, loc, isSkipped,
-        [&](OpBuilder &, Location) {
-          scf::YieldOp::create(builder, loc, state.values());
-        },
-        [&](OpBuilder &, Location) {
-          scf::YieldOp::create(builder, loc,
-                               addTile(query, state, first).values());
-        });
-    SmallVector<Value> yielded = {next};
-    llvm::append_range(yielded, tile.getResults());
-    scf::YieldOp::create(builder, loc, yielded);
+    State state = addTile(query, State(now.drop_front()), now[0]);
+    SmallVector<Value> yielded = {
+        tiles.from(indexOf(now[0], code.index(kWarpThreads))).first};
+    yielded.append(state.values());
+    scf::YieldOp::create(code.builder, code.loc, yielded);
   };
-  auto loop = scf::WhileOp::create(builder, loc, ValueRange(carried).getTypes(),
-                                   carried, before, step);
+  auto loop = scf::WhileOp::create(code.builder, code.loc,
+                                   ValueRange(carried).getTypes(), carried,
+                                   isLeft, step);
   return State(loop.getResults().drop_front());
 }
 
@@ -329,6 +293,8 @@ void AttentionGrid::build(Value unit) {
 LogicalResult heddle::emitGrid(AttentionOp op) {
   if (!op.getDestination())
     return failure();
+  if (succeeded(emitBlocks(op)))
+    return success();
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Loops loops(builder, loc);

@@ -53,11 +53,55 @@ Value BlockCode::isSame(Value lhs, Value rhs) {
   return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lhs,
                                              rhs);
 }
+Value BlockCode::isDifferent(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, lhs,
+                                             rhs);
+}
 Value BlockCode::both(Value lhs, Value rhs) {
   return builder.createOrFold<arith::AndIOp>(loc, lhs, rhs);
 }
 Value BlockCode::either(Value lhs, Value rhs) {
   return builder.createOrFold<arith::OrIOp>(loc, lhs, rhs);
+}
+Value BlockCode::isNot(Value condition) {
+  Value yes =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  return builder.createOrFold<arith::XOrIOp>(loc, condition, yes);
+}
+Value BlockCode::bitsOf(Value number) {
+  return builder.createOrFold<arith::BitcastOp>(loc, builder.getI32Type(),
+                                                number);
+}
+Value BlockCode::numberOf(Value bits) {
+  return builder.createOrFold<arith::BitcastOp>(loc, builder.getF32Type(),
+                                                bits);
+}
+static Value callIntrinsic(BlockCode &code, Type result, StringRef name,
+                           ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(
+             code.builder, code.loc, result,
+             code.builder.getStringAttr("llvm.nvvm." + name), operands)
+      .getResults();
+}
+Value BlockCode::roundTwo(Value lower, Value upper) {
+  Value pair = callIntrinsic(*this, VectorType::get(2, builder.getBF16Type()),
+                             "ff2bf16x2.rn", {upper, lower});
+  return LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), pair);
+}
+std::array<Value, 2> BlockCode::widenTwo(Value word) {
+  return {numberOf(shiftUp(word, 16)), numberOf(both(word, i32(~0xffff)))};
+}
+Value BlockCode::exp2(Value x) {
+  return callIntrinsic(*this, builder.getF32Type(), "ex2.approx.ftz.f32", x);
+}
+Value BlockCode::largest(Value lhs, Value rhs) {
+  return arith::MaxNumFOp::create(builder, loc, lhs, rhs);
+}
+Value BlockCode::shiftUp(Value value, int64_t bits) {
+  return arith::ShLIOp::create(builder, loc, value, i32(bits));
+}
+Value BlockCode::shiftDown(Value value, int64_t bits) {
+  return arith::ShRUIOp::create(builder, loc, value, i32(bits));
 }
 Value BlockCode::isAbove(Value lhs, Value rhs) {
   return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, lhs,
@@ -91,6 +135,16 @@ BlockCode::foldAll(Value end, ValueRange initial,
 
 Value BlockCode::thread() {
   return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+}
+
+void BlockCode::eachPiece(int64_t count, function_ref<void(Value)> body) {
+  for (int64_t first = 0; first < count; first += threads) {
+    Value piece = plus(thread(), first);
+    if (first + threads <= count)
+      body(piece);
+    else
+      when(isLess(piece, i32(count)), [&] { body(piece); });
+  }
 }
 
 void BlockCode::barrier() { NVVM::Barrier0Op::create(builder, loc); }
@@ -252,29 +306,66 @@ static FourWords unpack(Value four, OpBuilder &builder, Location loc) {
   return words;
 }
 
-FourWords BlockCode::loadFragments(Value pointer) {
+FourWords BlockCode::loadFragments(Value pointer, bool isTransposed) {
   Value fragments = NVVM::LdMatrixOp::create(
       builder, loc, fourOf(builder.getI32Type()), pointer, /*num=*/4,
-      NVVM::MMALayout::row,
+      isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
       NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8),
       NVVM::LdStMatrixEltType::B16);
   return unpack(fragments, builder, loc);
 }
 
-FourWords BlockCode::multiply(Type element, const FourWords &a, Value b0,
-                              Value b1, const FourWords &d) {
-  bool isOfBytes = element.isInteger(8);
-  NVVM::MMATypes type = isOfBytes ? NVVM::MMATypes::s8 : NVVM::MMATypes::bf16;
+/// A product of mma.sync with operands of one type; words, and f32 or i32.
+static FourWords multiplyWords(BlockCode &code, NVVM::MMATypes type,
+                               ValueRange a, ValueRange b, const FourWords &d) {
+  OpBuilder &builder = code.builder;
+  bool isOfBytes = type == NVVM::MMATypes::s8;
   std::optional<NVVM::MMAIntOverflow> overflow;
   if (isOfBytes)
     overflow = NVVM::MMAIntOverflow::wrapped;
+  int64_t depth = isOfBytes ? 32 : type == NVVM::MMATypes::bf16 ? 16 : 8;
   Value sums = NVVM::MmaOp::create(
-      builder, loc, fourOf(d[0].getType()), a, ValueRange{b0, b1}, d,
-      {16, 8, isOfBytes ? 32 : 16}, /*b1Op=*/std::nullopt, overflow,
+      builder, code.loc, fourOf(d[0].getType()), a, b, d, {16, 8, depth},
+      /*b1Op=*/std::nullopt, overflow,
       std::array<NVVM::MMATypes, 2>{type, type},
       std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                      NVVM::MMALayout::col});
-  return unpack(sums, builder, loc);
+  return unpack(sums, builder, code.loc);
+}
+
+/// The words of f32 as numbers of tf32, which have the upper 19 bits, and what
+/// is left of each, of which tensor cores leave out bits, too.
+static std::pair<SmallVector<Value>, SmallVector<Value>>
+splitWords(BlockCode &code, ValueRange words) {
+  constexpr int64_t kBits = ~0x1fff;
+  SmallVector<Value> upper, rest;
+  for (Value word : words) {
+    upper.push_back(code.both(word, code.i32(kBits)));
+    rest.push_back(code.bitsOf(
+        code.sub(code.numberOf(word), code.numberOf(upper.back()))));
+  }
+  return {upper, rest};
+}
+
+FourWords BlockCode::multiply(Type element, const FourWords &a, Value b0,
+                              Value b1, const FourWords &d) {
+  if (!element.isF32())
+    return multiplyWords(
+        *this, element.isInteger(8) ? NVVM::MMATypes::s8 : NVVM::MMATypes::bf16,
+        a, {b0, b1}, d);
+  auto [upperA, restA] = splitWords(*this, a);
+  auto [upperB, restB] = splitWords(*this, {b0, b1});
+  FourWords sums = multiplyWords(*this, NVVM::MMATypes::tf32, restA, upperB, d);
+  sums = multiplyWords(*this, NVVM::MMATypes::tf32, upperA, restB, sums);
+  return multiplyWords(*this, NVVM::MMATypes::tf32, upperA, upperB, sums);
+}
+
+void BlockCode::multiplyInto(Type element, const FourWords &a, Value b0,
+                             Value b1, Value *sums) {
+  FourWords d;
+  std::copy_n(sums, d.size(), d.begin());
+  d = multiply(element, a, b0, b1, d);
+  llvm::copy(d, sums);
 }
 
 void heddle::createGrid(OpBuilder &builder, Location loc, Value blocks,

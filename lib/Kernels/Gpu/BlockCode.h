@@ -43,8 +43,24 @@ public:
   mlir::Value least(mlir::Value lhs, mlir::Value rhs);
   mlir::Value isLess(mlir::Value lhs, mlir::Value rhs);
   mlir::Value isSame(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value isDifferent(mlir::Value lhs, mlir::Value rhs);
   mlir::Value both(mlir::Value lhs, mlir::Value rhs);
   mlir::Value either(mlir::Value lhs, mlir::Value rhs);
+  /// Of a condition.
+  mlir::Value isNot(mlir::Value condition);
+  /// The bits of an f32 as an i32, and back.
+  mlir::Value bitsOf(mlir::Value number);
+  mlir::Value numberOf(mlir::Value bits);
+  /// Two bf16 in a word, each of two nearest the even one.
+  mlir::Value roundTwo(mlir::Value lower, mlir::Value upper);
+  /// Those of a word as f32.
+  std::array<mlir::Value, 2> widenTwo(mlir::Value word);
+  /// 2^x within 2^-22 of itself; denormals are zeros.
+  mlir::Value exp2(mlir::Value x);
+  /// Of two f32; of a number and none the number.
+  mlir::Value largest(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value shiftUp(mlir::Value value, int64_t bits);
+  mlir::Value shiftDown(mlir::Value value, int64_t bits);
   /// Of f32; no comparison with what is no number holds.
   mlir::Value isAbove(mlir::Value lhs, mlir::Value rhs);
   mlir::Value isEqual(mlir::Value lhs, mlir::Value rhs);
@@ -64,6 +80,8 @@ public:
   mlir::Value lane() { return remainder(thread(), kWarpThreads); }
   /// The number of its warp.
   mlir::Value warp() { return dividedBy(thread(), kWarpThreads); }
+  /// body(i) for those i < count that are this thread's: every `threads`-th.
+  void eachPiece(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   /// All threads of the block see what was written before.
   void barrier();
 
@@ -110,11 +128,16 @@ public:
   // Products of a warp (PTX ISA, "Matrix Fragments for mma.m16n8kK").
   /// ldmatrix: the fragments of 16 rows of 8 words each, of any element type.
   /// Lane l says where row l % 16 has its words from 4 * (l / 16) on.
-  FourWords loadFragments(mlir::Value pointer);
-  /// d + a b of 16 rows, 8 words of depth (bf16 or i8) and 8 columns; f32 or,
-  /// of i8, i32.
+  /// Transposed, elements of bf16 in columns of two rows each.
+  FourWords loadFragments(mlir::Value pointer, bool isTransposed = false);
+  /// d + a b of 16 rows, 8 words of depth (bf16, i8 or f32) and 8 columns; f32
+  /// or, of i8, i32. Of f32, as words, three products of tf32 without the least
+  /// (arXiv:2203.03341): what is not finite makes results that are no numbers.
   FourWords multiply(mlir::Type element, const FourWords &a, mlir::Value b0,
                      mlir::Value b1, const FourWords &d);
+  /// The same, added to the four values from `sums` on.
+  void multiplyInto(mlir::Type element, const FourWords &a, mlir::Value b0,
+                    mlir::Value b1, mlir::Value *sums);
 };
 
 /// A parallel loop over blocks of `shape.threads`, an index; `body` builds what

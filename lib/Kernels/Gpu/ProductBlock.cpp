@@ -44,7 +44,6 @@ private:
     return operands.element.isInteger(8) ? code.i32(0) : code.f32(0);
   }
 
-  void forPieces(int64_t pieces, function_ref<void(Value)> copy);
   Value bytesLeft(Value at, int64_t end, int64_t most, Value exists);
   void copyRows(Value stage, Value memory);
   void copyPanels(Value stage, Value memory);
@@ -72,17 +71,6 @@ private:
 // From the device's memory to shared memory
 //===----------------------------------------------------------------------===//
 
-/// copy(i) for the pieces i of this thread: every `threads`-th one.
-void ProductBlock::forPieces(int64_t pieces, function_ref<void(Value)> copy) {
-  for (int64_t first = 0; first < pieces; first += code.threads) {
-    Value piece = code.plus(code.thread(), first);
-    if (first + code.threads <= pieces)
-      copy(piece);
-    else
-      code.when(code.isLess(piece, code.i32(pieces)), [&] { copy(piece); });
-  }
-}
-
 /// How many of `most` bytes from `at` on stand in front of `end`; none where
 /// what they are of does not exist.
 Value ProductBlock::bytesLeft(Value at, int64_t end, int64_t most,
@@ -98,7 +86,7 @@ Value ProductBlock::bytesLeft(Value at, int64_t end, int64_t most,
 void ProductBlock::copyRows(Value stage, Value memory) {
   int64_t bytes = copyBytes(), ofRow = kStageBytes / bytes;
   int64_t end = operands.depth * (kWordBytes / operands.layout().group());
-  forPieces(shape.rows() * ofRow, [&](Value piece) {
+  code.eachPiece(shape.rows() * ofRow, [&](Value piece) {
     Value row = code.dividedBy(piece, ofRow);
     Value inRow = code.times(code.remainder(piece, ofRow), bytes);
     Value at = code.plus(code.times(stage, kStageBytes), inRow);
@@ -118,7 +106,7 @@ void ProductBlock::copyPanels(Value stage, Value memory) {
   PanelLayout layout = operands.layout();
   int64_t ofPanel = kStageWords * kPanelPieces,
           rowBytes = kPanelColumns * kWordBytes;
-  forPieces(shape.panels() * ofPanel, [&](Value piece) {
+  code.eachPiece(shape.panels() * ofPanel, [&](Value piece) {
     Value panel = code.dividedBy(piece, ofPanel);
     Value inPanel = code.remainder(piece, ofPanel);
     Value word = code.dividedBy(inPanel, kPanelPieces);
@@ -185,15 +173,10 @@ SmallVector<Value> ProductBlock::addTensorProducts(Value memory,
       FourWords upper =
           code.loadFour(word, code.at(first, kGroupWords * kPanelPitch));
       for (auto [number, a] : llvm::enumerate(rows))
-        for (int64_t product = 0; product < 4; ++product) {
-          auto at = result.begin() +
-                    ((number * shape.warpPanels + panel) * 4 + product) * 4;
-          FourWords d;
-          std::copy_n(at, 4, d.begin());
-          d = code.multiply(operands.element, a, lower[product], upper[product],
-                            d);
-          std::copy_n(d.begin(), 4, at);
-        }
+        for (int64_t product = 0; product < 4; ++product)
+          code.multiplyInto(
+              operands.element, a, lower[product], upper[product],
+              &result[((number * shape.warpPanels + panel) * 4 + product) * 4]);
     }
   }
   return result;

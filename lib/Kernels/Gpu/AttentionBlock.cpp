@@ -1,0 +1,382 @@
+#include "lib/Kernels/Gpu/AttentionBlock.h"
+#include "lib/Kernels/Gpu/HeadTile.h"
+#include "lib/Kernels/Gpu/QueryFragments.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+namespace {
+/// What a block has at once: queries, in warps, and keys.
+struct Shape {
+  int64_t warpRows, warps, keys;
+
+  int64_t rows() const { return warpRows * warps; }
+};
+
+/// What stands in shared memory; behind it a word for each warp, see
+/// clearOthers.
+struct Tiles {
+  HeadTile queries, keys, values;
+
+  Tiles(AttentionOp op, const Shape &shape);
+  int64_t end() const { return values.end(); }
+  BlockShape block(const Shape &shape) const {
+    return {shape.warps * kWarpThreads, end() + 4 * shape.warps};
+  }
+};
+
+/// What a thread of a block does.
+class AttentionBlock {
+public:
+  AttentionBlock(AttentionOp op, const Shape &shape, const QueryRows &block,
+                 BlockCode &code);
+
+  void build();
+
+private:
+  using State = QueryFragments::State;
+  using Weights = QueryFragments::Weights;
+
+  HeadRows rowsOf(Value memref, Value head, int64_t width);
+  SmallVector<Value> multiplyKeys();
+  void clearOthers(const KeyTile &tile);
+  void addValues(ArrayRef<Value> words, State &state);
+  SmallVector<Value> addOther(const Weights &weights, Value key, Value row,
+                              ValueRange sums);
+  void addOthers(const Weights &weights, const KeyTile &tile, State &state);
+  void copyKeys(const KeyTile &tile);
+  void passTile(const KeyTile &tile, const KeyTile &next, State *state);
+  SmallVector<Value> addTile(const KeyTile &tile, const KeyTile &next,
+                             const State &before);
+  Value hasKeys(const KeyTile &tile) {
+    return code.isLess(tile.first, code.toIndex(block.keyCount));
+  }
+
+  AttentionOp op;
+  const Shape &shape;
+  const QueryRows &block;
+  BlockCode &code;
+  Tiles tiles;
+  HeadRows queryRows, keyRows, valueRows;
+  QueryFragments queries;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What a block has
+//===----------------------------------------------------------------------===//
+
+Tiles::Tiles(AttentionOp op, const Shape &shape) {
+  Type element = cast<MemRefType>(op.getQuery().getType()).getElementType();
+  queries = {element, shape.rows(), op.getKeyWidth(), 0};
+  keys = {element, shape.keys, op.getKeyWidth(), queries.end()};
+  values = {element, shape.keys, op.getValueWidth(), keys.end()};
+}
+
+AttentionBlock::AttentionBlock(AttentionOp op, const Shape &shape,
+                               const QueryRows &block, BlockCode &code)
+    : op(op), shape(shape), block(block), code(code), tiles(op, shape),
+      queries(op, block, shape.warpRows, shape.keys, code) {
+  Value kvHead =
+      code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
+  queryRows = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
+  keyRows = rowsOf(op.getKey(), kvHead, op.getKeyWidth());
+  valueRows = rowsOf(op.getValue(), kvHead, op.getValueWidth());
+}
+
+/// The rows of the sentence, at the columns of a head.
+HeadRows AttentionBlock::rowsOf(Value memref, Value head, int64_t width) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t pitch = type.getShape().back() * bytes;
+  Value count = code.toI32(code.size(memref, 1));
+  Value first = code.at(
+      code.global(memref),
+      code.rowOffset(code.times(block.sentence, count), code.i32(pitch)));
+  return {code.at(first, code.times(head, width * bytes)), pitch, count};
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Those of the queries and the tile's keys.
+SmallVector<Value> AttentionBlock::multiplyKeys() {
+  int64_t rowFragments = queries.rowFragments(),
+          keyFragments = queries.keyFragments();
+  SmallVector<Value> sums(rowFragments * keyFragments * 4, code.f32(0));
+  Value queryRow =
+      tiles.queries.rowsFrom(code.times(code.warp(), shape.warpRows), code);
+  Value keyRow = tiles.keys.rowsFrom(code.i32(0), code);
+  for (int64_t step = 0; step < tiles.keys.steps(); ++step) {
+    SmallVector<FourWords> a;
+    for (int64_t row = 0; row < shape.warpRows; row += kFragmentRows)
+      a.push_back(tiles.queries.rowFragments(queryRow, row, step, code));
+    for (int64_t first = 0; first < keyFragments; first += 2) {
+      FourWords b =
+          tiles.keys.rowFragments(keyRow, first * kFragmentColumns, step, code);
+      for (int64_t row = 0; row < rowFragments; ++row)
+        for (int64_t side = 0; side < 2; ++side)
+          code.multiplyInto(tiles.keys.element, a[row], b[side], b[2 + side],
+                            &sums[QueryFragments::placeOf(2 * row, keyFragments,
+                                                          first + side)]);
+    }
+  }
+  return sums;
+}
+
+/// The sums, with the values of a tile times weights.
+void AttentionBlock::addValues(ArrayRef<Value> words, State &state) {
+  int64_t rowFragments = queries.rowFragments(),
+          columnFragments = queries.columnFragments();
+  Value columns = tiles.values.columnsFrom(code);
+  int64_t steps = words.size() / 4 / rowFragments;
+  for (int64_t step = 0; step < steps; ++step)
+    for (int64_t first = 0; first < columnFragments; first += 2) {
+      FourWords b = tiles.values.columnFragments(
+          columns, step * shape.keys / steps, first * kFragmentColumns, code);
+      for (int64_t row = 0; row < rowFragments; ++row) {
+        FourWords a;
+        llvm::copy(words.slice((row * steps + step) * 4, 4), a.begin());
+        for (int64_t side = 0; side < 2; ++side)
+          code.multiplyInto(tiles.values.element, a, b[2 * side],
+                            b[2 * side + 1],
+                            &state.sums[QueryFragments::placeOf(
+                                2 * row, columnFragments, first + side)]);
+      }
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Values that are not finite
+//===----------------------------------------------------------------------===//
+
+/// 0 times what is no number is none, and three products of tf32 know no
+/// infinity: values that are not finite become zeros in the tile, unless all
+/// queries have their keys in one product. A warp's word says whether it found
+/// any.
+void AttentionBlock::clearOthers(const KeyTile &tile) {
+  auto clear = [&] { return code.vote(tiles.values.clearOthers(code)); };
+  Value found = op.isOfBf16()
+                    ? code.select(code.isNot(tile.isFull), clear, code.i32(0))
+                    : clear();
+  Value word =
+      code.at(code.shared(code.i32(tiles.end())), code.times(code.warp(), 4));
+  code.when(code.isSame(code.lane(), code.i32(0)),
+            [&] { code.storeOne(found, word); });
+}
+
+/// The sums with what is not finite in the values of a key of the tile, which
+/// stand in that row.
+SmallVector<Value> AttentionBlock::addOther(const Weights &weights, Value key,
+                                            Value row, ValueRange sums) {
+  SmallVector<Value> next = llvm::to_vector(sums);
+  SmallVector<QueryFragments::Weight> ofRows;
+  for (int64_t number = 0; number < queries.rows(); ++number)
+    ofRows.push_back(queries.weightAt(weights, number, key));
+  int64_t bytes = tiles.values.elementBytes();
+  Value at = code.at(
+      code.at(valueRows.first, code.rowOffset(row, code.i32(valueRows.pitch))),
+      code.times(code.remainder(code.lane(), 4), 2 * bytes));
+  Value exponent = code.i32(0x7f800000);
+  for (int64_t column = 0; column < queries.columnFragments(); ++column)
+    for (int64_t side = 0; side < 2; ++side) {
+      Value value =
+          code.loadOne(tiles.values.element,
+                       code.at(at, (column * kFragmentColumns + side) * bytes));
+      if (op.isOfBf16())
+        value = arith::ExtFOp::create(code.builder, code.loc,
+                                      code.builder.getF32Type(), value);
+      Value isOther =
+          code.isSame(code.both(code.bitsOf(value), exponent), exponent);
+      for (int64_t number = 0; number < queries.rows(); ++number) {
+        Value &sum = next[QueryFragments::placeOf(
+                              number, queries.columnFragments(), column) +
+                          side];
+        auto [weight, isSeen] = ofRows[number];
+        Value added =
+            math::FmaOp::create(code.builder, code.loc, weight, value, sum);
+        sum = code.choose(code.both(isOther, isSeen), added, sum);
+      }
+    }
+  return next;
+}
+
+/// What clearOthers took out, for those queries that have its keys.
+void AttentionBlock::addOthers(const Weights &weights, const KeyTile &tile,
+                               State &state) {
+  Value found = code.i32(0), first = code.shared(code.i32(tiles.end()));
+  for (int64_t warp = 0; warp < shape.warps; ++warp)
+    found = code.either(found, code.loadOne(code.builder.getI32Type(),
+                                            code.at(first, 4 * warp)));
+  Value firstKey = code.toI32(tile.first);
+  Value end =
+      code.least(code.minus(block.keyCount, firstKey), code.i32(shape.keys));
+  auto choice = scf::IfOp::create(
+      code.builder, code.loc, code.isDifferent(found, code.i32(0)),
+      [&](OpBuilder &, Location) {
+        auto add = [&](Value key, ValueRange sums) {
+          return addOther(weights, key, code.plus(firstKey, key), sums);
+        };
+        scf::YieldOp::create(code.builder, code.loc,
+                             code.foldAll(end, state.sums, add));
+      },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(code.builder, code.loc, state.sums);
+      });
+  state.sums = SmallVector<Value>(choice.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// All tiles
+//===----------------------------------------------------------------------===//
+
+void AttentionBlock::copyKeys(const KeyTile &tile) {
+  code.when(hasKeys(tile),
+            [&] { tiles.keys.copy(keyRows, code.toI32(tile.first), code); });
+  code.endGroup();
+}
+
+/// What all warps of the block do for a tile; `state` is that of a warp which
+/// has queries, or null.
+void AttentionBlock::passTile(const KeyTile &tile, const KeyTile &next,
+                              State *state) {
+  SmallVector<Value> products;
+  Weights weights;
+  code.waitForGroups(0);
+  // Keys are there, and all have read the values before.
+  code.barrier();
+  tiles.values.copy(valueRows, code.toI32(tile.first), code);
+  code.endGroup();
+  if (state)
+    products = multiplyKeys();
+  // All have read the keys.
+  code.barrier();
+  copyKeys(next);
+  if (state)
+    weights = queries.weigh(tile, products, *state);
+  code.waitForGroups(1);
+  clearOthers(tile);
+  // Values are there.
+  code.barrier();
+  if (!state)
+    return;
+  addValues(weights.words, *state);
+  addOthers(weights, tile, *state);
+}
+
+/// The state with a tile.
+SmallVector<Value> AttentionBlock::addTile(const KeyTile &tile,
+                                           const KeyTile &next,
+                                           const State &before) {
+  Value firstRow =
+      code.plus(block.first, code.times(code.warp(), shape.warpRows));
+  auto step = scf::IfOp::create(
+      code.builder, code.loc, code.isLess(firstRow, block.queryCount),
+      [&](OpBuilder &, Location) {
+        State state = before;
+        passTile(tile, next, &state);
+        scf::YieldOp::create(code.builder, code.loc, state.values());
+      },
+      [&](OpBuilder &, Location) {
+        passTile(tile, next, nullptr);
+        scf::YieldOp::create(code.builder, code.loc, before.values());
+      });
+  return SmallVector<Value>(step.getResults());
+}
+
+void AttentionBlock::build() {
+  Value end =
+      code.least(code.plus(block.first, shape.rows()), block.queryCount);
+  QueryBlock asked = {code.toIndex(block.sentence), code.toIndex(block.head),
+                      code.toIndex(block.first), code.toIndex(end),
+                      code.toIndex(block.keyCount)};
+  KeyTiles walk(op.getMask(), asked, code.index(0), shape.keys, code);
+  KeyTile first = walk.from(code.index(0));
+  tiles.queries.copy(queryRows, block.first, code);
+  copyKeys(first);
+
+  SmallVector<Value> carried = {first.first, first.isFull};
+  carried.append(queries.start().values());
+  auto isLeft = [&](OpBuilder &, Location, ValueRange now) {
+    scf::ConditionOp::create(code.builder, code.loc, hasKeys({now[0], now[1]}),
+                             now);
+  };
+  auto step = [&](OpBuilder &, Location, ValueRange now) {
+    KeyTile tile = {now[0], now[1]};
+    KeyTile next = walk.from(code.builder.createOrFold<arith::AddIOp>(
+        code.loc, tile.first, code.index(shape.keys)));
+    SmallVector<Value> results = {next.first, next.isFull};
+    results.append(addTile(tile, next, queries.stateOf(now.drop_front(2))));
+    scf::YieldOp::create(code.builder, code.loc, results);
+  };
+  auto loop = scf::WhileOp::create(code.builder, code.loc,
+                                   ValueRange(carried).getTypes(), carried,
+                                   isLeft, step);
+  // Nothing that was begun is left behind.
+  code.waitForGroups(0);
+  queries.finish(queries.stateOf(loop.getResults().drop_front(2)));
+}
+
+//===----------------------------------------------------------------------===//
+// The grid
+//===----------------------------------------------------------------------===//
+
+/// The shape for the widths: at most 192 sums and scores a thread and 99 KB of
+/// shared memory, which sm_86 has. None where rows have no fragments.
+static std::optional<Shape> shapeFor(AttentionOp op) {
+  auto isInOrder = [](Value memref) {
+    return cast<MemRefType>(memref.getType()).getLayout().isIdentity();
+  };
+  if (op.isStep() || !op.getSimilarity().empty() || op.getKeyWidth() % 16 ||
+      op.getValueWidth() % 16 || !isInOrder(op.getQuery()) ||
+      !isInOrder(op.getKey()) || !isInOrder(op.getValue()))
+    return std::nullopt;
+  int64_t bytes =
+      std::max(op.getKeyWidth(), op.getValueWidth()) * (op.isOfBf16() ? 2 : 4);
+  if (bytes <= 128)
+    return Shape{32, 4, 64};
+  if (bytes <= 256)
+    return Shape{32, 4, 32};
+  if (bytes <= 512)
+    return Shape{16, 4, 32};
+  if (bytes <= 1024)
+    return Shape{16, 2, 32};
+  return std::nullopt;
+}
+
+LogicalResult heddle::emitBlocks(AttentionOp op) {
+  std::optional<Shape> shape = shapeFor(op);
+  if (!shape)
+    return failure();
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Loops loops(builder, loc);
+  auto multiply = [&](Value lhs, Value rhs) -> Value {
+    return arith::MulIOp::create(builder, loc, lhs, rhs);
+  };
+  Value heads =
+      multiply(loops.size(op.getQuery(), 0), loops.index(op.getHeads()));
+  Value queryBlocks = arith::CeilDivUIOp::create(
+      builder, loc, loops.size(op.getQuery(), 1), loops.index(shape->rows()));
+  createGrid(builder, loc, multiply(heads, queryBlocks),
+             Tiles(op, *shape).block(*shape),
+             [&](BlockCode &code, Value number) {
+               // Blocks of one head run together, those that see most keys of a
+               // causal mask before the others.
+               Value count = code.toI32(queryBlocks);
+               Value ofHead = code.dividedBy(number, count);
+               Value back = code.remainder(number, count);
+               Value place = code.minus(code.minus(count, code.i32(1)), back);
+               QueryRows block = {code.dividedBy(ofHead, op.getHeads()),
+                                  code.remainder(ofHead, op.getHeads()),
+                                  code.times(place, shape->rows()),
+                                  code.toI32(code.size(op.getQuery(), 1)),
+                                  code.toI32(code.size(op.getKey(), 1))};
+               AttentionBlock(op, *shape, block, code).build();
+             });
+  return success();
+}

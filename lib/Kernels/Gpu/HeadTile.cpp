@@ -1,0 +1,103 @@
+#include "lib/Kernels/Gpu/HeadTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr int64_t kWordBytes = 4, kPieceBytes = 16;
+
+void HeadTile::copy(const HeadRows &source, Value first,
+                    BlockCode &code) const {
+  int64_t ofRow = width * elementBytes() / kPieceBytes;
+  code.eachPiece(rows * ofRow, [&](Value piece) {
+    Value row = code.dividedBy(piece, ofRow);
+    Value inRow = code.times(code.remainder(piece, ofRow), kPieceBytes);
+    Value number = code.plus(first, row);
+    Value exists = code.isLess(number, source.count);
+    // Nothing is read behind the last row, but the address is one of the rows.
+    Value offset = code.rowOffset(code.choose(exists, number, code.i32(0)),
+                                  code.i32(source.pitch));
+    Value from = code.at(code.at(source.first, offset), inRow);
+    Value to = code.shared(
+        code.plus(code.plus(code.times(row, pitch()), inRow), memory));
+    code.copy(to, from, kPieceBytes,
+              code.choose(exists, code.i32(kPieceBytes), code.i32(0)));
+  });
+}
+
+/// Whether an element of a word is not finite: all ones in the exponents that
+/// `mask` has of it.
+static Value isOther(Value word, uint32_t mask, BlockCode &code) {
+  Value bits = code.i32(static_cast<int32_t>(mask));
+  return code.isSame(code.both(word, bits), bits);
+}
+
+Value HeadTile::clearOthers(BlockCode &code) const {
+  OpBuilder &builder = code.builder;
+  int64_t ofRow = width * elementBytes() / kPieceBytes;
+  Value any =
+      arith::ConstantOp::create(builder, code.loc, builder.getBoolAttr(false));
+  code.eachPiece(rows * ofRow, [&](Value piece) {
+    Value row = code.dividedBy(piece, ofRow);
+    Value inRow = code.times(code.remainder(piece, ofRow), kPieceBytes);
+    Value place = code.shared(
+        code.plus(code.plus(code.times(row, pitch()), inRow), memory));
+    FourWords words = code.loadFour(builder.getI32Type(), place);
+    Value anyHere;
+    for (Value &word : words) {
+      Value lower = isOther(word, element.isF32() ? 0x7f800000 : 0x7f80, code);
+      Value other = lower;
+      Value kept = code.choose(lower, code.i32(0), word);
+      if (!element.isF32()) {
+        Value upper = isOther(word, 0x7f800000, code);
+        other = code.either(lower, upper);
+        kept = code.both(code.both(word, code.choose(lower, code.i32(~0xffff),
+                                                     code.i32(-1))),
+                         code.choose(upper, code.i32(0xffff), code.i32(-1)));
+      }
+      anyHere = anyHere ? code.either(anyHere, other) : other;
+      word = kept;
+    }
+    code.when(anyHere, [&] { code.storeFour(words, place); });
+    any = code.either(any, anyHere);
+  });
+  return any;
+}
+
+Value HeadTile::rowsFrom(Value row, BlockCode &code) const {
+  Value lane = code.lane();
+  Value mine = code.plus(row, code.remainder(lane, 16));
+  Value half = code.times(code.dividedBy(lane, 16), kPieceBytes);
+  return code.shared(
+      code.plus(code.plus(code.times(mine, pitch()), half), memory));
+}
+
+FourWords HeadTile::rowFragments(Value rows, int64_t row, int64_t step,
+                                 BlockCode &code) const {
+  return code.loadFragments(
+      code.at(rows, row * pitch() + step * kStepWords * kWordBytes));
+}
+
+Value HeadTile::columnsFrom(BlockCode &code) const {
+  if (!element.isF32())
+    return rowsFrom(code.i32(0), code);
+  Value lane = code.lane();
+  Value row = code.times(code.remainder(lane, 4), 2 * pitch());
+  Value column = code.times(code.dividedBy(lane, 4), kWordBytes);
+  return code.shared(code.plus(code.plus(row, column), memory));
+}
+
+FourWords HeadTile::columnFragments(Value columns, int64_t row, int64_t column,
+                                    BlockCode &code) const {
+  Value pointer = code.at(columns, row * pitch() + column * elementBytes());
+  if (!element.isF32())
+    return code.loadFragments(pointer, /*isTransposed=*/true);
+  Type word = code.builder.getI32Type();
+  FourWords fragments;
+  for (int64_t group = 0; group < 2; ++group)
+    for (int64_t odd = 0; odd < 2; ++odd)
+      fragments[2 * group + odd] = code.loadOne(
+          word, code.at(pointer, group * 8 * kWordBytes + odd * pitch()));
+  return fragments;
+}

@@ -1,0 +1,62 @@
+#include "lib/Kernels/Gpu/KeyTiles.h"
+#include "dialect/MaskRanges.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+KeyTiles::KeyTiles(Value mask, const QueryBlock &block, Value firstKey,
+                   int64_t size, BlockCode &code)
+    : size(size), mask(mask), block(block), firstKey(firstKey), code(code) {
+  // Ranges in closed form are written once, in front of all loops.
+  if (mask)
+    keyRangesOf(code.builder, code.loc, block, mask);
+}
+
+Value KeyTiles::floorOf(Value key) {
+  Value past =
+      arith::RemUIOp::create(code.builder, code.loc, key, code.index(size));
+  return arith::SubIOp::create(code.builder, code.loc, key, past);
+}
+
+KeyTile KeyTiles::from(Value first) {
+  OpBuilder &builder = code.builder;
+  Location loc = code.loc;
+  IndexMath math = {builder, loc};
+  auto isWhole = [&](Value begin, Value end) {
+    return code.both(math.lessOrEqual(firstKey, begin),
+                     math.lessOrEqual(math.add(begin, size), end));
+  };
+  if (!mask)
+    return {first, isWhole(first, block.keyCount)};
+  Value no =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
+  Value yes =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  SmallVector<Value> initial = {first, yes, no};
+  auto before = [&](OpBuilder &, Location, ValueRange now) {
+    Value isLeft = code.both(math.less(now[0], block.keyCount), now[1]);
+    scf::ConditionOp::create(builder, loc, isLeft, now);
+  };
+  // Over a segment that nobody sees; keys behind it may be in its last tile.
+  auto step = [&](OpBuilder &, Location, ValueRange now) {
+    Value begin = now[0];
+    KeySegment segment =
+        segmentAt(builder, loc, block, mask, math.max(begin, firstKey));
+    auto covers = [&](Cover cover) -> Value {
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                   segment.cover, code.index(cover));
+    };
+    Value end = math.min(segment.end, block.keyCount);
+    Value stop = code.choose(math.lessOrEqual(block.keyCount, end),
+                             block.keyCount, floorOf(end));
+    Value isSkipped = code.both(covers(kNone), math.less(begin, stop));
+    SmallVector<Value> next = {code.choose(isSkipped, stop, begin), isSkipped,
+                               code.both(covers(kAll), isWhole(begin, end))};
+    scf::YieldOp::create(builder, loc, next);
+  };
+  auto loop = scf::WhileOp::create(builder, loc, ValueRange(initial).getTypes(),
+                                   initial, before, step);
+  return {loop.getResult(0), loop.getResult(2)};
+}

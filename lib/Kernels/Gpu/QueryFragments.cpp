@@ -1,0 +1,287 @@
+#include "lib/Kernels/Gpu/QueryFragments.h"
+#include "lib/CodeGen/RoundToBf16.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <limits>
+
+using namespace mlir;
+using namespace heddle;
+
+/// From one row of a thread to the next.
+static constexpr int64_t kRowStride = kFragmentRows / 2;
+
+namespace {
+/// A query whose weights of bf16 are powers by a GPU's own instruction.
+class FragmentQuery : public QueryLoops {
+public:
+  FragmentQuery(AttentionOp op, BlockCode &code, ValueRange row, Value head)
+      : QueryLoops(op, code.builder, row, head), code(code) {}
+
+protected:
+  Value exp2(Value x) override { return code.exp2(x); }
+
+private:
+  BlockCode &code;
+};
+} // namespace
+
+QueryFragments::QueryFragments(AttentionOp op, const QueryRows &block,
+                               int64_t warpRows, int64_t keys, BlockCode &code)
+    : op(op), block(block), warpRows(warpRows), keys(keys), code(code) {
+  firstRow = code.plus(block.first, code.plus(code.times(code.warp(), warpRows),
+                                              code.dividedBy(code.lane(), 4)));
+  for (int64_t row = 0; row < rows(); ++row)
+    queries.push_back(queryOf(code.plus(firstRow, row * kRowStride)));
+}
+
+/// Behind the last query that one again.
+std::unique_ptr<QueryLoops> QueryFragments::queryOf(Value i) {
+  Value last = code.minus(block.queryCount, code.i32(1));
+  SmallVector<Value> row = {code.toIndex(block.sentence),
+                            code.toIndex(code.least(i, last))};
+  return std::make_unique<FragmentQuery>(op, code, row,
+                                         code.toIndex(block.head));
+}
+
+//===----------------------------------------------------------------------===//
+// The state
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> QueryFragments::State::values() const {
+  SmallVector<Value> all = maxima;
+  all.append(totals);
+  all.append(sums);
+  return all;
+}
+
+QueryFragments::State QueryFragments::stateOf(ValueRange all) const {
+  return {llvm::to_vector(all.take_front(rows())),
+          llvm::to_vector(all.slice(rows(), rows())),
+          llvm::to_vector(all.drop_front(2 * rows()))};
+}
+
+QueryFragments::State QueryFragments::start() {
+  State state;
+  // A softmax of nothing has a maximum that any score is above, and 0 is as
+  // good as any for -inf.
+  state.maxima.append(rows(), code.f32(std::numeric_limits<float>::lowest()));
+  state.totals.append(rows(), code.f32(0));
+  state.sums.append(rowFragments() * columnFragments() * 4, code.f32(0));
+  return state;
+}
+
+/// What all four lanes of a row have.
+Value QueryFragments::ofRow(Value value,
+                            function_ref<Value(Value, Value)> combine) {
+  for (int64_t bits : {1, 2})
+    value = combine(value, code.exchange(value, bits));
+  return value;
+}
+
+/// The state of a row for the largest score so far, which it returns.
+Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
+                                   State &state) {
+  auto larger = [&](Value mine, Value other) {
+    return code.largest(mine, other);
+  };
+  // Two chains for each row.
+  std::array<Value, 2> largest;
+  for (int64_t fragment = 0; fragment < keyFragments(); ++fragment)
+    for (int64_t side = 0; side < 2; ++side) {
+      Value score = scores[placeOf(row, keyFragments(), fragment) + side];
+      largest[side] = fragment ? larger(largest[side], score) : score;
+    }
+  Value before = state.maxima[row];
+  Value after = larger(before, ofRow(larger(largest[0], largest[1]), larger));
+  Value growth = queries[row]->growthOf(before, after);
+  state.maxima[row] = after;
+  state.totals[row] = code.mul(state.totals[row], growth);
+  for (int64_t column = 0; column < columnFragments(); ++column)
+    for (int64_t side = 0; side < 2; ++side) {
+      Value &sum = state.sums[placeOf(row, columnFragments(), column) + side];
+      sum = code.mul(sum, growth);
+    }
+  return after;
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// The bit of a row of the thread and one of its pairs.
+Value QueryFragments::bitOf(Value bits, int64_t row, int64_t pair) {
+  Value one = arith::ConstantIntOp::create(
+      code.builder, code.loc, int64_t(1) << (row * pairsOfRow() + pair), 64);
+  return code.isSame(code.both(bits, one), one);
+}
+
+/// Asks the mask for each pair; a loop, since masks can be long.
+Value QueryFragments::findSeen(Value firstKey) {
+  Type i64 = code.builder.getI64Type();
+  Value none = arith::ConstantIntOp::create(code.builder, code.loc, 0, 64);
+  Value last = code.minus(block.keyCount, code.i32(1));
+  auto add = [&](Value number, ValueRange bits) -> SmallVector<Value> {
+    Value row = code.dividedBy(number, pairsOfRow());
+    Value pair = code.remainder(number, pairsOfRow());
+    Value key = code.plus(
+        firstKey,
+        code.plus(code.times(code.dividedBy(pair, 2), kFragmentColumns),
+                  code.remainder(pair, 2)));
+    Value isKey = code.isLess(key, block.keyCount);
+    auto query = queryOf(code.plus(firstRow, code.times(row, kRowStride)));
+    // Masks may read tables at keys that exist only.
+    Value isSeen =
+        code.both(isKey, query->isAllowed(code.toIndex(code.least(key, last))));
+    auto widen = [&](Value value) -> Value {
+      return arith::ExtUIOp::create(code.builder, code.loc, i64, value);
+    };
+    Value bit = arith::ShLIOp::create(code.builder, code.loc, widen(isSeen),
+                                      widen(number));
+    return {code.either(bits[0], bit)};
+  };
+  return code.foldAll(code.i32(rows() * pairsOfRow()), none, add)[0];
+}
+
+/// The scores of all products; at keys that do not exist that of the last one.
+SmallVector<Value> QueryFragments::score(ValueRange products, Value firstKey) {
+  SmallVector<Value> scores = llvm::to_vector(products);
+  Value last = code.minus(block.keyCount, code.i32(1));
+  for (int64_t fragment = 0; fragment < keyFragments(); ++fragment)
+    for (int64_t side = 0; side < 2; ++side) {
+      Value key = code.least(
+          code.plus(firstKey, fragment * kFragmentColumns + side), last);
+      for (int64_t row = 0; row < rows(); ++row) {
+        Value &score = scores[placeOf(row, keyFragments(), fragment) + side];
+        score = queries[row]->scoreOf(score, code.toIndex(key));
+      }
+    }
+  return scores;
+}
+
+void QueryFragments::weighRow(int64_t row, ArrayRef<Value> scores, State &state,
+                              Weights &weights) {
+  Value maximum;
+  if (isSoftmax())
+    maximum = raiseMaximum(row, scores, state);
+  for (int64_t fragment = 0; fragment < keyFragments(); ++fragment) {
+    std::array<Value, 2> both;
+    for (int64_t side = 0; side < 2; ++side) {
+      both[side] = queries[row]->exactWeightOf(
+          scores[placeOf(row, keyFragments(), fragment) + side], maximum);
+      if (!isSoftmax()) // which makes 0 of -inf
+        both[side] = code.choose(bitOf(weights.seen, row, 2 * fragment + side),
+                                 both[side], code.f32(0));
+    }
+    Value *word =
+        &weights
+             .words[(row / 2 * keyFragments() + fragment) * wordsOfFragment() +
+                    row % 2];
+    if (isOfBf16()) {
+      *word = code.roundTwo(both[0], both[1]);
+      both = code.widenTwo(*word);
+    } else {
+      word[0] = code.bitsOf(both[0]);
+      word[2] = code.bitsOf(both[1]);
+    }
+    Value &total = state.totals[row];
+    total = code.add(total, code.add(both[0], both[1]));
+  }
+}
+
+QueryFragments::Weights
+QueryFragments::weigh(const KeyTile &tile, ValueRange products, State &state) {
+  Value firstKey = code.plus(code.toI32(tile.first),
+                             code.times(code.remainder(code.lane(), 4), 2));
+  SmallVector<Value> scores = score(products, firstKey);
+  Value lowest = code.f32(-std::numeric_limits<float>::infinity());
+  auto choice = scf::IfOp::create(
+      code.builder, code.loc, tile.isFull,
+      [&](OpBuilder &, Location) {
+        SmallVector<Value> all = {
+            arith::ConstantIntOp::create(code.builder, code.loc, -1, 64)};
+        all.append(scores);
+        scf::YieldOp::create(code.builder, code.loc, all);
+      },
+      [&](OpBuilder &, Location) {
+        Value seen = findSeen(firstKey);
+        SmallVector<Value> some = {seen};
+        some.append(scores);
+        for (int64_t row = 0; row < rows(); ++row)
+          for (int64_t pair = 0; pair < pairsOfRow(); ++pair) {
+            Value &score =
+                some[1 + placeOf(row, keyFragments(), pair / 2) + pair % 2];
+            score = code.choose(bitOf(seen, row, pair), score, lowest);
+          }
+        scf::YieldOp::create(code.builder, code.loc, some);
+      });
+  Weights weights;
+  weights.seen = choice.getResult(0);
+  weights.words.resize(rowFragments() * keyFragments() * wordsOfFragment());
+  scores = SmallVector<Value>(choice.getResults().drop_front());
+  for (int64_t row = 0; row < rows(); ++row)
+    weighRow(row, scores, state, weights);
+  return weights;
+}
+
+QueryFragments::Weight QueryFragments::weightAt(const Weights &weights,
+                                                int64_t row, Value key) {
+  Value fragment = code.dividedBy(key, kFragmentColumns);
+  Value isOdd = code.isSame(code.remainder(key, 2), code.i32(1));
+  Value word, isSeen;
+  for (int64_t number = 0; number < keyFragments(); ++number) {
+    auto mine =
+        ArrayRef<Value>(weights.words)
+            .slice((row / 2 * keyFragments() + number) * wordsOfFragment(),
+                   wordsOfFragment());
+    Value here = mine[row % 2];
+    if (!isOfBf16())
+      here = code.choose(isOdd, mine[2 + row % 2], here);
+    Value seenHere =
+        code.choose(isOdd, bitOf(weights.seen, row, 2 * number + 1),
+                    bitOf(weights.seen, row, 2 * number));
+    Value isHere = code.isSame(fragment, code.i32(number));
+    word = word ? code.choose(isHere, here, word) : here;
+    isSeen = isSeen ? code.choose(isHere, seenHere, isSeen) : seenHere;
+  }
+  // The lane of the row that has the key's column.
+  Value first = code.minus(code.lane(), code.remainder(code.lane(), 4));
+  Value owner = code.plus(
+      first, code.dividedBy(code.remainder(key, kFragmentColumns), 2));
+  word = code.fromLane(word, owner);
+  isSeen = code.isDifferent(
+      code.fromLane(code.choose(isSeen, code.i32(1), code.i32(0)), owner),
+      code.i32(0));
+  if (!isOfBf16())
+    return {code.numberOf(word), isSeen};
+  std::array<Value, 2> both = code.widenTwo(word);
+  return {code.choose(isOdd, both[1], both[0]), isSeen};
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void QueryFragments::finish(const State &state) {
+  Value laneColumn = code.times(code.remainder(code.lane(), 4), 2);
+  for (int64_t row = 0; row < rows(); ++row) {
+    Value total = ofRow(state.totals[row], [&](Value mine, Value other) {
+      return code.add(mine, other);
+    });
+    Value isEmpty = code.isEqual(total, code.f32(0));
+    Value i = code.plus(firstRow, row * kRowStride);
+    code.when(code.isLess(i, block.queryCount), [&] {
+      for (int64_t column = 0; column < columnFragments(); ++column)
+        for (int64_t side = 0; side < 2; ++side) {
+          Value result =
+              state.sums[placeOf(row, columnFragments(), column) + side];
+          if (op.getNormalizer() != Normalizer::None)
+            result = code.choose(isEmpty, code.f32(0), code.div(result, total));
+          if (op.getRounds())
+            result = roundToBf16(code.builder, code.loc, result);
+          Value d = code.toIndex(
+              code.plus(laneColumn, column * kFragmentColumns + side));
+          code.store(result, op.getDestination(), queries[row]->resultAt(d));
+        }
+    });
+  }
+}
