@@ -110,12 +110,13 @@ static std::vector<double> meansOf(const Exponents &exponents,
 }
 
 namespace {
-/// Of a head: narrow, and as tiles multiply it.
+/// Of a head: narrow, and as tiles multiply it; and with values that are fewer
+/// than what copies them.
 struct Widths {
   int64_t ofKeys, ofValues;
 };
 } // namespace
-static constexpr Widths kWidths[] = {{2, 3}, {32, 32}};
+static constexpr Widths kWidths[] = {{2, 3}, {32, 32}, {128, 16}};
 
 static std::string moduleOf(const Widths &widths) {
   return fill(kModule, {{"QWIDTH", std::to_string(widths.ofKeys)},

@@ -454,3 +454,16 @@ TEST_P(AttentionTest, StepForm) {
     });
   }
 }
+
+TEST(AttentionPtxTest, Assembles) {
+  if (!EntryRunner::canAssemble())
+    GTEST_SKIP() << "there is no ptxas: see test/README.md";
+  for (const char *element : {"bf16", "f32"}) {
+    SCOPED_TRACE(element);
+    std::string module;
+    for (int64_t width : {32, 64, 128, 256})
+      module += moduleOf({{2, 1, width, width}, kMixed}, kFullForm, element);
+    Status status = EntryRunner::assemble(module, {}, "sm_80", "sm_80 sm_90");
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+}

@@ -1,6 +1,7 @@
 //===- AttentionGrid.h - attention on a GPU, a warp a query -----*- C++ -*-===//
 //
-// A warp takes one query of one head, in any form, with any mask and regions:
+// Where blocks of queries have no tiles (AttentionBlock.h): a warp takes one
+// query of one head, in any form, with any mask and regions:
 // 32 keys at a time a lane scores one of them, then all lanes add up the values
 // of those that weigh anything, a lane some of their columns (online softmax,
 // arXiv:1805.02867). What the mask says of the query from a key on decides
@@ -16,7 +17,7 @@
 
 namespace heddle {
 
-/// Builds the grid of an op in front of it.
+/// Builds the grid of an op in front of it, by blocks of queries or by warps.
 mlir::LogicalResult emitGrid(AttentionOp op);
 
 } // namespace heddle

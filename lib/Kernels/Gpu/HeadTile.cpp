@@ -1,6 +1,6 @@
 #include "lib/Kernels/Gpu/HeadTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <tuple>
 
 using namespace mlir;
 using namespace heddle;
@@ -33,35 +33,47 @@ static Value isOther(Value word, uint32_t mask, BlockCode &code) {
   return code.isSame(code.both(word, bits), bits);
 }
 
+/// The word with zeros for what is not finite, and whether anything was.
+static std::pair<Value, Value> clearWord(Value word, Type element,
+                                         BlockCode &code) {
+  Value none = code.i32(0), all = code.i32(-1);
+  Value lower = isOther(word, element.isF32() ? 0x7f800000 : 0x7f80, code);
+  if (element.isF32())
+    return {code.choose(lower, none, word), lower};
+  Value upper = isOther(word, 0x7f800000, code);
+  Value kept = code.both(code.choose(lower, code.i32(~0xffff), all),
+                         code.choose(upper, code.i32(0xffff), all));
+  return {code.both(word, kept), code.either(lower, upper)};
+}
+
 Value HeadTile::clearOthers(BlockCode &code) const {
   OpBuilder &builder = code.builder;
-  int64_t ofRow = width * elementBytes() / kPieceBytes;
-  Value any =
+  int64_t ofRow = width * elementBytes() / kPieceBytes, pieces = rows * ofRow;
+  Value no =
       arith::ConstantOp::create(builder, code.loc, builder.getBoolAttr(false));
-  code.eachPiece(rows * ofRow, [&](Value piece) {
-    Value row = code.dividedBy(piece, ofRow);
-    Value inRow = code.times(code.remainder(piece, ofRow), kPieceBytes);
-    Value place = code.shared(
-        code.plus(code.plus(code.times(row, pitch()), inRow), memory));
-    FourWords words = code.loadFour(builder.getI32Type(), place);
-    Value anyHere;
-    for (Value &word : words) {
-      Value lower = isOther(word, element.isF32() ? 0x7f800000 : 0x7f80, code);
-      Value other = lower;
-      Value kept = code.choose(lower, code.i32(0), word);
-      if (!element.isF32()) {
-        Value upper = isOther(word, 0x7f800000, code);
-        other = code.either(lower, upper);
-        kept = code.both(code.both(word, code.choose(lower, code.i32(~0xffff),
-                                                     code.i32(-1))),
-                         code.choose(upper, code.i32(0xffff), code.i32(-1)));
+  Value any = no;
+  for (int64_t first = 0; first < pieces; first += code.threads) {
+    Value piece = code.plus(code.thread(), first);
+    auto clear = [&] {
+      Value row = code.dividedBy(piece, ofRow);
+      Value inRow = code.times(code.remainder(piece, ofRow), kPieceBytes);
+      Value place = code.shared(
+          code.plus(code.plus(code.times(row, pitch()), inRow), memory));
+      FourWords words = code.loadFour(builder.getI32Type(), place);
+      Value anyHere = no, other;
+      for (Value &word : words) {
+        std::tie(word, other) = clearWord(word, element, code);
+        anyHere = code.either(anyHere, other);
       }
-      anyHere = anyHere ? code.either(anyHere, other) : other;
-      word = kept;
-    }
-    code.when(anyHere, [&] { code.storeFour(words, place); });
-    any = code.either(any, anyHere);
-  });
+      code.when(anyHere, [&] { code.storeFour(words, place); });
+      return anyHere;
+    };
+    Value found =
+        first + code.threads <= pieces
+            ? clear()
+            : code.select(code.isLess(piece, code.i32(pieces)), clear, no);
+    any = code.either(any, found);
+  }
   return any;
 }
 

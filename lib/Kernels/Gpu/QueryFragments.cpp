@@ -111,7 +111,8 @@ Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
 /// The bit of a row of the thread and one of its pairs.
 Value QueryFragments::bitOf(Value bits, int64_t row, int64_t pair) {
   Value one = arith::ConstantIntOp::create(
-      code.builder, code.loc, int64_t(1) << (row * pairsOfRow() + pair), 64);
+      code.builder, code.loc,
+      static_cast<int64_t>(uint64_t(1) << (row * pairsOfRow() + pair)), 64);
   return code.isSame(code.both(bits, one), one);
 }
 
