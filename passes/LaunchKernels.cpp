@@ -4,7 +4,9 @@
 // travels from the entry points to every function with a parallel loop, and the
 // body of each becomes a function of its own, which finds what it captured in
 // its parameter. Here a thread takes one iteration, or a block where an emitter
-// says so, and a module around the function says that it is the device's.
+// says so, and a module around the function says that it is the device's. What
+// loops leave for each other in a `memref.alloc` is scratch memory of the
+// device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +14,7 @@
 #include "lib/CodeGen/CallPointers.h"
 #include "lib/CodeGen/CapturedValues.h"
 #include "lib/CodeGen/DeviceKernel.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -184,6 +187,51 @@ LogicalResult KernelOutliner::outline() {
   return success();
 }
 
+static LogicalResult checkMemory(memref::AllocOp alloc) {
+  auto function = alloc->getParentOfType<func::FuncOp>();
+  if (alloc.getType().getRank() != 1 || alloc.getType().hasStaticShape())
+    return alloc.emitError("expected one dimension, of a size known at a call");
+  auto all = function.getOps<memref::AllocOp>();
+  if (*all.begin() != alloc)
+    return alloc.emitError("is the second scratch memory of its function");
+  return checkHasCall(alloc);
+}
+
+/// call->device->scratch(call->device, bytes).
+static void takeMemory(memref::AllocOp alloc, const LLVMTypeConverter &types) {
+  OpBuilder builder(alloc);
+  Location loc = alloc.getLoc();
+  auto function = alloc->getParentOfType<func::FuncOp>();
+  MemRefType type = alloc.getType();
+  Type i64 = builder.getI64Type();
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value device =
+      loadCallField(builder, loc, function, CallField::Device, pointer);
+  Value field = LLVM::GEPOp::create(
+      builder, loc, pointer, i64, device,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(DeviceField::Scratch)});
+  Value scratch = LLVM::LoadOp::create(builder, loc, pointer, field);
+  Value size = arith::IndexCastOp::create(builder, loc, i64,
+                                          alloc.getDynamicSizes().front());
+  Value bytes = arith::MulIOp::create(
+      builder, loc, size,
+      arith::ConstantIntOp::create(builder, loc, i64,
+                                   type.getElementTypeBitWidth() / 8));
+  auto call = LLVM::LLVMFunctionType::get(pointer, {pointer, i64});
+  Value memory = LLVM::CallOp::create(builder, loc, call,
+                                      ValueRange{scratch, device, bytes})
+                     .getResult();
+  auto descriptor =
+      MemRefDescriptor::poison(builder, loc, types.convertType(type));
+  descriptor.setAllocatedPtr(builder, loc, memory);
+  descriptor.setAlignedPtr(builder, loc, memory);
+  descriptor.setConstantOffset(builder, loc, 0);
+  descriptor.setSize(builder, loc, 0, size);
+  descriptor.setConstantStride(builder, loc, 0, 1);
+  alloc.replaceAllUsesWith(castToForm(builder, loc, type, descriptor));
+  alloc.erase();
+}
+
 /// What the device says at the end is what an entry point returns.
 static void returnStatus(func::FuncOp entry) {
   Operation *end = entry.front().getTerminator();
@@ -234,8 +282,16 @@ struct LaunchKernels : heddle::impl::LaunchKernelsPassBase<LaunchKernels> {
         return signalPassFailure();
     if (failed(passCallPointers(getOperation(), loops)))
       return signalPassFailure();
+    SmallVector<memref::AllocOp> memory;
+    getOperation().walk(
+        [&](memref::AllocOp alloc) { memory.push_back(alloc); });
+    for (memref::AllocOp alloc : memory)
+      if (failed(checkMemory(alloc)))
+        return signalPassFailure();
     SymbolTable symbols(getOperation());
     LLVMTypeConverter types(&getContext());
+    for (memref::AllocOp alloc : memory)
+      takeMemory(alloc, types);
     for (auto [number, loop] : llvm::enumerate(loops))
       if (failed(KernelOutliner(cast<scf::ParallelOp>(loop), symbols, number,
                                 types)

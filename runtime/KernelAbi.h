@@ -51,6 +51,10 @@ struct HeddleDevice {
   /// None are started where there are no blocks.
   void (*launch)(struct HeddleDevice *device, int64_t kernel, int64_t blocks,
                  const void *context);
+  /// Memory of the device for kernels that are launched before it is asked
+  /// again: at least `bytes`, aligned to 64 bytes, whose content is undefined.
+  /// Null where there are no bytes, or none are to be had.
+  void *(*scratch)(struct HeddleDevice *device, int64_t bytes);
   /// 0, or what failed first: what entries return.
   int32_t status;
 };

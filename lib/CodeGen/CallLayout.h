@@ -45,8 +45,10 @@ static_assert(offsetof(HeddleCall, buffers) == 8 * int(CallField::Buffers) &&
               offsetof(HeddleCall, device) == 8 * int(CallField::Device));
 
 /// Fields of HeddleDevice by index.
-enum class DeviceField : int32_t { Launch, Status };
+enum class DeviceField : int32_t { Launch, Scratch, Status };
 static_assert(offsetof(HeddleDevice, launch) == 8 * int(DeviceField::Launch) &&
+              offsetof(HeddleDevice, scratch) ==
+                  8 * int(DeviceField::Scratch) &&
               offsetof(HeddleDevice, status) == 8 * int(DeviceField::Status));
 
 /// Fields of HeddleProfile by index.

@@ -105,15 +105,19 @@ Value QueryLoops::vectorAt(Value memref, ValueRange at, int64_t width) {
 
 Value QueryLoops::multiply(ValueRange key) {
   OpBuilder &builder = loops.builder;
-  return loops.fold(
-      loops.index(0), loops.index(op.getKeyWidth()), loops.f32(0),
-      [&](Value d, Value sum) {
-        Value qd = arith::AddIOp::create(builder, loops.loc, queryOffset, d);
-        Value kd = arith::AddIOp::create(builder, loops.loc, keyOffset, d);
-        Value q = widen(loops.load(op.getQuery(), append(row, qd)));
-        Value k = widen(loops.load(op.getKey(), append(key, kd)));
-        return loops.add(sum, loops.mul(q, k));
-      });
+  return loops.fold(loops.index(0), loops.index(op.getKeyWidth()), loops.f32(0),
+                    [&](Value d, Value sum) {
+                      Value kd = arith::AddIOp::create(builder, loops.loc,
+                                                       keyOffset, d);
+                      Value q = loadQuery(d);
+                      Value k = widen(loops.load(op.getKey(), append(key, kd)));
+                      return loops.add(sum, loops.mul(q, k));
+                    });
+}
+
+Value QueryLoops::loadQuery(Value d) {
+  Value at = arith::AddIOp::create(loops.builder, loops.loc, queryOffset, d);
+  return widen(loops.load(op.getQuery(), append(row, at)));
 }
 
 Value QueryLoops::loadValue(ValueRange key, Value d) {

@@ -53,8 +53,9 @@ public:
   mlir::Value growthOf(mlir::Value maximum, mlir::Value larger);
   /// An element, or a vector of them, as f32.
   mlir::Value widen(mlir::Value element);
-  /// Element d of a value, given its leading coordinates; of a result, the
-  /// place.
+  /// Element d of the query; of a value, given its leading coordinates; of a
+  /// result, the place.
+  mlir::Value loadQuery(mlir::Value d);
   mlir::Value loadValue(mlir::ValueRange key, mlir::Value d);
   llvm::SmallVector<mlir::Value> resultAt(mlir::Value d);
 

@@ -25,7 +25,8 @@ namespace {
 class CudaDevice final : public heddle::Device, private HeddleDevice {
 public:
   explicit CudaDevice(const CudaModel &model)
-      : HeddleDevice{launchKernel, 0}, model(model), api(model.driver()) {}
+      : HeddleDevice{launchKernel, takeScratch, 0}, model(model),
+        api(model.driver()) {}
   ~CudaDevice() override;
 
   Result<char *> take(int64_t bytes) override;
@@ -42,18 +43,24 @@ public:
 private:
   static void launchKernel(HeddleDevice *device, int64_t kernel, int64_t blocks,
                            const void *context);
+  static void *takeScratch(HeddleDevice *device, int64_t bytes);
   Status begin();
   Status launchNumber(int64_t number, int64_t blocks, const void *context);
 
   const CudaModel &model;
   const Driver &api;
   Stream stream = nullptr;
+  /// What kernels leave for each other.
+  char *scratchAt = nullptr;
+  int64_t scratchBytes = 0;
   /// What made `status` of an entry what it is.
   Status failure = Status::success();
 };
 } // namespace
 
 CudaDevice::~CudaDevice() {
+  if (scratchAt)
+    giveBack(scratchAt, scratchBytes);
   if (stream && model.enter().ok())
     api.cuStreamDestroy_v2(stream);
 }
@@ -194,6 +201,24 @@ void CudaDevice::launchKernel(HeddleDevice *device, int64_t kernel,
     return;
   self.failure = self.launchNumber(kernel, blocks, context);
   self.status = self.failure.ok() ? 0 : 1;
+}
+
+void *CudaDevice::takeScratch(HeddleDevice *device, int64_t bytes) {
+  auto &self = *static_cast<CudaDevice *>(device);
+  if (self.status != 0 || bytes <= self.scratchBytes)
+    return self.scratchAt;
+  if (self.scratchAt)
+    self.giveBack(std::exchange(self.scratchAt, nullptr),
+                  std::exchange(self.scratchBytes, 0));
+  Result<char *> taken = self.take(bytes);
+  if (taken.ok()) {
+    self.scratchAt = *taken;
+    self.scratchBytes = bytes;
+  } else {
+    self.failure = taken.status();
+    self.status = 1;
+  }
+  return self.scratchAt;
 }
 
 std::unique_ptr<heddle::Device> CudaModel::makeDevice() const {

@@ -386,7 +386,10 @@ TEST_P(AttentionTest, StepForm) {
                            {30, 30},
                            {300, 300},
                            {40, 7},
-                           {600, 256}}) {
+                           {600, 256},
+                           // More than a GPU's block takes.
+                           {1200, 1200},
+                           {1500, 1100}}) {
           int64_t positions = sizes.first, slots = sizes.second;
           if (shared && slots != positions)
             continue;

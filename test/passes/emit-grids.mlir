@@ -102,7 +102,35 @@ func.func private @attention_of_floats(%q: memref<?x?x64xf32>,
 
 // -----
 
-// Heads of other widths, regions of similarity and steps: a warp takes a query.
+// A step: a block takes a chunk of a query's keys, pieces of 16 bytes are read,
+// and warps meet in shared memory; chunks meet in a second grid, of no blocks
+// where there is one.
+
+// CHECK-LABEL: @attention_in_a_step
+// CHECK: %[[CHUNKS:.*]] = arith.ceildivui %{{.*}}, %c512
+// CHECK: %[[STATES:.*]] = memref.alloc(%{{.*}}) : memref<?xf32>
+// CHECK: scf.parallel
+// CHECK: scf.while
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+// CHECK: nvvm.barrier0
+// CHECK: transformer.launch = {shared_bytes = 544 : i64, threads = 128 : i64}
+// CHECK: arith.select %{{.*}}, %{{.*}}, %c0
+// CHECK: scf.parallel
+// CHECK: transformer.launch = {shared_bytes = 0 : i64, threads = 128 : i64}
+// CHECK-NOT: transformer.attention
+func.func private @attention_in_a_step(%q: memref<?x64xbf16>,
+    %k: memref<?x?x64xbf16>, %v: memref<?x?x64xbf16>, %at: memref<?xi32>,
+    %of: memref<?xi32>, %y: memref<?x64xf32>) attributes {transformer.kernel} {
+  %mask = transformer.mask.causal
+  transformer.attention %q, %k, %v mask(%mask) at %at of %of into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x64xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
+       !transformer.mask, memref<?xi32>, memref<?xi32>, memref<?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Heads of other widths and regions of similarity: a warp takes a query.
 
 // CHECK-LABEL: @attention_by_warps
 // CHECK: scf.while

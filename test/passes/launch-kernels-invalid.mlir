@@ -74,3 +74,20 @@ func.func private @blocks_in_a_plane(%x: memref<?xf32>) attributes {transformer.
   } {transformer.launch = {shared_bytes = 0 : i64, threads = 64 : i64}}
   return
 }
+
+// -----
+
+func.func private @memory_of_two_dimensions(%n: index) attributes {transformer.kernel} {
+  // expected-error @+1 {{expected one dimension, of a size known at a call}}
+  %memory = memref.alloc(%n) : memref<?x8xf32>
+  return
+}
+
+// -----
+
+func.func private @memory_twice(%n: index) attributes {transformer.kernel} {
+  %memory = memref.alloc(%n) : memref<?xf32>
+  // expected-error @+1 {{is the second scratch memory of its function}}
+  %more = memref.alloc(%n) : memref<?xf32>
+  return
+}

@@ -34,7 +34,7 @@ func.func private @scale(%x: memref<?x8xf32>) attributes {transformer.kernel} {
 // CHECK: call @scale(%{{.*}}, %[[CALL]])
 // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[CALL]][9]
 // CHECK: %[[DEVICE:.*]] = llvm.load %[[FIELD]]
-// CHECK: %[[AT:.*]] = llvm.getelementptr %[[DEVICE]][1]
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[DEVICE]][2]
 // CHECK: %[[STATUS:.*]] = llvm.load %[[AT]] : !llvm.ptr -> i32
 // CHECK: return %[[STATUS]] : i32
 func.func @heddle.f(%call: !llvm.ptr) -> i32 attributes {transformer.entry = {}} {
@@ -112,5 +112,35 @@ func.func private @blocks(%x: memref<?xf32>, %count: index) attributes {transfor
     %v = llvm.load %memory : !llvm.ptr<3> -> f32
     memref.store %v, %x[%block] : memref<?xf32>
   } {transformer.launch = {shared_bytes = 512 : i64, threads = 64 : i64}}
+  return
+}
+
+// -----
+
+// What one loop leaves to the next is scratch memory of the device.
+
+// CHECK-LABEL: func.func private @in_two_steps(
+// CHECK-SAME: %[[CALL:[^:]*]]: !llvm.ptr)
+// CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[CALL]][9]
+// CHECK: %[[DEVICE:.*]] = llvm.load %[[FIELD]]
+// CHECK: %[[AT:.*]] = llvm.getelementptr %[[DEVICE]][1]
+// CHECK: %[[SCRATCH:.*]] = llvm.load %[[AT]] : !llvm.ptr -> !llvm.ptr
+// CHECK: %[[SIZE:.*]] = arith.index_cast %{{.*}} : index to i64
+// CHECK: %[[BYTES:.*]] = arith.muli %[[SIZE]], %c4_i64
+// CHECK: %[[MEMORY:.*]] = llvm.call %[[SCRATCH]](%[[DEVICE]], %[[BYTES]]) : !llvm.ptr, (!llvm.ptr, i64) -> !llvm.ptr
+// CHECK-NOT: memref.alloc
+func.func private @in_two_steps(%x: memref<?xf32>) attributes {transformer.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = memref.dim %x, %c0 : memref<?xf32>
+  %between = memref.alloc(%size) : memref<?xf32>
+  scf.parallel (%i) = (%c0) to (%size) step (%c1) {
+    %v = memref.load %x[%i] : memref<?xf32>
+    memref.store %v, %between[%i] : memref<?xf32>
+  }
+  scf.parallel (%i) = (%c0) to (%size) step (%c1) {
+    %v = memref.load %between[%i] : memref<?xf32>
+    memref.store %v, %x[%i] : memref<?xf32>
+  }
   return
 }

@@ -1,8 +1,9 @@
 #include "lib/Kernels/Gpu/AttentionGrid.h"
-#include "lib/CodeGen/QueryLoops.h"
-#include "lib/CodeGen/RoundToBf16.h"
 #include "lib/Kernels/Gpu/AttentionBlock.h"
+#include "lib/Kernels/Gpu/AttentionStep.h"
+#include "lib/Kernels/Gpu/GridQuery.h"
 #include "lib/Kernels/Gpu/KeyTiles.h"
+#include "lib/Kernels/Gpu/QueryState.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,9 +20,9 @@ static constexpr int64_t kPiece = 4;
 
 namespace {
 /// A query whose products are fused multiply-adds of pieces of its key.
-class GridQuery : public QueryLoops {
+class PieceQuery : public GridQuery {
 public:
-  using QueryLoops::QueryLoops;
+  using GridQuery::GridQuery;
 
 protected:
   Value multiply(ValueRange key) override;
@@ -35,22 +36,6 @@ public:
   void build(Value unit);
 
 private:
-  /// The state of a query between tiles of keys: the largest score, this lane's
-  /// sum of weights, and its columns of the weighted values.
-  struct State {
-    Value maximum, total;
-    SmallVector<Value> sums;
-
-    explicit State(ValueRange values)
-        : maximum(values[0]), total(values[1]),
-          sums(llvm::to_vector(values.drop_front(2))) {}
-    SmallVector<Value> values() const {
-      SmallVector<Value> all = {maximum, total};
-      all.append(sums);
-      return all;
-    }
-  };
-
   bool isSoftmax() const {
     return AttentionOp(op).getNormalizer() == Normalizer::Softmax;
   }
@@ -67,13 +52,12 @@ private:
   }
   Value columnOf(int64_t number);
   void forColumn(Value column, function_ref<void()> body);
-  Value largestScore(Value score);
-  State scale(GridQuery &query, const State &before, Value maximum);
-  State addTile(GridQuery &query, const State &before, Value first);
-  SmallVector<Value> addValues(GridQuery &query, ValueRange sums, Value weight,
+  QueryState addTile(PieceQuery &query, const QueryState &before, Value first);
+  SmallVector<Value> addValues(PieceQuery &query, ValueRange sums, Value weight,
                                Value isSeen, Value first);
-  State walk(GridQuery &query, const QueryBlock &block, const State &start);
-  void finish(GridQuery &query, const State &state);
+  QueryState walk(PieceQuery &query, const QueryBlock &block,
+                  const QueryState &start);
+  void finish(PieceQuery &query, const QueryState &state);
 
   AttentionOp op;
   BlockCode &code;
@@ -87,7 +71,7 @@ static bool hasPieces(Value memref, int64_t headWidth) {
          type.getShape().back() % kPiece == 0 && headWidth % kPiece == 0;
 }
 
-Value GridQuery::multiply(ValueRange key) {
+Value PieceQuery::multiply(ValueRange key) {
   int64_t width = op.getKeyWidth();
   if (!hasPieces(op.getQuery(), width) || !hasPieces(op.getKey(), width))
     return QueryLoops::multiply(key);
@@ -132,29 +116,9 @@ void AttentionGrid::forColumn(Value column, function_ref<void()> body) {
   code.when(isBelow(column, code.index(op.getValueWidth())), body);
 }
 
-/// Of all lanes; what is no number is none.
-Value AttentionGrid::largestScore(Value score) {
-  return code.combineLanes(score, [&](ValueRange mine, ValueRange other) {
-    Value isLarger = code.isAbove(other[0], mine[0]);
-    return SmallVector<Value>{code.choose(isLarger, other[0], mine[0])};
-  })[0];
-}
-
-/// The state for a maximum that is not below its own.
-AttentionGrid::State AttentionGrid::scale(GridQuery &query, const State &before,
-                                          Value maximum) {
-  Value factor = query.growthOf(before.maximum, maximum);
-  State after = before;
-  after.maximum = maximum;
-  after.total = code.mul(before.total, factor);
-  for (Value &sum : after.sums)
-    sum = code.mul(sum, factor);
-  return after;
-}
-
 /// With the keys [first, first + 32).
-AttentionGrid::State AttentionGrid::addTile(GridQuery &query,
-                                            const State &before, Value first) {
+QueryState AttentionGrid::addTile(PieceQuery &query, const QueryState &before,
+                                  Value first) {
   Value lowest = code.f32(-std::numeric_limits<float>::infinity());
   Value key = indexOf(first, code.toIndex(code.lane()));
   Value exists = arith::AndIOp::create(
@@ -166,14 +130,12 @@ AttentionGrid::State AttentionGrid::addTile(GridQuery &query,
   // Masks may read tables at keys that exist only.
   Value isSeen = code.select(exists, [&] { return query.isAllowed(key); }, no);
   Value score = code.select(isSeen, [&] { return query.score(key); }, lowest);
-  State state = before;
+  QueryState state = before;
   Value base;
   if (isSoftmax()) {
     // Where all scores are -inf, 0: no difference of infinities arises.
-    Value larger = largestScore(score);
-    Value isLarger = code.isAbove(larger, before.maximum);
-    base = code.choose(isLarger, larger, before.maximum);
-    state = scale(query, before, base);
+    base = code.largest(largestOfLanes(score, code), before.maximum);
+    state = before.raisedTo(base, query, code);
   }
   Value weight = code.select(
       isSeen, [&] { return query.weightOf(score, base); }, code.f32(0));
@@ -185,7 +147,7 @@ AttentionGrid::State AttentionGrid::addTile(GridQuery &query,
 
 /// With the values of the keys that lanes see, times their weights. Those of
 /// others are not read: nobody may have written them.
-SmallVector<Value> AttentionGrid::addValues(GridQuery &query, ValueRange sums,
+SmallVector<Value> AttentionGrid::addValues(PieceQuery &query, ValueRange sums,
                                             Value weight, Value isSeen,
                                             Value first) {
   OpBuilder &builder = code.builder;
@@ -218,9 +180,8 @@ SmallVector<Value> AttentionGrid::addValues(GridQuery &query, ValueRange sums,
 }
 
 /// All tiles of keys of which the mask says that the query may see some.
-AttentionGrid::State AttentionGrid::walk(GridQuery &query,
-                                         const QueryBlock &block,
-                                         const State &start) {
+QueryState AttentionGrid::walk(PieceQuery &query, const QueryBlock &block,
+                               const QueryState &start) {
   KeyTiles tiles(op.getMask(), block, query.getFirstKey(), kWarpThreads, code);
   SmallVector<Value> carried = {
       tiles.from(tiles.floorOf(query.getFirstKey())).first};
@@ -230,7 +191,7 @@ AttentionGrid::State AttentionGrid::walk(GridQuery &query,
                              isBelow(now[0], query.getKeyCount()), now);
   };
   auto step = [&](OpBuilder &, Location, ValueRange now) {
-    State state = addTile(query, State(now.drop_front()), now[0]);
+    QueryState state = addTile(query, QueryState::of(now.drop_front()), now[0]);
     SmallVector<Value> yielded = {
         tiles.from(indexOf(now[0], code.index(kWarpThreads))).first};
     yielded.append(state.values());
@@ -239,21 +200,13 @@ AttentionGrid::State AttentionGrid::walk(GridQuery &query,
   auto loop = scf::WhileOp::create(code.builder, code.loc,
                                    ValueRange(carried).getTypes(), carried,
                                    isLeft, step);
-  return State(loop.getResults().drop_front());
+  return QueryState::of(loop.getResults().drop_front());
 }
 
-void AttentionGrid::finish(GridQuery &query, const State &state) {
-  Value total =
-      code.combineLanes(state.total, [&](ValueRange mine, ValueRange other) {
-        return SmallVector<Value>{code.add(mine[0], other[0])};
-      })[0];
-  Value isEmpty = code.isEqual(total, code.f32(0));
+void AttentionGrid::finish(PieceQuery &query, const QueryState &state) {
+  Value total = sumOfLanes(state.total, code);
   for (auto [number, sum] : llvm::enumerate(state.sums)) {
-    Value result = sum;
-    if (op.getNormalizer() != Normalizer::None)
-      result = code.choose(isEmpty, code.f32(0), code.div(sum, total));
-    if (op.getRounds())
-      result = roundToBf16(code.builder, code.loc, result);
+    Value result = resultOf(op, sum, total, code);
     Value column = columnOf(number);
     forColumn(column, [&] {
       code.store(result, op.getDestination(), query.resultAt(column));
@@ -278,22 +231,17 @@ void AttentionGrid::build(Value unit) {
     head = rest(ofHead, heads);
     row.insert(row.begin(), divide(ofHead, heads));
   }
-  GridQuery query(op, code.builder, row, head);
-  // A softmax of nothing has a maximum that any score is above, and 0 is as
-  // good as any for -inf.
-  SmallVector<Value> start = {code.f32(std::numeric_limits<float>::lowest()),
-                              code.f32(0)};
-  start.append(columnsOfLane(), code.f32(0));
+  PieceQuery query(op, code, row, head);
   Value end = indexOf(query.getPosition(), code.index(1));
   QueryBlock block = {query.getSentence(), head, query.getPosition(), end,
                       query.getKeyCount()};
-  finish(query, walk(query, block, State(start)));
+  finish(query, walk(query, block, QueryState::start(columnsOfLane(), code)));
 }
 
 LogicalResult heddle::emitGrid(AttentionOp op) {
   if (!op.getDestination())
     return failure();
-  if (succeeded(emitBlocks(op)))
+  if (succeeded(emitBlocks(op)) || succeeded(emitSteps(op)))
     return success();
   OpBuilder builder(op);
   Location loc = op.getLoc();

@@ -1,5 +1,6 @@
 #include "lib/Kernels/Gpu/QueryFragments.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/Kernels/Gpu/GridQuery.h"
+#include "lib/Kernels/Gpu/QueryState.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <limits>
@@ -9,21 +10,6 @@ using namespace heddle;
 
 /// From one row of a thread to the next.
 static constexpr int64_t kRowStride = kFragmentRows / 2;
-
-namespace {
-/// A query whose weights of bf16 are powers by a GPU's own instruction.
-class FragmentQuery : public QueryLoops {
-public:
-  FragmentQuery(AttentionOp op, BlockCode &code, ValueRange row, Value head)
-      : QueryLoops(op, code.builder, row, head), code(code) {}
-
-protected:
-  Value exp2(Value x) override { return code.exp2(x); }
-
-private:
-  BlockCode &code;
-};
-} // namespace
 
 QueryFragments::QueryFragments(AttentionOp op, const QueryRows &block,
                                int64_t warpRows, int64_t keys, BlockCode &code)
@@ -39,8 +25,7 @@ std::unique_ptr<QueryLoops> QueryFragments::queryOf(Value i) {
   Value last = code.minus(block.queryCount, code.i32(1));
   SmallVector<Value> row = {code.toIndex(block.sentence),
                             code.toIndex(code.least(i, last))};
-  return std::make_unique<FragmentQuery>(op, code, row,
-                                         code.toIndex(block.head));
+  return std::make_unique<GridQuery>(op, code, row, code.toIndex(block.head));
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,17 +253,13 @@ void QueryFragments::finish(const State &state) {
     Value total = ofRow(state.totals[row], [&](Value mine, Value other) {
       return code.add(mine, other);
     });
-    Value isEmpty = code.isEqual(total, code.f32(0));
     Value i = code.plus(firstRow, row * kRowStride);
     code.when(code.isLess(i, block.queryCount), [&] {
       for (int64_t column = 0; column < columnFragments(); ++column)
         for (int64_t side = 0; side < 2; ++side) {
-          Value result =
-              state.sums[placeOf(row, columnFragments(), column) + side];
-          if (op.getNormalizer() != Normalizer::None)
-            result = code.choose(isEmpty, code.f32(0), code.div(result, total));
-          if (op.getRounds())
-            result = roundToBf16(code.builder, code.loc, result);
+          Value result = resultOf(
+              op, state.sums[placeOf(row, columnFragments(), column) + side],
+              total, code);
           Value d = code.toIndex(
               code.plus(laneColumn, column * kFragmentColumns + side));
           code.store(result, op.getDestination(), queries[row]->resultAt(d));
