@@ -95,15 +95,15 @@ static void markKernels(mlir::ModuleOp module) {
     function->removeAttr(kLaunchAttr);
     function->setAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName(),
                       builder.getUnitAttr());
-    function->setAttr(
-        mlir::NVVM::NVVMDialect::getMaxntidAttrName(),
-        builder.getDenseI32ArrayAttr(
-            {static_cast<int32_t>(shapeOf(launch).block.threads), 1, 1}));
+    BlockShape block = shapeOf(launch).block;
+    function->setAttr(mlir::NVVM::NVVMDialect::getMaxntidAttrName(),
+                      builder.getDenseI32ArrayAttr(
+                          {static_cast<int32_t>(block.threads), 1, 1}));
     function.setArgAttr(0, mlir::NVVM::NVVMDialect::getGridConstantAttrName(),
                         builder.getUnitAttr());
     // At least one block: ptxas spills registers so that more fit, else.
     function->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(),
-                      builder.getI32IntegerAttr(1));
+                      builder.getI32IntegerAttr(block.blocks));
   }
 }
 

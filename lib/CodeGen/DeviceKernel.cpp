@@ -10,7 +10,8 @@ using namespace heddle;
 
 static constexpr StringLiteral kNumber = "number", kGeneric = "generic",
                                kThreads = "threads",
-                               kSharedBytes = "shared_bytes";
+                               kSharedBytes = "shared_bytes",
+                               kBlocks = "blocks";
 /// What TMA wants, and more than any other access.
 static constexpr uint64_t kSharedAlignment = 1024;
 
@@ -28,6 +29,8 @@ static DictionaryAttr attributeOf(OpBuilder &builder, const BlockShape &shape,
     numbers.push_back(builder.getNamedAttr(kGeneric, builder.getUnitAttr()));
   add(kThreads, shape.threads);
   add(kSharedBytes, shape.sharedBytes);
+  if (shape.blocks > 1)
+    add(kBlocks, shape.blocks);
   return builder.getDictionaryAttr(numbers);
 }
 
@@ -35,7 +38,8 @@ static BlockShape blockShapeOf(DictionaryAttr launch) {
   auto number = [&](StringRef key) {
     return launch.getAs<IntegerAttr>(key).getInt();
   };
-  return {number(kThreads), number(kSharedBytes)};
+  return {number(kThreads), number(kSharedBytes),
+          launch.contains(kBlocks) ? number(kBlocks) : 1};
 }
 
 void heddle::declareSharedMemory(Block *module, Location loc) {

@@ -24,6 +24,9 @@ struct BlockShape {
   int64_t threads;
   /// Of dynamic shared memory, which begins at the symbol kSharedMemory.
   int64_t sharedBytes = 0;
+  /// As many as a multiprocessor has registers for at once, which bounds those
+  /// of a thread; the more, the more memory accesses are under way.
+  int64_t blocks = 1;
 };
 inline constexpr llvm::StringLiteral kSharedMemory = "shared_memory";
 

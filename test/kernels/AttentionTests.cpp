@@ -463,10 +463,16 @@ TEST(AttentionPtxTest, Assembles) {
     GTEST_SKIP() << "there is no ptxas: see test/README.md";
   for (const char *element : {"bf16", "f32"}) {
     SCOPED_TRACE(element);
-    std::string module;
-    for (int64_t width : {32, 64, 128, 256})
-      module += moduleOf({{2, 1, width, width}, kMixed}, kFullForm, element);
-    Status status = EntryRunner::assemble(module, {}, "sm_80", "sm_80 sm_90");
-    EXPECT_TRUE(status.ok()) << status.message();
+    std::string whole, steps;
+    for (int64_t width : {32, 64, 128, 256}) {
+      Case each = {{2, 1, width, width}, kMixed};
+      whole += moduleOf(each, kFullForm, element);
+      steps += fill(moduleOf(each, kStepForm, element),
+                    {{"LEADING", "rows\", \"capacity"}, {"SHARED", ""}});
+    }
+    for (const std::string &module : {whole, steps}) {
+      Status status = EntryRunner::assemble(module, {}, "sm_80", "sm_80 sm_90");
+      EXPECT_TRUE(status.ok()) << status.message();
+    }
   }
 }

@@ -113,7 +113,7 @@ func.func private @attention_of_floats(%q: memref<?x?x64xf32>,
 // CHECK: scf.while
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
 // CHECK: nvvm.barrier0
-// CHECK: transformer.launch = {shared_bytes = 544 : i64, threads = 128 : i64}
+// CHECK: transformer.launch = {blocks = 3 : i64, shared_bytes = 544 : i64, threads = 128 : i64}
 // CHECK: arith.select %{{.*}}, %{{.*}}, %c0
 // CHECK: scf.parallel
 // CHECK: transformer.launch = {shared_bytes = 0 : i64, threads = 128 : i64}

@@ -276,6 +276,14 @@ static int64_t sharedBytes(AttentionOp op) {
   return 4 * kWarps * (op.getValueWidth() + 2);
 }
 
+/// Registers are for three blocks at once; two where rows are of two pieces a
+/// lane.
+static BlockShape shapeFor(AttentionOp op) {
+  int64_t bytes =
+      std::max(op.getKeyWidth(), op.getValueWidth()) * (op.isOfBf16() ? 2 : 4);
+  return {kWarps * kWarpThreads, sharedBytes(op), bytes > 512 ? 2 : 3};
+}
+
 Value AttentionStep::placeOf(Value warp, Value column) {
   Value row = code.times(warp, op.getValueWidth());
   return code.shared(code.times(code.plus(row, column), 4));
@@ -347,7 +355,7 @@ LogicalResult heddle::emitSteps(AttentionOp op) {
   Value blocks = arith::MulIOp::create(builder, op.getLoc(),
                                        math.mul(rows, op.getHeads()), chunks);
   createGrid(
-      builder, op.getLoc(), blocks, {kWarps * kWarpThreads, sharedBytes(op)},
+      builder, op.getLoc(), blocks, shapeFor(op),
       [&](BlockCode &code, Value block) {
         // Heads that share keys stand side by side.
         Value count = code.toI32(chunks);
