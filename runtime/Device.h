@@ -29,6 +29,11 @@ struct DeviceRows {
   char *spare;
 };
 
+/// How long the lists of a call are.
+struct CallSizes {
+  size_t buffers, dims;
+};
+
 /// Of one session, and of one thread at a time.
 class Device {
 public:
@@ -55,7 +60,8 @@ public:
                           const std::vector<int32_t> &parents) = 0;
 
   /// Calls an entry with buffers in the memory of the device.
-  virtual Status call(HeddleEntry entry, HeddleCall &call) = 0;
+  virtual Status call(HeddleEntry entry, HeddleCall &call,
+                      const CallSizes &sizes) = 0;
 };
 
 /// The CPU that this process runs on: all memory is shared.

@@ -56,7 +56,7 @@ public:
     return Status::success();
   }
 
-  Status call(HeddleEntry entry, HeddleCall &call) override {
+  Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &) override {
     FloatEnvironment environment;
     [[maybe_unused]] int32_t status = entry(&call);
     assert(status == 0 && "code of the CPU cannot fail");

@@ -420,7 +420,10 @@ Status Session::call(Binding &binding) {
                   model.scratchBytes(),
                   /*device=*/nullptr};
   int64_t start = profile ? profile->now(profile) : 0;
-  if (Status status = device->call(binding.entry->run, call); !status.ok())
+  if (Status status =
+          device->call(binding.entry->run, call,
+                       {binding.buffers.size(), binding.dims.size()});
+      !status.ok())
     return status;
   if (profile)
     profile->addEntry(size_t(&entry - model.manifest().entries.data()),

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/FloatEnvironment.h"
+#include "runtime/cuda/CallGraphs.h"
 #include "runtime/cuda/CudaModel.h"
 
 #include <utility>
@@ -38,13 +39,15 @@ public:
   Status clear(char *memory, int64_t bytes) override;
   Status moveRows(const DeviceRows &rows,
                   const std::vector<int32_t> &parents) override;
-  Status call(HeddleEntry entry, HeddleCall &call) override;
+  Status call(HeddleEntry entry, HeddleCall &call,
+              const CallSizes &sizes) override;
 
 private:
   static void launchKernel(HeddleDevice *device, int64_t kernel, int64_t blocks,
                            const void *context);
   static void *takeScratch(HeddleDevice *device, int64_t bytes);
   Status begin();
+  Status start(HeddleEntry entry, const HeddleCall &call);
   Status launchNumber(int64_t number, int64_t blocks, const void *context);
 
   const CudaModel &model;
@@ -53,16 +56,19 @@ private:
   /// What kernels leave for each other.
   char *scratchAt = nullptr;
   int64_t scratchBytes = 0;
+  CallGraphs graphs{api};
   /// What made `status` of an entry what it is.
   Status failure = Status::success();
 };
 } // namespace
 
 CudaDevice::~CudaDevice() {
+  if (!stream || !model.enter().ok())
+    return;
+  graphs.clear();
   if (scratchAt)
     giveBack(scratchAt, scratchBytes);
-  if (stream && model.enter().ok())
-    api.cuStreamDestroy_v2(stream);
+  api.cuStreamDestroy_v2(stream);
 }
 
 /// Makes this thread the device's, and the stream where there is none.
@@ -160,10 +166,17 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
   return status;
 }
 
-Status CudaDevice::call(HeddleEntry entry, HeddleCall &call) {
+Status CudaDevice::call(HeddleEntry entry, HeddleCall &call,
+                        const CallSizes &sizes) {
   if (Status begun = begin(); !begun.ok())
     return begun;
   call.device = this;
+  return graphs.call(entry, call, sizes, stream,
+                     [&] { return start(entry, call); });
+}
+
+/// Puts the kernels of an entry into the stream.
+Status CudaDevice::start(HeddleEntry entry, const HeddleCall &call) {
   {
     FloatEnvironment environment;
     if (entry(&call) == 0)
@@ -207,6 +220,8 @@ void *CudaDevice::takeScratch(HeddleDevice *device, int64_t bytes) {
   auto &self = *static_cast<CudaDevice *>(device);
   if (self.status != 0 || bytes <= self.scratchBytes)
     return self.scratchAt;
+  // Graphs name it.
+  self.graphs.clear();
   if (self.scratchAt)
     self.giveBack(std::exchange(self.scratchAt, nullptr),
                   std::exchange(self.scratchBytes, 0));

@@ -69,6 +69,12 @@ static Status resolve(Driver &driver, const char *path) {
   HEDDLE_FIND(cuStreamCreate);
   HEDDLE_FIND(cuStreamDestroy_v2);
   HEDDLE_FIND(cuStreamSynchronize);
+  HEDDLE_FIND(cuStreamBeginCapture_v2);
+  HEDDLE_FIND(cuStreamEndCapture);
+  HEDDLE_FIND(cuGraphInstantiateWithFlags);
+  HEDDLE_FIND(cuGraphLaunch);
+  HEDDLE_FIND(cuGraphExecDestroy);
+  HEDDLE_FIND(cuGraphDestroy);
   HEDDLE_FIND(cuLaunchKernel);
 #undef HEDDLE_FIND
   return status;

@@ -25,6 +25,8 @@ using Context = struct CUctx_st *;
 using Module = struct CUmod_st *;
 using Function = struct CUfunc_st *;
 using Stream = struct CUstream_st *;
+using Graph = struct CUgraph_st *;
+using GraphExec = struct CUgraphExec_st *;
 
 /// The driver, one in a process. Its functions may be called by any thread.
 struct Driver {
@@ -67,6 +69,13 @@ struct Driver {
   Code (*cuStreamCreate)(Stream *stream, unsigned flags);
   Code (*cuStreamDestroy_v2)(Stream stream);
   Code (*cuStreamSynchronize)(Stream stream);
+  Code (*cuStreamBeginCapture_v2)(Stream stream, int mode);
+  Code (*cuStreamEndCapture)(Stream stream, Graph *graph);
+  Code (*cuGraphInstantiateWithFlags)(GraphExec *exec, Graph graph,
+                                      unsigned long long flags);
+  Code (*cuGraphLaunch)(GraphExec exec, Stream stream);
+  Code (*cuGraphExecDestroy)(GraphExec exec);
+  Code (*cuGraphDestroy)(Graph graph);
   Code (*cuLaunchKernel)(Function function, unsigned gridX, unsigned gridY,
                          unsigned gridZ, unsigned blockX, unsigned blockY,
                          unsigned blockZ, unsigned sharedBytes, Stream stream,

@@ -135,7 +135,7 @@ Status EntryCall::runOnDevice(HeddleCall &call) {
   char *arenaPlace = take(arena.front());
   call.arena = arenaPlace;
   if (status.ok())
-    status = device->call(function, call);
+    status = device->call(function, call, {places.size(), dims.size()});
   for (size_t i = 0; i < buffers.size(); ++i) {
     char *place = static_cast<char *>(places[i]);
     if (status.ok())

@@ -1,0 +1,71 @@
+#include "runtime/cuda/CallGraphs.h"
+
+#include <algorithm>
+
+using namespace heddle;
+using namespace heddle::cuda;
+
+/// CUstreamCaptureMode: what other threads ask for meanwhile is not recorded.
+static constexpr int kRelaxed = 2;
+/// To make a graph takes about as long as two calls without one.
+static constexpr int kCallsBefore = 2;
+/// Numbers of rows, mostly, of a few kinds of batches.
+static constexpr size_t kMostKnown = 32;
+
+void CallGraphs::clear() {
+  for (const Known &each : known)
+    if (each.graph)
+      api.cuGraphExecDestroy(each.graph);
+  known.clear();
+}
+
+CallGraphs::Known &CallGraphs::meet(Key key) {
+  auto found = std::find_if(known.begin(), known.end(),
+                            [&](const Known &each) { return each.key == key; });
+  if (found == known.end()) {
+    if (known.size() == kMostKnown) {
+      if (known.back().graph)
+        api.cuGraphExecDestroy(known.back().graph);
+      known.pop_back();
+    }
+    found = known.insert(known.end(), {std::move(key), 0, nullptr});
+  }
+  std::rotate(known.begin(), found, found + 1);
+  ++known.front().calls;
+  return known.front();
+}
+
+Status CallGraphs::record(Known &call, Stream stream,
+                          const std::function<Status()> &start) {
+  if (Status status = api.check(api.cuStreamBeginCapture_v2(stream, kRelaxed),
+                                "cuStreamBeginCapture");
+      !status.ok())
+    return status;
+  Status started = start();
+  Graph graph = nullptr;
+  Status ended =
+      api.check(api.cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+  if (started.ok() && ended.ok())
+    started = api.check(api.cuGraphInstantiateWithFlags(&call.graph, graph, 0),
+                        "cuGraphInstantiate");
+  if (graph)
+    api.cuGraphDestroy(graph);
+  return started.ok() ? ended : started;
+}
+
+Status CallGraphs::call(HeddleEntry entry, const HeddleCall &call,
+                        const CallSizes &sizes, Stream stream,
+                        const std::function<Status()> &start) {
+  Key key = {reinterpret_cast<uint64_t>(entry),
+             reinterpret_cast<uint64_t>(call.arena)};
+  for (size_t i = 0; i < sizes.buffers; ++i)
+    key.push_back(reinterpret_cast<uint64_t>(call.buffers[i]));
+  key.insert(key.end(), call.dims, call.dims + sizes.dims);
+  Known &same = meet(std::move(key));
+  if (same.calls <= kCallsBefore)
+    return start();
+  if (!same.graph)
+    if (Status status = record(same, stream, start); !status.ok())
+      return status;
+  return api.check(api.cuGraphLaunch(same.graph, stream), "cuGraphLaunch");
+}

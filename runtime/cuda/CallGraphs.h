@@ -1,0 +1,57 @@
+//===- CallGraphs.h - Calls that are made again -----------------*- C++ -*-===//
+//
+// An entry starts its kernels one by one, which takes the host longer than a
+// GPU may need for the kernels of a few rows. All that it asks for depends on
+// the call alone, never on what is in the buffers: so what a call has started
+// is recorded, as a CUDA graph, and started at once where the same call comes
+// again, as that of each step of a decoder does while rows neither end nor
+// part.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_CUDA_CALLGRAPHS_H
+#define HEDDLE_RUNTIME_CUDA_CALLGRAPHS_H
+
+#include "runtime/Device.h"
+#include "runtime/cuda/CudaDriver.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace heddle {
+
+/// Of one stream. Whoever owns it clears it, as a thread of the device's.
+class CallGraphs {
+public:
+  explicit CallGraphs(const cuda::Driver &api) : api(api) {}
+
+  /// Does what `start` puts into the stream when it is asked to.
+  Status call(HeddleEntry entry, const HeddleCall &call, const CallSizes &sizes,
+              cuda::Stream stream, const std::function<Status()> &start);
+  /// Forgets all calls, at the end or where memory has moved that they do not
+  /// name.
+  void clear();
+
+private:
+  /// What distinguishes calls: the entry, buffers, dimensions and the arena.
+  using Key = std::vector<uint64_t>;
+  struct Known {
+    Key key;
+    int calls;
+    /// Null until it is recorded.
+    cuda::GraphExec graph;
+  };
+
+  Known &meet(Key key);
+  Status record(Known &known, cuda::Stream stream,
+                const std::function<Status()> &start);
+
+  const cuda::Driver &api;
+  /// The one of the latest call first.
+  std::vector<Known> known;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_CUDA_CALLGRAPHS_H
