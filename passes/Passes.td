@@ -413,5 +413,6 @@ def PlaceWeightsPass : Pass<"transformer-place-weights", "::mlir::ModuleOp"> {
 }
 
 include "passes/CodePasses.td"
+include "passes/GpuPasses.td"
 
 #endif // HEDDLE_PASSES_PASSES

@@ -15,7 +15,8 @@
 //   code.<gpu>          the same of entry points that start kernels of a GPU
 //   kernels.<gpu>       these kernels: KernelTableHeader, then a KernelRecord
 //                       for each number, then names and images, which end in
-//                       NUL; images are PTX, and begin at multiples of 16
+//                       NUL; images are PTX or cubins, and begin at multiples
+//                       of 16
 //   weights             tensors at multiples of kTensorAlignment, memory-mapped
 //   weights.checksums   u64 XXH3 of each kWeightsChunk bytes of `weights`
 //   tokenizer.*         tables of pieces, see TokenizerFormat.h
@@ -150,7 +151,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 8;
+inline constexpr uint32_t kVersion = 9;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;
@@ -197,15 +198,16 @@ struct KernelRecord {
   uint64_t name;
   uint64_t image;
   uint64_t imageBytes;
+  /// A cubin of the architecture, where its bytes are not 0: for drivers that
+  /// take it in place of the image.
+  uint64_t binary;
+  uint64_t binaryBytes;
   /// Of a block.
   uint32_t threads;
   /// Of dynamic shared memory.
   uint32_t sharedBytes;
-  /// Of the kernel's one parameter.
-  uint32_t parameterBytes;
-  uint32_t reserved;
 };
-static_assert(sizeof(KernelRecord) == 40);
+static_assert(sizeof(KernelRecord) == 48);
 
 /// At the start of the section `shortlist`.
 struct ShortlistHeader {

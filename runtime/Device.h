@@ -67,25 +67,13 @@ public:
 /// The CPU that this process runs on: all memory is shared.
 std::unique_ptr<Device> makeHostDevice();
 
-/// Calls copy(to, from, bytes) for what makes row i what row parents[i] was, in
-/// this order.
-template <typename Copy>
-void copyRows(const DeviceRows &rows, const std::vector<int32_t> &parents,
-              const Copy &copy) {
-  auto at = [&](char *base, size_t row) {
-    return base + static_cast<int64_t>(row) * rows.rowBytes;
-  };
-  // Where rows only move to the front, none is overwritten before it is read.
-  bool movesToFront = true;
+/// Whether rows only move to the front: none is overwritten before it is read,
+/// then, where they move in their order.
+inline bool movesToFront(const std::vector<int32_t> &parents) {
   for (size_t i = 0; i < parents.size(); ++i)
-    movesToFront &= parents[i] >= static_cast<int32_t>(i);
-  for (size_t i = 0; i < parents.size(); ++i)
-    if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
-      copy(at(movesToFront ? rows.rows : rows.spare, i), at(rows.rows, parent),
-           rows.usedBytes);
-  for (size_t i = 0; i < parents.size() && !movesToFront; ++i)
-    if (static_cast<size_t>(parents[i]) != i)
-      copy(at(rows.rows, i), at(rows.spare, i), rows.usedBytes);
+    if (parents[i] < static_cast<int32_t>(i))
+      return false;
+  return true;
 }
 
 /// Moves rows of the host's memory.

@@ -17,9 +17,18 @@ using namespace heddle;
 
 void heddle::moveHostRows(const DeviceRows &rows,
                           const std::vector<int32_t> &parents) {
-  copyRows(rows, parents, [](char *to, const char *from, int64_t bytes) {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
-  });
+  auto copy = [&](char *to, size_t row, const char *from, size_t other) {
+    std::memcpy(to + static_cast<int64_t>(row) * rows.rowBytes,
+                from + static_cast<int64_t>(other) * rows.rowBytes,
+                static_cast<size_t>(rows.usedBytes));
+  };
+  char *next = movesToFront(parents) ? rows.rows : rows.spare;
+  for (size_t i = 0; i < parents.size(); ++i)
+    if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
+      copy(next, i, rows.rows, parent);
+  for (size_t i = 0; i < parents.size() && next == rows.spare; ++i)
+    if (static_cast<size_t>(parents[i]) != i)
+      copy(rows.rows, i, rows.spare, i);
 }
 
 namespace {

@@ -39,6 +39,9 @@ install(EXPORT HeddleTargets NAMESPACE Heddle:: FILE HeddleConfig.cmake
 # Before 1.0 a minor version promises nothing to the one before it.
 write_basic_package_version_file(HeddleConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
+# Debian's folder for libraries is one deeper than others.
+file(RELATIVE_PATH HEDDLE_PREFIX_OF_PC
+  "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}/")
 configure_file(heddle.pc.in heddle.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HeddleConfigVersion.cmake
   DESTINATION ${package} COMPONENT runtime)

@@ -59,6 +59,23 @@ struct HeddleDevice {
   int32_t status;
 };
 
+/// The parameter of the kernel HEDDLE_MOVE_ROWS, which the runtime starts
+/// itself: row i of `to` becomes row parents[i] of `from` where it `gathers`,
+/// and else row i, but where parents[i] is i, which nobody writes. A thread
+/// moves one word of `rowsOfThread` rows, one after the other; a block has
+/// HEDDLE_MOVE_THREADS of them.
+#define HEDDLE_MOVE_ROWS "heddle_move_rows"
+#define HEDDLE_MOVE_THREADS 128
+struct HeddleRowMove {
+  /// Addresses in the device's memory.
+  uint64_t from, to, parents;
+  /// From a row to the next, of both.
+  uint64_t rowBytes;
+  /// That are moved, and of each row the first words of 4 bytes.
+  int32_t rows, words;
+  int32_t rowsOfThread, gathers;
+};
+
 /// What one call of an entry point reads. Owned by the caller, unchanged by the
 /// callee. Thread safety: calls that share no output, state or arena may run at
 /// the same time.

@@ -195,7 +195,9 @@ heddle_status heddle_session_configure(heddle_session *session,
 
 /* Ends the call that runs, or else the next one that has something to do, with
    HEDDLE_CANCELLED: within a step of the decoder, or once the encoder is
-   through a batch. Any thread may call this, and a signal handler. */
+   through a batch. A `next` of a source that waits for input is left to wait:
+   whoever cancels makes it return (heddle_source). Any thread may call this,
+   and a signal handler. */
 void heddle_cancel(heddle_session *session);
 
 /*===----------------------------------------------------------------------===*\
@@ -328,8 +330,10 @@ typedef struct heddle_source {
   /* The next input, which stays valid until the next call. May wait for it only
      where `may_wait` is not 0. */
   heddle_next (*next)(void *context, int may_wait, heddle_input *input);
-  /* Makes a `next` that waits return HEDDLE_NEXT_END. Any thread; NULL where
-     next never waits. */
+  /* Makes a `next` that waits return HEDDLE_NEXT_END: called where the call ends
+     early, a callback having asked for that or an input having failed, but not
+     by heddle_cancel, which may come from a signal handler. Any thread; NULL
+     where next never waits. */
   void (*interrupt)(void *context);
   /* What errors call input `number`, from 0, or with `is_target` what is said
      of its target ("line 3 of 'in.txt'"): writes at most `size` bytes with the

@@ -13,6 +13,7 @@
 #include "lib/CodeGen/CallLayout.h"
 #include "lib/CodeGen/CompileLevels.h"
 #include "lib/CodeGen/DebugLocations.h"
+#include "lib/CodeGen/DeviceBinary.h"
 #include "lib/CodeGen/DeviceCode.h"
 #include "lib/CodeGen/DeviceKernel.h"
 #include "lib/CodeGen/DimAgreement.h"
@@ -356,6 +357,12 @@ heddle::compileModel(const CompileOptions &options,
     return tensors.takeError();
 
   LevelSteps steps = getSteps(options, context);
+  if (!options.ptxas.empty()) {
+    llvm::Expected<std::string> assembler = findAssembler(options.ptxas);
+    if (!assembler)
+      return assembler.takeError();
+    steps.assembler = std::move(*assembler);
+  }
   if (!options.makesArtifact() || !options.dumpPasses.empty() || exploration) {
     // The code of the best level; a page shows that of a CPU.
     OwningOpRef<ModuleOp> copy(module.clone());

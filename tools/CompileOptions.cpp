@@ -30,6 +30,7 @@ static std::string *findText(CompileOptions &options, StringRef flag) {
       .Case("--explore", &options.explore)
       .Case("--target", &options.target)
       .Case("--gemm", &options.gemm)
+      .Case("--ptxas", &options.ptxas)
       .Case("--dtype", &options.dtype)
       .Case("--calibrate", &options.calibrate)
       .Default(nullptr);
@@ -164,6 +165,7 @@ static StringRef findPassFlag(const CompileOptions &options) {
   std::pair<StringRef, bool> flags[] = {
       {"--target", !options.target.empty()},
       {"--gemm", !options.gemm.empty()},
+      {"--ptxas", !options.ptxas.empty()},
       {"--dtype", !options.dtype.empty()},
       {"--keep", !options.keep.empty()},
       {"--calibrate", !options.calibrate.empty()},
@@ -196,8 +198,13 @@ static Error checkTogether(const CompileOptions &options) {
   if (options.gemm == "onednn" && options.reference)
     return makeError("--gemm=onednn replaces generated kernels, but "
                      "--reference has none");
-  if (auto target = getBackends(options.target, ShortTypes()); !target)
+  auto target = getBackends(options.target, ShortTypes());
+  if (!target)
     return target.takeError();
+  if (!options.ptxas.empty() &&
+      none_of(*target, [](const Backend &backend) { return backend.gpu; }))
+    return makeError("--ptxas assembles kernels of GPUs, but --target is '" +
+                     options.target + "'");
   if (!is_contained({"auto", "f32", "bf16", "int8"}, options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
                      "', expected auto, f32, bf16 or int8");

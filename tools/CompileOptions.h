@@ -49,6 +49,8 @@ struct CompileOptions {
   bool explain = false;
   /// generated (the default), or onednn for linear layers.
   std::string gemm;
+  /// NVIDIA's assembler, which makes cubins; empty for PTX alone.
+  std::string ptxas;
   /// auto, f32, bf16 or int8.
   std::string dtype;
   /// Weights that are multiplied in a wider type: bf16:GLOB or f32:GLOB over

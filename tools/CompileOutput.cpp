@@ -151,6 +151,14 @@ void heddle::warnOfUnread(llvm::StringRef model,
   warn(std::move(sentence));
 }
 
+void heddle::warnOfTokenizer(llvm::StringRef path) {
+  if (!path.empty())
+    warn(("'" + path +
+          "' is of a kind that is not supported, so that texts are token ids: "
+          "expected byte-level BPE, or a file of SentencePiece's beside it")
+             .str());
+}
+
 void heddle::warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
   uint64_t count = 0;
   for (const NonFiniteWeights &tensor : tensors)

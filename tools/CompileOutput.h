@@ -30,6 +30,9 @@ void warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors);
 /// none where there are none.
 void warnOfUnread(llvm::StringRef model, llvm::ArrayRef<std::string> tensors);
 
+/// And that it has no tokenizer, unless `path` is empty: ImportModel.h.
+void warnOfTokenizer(llvm::StringRef path);
+
 } // namespace heddle
 
 #endif // HEDDLE_TOOLS_COMPILEOUTPUT_H

@@ -23,6 +23,8 @@ static constexpr std::string_view kErase = "\r\033[K";
 
 /// No file has a longer path; empty for none.
 static char removed[PATH_MAX];
+/// See callProgram.
+static char program[NAME_MAX + 1] = "heddle-run";
 /// Whether standard error ends with a line that is written over.
 static volatile sig_atomic_t hasLine = 0;
 /// Whether a signal is ending the process.
@@ -44,8 +46,13 @@ static void cleanUp() {
 
 void heddle::endWithoutMemory() {
   cleanUp();
-  writeError("heddle-run: error: there is not enough memory\n");
+  writeError(program);
+  writeError(": error: there is not enough memory\n");
   _exit(1);
+}
+
+void heddle::callProgram(const std::string &name) {
+  strncpy(program, name.c_str(), sizeof(program) - 1);
 }
 
 static void removeAndEnd(int number) {

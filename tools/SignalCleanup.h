@@ -34,6 +34,9 @@ private:
 /// For std::set_new_handler: ends the process as a signal does, with a sentence
 /// and the exit code 1.
 [[noreturn]] void endWithoutMemory();
+/// What errors that are said without memory call the program; heddle-run by
+/// default.
+void callProgram(const std::string &name);
 
 /// Writes over the last line of standard error, a terminal: with nothing at the
 /// end. From the first call on a signal erases the line before it ends the

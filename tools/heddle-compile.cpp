@@ -101,8 +101,10 @@ static llvm::Error compile(const CompileOptions &options) {
       importModel(options.model, context, importOptions);
   if (!model)
     return model.takeError();
-  if (!options.isTrial)
+  if (!options.isTrial) {
     warnOfUnread(options.model, model->unreadTensors);
+    warnOfTokenizer(model->unreadTokenizer);
+  }
   if (!options.writeWeights.empty() && !options.isTrial)
     if (llvm::Error error = writeText(
             options.writeWeights, model->weights.getFiles().back().getBytes()))

@@ -68,9 +68,19 @@ static Status run(const RunOptions &options, const std::string &carried,
 /// Occupies the standard descriptors that the caller closed, in a way that
 /// still fails: otherwise the next file to be opened would be the output.
 static void occupyStandardDescriptors() {
-  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (fcntl(descriptor, F_GETFD) < 0)
-      open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) >= 0)
+      continue;
+    // A root may have no /dev. Which end of a pipe is where does not matter
+    // once it is the one that fails.
+    int ends[2];
+    if (pipe(ends) != 0)
+      continue;
+    dup2(ends[descriptor == STDIN_FILENO ? 1 : 0], descriptor);
+    for (int end : ends)
+      if (end != descriptor)
+        close(end);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -83,6 +93,8 @@ int main(int argc, char **argv) {
   OutputWriter output;
   std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   std::string carried = findCarriedModel();
+  if (!carried.empty())
+    callProgram(programNameOf(carried));
   Result<RunOptions> options = parseRunOptions(arguments, carried);
   Status status =
       options.ok() ? run(*options, carried, output) : options.status();

@@ -51,6 +51,23 @@ static_assert(offsetof(HeddleDevice, launch) == 8 * int(DeviceField::Launch) &&
                   8 * int(DeviceField::Scratch) &&
               offsetof(HeddleDevice, status) == 8 * int(DeviceField::Status));
 
+/// Fields of HeddleRowMove by index: four words of 8 bytes and four of 4.
+enum class MoveField : int32_t {
+  From,
+  To,
+  Parents,
+  RowBytes,
+  Rows,
+  Words,
+  RowsOfThread,
+  Gathers
+};
+static_assert(offsetof(HeddleRowMove, rowBytes) ==
+                  8 * int(MoveField::RowBytes) &&
+              offsetof(HeddleRowMove, rows) == 8 * int(MoveField::Rows) &&
+              offsetof(HeddleRowMove, gathers) ==
+                  8 * int(MoveField::Rows) + 12);
+
 /// Fields of HeddleProfile by index.
 enum class ProfileField : int32_t { Now, Add };
 static_assert(offsetof(HeddleProfile, now) == 8 * int(ProfileField::Now) &&

@@ -9,6 +9,7 @@
 
 #include "lib/CodeGen/CompileLevels.h"
 #include "lib/CodeGen/CodeUnits.h"
+#include "lib/CodeGen/DeviceBinary.h"
 #include "lib/CodeGen/DeviceCode.h"
 #include "lib/CodeGen/DeviceKernel.h"
 #include "lib/CodeGen/JobQueue.h"
@@ -98,12 +99,10 @@ llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
     LaunchShape shape = shapeOf(device);
     Unit &unit = level.units.emplace_back();
     unit.bytecode = writeBytecode(*copyOfDevice(device));
-    unit.kernel = CompiledKernel{device.getName().str(),
-                                 shape.block.threads,
-                                 shape.block.sharedBytes,
-                                 parameterBytesOf(device),
-                                 /*image=*/"",
-                                 shape.isGeneric};
+    unit.kernel = CompiledKernel{
+        device.getName().str(), shape.block.threads, shape.block.sharedBytes,
+        /*image=*/"",
+        /*binary=*/"",          shape.isGeneric};
   }
   return llvm::Error::success();
 }
@@ -119,6 +118,13 @@ llvm::Error Worker::compile(Unit &unit, const Backend &backend) {
     if (!image)
       return diagnostic.take(llvm::toString(image.takeError()));
     unit.kernel->image = std::move(*image);
+    if (steps.assembler.empty())
+      return llvm::Error::success();
+    llvm::Expected<std::string> binary =
+        assembleDeviceCode(unit.kernel->image, *backend.gpu, steps.assembler);
+    if (!binary)
+      return binary.takeError();
+    unit.kernel->binary = std::move(*binary);
     return llvm::Error::success();
   }
   llvm::LLVMContext llvmContext;

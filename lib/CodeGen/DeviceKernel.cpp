@@ -3,7 +3,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Interfaces/DataLayoutInterfaces.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -100,13 +99,6 @@ LaunchShape heddle::shapeOf(DictionaryAttr launch) {
 LaunchShape heddle::shapeOf(gpu::GPUModuleOp module) {
   return shapeOf(
       functionOf(module)->getAttrOfType<DictionaryAttr>(kLaunchAttr));
-}
-
-int64_t heddle::parameterBytesOf(gpu::GPUModuleOp module) {
-  auto parameter = functionOf(module).getArgAttrOfType<TypeAttr>(
-      0, LLVM::LLVMDialect::getByValAttrName());
-  return DataLayout(module->getParentOfType<ModuleOp>())
-      .getTypeSize(parameter.getValue());
 }
 
 OwningOpRef<ModuleOp> heddle::copyOfDevice(gpu::GPUModuleOp module) {

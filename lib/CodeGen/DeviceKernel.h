@@ -60,10 +60,9 @@ DeviceKernel createDeviceKernel(mlir::OpBuilder &builder, mlir::Location loc,
                                 llvm::StringRef name, mlir::Type parameter,
                                 const LaunchShape &shape);
 
-/// What createDeviceKernel was told, and the bytes of the parameter.
+/// What createDeviceKernel was told.
 LaunchShape shapeOf(mlir::gpu::GPUModuleOp module);
 LaunchShape shapeOf(mlir::DictionaryAttr launch);
-int64_t parameterBytesOf(mlir::gpu::GPUModuleOp module);
 
 /// A module of the kernel alone, which compiles by itself.
 mlir::OwningOpRef<mlir::ModuleOp> copyOfDevice(mlir::gpu::GPUModuleOp module);

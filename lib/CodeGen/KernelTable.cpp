@@ -20,9 +20,14 @@ std::string heddle::writeKernelTable(llvm::ArrayRef<CompiledKernel> kernels) {
     record.image = table.size();
     record.imageBytes = kernel.image.size();
     table.append(kernel.image).push_back('\0');
+    if (!kernel.binary.empty()) {
+      table.resize(llvm::alignTo(table.size(), 16));
+      record.binary = table.size();
+      record.binaryBytes = kernel.binary.size();
+      table.append(kernel.binary).push_back('\0');
+    }
     record.threads = static_cast<uint32_t>(kernel.threads);
     record.sharedBytes = static_cast<uint32_t>(kernel.sharedBytes);
-    record.parameterBytes = static_cast<uint32_t>(kernel.parameterBytes);
     std::memcpy(table.data() + place, &record, sizeof record);
     place += sizeof record;
   }

@@ -12,9 +12,11 @@ namespace heddle {
 /// A kernel's code and what a launch has to know of it.
 struct CompiledKernel {
   std::string name;
-  int64_t threads, sharedBytes, parameterBytes;
+  int64_t threads, sharedBytes;
   /// What the driver loads.
   std::string image;
+  /// A cubin, or nothing.
+  std::string binary;
   /// See LaunchShape.
   bool isGeneric;
 };

@@ -30,15 +30,17 @@ void PassDump::write(llvm::StringRef name, Operation *op) {
   std::string numbered = llvm::formatv("{0,0+2}-{1}.mlir", number++, name);
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, numbered);
-  std::error_code error;
-  llvm::raw_fd_ostream file(path, error, llvm::sys::fs::OF_Text);
-  if (!error) {
-    file << shown.text;
-    file.flush();
-    error = file.error();
-    file.clear_error();
-  }
+  // To a file of another name first, which is renamed when it is whole.
+  llvm::Error error =
+      llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) -> llvm::Error {
+        auto &file = llvm::cast<llvm::raw_fd_ostream>(stream);
+        file << shown.text;
+        file.flush();
+        std::error_code reason = file.error();
+        file.clear_error();
+        return llvm::errorCodeToError(reason);
+      });
   if (error)
-    emitError(op->getLoc())
-        << "cannot write '" << path << "': " << error.message();
+    emitError(op->getLoc()) << "cannot write '" << path
+                            << "': " << llvm::toString(std::move(error));
 }

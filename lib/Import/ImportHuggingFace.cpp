@@ -88,6 +88,11 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
     return tokenizer.takeError();
   model.tokenizer = std::move(tokenizer->manifest);
   model.sections = std::move(tokenizer->sections);
+  SmallString<128> tokenizerPath = folder;
+  sys::path::append(tokenizerPath, "tokenizer.json");
+  if (model.tokenizer.getString("kind") == "none" &&
+      sys::fs::exists(tokenizerPath))
+    model.unreadTokenizer = tokenizerPath.str().str();
 
   model.module = createModule(folder, config->architecture->modelType, context);
   LayerBuilder layers(*model.module, model.weights,

@@ -35,6 +35,9 @@ struct ImportedModel {
   /// Tensors of a folder's files that the model leaves out. A module says
   /// itself what it reads of a file.
   std::vector<std::string> unreadTensors;
+  /// The file of a tokenizer of a kind that is not supported, where there is no
+  /// other.
+  std::string unreadTokenizer;
 };
 
 struct ImportOptions {

@@ -154,6 +154,9 @@ heddle_status heddle_session_on_token(heddle_session *session,
 heddle_status heddle_session_profile(heddle_session *session,
                                      heddle_profile_form form, char **text) {
   *text = nullptr;
+  if (form != HEDDLE_PROFILE_TABLE && form != HEDDLE_PROFILE_JSON)
+    return report(Status::error("there is no profile of the form ", int(form)),
+                  HEDDLE_MISUSED);
   if (!session->values.profile)
     return report(Status::error("nothing was counted, expected the setting ",
                                 session->settings.nameOf("profile")),

@@ -47,7 +47,7 @@ Status CallGraphs::record(Known &call, Stream stream,
       api.check(api.cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
   if (started.ok() && ended.ok())
     started = api.check(api.cuGraphInstantiateWithFlags(&call.graph, graph, 0),
-                        "cuGraphInstantiate");
+                        "cuGraphInstantiateWithFlags");
   if (graph)
     api.cuGraphDestroy(graph);
   return started.ok() ? ended : started;

@@ -18,6 +18,9 @@ using namespace heddle::cuda;
 /// CUstream_flags: beside the streams of other sessions.
 static constexpr unsigned kNonBlocking = 1;
 
+/// Rows that a thread moves where their order does not matter.
+static constexpr int64_t kRowsOfMover = 4;
+
 static Pointer addressOf(const char *memory) {
   return reinterpret_cast<Pointer>(memory);
 }
@@ -48,6 +51,7 @@ private:
   static void *takeScratch(HeddleDevice *device, int64_t bytes);
   Status begin();
   Status start(HeddleEntry entry, const HeddleCall &call);
+  Status sendParents(const std::vector<int32_t> &parents);
   Status launchNumber(int64_t number, int64_t blocks, const void *context);
 
   const CudaModel &model;
@@ -57,6 +61,10 @@ private:
   char *scratchAt = nullptr;
   int64_t scratchBytes = 0;
   CallGraphs graphs{api};
+  /// The device's copy of `parents`.
+  char *parentsAt = nullptr;
+  int64_t parentsBytes = 0;
+  std::vector<int32_t> parents;
   /// What made `status` of an entry what it is.
   Status failure = Status::success();
 };
@@ -68,6 +76,8 @@ CudaDevice::~CudaDevice() {
   graphs.clear();
   if (scratchAt)
     giveBack(scratchAt, scratchBytes);
+  if (parentsAt)
+    giveBack(parentsAt, parentsBytes);
   api.cuStreamDestroy_v2(stream);
 }
 
@@ -151,19 +161,57 @@ Status CudaDevice::clear(char *memory, int64_t bytes) {
       "cuMemsetD8Async");
 }
 
+/// All states of a session move by the same ones.
+Status CudaDevice::sendParents(const std::vector<int32_t> &next) {
+  if (next == parents)
+    return Status::success();
+  int64_t bytes = int64_t(next.size() * sizeof(int32_t));
+  if (bytes > parentsBytes) {
+    if (parentsAt)
+      giveBack(std::exchange(parentsAt, nullptr),
+               std::exchange(parentsBytes, 0));
+    Result<char *> taken = take(bytes);
+    if (!taken.ok())
+      return taken.status();
+    parentsAt = *taken;
+    parentsBytes = bytes;
+  }
+  // Not pinned: the driver has read it when it returns.
+  Status status =
+      send(parentsAt, reinterpret_cast<const char *>(next.data()), bytes);
+  if (status.ok())
+    parents = next;
+  return status;
+}
+
 Status CudaDevice::moveRows(const DeviceRows &rows,
-                            const std::vector<int32_t> &parents) {
+                            const std::vector<int32_t> &next) {
+  if (next.empty())
+    return Status::success();
   if (Status status = begin(); !status.ok())
     return status;
-  Status status = Status::success();
-  copyRows(rows, parents, [&](char *to, const char *from, int64_t bytes) {
-    if (status.ok())
-      status =
-          api.check(api.cuMemcpyDtoDAsync_v2(addressOf(to), addressOf(from),
-                                             size_t(bytes), stream),
-                    "cuMemcpyDtoDAsync");
-  });
-  return status;
+  if (Status status = sendParents(next); !status.ok())
+    return status;
+  auto address = [](const char *memory) {
+    return static_cast<uint64_t>(addressOf(memory));
+  };
+  int64_t words = rows.usedBytes / 4, count = int64_t(next.size());
+  auto move = [&](const char *from, char *to, int64_t rowsOfThread,
+                  bool gathers) {
+    HeddleRowMove parameter = {address(from),         address(to),
+                               address(parentsAt),    uint64_t(rows.rowBytes),
+                               int32_t(count),        int32_t(words),
+                               int32_t(rowsOfThread), gathers};
+    int64_t threads = words * ((count + rowsOfThread - 1) / rowsOfThread);
+    int64_t blocks = (threads + HEDDLE_MOVE_THREADS - 1) / HEDDLE_MOVE_THREADS;
+    return launchNumber(model.rowMover(), blocks, &parameter);
+  };
+  if (movesToFront(next))
+    return move(rows.rows, rows.rows, count, /*gathers=*/true);
+  if (Status status = move(rows.rows, rows.spare, kRowsOfMover, true);
+      !status.ok())
+    return status;
+  return move(rows.spare, rows.rows, kRowsOfMover, false);
 }
 
 Status CudaDevice::call(HeddleEntry entry, HeddleCall &call,

@@ -131,13 +131,20 @@ Status CudaModel::readKernels(const Artifact &artifact) {
                 sizeof record);
     if (record.name >= bytes->size() ||
         bytes->find('\0', record.name) == std::string_view::npos ||
-        !endsInside(record.image, record.imageBytes) || record.threads == 0 ||
-        record.threads > 1024)
+        !endsInside(record.image, record.imageBytes) ||
+        (record.binaryBytes > 0 &&
+         !endsInside(record.binary, record.binaryBytes)) ||
+        record.threads == 0 || record.threads > 1024)
       return Status::error("has a damaged kernel ", i);
-    kernels.push_back({bytes->data() + record.name,
-                       bytes->data() + record.image, record.threads,
-                       record.sharedBytes});
+    kernels.push_back(
+        {bytes->data() + record.name, bytes->data() + record.image,
+         record.binaryBytes ? bytes->data() + record.binary : nullptr,
+         record.threads, record.sharedBytes});
+    if (strcmp(kernels.back().name, HEDDLE_MOVE_ROWS) == 0)
+      rowMoverNumber = int64_t(i);
   }
+  if (rowMoverNumber < 0)
+    return Status::error("has no kernel '" HEDDLE_MOVE_ROWS "'");
   return Status::success();
 }
 
@@ -167,19 +174,26 @@ Status CudaModel::copyWeights(const Artifact &artifact) {
   return Status::success();
 }
 
-Status CudaModel::load(Kernel &kernel) const {
+Status CudaModel::loadImage(Kernel &kernel, const char *image) const {
   char log[2048] = "";
   int options[] = {kErrorLog, kErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
   Status loaded = api->check(
-      api->cuModuleLoadDataEx(&kernel.module, kernel.image, 2, options, values),
+      api->cuModuleLoadDataEx(&kernel.module, image, 2, options, values),
       "cuModuleLoadDataEx");
-  if (!loaded.ok()) {
-    // Of several lines the first says what is wrong.
-    log[strcspn(log, "\n")] = '\0';
-    return Status::error("kernel '", kernel.name, "': ", loaded.message(),
-                         *log ? ": " : "", log);
-  }
+  if (loaded.ok())
+    return loaded;
+  // Of several lines the first says what is wrong.
+  log[strcspn(log, "\n")] = '\0';
+  return Status::error("kernel '", kernel.name, "': ", loaded.message(),
+                       *log ? ": " : "", log);
+}
+
+Status CudaModel::load(Kernel &kernel) const {
+  // A cubin is for some of the devices that PTX is for.
+  if (!kernel.binary || !loadImage(kernel, kernel.binary).ok())
+    if (Status status = loadImage(kernel, kernel.image); !status.ok())
+      return status;
   cuda::Function function = nullptr;
   Status status = api->check(
       api->cuModuleGetFunction(&function, kernel.module, kernel.name),

@@ -46,6 +46,8 @@ public:
 
   struct Kernel {
     const char *name, *image;
+    /// A cubin, or null.
+    const char *binary;
     unsigned threads, sharedBytes;
     /// Null until it is loaded.
     cuda::Function function = nullptr;
@@ -55,6 +57,9 @@ public:
   /// the driver assembles then.
   Result<const Kernel *> kernel(int64_t number) const;
 
+  /// The number of HEDDLE_MOVE_ROWS.
+  int64_t rowMover() const { return rowMoverNumber; }
+
 private:
   CudaModel(const cuda::Driver *api, cuda::Device device, cuda::Context context,
             std::string name)
@@ -63,12 +68,14 @@ private:
   Status readKernels(const Artifact &artifact);
   Status copyWeights(const Artifact &artifact);
   Status load(Kernel &kernel) const;
+  Status loadImage(Kernel &kernel, const char *image) const;
 
   const cuda::Driver *api;
   cuda::Device device;
   cuda::Context context;
   std::string name;
   cuda::Pointer weightsAt = 0;
+  int64_t rowMoverNumber = -1;
   mutable std::mutex loading;
   mutable std::vector<Kernel> kernels;
 };

@@ -1,5 +1,4 @@
-/*===- translate.c - Four threads on one model
---------------------------------===*\
+/*===- translate.c - Four threads on one model ----------------------------===*\
 |*
 |* Translates each line of standard input with a file of heddle-compile. The
 |* model is loaded once; each thread has a session of its own and every fourth

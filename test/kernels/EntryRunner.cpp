@@ -11,6 +11,7 @@
 #include "runtime/IsaLevels.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -90,13 +91,30 @@ EntryCall::Buffer &EntryCall::find(std::string_view name) {
   std::abort();
 }
 
-void EntryCall::operator()(ThreadPool *pool) {
-  FloatEnvironment environment;
+HeddleCall EntryCall::describe() const {
   HeddleCall call = {};
   call.buffers = addresses.data();
   call.dims = dims.data();
   call.arena = arena.front().elements();
   call.weights = weights;
+  return call;
+}
+
+void EntryCall::operator()(ThreadPool *pool) {
+  FloatEnvironment environment;
+  HeddleCall call = describe();
+  if (device) {
+    if (recorder)
+      record.before = bytes();
+    Status status = runOnDevice(call, /*runs=*/1, /*seconds=*/nullptr);
+    if (recorder && status.ok()) {
+      record.after = bytes();
+      status = recorder->add(record);
+    }
+    if (!status.ok())
+      failure = status;
+    return;
+  }
   if (pool) {
     call.parallelFor = ThreadPool::parallelFor;
     call.pool = pool;
@@ -109,14 +127,28 @@ void EntryCall::operator()(ThreadPool *pool) {
   }
   call.scratch = scratch.front().elements();
   call.scratchBytes = scratchBytes;
-  if (!device)
-    function(&call);
-  else if (Status status = runOnDevice(call); !status.ok())
-    failure = status;
+  function(&call);
 }
 
-/// Copies all buffers there and back.
-Status EntryCall::runOnDevice(HeddleCall &call) {
+std::vector<std::string> EntryCall::bytes() const {
+  std::vector<std::string> all;
+  for (const Buffer &buffer : buffers)
+    all.emplace_back(static_cast<char *>(buffer.elements()),
+                     static_cast<size_t>(buffer.bytes));
+  return all;
+}
+
+Result<double> EntryCall::timeOnDevice(int64_t runs) {
+  HeddleCall call = describe();
+  double seconds = 0;
+  if (Status status = runOnDevice(call, runs, &seconds); !status.ok())
+    return status;
+  return seconds;
+}
+
+/// Copies all buffers there and back. The seconds, where they are asked for,
+/// are those of a run behind the first one.
+Status EntryCall::runOnDevice(HeddleCall &call, int64_t runs, double *seconds) {
   std::vector<void *> places;
   Status status = Status::success();
   auto take = [&](const Buffer &buffer) -> char * {
@@ -134,8 +166,23 @@ Status EntryCall::runOnDevice(HeddleCall &call) {
   call.buffers = places.data();
   char *arenaPlace = take(arena.front());
   call.arena = arenaPlace;
-  if (status.ok())
-    status = device->call(function, call, {places.size(), dims.size()});
+  auto runOnce = [&] {
+    if (status.ok())
+      status = device->call(function, call, {places.size(), dims.size()});
+  };
+  auto wait = [&] {
+    if (status.ok())
+      status = device->fetch(nullptr, nullptr, 0);
+    return std::chrono::steady_clock::now();
+  };
+  runOnce();
+  if (seconds) {
+    auto start = wait();
+    for (int64_t run = 0; run < runs; ++run)
+      runOnce();
+    *seconds = std::chrono::duration<double>(wait() - start).count() /
+               static_cast<double>(runs);
+  }
   for (size_t i = 0; i < buffers.size(); ++i) {
     char *place = static_cast<char *>(places[i]);
     if (status.ok())
@@ -266,7 +313,17 @@ Result<EntryRunner> EntryRunner::compile(const std::string &body,
   Status status = compileIn(folder.path, body, weights, artifact, flags);
   if (!status.ok())
     return status;
-  return open(artifact);
+  Result<EntryRunner> runner = open(artifact);
+  if (runner.ok() && runner->gpu)
+    runner->recorder = CallRecorder::next();
+  if (runner.ok() && runner->recorder)
+    if (status =
+            compileIn(folder.path, body, weights,
+                      std::filesystem::absolute(runner->recorder->artifact()),
+                      "--target x86-64-v3,sm_80,sm_90a " + choice.flags);
+        !status.ok())
+      return status;
+  return runner;
 }
 
 bool EntryRunner::canAssemble() {
@@ -304,7 +361,7 @@ Result<EntryRunner> EntryRunner::open(const std::string &path) {
     return manifest.status();
   std::unique_ptr<CudaModel> gpu;
   if (!manifest->gpus.empty()) {
-    setenv("HEDDLE_LIBCUDA", HEDDLE_FAKE_CUDA, /*replace=*/1);
+    setenv("HEDDLE_LIBCUDA", HEDDLE_FAKE_CUDA, /*replace=*/0);
     auto opened = CudaModel::open(*artifact, manifest->gpus);
     if (!opened.ok())
       return opened.status();
@@ -358,5 +415,8 @@ EntryRunner::prepare(std::string_view name,
       gpu ? gpu->weights() : artifact.section("weights").value_or("").data();
   if (gpu)
     call.device = gpu->makeDevice();
+  call.recorder = recorder;
+  call.record.entry = name;
+  call.record.dims = values;
   return call;
 }

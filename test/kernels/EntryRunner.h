@@ -17,6 +17,7 @@
 #include "runtime/Result.h"
 #include "runtime/ThreadPool.h"
 #include "runtime/cuda/CudaModel.h"
+#include "test/kernels/CallRecord.h"
 
 #include <cstddef>
 #include <cstdlib>
@@ -80,6 +81,9 @@ public:
 
   /// Runs the entry, on the threads of `pool` where there is one.
   void operator()(ThreadPool *pool = nullptr);
+  /// The seconds that one of so many runs takes a device, one behind the other
+  /// after a first one.
+  Result<double> timeOnDevice(int64_t runs);
 
   /// Fails where memory around an argument or the arena was written, or a
   /// device has failed.
@@ -108,7 +112,10 @@ private:
     uint32_t *words;
   };
 
-  Status runOnDevice(HeddleCall &call);
+  HeddleCall describe() const;
+  Status runOnDevice(HeddleCall &call, int64_t runs, double *seconds);
+  /// What arguments hold.
+  std::vector<std::string> bytes() const;
   Buffer &find(std::string_view name);
   const Buffer &find(std::string_view name) const {
     return const_cast<EntryCall *>(this)->find(name);
@@ -126,6 +133,9 @@ private:
   /// Null for the CPU.
   std::unique_ptr<Device> device;
   Status failure = Status::success();
+  /// Null unless calls are recorded; and what a record says of this one.
+  std::shared_ptr<CallRecorder> recorder;
+  RecordedCall record;
 };
 
 /// The compiled code of a module. Has to outlive its calls.
@@ -145,7 +155,8 @@ public:
   /// Whether there is what does that.
   static bool canAssemble();
 
-  /// Loads what was compiled.
+  /// Loads what was compiled. Code for a GPU runs in the emulator unless
+  /// HEDDLE_LIBCUDA names a driver.
   static Result<EntryRunner> open(const std::string &path);
 
   /// Functions and parameters, and before them aliases of types, as the text of
@@ -153,6 +164,7 @@ public:
   /// there, and empty.
   static std::string wholeModel(const std::string &body);
 
+  const std::vector<Entry> &entries() const { return manifest.entries; }
   /// What the artifact says of an entry; null where there is none.
   const Entry *entry(std::string_view name) const {
     return manifest.entry(name);
@@ -175,6 +187,7 @@ private:
   CodeLibrary library;
   /// Null where the module has no code for one.
   std::unique_ptr<CudaModel> gpu;
+  std::shared_ptr<CallRecorder> recorder;
 };
 
 } // namespace heddle::test

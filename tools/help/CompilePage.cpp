@@ -36,6 +36,11 @@ static std::vector<Flag> getFlags() {
        "file), for this one, or for one level; for NVIDIA GPUs, too, or for "
        "one "
        "architecture of them; several with commas between"},
+      {"--ptxas", "FILE", kMachine,
+       "NVIDIA's assembler, or its name in PATH: beside PTX, which every "
+       "driver "
+       "assembles at the first start, the artifact gets machine code of the "
+       "architectures that it is for"},
       {"--gemm", "generated|onednn", kMachine,
        "who computes linear layers: kernels of our own (default), or oneDNN, "
        "whose results depend on what runs together, in the last bits; "

@@ -1,0 +1,52 @@
+//===- CallRecord.h - Calls of entries as files -----------------*- C++ -*-===//
+//
+// What a test has asked of an emulator, and got, for a machine with a GPU to be
+// asked again: where the environment variable HEDDLE_RECORD_CALLS names a
+// folder, each module that a test compiles for a GPU becomes NUMBER.heddle
+// there, with PTX in it, and its first calls NUMBER-CALL.call.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_KERNELS_CALLRECORD_H
+#define HEDDLE_TEST_KERNELS_CALLRECORD_H
+
+#include "runtime/Manifest.h"
+#include "runtime/Result.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace heddle::test {
+
+struct RecordedCall {
+  std::string entry;
+  DimValues dims;
+  /// Of each argument in the manifest's order, before the call and after it.
+  std::vector<std::string> before, after;
+
+  Status write(const std::string &path) const;
+  static Result<RecordedCall> read(const std::string &path);
+};
+
+/// Of one module. One thread at a time.
+class CallRecorder {
+public:
+  /// The next one of this process; null unless calls are recorded.
+  static std::shared_ptr<CallRecorder> next();
+
+  /// Where the artifact goes.
+  std::string artifact() const { return prefix + ".heddle"; }
+  /// Writes a call, unless it is large or others have been enough.
+  Status add(const RecordedCall &call);
+
+private:
+  explicit CallRecorder(std::string prefix) : prefix(std::move(prefix)) {}
+
+  std::string prefix;
+  int calls = 0;
+};
+
+} // namespace heddle::test
+
+#endif // HEDDLE_TEST_KERNELS_CALLRECORD_H
