@@ -125,6 +125,18 @@ TEST_P(WarpgroupLinearTest, SmallTilesAreCutAnywhere) {
   });
 }
 
+TEST_P(WarpgroupLinearTest, NothingIsReadBehindTheDepth) {
+  // What stands for words that do not exist is no infinity, which zeros of x
+  // would make no number.
+  Weights weights = weightsOf(2, 40);
+  std::fill_n(weights["w_2x40"].values.begin(), 40, INFINITY);
+  withCode(linearText(2, 40), weights, [&](const EntryRunner &code) {
+    EXPECT_EQ(runRows(code, "linear_2x40", 0, 70,
+                      {{"x", std::vector<float>(140, 1.0f)}}),
+              std::vector<float>(70 * 40, INFINITY));
+  });
+}
+
 /// As many rows as blocks of large tiles do several of them each: less than two
 /// for most of 132 blocks, and a ring that ends anywhere.
 static int64_t manyRows(int64_t columns) {
