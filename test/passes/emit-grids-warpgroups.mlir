@@ -20,7 +20,7 @@
 // CHECK: nvvm.mbarrier.arrive.expect_tx
 // CHECK: nvvm.cp.async.bulk.shared.cluster.global
 // CHECK: nvvm.cp.async.shared.global
-// CHECK: nvvm.cp.async.wait.group 2
+// CHECK: nvvm.cp.async.wait.group 4
 // CHECK: nvvm.fence.proxy
 // CHECK: nvvm.mbarrier.arrive %
 // CHECK: } else {

@@ -25,7 +25,7 @@ static constexpr int64_t kFewRows = 64;
 static constexpr WarpgroupShape kWarpgroupShape = {128, 2, 4, 88, 208};
 /// Where those would leave multiprocessors without work: two blocks for each.
 static constexpr WarpgroupShape kSmallWarpgroupShape = {64, 1, 4};
-/// For few rows: 108 KB of weights under way, in each of two blocks.
+/// For few rows: 80 KB of weights under way, in each of two blocks.
 static constexpr WarpgroupShape kFewRowsWarpgroupShape = {16, 1, 6};
 /// Blocks of columns whose blocks of rows run one after the other, for weights
 /// and rows to be met in the L2 cache.

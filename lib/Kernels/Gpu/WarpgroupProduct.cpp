@@ -17,9 +17,6 @@ static constexpr int64_t kPanelBytes = kStageWords * kPanelRowBytes;
 static constexpr int64_t kRowPieces = kRowBytes / kPieceBytes;
 /// Rows of x whose pieces a warpgroup copies at once.
 static constexpr int64_t kRowsAtOnce = kWarpgroupThreads / kRowPieces;
-/// Stages whose copies a thread leaves under way before it says that the ones
-/// before have come.
-static constexpr int64_t kStagesUnderWay = 2;
 
 int64_t WarpgroupShape::stageBytes() const {
   return rows * kRowBytes + panels() * kPanelBytes;
@@ -50,6 +47,11 @@ private:
   Value full(Value slot) { return barrier(slot, 0); }
   Value empty(Value slot) { return barrier(slot, shape.stages); }
   void makeBarriers();
+  /// Stages whose copies a thread leaves under way when it says that the one
+  /// before them has come. Two more are in the ring: the one that is copied
+  /// next, and the one before it that is multiplied, which is given back when
+  /// products of the stage behind it have ended.
+  int64_t stagesUnderWay() const { return shape.stages - 2; }
 
   static int64_t wordsOf(const ProductOperands &operands) {
     return llvm::divideCeil(operands.depth, operands.layout().group());
@@ -203,9 +205,9 @@ void WarpgroupProduct::copyTiles() {
           copyPanels(operands, stage, place);
           copyRows(operands, stage, memoryOf(place.slot));
           code.endGroup();
-          code.waitForGroups(kStagesUnderWay);
+          code.waitForGroups(stagesUnderWay());
           code.fenceForProducts();
-          reportStage(place.slot, now[2], kStagesUnderWay);
+          reportStage(place.slot, now[2], stagesUnderWay());
           Place behind = next(place);
           return SmallVector<Value>{behind.slot, behind.parity,
                                     code.plus(now[2], 1)};
@@ -213,7 +215,7 @@ void WarpgroupProduct::copyTiles() {
       });
   code.waitForGroups(0);
   code.fenceForProducts();
-  for (int64_t behind = kStagesUnderWay; behind > 0; --behind)
+  for (int64_t behind = stagesUnderWay(); behind > 0; --behind)
     reportStage(end[0], end[2], behind);
 }
 

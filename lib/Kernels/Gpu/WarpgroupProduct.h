@@ -28,7 +28,7 @@
 namespace heddle {
 
 /// What a block multiplies at once: rows, a multiple of 16 and at most 256, by
-/// four panels for each warpgroup that multiplies.
+/// four panels for each warpgroup that multiplies. There are at least 3 stages.
 struct WarpgroupShape {
   int64_t rows, warpgroups, stages;
   /// Registers of a thread that copies and of one that multiplies; 0 for as
