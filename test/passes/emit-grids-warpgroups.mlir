@@ -2,13 +2,13 @@
 // RUN: heddle-opt %s -transformer-emit-grids=architecture=sm_90a -split-input-file | FileCheck %s
 
 // Up to 16 rows have blocks of one warpgroup that copies and one that
-// multiplies, others have more rows and, where there are tiles for all
-// multiprocessors, two that multiply; these blocks stay. Panels come as they
-// are, of 32 words of depth each; the 65th word is a stage of its own. Of
+// multiplies, others have more rows and, where there are tiles for a third of
+// the multiprocessors, two that multiply; these blocks stay. Panels come as
+// they are, of 32 words of depth each; the 65th word is a stage of its own. Of
 // products one group is under way while weights of the next one are loaded.
 
 // CHECK-LABEL: @bf16
-// CHECK: %[[SMALL:.*]] = arith.cmpi ult, %{{.*}}, %c132
+// CHECK: %[[SMALL:.*]] = arith.cmpi ult, %{{.*}}, %c44
 // CHECK: %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c17
 // CHECK: scf.if %[[FEW]]
 // CHECK: scf.parallel

@@ -23,8 +23,11 @@ static constexpr int64_t kFewRows = 64;
 /// 128 x 256 of two warpgroups that multiply: 128 sums a thread, and as many
 /// stages as one block of a multiprocessor has room for.
 static constexpr WarpgroupShape kWarpgroupShape = {128, 2, 4, 88, 208};
-/// Where those would leave multiprocessors without work: two blocks for each.
+/// A quarter of that, for two blocks a multiprocessor, where those would leave
+/// most of them without work. It reads twice the bytes for a product: from a
+/// tile for every third multiprocessor on, the large ones are as fast on paper.
 static constexpr WarpgroupShape kSmallWarpgroupShape = {64, 1, 4};
+static constexpr int64_t kMultiprocessorsOfTile = 3;
 /// For few rows: 80 KB of weights under way, in each of two blocks.
 static constexpr WarpgroupShape kFewRowsWarpgroupShape = {16, 1, 6};
 /// Blocks of columns whose blocks of rows run one after the other, for weights
@@ -406,7 +409,8 @@ void LinearGrid::build(OpBuilder &builder) {
   };
   Value tiles =
       tilingOf(kWarpgroupShape.rows, kWarpgroupShape.panels(), builder).second;
-  Value isSmall = isLess(tiles, architecture.multiprocessors);
+  Value isSmall =
+      isLess(tiles, architecture.multiprocessors / kMultiprocessorsOfTile);
   choose(isLess(rows, kFewRowsWarpgroupShape.rows + 1),
          buildTiles(kFewRowsWarpgroupShape, /*persists=*/false), [&] {
            choose(isSmall, buildTiles(kSmallWarpgroupShape, /*persists=*/false),
