@@ -21,7 +21,8 @@ static constexpr ProductShape kFusedShape = {32, 2, 4, 2, 3};
 static constexpr ProductShape kFewRowsShape = {16, 1, 1, 2, 4};
 static constexpr int64_t kFewRows = 64;
 /// 128 x 256 of two warpgroups that multiply: 128 sums a thread, and as many
-/// stages as one block of a multiprocessor has room for.
+/// stages as one block of a multiprocessor has room for. Registers of the three
+/// are what a block of 384 threads has of 65,536: 168 each, no more.
 static constexpr WarpgroupShape kWarpgroupShape = {128, 2, 4, 88, 208};
 /// A quarter of that, for two blocks a multiprocessor, where those would leave
 /// most of them without work. It reads twice the bytes for a product: from a
