@@ -34,16 +34,20 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
   using Base::Base;
 
   /// Builds the grid of `op` in front of it; fails where it has no emitter.
-  static LogicalResult emit(Operation *op) {
+  static LogicalResult emit(Operation *op,
+                            const GpuArchitecture &architecture) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<LinearOp>(
+            [&](LinearOp linear) { return emitGrid(linear, architecture); })
         .Case<AttentionOp, BestLogitsOp, CandidateLogitsOp, EmbeddingOp,
-              LargestLogitsOp, LinearOp, NormOp, QuantizeOp>(
+              LargestLogitsOp, NormOp, QuantizeOp>(
             [](auto layer) { return emitGrid(layer); })
         .Default([](Operation *) { return failure(); });
   }
 
   void runOnOperation() override {
-    if (!getGpuArchitecture(architecture)) {
+    std::optional<GpuArchitecture> gpu = getGpuArchitecture(architecture);
+    if (!gpu) {
       getOperation().emitError("there is no architecture '")
           << architecture << "'";
       return signalPassFailure();
@@ -55,7 +59,7 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
       getOperation().walk(
           [&](DestinationOpInterface op) { layers.push_back(op); });
       for (Operation *op : layers)
-        if (succeeded(emit(op)))
+        if (succeeded(emit(op, *gpu)))
           op->erase();
     }
   }

@@ -43,14 +43,14 @@ def EmitGridsPass : Pass<"transformer-emit-grids", "::mlir::ModuleOp"> {
     Comes in: kernels that are one layer op each, on memrefs. Ops that have an
     emitter become parallel loops whose iterations are blocks: `transformer.launch`
     says of how many threads, and how much shared memory they have together. What
-    stands inside is what one of the threads does, on addresses. Sizes of tiles are
-    those of the architecture. Other ops are left to their reference loops, a thread
-    an iteration.
+    stands inside is what one of the threads does, on addresses. Emitters and sizes of
+    tiles are those of the architecture: sm_90a multiplies bf16 and i8 by warpgroups.
+    Other ops are left to their reference loops, a thread an iteration.
 
     ```mlir
     transformer.linear %x, %w, %b activation relu into %y
     // becomes
-    %few = arith.cmpi ule, %rows, %c64 : index
+    %few = arith.cmpi ult, %rows, %c65 : index
     scf.if %few {
       scf.parallel (%block) = (%c0) to (%blocks) step (%c1) {
         ...

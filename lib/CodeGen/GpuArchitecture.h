@@ -17,6 +17,10 @@ struct GpuArchitecture {
   /// oldest that has what emitters use, since drivers read no newer than
   /// themselves.
   llvm::StringRef ptxVersion;
+  /// Whether warpgroups multiply (wgmma) and bulk copies fill shared memory.
+  bool hasWarpgroups;
+  /// Of its largest GPU: as many blocks that stay have one each.
+  int64_t multiprocessors;
   /// Whether code is LLVM's bitcode, which an emulator runs in tests.
   bool isEmulated = false;
 

@@ -15,7 +15,8 @@ namespace {
 class Bf16Test : public LayerTest {};
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(, Bf16Test, testing::ValuesIn(everyCodeOfShortTypes()),
+INSTANTIATE_TEST_SUITE_P(, Bf16Test,
+                         testing::ValuesIn(andHopper(everyCodeOfShortTypes())),
                          testing::PrintToStringParamName());
 
 //===----------------------------------------------------------------------===//

@@ -18,7 +18,7 @@ class DeepLinearTest : public LayerTest {};
 static std::vector<CodeChoice> everyCodeOfEveryType() {
   std::vector<CodeChoice> codes = everyCode();
   for (const char *type : {"bf16", "int8"})
-    for (CodeChoice code : everyCodeOfInt8()) {
+    for (CodeChoice code : andHopper(everyCodeOfInt8())) {
       code.flags = std::string("--dtype ") + type;
       codes.push_back(code);
     }

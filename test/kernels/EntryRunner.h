@@ -39,7 +39,7 @@ using Weights = std::map<std::string, Weight>;
 
 /// How to compile.
 struct CodeChoice {
-  /// A --target with one ISA level, or with kEmulatedGpu behind it.
+  /// A --target with one ISA level, or with a GPU behind it.
   std::string target = "x86-64-v3";
   /// The reference lowering in place of generated kernels.
   bool reference = false;
@@ -48,7 +48,8 @@ struct CodeChoice {
 };
 
 /// Behind an ISA level: what runs then are kernels of a GPU, in the emulator.
-inline constexpr char kEmulatedGpu[] = ",sm_80+emulated";
+inline constexpr char kEmulatedGpu[] = ",sm_80+emulated",
+                      kEmulatedHopper[] = ",sm_90a+emulated";
 
 /// Whether this machine runs code for such a --target, or would if it had no
 /// better level than HEDDLE_ISA.

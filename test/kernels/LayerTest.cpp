@@ -21,7 +21,7 @@ using namespace heddle::test;
 HEDDLE_FOR_EVERY_CODE(LayerTest);
 
 static bool isOnGpu(const CodeChoice &choice) {
-  return choice.target.find(kEmulatedGpu) != std::string::npos;
+  return choice.target.find("+emulated") != std::string::npos;
 }
 
 std::vector<CodeChoice> test::everyCode() {
@@ -36,6 +36,12 @@ std::vector<CodeChoice> test::everyCodeOfShortTypes() {
   for (const char *target :
        {"avx512-bf16", "amx", "x86-64-v3+tiles", "avx512-bf16+tiles"})
     codes.push_back({target, /*reference=*/false, ""});
+  return codes;
+}
+
+std::vector<CodeChoice> test::andHopper(std::vector<CodeChoice> codes) {
+  codes.push_back({std::string("x86-64-v3") + kEmulatedHopper,
+                   /*reference=*/false, ""});
   return codes;
 }
 
@@ -70,7 +76,11 @@ std::vector<CodeChoice> test::everyCodeAndType() {
 void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
   std::string name = choice.target.substr(choice.target.rfind('-') + 1);
   std::replace(name.begin(), name.end(), '+', '_');
-  *stream << (choice.reference ? "reference" : isOnGpu(choice) ? "gpu" : name);
+  bool isHopper = choice.target.find(kEmulatedHopper) != std::string::npos;
+  *stream << (choice.reference  ? "reference"
+              : isHopper        ? "hopper"
+              : isOnGpu(choice) ? "gpu"
+                                : name);
   if (!choice.flags.empty())
     *stream << "_of_" << choice.flags.substr(choice.flags.rfind(' ') + 1);
 }

@@ -74,12 +74,14 @@ bool runsEveryCell();
 /// The instances of a suite: tests end in "/reference", "/v3", "/v4" and
 /// "/gpu", which an emulator runs, those of `everyCodeOfShortTypes` in the
 /// names of more levels, too, and in "_tiles" where loops stand in for tiles.
+/// An emulated sm_90a, in "/hopper", is for what it has other code for.
 #define HEDDLE_FOR_EVERY_CODE(SUITE)                                           \
   INSTANTIATE_TEST_SUITE_P(, SUITE, testing::ValuesIn(everyCode()),            \
                            testing::PrintToStringParamName())
 std::vector<CodeChoice> everyCode();
 std::vector<CodeChoice> everyCodeOfShortTypes();
 std::vector<CodeChoice> everyCodeOfInt8();
+std::vector<CodeChoice> andHopper(std::vector<CodeChoice> codes);
 /// And those of a suite whose tests run in bf16, too: in "_of_bf16" behind
 /// that, a sample of the levels.
 #define HEDDLE_FOR_EVERY_CODE_AND_TYPE(SUITE)                                  \

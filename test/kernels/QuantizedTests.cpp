@@ -15,7 +15,8 @@ namespace {
 class QuantizedTest : public LayerTest {};
 } // namespace
 
-INSTANTIATE_TEST_SUITE_P(, QuantizedTest, testing::ValuesIn(everyCodeOfInt8()),
+INSTANTIATE_TEST_SUITE_P(, QuantizedTest,
+                         testing::ValuesIn(andHopper(everyCodeOfInt8())),
                          testing::PrintToStringParamName());
 
 //===----------------------------------------------------------------------===//

@@ -9,7 +9,7 @@
 // stands behind it, and a norm in a grid of its own.
 
 // CHECK-LABEL: @products
-// CHECK: %[[FEW:.*]] = arith.cmpi ule, %{{.*}}, %c64
+// CHECK: %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c65
 // CHECK: scf.if %[[FEW]]
 // CHECK: scf.parallel
 // CHECK: nvvm.cp.async.shared.global

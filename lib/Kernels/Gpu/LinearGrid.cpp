@@ -4,6 +4,7 @@
 #include "lib/CodeGen/RoundToBf16.h"
 #include "lib/CodeGen/RowLoops.h"
 #include "lib/Kernels/Gpu/ProductEnds.h"
+#include "lib/Kernels/Gpu/WarpgroupProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,6 +20,17 @@ static constexpr ProductShape kFusedShape = {32, 2, 4, 2, 3};
 /// For few rows: weights are all that moves, a panel a warp, many at a time.
 static constexpr ProductShape kFewRowsShape = {16, 1, 1, 2, 4};
 static constexpr int64_t kFewRows = 64;
+/// 128 x 256 of two warpgroups that multiply: 128 sums a thread, and as many
+/// stages as one block of a multiprocessor has room for. Registers of the three
+/// are what a block of 384 threads has of 65,536: 168 each, no more.
+static constexpr WarpgroupShape kWarpgroupShape = {128, 2, 4, 88, 208};
+/// A quarter of that, for two blocks a multiprocessor, where those would leave
+/// most of them without work. It reads twice the bytes for a product: from a
+/// tile for every third multiprocessor on, the large ones are as fast on paper.
+static constexpr WarpgroupShape kSmallWarpgroupShape = {64, 1, 4};
+static constexpr int64_t kMultiprocessorsOfTile = 3;
+/// For few rows: 80 KB of weights under way, in each of two blocks.
+static constexpr WarpgroupShape kFewRowsWarpgroupShape = {16, 1, 6};
 /// Blocks of columns whose blocks of rows run one after the other, for weights
 /// and rows to be met in the L2 cache.
 static constexpr int64_t kColumnGroup = 8;
@@ -33,13 +45,13 @@ static int64_t elementBytes(Value memref) {
 namespace {
 class LinearGrid {
 public:
-  explicit LinearGrid(LinearOp op)
-      : op(op), widths(op.getWidths()),
+  LinearGrid(LinearOp op, const GpuArchitecture &architecture)
+      : op(op), architecture(architecture), widths(op.getWidths()),
         element(typeOf(op.getWeight()).getElementType()),
         ends(ProductEnds::of(op, widths)) {}
 
   bool isSupported();
-  void build(const ProductShape &shape, OpBuilder &builder);
+  void build(OpBuilder &builder);
 
 private:
   /// A part of a split, or all: constants, or chosen by a block.
@@ -49,28 +61,53 @@ private:
     ColumnRange columns;
     Value panels, pitch, destination;
   };
+  /// What a block multiplies, or each of its tiles.
+  struct Tile {
+    Part part;
+    Value firstRow, firstPanel;
+  };
+  /// Rows and panels of a tile, and how many there are.
+  struct Tiling {
+    int64_t rows, panels;
+    Value rowBlocks;
+    int64_t columnBlocks;
+  };
   /// Where the thread's sums of a row go.
   struct Place {
     Value row, destination, residual, inputScale;
+  };
+  /// What four columns of a thread have for all rows.
+  struct Columns {
+    Value first;
+    ProductEnds::Columns ends;
   };
 
   int64_t panelsOf(int64_t part) const {
     return llvm::divideCeil(widths[part], kPanelColumns);
   }
-  int64_t blocksOf(int64_t part, const ProductShape &shape) const {
-    return llvm::divideCeil(panelsOf(part), shape.panels());
+  int64_t blocksOf(int64_t part, int64_t panels) const {
+    return llvm::divideCeil(panelsOf(part), panels);
   }
-  void buildBlock(const ProductShape &shape, Value block, Value rowBlocks,
-                  BlockCode &code);
-  Part findPart(Value columnBlock, const ProductShape &shape, BlockCode &code);
-  std::pair<Value, Value> placeBlock(Value block, Value rowBlocks,
-                                     int64_t columnBlocks, BlockCode &code);
-  void finishRow(ArrayRef<ProductPiece> pieces, const Part &part,
-                 Value firstRow, Value firstPanel, BlockCode &code);
+  /// Also the number of its tiles, an index.
+  std::pair<Tiling, Value> tilingOf(int64_t rows, int64_t panels,
+                                    OpBuilder &builder);
+  void buildBlocks(const ProductShape &shape, OpBuilder &builder);
+  void buildBlocks(const WarpgroupShape &shape, bool persists,
+                   OpBuilder &builder);
+  Tile findTile(Value number, const Tiling &tiling, BlockCode &code);
+  Part findPart(Value columnBlock, const Tiling &tiling, BlockCode &code);
+  std::pair<Value, Value> placeBlock(Value block, const Tiling &tiling,
+                                     BlockCode &code);
+  ProductOperands operandsOf(const Tile &tile, BlockCode &code);
+  Value firstColumnOf(const ProductPiece &piece, const Tile &tile,
+                      BlockCode &code);
+  void finishRow(const Tile &tile, Value inTile, BlockCode &code,
+                 function_ref<void(const Place &)> body);
   void finishPiece(const ProductPiece &piece, const Part &part,
-                   const Place &place, Value column, BlockCode &code);
+                   const Place &place, const Columns &columns, BlockCode &code);
 
   LinearOp op;
+  const GpuArchitecture &architecture;
   SmallVector<int64_t> widths;
   Type element;
   ProductEnds ends;
@@ -93,13 +130,13 @@ bool LinearGrid::isSupported() {
 //===----------------------------------------------------------------------===//
 
 /// Rows and columns of a block: those of a group of columns first.
-std::pair<Value, Value> LinearGrid::placeBlock(Value block, Value rowBlocks,
-                                               int64_t columnBlocks,
-                                               BlockCode &code) {
+std::pair<Value, Value>
+LinearGrid::placeBlock(Value block, const Tiling &tiling, BlockCode &code) {
+  int64_t columnBlocks = tiling.columnBlocks;
   if (columnBlocks <= kColumnGroup)
     return {code.dividedBy(block, columnBlocks),
             code.remainder(block, columnBlocks)};
-  Value ofGroup = code.times(rowBlocks, kColumnGroup);
+  Value ofGroup = code.times(tiling.rowBlocks, kColumnGroup);
   Value first = code.times(code.dividedBy(block, ofGroup), kColumnGroup);
   Value inGroup = code.remainder(block, ofGroup);
   Value count = code.least(code.minus(code.i32(columnBlocks), first),
@@ -108,8 +145,7 @@ std::pair<Value, Value> LinearGrid::placeBlock(Value block, Value rowBlocks,
           code.plus(first, code.remainder(inGroup, count))};
 }
 
-LinearGrid::Part LinearGrid::findPart(Value columnBlock,
-                                      const ProductShape &shape,
+LinearGrid::Part LinearGrid::findPart(Value columnBlock, const Tiling &tiling,
                                       BlockCode &code) {
   Part part;
   int64_t block = 0, panel = 0, column = 0;
@@ -131,7 +167,7 @@ LinearGrid::Part LinearGrid::findPart(Value columnBlock,
     choose(part.panels, here.panels);
     choose(part.pitch, here.pitch);
     choose(part.destination, here.destination);
-    block += blocksOf(number, shape);
+    block += blocksOf(number, tiling.panels);
     panel += panelsOf(number);
     column += width;
   }
@@ -143,10 +179,10 @@ LinearGrid::Part LinearGrid::findPart(Value columnBlock,
 //===----------------------------------------------------------------------===//
 
 void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
-                             const Place &place, Value column,
+                             const Place &place, const Columns &columns,
                              BlockCode &code) {
-  FourWords y =
-      ends.finish(piece.sums, place.inputScale, column, part.columns, code);
+  Value column = columns.first;
+  FourWords y = ends.finish(piece.sums, place.inputScale, columns.ends, code);
   if (op.getActivation())
     for (Value &value : y)
       value = activate(*op.getActivation(), value, code);
@@ -186,15 +222,22 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
     });
 }
 
-/// All pieces of one row.
-void LinearGrid::finishRow(ArrayRef<ProductPiece> pieces, const Part &part,
-                           Value firstRow, Value firstPanel, BlockCode &code) {
+Value LinearGrid::firstColumnOf(const ProductPiece &piece, const Tile &tile,
+                                BlockCode &code) {
+  return code.plus(
+      code.times(code.plus(tile.firstPanel, piece.panel), kPanelColumns),
+      piece.column);
+}
+
+/// body(place) for a row of a tile, where it exists.
+void LinearGrid::finishRow(const Tile &tile, Value inTile, BlockCode &code,
+                           function_ref<void(const Place &)> body) {
   Place place;
-  place.row = code.plus(firstRow, pieces.front().row);
+  place.row = code.plus(tile.firstRow, inTile);
   Value count = code.toI32(code.size(op.getInput(), 0));
   code.when(code.isLess(place.row, count), [&] {
-    place.destination =
-        code.at(part.destination, code.rowOffset(place.row, part.pitch));
+    place.destination = code.at(tile.part.destination,
+                                code.rowOffset(place.row, tile.part.pitch));
     if (op.getResidual())
       place.residual = code.at(
           code.global(op.getResidual()),
@@ -204,86 +247,186 @@ void LinearGrid::finishRow(ArrayRef<ProductPiece> pieces, const Part &part,
           code.loadOne(code.builder.getF32Type(),
                        code.at(code.global(op.getInputScales()),
                                code.rowOffset(place.row, code.i32(4))));
-    for (const ProductPiece &piece : pieces) {
-      Value column = code.plus(
-          code.times(code.plus(firstPanel, piece.panel), kPanelColumns),
-          piece.column);
-      code.when(code.isLess(column, part.columns.width),
-                [&] { finishPiece(piece, part, place, column, code); });
-    }
+    body(place);
   });
 }
 
-void LinearGrid::buildBlock(const ProductShape &shape, Value block,
-                            Value rowBlocks, BlockCode &code) {
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+std::pair<LinearGrid::Tiling, Value>
+LinearGrid::tilingOf(int64_t rows, int64_t panels, OpBuilder &builder) {
+  Location loc = op.getLoc();
+  Loops loops(builder, loc);
   int64_t columnBlocks = 0;
   for (size_t part = 0; part < widths.size(); ++part)
-    columnBlocks += blocksOf(part, shape);
-  auto [rowBlock, columnBlock] =
-      placeBlock(block, rowBlocks, columnBlocks, code);
-  Part part = findPart(columnBlock, shape, code);
-  Value firstRow = code.times(rowBlock, shape.rows());
-  Value firstPanel =
-      code.times(code.minus(columnBlock, part.firstBlock), shape.panels());
+    columnBlocks += blocksOf(part, panels);
+  Value rowBlocks = arith::CeilDivUIOp::create(
+      builder, loc, loops.size(op.getInput(), 0), loops.index(rows));
+  Value count =
+      arith::MulIOp::create(builder, loc, rowBlocks, loops.index(columnBlocks));
+  return {{rows, panels, rowBlocks, columnBlocks}, count};
+}
+
+LinearGrid::Tile LinearGrid::findTile(Value number, const Tiling &tiling,
+                                      BlockCode &code) {
+  auto [rowBlock, columnBlock] = placeBlock(number, tiling, code);
+  Part part = findPart(columnBlock, tiling, code);
+  return {part, code.times(rowBlock, tiling.rows),
+          code.times(code.minus(columnBlock, part.firstBlock), tiling.panels)};
+}
+
+ProductOperands LinearGrid::operandsOf(const Tile &tile, BlockCode &code) {
   int64_t depth = typeOf(op.getInput()).getDimSize(1);
   PanelLayout layout(element, widths);
-
   ProductOperands operands;
   operands.element = element;
   operands.depth = depth;
   operands.pitch = pitchOf(op.getInput());
   operands.x = code.at(code.global(op.getInput()),
-                       code.rowOffset(firstRow, code.i32(operands.pitch)));
-  operands.rows = code.minus(code.toI32(code.size(op.getInput(), 0)), firstRow);
-  operands.panel =
-      code.at(code.global(op.getWeight()),
-              code.rowOffset(code.plus(part.columns.firstPanel, firstPanel),
-                             code.i32(layout.panelBytes(depth))));
-  operands.panels = code.minus(part.panels, firstPanel);
-  SmallVector<ProductPiece> pieces = multiplyBlock(shape, operands, code);
-  for (ArrayRef<ProductPiece> rest = pieces; !rest.empty();) {
-    size_t ofRow = llvm::count_if(rest, [&](const ProductPiece &piece) {
-      return piece.row == rest.front().row;
-    });
-    finishRow(rest.take_front(ofRow), part, firstRow, firstPanel, code);
-    rest = rest.drop_front(ofRow);
-  }
+                       code.rowOffset(tile.firstRow, code.i32(operands.pitch)));
+  operands.rows =
+      code.minus(code.toI32(code.size(op.getInput(), 0)), tile.firstRow);
+  operands.panel = code.at(
+      code.global(op.getWeight()),
+      code.rowOffset(code.plus(tile.part.columns.firstPanel, tile.firstPanel),
+                     code.i32(layout.panelBytes(depth))));
+  operands.panels = code.minus(tile.part.panels, tile.firstPanel);
+  return operands;
 }
 
-void LinearGrid::build(const ProductShape &shape, OpBuilder &builder) {
+/// A tile a block, of any type.
+void LinearGrid::buildBlocks(const ProductShape &shape, OpBuilder &builder) {
+  auto [tiling, count] = tilingOf(shape.rows(), shape.panels(), builder);
+  createGrid(
+      builder, op.getLoc(), count, shape.block(),
+      [&, &tiling = tiling](BlockCode &code, Value block) {
+        Tiling here = tiling;
+        here.rowBlocks = code.toI32(tiling.rowBlocks);
+        Tile tile = findTile(block, here, code);
+        SmallVector<ProductPiece> pieces =
+            multiplyBlock(shape, operandsOf(tile, code), code);
+        for (ArrayRef<ProductPiece> rest = pieces; !rest.empty();) {
+          size_t ofRow = llvm::count_if(rest, [&](const ProductPiece &piece) {
+            return piece.row == rest.front().row;
+          });
+          finishRow(tile, rest.front().row, code, [&](const Place &place) {
+            for (const ProductPiece &piece : rest.take_front(ofRow)) {
+              Value column = firstColumnOf(piece, tile, code);
+              code.when(code.isLess(column, tile.part.columns.width), [&] {
+                Columns columns = {column,
+                                   ends.load(column, tile.part.columns, code)};
+                finishPiece(piece, tile.part, place, columns, code);
+              });
+            }
+          });
+          rest = rest.drop_front(ofRow);
+        }
+      });
+}
+
+/// Blocks of warpgroups that stay, one a multiprocessor, and do one tile after
+/// the other, or of one tile each: of bf16 and i8.
+void LinearGrid::buildBlocks(const WarpgroupShape &shape, bool persists,
+                             OpBuilder &builder) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
-  int64_t columnBlocks = 0;
-  for (size_t part = 0; part < widths.size(); ++part)
-    columnBlocks += blocksOf(part, shape);
-  Value rowBlocks = arith::CeilDivUIOp::create(
-      builder, loc, loops.size(op.getInput(), 0), loops.index(shape.rows()));
-  Value blocks =
-      arith::MulIOp::create(builder, loc, rowBlocks, loops.index(columnBlocks));
-  createGrid(builder, loc, blocks, shape.block(),
-             [&](BlockCode &code, Value block) {
-               buildBlock(shape, block, code.toI32(rowBlocks), code);
-             });
+  auto [tiling, count] = tilingOf(shape.rows, shape.panels(), builder);
+  Value blocks = count;
+  if (persists)
+    blocks = arith::MinUIOp::create(builder, loc, count,
+                                    loops.index(architecture.multiprocessors));
+  createGrid(
+      builder, loc, blocks, shape.block(),
+      [&, &tiling = tiling, &count = count](BlockCode &block, Value first) {
+        WarpgroupCode code(block.builder, block.loc, block.threads);
+        Tiling here = tiling;
+        here.rowBlocks = code.toI32(tiling.rowBlocks);
+        WarpgroupTiles tiles;
+        Value step = code.toI32(blocks);
+        tiles.count = code.i32(1);
+        if (persists)
+          tiles.count = code.dividedBy(
+              code.plus(
+                  code.minus(code.minus(code.toI32(count), first), code.i32(1)),
+                  step),
+              step);
+        auto find = [&](Value number) {
+          return findTile(code.plus(first, code.times(number, step)), here,
+                          code);
+        };
+        auto place = [&](Value number) {
+          return operandsOf(find(number), code);
+        };
+        auto finish = [&](Value number, ArrayRef<ProductPiece> pieces) {
+          Tile tile = find(number);
+          Value column = firstColumnOf(pieces.front(), tile, code);
+          code.when(code.isLess(column, tile.part.columns.width), [&] {
+            Columns columns = {column,
+                               ends.load(column, tile.part.columns, code)};
+            for (const ProductPiece &piece : pieces)
+              finishRow(tile, piece.row, code, [&](const Place &place) {
+                finishPiece(piece, tile.part, place, columns, code);
+              });
+          });
+        };
+        tiles.place = place;
+        tiles.finish = finish;
+        multiplyByWarpgroups(shape, tiles, code);
+      });
 }
 
-LogicalResult heddle::emitGrid(LinearOp op) {
-  LinearGrid grid(op);
+/// The grid of the first shape whose condition holds when it starts; the last
+/// has none. All of them have the same bits.
+void LinearGrid::build(OpBuilder &builder) {
+  Location loc = op.getLoc();
+  auto isLess = [&](Value size, int64_t limit) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, size,
+                                 Loops(builder, loc).index(limit));
+  };
+  auto choose = [&](Value condition, function_ref<void()> then,
+                    function_ref<void()> otherwise) {
+    auto body = [&](function_ref<void()> build) {
+      return [&builder, build](OpBuilder &, Location at) {
+        build();
+        scf::YieldOp::create(builder, at);
+      };
+    };
+    scf::IfOp::create(builder, loc, condition, body(then), body(otherwise));
+  };
+  Value rows = Loops(builder, loc).size(op.getInput(), 0);
+  if (!architecture.hasWarpgroups || element.isF32())
+    return choose(
+        isLess(rows, kFewRows + 1),
+        [&] { buildBlocks(kFewRowsShape, builder); },
+        [&] {
+          buildBlocks(element.isF32() ? kFusedShape : kTensorShape, builder);
+        });
+  auto buildTiles = [&](const WarpgroupShape &shape, bool persists) {
+    return [this, shape, persists, &builder] {
+      buildBlocks(shape, persists, builder);
+    };
+  };
+  Value tiles =
+      tilingOf(kWarpgroupShape.rows, kWarpgroupShape.panels(), builder).second;
+  Value isSmall =
+      isLess(tiles, architecture.multiprocessors / kMultiprocessorsOfTile);
+  choose(isLess(rows, kFewRowsWarpgroupShape.rows + 1),
+         buildTiles(kFewRowsWarpgroupShape, /*persists=*/false), [&] {
+           choose(isSmall, buildTiles(kSmallWarpgroupShape, /*persists=*/false),
+                  buildTiles(kWarpgroupShape, /*persists=*/true));
+         });
+}
+
+LogicalResult heddle::emitGrid(LinearOp op,
+                               const GpuArchitecture &architecture) {
+  LinearGrid grid(op, architecture);
   if (!grid.isSupported())
     return failure();
   OpBuilder builder(op);
   Loops loops(builder, op.getLoc());
-  Value isFew = arith::CmpIOp::create(
-      builder, op.getLoc(), arith::CmpIPredicate::ule,
-      loops.size(op.getInput(), 0), loops.index(kFewRows));
-  bool isOfFloats = typeOf(op.getWeight()).getElementType().isF32();
-  auto build = [&](const ProductShape &shape) {
-    return [&](OpBuilder &inside, Location loc) {
-      grid.build(shape, inside);
-      scf::YieldOp::create(inside, loc);
-    };
-  };
-  scf::IfOp::create(builder, op.getLoc(), isFew, build(kFewRowsShape),
-                    build(isOfFloats ? kFusedShape : kTensorShape));
+  grid.build(builder);
   finishRows(op, llvm::to_vector(op.getDestinations()), loops);
   return success();
 }

@@ -92,8 +92,8 @@ void LogitsGrid::leaveLogits(const Place &place, Value firstPanel,
     // Columns behind the end read what stands in front of it.
     Value isColumn = code.isLess(column, place.width);
     Value inside = code.choose(isColumn, column, code.i32(0));
-    FourWords logits =
-        ends.finish(piece.sums, scale, inside, place.columns, code);
+    FourWords logits = ends.finish(
+        piece.sums, scale, ends.load(inside, place.columns, code), code);
     for (auto [number, logit] : llvm::enumerate(logits))
       logit = code.choose(code.isLess(code.plus(column, number), place.width),
                           logit, code.f32(kLowestLogit));

@@ -23,6 +23,15 @@ int64_t ProductShape::stageBytes() const {
   return rows() * kRowPitch + panels() * kPanelBytes;
 }
 
+Value ProductOperands::bytesFrom(Value at, int64_t most, int64_t stageBytes,
+                                 BlockCode &code) const {
+  int64_t end = depth * (kWordBytes / layout().group());
+  if (end % stageBytes == 0)
+    return code.i32(most);
+  Value left = code.minus(code.i32(end), code.least(at, code.i32(end)));
+  return code.least(code.i32(most), left);
+}
+
 namespace {
 class ProductBlock {
 public:
@@ -44,7 +53,6 @@ private:
     return operands.element.isInteger(8) ? code.i32(0) : code.f32(0);
   }
 
-  Value bytesLeft(Value at, int64_t end, int64_t most, Value exists);
   void copyRows(Value stage, Value memory);
   void copyPanels(Value stage, Value memory);
   void copyStage(Value stage, Value memory);
@@ -71,21 +79,8 @@ private:
 // From the device's memory to shared memory
 //===----------------------------------------------------------------------===//
 
-/// How many of `most` bytes from `at` on stand in front of `end`; none where
-/// what they are of does not exist.
-Value ProductBlock::bytesLeft(Value at, int64_t end, int64_t most,
-                              Value exists) {
-  Value bytes = code.i32(most);
-  if (end % kStageBytes != 0) {
-    Value left = code.minus(code.i32(end), code.least(at, code.i32(end)));
-    bytes = code.least(bytes, left);
-  }
-  return code.choose(exists, bytes, code.i32(0));
-}
-
 void ProductBlock::copyRows(Value stage, Value memory) {
   int64_t bytes = copyBytes(), ofRow = kStageBytes / bytes;
-  int64_t end = operands.depth * (kWordBytes / operands.layout().group());
   code.eachPiece(shape.rows() * ofRow, [&](Value piece) {
     Value row = code.dividedBy(piece, ofRow);
     Value inRow = code.times(code.remainder(piece, ofRow), bytes);
@@ -98,7 +93,8 @@ void ProductBlock::copyRows(Value stage, Value memory) {
         at);
     Value to = code.shared(
         code.plus(memory, code.plus(code.times(row, kRowPitch), inRow)));
-    code.copy(to, from, bytes, bytesLeft(at, end, bytes, exists));
+    Value there = operands.bytesFrom(at, bytes, kStageBytes, code);
+    code.copy(to, from, bytes, code.choose(exists, there, code.i32(0)));
   });
 }
 

@@ -56,6 +56,10 @@ struct ProductOperands {
   mlir::Value panel, panels;
 
   PanelLayout layout() const { return {element, {}}; }
+  /// How many of `most` bytes of a row of x from `at` on are there, where its
+  /// stages are `stageBytes` long.
+  mlir::Value bytesFrom(mlir::Value at, int64_t most, int64_t stageBytes,
+                        BlockCode &code) const;
 };
 
 /// Sums of four columns side by side, of one row of the block.

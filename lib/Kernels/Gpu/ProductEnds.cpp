@@ -55,30 +55,37 @@ Value ProductEnds::columnSum(Value column, const ColumnRange &range,
   return arith::DivSIOp::create(code.builder, code.loc, sum, code.i32(-128));
 }
 
+ProductEnds::Columns ProductEnds::load(Value column, const ColumnRange &range,
+                                       BlockCode &code) const {
+  Columns columns = {};
+  if (weightScales)
+    columns.scales = loadColumns(weightScales, column, range, code);
+  if (weightScales && shift != 0)
+    for (auto [number, value] : llvm::enumerate(columns.shifts))
+      value =
+          code.times(columnSum(code.plus(column, number), range, code), shift);
+  if (bias)
+    columns.bias = loadColumns(bias, column, range, code);
+  return columns;
+}
+
 /// f32(S + shift sum_k W) * (s * w) + b.
 FourWords ProductEnds::finish(const FourWords &sums, Value inputScale,
-                              Value column, const ColumnRange &range,
-                              BlockCode &code) const {
+                              const Columns &columns, BlockCode &code) const {
   FourWords y = sums;
-  if (weightScales) {
-    FourWords scales = loadColumns(weightScales, column, range, code);
-    for (int64_t number = 0; number < 4; ++number) {
-      Value sum = sums[number], scale = scales[number];
+  for (int64_t number = 0; number < 4; ++number) {
+    if (weightScales) {
+      Value sum = sums[number], scale = columns.scales[number];
       if (shift != 0)
-        sum = code.plus(
-            sum, code.times(columnSum(code.plus(column, number), range, code),
-                            shift));
+        sum = code.plus(sum, columns.shifts[number]);
       if (inputScale)
         scale = code.mul(inputScale, scale);
       Value real = arith::SIToFPOp::create(code.builder, code.loc,
                                            code.builder.getF32Type(), sum);
       y[number] = code.mul(real, scale);
     }
-  }
-  if (bias) {
-    FourWords b = loadColumns(bias, column, range, code);
-    for (int64_t number = 0; number < 4; ++number)
-      y[number] = code.add(y[number], b[number]);
+    if (bias)
+      y[number] = code.add(y[number], columns.bias[number]);
   }
   return y;
 }

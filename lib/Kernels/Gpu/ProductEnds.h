@@ -36,11 +36,16 @@ struct ProductEnds {
         llvm::all_of(widths, [](int64_t width) { return width % 4 == 0; })};
   }
 
-  /// f32 of four columns from `column` of a range on; what stands behind its
-  /// last is anything. `inputScale` is the row's, or null.
+  /// What four columns from `column` of a range on have for all rows; of those
+  /// behind its last it is anything.
+  struct Columns {
+    FourWords scales, shifts, bias;
+  };
+  Columns load(mlir::Value column, const ColumnRange &range,
+               BlockCode &code) const;
+  /// f32 of these columns. `inputScale` is the row's, or null.
   FourWords finish(const FourWords &sums, mlir::Value inputScale,
-                   mlir::Value column, const ColumnRange &range,
-                   BlockCode &code) const;
+                   const Columns &columns, BlockCode &code) const;
 
 private:
   FourWords loadColumns(mlir::Value memref, mlir::Value column,

@@ -1,0 +1,190 @@
+#include "lib/Kernels/Gpu/WarpgroupCode.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// Bytes of a word, of a piece that swizzling moves, of the columns that it
+/// looks at, and of these together.
+static constexpr int64_t kWordBytes = 4, kPieceBytes = 16, kColumnBytes = 128,
+                         kAtomBytes = 8 * kColumnBytes;
+
+/// Assembly that stays where it is; null of type void.
+static Value assemble(BlockCode &code, Type result, ValueRange operands,
+                      StringRef text, StringRef constraints) {
+  auto op = LLVM::InlineAsmOp::create(
+      code.builder, code.loc, result ? TypeRange(result) : TypeRange(),
+      operands, text, constraints,
+      /*has_side_effects=*/true, /*is_align_stack=*/false,
+      LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr());
+  return result ? op->getResult(0) : Value();
+}
+
+Value WarpgroupCode::uniformWarp() { return fromLane(warp(), i32(0)); }
+
+void WarpgroupCode::warpBarrier() {
+  NVVM::SyncWarpOp::create(builder, loc, i32(-1));
+}
+void WarpgroupCode::giveUpRegisters(int64_t registers) {
+  NVVM::SetMaxRegisterOp::create(builder, loc, uint32_t(registers),
+                                 NVVM::SetMaxRegisterAction::decrease);
+}
+void WarpgroupCode::takeRegisters(int64_t registers) {
+  NVVM::SetMaxRegisterOp::create(builder, loc, uint32_t(registers),
+                                 NVVM::SetMaxRegisterAction::increase);
+}
+
+//===----------------------------------------------------------------------===//
+// mbarriers and copies
+//===----------------------------------------------------------------------===//
+
+void WarpgroupCode::makeBarrier(Value barrier, int64_t arrivals) {
+  NVVM::MBarrierInitOp::create(builder, loc, barrier, i32(arrivals),
+                               /*predicate=*/Value());
+}
+void WarpgroupCode::publishBarriers() {
+  NVVM::FenceMbarrierInitOp::create(builder, loc);
+}
+void WarpgroupCode::arrive(Value barrier) {
+  NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), barrier,
+                                 /*count=*/Value());
+}
+void WarpgroupCode::arriveBefore(Value barrier, Value bytes) {
+  NVVM::MBarrierArriveExpectTxOp::create(
+      builder, loc, builder.getI64Type(), barrier, bytes,
+      NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
+}
+
+/// An address of shared memory as instructions take it.
+static Value addressOf(BlockCode &code, Value pointer) {
+  return LLVM::PtrToIntOp::create(code.builder, code.loc,
+                                  code.builder.getI32Type(), pointer);
+}
+
+void WarpgroupCode::waitForPhase(Value barrier, Value parity) {
+  assemble(*this, Type(), {addressOf(*this, barrier), parity},
+           "{\n"
+           ".reg .pred ended;\n"
+           "again:\n"
+           "mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1;\n"
+           "@!ended bra.uni again;\n"
+           "}",
+           "r,r,~{memory}");
+}
+
+void WarpgroupCode::copyBulk(Value to, Value from, Value bytes, Value barrier) {
+  // PTX before 8.6 knows copies to a cluster alone: a block is one, too.
+  Value cluster = LLVM::AddrSpaceCastOp::create(
+      builder, loc,
+      LLVM::LLVMPointerType::get(
+          builder.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster)),
+      to);
+  NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
+      builder, loc, cluster, from, barrier, bytes, /*multicastMask=*/Value(),
+      /*l2CacheHint=*/Value());
+}
+
+void WarpgroupCode::fenceForProducts() {
+  NVVM::FenceProxyOp::create(
+      builder, loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(builder.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+}
+
+//===----------------------------------------------------------------------===//
+// Products (PTX ISA, "Asynchronous warpgroup-level matrix instructions")
+//===----------------------------------------------------------------------===//
+
+Value WarpgroupCode::describeColumns(Value pointer) {
+  // Addresses and distances without their lowest four bits: 14 of the address,
+  // from bit 32 on what stands between atoms, and the swizzle of 128 bytes.
+  constexpr uint64_t kForm = uint64_t(1) << 62 |
+                             uint64_t(kAtomBytes / kPieceBytes) << 32 |
+                             uint64_t(1) << 16;
+  Value address = shiftDown(both(addressOf(*this, pointer), i32(0x3ffff)), 4);
+  Value wide =
+      arith::ExtUIOp::create(builder, loc, builder.getI64Type(), address);
+  Value form = arith::ConstantIntOp::create(builder, loc, kForm, 64);
+  return arith::OrIOp::create(builder, loc, wide, form);
+}
+Value WarpgroupCode::atWords(Value description, int64_t words) {
+  if (words == 0)
+    return description;
+  Value further = arith::ConstantIntOp::create(
+      builder, loc, words * kWordBytes / kPieceBytes, 64);
+  return arith::AddIOp::create(builder, loc, description, further);
+}
+Value WarpgroupCode::swizzledPiece(Value piece, Value column) {
+  return arith::XOrIOp::create(builder, loc, piece,
+                               remainder(column, kAtomBytes / kColumnBytes));
+}
+
+void WarpgroupCode::beginProducts() {
+  NVVM::WgmmaFenceAlignedOp::create(builder, loc);
+}
+void WarpgroupCode::endProducts() {
+  NVVM::WgmmaGroupSyncAlignedOp::create(builder, loc);
+}
+void WarpgroupCode::waitForProducts(int64_t groups) {
+  NVVM::WgmmaWaitGroupSyncOp::create(builder, loc, uint64_t(groups));
+}
+
+/// Assembly whose results are `values` after it; behind them stand `operands`.
+static SmallVector<Value> assembleInPlace(BlockCode &code, ValueRange values,
+                                          ValueRange operands, StringRef text,
+                                          StringRef constraintsOfOperands) {
+  Type type = values.front().getType();
+  std::string constraints;
+  for (size_t i = 0; i < values.size(); ++i)
+    constraints += type.isF32() ? "=f," : "=r,";
+  for (size_t i = 0; i < values.size(); ++i)
+    constraints += llvm::utostr(i) + ",";
+  constraints += constraintsOfOperands;
+  StringRef all = constraints;
+  all.consume_back(",");
+  auto result = LLVM::LLVMStructType::getLiteral(
+      code.builder.getContext(), SmallVector<Type>(values.size(), type));
+  SmallVector<Value> inputs = llvm::to_vector(values);
+  llvm::append_range(inputs, operands);
+  Value changed = assemble(code, result, inputs, text, all);
+  SmallVector<Value> results;
+  for (size_t i = 0; i < values.size(); ++i)
+    results.push_back(
+        LLVM::ExtractValueOp::create(code.builder, code.loc, changed, i));
+  return results;
+}
+
+SmallVector<Value> WarpgroupCode::multiplyColumns(Type element,
+                                                  const FourWords &rows,
+                                                  Value columns,
+                                                  ValueRange sums) {
+  bool isOfBytes = element.isInteger(8);
+  auto registers = [](size_t first, size_t count) {
+    SmallVector<std::string> names;
+    for (size_t i = first; i < first + count; ++i)
+      names.push_back("$" + llvm::utostr(i));
+    return llvm::join(names, ", ");
+  };
+  size_t count = sums.size(), firstRow = 2 * count;
+  // It adds where the predicate holds; then come factors of 1 or -1 and, of
+  // columns of bf16, whether depth is not what stands side by side.
+  std::string text = "{\n.reg .pred adds;\nsetp.ne.b32 adds, 1, 0;\n"
+                     "wgmma.mma_async.sync.aligned.m64n" +
+                     llvm::utostr(2 * count) +
+                     (isOfBytes ? "k32.s32.s8.s8 {" : "k16.f32.bf16.bf16 {") +
+                     registers(0, count) + "}, {" +
+                     registers(firstRow, rows.size()) + "}, $" +
+                     llvm::utostr(firstRow + rows.size()) + ", adds" +
+                     (isOfBytes ? "" : ", 1, 1, 0") + ";\n}";
+  SmallVector<Value> operands(rows.begin(), rows.end());
+  operands.push_back(columns);
+  return assembleInPlace(*this, sums, operands, text, "r,r,r,r,l");
+}
+
+SmallVector<Value> WarpgroupCode::waitForSums(ValueRange sums) {
+  return assembleInPlace(*this, sums, {}, "wgmma.wait_group.sync.aligned 0;",
+                         "");
+}

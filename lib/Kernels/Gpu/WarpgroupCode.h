@@ -1,0 +1,82 @@
+//===- WarpgroupCode.h - What threads of sm_90a do besides ------*- C++ -*-===//
+//
+// mbarriers, copies that nobody's registers take part in, and products of a
+// warpgroup, which is four warps. Products and copies run behind the caller's
+// back: of what they read and write nothing may be touched until it was waited
+// for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_GPU_WARPGROUPCODE_H
+#define HEDDLE_LIB_KERNELS_GPU_WARPGROUPCODE_H
+
+#include "lib/Kernels/Gpu/BlockCode.h"
+
+namespace heddle {
+
+inline constexpr int64_t kWarpgroupThreads = 4 * kWarpThreads;
+
+class WarpgroupCode : public BlockCode {
+public:
+  using BlockCode::BlockCode;
+
+  /// The number of the thread's warp, which the compiler then knows to be one
+  /// for all of its lanes. All of them get here.
+  mlir::Value uniformWarp();
+  /// As of which all threads of the warp see what others of it wrote.
+  void warpBarrier();
+  /// Registers of each thread of the warpgroup from here on: more or less than
+  /// it had, a multiple of 8.
+  void giveUpRegisters(int64_t registers);
+  void takeRegisters(int64_t registers);
+
+  // mbarriers: pointers to 8 bytes of shared memory. A phase ends with the
+  // arrivals that it was made for, and the bytes that were announced.
+  void makeBarrier(mlir::Value barrier, int64_t arrivals);
+  /// Copies see the barriers that this thread has made.
+  void publishBarriers();
+  void arrive(mlir::Value barrier);
+  /// Announces bytes of copies, and arrives.
+  void arriveBefore(mlir::Value barrier, mlir::Value bytes);
+  /// Until the phase of this parity has ended; the first one has parity 0, and
+  /// before it one of parity 1 has ended.
+  void waitForPhase(mlir::Value barrier, mlir::Value parity);
+
+  /// Copies into shared memory; the barrier gets the bytes. All of them are
+  /// multiples of 16.
+  void copyBulk(mlir::Value to, mlir::Value from, mlir::Value bytes,
+                mlir::Value barrier);
+  /// Products see what this thread has written to shared memory.
+  void fenceForProducts();
+
+  // Products of 64 rows, 8 words of depth and n columns, of bf16 or i8.
+  /// Where n columns stand: eight after the other in 1024 bytes, each in 128,
+  /// of which pieces of 16 bytes have changed places by swizzledPiece. The
+  /// pointer is to words of the first one, a multiple of 8.
+  mlir::Value describeColumns(mlir::Value pointer);
+  /// The same, `words` further.
+  mlir::Value atWords(mlir::Value description, int64_t words);
+  /// Where piece number `piece` of the 128 bytes of a column stands.
+  mlir::Value swizzledPiece(mlir::Value piece, mlir::Value column);
+
+  /// In front of products whose rows or sums other instructions have written.
+  void beginProducts();
+  /// sums + rows columns, asynchronously. Rows are this lane's words t and t +
+  /// 4 (t = lane % 4) of rows g and g + 8 (g = lane / 4) of the warp's 16:
+  /// {g t, g + 8 t, g t + 4, g + 8 t + 4}. Its sums i of n / 2 are those of row
+  /// g + 8 (i / 2 % 2) and column 8 (i / 4) + 2 t + i % 2.
+  llvm::SmallVector<mlir::Value> multiplyColumns(mlir::Type element,
+                                                 const FourWords &rows,
+                                                 mlir::Value columns,
+                                                 mlir::ValueRange sums);
+  /// The products since the last of these are a group.
+  void endProducts();
+  /// Until at most `groups` are under way.
+  void waitForProducts(int64_t groups);
+  /// Until none is; the sums are numbers from here on.
+  llvm::SmallVector<mlir::Value> waitForSums(mlir::ValueRange sums);
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_GPU_WARPGROUPCODE_H

@@ -1,0 +1,398 @@
+#include "lib/Kernels/Gpu/WarpgroupProduct.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// Of a stage and of one wgmma; a lane has two words of the latter.
+static constexpr int64_t kStageWords = 32, kStepWords = 8, kGroupWords = 4;
+static constexpr int64_t kWordBytes = 4, kPieceBytes = 16, kBarrierBytes = 8;
+/// Of a stage: of a row of x, which the swizzle wants to be these, and of a
+/// panel.
+static constexpr int64_t kRowBytes = kStageWords * kWordBytes;
+static constexpr int64_t kPanelRowBytes = kPanelColumns * kWordBytes;
+static constexpr int64_t kPanelBytes = kStageWords * kPanelRowBytes;
+static constexpr int64_t kRowPieces = kRowBytes / kPieceBytes;
+/// Rows of x whose pieces a warpgroup copies at once.
+static constexpr int64_t kRowsAtOnce = kWarpgroupThreads / kRowPieces;
+
+int64_t WarpgroupShape::stageBytes() const {
+  return rows * kRowBytes + panels() * kPanelBytes;
+}
+BlockShape WarpgroupShape::block() const {
+  return {threads(), stages * (stageBytes() + 2 * kBarrierBytes)};
+}
+
+namespace {
+class WarpgroupProduct {
+public:
+  WarpgroupProduct(const WarpgroupShape &shape, const WarpgroupTiles &tiles,
+                   WarpgroupCode &code)
+      : shape(shape), tiles(tiles), code(code) {}
+
+  void build();
+
+private:
+  /// Where a thread is in the ring: a stage's memory, and the parity of the
+  /// phase that it waits for there.
+  struct Place {
+    Value slot, parity;
+  };
+  Place next(const Place &place);
+  Value slotBefore(Value slot, int64_t stages);
+  Value memoryOf(Value slot) { return code.times(slot, shape.stageBytes()); }
+  Value barrier(Value slot, int64_t firstBarrier);
+  Value full(Value slot) { return barrier(slot, 0); }
+  Value empty(Value slot) { return barrier(slot, shape.stages); }
+  void makeBarriers();
+  /// Stages whose copies a thread leaves under way when it says that the one
+  /// before them has come. Two more are in the ring: the one that is copied
+  /// next, and the one before it that is multiplied, which is given back when
+  /// products of the stage behind it have ended.
+  int64_t stagesUnderWay() const { return shape.stages - 2; }
+
+  static int64_t wordsOf(const ProductOperands &operands) {
+    return llvm::divideCeil(operands.depth, operands.layout().group());
+  }
+
+  // The warpgroup that copies.
+  void copyTiles();
+  void copyRows(const ProductOperands &operands, Value stage, Value memory);
+  void copyPanels(const ProductOperands &operands, Value stage,
+                  const Place &place);
+  void reportStage(Value slot, Value copied, int64_t behind);
+
+  // Those that multiply.
+  void multiplyTiles();
+  SmallVector<Value> multiplyTile(const ProductOperands &operands,
+                                  Place &place);
+  SmallVector<Value> addStage(const Place &place, Value panelAt,
+                              ValueRange sums, int64_t words,
+                              Value hasPrevious);
+  std::array<FourWords, 2> loadWeights(Value panel, int64_t step,
+                                       int64_t words);
+  void release(Value slot, Value condition);
+  SmallVector<ProductPiece> piecesOf(ValueRange sums);
+
+  const WarpgroupShape &shape;
+  const WarpgroupTiles &tiles;
+  WarpgroupCode &code;
+  /// Of a warp that multiplies: the panel of the block, and of a lane: its word
+  /// and its first column in the panel.
+  Value warpPanel, word, column;
+  Type element;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The ring
+//===----------------------------------------------------------------------===//
+
+WarpgroupProduct::Place WarpgroupProduct::next(const Place &place) {
+  Value slot = code.plus(place.slot, 1);
+  Value isEnd = code.isSame(slot, code.i32(shape.stages));
+  return {
+      code.choose(isEnd, code.i32(0), slot),
+      code.choose(isEnd, code.minus(code.i32(1), place.parity), place.parity)};
+}
+
+Value WarpgroupProduct::slotBefore(Value slot, int64_t stages) {
+  Value isLess = code.isLess(slot, code.i32(stages));
+  return code.choose(isLess, code.plus(slot, shape.stages - stages),
+                     code.minus(slot, code.i32(stages)));
+}
+
+Value WarpgroupProduct::barrier(Value slot, int64_t firstBarrier) {
+  return code.shared(code.plus(code.times(slot, kBarrierBytes),
+                               shape.stages * shape.stageBytes() +
+                                   firstBarrier * kBarrierBytes));
+}
+
+/// A stage is full when each thread that copies has its rows there, and the
+/// panels are; it is empty when each warp that multiplies says so.
+void WarpgroupProduct::makeBarriers() {
+  code.when(code.isSame(code.thread(), code.i32(0)), [&] {
+    for (int64_t slot = 0; slot < shape.stages; ++slot) {
+      code.makeBarrier(full(code.i32(slot)),
+                       kWarpgroupThreads + shape.panels());
+      code.makeBarrier(empty(code.i32(slot)), 4 * shape.warpgroups);
+    }
+    code.publishBarriers();
+  });
+  code.barrier();
+}
+
+//===----------------------------------------------------------------------===//
+// From the device's memory to shared memory
+//===----------------------------------------------------------------------===//
+
+void WarpgroupProduct::copyRows(const ProductOperands &operands, Value stage,
+                                Value memory) {
+  int64_t bytes = operands.pitch % kPieceBytes == 0 ? kPieceBytes : kWordBytes;
+  Value piece = code.remainder(code.thread(), kRowPieces);
+  Value firstRow = code.dividedBy(code.thread(), kRowPieces);
+  // Rows that the thread has are as many apart as make no difference to this.
+  Value place = code.times(code.swizzledPiece(piece, firstRow), kPieceBytes);
+  for (int64_t row = 0; row < shape.rows; row += kRowsAtOnce)
+    for (int64_t in = 0; in < kPieceBytes; in += bytes) {
+      Value at = code.plus(code.times(stage, kRowBytes),
+                           code.plus(code.times(piece, kPieceBytes), in));
+      Value number = code.plus(firstRow, row);
+      Value exists = code.isLess(number, operands.rows);
+      // Nothing is read behind the last row, but the address is one of x.
+      Value source = code.choose(exists, number, code.i32(0));
+      Value from = code.at(
+          code.at(operands.x, code.rowOffset(source, code.i32(operands.pitch))),
+          at);
+      Value to =
+          code.shared(code.plus(code.plus(memory, place),
+                                code.plus(code.times(number, kRowBytes), in)));
+      Value there = operands.bytesFrom(at, bytes, kRowBytes, code);
+      code.copy(to, from, bytes, code.choose(exists, there, code.i32(0)));
+    }
+}
+
+/// One thread a panel announces and copies it. What does not exist, and words
+/// behind the last one, are left as they are.
+void WarpgroupProduct::copyPanels(const ProductOperands &operands, Value stage,
+                                  const Place &place) {
+  PanelLayout layout = operands.layout();
+  Value panel = code.thread();
+  code.when(code.isLess(panel, code.i32(shape.panels())), [&] {
+    Value exists = code.isLess(panel, operands.panels);
+    Value firstWord = code.times(stage, kStageWords);
+    Value words = code.i32(kStageWords);
+    if (wordsOf(operands) % kStageWords != 0)
+      words =
+          code.least(words, code.minus(code.i32(wordsOf(operands)), firstWord));
+    Value bytes = code.times(words, kPanelRowBytes);
+    code.arriveBefore(full(place.slot),
+                      code.choose(exists, bytes, code.i32(0)));
+    code.when(exists, [&] {
+      Value from = code.at(
+          code.at(operands.panel,
+                  code.rowOffset(panel,
+                                 code.i32(layout.panelBytes(operands.depth)))),
+          code.times(code.plus(firstWord, layout.firstRow()), kPanelRowBytes));
+      Value to = code.shared(code.plus(
+          memoryOf(place.slot),
+          code.plus(code.times(panel, kPanelBytes), shape.rows * kRowBytes)));
+      code.copyBulk(to, from, bytes, full(place.slot));
+    });
+  });
+}
+
+/// Says of the stage `behind` the one to be copied next, where there was one,
+/// that this thread's rows have come.
+void WarpgroupProduct::reportStage(Value slot, Value copied, int64_t behind) {
+  code.when(code.isLess(code.i32(behind - 1), copied),
+            [&] { code.arrive(full(slotBefore(slot, behind))); });
+}
+
+void WarpgroupProduct::copyTiles() {
+  // Stages are empty at first, and each is counted.
+  SmallVector<Value> initial = {code.i32(0), code.i32(1), code.i32(0)};
+  SmallVector<Value> end =
+      code.foldAll(tiles.count, initial, [&](Value tile, ValueRange carried) {
+        ProductOperands operands = tiles.place(tile);
+        Value stages =
+            code.i32(llvm::divideCeil(wordsOf(operands), kStageWords));
+        return code.foldAll(stages, carried, [&](Value stage, ValueRange now) {
+          Place place = {now[0], now[1]};
+          code.waitForPhase(empty(place.slot), place.parity);
+          copyPanels(operands, stage, place);
+          copyRows(operands, stage, memoryOf(place.slot));
+          code.endGroup();
+          code.waitForGroups(stagesUnderWay());
+          code.fenceForProducts();
+          reportStage(place.slot, now[2], stagesUnderWay());
+          Place behind = next(place);
+          return SmallVector<Value>{behind.slot, behind.parity,
+                                    code.plus(now[2], 1)};
+        });
+      });
+  code.waitForGroups(0);
+  code.fenceForProducts();
+  for (int64_t behind = stagesUnderWay(); behind > 0; --behind)
+    reportStage(end[0], end[2], behind);
+}
+
+//===----------------------------------------------------------------------===//
+// From shared memory to sums
+//===----------------------------------------------------------------------===//
+
+/// The rows of fragments of a step's two products: the lane's four columns, of
+/// its words of a panel of which `words` are there.
+std::array<FourWords, 2>
+WarpgroupProduct::loadWeights(Value panel, int64_t step, int64_t words) {
+  auto hasBit = [&](int64_t bit) {
+    return code.isDifferent(code.both(word, code.i32(bit)), code.i32(0));
+  };
+  Value isOdd = hasBit(1), isUpper = hasBit(2);
+  auto load = [&](int64_t firstWord) {
+    Value exists;
+    Value from = word;
+    if (firstWord + kGroupWords > words) {
+      exists = code.isLess(code.plus(word, firstWord), code.i32(words));
+      from = code.choose(exists, word, code.i32(-firstWord));
+    }
+    Value row = code.plus(
+        panel, code.times(code.plus(from, firstWord), kPanelRowBytes));
+    FourWords found;
+    for (auto [number, value] : llvm::enumerate(found)) {
+      Value inGroup =
+          arith::XOrIOp::create(code.builder, code.loc, word, code.i32(number));
+      Value at = code.times(code.plus(column, inGroup), kWordBytes);
+      value = code.loadOne(code.builder.getI32Type(),
+                           code.shared(code.plus(row, at)));
+    }
+    auto exchange = [&](Value condition, Value &a, Value &b) {
+      Value first = code.choose(condition, b, a);
+      b = code.choose(condition, a, b);
+      a = first;
+    };
+    exchange(isOdd, found[0], found[1]);
+    exchange(isOdd, found[2], found[3]);
+    exchange(isUpper, found[0], found[2]);
+    exchange(isUpper, found[1], found[3]);
+    if (exists)
+      for (Value &value : found)
+        value = code.choose(exists, value, code.i32(0));
+    return found;
+  };
+  FourWords lower = load(step), upper = load(step + kGroupWords);
+  return {FourWords{lower[0], lower[1], upper[0], upper[1]},
+          FourWords{lower[2], lower[3], upper[2], upper[3]}};
+}
+
+/// The stage's memory is the copying threads' again, if the condition holds.
+void WarpgroupProduct::release(Value slot, Value condition) {
+  code.warpBarrier();
+  Value isFirst = code.isSame(code.lane(), code.i32(0));
+  code.when(code.both(isFirst, condition), [&] { code.arrive(empty(slot)); });
+}
+
+/// Adds the products of a stage that has `words`. Those of a step run while the
+/// weights of the next one are loaded; when the first ones are waited for, the
+/// stage before is done with.
+SmallVector<Value> WarpgroupProduct::addStage(const Place &place, Value panelAt,
+                                              ValueRange sums, int64_t words,
+                                              Value hasPrevious) {
+  code.waitForPhase(full(place.slot), place.parity);
+  Value memory = memoryOf(place.slot);
+  Value rows = code.describeColumns(code.shared(memory));
+  Value panel = code.plus(memory, panelAt);
+  size_t half = sums.size() / 2;
+  SmallVector<Value> lower(sums.take_front(half)), upper(sums.drop_front(half));
+  for (int64_t step = 0; step < words; step += kStepWords) {
+    std::array<FourWords, 2> weights = loadWeights(panel, step, words);
+    Value columns = code.atWords(rows, step);
+    code.beginProducts();
+    lower = code.multiplyColumns(element, weights[0], columns, lower);
+    upper = code.multiplyColumns(element, weights[1], columns, upper);
+    code.endProducts();
+    code.waitForProducts(1);
+    if (step == 0)
+      release(slotBefore(place.slot, 1), hasPrevious);
+  }
+  llvm::append_range(lower, upper);
+  return lower;
+}
+
+/// The sums of a tile; `place` goes on to the next one's.
+SmallVector<Value>
+WarpgroupProduct::multiplyTile(const ProductOperands &operands, Place &place) {
+  element = operands.element;
+  int64_t whole = wordsOf(operands) / kStageWords,
+          rest = wordsOf(operands) % kStageWords;
+  // Panels that do not exist have sums, which nobody asks for.
+  Value last = code.minus(operands.panels, code.i32(1));
+  Value panelAt =
+      code.plus(code.times(code.least(warpPanel, last), kPanelBytes),
+                shape.rows * kRowBytes);
+  Value zero = element.isInteger(8) ? code.i32(0) : code.f32(0);
+  SmallVector<Value> carried(shape.rows, zero);
+  carried.append({place.slot, place.parity});
+  carried =
+      code.foldAll(code.i32(whole), carried, [&](Value stage, ValueRange now) {
+        Place here = {now[shape.rows], now[shape.rows + 1]};
+        SmallVector<Value> sums =
+            addStage(here, panelAt, now.take_front(shape.rows), kStageWords,
+                     code.isDifferent(stage, code.i32(0)));
+        Place behind = next(here);
+        sums.append({behind.slot, behind.parity});
+        return sums;
+      });
+  place = {carried[shape.rows], carried[shape.rows + 1]};
+  ValueRange sums = ValueRange(carried).take_front(shape.rows);
+  SmallVector<Value> all(sums);
+  Value yes = arith::ConstantOp::create(code.builder, code.loc,
+                                        code.builder.getBoolAttr(true));
+  if (rest != 0) {
+    Value hasPrevious = whole != 0 ? yes : code.isNot(yes);
+    all = addStage(place, panelAt, sums, rest, hasPrevious);
+    place = next(place);
+  }
+  all = code.waitForSums(all);
+  release(slotBefore(place.slot, 1), yes);
+  return all;
+}
+
+SmallVector<ProductPiece> WarpgroupProduct::piecesOf(ValueRange sums) {
+  size_t half = sums.size() / 2;
+  SmallVector<ProductPiece> pieces;
+  for (int64_t group = 0; group < shape.rows / 8; ++group)
+    for (int64_t side = 0; side < 2; ++side) {
+      Value row = code.plus(code.times(word, 2), 8 * group + side);
+      size_t first = 4 * group + side;
+      pieces.push_back({row,
+                        warpPanel,
+                        column,
+                        {sums[first], sums[first + 2], sums[half + first],
+                         sums[half + first + 2]}});
+    }
+  return pieces;
+}
+
+void WarpgroupProduct::multiplyTiles() {
+  Value warp = code.uniformWarp();
+  warpPanel = code.minus(warp, code.i32(kWarpgroupThreads / kWarpThreads));
+  word = code.remainder(code.lane(), kGroupWords);
+  column = code.times(code.dividedBy(code.lane(), kGroupWords), 4);
+  code.foldAll(tiles.count, {code.i32(0), code.i32(0)},
+               [&](Value tile, ValueRange carried) {
+                 Place place = {carried[0], carried[1]};
+                 SmallVector<Value> sums =
+                     multiplyTile(tiles.place(tile), place);
+                 tiles.finish(tile, piecesOf(sums));
+                 return SmallVector<Value>{place.slot, place.parity};
+               });
+}
+
+void WarpgroupProduct::build() {
+  makeBarriers();
+  Value copies = code.isLess(code.uniformWarp(),
+                             code.i32(kWarpgroupThreads / kWarpThreads));
+  scf::IfOp::create(
+      code.builder, code.loc, copies,
+      [&](OpBuilder &builder, Location loc) {
+        if (shape.copyRegisters)
+          code.giveUpRegisters(shape.copyRegisters);
+        copyTiles();
+        scf::YieldOp::create(builder, loc);
+      },
+      [&](OpBuilder &builder, Location loc) {
+        if (shape.productRegisters)
+          code.takeRegisters(shape.productRegisters);
+        multiplyTiles();
+        scf::YieldOp::create(builder, loc);
+      });
+}
+
+void heddle::multiplyByWarpgroups(const WarpgroupShape &shape,
+                                  const WarpgroupTiles &tiles,
+                                  WarpgroupCode &code) {
+  WarpgroupProduct(shape, tiles, code).build();
+}

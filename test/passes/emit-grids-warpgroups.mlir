@@ -1,0 +1,84 @@
+// Where an architecture has them, warpgroups multiply bf16 and integers.
+// RUN: heddle-opt %s -transformer-emit-grids=architecture=sm_90a -split-input-file | FileCheck %s
+
+// Up to 16 rows have blocks of one warpgroup that copies and one that
+// multiplies, others have more rows and, where there are tiles for a third of
+// the multiprocessors, two that multiply; these blocks stay. Panels come as
+// they are, of 32 words of depth each; the 65th word is a stage of its own. Of
+// products one group is under way while weights of the next one are loaded.
+
+// CHECK-LABEL: @bf16
+// CHECK: %[[SMALL:.*]] = arith.cmpi ult, %{{.*}}, %c44
+// CHECK: %[[FEW:.*]] = arith.cmpi ult, %{{.*}}, %c17
+// CHECK: scf.if %[[FEW]]
+// CHECK: scf.parallel
+// CHECK: nvvm.mbarrier.init
+// CHECK: nvvm.fence.mbarrier.init
+// CHECK: nvvm.barrier0
+// CHECK-NOT: nvvm.setmaxregister
+// CHECK: mbarrier.try_wait.parity
+// CHECK: nvvm.mbarrier.arrive.expect_tx
+// CHECK: nvvm.cp.async.bulk.shared.cluster.global
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: nvvm.cp.async.wait.group 4
+// CHECK: nvvm.fence.proxy
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK: mbarrier.try_wait.parity
+// CHECK-COUNT-4: m64n16k16.f32.bf16.bf16
+// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: nvvm.wgmma.wait.group.sync.aligned 1
+// CHECK: mbarrier.try_wait.parity
+// CHECK: m64n16k16.f32.bf16.bf16
+// CHECK: wgmma.wait_group.sync.aligned 0
+// CHECK: llvm.store {{.*}}alignment = 16
+// CHECK: transformer.launch = {shared_bytes = 110688 : i64, threads = 256 : i64}
+// CHECK: } else {
+// CHECK: scf.if %[[SMALL]]
+// CHECK: m64n64k16.f32.bf16.bf16
+// CHECK: transformer.launch = {shared_bytes = 98368 : i64, threads = 256 : i64}
+// CHECK: } else {
+// CHECK: %[[STAY:.*]] = arith.minui %{{.*}}, %c132
+// CHECK: scf.parallel {{.*}} to (%[[STAY]])
+// CHECK: nvvm.setmaxregister decrease 88
+// CHECK: nvvm.setmaxregister increase 208
+// CHECK: m64n128k16.f32.bf16.bf16
+// CHECK: transformer.launch = {shared_bytes = 196672 : i64, threads = 384 : i64}
+// CHECK-NOT: nvvm.mma.sync
+func.func private @bf16(%x: memref<?x130xbf16>, %w: memref<8x65x32x2xbf16>,
+    %y: memref<?x256xf32>) attributes {transformer.kernel} {
+  transformer.linear %x, %w into %y
+    : (memref<?x130xbf16>, memref<8x65x32x2xbf16>, memref<?x256xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @integers
+// CHECK: m64n16k32.s32.s8.s8
+// CHECK: m64n64k32.s32.s8.s8
+// CHECK: m64n128k32.s32.s8.s8
+// CHECK-NOT: nvvm.mma.sync
+func.func private @integers(%x: memref<?x256xi8>, %s: memref<?xf32>,
+    %w: memref<8x65x32x4xi8>, %t: memref<256xf32>, %y: memref<?x256xf32>)
+    attributes {transformer.kernel} {
+  transformer.linear %x scales(%s), %w scales(%t) into %y
+    : (memref<?x256xi8>, memref<?xf32>, memref<8x65x32x4xi8>, memref<256xf32>,
+       memref<?x256xf32>) -> ()
+  return
+}
+
+// -----
+
+// f32 are multiplied and added as on a CPU.
+
+// CHECK-LABEL: @floats
+// CHECK: math.fma
+// CHECK-NOT: wgmma
+func.func private @floats(%x: memref<?x256xf32>, %w: memref<8x256x32xf32>,
+    %y: memref<?x256xf32>) attributes {transformer.kernel} {
+  transformer.linear %x, %w into %y
+    : (memref<?x256xf32>, memref<8x256x32xf32>, memref<?x256xf32>) -> ()
+  return
+}
