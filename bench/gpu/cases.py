@@ -114,7 +114,7 @@ func.func @product_{name}(
     %x: {x} {{transformer.name = "x", transformer.dims = ["rows"]}})
     -> ({y} {{transformer.name = "y"}}) {{
   %w = transformer.weight @r : {w}
-  %y = transformer.linear %x, %w : ({x}, {w}) -> {y}
+  %y = transformer.linear %x, %w round : ({x}, {w}) -> {y}
   return %y : {y}
 }}
 """

@@ -8,9 +8,9 @@ using namespace heddle;
 using namespace heddle::test;
 
 static constexpr char kMagic[] = "heddle call 1\n";
-/// Of a call in a file, and of a module.
+/// Of a call in a file, and of an entry.
 static constexpr size_t kMostBytes = 512 << 10;
-static constexpr int kMostCalls = 4;
+static constexpr int kMostCalls = 3;
 
 static void writeText(std::ostream &file, const std::string &text) {
   uint64_t size = text.size();
@@ -71,12 +71,18 @@ std::shared_ptr<CallRecorder> CallRecorder::next() {
   return std::shared_ptr<CallRecorder>(new CallRecorder(prefix.str()));
 }
 
+std::string CallRecorder::target() {
+  const char *target = getenv("HEDDLE_RECORD_TARGET");
+  return target && *target ? target : "x86-64-v3,sm_80,sm_90a";
+}
+
 Status CallRecorder::add(const RecordedCall &call) {
   size_t bytes = 0;
   for (const std::vector<std::string> *all : {&call.before, &call.after})
     for (const std::string &argument : *all)
       bytes += argument.size();
-  if (bytes > kMostBytes || calls == kMostCalls)
+  if (bytes > kMostBytes || calls[call.entry] == kMostCalls)
     return Status::success();
-  return call.write(prefix + "-" + std::to_string(calls++) + ".call");
+  ++calls[call.entry];
+  return call.write(prefix + "-" + std::to_string(number++) + ".call");
 }

@@ -3,7 +3,8 @@
 // What a test has asked of an emulator, and got, for a machine with a GPU to be
 // asked again: where the environment variable HEDDLE_RECORD_CALLS names a
 // folder, each module that a test compiles for a GPU becomes NUMBER.heddle
-// there, with PTX in it, and its first calls NUMBER-CALL.call.
+// there, for the targets that HEDDLE_RECORD_TARGET names, and the first
+// calls of its entries NUMBER-CALL.call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +14,7 @@
 #include "runtime/Manifest.h"
 #include "runtime/Result.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,8 +37,9 @@ public:
   /// The next one of this process; null unless calls are recorded.
   static std::shared_ptr<CallRecorder> next();
 
-  /// Where the artifact goes.
+  /// Where the artifact goes, and what it is compiled for: by default PTX.
   std::string artifact() const { return prefix + ".heddle"; }
+  static std::string target();
   /// Writes a call, unless it is large or others have been enough.
   Status add(const RecordedCall &call);
 
@@ -44,7 +47,9 @@ private:
   explicit CallRecorder(std::string prefix) : prefix(std::move(prefix)) {}
 
   std::string prefix;
-  int calls = 0;
+  /// Of each entry, and of all.
+  std::map<std::string, int> calls;
+  int number = 0;
 };
 
 } // namespace heddle::test

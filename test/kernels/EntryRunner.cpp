@@ -317,10 +317,10 @@ Result<EntryRunner> EntryRunner::compile(const std::string &body,
   if (runner.ok() && runner->gpu)
     runner->recorder = CallRecorder::next();
   if (runner.ok() && runner->recorder)
-    if (status =
-            compileIn(folder.path, body, weights,
-                      std::filesystem::absolute(runner->recorder->artifact()),
-                      "--target x86-64-v3,sm_80,sm_90a " + choice.flags);
+    if (status = compileIn(
+            folder.path, body, weights,
+            std::filesystem::absolute(runner->recorder->artifact()),
+            "--target " + CallRecorder::target() + " " + choice.flags);
         !status.ok())
       return status;
   return runner;
