@@ -330,10 +330,10 @@ typedef struct heddle_source {
   /* The next input, which stays valid until the next call. May wait for it only
      where `may_wait` is not 0. */
   heddle_next (*next)(void *context, int may_wait, heddle_input *input);
-  /* Makes a `next` that waits return HEDDLE_NEXT_END: called where the call ends
-     early, a callback having asked for that or an input having failed, but not
-     by heddle_cancel, which may come from a signal handler. Any thread; NULL
-     where next never waits. */
+  /* Makes a `next` that waits return HEDDLE_NEXT_END: called where the call
+     ends early, a callback having asked for that or an input having failed, but
+     not by heddle_cancel, which may come from a signal handler. Any thread;
+     NULL where next never waits. */
   void (*interrupt)(void *context);
   /* What errors call input `number`, from 0, or with `is_target` what is said
      of its target ("line 3 of 'in.txt'"): writes at most `size` bytes with the

@@ -71,7 +71,8 @@ def attention(variant, width):
         transformer.dims = ["batch"]}})
     -> (tensor<?x?x{COLUMNS}xf32> {{transformer.name = "y"}}) {{
   {mask}
-  %y = transformer.attention %q, %k, %v{named} {{heads = {COLUMNS // width} : i64}}{region}
+  %y = transformer.attention %q, %k, %v{named}
+      {{heads = {COLUMNS // width} : i64}}{region}
     : ({sequence}, {sequence}, {sequence}{type_of_mask}) -> tensor<?x?x{COLUMNS}xf32>
   return %y : tensor<?x?x{COLUMNS}xf32>
 }}
@@ -107,7 +108,8 @@ def step(width):
 def product(inputs, outputs):
     """The entry product_INPUTSxOUTPUTS, of bf16."""
     name = f"{inputs}x{outputs}"
-    x, w, y = (f"tensor<{shape}xbf16>" for shape in (f"?x{inputs}", name, f"?x{outputs}"))
+    shapes = f"?x{inputs}", name, f"?x{outputs}"
+    x, w, y = (f"tensor<{shape}xbf16>" for shape in shapes)
     return f"""transformer.parameter @w : tensor<{name}xf32>
 transformer.parameter @r : {w} rounded of [@w]
 func.func @product_{name}(

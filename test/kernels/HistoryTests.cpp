@@ -112,14 +112,13 @@ static int64_t slotOf(int64_t position, const Past &past, int64_t slots) {
 TEST_P(HistoryTest, HasTheBitsOfACopy) {
   withCode(moduleOf(elementType()), {}, [&](const EntryRunner &code) {
     for (const Past &past : kPasts)
-      for (Sizes sizes :
-           {Sizes{1, 8},
-            {7, 8},
-            {40, 40},
-            {300, 300},
-            {70, 8},
-            {600, 260},
-            {1300, 1050}}) {
+      for (Sizes sizes : {Sizes{1, 8},
+                          {7, 8},
+                          {40, 40},
+                          {300, 300},
+                          {70, 8},
+                          {600, 260},
+                          {1300, 1050}}) {
         int64_t positions = sizes.positions, slots = sizes.slots;
         SCOPED_TRACE(past.name + " " + std::to_string(positions) + " in " +
                      std::to_string(slots));
