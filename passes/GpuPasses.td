@@ -80,7 +80,7 @@ def LaunchKernelsPass : Pass<"transformer-launch-kernels", "::mlir::ModuleOp"> {
     `gpu.module`, one thread an iteration, and the loop a launch of KernelAbi.h,
     by number; what the body captured is the kernel's parameter. Memory that a
     body takes for itself is the thread's; what a function takes by `memref.alloc`,
-    of one dynamic dimension and once at most, is scratch memory of the device,
+    of one dimension and once at most, is scratch memory of the device,
     for one loop to leave something to the next. Functions with such a loop get
     the pointer to the `HeddleCall`, as in lower-parallel, and entry points return
     what the device's status is.

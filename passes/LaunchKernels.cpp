@@ -189,8 +189,8 @@ LogicalResult KernelOutliner::outline() {
 
 static LogicalResult checkMemory(memref::AllocOp alloc) {
   auto function = alloc->getParentOfType<func::FuncOp>();
-  if (alloc.getType().getRank() != 1 || alloc.getType().hasStaticShape())
-    return alloc.emitError("expected one dimension, of a size known at a call");
+  if (alloc.getType().getRank() != 1)
+    return alloc.emitError("expected memory of one dimension");
   auto all = function.getOps<memref::AllocOp>();
   if (*all.begin() != alloc)
     return alloc.emitError("is the second scratch memory of its function");
@@ -211,8 +211,12 @@ static void takeMemory(memref::AllocOp alloc, const LLVMTypeConverter &types) {
       builder, loc, pointer, i64, device,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(DeviceField::Scratch)});
   Value scratch = LLVM::LoadOp::create(builder, loc, pointer, field);
-  Value size = arith::IndexCastOp::create(builder, loc, i64,
-                                          alloc.getDynamicSizes().front());
+  Value size =
+      type.hasStaticShape()
+          ? arith::ConstantIndexOp::create(builder, loc, type.getDimSize(0))
+                .getResult()
+          : alloc.getDynamicSizes().front();
+  size = arith::IndexCastOp::create(builder, loc, i64, size);
   Value bytes = arith::MulIOp::create(
       builder, loc, size,
       arith::ConstantIntOp::create(builder, loc, i64,

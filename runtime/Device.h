@@ -67,9 +67,17 @@ public:
 /// The CPU that this process runs on: all memory is shared.
 std::unique_ptr<Device> makeHostDevice();
 
+/// Whether each row goes on as itself.
+inline bool stayInPlace(const std::vector<int32_t> &parents) {
+  for (size_t i = 0; i < parents.size(); ++i)
+    if (parents[i] != static_cast<int32_t>(i))
+      return false;
+  return true;
+}
+
 /// Whether rows only move to the front: none is overwritten before it is read,
 /// then, where they move in their order.
-inline bool movesToFront(const std::vector<int32_t> &parents) {
+inline bool moveToFront(const std::vector<int32_t> &parents) {
   for (size_t i = 0; i < parents.size(); ++i)
     if (parents[i] < static_cast<int32_t>(i))
       return false;

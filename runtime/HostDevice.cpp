@@ -22,7 +22,7 @@ void heddle::moveHostRows(const DeviceRows &rows,
                 from + static_cast<int64_t>(other) * rows.rowBytes,
                 static_cast<size_t>(rows.usedBytes));
   };
-  char *next = movesToFront(parents) ? rows.rows : rows.spare;
+  char *next = moveToFront(parents) ? rows.rows : rows.spare;
   for (size_t i = 0; i < parents.size(); ++i)
     if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
       copy(next, i, rows.rows, parent);

@@ -186,7 +186,7 @@ Status CudaDevice::sendParents(const std::vector<int32_t> &next) {
 
 Status CudaDevice::moveRows(const DeviceRows &rows,
                             const std::vector<int32_t> &next) {
-  if (next.empty())
+  if (stayInPlace(next))
     return Status::success();
   if (Status status = begin(); !status.ok())
     return status;
@@ -206,7 +206,7 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
     int64_t blocks = (threads + HEDDLE_MOVE_THREADS - 1) / HEDDLE_MOVE_THREADS;
     return launchNumber(model.rowMover(), blocks, &parameter);
   };
-  if (movesToFront(next))
+  if (moveToFront(next))
     return move(rows.rows, rows.rows, count, /*gathers=*/true);
   if (Status status = move(rows.rows, rows.spare, kRowsOfMover, true);
       !status.ok())

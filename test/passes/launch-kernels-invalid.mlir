@@ -78,7 +78,7 @@ func.func private @blocks_in_a_plane(%x: memref<?xf32>) attributes {transformer.
 // -----
 
 func.func private @memory_of_two_dimensions(%n: index) attributes {transformer.kernel} {
-  // expected-error @+1 {{expected one dimension, of a size known at a call}}
+  // expected-error @+1 {{expected memory of one dimension}}
   %memory = memref.alloc(%n) : memref<?x8xf32>
   return
 }

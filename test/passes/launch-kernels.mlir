@@ -144,3 +144,21 @@ func.func private @in_two_steps(%x: memref<?xf32>) attributes {transformer.kerne
   }
   return
 }
+
+// -----
+
+// Its size may be known.
+
+// CHECK-LABEL: func.func private @of_known_size(
+// CHECK: llvm.call %{{.*}}(%{{.*}}, %c128_i64) : !llvm.ptr, (!llvm.ptr, i64) -> !llvm.ptr
+func.func private @of_known_size(%x: memref<?xf32>) attributes {transformer.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = memref.dim %x, %c0 : memref<?xf32>
+  %between = memref.alloc() : memref<32xf32>
+  scf.parallel (%i) = (%c0) to (%size) step (%c1) {
+    %v = memref.load %x[%i] : memref<?xf32>
+    memref.store %v, %between[%c0] : memref<32xf32>
+  }
+  return
+}
