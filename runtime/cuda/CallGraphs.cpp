@@ -62,8 +62,13 @@ Status CallGraphs::call(HeddleEntry entry, const HeddleCall &call,
     key.push_back(reinterpret_cast<uint64_t>(call.buffers[i]));
   key.insert(key.end(), call.dims, call.dims + sizes.dims);
   Known &same = meet(std::move(key));
-  if (same.calls <= kCallsBefore)
-    return start();
+  if (same.calls <= kCallsBefore) {
+    Status status = start();
+    // What is recorded has succeeded before: it takes no memory then.
+    if (!status.ok())
+      clear();
+    return status;
+  }
   if (!same.graph)
     if (Status status = record(same, stream, start); !status.ok())
       return status;

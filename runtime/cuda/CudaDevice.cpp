@@ -165,6 +165,8 @@ Status CudaDevice::clear(char *memory, int64_t bytes) {
 Status CudaDevice::sendParents(const std::vector<int32_t> &next) {
   if (next == parents)
     return Status::success();
+  // Until the copy is there.
+  parents.clear();
   int64_t bytes = int64_t(next.size() * sizeof(int32_t));
   if (bytes > parentsBytes) {
     if (parentsAt)
