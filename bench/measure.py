@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import platform
+import shutil
 import signal
 import statistics
 import subprocess
@@ -51,6 +52,18 @@ def processor():
         if flag in flags
     ]
     return f"{fields.get('model name', platform.machine())} ({', '.join(fast)})"
+
+
+def draw_model(config, folder, build):
+    """Makes `folder`: the one of a configuration, with its vocabulary and random
+    weights."""
+    unfinished = folder.with_name("unfinished")
+    shutil.copytree(config, unfinished, dirs_exist_ok=True)
+    command = [build / "bin" / "heddle-compile", config]
+    command += ["--random-weights", "0", "--emit", "mlir", "-o", "-"]
+    command += ["--write-weights", unfinished / "model.safetensors"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    unfinished.rename(folder)
 
 
 class Engine:

@@ -1,5 +1,6 @@
 """CTranslate2 on lines of ids, as many tokens and beams as are asked for.
-usage: PYTHON THIS MODEL-FOLDER VOCABULARY TYPE THREADS WORKERS BATCH LENGTH BEAMS"""
+usage: PYTHON THIS MODEL-FOLDER VOCABULARY TYPE THREADS WORKERS BATCH LENGTH BEAMS
+[DEVICE]"""
 
 import json
 import pathlib
@@ -9,12 +10,12 @@ import answer
 import ctranslate2
 
 folder, vocabulary, kind = sys.argv[1:4]
-threads, workers, batch, length, beams = map(int, sys.argv[4:])
+threads, workers, batch, length, beams = map(int, sys.argv[4:9])
 ids = json.loads(pathlib.Path(vocabulary).read_text())
 pieces = sorted(ids, key=ids.get)
 translator = ctranslate2.Translator(
     folder,
-    device="cpu",
+    device=sys.argv[9] if len(sys.argv) > 9 else "cpu",
     compute_type=kind,
     inter_threads=workers,
     intra_threads=threads,

@@ -1,7 +1,7 @@
 """Writes to FOLDER, which has a MarianMT model in `model`, what CTranslate2 makes
-of it in float32 and in int8, and lines of ids: `source.ids`, and `target.ids` to
-score. Does what is not there yet.
-usage: PYTHON THIS FOLDER"""
+of it in each KIND (float32, int8), and lines of ids: `source.ids`, and `target.ids`
+to score. Does what is not there yet.
+usage: PYTHON THIS FOLDER KIND..."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ def write_ids(path, rows):
 
 folder = pathlib.Path(sys.argv[1])
 model = folder / "model"
-for kind in ("float32", "int8"):
+for kind in sys.argv[2:]:
     if not (folder / kind).exists():
         TransformersConverter(str(model)).convert(folder / kind, quantization=kind)
 
