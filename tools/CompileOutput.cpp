@@ -27,30 +27,51 @@ llvm::Error heddle::printText(llvm::StringRef text) {
   return llvm::Error::success();
 }
 
-llvm::Error heddle::writeText(llvm::StringRef path, llvm::StringRef text) {
-  if (path == "-")
-    return printText(text);
-  auto fail = [&](const llvm::Twine &reason) {
-    return makeError("cannot write '" + path + "': " + reason);
-  };
+static llvm::Error cannotWrite(llvm::StringRef path,
+                               const llvm::Twine &reason) {
+  return makeError("cannot write '" + path + "': " + reason);
+}
+
+/// A file beside `path`, which is to take its place.
+static llvm::Expected<llvm::sys::fs::TempFile>
+createBeside(llvm::StringRef path) {
   // Renaming over a device would replace it.
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
       !llvm::sys::fs::is_regular_file(status))
-    return fail("it is not a regular file");
+    return cannotWrite(path, "it is not a regular file");
   auto file = llvm::sys::fs::TempFile::create(
       path + ".%%%%%%%%", llvm::sys::fs::all_read | llvm::sys::fs::all_write);
   if (!file)
-    return fail(llvm::toString(file.takeError()));
+    return cannotWrite(path, llvm::toString(file.takeError()));
+  return file;
+}
+
+llvm::Error heddle::writeText(llvm::StringRef path, llvm::StringRef text) {
+  if (path == "-")
+    return printText(text);
+  auto file = createBeside(path);
+  if (!file)
+    return file.takeError();
   llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
   stream << text;
   if (std::error_code error = takeError(stream)) {
     llvm::consumeError(file->discard());
-    return fail(error.message());
+    return cannotWrite(path, error.message());
   }
   if (llvm::Error error = file->keep(path))
-    return fail(llvm::toString(std::move(error)));
+    return cannotWrite(path, llvm::toString(std::move(error)));
   return llvm::Error::success();
+}
+
+/// An error where no file can be put there: better known before the work.
+static llvm::Error checkWritable(llvm::StringRef path) {
+  if (path.empty() || path == "-")
+    return llvm::Error::success();
+  auto file = createBeside(path);
+  if (!file)
+    return file.takeError();
+  return file->discard();
 }
 
 /// The files that a model is read from.
@@ -113,9 +134,14 @@ llvm::Error heddle::checkOutput(const CompileOptions &options) {
                             {options.explore, options.writeWeights}})
     if (llvm::Error error = checkDifferent(one, other))
       return error;
-  if (llvm::Error error = ::checkOutput(options, options.output))
-    return error;
-  return ::checkOutput(options, options.explore);
+  for (const std::string &path : {options.output, options.explore})
+    if (llvm::Error error = ::checkOutput(options, path))
+      return error;
+  for (const std::string &path :
+       {options.output, options.explore, options.writeWeights})
+    if (llvm::Error error = checkWritable(path))
+      return error;
+  return llvm::Error::success();
 }
 
 std::string heddle::toOneLine(std::string sentence) {

@@ -9,8 +9,8 @@
 
 namespace heddle {
 
-/// An error where the output is an input, by whatever name: replacing it would
-/// lose it.
+/// An error where an output is an input, by whatever name, since replacing it
+/// would lose it, or cannot be written.
 llvm::Error checkOutput(const CompileOptions &options);
 
 /// Writes a text to standard output.
