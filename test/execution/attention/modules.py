@@ -84,6 +84,13 @@ class Module:
         )
         return Module(self.name, text, key_heads=1)
 
+    def only(self, function):
+        """Without the other functions."""
+        others = "|".join(set(self.functions) - {function})
+        pattern = rf"^func\.func @({others})\(.*?^}}\n"
+        text = re.sub(pattern, "", self.text, flags=re.M | re.S)
+        return Module(self.name, text, self.key_heads)
+
     def turned(self):
         """With the operands of each `or` exchanged."""
         text = re.sub(r"(mask\.or) (%\w+), (%\w+)", r"\1 \3, \2", self.text)
