@@ -163,3 +163,47 @@ func.func private @others(%x: memref<?x8xf32>, %w: memref<8x8xf32>,
   transformer.activation relu %x into %y : (memref<?x8xf32>, memref<?x8xf32>) -> ()
   return
 }
+
+// -----
+
+// A window of every third position: blocks of every third query, for each
+// remainder, read every third row of 256 bytes of the keys.
+
+// CHECK-LABEL: @dilated
+// CHECK: %[[QUERIES:.*]] = arith.ceildivui %{{.*}}, %c3
+// CHECK: %[[OF_REMAINDER:.*]] = arith.ceildivui %[[QUERIES]], %c128
+// CHECK: arith.muli %[[OF_REMAINDER]], %c3
+// CHECK: arith.constant 768 : i64
+// CHECK: nvvm.cp.async.shared.global
+// CHECK-NOT: scf.index_switch
+// CHECK: transformer.launch
+func.func private @dilated(%q: memref<?x?x64xf32>, %k: memref<?x?x64xf32>,
+    %v: memref<?x?x64xf32>, %y: memref<?x?x64xf32>)
+    attributes {transformer.kernel} {
+  %mask = transformer.mask.window [left = 8, right = 8, dilation = [3]]
+  transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Heads whose windows differ are different code of one kernel.
+
+// CHECK-LABEL: @windows_of_heads
+// CHECK: scf.parallel
+// CHECK: scf.index_switch
+// CHECK: case 1
+// CHECK: arith.constant 512 : i64
+// CHECK: default
+// CHECK: transformer.launch
+func.func private @windows_of_heads(%q: memref<?x?x64xf32>,
+    %k: memref<?x?x64xf32>, %v: memref<?x?x64xf32>, %y: memref<?x?x64xf32>)
+    attributes {transformer.kernel} {
+  %mask = transformer.mask.window [left = 8, right = 8, dilation = [1, 2]]
+  transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
+  return
+}

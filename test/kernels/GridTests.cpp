@@ -1,0 +1,104 @@
+// What kernels of a GPU promise beside formulas: dilated windows are windows of
+// what stands in them.
+
+#include "test/kernels/LayerTest.h"
+
+#include <cstring>
+
+using namespace heddle;
+using namespace heddle::test;
+
+namespace {
+class GridTest : public testing::Test {
+protected:
+  static constexpr char kCpu[] = "x86-64-v3";
+  static std::string gpu() { return std::string(kCpu) + kEmulatedGpu; }
+
+  void SetUp() override {
+    if (!machineHas(gpu()))
+      GTEST_SKIP() << "this machine does not run " << gpu();
+  }
+
+  static EntryRunner compile(const std::string &module,
+                             const std::string &target) {
+    Result<EntryRunner> code = EntryRunner::compile(
+        module, {}, {target, /*reference=*/false, /*flags=*/""});
+    EXPECT_TRUE(code.ok()) << code.message();
+    return std::move(*code);
+  }
+
+  /// An output or state of one call.
+  static std::vector<float>
+  run(const EntryRunner &code, const std::string &entry,
+      const std::vector<std::pair<Dim, int64_t>> &dims, const Values &values,
+      const Ids &ids, const std::string &result) {
+    Result<EntryCall> call = code.prepare(entry, dims);
+    EXPECT_TRUE(call.ok()) << call.message();
+    for (const auto &[name, all] : values)
+      call->set(name, all);
+    for (const auto &[name, all] : ids)
+      call->set(name, all);
+    (*call)();
+    Status status = call->checkGuards();
+    EXPECT_TRUE(status.ok()) << status.message();
+    return call->get(result);
+  }
+};
+} // namespace
+
+static void expectSameBits(const std::vector<float> &found,
+                           const std::vector<float> &expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    ASSERT_EQ(std::memcmp(&found[i], &expected[i], sizeof(float)), 0)
+        << "at " << i << ": " << found[i] << " and " << expected[i];
+}
+
+/// The keys of a dilated window are those of a window over the positions of one
+/// remainder, and so are their tiles: those positions alone have the same bits.
+TEST_F(GridTest, DilatedWindowsAreWindowsOfARemainder) {
+  std::string module;
+  for (const char *name : {"dilated", "plain"})
+    module += fill(R"(
+func.func @NAME(%q: tensor<?x?x32xf32> {transformer.name = "q",
+                    transformer.dims = ["batch", "source"]},
+                %k: tensor<?x?x32xf32> {transformer.name = "k",
+                    transformer.dims = ["batch", "source"]},
+                %v: tensor<?x?x32xf32> {transformer.name = "v",
+                    transformer.dims = ["batch", "source"]})
+    -> (tensor<?x?x32xf32> {transformer.name = "y"}) {
+  %mask = transformer.mask.window [left = 70, right = 9, dilation = [DILATION]]
+  %y = transformer.attention %q, %k, %v mask(%mask) {heads = 2 : i64}
+    : (tensor<?x?x32xf32>, tensor<?x?x32xf32>, tensor<?x?x32xf32>,
+       !transformer.mask) -> tensor<?x?x32xf32>
+  return %y : tensor<?x?x32xf32>
+}
+)",
+                   {{"NAME", name},
+                    {"DILATION", name == std::string("dilated") ? "3" : "1"}});
+  EntryRunner device = compile(module, gpu());
+  constexpr int64_t kPositions = 500, kDilation = 3, kColumns = 32;
+  Values all = {{"q", randomValues(kPositions * kColumns, 1, 2)},
+                {"k", randomValues(kPositions * kColumns, 2, 2)},
+                {"v", randomValues(kPositions * kColumns, 3)}};
+  std::vector<float> dilated =
+      run(device, "dilated", {{Dim::Batch, 1}, {Dim::Source, kPositions}}, all,
+          {}, "y");
+  for (int64_t remainder = 0; remainder < kDilation; ++remainder) {
+    SCOPED_TRACE(remainder);
+    auto take = [&](const std::vector<float> &from) {
+      std::vector<float> rows;
+      for (int64_t i = remainder; i < kPositions; i += kDilation)
+        rows.insert(rows.end(), from.begin() + i * kColumns,
+                    from.begin() + (i + 1) * kColumns);
+      return rows;
+    };
+    Values some;
+    for (const auto &[name, values] : all)
+      some[name] = take(values);
+    int64_t count = int64_t(some["q"].size()) / kColumns;
+    expectSameBits(take(dilated),
+                   run(device, "plain", {{Dim::Batch, 1}, {Dim::Source, count}},
+                       some, {}, "y"));
+  }
+}
