@@ -1,5 +1,6 @@
-// What kernels of a GPU promise beside formulas: dilated windows are windows of
-// what stands in them.
+// What kernels of a GPU promise beside formulas: queries have bits that do not
+// depend on the heads beside them, and dilated windows are windows of what
+// stands in them.
 
 #include "test/kernels/LayerTest.h"
 
@@ -52,6 +53,78 @@ static void expectSameBits(const std::vector<float> &found,
   for (size_t i = 0; i < found.size(); ++i)
     ASSERT_EQ(std::memcmp(&found[i], &expected[i], sizeof(float)), 0)
         << "at " << i << ": " << found[i] << " and " << expected[i];
+}
+
+/// A mask that asks for the head has a block for each head; others one for all
+/// heads that share keys.
+TEST_F(GridTest, HeadsThatShareKeysInAStepHaveTheirOwnBits) {
+  std::string module;
+  const std::vector<std::pair<int64_t, std::string>> cases = {
+      {16, "f32"}, {64, "f32"}, {64, "bf16"}, {128, "bf16"}};
+  for (const auto &[width, element] : cases)
+    for (const char *name : {"shared", "alone"})
+      module += fill(
+          R"(
+func.func @NAME_WIDTH_ELEMENT(
+    %q: tensor<?xQWIDTHxf32> {transformer.name = "q",
+                              transformer.dims = ["rows"]},
+    %k: tensor<?x?xKWIDTHxf32> {transformer.name = "k",
+                                transformer.dims = ["rows", "capacity"]},
+    %v: tensor<?x?xKWIDTHxf32> {transformer.name = "v",
+                                transformer.dims = ["rows", "capacity"]},
+    %at: tensor<?xi32> {transformer.name = "positions",
+                        transformer.dims = ["rows"]},
+    %of: tensor<?xi32> {transformer.name = "sentences",
+                        transformer.dims = ["rows"]})
+    -> (tensor<?xQWIDTHxf32> {transformer.name = "y"}) {
+  %window = transformer.mask.window [left = 600, right = 0]
+  %asks = transformer.mask.where {
+  ^bb0(%b: i32, %h: i32, %i: i32, %j: i32):
+    %zero = arith.constant 0 : i32
+    %is = arith.cmpi sge, %h, %zero : i32
+    transformer.yield %is : i1
+  }
+  %both = transformer.mask.and %window, %asks
+  ROUND
+  %y = transformer.attention %qs, %ks, %vs mask(MASK) at %at of %of
+    {heads = 6 : i64, kv_heads = 2 : i64}
+    : (tensor<?xQWIDTHxELEMENT>, tensor<?x?xKWIDTHxELEMENT>,
+       tensor<?x?xKWIDTHxELEMENT>, !transformer.mask, tensor<?xi32>,
+       tensor<?xi32>) -> tensor<?xQWIDTHxf32>
+  return %y : tensor<?xQWIDTHxf32>
+}
+)",
+          {{"NAME", name},
+           {"ROUND", element == "f32" ? "" : R"(
+  %qs = transformer.round %q : (tensor<?xQWIDTHxf32>) -> tensor<?xQWIDTHxbf16>
+  %ks = transformer.round %k
+    : (tensor<?x?xKWIDTHxf32>) -> tensor<?x?xKWIDTHxbf16>
+  %vs = transformer.round %v
+    : (tensor<?x?xKWIDTHxf32>) -> tensor<?x?xKWIDTHxbf16>
+)"},
+           {"%qs, %ks, %vs", element == "f32" ? "%q, %k, %v" : "%qs, %ks, %vs"},
+           {"MASK", std::string(name) == "shared" ? "%window" : "%both"},
+           {"QWIDTH", std::to_string(6 * width)},
+           {"KWIDTH", std::to_string(2 * width)},
+           {"WIDTH", std::to_string(width)},
+           {"ELEMENT", element}});
+  EntryRunner device = compile(module, gpu());
+  // Of two chunks, of one, and of one key.
+  constexpr int64_t kRows = 3, kCapacity = 700;
+  for (const auto &each : cases) {
+    int64_t width = each.first;
+    std::string element = each.second;
+    SCOPED_TRACE(std::to_string(width) + " of " + element);
+    auto runOf = [&](const std::string &name) {
+      return run(device, name + "_" + std::to_string(width) + "_" + element,
+                 {{Dim::Rows, kRows}, {Dim::Capacity, kCapacity}},
+                 {{"q", randomValues(kRows * 6 * width, 1, 2)},
+                  {"k", randomValues(kRows * kCapacity * 2 * width, 2, 2)},
+                  {"v", randomValues(kRows * kCapacity * 2 * width, 3)}},
+                 {{"positions", {699, 300, 0}}, {"sentences", {0, 0, 0}}}, "y");
+    };
+    expectSameBits(runOf("shared"), runOf("alone"));
+  }
 }
 
 /// The keys of a dilated window are those of a window over the positions of one

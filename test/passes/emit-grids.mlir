@@ -166,6 +166,40 @@ func.func private @others(%x: memref<?x8xf32>, %w: memref<8x8xf32>,
 
 // -----
 
+// Heads that share keys read them once: a block takes four queries of 64
+// elements, and warps bring four states to shared memory. A mask that asks for
+// the head may say something else of each, which takes a block for itself.
+
+// CHECK-LABEL: @heads_that_share_keys
+// CHECK: transformer.launch = {blocks = 2 : i64, shared_bytes = 4224 : i64, threads = 128 : i64}
+// CHECK-LABEL: @heads_with_masks_of_their_own
+// CHECK: transformer.launch = {blocks = 3 : i64, shared_bytes = 1056 : i64, threads = 128 : i64}
+func.func private @heads_that_share_keys(%q: memref<?x512xf32>,
+    %k: memref<?x?x128xf32>, %v: memref<?x?x128xf32>, %at: memref<?xi32>,
+    %of: memref<?xi32>, %y: memref<?x512xf32>) attributes {transformer.kernel} {
+  transformer.attention %q, %k, %v at %at of %of into %y
+      {heads = 8 : i64, kv_heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x512xf32>, memref<?x?x128xf32>, memref<?x?x128xf32>,
+       memref<?xi32>, memref<?xi32>, memref<?x512xf32>) -> ()
+  return
+}
+func.func private @heads_with_masks_of_their_own(%q: memref<?x512xf32>,
+    %k: memref<?x?x128xf32>, %v: memref<?x?x128xf32>, %at: memref<?xi32>,
+    %of: memref<?xi32>, %y: memref<?x512xf32>) attributes {transformer.kernel} {
+  %mask = transformer.mask.where {
+  ^bb0(%b: i32, %h: i32, %i: i32, %j: i32):
+    %is = arith.cmpi sle, %h, %j : i32
+    transformer.yield %is : i1
+  }
+  transformer.attention %q, %k, %v mask(%mask) at %at of %of into %y
+      {heads = 8 : i64, kv_heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x512xf32>, memref<?x?x128xf32>, memref<?x?x128xf32>,
+       !transformer.mask, memref<?xi32>, memref<?xi32>, memref<?x512xf32>) -> ()
+  return
+}
+
+// -----
+
 // A window of every third position: blocks of every third query, for each
 // remainder, read every third row of 256 bytes of the keys.
 
