@@ -1,5 +1,6 @@
-// What kernels of a GPU promise beside formulas: queries have bits that do not
-// depend on the heads beside them, and dilated windows are windows of what
+// What kernels of a GPU promise beside formulas: f32 that are a CPU's to the
+// bit where an element's operations are its own, queries whose bits do not
+// depend on the heads beside them, and dilated windows that are windows of what
 // stands in them.
 
 #include "test/kernels/LayerTest.h"
@@ -53,6 +54,107 @@ static void expectSameBits(const std::vector<float> &found,
   for (size_t i = 0; i < found.size(); ++i)
     ASSERT_EQ(std::memcmp(&found[i], &expected[i], sizeof(float)), 0)
         << "at " << i << ": " << found[i] << " and " << expected[i];
+}
+
+static constexpr int64_t kBatch = 2, kLength = 11, kWidth = 24;
+
+TEST_F(GridTest, ActivationsAreACpusToTheBit) {
+  std::string module;
+  const std::vector<std::string> kinds = {
+      "relu", "gelu", "gelu_tanh", "quick_gelu", "silu", "tanh", "sigmoid"};
+  for (const std::string &kind : kinds)
+    module += fill(R"(
+func.func @KIND(%x: tensor<?x24xf32> {transformer.name = "x",
+                                      transformer.dims = ["rows"]})
+    -> (tensor<?x24xf32> {transformer.name = "y"}) {
+  %y = transformer.activation KIND %x : (tensor<?x24xf32>) -> tensor<?x24xf32>
+  return %y : tensor<?x24xf32>
+}
+)",
+                   {{"KIND", kind}});
+  EntryRunner cpu = compile(module, kCpu), device = compile(module, gpu());
+  constexpr int64_t kRows = 40;
+  Values values = {{"x", randomValues(kRows * kWidth, 1, 8)}};
+  for (const std::string &kind : kinds) {
+    SCOPED_TRACE(kind);
+    auto runOn = [&](const EntryRunner &code) {
+      return run(code, kind, {{Dim::Rows, kRows}}, values, {}, "y");
+    };
+    expectSameBits(runOn(device), runOn(cpu));
+  }
+}
+
+TEST_F(GridTest, RecurrencesAreACpusToTheBit) {
+  std::string module = R"(
+func.func @full(%f: tensor<?x?x24xf32> {transformer.name = "f",
+                    transformer.dims = ["batch", "target"]},
+                %v: tensor<?x?x24xf32> {transformer.name = "v",
+                    transformer.dims = ["batch", "target"]})
+    -> (tensor<?x?x24xf32> {transformer.name = "y"}) {
+  %y = transformer.recurrence %f, %v
+    : (tensor<?x?x24xf32>, tensor<?x?x24xf32>) -> tensor<?x?x24xf32>
+  return %y : tensor<?x?x24xf32>
+}
+func.func @step(%f: tensor<?x24xf32> {transformer.name = "f",
+                                      transformer.dims = ["rows"]},
+                %v: tensor<?x24xf32> {transformer.name = "v",
+                                      transformer.dims = ["rows"]},
+                %c: tensor<?x24xf32> {transformer.name = "c",
+                    transformer.state, transformer.dims = ["rows"]})
+    -> (tensor<?x24xf32>) {
+  %y = transformer.recurrence step %f, %v into %c
+    : (tensor<?x24xf32>, tensor<?x24xf32>, tensor<?x24xf32>)
+      -> tensor<?x24xf32>
+  return %y : tensor<?x24xf32>
+}
+)";
+  EntryRunner cpu = compile(module, kCpu), device = compile(module, gpu());
+  std::vector<float> f = randomValues(kBatch * kLength * kWidth, 1, 9),
+                     v = randomValues(kBatch * kLength * kWidth, 2);
+  // Of which there is nothing in the first state but its sign.
+  f[0] = 200;
+  v[0] = -1;
+  auto runFull = [&](const EntryRunner &code) {
+    return run(code, "full", {{Dim::Batch, kBatch}, {Dim::Target, kLength}},
+               {{"f", f}, {"v", v}}, {}, "y");
+  };
+  expectSameBits(runFull(device), runFull(cpu));
+  int64_t rows = kBatch * kLength;
+  auto runStep = [&](const EntryRunner &code) {
+    return run(code, "step", {{Dim::Rows, rows}},
+               {{"f", f}, {"v", v}, {"c", randomValues(rows * kWidth, 3)}}, {},
+               "c");
+  };
+  expectSameBits(runStep(device), runStep(cpu));
+}
+
+TEST_F(GridTest, ProjectedSequencesAreACpusToTheBit) {
+  // With and without pieces of 16 bytes; a head of its own matrix, and rows
+  // that are no whole number of those of a thread.
+  for (int64_t longest : {32, 37}) {
+    std::string module = fill(R"(
+func.func @project(%x: tensor<?x?x24xf32> {transformer.name = "x",
+                       transformer.dims = ["batch", "source"]},
+                   %e: tensor<2x11xLONGESTxf32> {transformer.name = "e"},
+                   %n: tensor<?xi32> {transformer.name = "lengths",
+                                      transformer.dims = ["batch"]})
+    -> (tensor<?x11x24xf32> {transformer.name = "y"}) {
+  %y = transformer.project_sequence %x, %e lengths(%n)
+    : (tensor<?x?x24xf32>, tensor<2x11xLONGESTxf32>, tensor<?xi32>)
+      -> tensor<?x11x24xf32>
+  return %y : tensor<?x11x24xf32>
+}
+)",
+                              {{"LONGEST", std::to_string(longest)}});
+    EntryRunner cpu = compile(module, kCpu), device = compile(module, gpu());
+    auto runOn = [&](const EntryRunner &code) {
+      return run(code, "project", {{Dim::Batch, 3}, {Dim::Source, 31}},
+                 {{"x", randomValues(3 * 31 * kWidth, 1)},
+                  {"e", randomValues(2 * 11 * longest, 2)}},
+                 {{"lengths", {31, 6, 0}}}, "y");
+    };
+    expectSameBits(runOn(device), runOn(cpu));
+  }
 }
 
 /// A mask that asks for the head has a block for each head; others one for all
