@@ -131,6 +131,20 @@ SmallVector<HeadGroup> heddle::groupHeads(OpBuilder &builder, Value mask,
   return groups;
 }
 
+bool heddle::isOfAllHeads(Value mask) {
+  return collectLeaves(
+             mask,
+             [](MaskOpInterface op, bool) {
+               if (auto where = dyn_cast<MaskWhereOp>(op.getOperation()))
+                 return !where.getPredicate().getArgument(1).use_empty();
+               // What is drawn is drawn for each head.
+               return op.numHeads() ||
+                      isa<MaskRandomBlocksOp, MaskRandomTokensOp>(
+                          op.getOperation());
+             })
+      .empty();
+}
+
 MaskParts heddle::splitMask(OpBuilder &builder, Value mask) {
   MaskParts parts = {mask, {}};
   if (!mask)

@@ -24,6 +24,10 @@ struct HeadGroup {
 llvm::SmallVector<HeadGroup> groupHeads(mlir::OpBuilder &builder,
                                         mlir::Value mask, int64_t heads);
 
+/// Whether a mask says the same of all heads, so that they may be asked for
+/// together.
+bool isOfAllHeads(mlir::Value mask);
+
 /// The disjoint parts of a mask.
 struct MaskParts {
   /// What tiles hold; null where nothing is masked. `transformer.mask.empty`

@@ -10,6 +10,13 @@
 // fill an odd end, and weights [keys / 2, queries, 2]. Levels with tiles multiply
 // 32 keys at once: what is said of groups of keys below is for them.
 //
+// States pass in scratch memory whose shape is the level's that tile-attention was
+// told: the columns of a block of queries, or the lanes of a vector over which one
+// query is spread. Emitters of the same level keep what fits in registers inside an
+// op. GPUs meet none of these ops: there states of queries are registers of the
+// lanes that share a fragment, and tiles are copied while others are multiplied, so
+// that emit-grids takes attention whole.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_DIALECT_ONLINE

@@ -10,6 +10,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/CallLayout.h"
+#include "lib/CodeGen/DeviceKernel.h"
 #include "lib/CodeGen/DimNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -219,18 +220,22 @@ void HostFunctionBuilder::lowerRows() {
 }
 
 /// Whether the pipeline to LLVM knows `op`, and its code cannot end the process
-/// or print: an entry point cannot fail.
+/// or print: an entry point cannot fail. Constants of what blocks of a GPU do
+/// stand at the beginning, too.
 static bool isLowered(Operation *op) {
   static constexpr StringLiteral dialects[] = {
       "affine", "arith",  "cf",  "func", "index",
       "math",   "memref", "scf", "ub",   "vector"};
-  return (isa<WeightOp, RowsOp>(op) ||
+  return (isa<WeightOp, RowsOp, LLVM::PoisonOp>(op) ||
           llvm::is_contained(dialects, op->getName().getDialectNamespace())) &&
          !isa<vector::PrintOp, cf::AssertOp>(op);
 }
 
 LogicalResult HostFunctionBuilder::checkBody() {
   WalkResult walked = function.walk<WalkOrder::PreOrder>([](Operation *op) {
+    // What blocks of a GPU do becomes a kernel.
+    if (auto loop = dyn_cast<scf::ParallelOp>(op); loop && blockShapeOf(loop))
+      return WalkResult::skip();
     if (isLowered(op))
       return WalkResult::advance();
     op->emitOpError("has no lowering to machine code");

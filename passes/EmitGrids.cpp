@@ -8,9 +8,14 @@
 #include "lib/CodeGen/GpuArchitecture.h"
 #include "lib/Kernels/Gpu/AttentionGrid.h"
 #include "lib/Kernels/Gpu/CandidateGrid.h"
+#include "lib/Kernels/Gpu/CopyGrid.h"
+#include "lib/Kernels/Gpu/ElementGrid.h"
 #include "lib/Kernels/Gpu/EmbeddingGrid.h"
+#include "lib/Kernels/Gpu/LinearAttentionGrid.h"
 #include "lib/Kernels/Gpu/LinearGrid.h"
 #include "lib/Kernels/Gpu/LogitsGrid.h"
+#include "lib/Kernels/Gpu/ProjectionGrid.h"
+#include "lib/Kernels/Gpu/RecurrenceGrid.h"
 #include "lib/Kernels/Gpu/RowGrid.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -39,8 +44,12 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<LinearOp>(
             [&](LinearOp linear) { return emitGrid(linear, architecture); })
-        .Case<AttentionOp, BestLogitsOp, CandidateLogitsOp, EmbeddingOp,
-              LargestLogitsOp, NormOp, QuantizeOp>(
+        .Case<ActivationOp, AddOp, AttentionOp, BestLogitsOp, CacheAppendOp,
+              CacheFillOp, CandidateLogitsOp, EmbeddingOp, FillOp,
+              LargestLogitsOp, LastRowsOp, LearnedPositionsOp,
+              LinearAttentionOp, LinearAttentionReadOp, LinearAttentionSumsOp,
+              NormOp, ProjectSequenceOp, PutRowsOp, QuantizeOp, RecurrenceOp,
+              RoundOp, SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
             [](auto layer) { return emitGrid(layer); })
         .Default([](Operation *) { return failure(); });
   }
@@ -56,8 +65,10 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
     // Emitters leave ops to others, which are met in a second round.
     for (int round = 0; round < 2; ++round) {
       SmallVector<Operation *> layers;
-      getOperation().walk(
-          [&](DestinationOpInterface op) { layers.push_back(op); });
+      getOperation().walk([&](Operation *op) {
+        if (isa<DestinationOpInterface, memref::CopyOp>(op))
+          layers.push_back(op);
+      });
       for (Operation *op : layers)
         if (succeeded(emit(op, *gpu)))
           op->erase();

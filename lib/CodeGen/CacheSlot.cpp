@@ -21,3 +21,19 @@ Value heddle::buildCacheSlot(OpBuilder &builder, Location loc, Value position,
       builder, loc, arith::CmpIPredicate::slt, position, constant(pinned));
   return arith::SelectOp::create(builder, loc, isPinned, position, slot);
 }
+
+Value heddle::staysInCache(OpBuilder &builder, Location loc, Value position,
+                           Value length, Value slots, int64_t pinned) {
+  Value first = arith::ConstantIndexOp::create(builder, loc, pinned);
+  auto isBelow = [&](Value lhs, Value rhs) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lhs,
+                                 rhs);
+  };
+  Value ring = arith::SubIOp::create(builder, loc, slots, first);
+  Value next = arith::AddIOp::create(builder, loc, position, ring);
+  Value isLatest = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::sle, length, next);
+  Value isPinned = isBelow(position, first);
+  Value stays = arith::OrIOp::create(builder, loc, isLatest, isPinned);
+  return arith::AndIOp::create(builder, loc, isBelow(position, length), stays);
+}

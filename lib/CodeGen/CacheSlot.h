@@ -14,6 +14,12 @@ mlir::Value buildCacheSlot(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value position, mlir::Value slots,
                            int64_t pinned);
 
+/// Whether `position` is below `length` and no later one below it takes its
+/// slot: an i1 of indices.
+mlir::Value staysInCache(mlir::OpBuilder &builder, mlir::Location loc,
+                         mlir::Value position, mlir::Value length,
+                         mlir::Value slots, int64_t pinned);
+
 } // namespace heddle
 
 #endif // HEDDLE_LIB_CODEGEN_CACHESLOT_H

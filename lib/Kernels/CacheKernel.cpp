@@ -40,26 +40,6 @@ void heddle::emitKernel(CacheAppendOp op, RowKernel &kernel) {
       });
 }
 
-/// Whether no later position below `length` takes the slot of `position`.
-static Value isKept(CacheFillOp op, Value position, Value length,
-                    Loops &loops) {
-  OpBuilder &builder = loops.builder;
-  Location loc = loops.loc;
-  auto isBelow = [&](Value lhs, Value rhs) -> Value {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lhs,
-                                 rhs);
-  };
-  Value ring =
-      arith::SubIOp::create(builder, loc, loops.size(op.getDestination(), 1),
-                            loops.index(op.getPinned()));
-  Value next = arith::AddIOp::create(builder, loc, position, ring);
-  Value isLatest = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sle, length, next);
-  Value isPinned = isBelow(position, loops.index(op.getPinned()));
-  Value stays = arith::OrIOp::create(builder, loc, isLatest, isPinned);
-  return arith::AndIOp::create(builder, loc, isBelow(position, length), stays);
-}
-
 void heddle::emitKernel(CacheFillOp op, RowKernel &kernel) {
   Loops &loops = kernel.loops;
   OpBuilder &builder = loops.builder;
@@ -73,9 +53,11 @@ void heddle::emitKernel(CacheFillOp op, RowKernel &kernel) {
         Value position =
             arith::RemUIOp::create(builder, loops.loc, number, places);
         Value length = loops.toIndex(loops.load(op.getLengths(), sentence));
+        Value stays =
+            staysInCache(builder, loops.loc, position, length,
+                         loops.size(op.getDestination(), 1), op.getPinned());
         scf::IfOp::create(
-            builder, loops.loc, isKept(op, position, length, loops),
-            [&](OpBuilder &inside, Location loc) {
+            builder, loops.loc, stays, [&](OpBuilder &inside, Location loc) {
               writeToCache(op, {sentence, position}, position, kernel);
               scf::YieldOp::create(inside, loc);
             });

@@ -112,3 +112,23 @@ func.func private @some_rows(%x: memref<?x8xf32> {transformer.name = "x", transf
   memref.store %v, %rows[%c0, %c0] : memref<?x8xf32>
   return
 }
+
+// -----
+
+// What blocks of a GPU do is not the host's, whatever it is.
+
+// CHECK-LABEL: func.func @heddle.with_blocks(
+// CHECK: scf.parallel
+// CHECK: nvvm.read.ptx.sreg.tid.x
+func.func private @with_blocks(%x: memref<?x8xf32> {transformer.name = "x", transformer.dims = ["rows"]}) attributes {transformer.dims = ["rows"]} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?x8xf32>
+  scf.parallel (%block) = (%c0) to (%n) step (%c1) {
+    %thread = nvvm.read.ptx.sreg.tid.x : i32
+    %column = arith.index_cast %thread : i32 to index
+    %v = memref.load %x[%block, %column] : memref<?x8xf32>
+    memref.store %v, %x[%block, %column] : memref<?x8xf32>
+  } {transformer.launch = {shared_bytes = 0 : i64, threads = 8 : i64}}
+  return
+}

@@ -150,16 +150,92 @@ func.func private @attention_by_warps(%q: memref<?x?x24xf32>,
 
 // -----
 
-// What has no emitter stays, and so do weights that are not packed.
+// Weights that are not packed stay.
 
 // CHECK-LABEL: @others
 // CHECK: transformer.linear
-// CHECK: transformer.activation
 // CHECK-NOT: scf.parallel
 func.func private @others(%x: memref<?x8xf32>, %w: memref<8x8xf32>,
     %y: memref<?x8xf32>) attributes {transformer.kernel} {
   transformer.linear %x, %w into %y
     : (memref<?x8xf32>, memref<8x8xf32>, memref<?x8xf32>) -> ()
-  transformer.activation relu %x into %y : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// Heads that share keys read them once: a block takes four queries of 64
+// elements, and warps bring four states to shared memory. A mask that asks for
+// the head may say something else of each, which takes a block for itself.
+
+// CHECK-LABEL: @heads_that_share_keys
+// CHECK: transformer.launch = {blocks = 2 : i64, shared_bytes = 4224 : i64, threads = 128 : i64}
+// CHECK-LABEL: @heads_with_masks_of_their_own
+// CHECK: transformer.launch = {blocks = 3 : i64, shared_bytes = 1056 : i64, threads = 128 : i64}
+func.func private @heads_that_share_keys(%q: memref<?x512xf32>,
+    %k: memref<?x?x128xf32>, %v: memref<?x?x128xf32>, %at: memref<?xi32>,
+    %of: memref<?xi32>, %y: memref<?x512xf32>) attributes {transformer.kernel} {
+  transformer.attention %q, %k, %v at %at of %of into %y
+      {heads = 8 : i64, kv_heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x512xf32>, memref<?x?x128xf32>, memref<?x?x128xf32>,
+       memref<?xi32>, memref<?xi32>, memref<?x512xf32>) -> ()
+  return
+}
+func.func private @heads_with_masks_of_their_own(%q: memref<?x512xf32>,
+    %k: memref<?x?x128xf32>, %v: memref<?x?x128xf32>, %at: memref<?xi32>,
+    %of: memref<?xi32>, %y: memref<?x512xf32>) attributes {transformer.kernel} {
+  %mask = transformer.mask.where {
+  ^bb0(%b: i32, %h: i32, %i: i32, %j: i32):
+    %is = arith.cmpi sle, %h, %j : i32
+    transformer.yield %is : i1
+  }
+  transformer.attention %q, %k, %v mask(%mask) at %at of %of into %y
+      {heads = 8 : i64, kv_heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x512xf32>, memref<?x?x128xf32>, memref<?x?x128xf32>,
+       !transformer.mask, memref<?xi32>, memref<?xi32>, memref<?x512xf32>) -> ()
+  return
+}
+
+// -----
+
+// A window of every third position: blocks of every third query, for each
+// remainder, read every third row of 256 bytes of the keys.
+
+// CHECK-LABEL: @dilated
+// CHECK: %[[QUERIES:.*]] = arith.ceildivui %{{.*}}, %c3
+// CHECK: %[[OF_REMAINDER:.*]] = arith.ceildivui %[[QUERIES]], %c128
+// CHECK: arith.muli %[[OF_REMAINDER]], %c3
+// CHECK: arith.constant 768 : i64
+// CHECK: nvvm.cp.async.shared.global
+// CHECK-NOT: scf.index_switch
+// CHECK: transformer.launch
+func.func private @dilated(%q: memref<?x?x64xf32>, %k: memref<?x?x64xf32>,
+    %v: memref<?x?x64xf32>, %y: memref<?x?x64xf32>)
+    attributes {transformer.kernel} {
+  %mask = transformer.mask.window [left = 8, right = 8, dilation = [3]]
+  transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Heads whose windows differ are different code of one kernel.
+
+// CHECK-LABEL: @windows_of_heads
+// CHECK: scf.parallel
+// CHECK: scf.index_switch
+// CHECK: case 1
+// CHECK: arith.constant 512 : i64
+// CHECK: default
+// CHECK: transformer.launch
+func.func private @windows_of_heads(%q: memref<?x?x64xf32>,
+    %k: memref<?x?x64xf32>, %v: memref<?x?x64xf32>, %y: memref<?x?x64xf32>)
+    attributes {transformer.kernel} {
+  %mask = transformer.mask.window [left = 8, right = 8, dilation = [1, 2]]
+  transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
   return
 }

@@ -1,4 +1,5 @@
 #include "lib/Kernels/Gpu/AttentionBlock.h"
+#include "lib/Kernels/Gpu/HeadGroups.h"
 #include "lib/Kernels/Gpu/HeadTile.h"
 #include "lib/Kernels/Gpu/QueryFragments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,8 +32,9 @@ struct Tiles {
 /// What a thread of a block does.
 class AttentionBlock {
 public:
-  AttentionBlock(AttentionOp op, const Shape &shape, const QueryRows &block,
-                 BlockCode &code);
+  /// `mask` is the op's as the head has it.
+  AttentionBlock(AttentionOp op, Value mask, const Shape &shape,
+                 const QueryRows &block, BlockCode &code);
 
   void build();
 
@@ -56,6 +58,7 @@ private:
   }
 
   AttentionOp op;
+  Value mask;
   const Shape &shape;
   const QueryRows &block;
   BlockCode &code;
@@ -76,10 +79,10 @@ Tiles::Tiles(AttentionOp op, const Shape &shape) {
   values = {element, shape.keys, op.getValueWidth(), keys.end()};
 }
 
-AttentionBlock::AttentionBlock(AttentionOp op, const Shape &shape,
+AttentionBlock::AttentionBlock(AttentionOp op, Value mask, const Shape &shape,
                                const QueryRows &block, BlockCode &code)
-    : op(op), shape(shape), block(block), code(code), tiles(op, shape),
-      queries(op, block, shape.warpRows, shape.keys, code) {
+    : op(op), mask(mask), shape(shape), block(block), code(code),
+      tiles(op, shape), queries(op, block, shape.warpRows, shape.keys, code) {
   Value kvHead =
       code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
   queryRows = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
@@ -87,16 +90,20 @@ AttentionBlock::AttentionBlock(AttentionOp op, const Shape &shape,
   valueRows = rowsOf(op.getValue(), kvHead, op.getValueWidth());
 }
 
-/// The rows of the sentence, at the columns of a head.
+/// The block's positions of the sentence, at the columns of a head.
 HeadRows AttentionBlock::rowsOf(Value memref, Value head, int64_t width) {
   auto type = cast<MemRefType>(memref.getType());
   int64_t bytes = type.getElementTypeBitWidth() / 8;
   int64_t pitch = type.getShape().back() * bytes;
   Value count = code.toI32(code.size(memref, 1));
-  Value first = code.at(
-      code.global(memref),
-      code.rowOffset(code.times(block.sentence, count), code.i32(pitch)));
-  return {code.at(first, code.times(head, width * bytes)), pitch, count};
+  const Positions &positions = block.positions;
+  Value row = positions.at(code.i32(0), code);
+  Value first =
+      code.at(code.global(memref),
+              code.rowOffset(code.plus(code.times(block.sentence, count), row),
+                             code.i32(pitch)));
+  return {code.at(first, code.times(head, width * bytes)),
+          pitch * positions.stride, positions.before(count, code)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,10 +298,15 @@ SmallVector<Value> AttentionBlock::addTile(const KeyTile &tile,
 void AttentionBlock::build() {
   Value end =
       code.least(code.plus(block.first, shape.rows()), block.queryCount);
-  QueryBlock asked = {code.toIndex(block.sentence), code.toIndex(block.head),
-                      code.toIndex(block.first), code.toIndex(end),
-                      code.toIndex(block.keyCount)};
-  KeyTiles walk(op.getMask(), asked, code.index(0), shape.keys, code);
+  const Positions &positions = block.positions;
+  Value last = positions.at(code.minus(end, code.i32(1)), code);
+  QueryBlock asked = {code.toIndex(block.sentence),
+                      code.toIndex(block.head),
+                      code.toIndex(positions.at(block.first, code)),
+                      code.toIndex(code.plus(last, 1)),
+                      code.size(op.getKey(), 1),
+                      positions.stride};
+  KeyTiles walk(mask, asked, code.index(0), shape.keys, code, positions);
   KeyTile first = walk.from(code.index(0));
   tiles.queries.copy(queryRows, block.first, code);
   copyKeys(first);
@@ -355,28 +367,27 @@ LogicalResult heddle::emitBlocks(AttentionOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Loops loops(builder, loc);
+  HeadGroups groups(op, shape->rows(), builder);
   auto multiply = [&](Value lhs, Value rhs) -> Value {
     return arith::MulIOp::create(builder, loc, lhs, rhs);
   };
   Value heads =
       multiply(loops.size(op.getQuery(), 0), loops.index(op.getHeads()));
-  Value queryBlocks = arith::CeilDivUIOp::create(
-      builder, loc, loops.size(op.getQuery(), 1), loops.index(shape->rows()));
-  createGrid(builder, loc, multiply(heads, queryBlocks),
-             Tiles(op, *shape).block(*shape),
-             [&](BlockCode &code, Value number) {
-               // Blocks of one head run together, those that see most keys of a
-               // causal mask before the others.
-               Value count = code.toI32(queryBlocks);
-               Value ofHead = code.dividedBy(number, count);
-               Value back = code.remainder(number, count);
-               Value place = code.minus(code.minus(count, code.i32(1)), back);
-               QueryRows block = {code.dividedBy(ofHead, op.getHeads()),
-                                  code.remainder(ofHead, op.getHeads()),
-                                  code.times(place, shape->rows()),
-                                  code.toI32(code.size(op.getQuery(), 1)),
-                                  code.toI32(code.size(op.getKey(), 1))};
-               AttentionBlock(op, *shape, block, code).build();
-             });
+  Value queryBlocks = groups.countBlocks(loops);
+  createGrid(
+      builder, loc, multiply(heads, queryBlocks),
+      Tiles(op, *shape).block(*shape), [&](BlockCode &code, Value number) {
+        // Blocks of one head run together, those that see most keys of a
+        // causal mask before the others.
+        Value count = code.toI32(queryBlocks);
+        Value ofHead = code.dividedBy(number, count);
+        Value back = code.remainder(number, count);
+        Value place = code.minus(code.minus(count, code.i32(1)), back);
+        groups.forBlock(code.dividedBy(ofHead, op.getHeads()),
+                        code.remainder(ofHead, op.getHeads()), place, code,
+                        [&](const QueryRows &block, Value mask) {
+                          AttentionBlock(op, mask, *shape, block, code).build();
+                        });
+      });
   return success();
 }

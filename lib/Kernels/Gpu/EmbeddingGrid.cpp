@@ -1,9 +1,8 @@
 #include "lib/Kernels/Gpu/EmbeddingGrid.h"
+#include "lib/Kernels/Gpu/GridMath.h"
 #include "lib/Kernels/Gpu/WarpRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace heddle;
@@ -40,32 +39,6 @@ static SmallVector<Value> lookUp(EmbeddingOp op, Value id, WarpRow &row,
   });
 }
 
-/// SinusoidalPositionsOp's formula at a column, of a position, both i32.
-static Value sinusoidAt(EmbeddingOp op, Value position, Value column,
-                        int64_t width, BlockCode &code) {
-  OpBuilder &builder = code.builder;
-  Location loc = code.loc;
-  Type f64 = builder.getF64Type();
-  auto toF64 = [&](Value value) -> Value {
-    return arith::SIToFPOp::create(builder, loc, f64, value);
-  };
-  bool halves = *op.getLayout() == PositionLayout::Halves;
-  Value half = code.i32(width / 2);
-  Value isSine = halves ? code.isLess(column, half)
-                        : code.isSame(code.remainder(column, 2), code.i32(0));
-  Value k = halves ? code.choose(isSine, column, code.minus(column, half))
-                   : code.dividedBy(column, 2);
-  Value rate = arith::ConstantOp::create(
-      builder, loc,
-      builder.getF64FloatAttr(-std::log(10000.0) /
-                              int64_t(*op.getTimescales())));
-  Value frequency = math::ExpOp::create(builder, loc, code.mul(rate, toF64(k)));
-  Value angle = code.mul(toF64(position), frequency);
-  Value term = code.choose(isSine, math::SinOp::create(builder, loc, angle),
-                           math::CosOp::create(builder, loc, angle));
-  return arith::TruncFOp::create(builder, loc, builder.getF32Type(), term);
-}
-
 static void embed(EmbeddingOp op, WarpRow &row, int64_t width,
                   BlockCode &code) {
   Value i = row.getRow(), id = loadWord(op.getIds(), i, code);
@@ -85,8 +58,10 @@ static void embed(EmbeddingOp op, WarpRow &row, int64_t width,
       for (auto [value, term] : llvm::zip(y, row.load(table, at)))
         value = code.add(value, term);
     } else {
+      Sinusoid sinusoid = {int64_t(*op.getTimescales()), *op.getLayout(),
+                           width};
       for (auto [value, column] : llvm::zip(y, row.columns()))
-        value = code.add(value, sinusoidAt(op, position, column, width, code));
+        value = code.add(value, sinusoidAt(sinusoid, position, column, code));
     }
   }
   row.storeAlso(y, cast<ShortRowsOpInterface>(op.getOperation()));

@@ -6,9 +6,35 @@
 using namespace mlir;
 using namespace heddle;
 
+static Value withIndex(Value value, BlockCode &code,
+                       function_ref<Value(Value)> ofI32) {
+  if (!value.getType().isIndex())
+    return ofI32(value);
+  return code.toIndex(ofI32(code.toI32(value)));
+}
+
+Value Positions::at(Value number, BlockCode &code) const {
+  if (stride == 1)
+    return number;
+  return withIndex(number, code, [&](Value value) {
+    return code.plus(code.times(value, stride), remainder);
+  });
+}
+
+Value Positions::before(Value position, BlockCode &code) const {
+  if (stride == 1)
+    return position;
+  return withIndex(position, code, [&](Value value) {
+    Value past = code.minus(value, remainder);
+    Value count = code.dividedBy(code.plus(past, stride - 1), stride);
+    return code.choose(code.isLess(value, remainder), code.i32(0), count);
+  });
+}
+
 KeyTiles::KeyTiles(Value mask, const QueryBlock &block, Value firstKey,
-                   int64_t size, BlockCode &code)
-    : size(size), mask(mask), block(block), firstKey(firstKey), code(code) {
+                   int64_t size, BlockCode &code, const Positions &positions)
+    : size(size), mask(mask), block(block), firstKey(firstKey), code(code),
+      positions(positions), end(positions.before(block.keyCount, code)) {
   // Ranges in closed form are written once, in front of all loops.
   if (mask)
     keyRangesOf(code.builder, code.loc, block, mask);
@@ -29,31 +55,31 @@ KeyTile KeyTiles::from(Value first) {
                      math.lessOrEqual(math.add(begin, size), end));
   };
   if (!mask)
-    return {first, isWhole(first, block.keyCount)};
+    return {first, isWhole(first, end)};
   Value no =
       arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
   Value yes =
       arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
   SmallVector<Value> initial = {first, yes, no};
   auto before = [&](OpBuilder &, Location, ValueRange now) {
-    Value isLeft = code.both(math.less(now[0], block.keyCount), now[1]);
+    Value isLeft = code.both(math.less(now[0], end), now[1]);
     scf::ConditionOp::create(builder, loc, isLeft, now);
   };
   // Over a segment that nobody sees; keys behind it may be in its last tile.
   auto step = [&](OpBuilder &, Location, ValueRange now) {
     Value begin = now[0];
     KeySegment segment =
-        segmentAt(builder, loc, block, mask, math.max(begin, firstKey));
+        segmentAt(builder, loc, block, mask,
+                  positions.at(math.max(begin, firstKey), code));
     auto covers = [&](Cover cover) -> Value {
       return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                    segment.cover, code.index(cover));
     };
-    Value end = math.min(segment.end, block.keyCount);
-    Value stop = code.choose(math.lessOrEqual(block.keyCount, end),
-                             block.keyCount, floorOf(end));
+    Value until = math.min(positions.before(segment.end, code), end);
+    Value stop = code.choose(math.lessOrEqual(end, until), end, floorOf(until));
     Value isSkipped = code.both(covers(kNone), math.less(begin, stop));
     SmallVector<Value> next = {code.choose(isSkipped, stop, begin), isSkipped,
-                               code.both(covers(kAll), isWhole(begin, end))};
+                               code.both(covers(kAll), isWhole(begin, until))};
     scf::YieldOp::create(builder, loc, next);
   };
   auto loop = scf::WhileOp::create(builder, loc, ValueRange(initial).getTypes(),

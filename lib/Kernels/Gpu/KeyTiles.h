@@ -8,7 +8,20 @@
 
 namespace heddle {
 
-/// Keys [first, first + size), `first` being a multiple of the size.
+/// Positions by number: all of them, or every stride-th from a remainder on.
+struct Positions {
+  int64_t stride = 1;
+  /// An i32, where there is a stride.
+  mlir::Value remainder = {};
+
+  // Of i32 or indices.
+  /// The position of a number.
+  mlir::Value at(mlir::Value number, BlockCode &code) const;
+  /// How many stand before a position.
+  mlir::Value before(mlir::Value position, BlockCode &code) const;
+};
+
+/// Keys of numbers [first, first + size), `first` being a multiple of the size.
 struct KeyTile {
   /// An index, and whether all queries see all of these keys.
   mlir::Value first, isFull;
@@ -19,12 +32,13 @@ struct KeyTile {
 class KeyTiles {
 public:
   /// Keys [firstKey, block.keyCount) exist; `mask` may be null. Ranges of masks
-  /// are written where `code` builds.
+  /// are written where `code` builds. What tiles have are those of `positions`,
+  /// of the block's stride, by number; the first key is then 0.
   KeyTiles(mlir::Value mask, const QueryBlock &block, mlir::Value firstKey,
-           int64_t size, BlockCode &code);
+           int64_t size, BlockCode &code, const Positions &positions = {});
 
   /// The first tile that does not begin before `first`, a multiple of the size:
-  /// not below the key count where there is none.
+  /// not below the number of keys where there is none.
   KeyTile from(mlir::Value first);
   /// Where the tile of a key begins.
   mlir::Value floorOf(mlir::Value key);
@@ -36,6 +50,9 @@ private:
   const QueryBlock &block;
   mlir::Value firstKey;
   BlockCode &code;
+  Positions positions;
+  /// Behind the last key, by number.
+  mlir::Value end;
 };
 
 } // namespace heddle

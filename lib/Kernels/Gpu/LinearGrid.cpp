@@ -2,7 +2,8 @@
 #include "lib/CodeGen/FinishedRows.h"
 #include "lib/CodeGen/ProductLoops.h"
 #include "lib/CodeGen/RoundToBf16.h"
-#include "lib/CodeGen/RowLoops.h"
+#include "lib/Kernels/ActivationKernel.h"
+#include "lib/Kernels/Gpu/GridMath.h"
 #include "lib/Kernels/Gpu/ProductEnds.h"
 #include "lib/Kernels/Gpu/WarpgroupProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -185,7 +186,7 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
   FourWords y = ends.finish(piece.sums, place.inputScale, columns.ends, code);
   if (op.getActivation())
     for (Value &value : y)
-      value = activate(*op.getActivation(), value, code);
+      value = emitActivation(*op.getActivation(), value, mathOf(code));
   // What stands between columns of this thread and the next, in bytes.
   int64_t bytes = elementBytes(op.getDestinations().front());
   auto isColumn = [&](int64_t number) {

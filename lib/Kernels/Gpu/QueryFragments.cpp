@@ -23,8 +23,9 @@ QueryFragments::QueryFragments(AttentionOp op, const QueryRows &block,
 /// Behind the last query that one again.
 std::unique_ptr<QueryLoops> QueryFragments::queryOf(Value i) {
   Value last = code.minus(block.queryCount, code.i32(1));
+  Value position = block.positions.at(code.least(i, last), code);
   SmallVector<Value> row = {code.toIndex(block.sentence),
-                            code.toIndex(code.least(i, last))};
+                            code.toIndex(position)};
   return std::make_unique<GridQuery>(op, code, row, code.toIndex(block.head));
 }
 
@@ -116,8 +117,8 @@ Value QueryFragments::findSeen(Value firstKey) {
     Value isKey = code.isLess(key, block.keyCount);
     auto query = queryOf(code.plus(firstRow, code.times(row, kRowStride)));
     // Masks may read tables at keys that exist only.
-    Value isSeen =
-        code.both(isKey, query->isAllowed(code.toIndex(code.least(key, last))));
+    Value there = block.positions.at(code.least(key, last), code);
+    Value isSeen = code.both(isKey, query->isAllowed(code.toIndex(there)));
     auto widen = [&](Value value) -> Value {
       return arith::ExtUIOp::create(code.builder, code.loc, i64, value);
     };
@@ -134,8 +135,10 @@ SmallVector<Value> QueryFragments::score(ValueRange products, Value firstKey) {
   Value last = code.minus(block.keyCount, code.i32(1));
   for (int64_t fragment = 0; fragment < keyFragments(); ++fragment)
     for (int64_t side = 0; side < 2; ++side) {
-      Value key = code.least(
-          code.plus(firstKey, fragment * kFragmentColumns + side), last);
+      Value key = block.positions.at(
+          code.least(code.plus(firstKey, fragment * kFragmentColumns + side),
+                     last),
+          code);
       for (int64_t row = 0; row < rows(); ++row) {
         Value &score = scores[placeOf(row, keyFragments(), fragment) + side];
         score = queries[row]->scoreOf(score, code.toIndex(key));

@@ -20,12 +20,14 @@ namespace heddle {
 
 inline constexpr int64_t kFragmentRows = 16, kFragmentColumns = 8;
 
-/// Of a block of queries of one head; i32.
+/// Of a block of queries of one head; i32. Queries and keys are counted by
+/// number among some positions.
 struct QueryRows {
   mlir::Value sentence, head;
   /// The first one of the block and, behind the last one of the sentence, the
   /// end of queries and of keys.
   mlir::Value first, queryCount, keyCount;
+  Positions positions = {};
 };
 
 class QueryFragments {

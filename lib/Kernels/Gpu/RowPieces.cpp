@@ -5,6 +5,9 @@ using namespace mlir;
 using namespace heddle;
 
 static constexpr int64_t kPieceBytes = 16;
+/// Reads whose values are summed together: with pieces of 16 bytes 4 KB of a
+/// warp.
+static constexpr int64_t kReadsAtOnce = 8;
 
 bool RowPieces::exist(Value memref, int64_t width) {
   auto type = cast<MemRefType>(memref.getType());
@@ -12,6 +15,12 @@ bool RowPieces::exist(Value memref, int64_t width) {
   return (element.isF32() || element.isBF16()) &&
          type.getLayout().isIdentity() &&
          width * element.getIntOrFloatBitWidth() / 8 % kPieceBytes == 0;
+}
+
+int64_t RowPieces::elementsOfLane(Value memref, int64_t width) {
+  int64_t ofPiece = 8 * kPieceBytes /
+                    cast<MemRefType>(memref.getType()).getElementTypeBitWidth();
+  return llvm::divideCeil(width / ofPiece, kWarpThreads) * ofPiece;
 }
 
 RowPieces::RowPieces(Value memref, int64_t width, Value head, BlockCode &code)
@@ -80,21 +89,41 @@ SmallVector<Value> RowPieces::read(Value row, Value isRead) const {
   return all;
 }
 
-/// Half of the lanes keep one half of the values, the others the other half,
-/// until each has one.
-Value RowPieces::sumOfRow(ArrayRef<Value> values) const {
-  SmallVector<Value> left = llvm::to_vector(values);
-  for (int64_t bits = lanes / 2; bits > 0; bits /= 2) {
+/// The values of reads `first` and every `step`-th behind it, as one for each
+/// `step` lanes of a row: of two halves, half of the lanes keep the one, the
+/// others the other.
+SmallVector<Value>
+RowPieces::sumFrom(int64_t first, int64_t step,
+                   function_ref<OfReads(ArrayRef<int64_t>)> values) const {
+  OfReads left;
+  if (lanes / step <= kReadsAtOnce) {
+    SmallVector<int64_t> reads;
+    for (int64_t read = first; read < lanes; read += step)
+      reads.push_back(read);
+    left = values(reads);
+  } else {
+    left = {sumFrom(first, 2 * step, values),
+            sumFrom(first + step, 2 * step, values)};
+  }
+  while (left.size() > 1) {
+    size_t half = left.size() / 2;
+    int64_t bits = step * half;
     Value isUpper =
         code.isDifferent(code.both(code.lane(), code.i32(bits)), code.i32(0));
-    for (int64_t i = 0; i < bits; ++i) {
-      Value kept = code.choose(isUpper, left[i + bits], left[i]);
-      Value given = code.choose(isUpper, left[i], left[i + bits]);
-      left[i] = code.add(kept, code.exchange(given, bits));
-    }
-    left.resize(bits);
+    for (size_t read = 0; read < half; ++read)
+      for (auto [lower, upper] : llvm::zip(left[read], left[read + half])) {
+        Value kept = code.choose(isUpper, upper, lower);
+        Value given = code.choose(isUpper, lower, upper);
+        lower = code.add(kept, code.exchange(given, bits));
+      }
+    left.resize(half);
   }
-  return left[0];
+  return left.front();
+}
+
+SmallVector<Value>
+RowPieces::sumsOfRow(function_ref<OfReads(ArrayRef<int64_t>)> values) const {
+  return sumFrom(0, 1, values);
 }
 
 Value RowPieces::sumOfColumn(Value value) const {

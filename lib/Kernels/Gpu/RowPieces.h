@@ -21,6 +21,8 @@ public:
             BlockCode &code);
   /// Whether rows of a memref are so.
   static bool exist(mlir::Value memref, int64_t width);
+  /// Elements of a row that a lane has where they exist.
+  static int64_t elementsOfLane(mlir::Value memref, int64_t width);
 
   /// Elements of a row that a lane has, as f32: in each of its pieces.
   int64_t elementsOfPiece() const { return 16 / bytes; }
@@ -43,9 +45,13 @@ public:
   llvm::SmallVector<mlir::Value> read(mlir::Value row,
                                       mlir::Value isRead = {}) const;
 
-  /// Of a value for each of the reads the sum over the lanes of its row, for
-  /// the row that this lane owns; in an order that rows do not change.
-  mlir::Value sumOfRow(llvm::ArrayRef<mlir::Value> values) const;
+  /// Values of some reads, as many of each: [read][number].
+  using OfReads = llvm::SmallVector<llvm::SmallVector<mlir::Value>>;
+  /// Of `values` of each read the sums over the lanes of its row, for the row
+  /// that this lane owns; in an order that rows do not change. Asks for a few
+  /// reads at a time, so that not all values wait in registers.
+  llvm::SmallVector<mlir::Value>
+  sumsOfRow(llvm::function_ref<OfReads(llvm::ArrayRef<int64_t>)> values) const;
   /// The sum over all rows of what lanes have of one column.
   mlir::Value sumOfColumn(mlir::Value value) const;
   /// Whether this lane is the first one of those with its columns.
@@ -53,6 +59,9 @@ public:
 
 private:
   mlir::Value laneOfRow() const;
+  llvm::SmallVector<mlir::Value>
+  sumFrom(int64_t first, int64_t step,
+          llvm::function_ref<OfReads(llvm::ArrayRef<int64_t>)> values) const;
   int64_t rowsAtOnce() const { return kWarpThreads / lanes; }
 
   BlockCode &code;
