@@ -76,6 +76,34 @@ struct HeddleRowMove {
   int32_t rowsOfThread, gathers;
 };
 
+/// The parameter of the kernel HEDDLE_WRITE_HISTORY, which the runtime starts
+/// in front of entries that read a `history` (ArtifactFormat.h): row r of it
+/// gets caches[r] at positions[r]. A thread has a row, a block
+/// HEDDLE_HISTORY_THREADS of them.
+#define HEDDLE_WRITE_HISTORY "heddle_write_history"
+#define HEDDLE_HISTORY_THREADS 32
+struct HeddleHistoryWrite {
+  /// Addresses in the device's memory: i32 [rows, capacity], [rows], [rows].
+  uint64_t history, positions, caches;
+  int32_t rows, capacity;
+};
+
+/// The parameter of the kernel HEDDLE_MERGE_RANGES, which the runtime starts
+/// behind entries of the roles `greedy` and `best` (ArtifactFormat.h): of each
+/// row's lists, one a range, the first `count` as one list in their order. That
+/// is: larger values first, of equal ones that of the first range; what has no
+/// id, but -1, behind what has one, and NaNs first of it. A thread has an
+/// element of the lists, a block HEDDLE_MERGE_THREADS of them.
+#define HEDDLE_MERGE_RANGES "heddle_merge_ranges"
+#define HEDDLE_MERGE_THREADS 128
+struct HeddleRangeMerge {
+  /// Addresses in the device's memory: f32 and i32 [rows, ranges, count], each
+  /// list in that order, and [rows, count].
+  uint64_t values, ids, bestValues, bestIds;
+  /// Fewer than 2^31 elements.
+  int32_t rows, ranges, count;
+};
+
 /// What one call of an entry point reads. Owned by the caller, unchanged by the
 /// callee. Thread safety: calls that share no output, state or arena may run at
 /// the same time.

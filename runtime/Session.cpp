@@ -13,6 +13,7 @@
 #include <cassert>
 #include <cstring>
 #include <limits>
+#include <tuple>
 
 using namespace heddle;
 
@@ -192,7 +193,12 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
       {key("wanted"), place(hasChunk ? batch : 0, dims[Dim::Wanted])},
   };
   Place chunkPlace = place(batch, request.chunk);
-  batchInputs.end = stepInputs.begin = workspace.sharedEnd();
+  batchInputs.end = workspace.sharedEnd();
+  std::optional<Place> historyPlace;
+  if (hasHistory)
+    shared[key("history")] =
+        historyPlace.emplace(place(rows, dims[Dim::Capacity]));
+  stepInputs.begin = workspace.sharedEnd();
   Place decoderPlace = isWhole ? place(batch, dims[Dim::Target]) : place(rows);
   if (request.chunk == 0)
     chunkPlace = decoderPlace;
@@ -200,9 +206,9 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
   shared[key("sentences")] = place(rows);
   shared[key("caches")] = place(rows);
   shared[key("forbidden")] = place(rows, dims[Dim::Forbidden]);
-  shared[key("history")] = place(hasHistory ? rows : 0, dims[Dim::Capacity]);
   stepInputs.end = workspace.sharedEnd();
-  Place cachePlace = shared[key("caches")];
+  Place positionsAt = shared[key("positions")],
+        cachesAt = shared[key("caches")];
   bool hasNoDecoder = request.form == DecoderForm::None;
   if (Status status = bind(encode, shared, hasNoDecoder); !status.ok())
     return ofBatch(status);
@@ -234,9 +240,10 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
       workspace.place((pool ? pool->size() : 1) * model.scratchBytes());
   if (!workspace.size())
     return ofBatch(Status::error("needs more memory than 63 bits can address"));
-  return Layout{sourcePlace, decoderPlace,     chunkPlace, sentenceCachePlace,
-                cachePlace,  hasHistory,       arenaPlace, scratchPlace,
-                sparePlace,  std::move(shared)};
+  return Layout{sourcePlace,        decoderPlace,     chunkPlace,
+                sentenceCachePlace, positionsAt,      cachesAt,
+                historyPlace,       arenaPlace,       scratchPlace,
+                sparePlace,         std::move(shared)};
 }
 
 /// Turns a plan into addresses, once the block stands.
@@ -255,11 +262,14 @@ void Session::settle(const Layout &layout) {
   decoderIds = integers(layout.decoder);
   lengths = input("lengths");
   globals = input("global");
-  positions = input("positions");
+  positions = integers(layout.positions);
   sentences = input("sentences");
   caches = integers(layout.caches);
+  positionPlace = layout.positions;
+  cachePlace = layout.caches;
   sentenceCaches = integers(layout.sentenceCaches);
-  history = layout.hasHistory ? input("history") : nullptr;
+  historyPlace = layout.history;
+  history = historyPlace ? integers(*historyPlace) : nullptr;
   chunkIds = integers(layout.chunk);
   targetLengths = input("target_lengths");
   wanted = input("wanted");
@@ -271,22 +281,40 @@ void Session::settle(const Layout &layout) {
       connect(*binding);
 }
 
+/// Whether an entry returns what it keeps of ranges of the vocabulary.
+static bool hasRanges(const Entry &entry) {
+  return entry.role == Role::Greedy || entry.role == Role::Best;
+}
+
+/// Whether such an output has a list of logits or ids for each range.
+static bool isList(const Argument &output) {
+  return output.name != "maxima" && output.name != "sums";
+}
+
 /// Finds or makes the place of each argument, and asks for the arena. Results
-/// are outputs that the host reads.
+/// are outputs that the host reads; lists of ranges it does not, where the
+/// device makes one of them.
 Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
   const Entry &entry = *binding.entry->description;
+  bool merges = hasResults && hasRanges(entry) && device->mergesRanges();
   binding.places.clear();
+  binding.merged = std::nullopt;
   binding.results.begin = workspace.sharedEnd();
   for (const Argument &argument : entry.arguments) {
     auto place = shared.find({argument.kind, argument.name});
-    bool mayBeOwn = argument.kind == ArgumentKind::Output ||
-                    argument.kind == ArgumentKind::State;
+    bool isOutput = argument.kind == ArgumentKind::Output;
+    bool mayBeOwn = isOutput || argument.kind == ArgumentKind::State;
     if (!mayBeOwn || place != shared.end())
       binding.places.push_back(place->second);
-    else if (hasResults && argument.kind == ArgumentKind::Output)
+    else if (hasResults && isOutput && !(merges && isList(argument)))
       binding.places.push_back(workspace.placeShared(argument.byteSize(dims)));
     else
       binding.places.push_back(workspace.place(argument.byteSize(dims)));
+  }
+  if (merges) {
+    auto bytes = bytesOf(dims[Dim::Rows], dims[Dim::Best]);
+    Place values = workspace.placeShared(bytes);
+    binding.merged.emplace(values, workspace.placeShared(bytes));
   }
   binding.results.end = workspace.sharedEnd();
   binding.dims.clear();
@@ -368,44 +396,88 @@ Status Session::findDecoderResults() {
   states.clear();
   decoderLogits = nullptr;
   ofRanges = {};
+  merge = std::nullopt;
   if (!decode.entry)
     return Status::success();
-  auto findOutput = [&](const Argument &output, void *buffer) {
-    float *numbers = static_cast<float *>(buffer);
-    if (output.name == "logits") {
-      decoderLogits = numbers;
-      return;
-    }
-    ranges = output.shape[1].size;
-    if (output.name == "maxima")
-      ofRanges.maxima = numbers;
-    else if (output.name == "sums")
-      ofRanges.sums = numbers;
-    else if (output.name == "values")
-      ofRanges.values = numbers;
-    else
-      ofRanges.ids = static_cast<const int32_t *>(buffer);
-  };
-  const std::vector<Argument> &arguments = decode.entry->description->arguments;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].kind == ArgumentKind::Output)
-      findOutput(arguments[i], workspace.hostAt(decode.places[i]));
-    if (arguments[i].kind != ArgumentKind::State)
+  const Entry &entry = *decode.entry->description;
+  for (size_t i = 0; i < entry.arguments.size(); ++i) {
+    const Argument &argument = entry.arguments[i];
+    if (argument.kind != ArgumentKind::State)
       continue;
     char *rows = workspace.at(decode.places[i]);
-    int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
-    if (!isCache(arguments[i]))
+    int64_t bytes = *argument.byteSize(dims); // Placed: no overflow.
+    if (!isCache(argument))
       if (Status status = device->clear(rows, bytes); !status.ok())
         return status;
     // Caches stay where they are.
-    if (isOfRows(arguments[i]))
+    if (isOfRows(argument))
       states.push_back({rows, bytes / dims[Dim::Rows]});
   }
+  if (hasRanges(entry))
+    findRanges();
+  else
+    decoderLogits =
+        reinterpret_cast<float *>(workspace.hostAt(placeOf(decode, "logits")));
   return Status::success();
 }
 
+/// The place of an output that an entry has.
+Place Session::placeOf(const Binding &binding, std::string_view output) {
+  const std::vector<Argument> &arguments =
+      binding.entry->description->arguments;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].kind == ArgumentKind::Output &&
+        arguments[i].name == output)
+      return binding.places[i];
+  __builtin_unreachable();
+}
+
+/// Finds what GreedyStep or BestStep keeps of ranges.
+void Session::findRanges() {
+  const Entry &entry = *decode.entry->description;
+  bool isBest = entry.role == Role::Best;
+  auto numbers = [&](Place place) {
+    return reinterpret_cast<const float *>(workspace.hostAt(place));
+  };
+  if (isBest) {
+    ofRanges.maxima = numbers(placeOf(decode, "maxima"));
+    ofRanges.sums = numbers(placeOf(decode, "sums"));
+  }
+  Place values = placeOf(decode, "values");
+  Place ids = placeOf(decode, isBest ? "best" : "largest");
+  ranges = entry.argument("values", ArgumentKind::Output)->shape[1].size;
+  lists = decode.merged ? 1 : ranges;
+  if (decode.merged) {
+    auto [bestValues, bestIds] = *decode.merged;
+    merge = RangeMerge{workspace.at(values),
+                       workspace.at(ids),
+                       workspace.at(bestValues),
+                       workspace.at(bestIds),
+                       /*rows=*/0,
+                       ranges,
+                       isBest ? dims[Dim::Best] : 1};
+    std::tie(values, ids) = *decode.merged;
+  }
+  ofRanges.values = numbers(values);
+  ofRanges.ids = reinterpret_cast<const int32_t *>(workspace.hostAt(ids));
+}
+
+/// What stands around a step's entry.
+CallFrame Session::frameOfStep() const {
+  CallFrame frame;
+  if (historyPlace)
+    frame.history =
+        HistoryWrite{workspace.at(*historyPlace), workspace.at(positionPlace),
+                     workspace.at(cachePlace), rows(), dims[Dim::Capacity]};
+  if (merge) {
+    frame.merge = merge;
+    frame.merge->rows = rows();
+  }
+  return frame;
+}
+
 /// Runs an entry; what the host reads of it is there then.
-Status Session::call(Binding &binding) {
+Status Session::call(Binding &binding, const CallFrame &frame) {
   const Entry &entry = *binding.entry->description;
   for (size_t i = 0; i < entry.dims.size(); ++i)
     binding.dims[i] = entry.dims[i].in(dims);
@@ -422,7 +494,7 @@ Status Session::call(Binding &binding) {
   int64_t start = profile ? profile->now(profile) : 0;
   if (Status status =
           device->call(binding.entry->run, call,
-                       {binding.buffers.size(), binding.dims.size()});
+                       {binding.buffers.size(), binding.dims.size()}, frame);
       !status.ok())
     return status;
   if (profile)
@@ -457,25 +529,13 @@ Status Session::runChunk(const std::vector<TokenIds> &inputs) {
 }
 
 Status Session::runStep() {
-  if (history)
-    for (int64_t row = 0; row < rows(); ++row)
-      history[row * dims[Dim::Capacity] + positions[row]] = caches[row];
   if (Status status = send(stepInputs); !status.ok())
     return status;
-  if (Status status = call(decode); !status.ok())
+  if (Status status = call(decode, frameOfStep()); !status.ok())
     return status;
   for (int64_t row = 0; row < rows(); ++row)
     ++positions[row];
   return Status::success();
-}
-
-/// Row i of an input [rows, width] becomes what row parents[i] was: its first
-/// `used` numbers.
-void Session::moveInputs(int32_t *rows, int64_t width, int64_t used,
-                         const std::vector<int32_t> &parents) {
-  moveHostRows({reinterpret_cast<char *>(rows), *bytesOf(width), *bytesOf(used),
-                spareRows ? workspace.hostAt(*spareRows) : nullptr},
-               parents);
 }
 
 Status Session::keep(const std::vector<int32_t> &parents) {
@@ -485,13 +545,21 @@ Status Session::keep(const std::vector<int32_t> &parents) {
             {state.rows, state.rowBytes, state.rowBytes, spare}, parents);
         !status.ok())
       return status;
-  if (history)
-    moveInputs(history, dims[Dim::Capacity],
-               *std::max_element(positions, positions + rows()), parents);
+  if (historyPlace) {
+    int32_t used = *std::max_element(positions, positions + rows());
+    if (Status status = device->moveRows({workspace.at(*historyPlace),
+                                          *bytesOf(dims[Dim::Capacity]),
+                                          *bytesOf(used), spare},
+                                         parents);
+        !status.ok())
+      return status;
+  }
   for (int32_t *numbers : {positions, sentences, caches})
-    moveInputs(numbers, 1, 1, parents);
+    moveHostRows({reinterpret_cast<char *>(numbers), *bytesOf(1), *bytesOf(1),
+                  spareRows ? workspace.hostAt(*spareRows) : nullptr},
+                 parents);
   dims[Dim::Rows] = static_cast<int64_t>(parents.size());
-  if (!history)
+  if (!historyPlace)
     return Status::success();
   // Children of one parent write to caches of their own, any of the sentence's:
   // the slots of a position are written once.

@@ -25,6 +25,10 @@ static Pointer addressOf(const char *memory) {
   return reinterpret_cast<Pointer>(memory);
 }
 
+static int64_t blocksFor(int64_t threads, int64_t ofBlock) {
+  return (threads + ofBlock - 1) / ofBlock;
+}
+
 namespace {
 class CudaDevice final : public heddle::Device, private HeddleDevice {
 public:
@@ -42,15 +46,20 @@ public:
   Status clear(char *memory, int64_t bytes) override;
   Status moveRows(const DeviceRows &rows,
                   const std::vector<int32_t> &parents) override;
-  Status call(HeddleEntry entry, HeddleCall &call,
-              const CallSizes &sizes) override;
+  bool mergesRanges() const override { return true; }
+  Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &sizes,
+              const CallFrame &frame) override;
 
 private:
   static void launchKernel(HeddleDevice *device, int64_t kernel, int64_t blocks,
                            const void *context);
   static void *takeScratch(HeddleDevice *device, int64_t bytes);
   Status begin();
-  Status start(HeddleEntry entry, const HeddleCall &call);
+  Status start(HeddleEntry entry, const HeddleCall &call,
+               const CallFrame &frame);
+  Status startEntry(HeddleEntry entry, const HeddleCall &call);
+  Status write(const HistoryWrite &history);
+  Status merge(const RangeMerge &ranges);
   Status sendParents(const std::vector<int32_t> &parents);
   Status launchNumber(int64_t number, int64_t blocks, const void *context);
 
@@ -194,19 +203,16 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
     return status;
   if (Status status = sendParents(next); !status.ok())
     return status;
-  auto address = [](const char *memory) {
-    return static_cast<uint64_t>(addressOf(memory));
-  };
   int64_t words = rows.usedBytes / 4, count = int64_t(next.size());
   auto move = [&](const char *from, char *to, int64_t rowsOfThread,
                   bool gathers) {
-    HeddleRowMove parameter = {address(from),         address(to),
-                               address(parentsAt),    uint64_t(rows.rowBytes),
+    HeddleRowMove parameter = {addressOf(from),       addressOf(to),
+                               addressOf(parentsAt),  uint64_t(rows.rowBytes),
                                int32_t(count),        int32_t(words),
                                int32_t(rowsOfThread), gathers};
-    int64_t threads = words * ((count + rowsOfThread - 1) / rowsOfThread);
-    int64_t blocks = (threads + HEDDLE_MOVE_THREADS - 1) / HEDDLE_MOVE_THREADS;
-    return launchNumber(model.rowMover(), blocks, &parameter);
+    int64_t threads = words * blocksFor(count, rowsOfThread);
+    return launchNumber(model.ownKernels().moveRows,
+                        blocksFor(threads, HEDDLE_MOVE_THREADS), &parameter);
   };
   if (moveToFront(next))
     return move(rows.rows, rows.rows, count, /*gathers=*/true);
@@ -217,16 +223,50 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
 }
 
 Status CudaDevice::call(HeddleEntry entry, HeddleCall &call,
-                        const CallSizes &sizes) {
+                        const CallSizes &sizes, const CallFrame &frame) {
   if (Status begun = begin(); !begun.ok())
     return begun;
   call.device = this;
-  return graphs.call(entry, call, sizes, stream,
-                     [&] { return start(entry, call); });
+  return graphs.call(entry, call, sizes, frame, stream,
+                     [&] { return start(entry, call, frame); });
 }
 
-/// Puts the kernels of an entry into the stream.
-Status CudaDevice::start(HeddleEntry entry, const HeddleCall &call) {
+/// Puts the kernels of an entry, and those around them, into the stream.
+Status CudaDevice::start(HeddleEntry entry, const HeddleCall &call,
+                         const CallFrame &frame) {
+  if (frame.history)
+    if (Status written = write(*frame.history); !written.ok())
+      return written;
+  if (Status started = startEntry(entry, call); !started.ok())
+    return started;
+  return frame.merge ? merge(*frame.merge) : Status::success();
+}
+
+Status CudaDevice::write(const HistoryWrite &history) {
+  HeddleHistoryWrite parameter = {
+      addressOf(history.history), addressOf(history.positions),
+      addressOf(history.caches), int32_t(history.rows),
+      int32_t(history.capacity)};
+  return launchNumber(model.ownKernels().writeHistory,
+                      blocksFor(history.rows, HEDDLE_HISTORY_THREADS),
+                      &parameter);
+}
+
+Status CudaDevice::merge(const RangeMerge &ranges) {
+  int64_t elements = ranges.rows * ranges.ranges * ranges.count;
+  if (elements > INT32_MAX)
+    return Status::error("a step keeps ", elements,
+                         " logits, more than a GPU merges");
+  HeddleRangeMerge parameter = {
+      addressOf(ranges.values),     addressOf(ranges.ids),
+      addressOf(ranges.bestValues), addressOf(ranges.bestIds),
+      int32_t(ranges.rows),         int32_t(ranges.ranges),
+      int32_t(ranges.count)};
+  return launchNumber(model.ownKernels().mergeRanges,
+                      blocksFor(elements, HEDDLE_MERGE_THREADS), &parameter);
+}
+
+Status CudaDevice::startEntry(HeddleEntry entry, const HeddleCall &call) {
   {
     FloatEnvironment environment;
     if (entry(&call) == 0)

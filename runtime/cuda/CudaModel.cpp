@@ -121,6 +121,10 @@ Status CudaModel::readKernels(const Artifact &artifact) {
   if (header.count >
       (bytes->size() - sizeof header) / sizeof(format::KernelRecord))
     return Status::error("is too short for ", header.count, " kernels");
+  const std::pair<const char *, int64_t *> ownNames[] = {
+      {HEDDLE_MOVE_ROWS, &own.moveRows},
+      {HEDDLE_WRITE_HISTORY, &own.writeHistory},
+      {HEDDLE_MERGE_RANGES, &own.mergeRanges}};
   auto endsInside = [&](uint64_t at, uint64_t size) {
     return at < bytes->size() && size < bytes->size() - at &&
            (*bytes)[at + size] == '\0';
@@ -140,11 +144,13 @@ Status CudaModel::readKernels(const Artifact &artifact) {
         {bytes->data() + record.name, bytes->data() + record.image,
          record.binaryBytes ? bytes->data() + record.binary : nullptr,
          record.threads, record.sharedBytes});
-    if (strcmp(kernels.back().name, HEDDLE_MOVE_ROWS) == 0)
-      rowMoverNumber = int64_t(i);
+    for (auto [name, number] : ownNames)
+      if (strcmp(kernels.back().name, name) == 0)
+        *number = int64_t(i);
   }
-  if (rowMoverNumber < 0)
-    return Status::error("has no kernel '" HEDDLE_MOVE_ROWS "'");
+  for (auto [name, number] : ownNames)
+    if (*number < 0)
+      return Status::error("has no kernel '", name, "'");
   return Status::success();
 }
 

@@ -57,8 +57,11 @@ public:
   /// the driver assembles then.
   Result<const Kernel *> kernel(int64_t number) const;
 
-  /// The number of HEDDLE_MOVE_ROWS.
-  int64_t rowMover() const { return rowMoverNumber; }
+  /// The numbers of the kernels that the runtime starts itself (KernelAbi.h).
+  struct OwnKernels {
+    int64_t moveRows = -1, writeHistory = -1, mergeRanges = -1;
+  };
+  const OwnKernels &ownKernels() const { return own; }
 
 private:
   CudaModel(const cuda::Driver *api, cuda::Device device, cuda::Context context,
@@ -75,7 +78,7 @@ private:
   cuda::Context context;
   std::string name;
   cuda::Pointer weightsAt = 0;
-  int64_t rowMoverNumber = -1;
+  OwnKernels own;
   mutable std::mutex loading;
   mutable std::vector<Kernel> kernels;
 };
