@@ -85,6 +85,14 @@ public:
   virtual Status moveRows(const DeviceRows &rows,
                           const std::vector<int32_t> &parents) = 0;
 
+  /// Finds out what a call of an entry with these dims will ask for, without
+  /// making it: the bytes of scratch memory (HeddleDevice), which are to be
+  /// those of the call.
+  virtual int64_t rehearse(HeddleEntry entry, const CallSizes &sizes,
+                           const int64_t *dims) = 0;
+  /// Has the kernels ready of all calls that were rehearsed, which takes time
+  /// where they were not before.
+  virtual Status makeReady() = 0;
   /// Whether it merges ranges. Where their lists are the host's anyway nobody
   /// asks for that.
   virtual bool mergesRanges() const = 0;

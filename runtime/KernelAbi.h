@@ -53,7 +53,8 @@ struct HeddleDevice {
                  const void *context);
   /// Memory of the device for kernels that are launched before it is asked
   /// again: at least `bytes`, aligned to 64 bytes, whose content is undefined.
-  /// Null where there are no bytes, or none are to be had.
+  /// Null where there are no bytes, or none are to be had. How much that is
+  /// depends on the dims alone, as do the kernels that are launched.
   void *(*scratch)(struct HeddleDevice *device, int64_t bytes);
   /// 0, or what failed first: what entries return.
   int32_t status;
@@ -130,7 +131,8 @@ struct HeddleCall {
   struct HeddleProfile *profile;
   /// Scratch memory of each thread, this one's first: as many times
   /// `scratchBytes` as there are threads, aligned to 64 bytes. Its content
-  /// needs no set-up and means nothing after the call.
+  /// needs no set-up and means nothing after the call. With a device, what it
+  /// gives of that.
   void *scratch;
   /// At least what HeddleScratchSize says; a multiple of 64.
   int64_t scratchBytes;

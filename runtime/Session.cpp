@@ -94,6 +94,8 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   if (Status status = workspace.take(); !status.ok())
     return ofBatch(status);
   settle(*layout);
+  if (Status status = device->makeReady(); !status.ok())
+    return status;
   fillInputs(sources, candidates);
   if (Status status = findDecoderResults(); !status.ok())
     return status;
@@ -155,7 +157,7 @@ Status Session::findEntries(const DecoderRequest &request) {
 
 Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
   workspace.restart();
-  arenaBytes = 0;
+  arenaBytes = deviceScratch = 0;
   int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
   auto place = [&](int64_t count, int64_t width = 1) {
     return workspace.placeShared(bytesOf(count, width));
@@ -235,9 +237,9 @@ Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
   std::optional<Place> sparePlace;
   if (request.rowsPerSentence > 1)
     sparePlace = workspace.placeShared(widestState());
-  // One for each thread.
-  Place scratchPlace =
-      workspace.place((pool ? pool->size() : 1) * model.scratchBytes());
+  // One for each thread, or what a device gives its kernels: never both.
+  Place scratchPlace = workspace.place(
+      (pool ? pool->size() : 1) * model.scratchBytes() + deviceScratch);
   if (!workspace.size())
     return ofBatch(Status::error("needs more memory than 63 bits can address"));
   return Layout{sourcePlace,        decoderPlace,     chunkPlace,
@@ -325,6 +327,11 @@ Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
     return Status::error("needs an arena of ", bytes, " bytes for entry '",
                          entry.name, "'");
   arenaBytes = std::max(arenaBytes, bytes);
+  deviceScratch =
+      std::max(deviceScratch,
+               device->rehearse(binding.entry->run,
+                                {binding.places.size(), binding.dims.size()},
+                                binding.dims.data()));
   return Status::success();
 }
 
@@ -489,7 +496,7 @@ Status Session::call(Binding &binding, const CallFrame &frame) {
                   pool,
                   profile,
                   scratch,
-                  model.scratchBytes(),
+                  model.scratchBytes() + deviceScratch,
                   /*device=*/nullptr};
   int64_t start = profile ? profile->now(profile) : 0;
   if (Status status =

@@ -235,7 +235,7 @@ private:
   std::unique_ptr<Device> device;
   Workspace workspace{*device};
   DimValues dims;
-  int64_t arenaBytes = 0;
+  int64_t arenaBytes = 0, deviceScratch = 0;
   void *arena = nullptr;
   void *scratch = nullptr;
   Binding encode, prepare, chunk, decode;

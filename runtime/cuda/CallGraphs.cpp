@@ -67,7 +67,7 @@ CallGraphs::Key CallGraphs::keyOf(HeddleEntry entry, const HeddleCall &call,
       key.push_back(reinterpret_cast<uint64_t>(address));
     key.insert(key.end(), numbers.begin(), numbers.end());
   };
-  add({call.arena});
+  add({call.arena, call.scratch});
   for (size_t i = 0; i < sizes.buffers; ++i)
     add({call.buffers[i]});
   key.insert(key.end(), call.dims, call.dims + sizes.dims);

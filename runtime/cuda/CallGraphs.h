@@ -35,8 +35,8 @@ public:
   void clear();
 
 private:
-  /// What distinguishes calls: the entry, buffers, dimensions, the arena, and
-  /// what is around them.
+  /// What distinguishes calls: the entry, buffers, dimensions, arena and
+  /// scratch memory, and what is around them.
   using Key = std::vector<uint64_t>;
   struct Known {
     Key key;

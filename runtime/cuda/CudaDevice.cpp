@@ -10,6 +10,8 @@
 #include "runtime/cuda/CallGraphs.h"
 #include "runtime/cuda/CudaModel.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 using namespace heddle;
@@ -46,6 +48,9 @@ public:
   Status clear(char *memory, int64_t bytes) override;
   Status moveRows(const DeviceRows &rows,
                   const std::vector<int32_t> &parents) override;
+  int64_t rehearse(HeddleEntry entry, const CallSizes &sizes,
+                   const int64_t *dims) override;
+  Status makeReady() override;
   bool mergesRanges() const override { return true; }
   Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &sizes,
               const CallFrame &frame) override;
@@ -66,7 +71,11 @@ private:
   const CudaModel &model;
   const Driver &api;
   Stream stream = nullptr;
-  /// What kernels leave for each other.
+  /// Kernels of rehearsed calls that may not be ready.
+  std::set<int64_t> rehearsed;
+  /// What kernels leave for each other: of the call that is made, or, where
+  /// that has too little, of the device.
+  const HeddleCall *current = nullptr;
   char *scratchAt = nullptr;
   int64_t scratchBytes = 0;
   CallGraphs graphs{api};
@@ -222,6 +231,50 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
   return move(rows.spare, rows.rows, kRowsOfMover, false);
 }
 
+namespace {
+/// Takes down what an entry asks for, and does nothing.
+struct Rehearsal : HeddleDevice {
+  Rehearsal() : HeddleDevice{noteKernel, noteScratch, 0} {}
+
+  static void noteKernel(HeddleDevice *device, int64_t kernel, int64_t blocks,
+                         const void *) {
+    if (blocks > 0)
+      static_cast<Rehearsal *>(device)->kernels.insert(kernel);
+  }
+  static void *noteScratch(HeddleDevice *device, int64_t bytes) {
+    int64_t &most = static_cast<Rehearsal *>(device)->scratchBytes;
+    most = std::max(most, bytes);
+    return nullptr;
+  }
+
+  std::set<int64_t> kernels;
+  int64_t scratchBytes = 0;
+};
+} // namespace
+
+int64_t CudaDevice::rehearse(HeddleEntry entry, const CallSizes &sizes,
+                             const int64_t *dims) {
+  Rehearsal rehearsal;
+  // Addresses are handed on and never followed.
+  std::vector<void *> buffers(sizes.buffers);
+  HeddleCall call = {};
+  call.buffers = buffers.data();
+  call.dims = dims;
+  call.device = &rehearsal;
+  FloatEnvironment environment;
+  entry(&call);
+  rehearsed.merge(rehearsal.kernels);
+  return rehearsal.scratchBytes;
+}
+
+Status CudaDevice::makeReady() {
+  if (Status status = begin(); !status.ok())
+    return status;
+  const CudaModel::OwnKernels &own = model.ownKernels();
+  rehearsed.insert({own.moveRows, own.writeHistory, own.mergeRanges});
+  return model.loadKernels(std::exchange(rehearsed, {}));
+}
+
 Status CudaDevice::call(HeddleEntry entry, HeddleCall &call,
                         const CallSizes &sizes, const CallFrame &frame) {
   if (Status begun = begin(); !begun.ok())
@@ -269,6 +322,7 @@ Status CudaDevice::merge(const RangeMerge &ranges) {
 Status CudaDevice::startEntry(HeddleEntry entry, const HeddleCall &call) {
   {
     FloatEnvironment environment;
+    current = &call;
     if (entry(&call) == 0)
       return Status::success();
   }
@@ -308,6 +362,8 @@ void CudaDevice::launchKernel(HeddleDevice *device, int64_t kernel,
 
 void *CudaDevice::takeScratch(HeddleDevice *device, int64_t bytes) {
   auto &self = *static_cast<CudaDevice *>(device);
+  if (bytes <= self.current->scratchBytes)
+    return self.current->scratch;
   if (self.status != 0 || bytes <= self.scratchBytes)
     return self.scratchAt;
   // Graphs name it.
