@@ -73,6 +73,8 @@ public:
     return Status::success();
   }
 
+  int64_t roundPositions(int64_t count) const override { return count; }
+  int64_t roundRows(int64_t count) const override { return count; }
   int64_t rehearse(HeddleEntry, const CallSizes &, const int64_t *) override {
     return 0;
   }

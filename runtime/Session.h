@@ -162,7 +162,7 @@ public:
   }
 
   /// Rows that go on.
-  int64_t rows() const { return dims[Dim::Rows]; }
+  int64_t rows() const { return rowCount; }
   /// The sentence that a row decodes, and how many steps it has behind it.
   int32_t sentence(int64_t row) const { return sentences[row]; }
   int32_t position(int64_t row) const { return positions[row]; }
@@ -218,6 +218,7 @@ private:
   void fillInputs(const std::vector<TokenIds> &sources,
                   const std::vector<TokenIds> &candidates);
   Status findDecoderResults();
+  void setRows(int64_t count);
   static Place placeOf(const Binding &binding, std::string_view output);
   void findRanges();
   CallFrame frameOfStep() const;
@@ -236,6 +237,10 @@ private:
   Workspace workspace{*device};
   DimValues dims;
   int64_t arenaBytes = 0, deviceScratch = 0;
+  /// Of the rows of a call, those that decode: the first ones.
+  int64_t rowCount = 0;
+  /// Of each sentence, whether one of them decodes it.
+  std::vector<char> goesOn;
   void *arena = nullptr;
   void *scratch = nullptr;
   Binding encode, prepare, chunk, decode;

@@ -47,7 +47,6 @@ void LoadProgress::show(uint64_t done, uint64_t all) {
     return;
   next = Clock::now() + kPause;
   hasLine = true;
-  writeOver("copying weights to the GPU, " +
-            std::to_string(done / 1000000) + " of " +
-            std::to_string(all / 1000000) + " MB");
+  writeOver("copying weights to the GPU, " + std::to_string(done / 1000000) +
+            " of " + std::to_string(all / 1000000) + " MB");
 }

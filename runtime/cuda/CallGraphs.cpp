@@ -11,8 +11,8 @@ using namespace heddle::cuda;
 static constexpr int kRelaxed = 2;
 /// To make a graph takes about as long as two calls without one.
 static constexpr int kCallsBefore = 2;
-/// Numbers of rows, mostly, of a few kinds of batches.
-static constexpr size_t kMostKnown = 32;
+/// A few numbers of rows of each of some lengths.
+static constexpr size_t kMostKnown = 64;
 
 void CallGraphs::clear() {
   for (const Known &each : known)

@@ -23,6 +23,11 @@ static constexpr unsigned kNonBlocking = 1;
 /// Rows that a thread moves where their order does not matter.
 static constexpr int64_t kRowsOfMover = 4;
 
+/// What short sentences are taken for.
+static constexpr int64_t kLeastPositions = 8;
+/// More than any memory has room for.
+static constexpr int64_t kMostRounded = int64_t(1) << 40;
+
 static Pointer addressOf(const char *memory) {
   return reinterpret_cast<Pointer>(memory);
 }
@@ -48,6 +53,8 @@ public:
   Status clear(char *memory, int64_t bytes) override;
   Status moveRows(const DeviceRows &rows,
                   const std::vector<int32_t> &parents) override;
+  int64_t roundPositions(int64_t count) const override;
+  int64_t roundRows(int64_t count) const override;
   int64_t rehearse(HeddleEntry entry, const CallSizes &sizes,
                    const int64_t *dims) override;
   Status makeReady() override;
@@ -229,6 +236,27 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
       !status.ok())
     return status;
   return move(rows.spare, rows.rows, kRowsOfMover, false);
+}
+
+/// The least power of two that is not below; `count` is at most kMostRounded.
+static int64_t toPowerOfTwo(int64_t count) {
+  int64_t power = 1;
+  while (power < count)
+    power *= 2;
+  return power;
+}
+
+/// A quarter more at most, but for the shortest ones.
+int64_t CudaDevice::roundPositions(int64_t count) const {
+  if (count > kMostRounded)
+    return count;
+  int64_t step = std::max<int64_t>(toPowerOfTwo(count) / 8, kLeastPositions);
+  return (count + step - 1) / step * step;
+}
+
+/// Few rows cost what one does: weights are read once.
+int64_t CudaDevice::roundRows(int64_t count) const {
+  return count == 0 || count > kMostRounded ? count : toPowerOfTwo(count);
 }
 
 namespace {
