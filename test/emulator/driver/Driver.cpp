@@ -62,7 +62,7 @@ Driver::~Driver() {
   FILE *file = path ? std::fopen(path, "w") : nullptr;
   if (!file)
     return;
-  for (const auto &[name, number] : calls)
+  for (const auto &[name, number] : counts)
     std::fprintf(file, "%s %llu\n", name.c_str(),
                  static_cast<unsigned long long>(number));
   std::fclose(file);
@@ -71,7 +71,7 @@ Driver::~Driver() {
 void Driver::initialize() {
   settings = DriverSettings::fromEnvironment();
   // Numbers of calls start again with their limits.
-  calls.clear();
+  counts.clear();
   count("cuInit");
   if (!isInitialized || memory->total() != settings.memoryBytes)
     reset();
@@ -113,7 +113,7 @@ static bool isSticky(CUresult result) {
 }
 
 CUresult Driver::enter(const char *name, bool needsContext) {
-  uint64_t number = ++calls[name];
+  uint64_t number = ++counts[name];
   auto failures = settings.failures.find(name);
   if (failures != settings.failures.end()) {
     auto failure = failures->second.find(number);

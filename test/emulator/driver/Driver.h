@@ -106,7 +106,8 @@ public:
   /// Reads the environment again; the context is as if new.
   void initialize();
   void reset();
-  void count(const char *name) { ++calls[name]; }
+  /// What HEDDLE_FAKE_CUDA_COUNT is about.
+  void count(const char *name, uint64_t number = 1) { counts[name] += number; }
 
   /// One line to HEDDLE_EMULATOR_LOG or stderr.
   static void log(const std::string &sentence);
@@ -146,7 +147,7 @@ private:
   CUresult runFirst(CUstream stream);
 
   std::recursive_mutex mutex;
-  std::map<std::string, uint64_t> calls;
+  std::map<std::string, uint64_t> counts;
 };
 
 } // namespace heddle::emulator
