@@ -34,6 +34,8 @@ DriverSettings DriverSettings::fromEnvironment() {
     settings.version = std::atoi(version);
   if (const char *bytes = std::getenv("HEDDLE_FAKE_CUDA_MEMORY"))
     settings.memoryBytes = std::strtoull(bytes, nullptr, 10);
+  if (const char *loads = std::getenv("HEDDLE_FAKE_CUDA_LOADS"))
+    settings.loadsAtOnce = static_cast<unsigned>(std::atoi(loads));
   if (const char *failures = std::getenv("HEDDLE_FAKE_CUDA_FAIL"))
     readFailures(failures, settings);
   return settings;
