@@ -85,8 +85,8 @@ public:
   virtual Status moveRows(const DeviceRows &rows,
                           const std::vector<int32_t> &parents) = 0;
 
-  /// As how many positions, or rows, calls should be made that need `count` of
-  /// them: where the numbers are few, many calls are alike.
+  /// As how many positions, or candidates, or rows, calls should be made that
+  /// need `count` of them: where the numbers are few, many calls are alike.
   virtual int64_t roundPositions(int64_t count) const = 0;
   virtual int64_t roundRows(int64_t count) const = 0;
   /// Finds out what a call of an entry with these dims will ask for, without

@@ -69,7 +69,7 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
       request.form == DecoderForm::Chunk ? dims[Dim::Target] : 1;
   if (request.chunk > 0)
     dims[Dim::Target] = request.chunk;
-  dims[Dim::Shortlist] = static_cast<int64_t>(widest);
+  dims[Dim::Shortlist] = device->roundPositions(static_cast<int64_t>(widest));
   dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
   dims[Dim::Best] = std::max<int64_t>(request.best, 1);
   dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);

@@ -10,9 +10,11 @@
 #include "test/kernels/EntryRunner.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <functional>
 #include <limits>
 #include <random>
 
@@ -38,8 +40,9 @@ protected:
   static void SetUpTestSuite() {
     if (!machineHas("x86-64-v3"))
       return;
-    Result<EntryRunner> compiled =
-        EntryRunner::compile("", {}, {std::string("x86-64-v3") + kEmulatedGpu});
+    CodeChoice choice;
+    choice.target += kEmulatedGpu;
+    Result<EntryRunner> compiled = EntryRunner::compile("", {}, choice);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     code = std::make_unique<EntryRunner>(std::move(*compiled));
   }
@@ -124,7 +127,7 @@ static Lists drawLists(int64_t rows, int64_t ranges, int64_t count,
       if (value == 0 && drawPart(random) == 0)
         value = -0.0f;
     }
-    std::stable_sort(values.begin(), values.end(), std::greater<float>());
+    std::sort(values.begin(), values.end(), std::greater<float>());
     values.resize(size_t(count), kLowest);
     lists.values.insert(lists.values.end(), values.begin(), values.end());
     for (int64_t i = 0; i < count; ++i)
@@ -141,9 +144,10 @@ static std::vector<uint32_t> bitsOf(const std::vector<float> &values) {
 
 TEST_F(DeviceTest, merges_lists_as_the_host_does) {
   std::mt19937 random(5);
-  for (auto [rows, ranges, count] :
-       {std::tuple(1, 1, 1), std::tuple(3, 16, 1), std::tuple(5, 16, 8),
-        std::tuple(2, 5, 33), std::tuple(1, 40, 6)}) {
+  constexpr int64_t shapes[][3] = {
+      {1, 1, 1}, {3, 16, 1}, {5, 16, 8}, {2, 5, 33}, {1, 40, 6}};
+  for (const int64_t (&shape)[3] : shapes) {
+    int64_t rows = shape[0], ranges = shape[1], count = shape[2];
     Lists lists = drawLists(rows, ranges, count, random);
     RangeMerge merge = merging(lists);
     ASSERT_TRUE(call({std::nullopt, merge}).ok());
