@@ -9,8 +9,9 @@ using namespace heddle::cuda;
 
 /// CUstreamCaptureMode: what other threads ask for meanwhile is not recorded.
 static constexpr int kRelaxed = 2;
-/// To make a graph takes about as long as two calls without one.
-static constexpr int kCallsBefore = 2;
+/// To make a graph takes about as long as two calls without one; and a session
+/// that meets a call twice meets it again, in another batch if not in this one.
+static constexpr int kCallsBefore = 1;
 /// A few numbers of rows of each of some lengths.
 static constexpr size_t kMostKnown = 64;
 

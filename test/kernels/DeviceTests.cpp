@@ -263,12 +263,12 @@ TEST_F(DeviceTest, a_call_around_which_other_memory_stands_is_another) {
 
 TEST_F(DeviceTest, a_call_that_failed_counts_for_no_graph) {
   RangeMerge merge = merging({1, 1, 1, {1}, {10}});
-  fail("cuLaunchKernel:2=999,cuStreamBeginCapture_v2:1=999");
+  fail("cuLaunchKernel:1=999,cuStreamBeginCapture_v2:1=999");
   std::vector<bool> succeeded;
-  for (int i = 0; i < 5; ++i)
+  for (int i = 0; i < 3; ++i)
     succeeded.push_back(call({std::nullopt, merge}).ok());
-  // A graph is tried behind two calls that succeeded, one after the other.
-  EXPECT_EQ(succeeded, (std::vector<bool>{true, false, true, true, false}));
+  // A graph is tried behind a call that succeeded.
+  EXPECT_EQ(succeeded, (std::vector<bool>{false, true, false}));
 }
 
 TEST_F(DeviceTest, parents_that_were_not_sent_are_sent_again) {
