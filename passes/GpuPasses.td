@@ -117,17 +117,23 @@ def LaunchKernelsPass : Pass<"transformer-launch-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
-def AddRowMoverPass : Pass<"transformer-add-row-mover", "::mlir::ModuleOp"> {
-  let summary = "Add the kernel that moves rows of states";
+def AddRuntimeKernelsPass
+    : Pass<"transformer-add-runtime-kernels", "::mlir::ModuleOp"> {
+  let summary = "Add the kernels that the runtime starts itself";
   let description = [{
-    Comes in: the kernels of a GPU, numbered by launch-kernels. Behind them comes
-    one that no entry point starts but the runtime itself, where rows of a beam
-    part or sentences end: HEDDLE_MOVE_ROWS of KernelAbi.h, which says what it
-    does.
+    Comes in: the kernels of a GPU, numbered by launch-kernels. Behind them come
+    those that no entry point starts but the runtime around a step, each of which
+    KernelAbi.h describes: HEDDLE_MOVE_ROWS moves rows of states where rows of a
+    beam part or sentences end, HEDDLE_WRITE_HISTORY says which cache has a row's
+    next position, and HEDDLE_MERGE_RANGES makes one list of what largest_logits
+    and best_logits keep of each range.
 
     ```mlir
     gpu.module @heddle_move_rows {
       func.func @heddle_move_rows(%move: !llvm.ptr {llvm.byval = ...})
+    }
+    gpu.module @heddle_write_history ...
+    gpu.module @heddle_merge_ranges ...
     ```
   }];
   let dependentDialects = [

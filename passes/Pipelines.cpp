@@ -159,7 +159,7 @@ static void addGrids(OpPassManager &manager, const CodeOptions &options) {
   manager.addPass(createCanonicalizerPass(GreedyRewriteConfig(), keepsLoops));
   manager.addPass(createBuildHostFunctionsPass());
   manager.addPass(createLaunchKernelsPass());
-  manager.addPass(createAddRowMoverPass());
+  manager.addPass(createAddRuntimeKernelsPass());
   // There is nothing left for threads of the CPU, and it says so.
   manager.addPass(createLowerParallelPass());
   manager.addPass(createCanonicalizerPass());

@@ -16,7 +16,7 @@
 //   kernels.<gpu>       these kernels: KernelTableHeader, then a KernelRecord
 //                       for each number, then names and images, which end in
 //                       NUL; images are PTX or cubins, and begin at multiples
-//                       of 16
+//                       of 16. Among them are those that KernelAbi.h names
 //   weights             tensors at multiples of kTensorAlignment, memory-mapped
 //   weights.checksums   u64 XXH3 of each kWeightsChunk bytes of `weights`
 //   tokenizer.*         tables of pieces, see TokenizerFormat.h
@@ -151,7 +151,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 9;
+inline constexpr uint32_t kVersion = 10;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;

@@ -23,11 +23,11 @@ float heddle::logSumExp(const BestLogits &logits) {
 int64_t heddle::findBest(const BestLogits &logits, int64_t most, int32_t *ids,
                          float *values) {
   int64_t found = 0;
-  for (int64_t k = 0; k < logits.ranges; ++k)
+  for (int64_t k = 0; k < logits.lists; ++k)
     for (int64_t i = 0; i < logits.count; ++i) {
       float value = logits.values[k * logits.count + i];
       int32_t id = logits.ids[k * logits.count + i];
-      // A range's own descend: those behind are no better.
+      // A list's own descend: those behind are no better.
       if (id < 0 || (found == most && !(value > values[most - 1])))
         break;
       int64_t at = found < most ? found++ : most - 1;

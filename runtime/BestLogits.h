@@ -1,7 +1,8 @@
 //===- BestLogits.h - The best of a row whose ranges are known --*- C++ -*-===//
 //
 // What a decoder returns in place of a row of logits: for each range of the
-// vocabulary its part of the log-softmax and its best logits.
+// vocabulary its part of the log-softmax and its best logits, or a device those
+// of all ranges.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,17 +17,18 @@ namespace heddle {
 struct BestLogits {
   /// Of each range.
   const float *maxima, *sums;
-  /// [ranges, count].
+  /// [lists, count].
   const float *values;
   const int32_t *ids;
-  int64_t ranges, count;
+  /// One list a range, or one of all.
+  int64_t ranges, lists, count;
 };
 
 /// log(sum_i exp(l_i)) of all logits, those that are forbidden, too. Not finite
 /// where one is NaN or +inf, or all are -inf.
 float logSumExp(const BestLogits &logits);
 
-/// The `most` best of all ranges, at most as many as each range has: ids and
+/// The `most` best of all lists, at most as many as each list has: ids and
 /// logits, descending, of equal ones the first id first. Returns how many there
 /// are.
 int64_t findBest(const BestLogits &logits, int64_t most, int32_t *ids,

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace heddle {
@@ -32,6 +33,31 @@ struct DeviceRows {
 /// How long the lists of a call are.
 struct CallSizes {
   size_t buffers, dims;
+};
+
+// What a device does around an entry, with its own memory.
+
+/// In front of it row r of a history, i32 [rows, capacity], gets caches[r] at
+/// positions[r], i32 [rows] both.
+struct HistoryWrite {
+  char *history;
+  const char *positions, *caches;
+  int64_t rows, capacity;
+};
+
+/// Behind it each row's lists, one a range, become one: values f32 and ids i32
+/// [rows, ranges, count], as the roles `greedy` and `best` of ArtifactFormat.h
+/// leave them, and [rows, count]. Its order is that of findBest and findLargest
+/// (BestLogits.h, GreedyChoice.h), to which it says what all of them do.
+struct RangeMerge {
+  const char *values, *ids;
+  char *bestValues, *bestIds;
+  int64_t rows, ranges, count;
+};
+
+struct CallFrame {
+  std::optional<HistoryWrite> history;
+  std::optional<RangeMerge> merge;
 };
 
 /// Of one session, and of one thread at a time.
@@ -59,9 +85,24 @@ public:
   virtual Status moveRows(const DeviceRows &rows,
                           const std::vector<int32_t> &parents) = 0;
 
+  /// As how many positions, or candidates, or rows, calls should be made that
+  /// need `count` of them: where the numbers are few, many calls are alike.
+  virtual int64_t roundPositions(int64_t count) const = 0;
+  virtual int64_t roundRows(int64_t count) const = 0;
+  /// Finds out what a call of an entry with these dims will ask for, without
+  /// making it: the bytes of scratch memory (HeddleDevice), which are to be
+  /// those of the call.
+  virtual int64_t rehearse(HeddleEntry entry, const CallSizes &sizes,
+                           const int64_t *dims) = 0;
+  /// Has the kernels ready of all calls that were rehearsed, which takes time
+  /// where they were not before.
+  virtual Status makeReady() = 0;
+  /// Whether it merges ranges. Where their lists are the host's anyway nobody
+  /// asks for that.
+  virtual bool mergesRanges() const = 0;
   /// Calls an entry with buffers in the memory of the device.
   virtual Status call(HeddleEntry entry, HeddleCall &call,
-                      const CallSizes &sizes) = 0;
+                      const CallSizes &sizes, const CallFrame &frame) = 0;
 };
 
 /// The CPU that this process runs on: all memory is shared.

@@ -15,9 +15,10 @@
 
 namespace heddle {
 
-/// The largest logit of each of `count` ranges of the vocabulary, and the first
-/// id that has it, among those that are not forbidden. An id of -1 stands where
-/// none is above -inf; the value is then NaN if one is no number.
+/// The largest logit of each of `count` ranges of the vocabulary, or of all as
+/// one, and the first id that has it, among those that are not forbidden. An id
+/// of -1 stands where none is above -inf; the value is then NaN if one is no
+/// number.
 struct LargestLogits {
   const float *values;
   const int32_t *ids;

@@ -31,6 +31,14 @@ void heddle::moveHostRows(const DeviceRows &rows,
       copy(rows.rows, i, rows.spare, i);
 }
 
+static void writeHistory(const HistoryWrite &write) {
+  auto *history = reinterpret_cast<int32_t *>(write.history);
+  auto *positions = reinterpret_cast<const int32_t *>(write.positions);
+  auto *caches = reinterpret_cast<const int32_t *>(write.caches);
+  for (int64_t row = 0; row < write.rows; ++row)
+    history[row * write.capacity + positions[row]] = caches[row];
+}
+
 namespace {
 class HostDevice final : public Device {
 public:
@@ -65,7 +73,18 @@ public:
     return Status::success();
   }
 
-  Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &) override {
+  int64_t roundPositions(int64_t count) const override { return count; }
+  int64_t roundRows(int64_t count) const override { return count; }
+  int64_t rehearse(HeddleEntry, const CallSizes &, const int64_t *) override {
+    return 0;
+  }
+  Status makeReady() override { return Status::success(); }
+  bool mergesRanges() const override { return false; }
+  Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &,
+              const CallFrame &frame) override {
+    assert(!frame.merge && "nobody asks for that");
+    if (frame.history)
+      writeHistory(*frame.history);
     FloatEnvironment environment;
     [[maybe_unused]] int32_t status = entry(&call);
     assert(status == 0 && "code of the CPU cannot fail");

@@ -53,7 +53,8 @@ struct HeddleDevice {
                  const void *context);
   /// Memory of the device for kernels that are launched before it is asked
   /// again: at least `bytes`, aligned to 64 bytes, whose content is undefined.
-  /// Null where there are no bytes, or none are to be had.
+  /// Null where there are no bytes, or none are to be had. How much that is
+  /// depends on the dims alone, as do the kernels that are launched.
   void *(*scratch)(struct HeddleDevice *device, int64_t bytes);
   /// 0, or what failed first: what entries return.
   int32_t status;
@@ -74,6 +75,34 @@ struct HeddleRowMove {
   /// That are moved, and of each row the first words of 4 bytes.
   int32_t rows, words;
   int32_t rowsOfThread, gathers;
+};
+
+/// The parameter of the kernel HEDDLE_WRITE_HISTORY, which the runtime starts
+/// in front of entries that read a `history` (ArtifactFormat.h): row r of it
+/// gets caches[r] at positions[r]. A thread has a row, a block
+/// HEDDLE_HISTORY_THREADS of them.
+#define HEDDLE_WRITE_HISTORY "heddle_write_history"
+#define HEDDLE_HISTORY_THREADS 32
+struct HeddleHistoryWrite {
+  /// Addresses in the device's memory: i32 [rows, capacity], [rows], [rows].
+  uint64_t history, positions, caches;
+  int32_t rows, capacity;
+};
+
+/// The parameter of the kernel HEDDLE_MERGE_RANGES, which the runtime starts
+/// behind entries of the roles `greedy` and `best` (ArtifactFormat.h): of each
+/// row's lists, one a range, the first `count` as one list in their order. That
+/// is: larger values first, of equal ones that of the first range; what has no
+/// id, but -1, behind what has one, and NaNs first of it. A thread has an
+/// element of the lists, a block HEDDLE_MERGE_THREADS of them.
+#define HEDDLE_MERGE_RANGES "heddle_merge_ranges"
+#define HEDDLE_MERGE_THREADS 128
+struct HeddleRangeMerge {
+  /// Addresses in the device's memory: f32 and i32 [rows, ranges, count], each
+  /// list in that order, and [rows, count].
+  uint64_t values, ids, bestValues, bestIds;
+  /// Fewer than 2^31 elements.
+  int32_t rows, ranges, count;
 };
 
 /// What one call of an entry point reads. Owned by the caller, unchanged by the
@@ -102,7 +131,8 @@ struct HeddleCall {
   struct HeddleProfile *profile;
   /// Scratch memory of each thread, this one's first: as many times
   /// `scratchBytes` as there are threads, aligned to 64 bytes. Its content
-  /// needs no set-up and means nothing after the call.
+  /// needs no set-up and means nothing after the call. With a device, what it
+  /// gives of that.
   void *scratch;
   /// At least what HeddleScratchSize says; a multiple of 64.
   int64_t scratchBytes;

@@ -41,9 +41,10 @@ Result<Manifest> heddle::readManifest(const Artifact &artifact) {
 }
 
 /// The GPU that is chosen; null where the CPU is.
-static Result<std::unique_ptr<CudaModel>> chooseGpu(const Artifact &artifact,
-                                                    const Manifest &manifest,
-                                                    DeviceChoice choice) {
+static Result<std::unique_ptr<CudaModel>>
+chooseGpu(const Artifact &artifact, const Manifest &manifest,
+          const LoadOptions &options) {
+  DeviceChoice choice = options.device;
   if (choice == DeviceChoice::Cpu ||
       (choice == DeviceChoice::Auto && manifest.gpus.empty()))
     return std::unique_ptr<CudaModel>();
@@ -51,7 +52,7 @@ static Result<std::unique_ptr<CudaModel>> chooseGpu(const Artifact &artifact,
     return Status::error("'", artifact.path(),
                          "' has no code for a GPU: it was compiled without "
                          "--target cuda");
-  auto gpu = CudaModel::open(artifact, manifest.gpus);
+  auto gpu = CudaModel::open(artifact, manifest.gpus, options.progress);
   if (!gpu.ok() && choice == DeviceChoice::Auto)
     return std::unique_ptr<CudaModel>();
   return gpu;
@@ -78,7 +79,7 @@ Result<Model> Model::load(Artifact artifact, const LoadOptions &options) {
                            "' was compiled with --gemm=onednn and "
                            "needs '",
                            library, "': ", dlerror());
-  auto gpu = chooseGpu(artifact, *manifest, options.device);
+  auto gpu = chooseGpu(artifact, *manifest, options);
   if (!gpu.ok())
     return gpu.status();
   Result<CodeLibrary> code =

@@ -35,6 +35,8 @@ struct LoadOptions {
   /// Check the whole file, as Artifact::verify does.
   bool verify = false;
   DeviceChoice device = DeviceChoice::Auto;
+  /// Follows the weights on their way to a GPU; may be empty.
+  UploadProgress progress = {};
 };
 
 /// An entry point: what it expects and the code behind it.

@@ -1,79 +1,29 @@
 //===- Session.cpp - One batch at a time through a model ------------------===//
 //
-// A batch is laid out before it runs: the runtime's own inputs get a place,
-// then each entry's outputs and states; inputs and prepared arguments take the
-// place of what they name. EntryContract.h has made sure that it exists, with
-// the shape that is written or read here.
+// A batch is laid out (SessionLayout.cpp), then encoded, then decoded step by
+// step or at once. What moves from the host to the device and back is said
+// here.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Session.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <limits>
 
 using namespace heddle;
 
+/// Of so many i32, which have a place: there is no overflow.
+static int64_t bytesOf(int64_t count) {
+  return count * int64_t(sizeof(int32_t));
+}
+
 /// No position of a sentence, and behind all that are.
 static constexpr int32_t kNoPosition = std::numeric_limits<int32_t>::max();
 
-/// No position that a chunk has.
+/// No position that a chunk has, and no id.
 static constexpr int32_t kNone = -1;
-
-/// The bytes of `count` rows of `width` four-byte elements.
-static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
-  int64_t bytes;
-  if (__builtin_mul_overflow(count, width, &bytes) ||
-      __builtin_mul_overflow(bytes, 4, &bytes))
-    return std::nullopt;
-  return bytes;
-}
-
-/// Finds the entries of a batch, its dimensions, and a place for all it needs.
-Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
-                                      const DecoderRequest &request,
-                                      const std::vector<TokenIds> &candidates) {
-  if (sources.empty())
-    return Status::error("a batch has no sentence");
-  size_t longest = 1, widest = 1;
-  for (const TokenIds &source : sources) {
-    assert(model.checkSource(source).ok() && "whoever made it has checked it");
-    longest = std::max(longest, source.size());
-  }
-  for (const TokenIds &list : candidates)
-    widest = std::max(widest, list.size());
-  if (request.form == DecoderForm::ShortlistStep &&
-      candidates.size() != sources.size())
-    return Status::error("a batch of ", sources.size(), " sentences has ",
-                         candidates.size(), " lists of candidates");
-  if (Status status = findEntries(request); !status.ok())
-    return status;
-
-  dims[Dim::Batch] = static_cast<int64_t>(sources.size());
-  dims[Dim::Rows] = dims[Dim::Caches] =
-      dims[Dim::Batch] * request.rowsPerSentence;
-  dims[Dim::Source] = static_cast<int64_t>(longest);
-  dims[Dim::Target] = dims[Dim::Capacity] =
-      std::max<int64_t>(request.length, 1);
-  dims[Dim::Wanted] =
-      request.form == DecoderForm::Chunk ? dims[Dim::Target] : 1;
-  if (request.chunk > 0)
-    dims[Dim::Target] = request.chunk;
-  dims[Dim::Shortlist] = static_cast<int64_t>(widest);
-  dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
-  dims[Dim::Best] = std::max<int64_t>(request.best, 1);
-  dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);
-  return layOut(request);
-}
-
-/// Says of which batch it is that there is no memory.
-Status Session::ofBatch(const Status &status) const {
-  return Status::error("a batch of ", dims[Dim::Batch], " sentences with ",
-                       dims[Dim::Source], " source and ", dims[Dim::Capacity],
-                       " target tokens ", status.message());
-}
 
 Result<int64_t> Session::bytesFor(const std::vector<TokenIds> &sources,
                                   const DecoderRequest &request,
@@ -93,236 +43,18 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   if (Status status = workspace.take(); !status.ok())
     return ofBatch(status);
   settle(*layout);
+  if (Status status = device->makeReady(); !status.ok())
+    return status;
   fillInputs(sources, candidates);
   if (Status status = findDecoderResults(); !status.ok())
     return status;
-  dims[Dim::Rows] = dims[Dim::Batch];
+  goesOn.resize(sources.size());
+  setRows(dims[Dim::Batch]);
   if (Status status = send(batchInputs); !status.ok())
     return status;
   if (Status status = call(encode); !status.ok())
     return status;
   return prepare.entry ? call(prepare) : Status::success();
-}
-
-/// The role of a decoder's form.
-static Role roleOf(DecoderForm form) {
-  switch (form) {
-  case DecoderForm::Chunk:
-    return Role::Chunk;
-  case DecoderForm::None:
-    return Role::Encode;
-  case DecoderForm::Full:
-    return Role::Full;
-  case DecoderForm::Step:
-  case DecoderForm::ShortlistStep:
-    return Role::Step;
-  case DecoderForm::GreedyStep:
-    return Role::Greedy;
-  case DecoderForm::BestStep:
-    return Role::Best;
-  }
-  __builtin_unreachable();
-}
-
-Status Session::findEntries(const DecoderRequest &request) {
-  DecoderForm form = request.form;
-  encode.entry = model.entryPoint(Role::Encode);
-  prepare.entry = chunk.entry = decode.entry = nullptr;
-  if (form == DecoderForm::None)
-    return Status::success();
-  bool hasCandidates = form == DecoderForm::ShortlistStep;
-  // Rows that part share their past; without caches there is none to share.
-  if (roleOf(form) == Role::Step && request.rowsPerSentence > 1)
-    decode.entry = model.entryPoint(Role::Beam, hasCandidates);
-  if (!decode.entry)
-    decode.entry = model.entryPoint(roleOf(form), hasCandidates);
-  if (!decode.entry)
-    return Status::error(
-        "'", model.artifact().path(), "' has no decoder with the role '",
-        nameOf(roleOf(form)), hasCandidates ? "' over candidates" : "'");
-  if (request.chunk > 0) {
-    chunk.entry = model.entryPoint(Role::Chunk, hasCandidates);
-    if (!chunk.entry)
-      return Status::error("'", model.artifact().path(),
-                           "' has no decoder with the role 'chunk'");
-  }
-  // Where a decoder has nothing to prepare it has no entry for that.
-  if (form != DecoderForm::Full)
-    prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
-  return Status::success();
-}
-
-Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
-  workspace.restart();
-  arenaBytes = 0;
-  int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
-  auto place = [&](int64_t count, int64_t width = 1) {
-    return workspace.placeShared(bytesOf(count, width));
-  };
-  auto key = [](const char *name) {
-    return std::pair(ArgumentKind::Input, std::string_view(name));
-  };
-  // A state stays what it is for later entries, an output becomes `kind`.
-  auto shareOutputs = [](const Binding &binding, ArgumentKind kind,
-                         Places &shared) {
-    ArgumentKind shares =
-        kind == ArgumentKind::State ? kind : ArgumentKind::Output;
-    const std::vector<Argument> &arguments =
-        binding.entry->description->arguments;
-    for (size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i].kind == shares)
-        shared[{kind, arguments[i].name}] = binding.places[i];
-  };
-
-  bool isWhole =
-      request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
-  bool hasHistory = decode.entry && decode.entry->description->argument(
-                                        "history", ArgumentKind::Input);
-  bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
-  batchInputs.begin = workspace.sharedEnd();
-  Place sourcePlace = place(batch, dims[Dim::Source]);
-  Place sentenceCachePlace = place(batch);
-  Places shared = {
-      {key("ids"), sourcePlace},
-      {key("lengths"), place(batch)},
-      {key("global"), place(batch, dims[Dim::Globals])},
-      {key("candidates"), place(batch, dims[Dim::Shortlist])},
-      {key("counts"), place(batch)},
-      {key("target_lengths"), place(batch)},
-      {key("wanted"), place(hasChunk ? batch : 0, dims[Dim::Wanted])},
-  };
-  Place chunkPlace = place(batch, request.chunk);
-  batchInputs.end = stepInputs.begin = workspace.sharedEnd();
-  Place decoderPlace = isWhole ? place(batch, dims[Dim::Target]) : place(rows);
-  if (request.chunk == 0)
-    chunkPlace = decoderPlace;
-  shared[key("positions")] = place(rows);
-  shared[key("sentences")] = place(rows);
-  shared[key("caches")] = place(rows);
-  shared[key("forbidden")] = place(rows, dims[Dim::Forbidden]);
-  shared[key("history")] = place(hasHistory ? rows : 0, dims[Dim::Capacity]);
-  stepInputs.end = workspace.sharedEnd();
-  Place cachePlace = shared[key("caches")];
-  bool hasNoDecoder = request.form == DecoderForm::None;
-  if (Status status = bind(encode, shared, hasNoDecoder); !status.ok())
-    return ofBatch(status);
-  shareOutputs(encode, ArgumentKind::Input, shared);
-  if (prepare.entry) {
-    if (Status status = bind(prepare, shared); !status.ok())
-      return ofBatch(status);
-    shareOutputs(prepare, ArgumentKind::Prepared, shared);
-  }
-  shared[key("ids")] = decoderPlace;
-  if (request.form == DecoderForm::Chunk)
-    shared[key("caches")] = sentenceCachePlace;
-  if (decode.entry)
-    if (Status status = bind(decode, shared, /*hasResults=*/true); !status.ok())
-      return ofBatch(status);
-  if (chunk.entry) {
-    shareOutputs(decode, ArgumentKind::State, shared);
-    shared[key("ids")] = chunkPlace;
-    shared[key("caches")] = sentenceCachePlace;
-    if (Status status = bind(chunk, shared); !status.ok())
-      return ofBatch(status);
-  }
-  Place arenaPlace = workspace.place(arenaBytes);
-  std::optional<Place> sparePlace;
-  if (request.rowsPerSentence > 1)
-    sparePlace = workspace.placeShared(widestState());
-  // One for each thread.
-  Place scratchPlace =
-      workspace.place((pool ? pool->size() : 1) * model.scratchBytes());
-  if (!workspace.size())
-    return ofBatch(Status::error("needs more memory than 63 bits can address"));
-  return Layout{sourcePlace, decoderPlace,     chunkPlace, sentenceCachePlace,
-                cachePlace,  hasHistory,       arenaPlace, scratchPlace,
-                sparePlace,  std::move(shared)};
-}
-
-/// Turns a plan into addresses, once the block stands.
-void Session::settle(const Layout &layout) {
-  auto integers = [&](Place place) {
-    return reinterpret_cast<int32_t *>(workspace.hostAt(place));
-  };
-  auto input = [&](const char *name) {
-    return integers(
-        layout.shared.at({ArgumentKind::Input, std::string_view(name)}));
-  };
-  arena = workspace.at(layout.arena);
-  scratch = workspace.at(layout.scratch);
-  spareRows = layout.spare;
-  sourceIds = integers(layout.source);
-  decoderIds = integers(layout.decoder);
-  lengths = input("lengths");
-  globals = input("global");
-  positions = input("positions");
-  sentences = input("sentences");
-  caches = integers(layout.caches);
-  sentenceCaches = integers(layout.sentenceCaches);
-  history = layout.hasHistory ? input("history") : nullptr;
-  chunkIds = integers(layout.chunk);
-  targetLengths = input("target_lengths");
-  wanted = input("wanted");
-  candidateIds = input("candidates");
-  counts = input("counts");
-  forbiddenIds = input("forbidden");
-  for (Binding *binding : {&encode, &prepare, &chunk, &decode})
-    if (binding->entry)
-      connect(*binding);
-}
-
-/// Finds or makes the place of each argument, and asks for the arena. Results
-/// are outputs that the host reads.
-Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
-  const Entry &entry = *binding.entry->description;
-  binding.places.clear();
-  binding.results.begin = workspace.sharedEnd();
-  for (const Argument &argument : entry.arguments) {
-    auto place = shared.find({argument.kind, argument.name});
-    bool mayBeOwn = argument.kind == ArgumentKind::Output ||
-                    argument.kind == ArgumentKind::State;
-    if (!mayBeOwn || place != shared.end())
-      binding.places.push_back(place->second);
-    else if (hasResults && argument.kind == ArgumentKind::Output)
-      binding.places.push_back(workspace.placeShared(argument.byteSize(dims)));
-    else
-      binding.places.push_back(workspace.place(argument.byteSize(dims)));
-  }
-  binding.results.end = workspace.sharedEnd();
-  binding.dims.clear();
-  for (const Extent &dim : entry.dims)
-    binding.dims.push_back(dim.in(dims));
-  int64_t bytes = binding.entry->arenaSize(binding.dims.data());
-  if (bytes < 0)
-    return Status::error("needs an arena of ", bytes, " bytes for entry '",
-                         entry.name, "'");
-  arenaBytes = std::max(arenaBytes, bytes);
-  return Status::success();
-}
-
-/// Whether rows move with `argument`: a state of theirs, or their history.
-static bool isOfRows(const Argument &argument) {
-  return argument.kind == ArgumentKind::State
-             ? argument.shape.front().dim == Dim::Rows
-             : argument.kind == ArgumentKind::Input &&
-                   argument.name == "history";
-}
-
-/// Bytes of all rows of the widest that moves with them, or of an i32 for each.
-int64_t Session::widestState() const {
-  int64_t widest = bytesOf(dims[Dim::Rows]).value_or(0);
-  if (decode.entry)
-    for (const Argument &argument : decode.entry->description->arguments)
-      if (isOfRows(argument))
-        widest = std::max(widest, argument.byteSize(dims).value_or(0));
-  return widest;
-}
-
-/// Turns places into addresses, once the block stands.
-void Session::connect(Binding &binding) {
-  binding.buffers.clear();
-  for (Place place : binding.places)
-    binding.buffers.push_back(workspace.at(place));
 }
 
 void Session::fillInputs(const std::vector<TokenIds> &sources,
@@ -354,58 +86,22 @@ void Session::fillInputs(const std::vector<TokenIds> &sources,
   }
 }
 
-/// Whether a state has a slot for each position: none is read before it is
-/// written, and memory that no sentence is long enough for is never touched.
-static bool isCache(const Argument &state) {
-  return std::any_of(
-      state.shape.begin(), state.shape.end(),
-      [](const Extent &extent) { return extent.dim == Dim::Capacity; });
-}
-
-/// Finds the decoder's logits, or what it keeps of ranges of them, and its
-/// states, of which those of constant size start with zeros.
-Status Session::findDecoderResults() {
-  states.clear();
-  decoderLogits = nullptr;
-  ofRanges = {};
-  if (!decode.entry)
-    return Status::success();
-  auto findOutput = [&](const Argument &output, void *buffer) {
-    float *numbers = static_cast<float *>(buffer);
-    if (output.name == "logits") {
-      decoderLogits = numbers;
-      return;
-    }
-    ranges = output.shape[1].size;
-    if (output.name == "maxima")
-      ofRanges.maxima = numbers;
-    else if (output.name == "sums")
-      ofRanges.sums = numbers;
-    else if (output.name == "values")
-      ofRanges.values = numbers;
-    else
-      ofRanges.ids = static_cast<const int32_t *>(buffer);
-  };
-  const std::vector<Argument> &arguments = decode.entry->description->arguments;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].kind == ArgumentKind::Output)
-      findOutput(arguments[i], workspace.hostAt(decode.places[i]));
-    if (arguments[i].kind != ArgumentKind::State)
-      continue;
-    char *rows = workspace.at(decode.places[i]);
-    int64_t bytes = *arguments[i].byteSize(dims); // Placed: no overflow.
-    if (!isCache(arguments[i]))
-      if (Status status = device->clear(rows, bytes); !status.ok())
-        return status;
-    // Caches stay where they are.
-    if (isOfRows(arguments[i]))
-      states.push_back({rows, bytes / dims[Dim::Rows]});
+/// What stands around a step's entry.
+CallFrame Session::frameOfStep() const {
+  CallFrame frame;
+  if (historyPlace)
+    frame.history = HistoryWrite{
+        workspace.at(*historyPlace), workspace.at(positionPlace),
+        workspace.at(cachePlace), dims[Dim::Rows], dims[Dim::Capacity]};
+  if (merge) {
+    frame.merge = merge;
+    frame.merge->rows = dims[Dim::Rows];
   }
-  return Status::success();
+  return frame;
 }
 
 /// Runs an entry; what the host reads of it is there then.
-Status Session::call(Binding &binding) {
+Status Session::call(Binding &binding, const CallFrame &frame) {
   const Entry &entry = *binding.entry->description;
   for (size_t i = 0; i < entry.dims.size(); ++i)
     binding.dims[i] = entry.dims[i].in(dims);
@@ -417,12 +113,12 @@ Status Session::call(Binding &binding) {
                   pool,
                   profile,
                   scratch,
-                  model.scratchBytes(),
+                  model.scratchBytes() + deviceScratch,
                   /*device=*/nullptr};
   int64_t start = profile ? profile->now(profile) : 0;
   if (Status status =
           device->call(binding.entry->run, call,
-                       {binding.buffers.size(), binding.dims.size()});
+                       {binding.buffers.size(), binding.dims.size()}, frame);
       !status.ok())
     return status;
   if (profile)
@@ -457,25 +153,13 @@ Status Session::runChunk(const std::vector<TokenIds> &inputs) {
 }
 
 Status Session::runStep() {
-  if (history)
-    for (int64_t row = 0; row < rows(); ++row)
-      history[row * dims[Dim::Capacity] + positions[row]] = caches[row];
   if (Status status = send(stepInputs); !status.ok())
     return status;
-  if (Status status = call(decode); !status.ok())
+  if (Status status = call(decode, frameOfStep()); !status.ok())
     return status;
   for (int64_t row = 0; row < rows(); ++row)
     ++positions[row];
   return Status::success();
-}
-
-/// Row i of an input [rows, width] becomes what row parents[i] was: its first
-/// `used` numbers.
-void Session::moveInputs(int32_t *rows, int64_t width, int64_t used,
-                         const std::vector<int32_t> &parents) {
-  moveHostRows({reinterpret_cast<char *>(rows), *bytesOf(width), *bytesOf(used),
-                spareRows ? workspace.hostAt(*spareRows) : nullptr},
-               parents);
 }
 
 Status Session::keep(const std::vector<int32_t> &parents) {
@@ -485,21 +169,51 @@ Status Session::keep(const std::vector<int32_t> &parents) {
             {state.rows, state.rowBytes, state.rowBytes, spare}, parents);
         !status.ok())
       return status;
-  if (history)
-    moveInputs(history, dims[Dim::Capacity],
-               *std::max_element(positions, positions + rows()), parents);
+  if (historyPlace) {
+    int32_t used = *std::max_element(positions, positions + rows());
+    if (Status status = device->moveRows({workspace.at(*historyPlace),
+                                          bytesOf(dims[Dim::Capacity]),
+                                          bytesOf(used), spare},
+                                         parents);
+        !status.ok())
+      return status;
+  }
   for (int32_t *numbers : {positions, sentences, caches})
-    moveInputs(numbers, 1, 1, parents);
-  dims[Dim::Rows] = static_cast<int64_t>(parents.size());
-  if (!history)
-    return Status::success();
+    moveHostRows({reinterpret_cast<char *>(numbers), bytesOf(1), bytesOf(1),
+                  spareRows ? workspace.hostAt(*spareRows) : nullptr},
+                 parents);
+  rowCount = static_cast<int64_t>(parents.size());
   // Children of one parent write to caches of their own, any of the sentence's:
   // the slots of a position are written once.
-  for (int64_t row = 0, number = 0; row < rows(); ++row) {
+  for (int64_t row = 0, number = 0; historyPlace && row < rows(); ++row) {
     bool isSame = row > 0 && sentences[row] == sentences[row - 1];
     number = isSame ? number + 1 : 0;
     caches[row] =
         static_cast<int32_t>(sentences[row] * rowsPerSentence() + number);
   }
+  setRows(rows());
   return Status::success();
+}
+
+/// Goes on with so many rows. A device may want calls of more: those behind
+/// them begin sentences that have ended, whose caches nobody reads any more.
+void Session::setRows(int64_t count) {
+  rowCount = dims[Dim::Rows] = count;
+  std::fill(goesOn.begin(), goesOn.end(), false);
+  for (int64_t row = 0; row < count; ++row)
+    goesOn[size_t(sentences[row])] = true;
+  int64_t ended = std::count(goesOn.begin(), goesOn.end(), false);
+  int64_t rounded = std::min(device->roundRows(count), dims[Dim::Caches]);
+  if (rounded - count > ended * rowsPerSentence())
+    return;
+  dims[Dim::Rows] = rounded;
+  int64_t cache = 0;
+  for (int64_t row = count; row < rounded; ++row, ++cache) {
+    while (goesOn[size_t(cache / rowsPerSentence())])
+      ++cache;
+    caches[row] = static_cast<int32_t>(cache);
+    sentences[row] = static_cast<int32_t>(cache / rowsPerSentence());
+    decoderIds[row] = positions[row] = 0;
+    *forbidden(row) = kNone;
+  }
 }

@@ -130,17 +130,17 @@ public:
   float *logits() const { return decoderLogits; }
   /// The result of GreedyStep for a row.
   LargestLogits largest(int64_t row) const {
-    return {ofRanges.values + row * ranges, ofRanges.ids + row * ranges,
-            ranges};
+    return {ofRanges.values + row * lists, ofRanges.ids + row * lists, lists};
   }
   /// The result of BestStep for a row.
   BestLogits best(int64_t row) const {
-    int64_t count = dims[Dim::Best], first = row * ranges;
-    return {ofRanges.maxima + first,
-            ofRanges.sums + first,
-            ofRanges.values + first * count,
-            ofRanges.ids + first * count,
+    int64_t count = dims[Dim::Best], first = row * lists * count;
+    return {ofRanges.maxima + row * ranges,
+            ofRanges.sums + row * ranges,
+            ofRanges.values + first,
+            ofRanges.ids + first,
             ranges,
+            lists,
             count};
   }
   /// The width of a row of ShortlistStep's logits: the longest list.
@@ -162,7 +162,7 @@ public:
   }
 
   /// Rows that go on.
-  int64_t rows() const { return dims[Dim::Rows]; }
+  int64_t rows() const { return rowCount; }
   /// The sentence that a row decodes, and how many steps it has behind it.
   int32_t sentence(int64_t row) const { return sentences[row]; }
   int32_t position(int64_t row) const { return positions[row]; }
@@ -184,6 +184,9 @@ private:
     std::vector<int64_t> dims;
     /// What the host reads of it.
     Range results;
+    /// Where the device puts the best of all ranges, values and ids; none where
+    /// the host has each range's.
+    std::optional<std::pair<Place, Place>> merged;
   };
   /// One state of constant size, on the device: a row is `rowBytes` long.
   struct State {
@@ -195,8 +198,8 @@ private:
 
   /// Where things stand in the workspace.
   struct Layout {
-    Place source, decoder, chunk, sentenceCaches, caches;
-    bool hasHistory;
+    Place source, decoder, chunk, sentenceCaches, positions, caches;
+    std::optional<Place> history;
     Place arena, scratch;
     std::optional<Place> spare;
     Places shared;
@@ -215,13 +218,15 @@ private:
   void fillInputs(const std::vector<TokenIds> &sources,
                   const std::vector<TokenIds> &candidates);
   Status findDecoderResults();
-  void moveInputs(int32_t *rows, int64_t width, int64_t used,
-                  const std::vector<int32_t> &parents);
+  void setRows(int64_t count);
+  static Place placeOf(const Binding &binding, std::string_view output);
+  void findRanges();
+  CallFrame frameOfStep() const;
   Status send(Range range) { return workspace.send(range.begin, range.end); }
   int64_t rowsPerSentence() const {
     return dims[Dim::Caches] / dims[Dim::Batch];
   }
-  Status call(Binding &binding);
+  Status call(Binding &binding, const CallFrame &frame = {});
 
   const Model &model;
   ThreadPool *pool;
@@ -231,7 +236,11 @@ private:
   std::unique_ptr<Device> device;
   Workspace workspace{*device};
   DimValues dims;
-  int64_t arenaBytes = 0;
+  int64_t arenaBytes = 0, deviceScratch = 0;
+  /// Of the rows of a call, those that decode: the first ones.
+  int64_t rowCount = 0;
+  /// Of each sentence, whether one of them decodes it.
+  std::vector<char> goesOn;
   void *arena = nullptr;
   void *scratch = nullptr;
   Binding encode, prepare, chunk, decode;
@@ -245,20 +254,29 @@ private:
   int32_t *sourceIds = nullptr, *lengths = nullptr, *globals = nullptr;
   int32_t *candidateIds = nullptr, *counts = nullptr;
   int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
-  /// The cache that each row writes to, and the one that holds each position of
-  /// its past, [rows, capacity]; null where that is always its own.
-  int32_t *caches = nullptr, *history = nullptr;
+  /// The cache that each row writes to.
+  int32_t *caches = nullptr;
+  /// The one that holds each position of its past, [rows, capacity], which a
+  /// device keeps itself from step to step: the host writes what is behind a
+  /// chunk. Null, and none, where that is always its own.
+  int32_t *history = nullptr;
+  Place positionPlace, cachePlace;
+  std::optional<Place> historyPlace;
   int32_t *chunkIds = nullptr, *targetLengths = nullptr, *wanted = nullptr;
   /// Of a chunk, whose rows are sentences.
   int32_t *sentenceCaches = nullptr;
   int32_t *forbiddenIds = nullptr;
   float *decoderLogits = nullptr;
-  /// The results of GreedyStep and BestStep, and how many ranges they have.
+  /// The results of GreedyStep and BestStep, and how many ranges a row has.
   struct {
     const float *maxima, *sums, *values;
     const int32_t *ids;
   } ofRanges = {};
   int64_t ranges = 0;
+  /// What finds the lists of all ranges and makes one of them, per row; and how
+  /// many the host has.
+  std::optional<RangeMerge> merge;
+  int64_t lists = 0;
 };
 
 } // namespace heddle

@@ -106,6 +106,19 @@ typedef struct heddle_model heddle_model;
 heddle_status heddle_model_load(const char *path, unsigned flags,
                                 heddle_model **model);
 
+/* Takes how many of all bytes of a model's weights are on their way to a GPU,
+   or there: `all` of them at last. */
+typedef void (*heddle_progress_callback)(void *context, uint64_t done,
+                                         uint64_t all);
+
+/* heddle_model_load, which calls `callback` for each piece of 16 MiB of the
+   weights, from the thread that calls it. Where a model runs on the CPU none
+   has to go anywhere, and nothing is called. */
+heddle_status heddle_model_load_with_progress(const char *path, unsigned flags,
+                                              heddle_progress_callback callback,
+                                              void *context,
+                                              heddle_model **model);
+
 /* Loads the bytes of such a file, which stay the caller's and must stay as they
    are until the model is freed. Their address is a multiple of 64. `name` is
    what errors call them. */

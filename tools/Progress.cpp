@@ -33,3 +33,20 @@ void Progress::add(size_t count) {
   next = Clock::now() + kPause;
   writeOver(std::to_string(lines) + " lines");
 }
+
+LoadProgress::LoadProgress()
+    : shown(isatty(STDERR_FILENO)), next(Clock::now()) {}
+
+LoadProgress::~LoadProgress() {
+  if (hasLine)
+    writeOver("");
+}
+
+void LoadProgress::show(uint64_t done, uint64_t all) {
+  if (!shown || Clock::now() < next)
+    return;
+  next = Clock::now() + kPause;
+  hasLine = true;
+  writeOver("copying weights to the GPU, " + std::to_string(done / 1000000) +
+            " of " + std::to_string(all / 1000000) + " MB");
+}

@@ -1,7 +1,7 @@
 //===- Progress.h - How far a long run is -----------------------*- C++ -*-===//
 //
 // Counts lines on standard error, where somebody watches a long run whose input
-// and output are elsewhere.
+// and output are elsewhere, and before that what a GPU has of a model.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace heddle {
 
@@ -28,6 +29,24 @@ private:
 
   bool shown;
   size_t lines = 0;
+  Clock::time_point next;
+};
+
+/// How much of the weights is on its way to a GPU, where standard error is a
+/// terminal. One at a time, and of no other. The line goes with it.
+class LoadProgress {
+public:
+  LoadProgress();
+  ~LoadProgress();
+  LoadProgress(const LoadProgress &) = delete;
+
+  /// `done` of `all` bytes.
+  void show(uint64_t done, uint64_t all);
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  bool shown, hasLine = false;
   Clock::time_point next;
 };
 

@@ -4,6 +4,7 @@
 
 #include "tools/LineReader.h"
 #include "tools/ProfilePage.h"
+#include "tools/Progress.h"
 #include "tools/WholeFile.h"
 
 #include <cerrno>
@@ -50,11 +51,19 @@ static unsigned flagsOf(const RunOptions &options) {
                                      : 0);
 }
 
+static Status loadModel(const RunOptions &options, heddle_model **model) {
+  LoadProgress progress;
+  auto show = [](void *context, uint64_t done, uint64_t all) {
+    static_cast<LoadProgress *>(context)->show(done, all);
+  };
+  return statusOf(heddle_model_load_with_progress(
+      options.file.c_str(), flagsOf(options), show, &progress, model));
+}
+
 Result<Run> heddle::beginRun(const RunOptions &options) {
   Run run;
   heddle_model *model = nullptr;
-  Status status = statusOf(
-      heddle_model_load(options.file.c_str(), flagsOf(options), &model));
+  Status status = loadModel(options, &model);
   run.model.reset(model);
   if (!status.ok())
     return status;

@@ -68,6 +68,35 @@ static_assert(offsetof(HeddleRowMove, rowBytes) ==
               offsetof(HeddleRowMove, gathers) ==
                   8 * int(MoveField::Rows) + 12);
 
+/// Fields of HeddleHistoryWrite by index: three words of 8 bytes and two of 4.
+enum class HistoryField : int32_t {
+  History,
+  Positions,
+  Caches,
+  Rows,
+  Capacity
+};
+static_assert(
+    offsetof(HeddleHistoryWrite, caches) == 8 * int(HistoryField::Caches) &&
+    offsetof(HeddleHistoryWrite, rows) == 8 * int(HistoryField::Rows) &&
+    offsetof(HeddleHistoryWrite, capacity) == 8 * int(HistoryField::Rows) + 4);
+
+/// Fields of HeddleRangeMerge by index: four words of 8 bytes and three of 4.
+enum class MergeField : int32_t {
+  Values,
+  Ids,
+  BestValues,
+  BestIds,
+  Rows,
+  Ranges,
+  Count
+};
+static_assert(offsetof(HeddleRangeMerge, bestIds) ==
+                  8 * int(MergeField::BestIds) &&
+              offsetof(HeddleRangeMerge, rows) == 8 * int(MergeField::Rows) &&
+              offsetof(HeddleRangeMerge, count) ==
+                  8 * int(MergeField::Rows) + 8);
+
 /// Fields of HeddleProfile by index.
 enum class ProfileField : int32_t { Now, Add };
 static_assert(offsetof(HeddleProfile, now) == 8 * int(ProfileField::Now) &&

@@ -37,12 +37,30 @@ static Status checkFlags(unsigned flags) {
   return Status::success();
 }
 
-heddle_status heddle_model_load(const char *path, unsigned flags,
-                                heddle_model **model) {
+static heddle_status load(const char *path, unsigned flags,
+                          const UploadProgress &progress,
+                          heddle_model **model) {
   *model = nullptr;
   if (Status status = checkFlags(flags); !status.ok())
     return report(status, HEDDLE_MISUSED);
-  return share(Model::load(path, optionsOf(flags)), model);
+  LoadOptions options = optionsOf(flags);
+  options.progress = progress;
+  return share(Model::load(path, options), model);
+}
+
+heddle_status heddle_model_load(const char *path, unsigned flags,
+                                heddle_model **model) {
+  return load(path, flags, /*progress=*/{}, model);
+}
+
+heddle_status heddle_model_load_with_progress(const char *path, unsigned flags,
+                                              heddle_progress_callback callback,
+                                              void *context,
+                                              heddle_model **model) {
+  return load(
+      path, flags,
+      [=](uint64_t done, uint64_t all) { callback(context, done, all); },
+      model);
 }
 
 heddle_status heddle_model_load_memory(const void *bytes, size_t size,

@@ -1,16 +1,19 @@
 #include "runtime/cuda/CallGraphs.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 using namespace heddle;
 using namespace heddle::cuda;
 
 /// CUstreamCaptureMode: what other threads ask for meanwhile is not recorded.
 static constexpr int kRelaxed = 2;
-/// To make a graph takes about as long as two calls without one.
-static constexpr int kCallsBefore = 2;
-/// Numbers of rows, mostly, of a few kinds of batches.
-static constexpr size_t kMostKnown = 32;
+/// To make a graph takes about as long as two calls without one; and a session
+/// that meets a call twice meets it again, in another batch if not in this one.
+static constexpr int kCallsBefore = 1;
+/// A few numbers of rows of each of some lengths.
+static constexpr size_t kMostKnown = 64;
 
 void CallGraphs::clear() {
   for (const Known &each : known)
@@ -53,15 +56,35 @@ Status CallGraphs::record(Known &call, Stream stream,
   return started.ok() ? ended : started;
 }
 
-Status CallGraphs::call(HeddleEntry entry, const HeddleCall &call,
-                        const CallSizes &sizes, Stream stream,
-                        const std::function<Status()> &start) {
-  Key key = {reinterpret_cast<uint64_t>(entry),
-             reinterpret_cast<uint64_t>(call.arena)};
+/// What distinguishes a call from others of its entry: as many numbers where
+/// the same is around it.
+CallGraphs::Key CallGraphs::keyOf(HeddleEntry entry, const HeddleCall &call,
+                                  const CallSizes &sizes,
+                                  const CallFrame &frame) {
+  Key key = {reinterpret_cast<uint64_t>(entry)};
+  auto add = [&](std::initializer_list<const void *> addresses,
+                 std::initializer_list<int64_t> numbers = {}) {
+    for (const void *address : addresses)
+      key.push_back(reinterpret_cast<uint64_t>(address));
+    key.insert(key.end(), numbers.begin(), numbers.end());
+  };
+  add({call.arena, call.scratch});
   for (size_t i = 0; i < sizes.buffers; ++i)
-    key.push_back(reinterpret_cast<uint64_t>(call.buffers[i]));
+    add({call.buffers[i]});
   key.insert(key.end(), call.dims, call.dims + sizes.dims);
-  Known &same = meet(std::move(key));
+  if (const auto &write = frame.history)
+    add({write->history, write->positions, write->caches},
+        {write->rows, write->capacity});
+  if (const auto &merge = frame.merge)
+    add({merge->values, merge->ids, merge->bestValues, merge->bestIds},
+        {merge->rows, merge->ranges, merge->count});
+  return key;
+}
+
+Status CallGraphs::call(HeddleEntry entry, const HeddleCall &call,
+                        const CallSizes &sizes, const CallFrame &frame,
+                        Stream stream, const std::function<Status()> &start) {
+  Known &same = meet(keyOf(entry, call, sizes, frame));
   if (same.calls <= kCallsBefore) {
     Status status = start();
     // What is recorded has succeeded before: it takes no memory then.

@@ -28,13 +28,15 @@ public:
 
   /// Does what `start` puts into the stream when it is asked to.
   Status call(HeddleEntry entry, const HeddleCall &call, const CallSizes &sizes,
-              cuda::Stream stream, const std::function<Status()> &start);
+              const CallFrame &frame, cuda::Stream stream,
+              const std::function<Status()> &start);
   /// Forgets all calls, at the end or where memory has moved that they do not
   /// name.
   void clear();
 
 private:
-  /// What distinguishes calls: the entry, buffers, dimensions and the arena.
+  /// What distinguishes calls: the entry, buffers, dimensions, arena and
+  /// scratch memory, and what is around them.
   using Key = std::vector<uint64_t>;
   struct Known {
     Key key;
@@ -43,6 +45,8 @@ private:
     cuda::GraphExec graph;
   };
 
+  static Key keyOf(HeddleEntry entry, const HeddleCall &call,
+                   const CallSizes &sizes, const CallFrame &frame);
   Known &meet(Key key);
   Status record(Known &known, cuda::Stream stream,
                 const std::function<Status()> &start);

@@ -10,6 +10,8 @@
 #include "runtime/cuda/CallGraphs.h"
 #include "runtime/cuda/CudaModel.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 using namespace heddle;
@@ -21,8 +23,17 @@ static constexpr unsigned kNonBlocking = 1;
 /// Rows that a thread moves where their order does not matter.
 static constexpr int64_t kRowsOfMover = 4;
 
+/// What short sentences are taken for.
+static constexpr int64_t kLeastPositions = 8;
+/// More than any memory has room for.
+static constexpr int64_t kMostRounded = int64_t(1) << 40;
+
 static Pointer addressOf(const char *memory) {
   return reinterpret_cast<Pointer>(memory);
+}
+
+static int64_t blocksFor(int64_t threads, int64_t ofBlock) {
+  return (threads + ofBlock - 1) / ofBlock;
 }
 
 namespace {
@@ -42,22 +53,36 @@ public:
   Status clear(char *memory, int64_t bytes) override;
   Status moveRows(const DeviceRows &rows,
                   const std::vector<int32_t> &parents) override;
-  Status call(HeddleEntry entry, HeddleCall &call,
-              const CallSizes &sizes) override;
+  int64_t roundPositions(int64_t count) const override;
+  int64_t roundRows(int64_t count) const override;
+  int64_t rehearse(HeddleEntry entry, const CallSizes &sizes,
+                   const int64_t *dims) override;
+  Status makeReady() override;
+  bool mergesRanges() const override { return true; }
+  Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &sizes,
+              const CallFrame &frame) override;
 
 private:
   static void launchKernel(HeddleDevice *device, int64_t kernel, int64_t blocks,
                            const void *context);
   static void *takeScratch(HeddleDevice *device, int64_t bytes);
   Status begin();
-  Status start(HeddleEntry entry, const HeddleCall &call);
+  Status start(HeddleEntry entry, const HeddleCall &call,
+               const CallFrame &frame);
+  Status startEntry(HeddleEntry entry, const HeddleCall &call);
+  Status write(const HistoryWrite &history);
+  Status merge(const RangeMerge &ranges);
   Status sendParents(const std::vector<int32_t> &parents);
   Status launchNumber(int64_t number, int64_t blocks, const void *context);
 
   const CudaModel &model;
   const Driver &api;
   Stream stream = nullptr;
-  /// What kernels leave for each other.
+  /// Kernels of rehearsed calls that may not be ready.
+  std::set<int64_t> rehearsed;
+  /// What kernels leave for each other: of the call that is made, or, where
+  /// that has too little, of the device.
+  const HeddleCall *current = nullptr;
   char *scratchAt = nullptr;
   int64_t scratchBytes = 0;
   CallGraphs graphs{api};
@@ -194,19 +219,16 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
     return status;
   if (Status status = sendParents(next); !status.ok())
     return status;
-  auto address = [](const char *memory) {
-    return static_cast<uint64_t>(addressOf(memory));
-  };
   int64_t words = rows.usedBytes / 4, count = int64_t(next.size());
   auto move = [&](const char *from, char *to, int64_t rowsOfThread,
                   bool gathers) {
-    HeddleRowMove parameter = {address(from),         address(to),
-                               address(parentsAt),    uint64_t(rows.rowBytes),
+    HeddleRowMove parameter = {addressOf(from),       addressOf(to),
+                               addressOf(parentsAt),  uint64_t(rows.rowBytes),
                                int32_t(count),        int32_t(words),
                                int32_t(rowsOfThread), gathers};
-    int64_t threads = words * ((count + rowsOfThread - 1) / rowsOfThread);
-    int64_t blocks = (threads + HEDDLE_MOVE_THREADS - 1) / HEDDLE_MOVE_THREADS;
-    return launchNumber(model.rowMover(), blocks, &parameter);
+    int64_t threads = words * blocksFor(count, rowsOfThread);
+    return launchNumber(model.ownKernels().moveRows,
+                        blocksFor(threads, HEDDLE_MOVE_THREADS), &parameter);
   };
   if (moveToFront(next))
     return move(rows.rows, rows.rows, count, /*gathers=*/true);
@@ -216,19 +238,119 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
   return move(rows.spare, rows.rows, kRowsOfMover, false);
 }
 
+/// The least power of two that is not below; `count` is at most kMostRounded.
+static int64_t toPowerOfTwo(int64_t count) {
+  int64_t power = 1;
+  while (power < count)
+    power *= 2;
+  return power;
+}
+
+/// A quarter more at most, but for the shortest ones.
+int64_t CudaDevice::roundPositions(int64_t count) const {
+  if (count > kMostRounded)
+    return count;
+  int64_t step = std::max<int64_t>(toPowerOfTwo(count) / 8, kLeastPositions);
+  return (count + step - 1) / step * step;
+}
+
+/// Few rows cost what one does: weights are read once.
+int64_t CudaDevice::roundRows(int64_t count) const {
+  return count == 0 || count > kMostRounded ? count : toPowerOfTwo(count);
+}
+
+namespace {
+/// Takes down what an entry asks for, and does nothing.
+struct Rehearsal : HeddleDevice {
+  Rehearsal() : HeddleDevice{noteKernel, noteScratch, 0} {}
+
+  static void noteKernel(HeddleDevice *device, int64_t kernel, int64_t blocks,
+                         const void *) {
+    if (blocks > 0)
+      static_cast<Rehearsal *>(device)->kernels.insert(kernel);
+  }
+  static void *noteScratch(HeddleDevice *device, int64_t bytes) {
+    int64_t &most = static_cast<Rehearsal *>(device)->scratchBytes;
+    most = std::max(most, bytes);
+    return nullptr;
+  }
+
+  std::set<int64_t> kernels;
+  int64_t scratchBytes = 0;
+};
+} // namespace
+
+int64_t CudaDevice::rehearse(HeddleEntry entry, const CallSizes &sizes,
+                             const int64_t *dims) {
+  Rehearsal rehearsal;
+  // Addresses are handed on and never followed.
+  std::vector<void *> buffers(sizes.buffers);
+  HeddleCall call = {};
+  call.buffers = buffers.data();
+  call.dims = dims;
+  call.device = &rehearsal;
+  FloatEnvironment environment;
+  entry(&call);
+  rehearsed.merge(rehearsal.kernels);
+  return rehearsal.scratchBytes;
+}
+
+Status CudaDevice::makeReady() {
+  if (Status status = begin(); !status.ok())
+    return status;
+  const CudaModel::OwnKernels &own = model.ownKernels();
+  rehearsed.insert({own.moveRows, own.writeHistory, own.mergeRanges});
+  return model.loadKernels(std::exchange(rehearsed, {}));
+}
+
 Status CudaDevice::call(HeddleEntry entry, HeddleCall &call,
-                        const CallSizes &sizes) {
+                        const CallSizes &sizes, const CallFrame &frame) {
   if (Status begun = begin(); !begun.ok())
     return begun;
   call.device = this;
-  return graphs.call(entry, call, sizes, stream,
-                     [&] { return start(entry, call); });
+  return graphs.call(entry, call, sizes, frame, stream,
+                     [&] { return start(entry, call, frame); });
 }
 
-/// Puts the kernels of an entry into the stream.
-Status CudaDevice::start(HeddleEntry entry, const HeddleCall &call) {
+/// Puts the kernels of an entry, and those around them, into the stream.
+Status CudaDevice::start(HeddleEntry entry, const HeddleCall &call,
+                         const CallFrame &frame) {
+  if (frame.history)
+    if (Status written = write(*frame.history); !written.ok())
+      return written;
+  if (Status started = startEntry(entry, call); !started.ok())
+    return started;
+  return frame.merge ? merge(*frame.merge) : Status::success();
+}
+
+Status CudaDevice::write(const HistoryWrite &history) {
+  HeddleHistoryWrite parameter = {
+      addressOf(history.history), addressOf(history.positions),
+      addressOf(history.caches), int32_t(history.rows),
+      int32_t(history.capacity)};
+  return launchNumber(model.ownKernels().writeHistory,
+                      blocksFor(history.rows, HEDDLE_HISTORY_THREADS),
+                      &parameter);
+}
+
+Status CudaDevice::merge(const RangeMerge &ranges) {
+  int64_t elements = ranges.rows * ranges.ranges * ranges.count;
+  if (elements > INT32_MAX)
+    return Status::error("a step keeps ", elements,
+                         " logits, more than a GPU merges");
+  HeddleRangeMerge parameter = {
+      addressOf(ranges.values),     addressOf(ranges.ids),
+      addressOf(ranges.bestValues), addressOf(ranges.bestIds),
+      int32_t(ranges.rows),         int32_t(ranges.ranges),
+      int32_t(ranges.count)};
+  return launchNumber(model.ownKernels().mergeRanges,
+                      blocksFor(elements, HEDDLE_MERGE_THREADS), &parameter);
+}
+
+Status CudaDevice::startEntry(HeddleEntry entry, const HeddleCall &call) {
   {
     FloatEnvironment environment;
+    current = &call;
     if (entry(&call) == 0)
       return Status::success();
   }
@@ -268,6 +390,8 @@ void CudaDevice::launchKernel(HeddleDevice *device, int64_t kernel,
 
 void *CudaDevice::takeScratch(HeddleDevice *device, int64_t bytes) {
   auto &self = *static_cast<CudaDevice *>(device);
+  if (bytes <= self.current->scratchBytes)
+    return self.current->scratch;
   if (self.status != 0 || bytes <= self.scratchBytes)
     return self.scratchAt;
   // Graphs name it.

@@ -1,10 +1,13 @@
 #include "runtime/cuda/CudaModel.h"
 
 #include "runtime/ArtifactFormat.h"
+#include "runtime/AvailableCores.h"
+#include "runtime/Thread.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 using namespace heddle;
 using namespace heddle::cuda;
@@ -17,9 +20,6 @@ static constexpr int kMostSharedBytes = 8;
 static constexpr unsigned kSharedBytesOfAll = 48 * 1024;
 /// CUjit_option.
 static constexpr int kErrorLog = 5, kErrorLogBytes = 6;
-
-/// Weights travel in pieces, so that what the driver keeps for a copy is small.
-static constexpr size_t kCopiedBytes = size_t(64) << 20;
 
 /// The capability that an architecture's code needs, times ten, and whether it
 /// runs on that alone: "sm_90a" is 90 and does.
@@ -53,8 +53,8 @@ static std::string joined(const std::vector<std::string> &names) {
 }
 
 Result<std::unique_ptr<CudaModel>>
-CudaModel::open(const Artifact &artifact,
-                const std::vector<std::string> &gpus) {
+CudaModel::open(const Artifact &artifact, const std::vector<std::string> &gpus,
+                const UploadProgress &progress) {
   Result<const Driver *> driver = Driver::get();
   if (!driver.ok())
     return driver.status();
@@ -90,7 +90,7 @@ CudaModel::open(const Artifact &artifact,
   if (Status status = model->readKernels(artifact); !status.ok())
     return Status::error("'", artifact.path(), "': section 'kernels.",
                          model->name, "' ", status.message());
-  if (Status status = model->copyWeights(artifact); !status.ok())
+  if (Status status = model->copyWeights(artifact, progress); !status.ok())
     return status;
   return model;
 }
@@ -121,6 +121,10 @@ Status CudaModel::readKernels(const Artifact &artifact) {
   if (header.count >
       (bytes->size() - sizeof header) / sizeof(format::KernelRecord))
     return Status::error("is too short for ", header.count, " kernels");
+  const std::pair<const char *, int64_t *> ownNames[] = {
+      {HEDDLE_MOVE_ROWS, &own.moveRows},
+      {HEDDLE_WRITE_HISTORY, &own.writeHistory},
+      {HEDDLE_MERGE_RANGES, &own.mergeRanges}};
   auto endsInside = [&](uint64_t at, uint64_t size) {
     return at < bytes->size() && size < bytes->size() - at &&
            (*bytes)[at + size] == '\0';
@@ -136,19 +140,25 @@ Status CudaModel::readKernels(const Artifact &artifact) {
          !endsInside(record.binary, record.binaryBytes)) ||
         record.threads == 0 || record.threads > 1024)
       return Status::error("has a damaged kernel ", i);
-    kernels.push_back(
-        {bytes->data() + record.name, bytes->data() + record.image,
-         record.binaryBytes ? bytes->data() + record.binary : nullptr,
-         record.threads, record.sharedBytes});
-    if (strcmp(kernels.back().name, HEDDLE_MOVE_ROWS) == 0)
-      rowMoverNumber = int64_t(i);
+    Kernel &kernel = kernels.emplace_back();
+    kernel.name = bytes->data() + record.name;
+    kernel.image = bytes->data() + record.image;
+    kernel.binary =
+        record.binaryBytes ? bytes->data() + record.binary : nullptr;
+    kernel.threads = record.threads;
+    kernel.sharedBytes = record.sharedBytes;
+    for (auto [name, number] : ownNames)
+      if (strcmp(kernel.name, name) == 0)
+        *number = int64_t(i);
   }
-  if (rowMoverNumber < 0)
-    return Status::error("has no kernel '" HEDDLE_MOVE_ROWS "'");
+  for (auto [name, number] : ownNames)
+    if (*number < 0)
+      return Status::error("has no kernel '", name, "'");
   return Status::success();
 }
 
-Status CudaModel::copyWeights(const Artifact &artifact) {
+Status CudaModel::copyWeights(const Artifact &artifact,
+                              const UploadProgress &progress) {
   std::optional<std::string_view> bytes = artifact.section("weights");
   if (!bytes || bytes->empty())
     return Status::success();
@@ -158,20 +168,7 @@ Status CudaModel::copyWeights(const Artifact &artifact) {
                                  "cuMemAlloc of the weights");
       !status.ok())
     return status;
-  for (size_t at = 0; at < bytes->size(); at += kCopiedBytes) {
-    size_t size = std::min(kCopiedBytes, bytes->size() - at);
-    if (Status status = api->check(
-            api->cuMemcpyHtoDAsync_v2(weightsAt + at, bytes->data() + at, size,
-                                      /*stream=*/nullptr),
-            "cuMemcpyHtoDAsync of the weights");
-        !status.ok())
-      return status;
-    if (Status status = api->check(api->cuStreamSynchronize(nullptr),
-                                   "cuStreamSynchronize");
-        !status.ok())
-      return status;
-  }
-  return Status::success();
+  return uploadWeights(*api, weightsAt, *bytes, progress);
 }
 
 Status CudaModel::loadImage(Kernel &kernel, const char *image) const {
@@ -202,20 +199,50 @@ Status CudaModel::load(Kernel &kernel) const {
     status = api->check(api->cuFuncSetAttribute(function, kMostSharedBytes,
                                                 int(kernel.sharedBytes)),
                         "cuFuncSetAttribute");
-  if (!status.ok())
+  if (!status.ok()) {
+    api->cuModuleUnload(std::exchange(kernel.module, nullptr));
     return Status::error("kernel '", kernel.name, "': ", status.message());
+  }
   kernel.function = function;
   return Status::success();
 }
 
 Result<const CudaModel::Kernel *> CudaModel::kernel(int64_t number) const {
-  std::lock_guard<std::mutex> lock(loading);
   if (number < 0 || number >= int64_t(kernels.size()))
     return Status::error("the compiled code starts kernel ", number, " of ",
                          kernels.size());
   Kernel &kernel = kernels[size_t(number)];
-  if (!kernel.function)
-    if (Status status = load(kernel); !status.ok())
-      return status;
+  if (!kernel.function) {
+    std::lock_guard<std::mutex> lock(kernel.loading);
+    if (!kernel.function)
+      if (Status status = load(kernel); !status.ok())
+        return status;
+  }
   return static_cast<const Kernel *>(&kernel);
+}
+
+Status CudaModel::loadKernels(const std::set<int64_t> &numbers) const {
+  std::vector<int64_t> missing;
+  for (int64_t number : numbers)
+    if (number < 0 || number >= int64_t(kernels.size()) ||
+        !kernels[size_t(number)].function)
+      missing.push_back(number);
+  std::vector<Status> statuses(missing.size(), Status::success());
+  std::atomic<size_t> next = 0;
+  auto loadNext = [&] {
+    Status entered = enter();
+    for (size_t i; (i = next++) < missing.size();)
+      statuses[i] = entered.ok() ? kernel(missing[i]).status() : entered;
+  };
+  std::vector<Thread> helpers;
+  for (int64_t i = std::min<int64_t>(availableCores(), missing.size());
+       --i > 0;)
+    if (Result<Thread> thread = Thread::start(loadNext); thread.ok())
+      helpers.push_back(std::move(*thread));
+  loadNext();
+  helpers.clear(); // Waits for each.
+  for (const Status &status : statuses)
+    if (!status.ok())
+      return status;
+  return Status::success();
 }

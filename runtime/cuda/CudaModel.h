@@ -12,10 +12,14 @@
 #include "runtime/Device.h"
 #include "runtime/Result.h"
 #include "runtime/cuda/CudaDriver.h"
+#include "runtime/cuda/WeightUpload.h"
 
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,9 +29,11 @@ namespace heddle {
 class CudaModel {
 public:
   /// Finds the first GPU and its best architecture among `gpus`, the names in
-  /// the manifest, and copies the weights there. Errors are sentences.
+  /// the manifest, and copies the weights there, which `progress` may follow.
+  /// Errors are sentences.
   static Result<std::unique_ptr<CudaModel>>
-  open(const Artifact &artifact, const std::vector<std::string> &gpus);
+  open(const Artifact &artifact, const std::vector<std::string> &gpus,
+       const UploadProgress &progress = {});
   ~CudaModel();
   CudaModel(const CudaModel &) = delete;
 
@@ -49,16 +55,23 @@ public:
     /// A cubin, or null.
     const char *binary;
     unsigned threads, sharedBytes;
-    /// Null until it is loaded.
-    cuda::Function function = nullptr;
+    /// Null until it is loaded, by whoever has the lock.
+    std::atomic<cuda::Function> function = nullptr;
     cuda::Module module = nullptr;
+    std::mutex loading = {};
   };
   /// Kernel number `number`; loads its code when it is asked for first, which
-  /// the driver assembles then.
+  /// the driver assembles then. Who asks meanwhile for the same one waits.
   Result<const Kernel *> kernel(int64_t number) const;
+  /// Loads kernels that are not there yet, as many at a time as there are
+  /// cores: the driver takes about 0.1 s for each.
+  Status loadKernels(const std::set<int64_t> &numbers) const;
 
-  /// The number of HEDDLE_MOVE_ROWS.
-  int64_t rowMover() const { return rowMoverNumber; }
+  /// The numbers of the kernels that the runtime starts itself (KernelAbi.h).
+  struct OwnKernels {
+    int64_t moveRows = -1, writeHistory = -1, mergeRanges = -1;
+  };
+  const OwnKernels &ownKernels() const { return own; }
 
 private:
   CudaModel(const cuda::Driver *api, cuda::Device device, cuda::Context context,
@@ -66,7 +79,7 @@ private:
       : api(api), device(device), context(context), name(std::move(name)) {}
 
   Status readKernels(const Artifact &artifact);
-  Status copyWeights(const Artifact &artifact);
+  Status copyWeights(const Artifact &artifact, const UploadProgress &progress);
   Status load(Kernel &kernel) const;
   Status loadImage(Kernel &kernel, const char *image) const;
 
@@ -75,9 +88,9 @@ private:
   cuda::Context context;
   std::string name;
   cuda::Pointer weightsAt = 0;
-  int64_t rowMoverNumber = -1;
-  mutable std::mutex loading;
-  mutable std::vector<Kernel> kernels;
+  OwnKernels own;
+  /// None of them ever moves.
+  mutable std::deque<Kernel> kernels;
 };
 
 } // namespace heddle

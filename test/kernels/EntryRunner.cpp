@@ -168,7 +168,7 @@ Status EntryCall::runOnDevice(HeddleCall &call, int64_t runs, double *seconds) {
   call.arena = arenaPlace;
   auto runOnce = [&] {
     if (status.ok())
-      status = device->call(function, call, {places.size(), dims.size()});
+      status = device->call(function, call, {places.size(), dims.size()}, {});
   };
   auto wait = [&] {
     if (status.ok())

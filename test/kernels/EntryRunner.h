@@ -171,6 +171,11 @@ public:
     return manifest.entry(name);
   }
 
+  /// A device like those that calls run on; borrows this.
+  std::unique_ptr<Device> makeDevice() const {
+    return gpu ? gpu->makeDevice() : makeHostDevice();
+  }
+
   /// A call of an entry for these dims; others are 1. Fails where there is no
   /// such entry.
   Result<EntryCall>

@@ -199,6 +199,27 @@ TEST_F(ApiTest, sentences_of_errors) {
   std::thread([] { EXPECT_EQ(std::string(heddle_error()), ""); }).join();
 }
 
+TEST_F(ApiTest, progress_of_loading) {
+  // A CPU uses weights where they are mapped.
+  auto count = [](void *context, uint64_t, uint64_t) {
+    ++*static_cast<int *>(context);
+  };
+  int calls = 0;
+  heddle_model *loaded = nullptr;
+  ASSERT_EQ(heddle_model_load_with_progress(path.c_str(), HEDDLE_CPU, count,
+                                            &calls, &loaded),
+            HEDDLE_OK)
+      << heddle_error();
+  EXPECT_EQ(heddle_model_source_vocabulary(loaded), kToySourceVocabulary);
+  EXPECT_EQ(calls, 0);
+  heddle_model_free(loaded);
+  // What it refuses is what heddle_model_load does.
+  EXPECT_EQ(
+      heddle_model_load_with_progress(path.c_str(), 8, count, &calls, &loaded),
+      HEDDLE_MISUSED);
+  EXPECT_EQ(loaded, nullptr);
+}
+
 TEST_F(ApiTest, models_in_memory) {
   void *copy = nullptr;
   ASSERT_EQ(posix_memalign(&copy, 4096, bytes.size()), 0);

@@ -47,8 +47,9 @@ struct Ranges {
   }
 
   BestLogits view() const {
-    return {maxima.data(),          sums.data(), values.data(), ids.data(),
-            int64_t(maxima.size()), count};
+    int64_t ranges = int64_t(maxima.size());
+    return {maxima.data(), sums.data(), values.data(), ids.data(),
+            ranges,        ranges,      count};
   }
 
   int64_t count;

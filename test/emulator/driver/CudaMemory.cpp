@@ -147,12 +147,16 @@ static CUresult copy(const char *name, CUstream handle, Rows to, Rows from,
         DeviceMemory::Open open(*driver.memory);
         copyRows(to, {reinterpret_cast<uint64_t>(staged->data()), width, false},
                  width, height);
+        driver.count("bytesToDevice", width * height);
         return CUDA_SUCCESS;
       });
     } else {
       result = driver.enqueue(stream, [=, &driver] {
         DeviceMemory::Open open(*driver.memory);
         copyRows(to, from, width, height);
+        if (to.isDevice != from.isDevice)
+          driver.count(to.isDevice ? "bytesToDevice" : "bytesToHost",
+                       width * height);
         return CUDA_SUCCESS;
       });
     }

@@ -7,6 +7,9 @@
 
 #include "Driver.h"
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstring>
 #include <dlfcn.h>
 
@@ -36,34 +39,74 @@ static void writeLog(const std::string &problem, unsigned numOptions,
   *sizeIsAt = std::strlen(buffer);
 }
 
+namespace {
+/// Somebody who loads, which holds nobody else up. As many as the environment
+/// says wait for each other, for a while.
+class Loader {
+public:
+  explicit Loader(Driver &driver) {
+    std::unique_lock<std::mutex> lock(mutex);
+    most = std::max(most, ++count);
+    isThere.notify_all();
+    isThere.wait_for(lock, std::chrono::seconds(10),
+                     [&] { return most >= driver.settings.loadsAtOnce; });
+  }
+  ~Loader() {
+    std::lock_guard<std::mutex> lock(mutex);
+    --count;
+  }
+  /// How many there have been at once.
+  static unsigned mostAtOnce() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return most;
+  }
+
+private:
+  static std::mutex mutex;
+  static std::condition_variable isThere;
+  static unsigned count, most;
+};
+} // namespace
+
+std::mutex Loader::mutex;
+std::condition_variable Loader::isThere;
+unsigned Loader::count, Loader::most;
+
+/// Null with a sentence where the image is none.
+static std::unique_ptr<Program> loadImage(const char *bytes,
+                                          std::string &problem) {
+  if (std::strncmp(bytes, kMagic, 8)) {
+    problem = "the image is no bitcode for the emulator (expected HEDDLEBC, "
+              "its length as a u64, and LLVM bitcode)";
+    return nullptr;
+  }
+  uint64_t length;
+  std::memcpy(&length, bytes + 8, sizeof(length));
+  return Program::load({bytes + 16, length}, problem);
+}
+
 HEDDLE_CUDA CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
                                         unsigned numOptions,
                                         CUjit_option *options, void **values) {
-  return Driver::call("cuModuleLoadDataEx", [&](Driver &driver) {
+  CUresult begun = Driver::call("cuModuleLoadDataEx", [&](Driver &driver) {
     if (driver.isCapturing())
       return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    if (!image || !module)
-      return CUDA_ERROR_INVALID_VALUE;
-    const auto *bytes = static_cast<const char *>(image);
-    std::string problem;
-    if (std::strncmp(bytes, kMagic, 8)) {
-      writeLog("the image is no bitcode for the emulator (expected HEDDLEBC, "
-               "its length as a u64, and LLVM bitcode)",
-               numOptions, options, values);
-      return CUDA_ERROR_INVALID_PTX;
-    }
-    uint64_t length;
-    std::memcpy(&length, bytes + 8, sizeof(length));
-    std::unique_ptr<Program> program =
-        Program::load({bytes + 16, length}, problem);
-    if (!program) {
+    return image && module ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+  if (begun)
+    return begun;
+  Loader loader(Driver::instance());
+  std::string problem;
+  auto loaded = std::make_unique<CUmod_st>();
+  loaded->program = loadImage(static_cast<const char *>(image), problem);
+  return Driver::locked([&](Driver &driver) {
+    if (!loaded->program) {
       writeLog(problem, numOptions, options, values);
       return CUDA_ERROR_INVALID_PTX;
     }
-    auto loaded = std::make_unique<CUmod_st>();
-    loaded->program = std::move(program);
     *module = loaded.get();
     driver.modules[*module] = std::move(loaded);
+    driver.countMost("loadsAtOnce", Loader::mostAtOnce());
     return CUDA_SUCCESS;
   });
 }
@@ -85,20 +128,28 @@ HEDDLE_CUDA CUresult cuModuleUnload(CUmodule module) {
 
 HEDDLE_CUDA CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
                                          const char *name) {
-  return Driver::call("cuModuleGetFunction", [&](Driver &driver) {
-    if (!driver.modules.count(module))
-      return CUDA_ERROR_INVALID_HANDLE;
+  CUresult begun = Driver::call("cuModuleGetFunction", [&](Driver &driver) {
+    return driver.modules.count(module) ? CUDA_SUCCESS
+                                        : CUDA_ERROR_INVALID_HANDLE;
+  });
+  if (begun)
+    return begun;
+  // Compiling, too, holds up those alone who ask for the same module.
+  std::string problem;
+  const Kernel *kernel = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(module->compiling);
+    kernel = module->program->kernel(name, problem);
+  }
+  return Driver::locked([&](Driver &driver) {
+    if (!kernel) {
+      if (problem.empty())
+        return CUDA_ERROR_NOT_FOUND;
+      Driver::log(problem);
+      return CUDA_ERROR_INVALID_IMAGE;
+    }
     std::unique_ptr<CUfunc_st> &known = module->functions[name];
     if (!known) {
-      std::string problem;
-      const Kernel *kernel = module->program->kernel(name, problem);
-      if (!kernel) {
-        module->functions.erase(name);
-        if (problem.empty())
-          return CUDA_ERROR_NOT_FOUND;
-        Driver::log(problem);
-        return CUDA_ERROR_INVALID_IMAGE;
-      }
       known = std::make_unique<CUfunc_st>();
       known->module = module;
       known->kernel = kernel;

@@ -34,6 +34,8 @@ DriverSettings DriverSettings::fromEnvironment() {
     settings.version = std::atoi(version);
   if (const char *bytes = std::getenv("HEDDLE_FAKE_CUDA_MEMORY"))
     settings.memoryBytes = std::strtoull(bytes, nullptr, 10);
+  if (const char *loads = std::getenv("HEDDLE_FAKE_CUDA_LOADS"))
+    settings.loadsAtOnce = static_cast<unsigned>(std::atoi(loads));
   if (const char *failures = std::getenv("HEDDLE_FAKE_CUDA_FAIL"))
     readFailures(failures, settings);
   return settings;
@@ -62,7 +64,7 @@ Driver::~Driver() {
   FILE *file = path ? std::fopen(path, "w") : nullptr;
   if (!file)
     return;
-  for (const auto &[name, number] : calls)
+  for (const auto &[name, number] : counts)
     std::fprintf(file, "%s %llu\n", name.c_str(),
                  static_cast<unsigned long long>(number));
   std::fclose(file);
@@ -71,7 +73,7 @@ Driver::~Driver() {
 void Driver::initialize() {
   settings = DriverSettings::fromEnvironment();
   // Numbers of calls start again with their limits.
-  calls.clear();
+  counts.clear();
   count("cuInit");
   if (!isInitialized || memory->total() != settings.memoryBytes)
     reset();
@@ -113,7 +115,7 @@ static bool isSticky(CUresult result) {
 }
 
 CUresult Driver::enter(const char *name, bool needsContext) {
-  uint64_t number = ++calls[name];
+  uint64_t number = ++counts[name];
   auto failures = settings.failures.find(name);
   if (failures != settings.failures.end()) {
     auto failure = failures->second.find(number);

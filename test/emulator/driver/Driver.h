@@ -12,6 +12,7 @@
 #include "CudaAbi.h"
 #include "DeviceMemory.h"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -68,6 +69,8 @@ struct CUfunc_st {
 
 struct CUmod_st {
   std::unique_ptr<heddle::emulator::Program> program;
+  /// Held while that compiles.
+  std::mutex compiling;
   std::map<std::string, std::unique_ptr<CUfunc_st>> functions;
   /// Where those are that were asked for.
   std::set<uint64_t> variables;
@@ -80,6 +83,7 @@ struct DriverSettings {
   int major = 9, minor = 0;
   int version = 13000;
   uint64_t memoryBytes = 4ull << 30;
+  unsigned loadsAtOnce = 1;
   /// By function: which call fails, with which result.
   std::map<std::string, std::map<uint64_t, CUresult>> failures;
 
@@ -103,10 +107,21 @@ public:
     return function(driver);
   }
 
+  /// A part of such a call that goes on behind something without the lock.
+  template <typename Function> static CUresult locked(Function function) {
+    Driver &driver = instance();
+    std::lock_guard<std::recursive_mutex> lock(driver.mutex);
+    return function(driver);
+  }
+
   /// Reads the environment again; the context is as if new.
   void initialize();
   void reset();
-  void count(const char *name) { ++calls[name]; }
+  /// What HEDDLE_FAKE_CUDA_COUNT is about.
+  void count(const char *name, uint64_t number = 1) { counts[name] += number; }
+  void countMost(const char *name, uint64_t number) {
+    counts[name] = std::max(counts[name], number);
+  }
 
   /// One line to HEDDLE_EMULATOR_LOG or stderr.
   static void log(const std::string &sentence);
@@ -146,7 +161,7 @@ private:
   CUresult runFirst(CUstream stream);
 
   std::recursive_mutex mutex;
-  std::map<std::string, uint64_t> calls;
+  std::map<std::string, uint64_t> counts;
 };
 
 } // namespace heddle::emulator

@@ -1,6 +1,6 @@
-//===- AddRowMover.cpp - The kernel that moves rows of states -------------===//
+//===- AddRuntimeKernels.cpp - Kernels that the runtime starts ------------===//
 
-#include "lib/Kernels/Gpu/RowMover.h"
+#include "lib/Kernels/Gpu/RuntimeKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -10,7 +10,7 @@
 #include "passes/Passes.h"
 
 namespace heddle {
-#define GEN_PASS_DEF_ADDROWMOVERPASS
+#define GEN_PASS_DEF_ADDRUNTIMEKERNELSPASS
 #include "passes/Passes.h.inc"
 } // namespace heddle
 
@@ -18,10 +18,13 @@ using namespace mlir;
 using namespace heddle;
 
 namespace {
-struct AddRowMover : heddle::impl::AddRowMoverPassBase<AddRowMover> {
+struct AddRuntimeKernels
+    : heddle::impl::AddRuntimeKernelsPassBase<AddRuntimeKernels> {
   void runOnOperation() override {
     auto kernels = getOperation().getOps<gpu::GPUModuleOp>();
-    buildRowMover(getOperation(), llvm::range_size(kernels));
+    int64_t number = llvm::range_size(kernels);
+    for (auto build : {buildRowMover, buildHistoryWriter, buildRangeMerger})
+      build(getOperation(), number++);
   }
 };
 } // namespace
