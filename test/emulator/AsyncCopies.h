@@ -80,10 +80,11 @@ public:
     bool seesCluster;
   };
   std::vector<Waiter> waiting;
-  /// Of arrivals from the block, and from others of the cluster.
-  ClockMeeting clocks, remoteClocks;
+  /// Of arrivals from the block, from others of the cluster with its scope, and
+  /// from those with any scope.
+  ClockMeeting clocks, remoteClocks, remoteReads;
   /// What those know who waited for the phase that ended last.
-  Times completed, remoteCompleted;
+  Times completed, remoteCompleted, remoteReadsCompleted;
 
   /// A thread knows what has been done until the phase that ended last.
   void tell(Thread &thread, bool seesCluster) const;

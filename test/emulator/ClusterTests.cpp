@@ -347,6 +347,29 @@ TEST_F(ClusterTest, ArrivalsReachOtherBlocks) {
   expectFailure(handOver("cluster", "cta"), race);
 }
 
+TEST_F(ClusterTest, ArrivalsOfAnyScopeOrderReads) {
+  // The words are there before the blocks meet.
+  auto handOverWords = [](const std::string &arrival) {
+    std::string text = handOver("cta", "cta");
+    const std::string store =
+        "  store i32 %t, ptr addrspace(3) %own, align 4\n";
+    text.replace(text.find(store), store.size(), "");
+    const std::string init = "  br i1 %isFirst, label %init, label %ready\n";
+    text.insert(text.find(init), store);
+    const std::string release = "mbarrier.arrive.scope.cta.space.cluster";
+    for (size_t at = 0; (at = text.find(release, at)) != std::string::npos;
+         at += arrival.size())
+      text.replace(at, release.size(), arrival);
+    return text;
+  };
+  EXPECT_EQ(runBlocks(handOverWords("mbarrier.arrive.scope.cta.space.cluster")),
+            "");
+  expectFailure(
+      handOverWords("mbarrier.arrive.relaxed.scope.cta.space.cluster"),
+      "race: writes shared byte 124 of block (0, 0, 0), which thread (31, 0, "
+      "0) of block (0, 0, 0) reads");
+}
+
 TEST_F(ClusterTest, NoBlockEndsWhileOthersMayArrive) {
   expectFailure(handOver("cluster", "cluster", ""),
                 "writes in shared memory of block (0, 0, 0), which has ended");

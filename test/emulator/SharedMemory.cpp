@@ -190,12 +190,15 @@ void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
       failAtState(context, first + i, "writes", state, byte.writer);
     if (state != kUnwritten) {
       bool areBothAtomic = isAtomic && state == kWrittenAtomically;
-      if (byte.writer != actor && !areBothAtomic &&
-          !thread.clock.hasSeen(byte.writer, byte.writeTime))
+      // A copy that somebody has waited for is done, whatever the scope.
+      bool isSeen = home.worker.threadOfActor(byte.writer)
+                        ? thread.clock.hasSeen(byte.writer, byte.writeTime)
+                        : thread.clock.hasSeenRead(byte.writer, byte.writeTime);
+      if (byte.writer != actor && !areBothAtomic && !isSeen)
         failAtRace(context, first + i, "writes", "writes", byte.writer);
       for (unsigned k = 0; k < kReaders; ++k)
         if (byte.readTimes[k] && byte.readers[k] != actor &&
-            !thread.clock.hasSeen(byte.readers[k], byte.readTimes[k]))
+            !thread.clock.hasSeenRead(byte.readers[k], byte.readTimes[k]))
           failAtRace(context, first + i, "writes",
                      byte.readTimes[k] >= kUnfinished ? "is reading" : "reads",
                      byte.readers[k]);

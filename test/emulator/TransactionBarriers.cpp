@@ -75,6 +75,8 @@ void TransactionBarrier::tell(Thread &thread, bool seesCluster) const {
   thread.clock.acquireMore(completed);
   if (seesCluster && !remoteCompleted.empty())
     thread.clock.acquireMore(remoteCompleted);
+  if (!remoteReadsCompleted.empty())
+    thread.clock.acquireReads(remoteReadsCompleted);
 }
 
 void TransactionBarriers::finish(TransactionBarrier &barrier,
@@ -95,6 +97,7 @@ void TransactionBarriers::complete(TransactionBarrier &barrier,
                                    bool isClaimed) {
   join(barrier.completed, barrier.clocks.times);
   join(barrier.remoteCompleted, barrier.remoteClocks.times);
+  join(barrier.remoteReadsCompleted, barrier.remoteReads.times);
   if (isClaimed) {
     finish(barrier, barrier.unclaimed);
     finish(barrier, barrier.copies);
@@ -137,11 +140,15 @@ uint64_t TransactionBarriers::arrive(Context &context, uint64_t address,
            "arrives too often at " + barrier.describe());
     barrier.pending -= arrival.count;
     Thread &thread = threadOf(context);
-    bool isRemote = thread.home != &home;
-    if (home.shared.isChecked && arrival.releases &&
-        (!isRemote || arrival.reachesCluster))
-      (isRemote ? barrier.remoteClocks : barrier.clocks)
-          .add(thread.clock, thread.actor);
+    if (home.shared.isChecked && arrival.releases) {
+      if (thread.home == &home) {
+        barrier.clocks.add(thread.clock, thread.actor);
+      } else {
+        if (arrival.reachesCluster)
+          barrier.remoteClocks.add(thread.clock, thread.actor);
+        barrier.remoteReads.add(thread.clock, thread.actor);
+      }
+    }
   }
   tryComplete(barrier);
   return phase;
