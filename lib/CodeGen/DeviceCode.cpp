@@ -104,6 +104,12 @@ static void markKernels(mlir::ModuleOp module) {
     // At least one block: ptxas spills registers so that more fit, else.
     function->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(),
                       builder.getI32IntegerAttr(block.blocks));
+    // The grid of a launch is a multiple of it: nothing else is to be said
+    // there.
+    if (block.cluster > 1)
+      function->setAttr(mlir::NVVM::NVVMDialect::getClusterDimAttrName(),
+                        builder.getDenseI32ArrayAttr(
+                            {static_cast<int32_t>(block.cluster), 1, 1}));
   }
 }
 

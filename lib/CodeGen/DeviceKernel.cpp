@@ -10,7 +10,7 @@ using namespace heddle;
 static constexpr StringLiteral kNumber = "number", kGeneric = "generic",
                                kThreads = "threads",
                                kSharedBytes = "shared_bytes",
-                               kBlocks = "blocks";
+                               kBlocks = "blocks", kCluster = "cluster";
 /// What TMA wants, and more than any other access.
 static constexpr uint64_t kSharedAlignment = 1024;
 
@@ -30,6 +30,8 @@ static DictionaryAttr attributeOf(OpBuilder &builder, const BlockShape &shape,
   add(kSharedBytes, shape.sharedBytes);
   if (shape.blocks > 1)
     add(kBlocks, shape.blocks);
+  if (shape.cluster > 1)
+    add(kCluster, shape.cluster);
   return builder.getDictionaryAttr(numbers);
 }
 
@@ -37,8 +39,11 @@ static BlockShape blockShapeOf(DictionaryAttr launch) {
   auto number = [&](StringRef key) {
     return launch.getAs<IntegerAttr>(key).getInt();
   };
-  return {number(kThreads), number(kSharedBytes),
-          launch.contains(kBlocks) ? number(kBlocks) : 1};
+  auto numberOrOne = [&](StringRef key) {
+    return launch.contains(key) ? number(key) : 1;
+  };
+  return {number(kThreads), number(kSharedBytes), numberOrOne(kBlocks),
+          numberOrOne(kCluster)};
 }
 
 void heddle::declareSharedMemory(Block *module, Location loc) {

@@ -27,6 +27,9 @@ struct BlockShape {
   /// As many as a multiprocessor has registers for at once, which bounds those
   /// of a thread; the more, the more memory accesses are under way.
   int64_t blocks = 1;
+  /// Blocks, side by side in the grid, that run at the same time and reach into
+  /// each other's shared memory: the loop has a multiple of them.
+  int64_t cluster = 1;
 };
 inline constexpr llvm::StringLiteral kSharedMemory = "shared_memory";
 

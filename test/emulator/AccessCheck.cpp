@@ -27,10 +27,16 @@ static void checkAlignment(Context &context, uint64_t address, uint64_t size,
              format("which is not a multiple of %u", alignment));
 }
 
+/// Of an address that may name another block of the cluster, or of this block's
+/// own shared memory.
 static void checkShared(Context &context, uint64_t address, uint64_t size,
-                        uint32_t alignment, uint32_t flags) {
-  SharedMemory &shared = context.worker->shared;
-  address = shared.address(address);
+                        uint32_t alignment, uint32_t flags, bool isOwn) {
+  RunningBlock &own = blockOf(context);
+  SharedPlace place = isOwn ? SharedPlace{&own, own.shared.address(address)}
+                            : context.worker->place(context, address);
+  place.block->allowRemote(context, flags & kWrites ? "writes" : "reads");
+  SharedMemory &shared = place.block->shared;
+  address = place.address;
   shared.checkBounds(context, address, size, alignment,
                      flags & kWrites ? "a write" : "a read");
   bool isAtomic = flags & kIsAtomic;
@@ -65,12 +71,13 @@ void heddle::emulator::checkAccess(Context *context, uint64_t address,
          describe(address, size, flags) +
              "which is outside of the thread's own variable");
   if (space == kShared || space == kSharedCluster ||
-      (space == kGeneric && worker.shared.holdsGeneric(address))) {
-    checkShared(*context, address, size, alignment, flags);
+      (space == kGeneric && worker.holdsGeneric(address))) {
+    checkShared(*context, address, size, alignment, flags,
+                /*isOwn=*/space == kShared);
     return;
   }
   checkAlignment(*context, address, size, alignment, flags);
-  Thread &thread = Worker::threadOf(*context);
+  Thread &thread = threadOf(*context);
   if (space != kGlobal &&
       thread.fiber.holds(reinterpret_cast<const void *>(address)))
     return;

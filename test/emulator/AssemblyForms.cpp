@@ -161,22 +161,38 @@ static bool makeCopy(const Parts &parts, Form &form) {
     return form.set(commitBulkStores, true);
   if (parts.startsWith("cp.async.bulk.wait_group"))
     return form.in(0).set(waitForBulkStores, true);
-  if (parts.has("multicast::cluster"))
-    return false;
+  bool isMulticast = parts.has("multicast::cluster");
   bool isLoad = parts.has("mbarrier::complete_tx::bytes");
   if (parts.startsWith("cp.async.bulk.tensor")) {
     int rank = parts[4][0] - '0';
     if (parts.has("tile::gather4") || parts.has("im2col"))
       return false;
-    if (isLoad)
-      return form.in(0).in(2).in(1).set(copyTensorToShared, true, {rank});
+    if (isLoad) {
+      form.in(0).in(2).in(1);
+      if (isMulticast)
+        form.in(3);
+      return form.set(copyTensorToShared, true,
+                      {rank, isMulticast ? kHasMask : kNoMulticast});
+    }
     // The map and the coordinates are one operand.
     return form.in(1).in(0).set(copyTensorToGlobal, true, {rank});
   }
-  if (parts.startsWith("cp.async.bulk"))
-    return isLoad ? form.in(0).in(3).in(1).in(2).set(copyBulkToShared, true)
-                  : form.in(0).in(1).in(2).set(copyBulkToGlobal, true);
-  return false;
+  if (!parts.startsWith("cp.async.bulk"))
+    return false;
+  if (!isLoad)
+    return form.in(0).in(1).in(2).set(copyBulkToGlobal, true);
+  form.in(0).in(3).in(1).in(2);
+  if (isMulticast)
+    form.in(4);
+  return form.set(copyBulkToShared, true,
+                  {isMulticast ? kHasMask : kNoMulticast});
+}
+
+/// BarrierForm of an instruction: its scope stands by itself, between dots.
+static int barrierFormOf(const Parts &parts) {
+  return (parts.has("shared::cluster") ? kIsOfCluster : 0) |
+         (parts.has("cluster") ? kHasClusterScope : 0) |
+         (parts.has("relaxed") ? kIsRelaxed : 0);
 }
 
 static bool makeBarrier(const Parts &parts, Form &form) {
@@ -187,14 +203,20 @@ static bool makeBarrier(const Parts &parts, Form &form) {
     if (parts[1] == "inval")
       return form.in(0).set(invalidateBarrier, true);
     if (parts[1] == "expect_tx")
-      return form.in(0).in(1).set(arriveAtBarrier, true, {2, 1});
+      return form.in(0).in(1).set(arriveAtBarrier, true,
+                                  {2, 1, barrierFormOf(parts)});
     if (parts[1] == "try_wait" || parts[1] == "test_wait")
       return form.out(0).in(1).in(2).set(
-          waitAtBarrier, true, {parts.has("parity"), parts[1] == "test_wait"});
+          waitAtBarrier, true,
+          {parts.has("parity"), parts[1] == "test_wait", barrierFormOf(parts)});
     return false;
   }
   if (name == "bar.warp.sync")
     return form.in(0).set(synchronizeWarp, true);
+  if (parts.startsWith("barrier.cluster.arrive"))
+    return form.set(arriveAtCluster, true, {parts.has("relaxed")});
+  if (parts.startsWith("barrier.cluster.wait"))
+    return form.set(waitForCluster, true);
   if (parts[0] != "bar" && parts[0] != "barrier")
     return false;
   bool isArrival = parts.has("arrive");
@@ -282,7 +304,8 @@ bool heddle::emulator::makeInstruction(
     return form.set(arriveAtBarrier, true,
                     {parts.has("expect_tx") ? 2
                      : hasOperand           ? 1
-                                            : 0});
+                                            : 0,
+                     0, barrierFormOf(parts)});
   }
   if (parts.startsWith("cp.async") && parts.has("shared") &&
       parts[2] != "bulk" && parts[2] != "mbarrier") {
@@ -299,6 +322,9 @@ bool heddle::emulator::makeInstruction(
   }
   if (parts.startsWith("cp.async"))
     return makeCopy(parts, form);
+  if (parts[0] == "mapa")
+    return form.out(0).in(1).in(2).set(mapToBlock, false,
+                                       {!parts.has("shared::cluster")});
   if (parts[0] == "mbarrier" || parts[0] == "bar" || parts[0] == "barrier")
     return makeBarrier(parts, form);
   if (makeWarp(parts, form))

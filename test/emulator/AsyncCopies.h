@@ -23,9 +23,9 @@
 
 namespace heddle::emulator {
 
+class RunningBlock;
 struct Context;
 struct Thread;
-class Worker;
 
 /// cp.async of 4, 8 or 16 bytes, of which those behind `read` become zeros.
 struct SmallCopy {
@@ -74,37 +74,66 @@ public:
   uint64_t phase = 0;
   /// Of this phase; and of phases that ended without anybody waiting.
   std::vector<BulkCopy> copies, unclaimed;
-  std::vector<Thread *> waiting;
-  ClockMeeting clocks;
+  /// Who waits, and whether for what other blocks of the cluster did, too.
+  struct Waiter {
+    Thread *thread;
+    bool seesCluster;
+  };
+  std::vector<Waiter> waiting;
+  /// Of arrivals from the block, from others of the cluster with its scope, and
+  /// from those with any scope.
+  ClockMeeting clocks, remoteClocks, remoteReads;
   /// What those know who waited for the phase that ended last.
-  Times completed;
+  Times completed, remoteCompleted, remoteReadsCompleted;
+
+  /// A thread knows what has been done until the phase that ended last.
+  void tell(Thread &thread, bool seesCluster) const;
 };
 
-/// The mbarriers of a block, by their offset in shared memory.
+/// How a thread arrives at an mbarrier.
+struct Arrival {
+  uint32_t count = 1;
+  uint32_t announcedBytes = 0;
+  /// Announces bytes, and does not arrive.
+  bool isExpectation = false;
+  /// Whether those who wait see what the thread did (.release), and those of
+  /// other blocks, too.
+  bool releases = true, reachesCluster = false;
+};
+
+/// The mbarriers of a block, by their offset in shared memory. Threads of other
+/// blocks arrive at them, and let copies count there.
 class TransactionBarriers {
 public:
+  explicit TransactionBarriers(RunningBlock &home) : home(home) {}
   void clear();
 
   TransactionBarrier &init(Context &context, uint64_t address, uint32_t count);
   void invalidate(Context &context, uint64_t address);
   TransactionBarrier &find(Context &context, uint64_t address);
 
-  /// Arrives `count` times after announcing bytes; returns the phase.
-  uint64_t arrive(Context &context, uint64_t address, uint32_t count,
-                  uint32_t announcedBytes, bool isExpectation);
+  /// Announces bytes, then arrives; returns the phase.
+  uint64_t arrive(Context &context, uint64_t address, const Arrival &arrival);
   /// A copy that the mbarrier counts.
   void add(Context &context, uint64_t address, BulkCopy copy);
+  /// A phase, or its parity, and what a thread sees that waited for it.
+  struct Phase {
+    uint64_t number = 0;
+    bool isParity = false;
+    bool seesCluster = false;
+  };
   /// Whether a phase is over; waits until it is, if that is wanted.
-  bool wait(Context &context, uint64_t address, bool isParity, uint64_t phase,
-            bool waits);
+  bool wait(Context &context, uint64_t address, const Phase &phase, bool waits);
+  /// Fails if copies write the block's shared memory when its last thread ends.
+  void checkEnd(Context &last) const;
 
 private:
   bool isDone(const TransactionBarrier &barrier) const;
-  void complete(Worker &worker, TransactionBarrier &barrier, bool isClaimed);
-  void finish(Worker &worker, TransactionBarrier &barrier,
-              std::vector<BulkCopy> &copies);
-  void tryComplete(Worker &worker, TransactionBarrier &barrier);
+  void complete(TransactionBarrier &barrier, bool isClaimed);
+  void finish(TransactionBarrier &barrier, std::vector<BulkCopy> &copies);
+  void tryComplete(TransactionBarrier &barrier);
 
+  RunningBlock &home;
   std::map<uint64_t, TransactionBarrier> barriers;
   uint32_t copyTime = 0;
 };

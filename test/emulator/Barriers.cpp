@@ -26,7 +26,7 @@ void NamedBarriers::clear() {
 unsigned NamedBarriers::arrive(Context &context, uint64_t number,
                                uint64_t count, bool isArrival, bool predicate) {
   Worker &worker = *context.worker;
-  Thread &thread = Worker::threadOf(context);
+  Thread &thread = threadOf(context);
   if (number >= barriers.size())
     fail(context, kIllegalInstruction,
          format("barrier %llu, there are 16",
@@ -48,8 +48,8 @@ unsigned NamedBarriers::arrive(Context &context, uint64_t number,
   barrier.expected = static_cast<unsigned>(count);
   ++barrier.arrived;
   barrier.numTrue += predicate;
-  if (worker.shared.isChecked)
-    barrier.clocks.add(thread.clock, thread.linearThread);
+  if (thread.home->shared.isChecked)
+    barrier.clocks.add(thread.clock, thread.actor);
   if (barrier.arrived < barrier.expected) {
     if (isArrival)
       return 0;

@@ -85,48 +85,90 @@ static uint64_t placeOf(const Box &box, uint64_t shared, uint64_t byte) {
                               : address;
 }
 
-static void beginCopy(Context &context, const Operation &operation,
-                      uint64_t address, uint64_t size, uint32_t alignment) {
+//===----------------------------------------------------------------------===//
+// To shared memory
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Blocks of the cluster, as bits, and the places in each of them.
+struct Targets {
+  uint32_t blocks = 0;
+  uint64_t to = 0, barrier = 0;
+};
+
+} // namespace
+
+/// Of a destination and an mbarrier; `rest` are the operands where a mask is
+/// looked for.
+static Targets readTargets(Context &context, const Operation &operation,
+                           const uint64_t *operands, const uint64_t *rest,
+                           int form) {
   Worker &worker = *context.worker;
-  if (!worker.grid->checks)
-    return;
-  worker.shared.checkBounds(context, address, size, alignment,
-                            operation.name.c_str());
-  worker.shared.beginCopy(context, address, size);
+  SharedPlace to = worker.place(context, operands[0]),
+              barrier = worker.place(context, operands[1]);
+  Targets targets = {1u << to.block->rank, to.address, barrier.address};
+  if (form == kHasMask || (form == kMayHaveMask && (rest[2] & 1))) {
+    targets.blocks = static_cast<uint16_t>(rest[0]);
+    if (!targets.blocks || targets.blocks >> worker.numBlocks)
+      fail(context, kIllegalInstruction,
+           format("%s with mask 0x%x, the cluster has %u blocks",
+                  operation.name.c_str(), targets.blocks, worker.numBlocks));
+  } else if (to.block != barrier.block) {
+    fail(context, kIllegalInstruction,
+         operation.name + " with an mbarrier of another block");
+  }
+  return targets;
 }
 
-/// Operands destination, mbarrier, map, coordinates. detail[0] is the rank.
+/// A copy to each of the blocks, whose own mbarrier counts it.
+static void copyToBlocks(Context &context, const Operation &operation,
+                         const Targets &targets, uint64_t size,
+                         uint32_t alignment,
+                         const std::function<void(SharedMemory &)> &write) {
+  Worker &worker = *context.worker;
+  for (unsigned rank = 0; rank < worker.numBlocks; ++rank) {
+    if (!(targets.blocks >> rank & 1))
+      continue;
+    RunningBlock &block = *worker.blocks[rank];
+    SharedMemory &shared = block.shared;
+    block.allowRemote(context, operation.name + " writes", /*isCopy=*/true);
+    if (shared.isChecked) {
+      shared.checkBounds(context, targets.to, size, alignment,
+                         operation.name.c_str());
+      shared.beginCopy(context, targets.to, size);
+    }
+    block.transactions.add(
+        context, targets.barrier,
+        {size, [&shared, write, size, to = targets.to](uint32_t time) {
+           write(shared);
+           shared.finishCopy(to, size, shared.bulkActor(), time);
+         }});
+  }
+}
+
+/// Operands destination, mbarrier, map, coordinates, and behind them what
+/// detail[1] says. detail[0] is the rank.
 void heddle::emulator::copyTensorToShared(Context &context,
                                           const Operation &operation,
                                           const uint64_t *operands,
                                           uint64_t *) {
-  Worker &worker = *context.worker;
   Box box = readBox(context, operation, operands + 2);
-  if (operation.detail[1]) {
-    // Behind the coordinates: a mask of blocks, a hint, whether there is a
-    // mask.
-    const uint64_t *rest = operands + 3 + box.map.rank;
-    if ((rest[2] & 1) && rest[0] != 1)
-      fail(context, kIllegalInstruction,
-           operation.name + " to other blocks: there are no clusters here");
-  }
-  uint64_t to = worker.shared.address(operands[0]);
-  uint64_t barrier = worker.shared.address(operands[1]);
-  uint64_t size = box.map.boxBytes();
-  beginCopy(context, operation, to, size, 128);
-  worker.transactions.add(
-      context, barrier,
-      {size, [box, to, size, &worker](uint32_t time) {
-         unsigned bytes = box.map.elementBytes;
-         box.forEach([&](uint64_t byte, uint64_t from) {
-           std::byte *place = worker.shared.at(placeOf(box, to, byte));
-           if (from)
-             std::memcpy(place, reinterpret_cast<const void *>(from), bytes);
-           else
-             std::memset(place, 0, bytes);
-         });
-         worker.shared.finishCopy(to, size, worker.shared.bulkActor(), time);
-       }});
+  Targets targets =
+      readTargets(context, operation, operands, operands + 3 + box.map.rank,
+                  operation.detail[1]);
+  copyToBlocks(context, operation, targets, box.map.boxBytes(), 128,
+               [box, to = targets.to](SharedMemory &shared) {
+                 unsigned bytes = box.map.elementBytes;
+                 box.forEach([&](uint64_t byte, uint64_t from) {
+                   std::byte *place = shared.at(placeOf(box, to, byte));
+                   if (from)
+                     std::memcpy(place, reinterpret_cast<const void *>(from),
+                                 bytes);
+                   else
+                     std::memset(place, 0, bytes);
+                 });
+               });
 }
 
 static void checkBulk(Context &context, const Operation &operation,
@@ -141,23 +183,21 @@ static void checkBulk(Context &context, const Operation &operation,
                 (writes ? kWrites : kReads) | kGlobal << kSpaceShift, nullptr);
 }
 
-/// Operands destination, mbarrier, source, size.
+/// Operands destination, mbarrier, source, size, and behind them what detail[0]
+/// says.
 void heddle::emulator::copyBulkToShared(Context &context,
                                         const Operation &operation,
                                         const uint64_t *operands, uint64_t *) {
-  Worker &worker = *context.worker;
-  uint64_t to = worker.shared.address(operands[0]), from = operands[2];
-  uint64_t barrier = worker.shared.address(operands[1]);
+  Targets targets = readTargets(context, operation, operands, operands + 4,
+                                operation.detail[0]);
+  uint64_t from = operands[2];
   auto size = static_cast<uint32_t>(operands[3]);
   checkBulk(context, operation, from, size, /*writes=*/false);
-  beginCopy(context, operation, to, size, 16);
-  worker.transactions.add(
-      context, barrier,
-      {size, [=, &worker](uint32_t time) {
-         std::memcpy(worker.shared.at(to), reinterpret_cast<const void *>(from),
-                     size);
-         worker.shared.finishCopy(to, size, worker.shared.bulkActor(), time);
-       }});
+  copyToBlocks(context, operation, targets, size, 16,
+               [=, to = targets.to](SharedMemory &shared) {
+                 std::memcpy(shared.at(to),
+                             reinterpret_cast<const void *>(from), size);
+               });
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,11 +208,10 @@ void heddle::emulator::copyBulkToShared(Context &context,
 static void addStore(Context &context, const Operation &operation,
                      uint64_t from, uint64_t size, uint32_t alignment,
                      std::function<void()> store) {
-  Worker &worker = *context.worker;
-  Thread &thread = Worker::threadOf(context);
-  SharedMemory &shared = worker.shared;
+  Thread &thread = threadOf(context);
+  SharedMemory &shared = thread.home->shared;
   uint32_t ticket = shared.nextTicket();
-  if (worker.grid->checks) {
+  if (shared.isChecked) {
     shared.checkBounds(context, from, size, alignment, operation.name.c_str());
     shared.beginRead(context, from, size, shared.bulkActor(), ticket,
                      operation.name);
@@ -191,15 +230,14 @@ void heddle::emulator::copyTensorToGlobal(Context &context,
                                           const Operation &operation,
                                           const uint64_t *operands,
                                           uint64_t *) {
-  Worker &worker = *context.worker;
+  SharedMemory &shared = blockOf(context).shared;
   Box box = readBox(context, operation, operands + 1);
-  uint64_t from = worker.shared.address(operands[0]);
-  addStore(context, operation, from, box.map.boxBytes(), 128, [=, &worker] {
+  uint64_t from = shared.address(operands[0]);
+  addStore(context, operation, from, box.map.boxBytes(), 128, [=, &shared] {
     box.forEach([&](uint64_t byte, uint64_t to) {
       if (to)
         std::memcpy(reinterpret_cast<void *>(to),
-                    worker.shared.at(placeOf(box, from, byte)),
-                    box.map.elementBytes);
+                    shared.at(placeOf(box, from, byte)), box.map.elementBytes);
     });
   });
 }
@@ -208,25 +246,25 @@ void heddle::emulator::copyTensorToGlobal(Context &context,
 void heddle::emulator::copyBulkToGlobal(Context &context,
                                         const Operation &operation,
                                         const uint64_t *operands, uint64_t *) {
-  Worker &worker = *context.worker;
-  uint64_t to = operands[0], from = worker.shared.address(operands[1]);
+  SharedMemory &shared = blockOf(context).shared;
+  uint64_t to = operands[0], from = shared.address(operands[1]);
   auto size = static_cast<uint32_t>(operands[2]);
   checkBulk(context, operation, to, size, /*writes=*/true);
-  addStore(context, operation, from, size, 16, [=, &worker] {
-    std::memcpy(reinterpret_cast<void *>(to), worker.shared.at(from), size);
+  addStore(context, operation, from, size, 16, [=, &shared] {
+    std::memcpy(reinterpret_cast<void *>(to), shared.at(from), size);
   });
 }
 
 void heddle::emulator::commitBulkStores(Context &context, const Operation &,
                                         const uint64_t *, uint64_t *) {
-  CopyGroups &groups = Worker::threadOf(context).copies;
+  CopyGroups &groups = threadOf(context).copies;
   groups.committedStores.push_back(std::move(groups.openStores));
   groups.openStores.clear();
 }
 
 void heddle::emulator::waitForBulkStores(Context &context, const Operation &,
                                          const uint64_t *operands, uint64_t *) {
-  CopyGroups &groups = Worker::threadOf(context).copies;
+  CopyGroups &groups = threadOf(context).copies;
   while (groups.committedStores.size() > operands[0]) {
     for (const auto &store : groups.committedStores.front())
       store();
@@ -244,7 +282,7 @@ void CopyGroups::checkEnd(Context &context) const {
 /// What the thread wrote, or has seen, can be read by copies and wgmma.
 void heddle::emulator::fenceAsyncProxy(Context &context, const Operation &,
                                        const uint64_t *, uint64_t *) {
-  Thread &thread = Worker::threadOf(context);
+  Thread &thread = threadOf(context);
   thread.copies.proxyFenceTime = thread.clock.now();
   thread.copies.proxyFenceSeen = thread.clock.vector();
   thread.clock.advance();

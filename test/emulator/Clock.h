@@ -32,11 +32,16 @@ public:
   /// Of a thread that starts.
   void clear() {
     seen.reset();
+    readsSeen.reset();
     time = 1;
   }
   uint32_t now() const { return time; }
   bool hasSeen(uint32_t actor, uint32_t when) const {
-    return seen && actor < seen->size() && (*seen)[actor] >= when;
+    return has(seen, actor, when);
+  }
+  /// Whether what the actor had read until then has been read.
+  bool hasSeenRead(uint32_t actor, uint32_t when) const {
+    return has(seen, actor, when) || has(readsSeen, actor, when);
   }
 
   /// What a thread does from here on is later than what it released.
@@ -50,10 +55,22 @@ public:
       join(*all, *seen);
     seen = std::move(all);
   }
+  /// The same of reads alone, which is handed on to nobody.
+  void acquireReads(const Times &times) {
+    auto all = std::make_shared<Times>(times);
+    if (readsSeen)
+      join(*all, *readsSeen);
+    readsSeen = std::move(all);
+  }
   const std::shared_ptr<const Times> &vector() const { return seen; }
 
 private:
-  std::shared_ptr<const Times> seen;
+  static bool has(const std::shared_ptr<const Times> &times, uint32_t actor,
+                  uint32_t when) {
+    return times && actor < times->size() && (*times)[actor] >= when;
+  }
+
+  std::shared_ptr<const Times> seen, readsSeen;
   uint32_t time = 1;
 };
 

@@ -29,6 +29,9 @@ struct Context {
   uint32_t block[3] = {0, 0, 0};
   uint32_t blockSize[3] = {1, 1, 1};
   uint32_t gridSize[3] = {1, 1, 1};
+  /// Blocks of the cluster, which stand side by side along x, and which of them
+  /// this is.
+  uint32_t clusterSize = 1, clusterRank = 0;
   /// thread[] as one number; its warp is 32 of them.
   uint32_t linearThread = 0;
   uint32_t dynamicSharedBytes = 0;
@@ -36,6 +39,9 @@ struct Context {
   /// of the block, and where address zero is in this process.
   uint64_t sharedBase = 0;
   uint64_t sharedWindow = 0;
+  /// The same of addresses that name a block of the cluster: see
+  /// SharedMemory.h.
+  uint64_t clusterWindow = 0;
   /// One for each access of the code that is checked.
   KnownRange *knownRanges = nullptr;
   Worker *worker = nullptr;

@@ -134,10 +134,23 @@ bool HostCodeMaker::lowerSpecialRegister(CallInst &call) {
     value = vector(offsetof(Context, thread), axis);
   else if (name.starts_with("ntid."))
     value = vector(offsetof(Context, blockSize), axis);
-  else if (name.starts_with("ctaid.") || name.starts_with("clusterid."))
+  else if (name.starts_with("ctaid."))
     value = vector(offsetof(Context, block), axis);
-  else if (name.starts_with("nctaid.") || name.starts_with("nclusterid."))
+  else if (name.starts_with("nctaid."))
     value = vector(offsetof(Context, gridSize), axis);
+  else if (name.starts_with("clusterid.") || name.starts_with("nclusterid.")) {
+    value = vector(name[0] == 'n' ? offsetof(Context, gridSize)
+                                  : offsetof(Context, block),
+                   axis);
+    if (axis == 'x')
+      value = builder.CreateUDiv(value, word(offsetof(Context, clusterSize)));
+  } else if (name == "cluster.ctarank" || name == "cluster.ctaid.x")
+    value = word(offsetof(Context, clusterRank));
+  else if (name == "cluster.nctarank" || name == "cluster.nctaid.x")
+    value = word(offsetof(Context, clusterSize));
+  else if (name == "is_explicit_cluster")
+    value = builder.CreateICmpUGT(word(offsetof(Context, clusterSize)),
+                                  builder.getInt32(1));
   else if (name == "laneid")
     value = lane;
   else if (name == "warpid")
@@ -166,7 +179,7 @@ bool HostCodeMaker::lowerSpecialRegister(CallInst &call) {
   else if (name.starts_with("clock") || name.starts_with("globaltimer"))
     value = builder.CreateIntrinsic(Intrinsic::readcyclecounter,
                                     ArrayRef<Type *>(), ArrayRef<Value *>());
-  else // One multiprocessor, one block a cluster.
+  else // One multiprocessor; clusters stand along x.
     value = builder.getInt32(name == "nsmid" || name.contains("ncta"));
   if (value->getType() != call.getType())
     value = builder.CreateZExtOrTrunc(value, call.getType());

@@ -58,6 +58,8 @@ struct KernelInfo {
   uint64_t localBytes = 0;
   /// nvvm.maxntid, or 1024.
   uint32_t maxThreads = 1024;
+  /// nvvm.cluster_dim along x, or 1.
+  uint32_t clusterSize = 1;
 };
 
 struct HostCodeOptions {

@@ -154,6 +154,36 @@ static bool measureLocals(Function &function,
   return true;
 }
 
+/// Extents as attributes write them: "128,1,1".
+static SmallVector<uint32_t, 3> readExtents(const Function &function,
+                                            StringRef attribute) {
+  SmallVector<uint32_t, 3> extents;
+  SmallVector<StringRef, 3> texts;
+  function.getFnAttribute(attribute).getValueAsString().split(
+      texts, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef text : texts)
+    if (text.trim().getAsInteger(10, extents.emplace_back()))
+      extents.back() = 1;
+  return extents;
+}
+
+/// More of them than any GPU takes are as unknown as those along y and z.
+static bool describeCluster(const Function &function, KernelInfo &kernel,
+                            std::string &problem) {
+  constexpr uint32_t kMostBlocks = 8;
+  SmallVector<uint32_t, 3> extents = readExtents(function, "nvvm.cluster_dim");
+  if (extents.empty())
+    return true;
+  kernel.clusterSize = extents[0];
+  if (extents[0] > 0 && extents[0] <= kMostBlocks &&
+      all_of(drop_begin(extents), [](uint32_t extent) { return extent == 1; }))
+    return true;
+  problem = ("clusters of '" + function.getName() + "' are not 1 to " +
+             Twine(kMostBlocks) + " blocks along x")
+                .str();
+  return false;
+}
+
 static std::vector<Parameter> describeParameters(const Function &kernel) {
   const DataLayout &layout = kernel.getParent()->getDataLayout();
   std::vector<Parameter> parameters;
@@ -189,18 +219,15 @@ bool heddle::emulator::describeKernels(Module &module, HostCode &code,
     SmallPtrSet<Function *, 8> callers;
     if (!measureLocals(function, known, callers, kernel.localBytes, problem))
       return false;
-    StringRef limit =
-        function.getFnAttribute("nvvm.maxntid").getValueAsString();
-    if (!limit.empty()) {
+    if (auto limits = readExtents(function, "nvvm.maxntid"); !limits.empty()) {
       kernel.maxThreads = 1;
-      SmallVector<StringRef, 3> dims;
-      limit.split(dims, ',');
-      for (StringRef dim : dims) {
-        uint32_t extent = 1;
-        if (!dim.trim().getAsInteger(10, extent))
-          kernel.maxThreads *= extent;
-      }
+      for (uint32_t extent : limits)
+        kernel.maxThreads *= extent;
     }
+    if (!describeCluster(function, kernel, problem))
+      return false;
+    // Blocks of a cluster run at the same time.
+    kernel.waits |= kernel.clusterSize > 1;
     code.kernels[kernel.name] = std::move(kernel);
   }
   return true;

@@ -45,6 +45,9 @@ static std::string limitOf(const Kernel &kernel, const Launch &launch) {
     return format("%llu bytes of a thread's own memory, the limit is %llu",
                   static_cast<unsigned long long>(kernel.info.localBytes),
                   static_cast<unsigned long long>(kMaxLocalBytes));
+  if (launch.grid[0] % kernel.info.clusterSize)
+    return format("%u blocks, expected a multiple of the %u of a cluster",
+                  launch.grid[0], kernel.info.clusterSize);
   if (launch.parameters.size() != kernel.info.parameters.size())
     return format("%zu parameters, expected %zu", launch.parameters.size(),
                   kernel.info.parameters.size());
@@ -63,9 +66,10 @@ std::optional<Failure> Machine::run(const Kernel &kernel, const Launch &launch,
   // A thread of the host costs more than a small grid.
   uint64_t numThreads =
       numBlocks * launch.block[0] * launch.block[1] * launch.block[2];
+  uint64_t numClusters = numBlocks / kernel.info.clusterSize;
   size_t used = numThreads < kThreadsPerHelper
-                    ? std::min<uint64_t>(1, numBlocks)
-                    : std::min<uint64_t>(workers.size(), numBlocks);
+                    ? std::min<uint64_t>(1, numClusters)
+                    : std::min<uint64_t>(workers.size(), numClusters);
   std::vector<std::thread> helpers;
   for (size_t i = 1; i < used; ++i)
     helpers.emplace_back([&, i] { workers[i]->run(grid); });

@@ -32,14 +32,14 @@ static void requireWholeWarp(Context &context, const Operation &operation) {
 static std::byte *elementAt(const WarpMeeting &meeting, int matrix, int row,
                             int column) {
   int lane = matrix * 8 + row;
-  const SharedMemory &shared = meeting.threads[lane]->worker->shared;
+  const SharedMemory &shared = meeting.threads[lane]->home->shared;
   return shared.at(shared.address(meeting.operands[lane][0])) + 2 * column;
 }
 
 static void checkRows(WarpMeeting &meeting, bool writes) {
   for (int lane = 0; lane < 8 * meeting.operation->detail[0]; ++lane) {
     Context &context = *meeting.threads[lane];
-    SharedMemory &shared = context.worker->shared;
+    SharedMemory &shared = blockOf(context).shared;
     uint64_t address = shared.address(meeting.operands[lane][0]);
     if (!context.worker->grid->checks)
       continue;
@@ -70,8 +70,8 @@ static void loadAll(WarpMeeting &meeting) {
 void heddle::emulator::loadMatrix(Context &context, const Operation &operation,
                                   const uint64_t *operands, uint64_t *results) {
   requireWholeWarp(context, operation);
-  context.worker->meetings.meet(context, operation, kFullMask,
-                                /*orders=*/false, operands, results, loadAll);
+  blockOf(context).meetings.meet(context, operation, kFullMask,
+                                 /*orders=*/false, operands, results, loadAll);
 }
 
 static void storeAll(WarpMeeting &meeting) {
@@ -92,8 +92,8 @@ void heddle::emulator::storeMatrix(Context &context, const Operation &operation,
                                    const uint64_t *operands,
                                    uint64_t *results) {
   requireWholeWarp(context, operation);
-  context.worker->meetings.meet(context, operation, kFullMask,
-                                /*orders=*/false, operands, results, storeAll);
+  blockOf(context).meetings.meet(context, operation, kFullMask,
+                                 /*orders=*/false, operands, results, storeAll);
 }
 
 //===----------------------------------------------------------------------===//
@@ -180,7 +180,7 @@ void heddle::emulator::multiplyMatrices(Context &context,
   requireWholeWarp(context, operation);
   auto kind = static_cast<NumberKind>(operation.detail[1]);
   bool isInteger = kind == kS8 || kind == kU8;
-  context.worker->meetings.meet(
+  blockOf(context).meetings.meet(
       context, operation, kFullMask, /*orders=*/false, operands, results,
       isInteger ? multiplyAll<int64_t> : multiplyAll<double>);
 }

@@ -73,6 +73,12 @@ static std::unique_ptr<Operation> makeWarpIntrinsic(const Parts &parts) {
   if (parts.startsWith("redux.sync") && parts.size() == 3 &&
       reductions.count(parts[2]))
     return make(name, reduce, true, {reductions.at(parts[2])});
+  if (parts.startsWith("barrier.cluster.arrive"))
+    return make(name, arriveAtCluster, true, {parts.has("relaxed")});
+  if (parts.startsWith("barrier.cluster.wait"))
+    return make(name, waitForCluster, true);
+  if (parts.startsWith("mapa"))
+    return make(name, mapToBlock, false, {!parts.has("cluster")});
   if (parts.startsWith("barrier.cta")) {
     static const std::map<std::string_view, int> kinds = {
         {"sync", kBarrierSync},
@@ -146,14 +152,16 @@ static std::unique_ptr<Operation> makeCopyIntrinsic(const Parts &parts) {
   if (parts.startsWith("cp.async.mbarrier.arrive"))
     return make(name, arriveAfterCopies, true, {parts.has("noinc")});
   if (parts.startsWith("cp.async.bulk.global.to.shared"))
-    return make(name, copyBulkToShared, true);
+    return make(name, copyBulkToShared, true,
+                {parts.has("cluster") ? kMayHaveMask : kNoMulticast});
   if (name == "cp.async.bulk.shared.cta.to.global")
     return make(name, copyBulkToGlobal, true);
   bool isTile =
       parts.has("tile") && !parts.has("gather4") && !parts.has("scatter4");
   if (parts.startsWith("cp.async.bulk.tensor.g2s") && isTile)
     return make(name, copyTensorToShared, true,
-                {parts.back()[0] - '0', !parts.has("cta")});
+                {parts.back()[0] - '0',
+                 parts.has("cta") ? kNoMulticast : kMayHaveMask});
   if (parts.startsWith("cp.async.bulk.tensor.s2g") && isTile)
     return make(name, copyTensorToGlobal, true, {parts.back()[0] - '0'});
   // cp.async.CACHE.shared.global.SIZE[.s]
@@ -173,18 +181,26 @@ static std::unique_ptr<Operation> makeBarrierIntrinsic(const Parts &parts) {
     return make(name, invalidateBarrier, true);
   if (parts.has("drop"))
     return nullptr;
+  // ...[.relaxed].scope.SCOPE.space.SPACE
   bool isScoped = parts.has("scope");
+  int form =
+      (parts.back() == "cluster" ? kIsOfCluster : 0) |
+      (name.find("scope.cluster") != std::string_view::npos ? kHasClusterScope
+                                                            : 0) |
+      (parts.has("relaxed") ? kIsRelaxed : 0);
   if (parts[1] == "expect")
-    return make(name, arriveAtBarrier, true, {2, 1});
+    return make(name, arriveAtBarrier, true, {2, 1, form});
   if (parts[1] == "arrive")
     return make(name, arriveAtBarrier, true,
                 {parts.has("expect")                   ? 2
                  : isScoped || parts.has("noComplete") ? 1
-                                                       : 0});
+                                                       : 0,
+                 0, form});
   if (parts[1] == "test" || parts[1] == "try")
-    return parts.has("tl") ? nullptr
-                           : make(name, waitAtBarrier, true,
-                                  {parts.has("parity"), parts[1] == "test"});
+    return parts.has("tl")
+               ? nullptr
+               : make(name, waitAtBarrier, true,
+                      {parts.has("parity"), parts[1] == "test", form});
   return nullptr;
 }
 

@@ -29,6 +29,22 @@ enum BarrierKind {
   kBarrierAnd,
   kBarrierOr
 };
+/// Bits that the name of an operation on an mbarrier says.
+enum BarrierForm {
+  /// The mbarrier may be one of another block of the cluster.
+  kIsOfCluster = 1,
+  /// What it orders is seen in all of the cluster, and not in the block alone.
+  kHasClusterScope = 2,
+  /// It orders nothing.
+  kIsRelaxed = 4
+};
+/// Of a bulk copy, where its name tells where a mask of blocks is.
+enum MulticastForm {
+  kNoMulticast,
+  kHasMask,
+  /// Behind the mask stand a hint, and whether there is a mask.
+  kMayHaveMask
+};
 /// Of matrices' elements.
 enum NumberKind { kF16, kBf16, kTf32, kS8, kU8 };
 
@@ -49,6 +65,10 @@ HANDLER(synchronizeBlock)
 HANDLER(loadMatrix)
 HANDLER(storeMatrix)
 HANDLER(multiplyMatrices)
+// The cluster.
+HANDLER(arriveAtCluster)
+HANDLER(waitForCluster)
+HANDLER(mapToBlock)
 // cp.async.
 HANDLER(copyAsync)
 HANDLER(commitCopies)

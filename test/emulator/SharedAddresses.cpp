@@ -2,14 +2,15 @@
 //
 // Shared variables become offsets to where the block's shared memory starts.
 // What is loaded from or stored to a shared address goes to the window of this
-// process where shared memory is; casts between shared and generic addresses
-// move by it.
+// process where shared memory is, its own or another block's of the cluster;
+// casts between shared and generic addresses move by it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Context.h"
 #include "HostCode.h"
 #include "RuntimeCalls.h"
+#include "SharedMemory.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -107,13 +108,18 @@ static bool isShared(const Type *type) {
 }
 
 void heddle::emulator::translateSharedAddresses(Function &function) {
-  Value *window = nullptr;
+  Value *window = nullptr, *clusterWindow = nullptr;
   Type *generic = PointerType::get(function.getContext(), 0);
   auto toProcess = [&](IRBuilder<> &builder, Value *address) {
     Value *word = builder.CreatePtrToInt(address, builder.getInt32Ty());
+    Value *start = window;
+    if (address->getType()->getPointerAddressSpace() == kSharedCluster)
+      start = builder.CreateSelect(
+          builder.CreateICmpULT(word, builder.getInt32(kSharedDistance)),
+          window, clusterWindow);
     return builder.CreateIntToPtr(
         builder.CreateAdd(builder.CreateZExt(word, builder.getInt64Ty()),
-                          window),
+                          start),
         generic);
   };
   SmallVector<Instruction *, 64> users;
@@ -130,6 +136,7 @@ void heddle::emulator::translateSharedAddresses(Function &function) {
   if (users.empty())
     return;
   window = readAtEntry(function, offsetof(Context, sharedWindow));
+  clusterWindow = readAtEntry(function, offsetof(Context, clusterWindow));
   for (Instruction *user : users) {
     IRBuilder<> builder(user);
     if (auto *cast = dyn_cast<AddrSpaceCastInst>(user)) {
@@ -141,8 +148,11 @@ void heddle::emulator::translateSharedAddresses(Function &function) {
       } else {
         Value *word =
             builder.CreatePtrToInt(cast->getOperand(0), builder.getInt64Ty());
-        result = builder.CreateIntToPtr(builder.CreateSub(word, window),
-                                        cast->getType());
+        bool isOfCluster =
+            cast->getType()->getPointerAddressSpace() == kSharedCluster;
+        result = builder.CreateIntToPtr(
+            builder.CreateSub(word, isOfCluster ? clusterWindow : window),
+            cast->getType());
       }
       cast->replaceAllUsesWith(result);
       cast->eraseFromParent();

@@ -5,28 +5,15 @@
 #include "Worker.h"
 
 #include <cstring>
-#include <sys/mman.h>
 
 using namespace heddle::emulator;
 
 static constexpr uint64_t kWord = 4;
 
-SharedMemory::SharedMemory() {
-  void *pages = mmap(nullptr, kMappingBytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED)
-    std::abort();
-  mapping = reinterpret_cast<uint64_t>(pages);
-}
-
-SharedMemory::~SharedMemory() {
-  munmap(reinterpret_cast<void *>(mapping), kMappingBytes);
-}
-
-void SharedMemory::resize(uint32_t newBytes, uint32_t dynamicOffset,
-                          uint32_t alignment, unsigned threads) {
+void SharedMemory::resize(uint64_t window, uint32_t newBytes,
+                          uint32_t dynamicOffset, uint32_t alignment) {
+  mapping = window;
   bytes = newBytes;
-  numThreads = threads;
   // The first KiB is the system's. Dynamic memory is at an odd multiple of the
   // alignment: code that needs more has to say so.
   first = (1024 + alignment - 1) / alignment * alignment;
@@ -79,45 +66,53 @@ void SharedMemory::joinWords(uint64_t address, uint64_t size) {
 // Sentences
 //===----------------------------------------------------------------------===//
 
-std::string SharedMemory::describeActor(const Context &context,
-                                        uint32_t actor) const {
-  if (actor == bulkActor())
-    return "a bulk copy";
-  if (actor > bulkActor())
-    return "wgmma of warpgroup " + std::to_string(actor - bulkActor() - 1);
-  const auto &threads = context.worker->threads;
-  return actor < threads.size() ? describeThread(*threads[actor])
-                                : "thread " + std::to_string(actor);
+std::string SharedMemory::describeByte(const Context &context,
+                                       uint64_t offset) const {
+  std::string byte =
+      format("shared byte %llu", static_cast<unsigned long long>(offset));
+  bool isOther = home.rank != context.clusterRank;
+  return isOther ? byte + " of " + home.describe() : byte;
 }
 
 void SharedMemory::failAtRace(Context &context, uint64_t address,
                               const char *what, const char *other,
                               uint32_t actor) const {
   fail(context, kLaunchFailed,
-       format("race: %s shared byte %llu, which %s %s without a barrier in "
-              "between",
-              what, static_cast<unsigned long long>(address - first),
-              describeActor(context, actor).c_str(), other));
+       std::string("race: ") + what + " " +
+           describeByte(context, address - first) + ", which " +
+           home.worker.describeActor(context, actor) + " " + other +
+           " without a barrier in between");
 }
 
 void SharedMemory::failAtState(Context &context, uint64_t address,
                                const char *what, State state,
                                uint32_t actor) const {
-  const unsigned long long offset = address - first;
+  std::string sentence =
+      std::string(what) + " " + describeByte(context, address - first);
   switch (state) {
   case kUnwritten:
-    fail(context, kLaunchFailed,
-         format("%s shared byte %llu, which nobody wrote", what, offset));
+    fail(context, kLaunchFailed, sentence + ", which nobody wrote");
   case kBeingCopied:
     fail(context, kLaunchFailed,
-         format("%s shared byte %llu, to which an asynchronous copy of %s is "
-                "under way: nobody has waited for it",
-                what, offset, describeActor(context, actor).c_str()));
+         sentence + ", to which an asynchronous copy of " +
+             home.worker.describeActor(context, actor) +
+             " is under way: nobody has waited for it");
   default:
-    fail(context, kLaunchFailed,
-         format("%s shared byte %llu, which belongs to an mbarrier", what,
-                offset));
+    fail(context, kLaunchFailed, sentence + ", which belongs to an mbarrier");
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Actors
+//===----------------------------------------------------------------------===//
+
+uint32_t SharedMemory::bulkActor() const {
+  return home.rank * home.worker.actorsPerBlock() + home.worker.numThreads;
+}
+
+uint32_t SharedMemory::warpOf(uint32_t actor) const {
+  unsigned inBlock = actor % home.worker.actorsPerBlock();
+  return inBlock < home.worker.numThreads ? actor - inBlock % 32 : actor;
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,8 +162,8 @@ void SharedMemory::addReader(Byte &byte, const Clock &clock, uint32_t actor,
 void SharedMemory::read(Context &context, uint64_t address, uint64_t size) {
   if (!isChecked)
     return;
-  const Thread &thread = Worker::threadOf(context);
-  uint32_t actor = thread.linearThread;
+  const Thread &thread = threadOf(context);
+  uint32_t actor = thread.actor;
   eachPast(address, size, [&](uint64_t i) {
     Byte &byte = past[i];
     State state = states[i];
@@ -185,8 +180,8 @@ void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
                          bool isAtomic) {
   if (!isChecked)
     return;
-  const Thread &thread = Worker::threadOf(context);
-  uint32_t actor = thread.linearThread;
+  const Thread &thread = threadOf(context);
+  uint32_t actor = thread.actor;
   eachPast(address, size, [&](uint64_t i) {
     Byte &byte = past[i];
     State state = states[i];
@@ -195,12 +190,15 @@ void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
       failAtState(context, first + i, "writes", state, byte.writer);
     if (state != kUnwritten) {
       bool areBothAtomic = isAtomic && state == kWrittenAtomically;
-      if (byte.writer != actor && !areBothAtomic &&
-          !thread.clock.hasSeen(byte.writer, byte.writeTime))
+      // A copy that somebody has waited for is done, whatever the scope.
+      bool isSeen = home.worker.threadOfActor(byte.writer)
+                        ? thread.clock.hasSeen(byte.writer, byte.writeTime)
+                        : thread.clock.hasSeenRead(byte.writer, byte.writeTime);
+      if (byte.writer != actor && !areBothAtomic && !isSeen)
         failAtRace(context, first + i, "writes", "writes", byte.writer);
       for (unsigned k = 0; k < kReaders; ++k)
         if (byte.readTimes[k] && byte.readers[k] != actor &&
-            !thread.clock.hasSeen(byte.readers[k], byte.readTimes[k]))
+            !thread.clock.hasSeenRead(byte.readers[k], byte.readTimes[k]))
           failAtRace(context, first + i, "writes",
                      byte.readTimes[k] >= kUnfinished ? "is reading" : "reads",
                      byte.readers[k]);
@@ -237,8 +235,8 @@ void SharedMemory::finishCopy(uint64_t address, uint64_t size, uint32_t actor,
 /// Whether what a thread wrote can be read by asynchronous units: it said so
 /// after it wrote, or the reader did after it had seen it.
 bool SharedMemory::isFenced(const Thread &reader, const Byte &byte) const {
-  const Thread &writer = *reader.worker->threads[byte.writer];
-  if (writer.copies.proxyFenceTime >= byte.writeTime)
+  const Thread *writer = home.worker.threadOfActor(byte.writer);
+  if (!writer || writer->copies.proxyFenceTime >= byte.writeTime)
     return true;
   const auto &seen = reader.copies.proxyFenceSeen;
   return seen && byte.writer < seen->size() &&
@@ -251,21 +249,20 @@ void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
   if (!isChecked)
     return;
   const std::string reads = what + " reads";
-  const Thread &thread = Worker::threadOf(context);
+  const Thread &thread = threadOf(context);
   eachPast(address, size, [&](uint64_t i) {
     Byte &byte = past[i];
     State state = states[i];
     if (state != kWritten && state != kWrittenAtomically)
       failAtState(context, first + i, reads.c_str(), state, byte.writer);
-    if (byte.writer != thread.linearThread &&
+    if (byte.writer != thread.actor &&
         !thread.clock.hasSeen(byte.writer, byte.writeTime))
       failAtRace(context, first + i, reads.c_str(), "writes", byte.writer);
-    if (byte.writer < numThreads && !isFenced(thread, byte))
+    if (!isFenced(thread, byte))
       fail(context, kLaunchFailed,
-           format("%s shared byte %llu, which %s wrote without "
-                  "fence.proxy.async in between",
-                  reads.c_str(), static_cast<unsigned long long>(i),
-                  describeActor(context, byte.writer).c_str()));
+           reads + " " + describeByte(context, i) + ", which " +
+               home.worker.describeActor(context, byte.writer) +
+               " wrote without fence.proxy.async in between");
     addReader(byte, thread.clock, actor, ticket);
   });
 }
@@ -298,9 +295,9 @@ void SharedMemory::useBarrier(Context &context, uint64_t address) {
   checkBounds(context, address, 8, 8, "mbarrier");
   if (!isChecked)
     return;
-  const Thread &thread = Worker::threadOf(context);
+  const Thread &thread = threadOf(context);
   const Byte &byte = past[address - first];
-  if (byte.writer != thread.linearThread &&
+  if (byte.writer != thread.actor &&
       !thread.clock.hasSeen(byte.writer, byte.writeTime))
     failAtRace(context, address, "uses the mbarrier at", "initialises",
                byte.writer);

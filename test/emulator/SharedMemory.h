@@ -8,7 +8,8 @@
 //
 // Its addresses are below 256 KiB, as those of the hardware, which descriptors
 // hold in 18 bits; the first is at exactly the alignment that the module asks
-// for. A generic address is one of this process.
+// for. One of another block of the cluster has the block's rank, and one, in
+// the bits from 24 on. A generic address is one of this process.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,24 +24,28 @@
 
 namespace heddle::emulator {
 
+class RunningBlock;
 struct Thread;
+
+/// Between shared memory of two blocks of a cluster, in addresses that name a
+/// block and in this process.
+inline constexpr uint64_t kSharedDistance = 1 << 24;
 
 class SharedMemory {
 public:
-  SharedMemory();
+  explicit SharedMemory(const RunningBlock &home) : home(home) {}
   SharedMemory(const SharedMemory &) = delete;
-  ~SharedMemory();
 
-  /// For all blocks of a launch.
-  void resize(uint32_t bytes, uint32_t dynamicOffset, uint32_t alignment,
-              unsigned numThreads);
+  /// For all blocks of a launch; address 0 is at `window`.
+  void resize(uint64_t window, uint32_t bytes, uint32_t dynamicOffset,
+              uint32_t alignment);
   /// All bytes are garbage (0xFF) that nobody wrote.
   void clear();
 
   uint64_t base() const { return first; }
   uint64_t window() const { return mapping; }
   bool holdsGeneric(uint64_t address) const {
-    return address - mapping < kMappingBytes;
+    return address - mapping < kSharedDistance;
   }
   /// The shared address of a shared or generic one.
   uint64_t address(uint64_t address) const {
@@ -51,10 +56,11 @@ public:
     return reinterpret_cast<std::byte *>(mapping + address);
   }
 
-  /// Actors beside the threads: bulk copies, and each warpgroup's products.
-  uint32_t bulkActor() const { return numThreads; }
+  /// Actors beside the block's threads: bulk copies to it, and each warpgroup's
+  /// products.
+  uint32_t bulkActor() const;
   uint32_t productActor(unsigned warpgroup) const {
-    return numThreads + 1 + warpgroup;
+    return bulkActor() + 1 + warpgroup;
   }
 
   // Checked accesses of a thread; each fails the grid, and changes no byte.
@@ -84,6 +90,9 @@ public:
   /// Whether a thread is allowed to know of the mbarrier: fails otherwise.
   void useBarrier(Context &context, uint64_t address);
 
+  /// "shared byte 5"; with its block, where that is not the thread's.
+  std::string describeByte(const Context &context, uint64_t offset) const;
+
   /// Whether accesses are followed at all.
   bool isChecked = true;
 
@@ -104,7 +113,6 @@ private:
   };
   /// Times from here on are tickets of reads that have not ended.
   static constexpr uint32_t kUnfinished = 1u << 31;
-  static constexpr uint64_t kMappingBytes = 256 << 10;
 
   /// visit(i) for all offsets i of these bytes that have a past of their own.
   template <typename Visit>
@@ -114,10 +122,8 @@ private:
   bool isFenced(const Thread &reader, const Byte &byte) const;
   void addReader(Byte &byte, const Clock &clock, uint32_t actor,
                  uint32_t time) const;
-  uint32_t warpOf(uint32_t actor) const {
-    return actor < numThreads ? actor / 32 : actor;
-  }
-  std::string describeActor(const Context &context, uint32_t actor) const;
+  /// One number for the threads of a warp.
+  uint32_t warpOf(uint32_t actor) const;
   [[noreturn]] void failAtRace(Context &context, uint64_t address,
                                const char *what, const char *other,
                                uint32_t actor) const;
@@ -125,10 +131,10 @@ private:
                                 const char *what, State state,
                                 uint32_t actor) const;
 
+  const RunningBlock &home;
   uint64_t mapping = 0;
   uint64_t first = 0;
   uint32_t bytes = 0;
-  unsigned numThreads = 0;
   uint32_t lastTicket = 0;
   std::vector<State> states;
   std::vector<Byte> past;

@@ -31,16 +31,15 @@ std::vector<SmallCopy> CopyGroups::take(size_t remaining) {
 void heddle::emulator::copyAsync(Context &context, const Operation &operation,
                                  const uint64_t *operands, uint64_t *) {
   auto size = static_cast<uint32_t>(operation.detail[0]);
-  Worker &worker = *context.worker;
-  SmallCopy copy{worker.shared.address(operands[0]), operands[1], size,
+  SharedMemory &shared = blockOf(context).shared;
+  SmallCopy copy{shared.address(operands[0]), operands[1], size,
                  operation.detail[1] ? static_cast<uint32_t>(operands[2])
                                      : size};
   if (copy.read > size)
     fail(context, kIllegalInstruction,
          format("%s reads %u bytes", operation.name.c_str(), copy.read));
-  if (worker.grid->checks) {
-    worker.shared.checkBounds(context, copy.to, size, size,
-                              operation.name.c_str());
+  if (shared.isChecked) {
+    shared.checkBounds(context, copy.to, size, size, operation.name.c_str());
     if (copy.from % size)
       fail(context, kMisalignedAddress,
            format("%s reads at 0x%llx, which is not a multiple of %u",
@@ -48,38 +47,37 @@ void heddle::emulator::copyAsync(Context &context, const Operation &operation,
                   static_cast<unsigned long long>(copy.from), size));
     checkAccess(&context, copy.from, copy.read, 1,
                 kReads | kGlobal << kSpaceShift, nullptr);
-    worker.shared.beginCopy(context, copy.to, size);
+    shared.beginCopy(context, copy.to, size);
   }
-  Worker::threadOf(context).copies.open.push_back(copy);
+  threadOf(context).copies.open.push_back(copy);
 }
 
 static void finish(Context &context, const std::vector<SmallCopy> &copies) {
-  Thread &thread = Worker::threadOf(context);
-  SharedMemory &shared = context.worker->shared;
+  Thread &thread = threadOf(context);
+  SharedMemory &shared = blockOf(context).shared;
   for (const SmallCopy &copy : copies) {
     std::memcpy(shared.at(copy.to), reinterpret_cast<const void *>(copy.from),
                 copy.read);
     std::memset(shared.at(copy.to) + copy.read, 0, copy.size - copy.read);
-    shared.finishCopy(copy.to, copy.size, thread.linearThread,
-                      thread.clock.now());
+    shared.finishCopy(copy.to, copy.size, thread.actor, thread.clock.now());
   }
 }
 
 void heddle::emulator::commitCopies(Context &context, const Operation &,
                                     const uint64_t *, uint64_t *) {
-  CopyGroups &groups = Worker::threadOf(context).copies;
+  CopyGroups &groups = threadOf(context).copies;
   groups.committed.push_back(std::move(groups.open));
   groups.open.clear();
 }
 
 void heddle::emulator::waitForCopies(Context &context, const Operation &,
                                      const uint64_t *operands, uint64_t *) {
-  finish(context, Worker::threadOf(context).copies.take(operands[0]));
+  finish(context, threadOf(context).copies.take(operands[0]));
 }
 
 void heddle::emulator::waitForAllCopies(Context &context, const Operation &,
                                         const uint64_t *, uint64_t *) {
-  CopyGroups &groups = Worker::threadOf(context).copies;
+  CopyGroups &groups = threadOf(context).copies;
   finish(context, groups.take(0));
   finish(context, groups.open);
   groups.open.clear();
@@ -90,22 +88,22 @@ void heddle::emulator::waitForAllCopies(Context &context, const Operation &,
 void heddle::emulator::arriveAfterCopies(Context &context,
                                          const Operation &operation,
                                          const uint64_t *operands, uint64_t *) {
-  Worker &worker = *context.worker;
-  Thread &thread = Worker::threadOf(context);
+  RunningBlock &block = blockOf(context);
+  Thread &thread = threadOf(context);
   std::vector<SmallCopy> copies = thread.copies.take(0);
   copies.insert(copies.end(), thread.copies.open.begin(),
                 thread.copies.open.end());
   thread.copies.open.clear();
-  TransactionBarriers &barriers = worker.transactions;
-  uint64_t barrier = worker.shared.address(operands[0]);
+  TransactionBarriers &barriers = block.transactions;
+  uint64_t barrier = block.shared.address(operands[0]);
   barriers.add(context, barrier,
                {0, [&context, copies](uint32_t time) {
-                  SharedMemory &shared = context.worker->shared;
+                  SharedMemory &shared = blockOf(context).shared;
                   finish(context, copies);
                   for (const SmallCopy &copy : copies)
                     shared.finishCopy(copy.to, copy.size, shared.bulkActor(),
                                       time);
                 }});
   if (operation.detail[0])
-    barriers.arrive(context, barrier, 1, 0, false);
+    barriers.arrive(context, barrier, Arrival());
 }

@@ -31,17 +31,16 @@ void TransactionBarriers::clear() {
 
 TransactionBarrier &
 TransactionBarriers::init(Context &context, uint64_t address, uint32_t count) {
-  Worker &worker = *context.worker;
   if (count == 0 || count >= 1u << 20)
     fail(context, kIllegalInstruction,
          format("an mbarrier for %u arrivals, expected 1 to 1048575", count));
-  worker.shared.beginBarrier(context, address);
+  home.shared.beginBarrier(context, address);
   TransactionBarrier &barrier = barriers[address];
   barrier = TransactionBarrier();
-  barrier.offset = address - worker.shared.base();
+  barrier.offset = address - home.shared.base();
   barrier.expected = barrier.pending = count;
   barrier.initThread = context.linearThread;
-  barrier.initTime = Worker::threadOf(context).clock.now();
+  barrier.initTime = threadOf(context).clock.now();
   return barrier;
 }
 
@@ -51,7 +50,7 @@ void TransactionBarriers::invalidate(Context &context, uint64_t address) {
     fail(context, kLaunchFailed,
          "invalidates " + barrier.describe() + ", where threads wait");
   barriers.erase(address);
-  context.worker->shared.endBarrier(address);
+  home.shared.endBarrier(address);
 }
 
 TransactionBarrier &TransactionBarriers::find(Context &context,
@@ -59,10 +58,9 @@ TransactionBarrier &TransactionBarriers::find(Context &context,
   auto found = barriers.find(address);
   if (found == barriers.end())
     fail(context, kLaunchFailed,
-         format(
-             "no mbarrier was initialised at shared byte %lld",
-             static_cast<long long>(address - context.worker->shared.base())));
-  context.worker->shared.useBarrier(context, address);
+         "no mbarrier was initialised at " +
+             home.shared.describeByte(context, address - home.shared.base()));
+  home.shared.useBarrier(context, address);
   return found->second;
 }
 
@@ -73,7 +71,15 @@ bool TransactionBarriers::isDone(const TransactionBarrier &barrier) const {
   return barrier.pending == 0 && bytes == 0;
 }
 
-void TransactionBarriers::finish(Worker &worker, TransactionBarrier &barrier,
+void TransactionBarrier::tell(Thread &thread, bool seesCluster) const {
+  thread.clock.acquireMore(completed);
+  if (seesCluster && !remoteCompleted.empty())
+    thread.clock.acquireMore(remoteCompleted);
+  if (!remoteReadsCompleted.empty())
+    thread.clock.acquireReads(remoteReadsCompleted);
+}
+
+void TransactionBarriers::finish(TransactionBarrier &barrier,
                                  std::vector<BulkCopy> &copies) {
   if (copies.empty())
     return;
@@ -81,106 +87,121 @@ void TransactionBarriers::finish(Worker &worker, TransactionBarrier &barrier,
   for (BulkCopy &copy : copies)
     copy.finish(copyTime);
   copies.clear();
-  uint32_t actor = worker.shared.bulkActor();
+  uint32_t actor = home.shared.bulkActor();
   if (barrier.completed.size() <= actor)
     barrier.completed.resize(actor + 1);
   barrier.completed[actor] = copyTime;
 }
 
-void TransactionBarriers::complete(Worker &worker, TransactionBarrier &barrier,
+void TransactionBarriers::complete(TransactionBarrier &barrier,
                                    bool isClaimed) {
   join(barrier.completed, barrier.clocks.times);
+  join(barrier.remoteCompleted, barrier.remoteClocks.times);
+  join(barrier.remoteReadsCompleted, barrier.remoteReads.times);
   if (isClaimed) {
-    finish(worker, barrier, barrier.unclaimed);
-    finish(worker, barrier, barrier.copies);
+    finish(barrier, barrier.unclaimed);
+    finish(barrier, barrier.copies);
   } else {
     for (BulkCopy &copy : barrier.copies)
       barrier.unclaimed.push_back(std::move(copy));
     barrier.copies.clear();
   }
   ++barrier.phase;
-  worker.noteProgress();
+  home.worker.noteProgress();
   barrier.pending = barrier.expected;
   barrier.bytes = 0;
   // Now, and not when they run: other phases may have ended by then.
-  for (Thread *thread : barrier.waiting) {
-    if (worker.shared.isChecked)
-      thread->clock.acquireMore(barrier.completed);
-    worker.wake(*thread);
+  for (auto [thread, seesCluster] : barrier.waiting) {
+    if (home.shared.isChecked)
+      barrier.tell(*thread, seesCluster);
+    home.worker.wake(*thread);
   }
   barrier.waiting.clear();
 }
 
 /// A phase without copies ends by itself, one with copies when it is waited
 /// for.
-void TransactionBarriers::tryComplete(Worker &worker,
-                                      TransactionBarrier &barrier) {
+void TransactionBarriers::tryComplete(TransactionBarrier &barrier) {
   if (isDone(barrier) && (barrier.copies.empty() || !barrier.waiting.empty()))
-    complete(worker, barrier, /*isClaimed=*/true);
+    complete(barrier, /*isClaimed=*/true);
 }
 
 uint64_t TransactionBarriers::arrive(Context &context, uint64_t address,
-                                     uint32_t count, uint32_t announcedBytes,
-                                     bool isExpectation) {
-  Worker &worker = *context.worker;
+                                     const Arrival &arrival) {
+  home.allowRemote(context, "arrives at an mbarrier");
   TransactionBarrier &barrier = find(context, address);
   if (isDone(barrier))
-    complete(worker, barrier, /*isClaimed=*/false);
+    complete(barrier, /*isClaimed=*/false);
   uint64_t phase = barrier.phase;
-  barrier.bytes += announcedBytes;
-  if (!isExpectation) {
-    if (count > barrier.pending)
+  barrier.bytes += arrival.announcedBytes;
+  if (!arrival.isExpectation) {
+    if (arrival.count > barrier.pending)
       fail(context, kLaunchFailed,
            "arrives too often at " + barrier.describe());
-    barrier.pending -= count;
-    if (worker.shared.isChecked) {
-      Thread &thread = Worker::threadOf(context);
-      barrier.clocks.add(thread.clock, thread.linearThread);
+    barrier.pending -= arrival.count;
+    Thread &thread = threadOf(context);
+    if (home.shared.isChecked && arrival.releases) {
+      if (thread.home == &home) {
+        barrier.clocks.add(thread.clock, thread.actor);
+      } else {
+        if (arrival.reachesCluster)
+          barrier.remoteClocks.add(thread.clock, thread.actor);
+        barrier.remoteReads.add(thread.clock, thread.actor);
+      }
     }
   }
-  tryComplete(worker, barrier);
+  tryComplete(barrier);
   return phase;
 }
 
 void TransactionBarriers::add(Context &context, uint64_t address,
                               BulkCopy copy) {
   TransactionBarrier &barrier = find(context, address);
-  Worker &worker = *context.worker;
-  const CopyGroups &fences = worker.threads[barrier.initThread]->copies;
-  bool isFenced = std::max(fences.barrierFenceTime, fences.proxyFenceTime) >=
-                  barrier.initTime;
-  if (worker.shared.isChecked && copy.bytes && !isFenced)
+  const Thread &maker = *home.threads[barrier.initThread];
+  bool isFenced = std::max(maker.copies.barrierFenceTime,
+                           maker.copies.proxyFenceTime) >= barrier.initTime;
+  if (home.shared.isChecked && copy.bytes && !isFenced)
     fail(context, kLaunchFailed,
          "a bulk copy counts at " + barrier.describe() + ", behind which " +
-             describeThread(*worker.threads[barrier.initThread]) +
+             describeThread(maker) +
              " made no fence.mbarrier_init or fence.proxy.async");
   barrier.copies.push_back(std::move(copy));
-  tryComplete(worker, barrier);
+  tryComplete(barrier);
 }
 
 bool TransactionBarriers::wait(Context &context, uint64_t address,
-                               bool isParity, uint64_t phase, bool waits) {
-  Worker &worker = *context.worker;
-  Thread &thread = Worker::threadOf(context);
+                               const Phase &phase, bool waits) {
+  Thread &thread = threadOf(context);
   TransactionBarrier &barrier = find(context, address);
   auto isOver = [&] {
-    return isParity ? (barrier.phase & 1) != (phase & 1)
-                    : barrier.phase > phase;
+    return phase.isParity ? (barrier.phase & 1) != (phase.number & 1)
+                          : barrier.phase > phase.number;
   };
   if (!isOver() && isDone(barrier))
-    complete(worker, barrier, /*isClaimed=*/true);
+    complete(barrier, /*isClaimed=*/true);
   if (!isOver()) {
     // Whoever ends the phase wakes the thread.
     if (waits) {
-      barrier.waiting.push_back(&thread);
-      worker.wait(thread, barrier);
+      barrier.waiting.push_back({&thread, phase.seesCluster});
+      home.worker.wait(thread, barrier);
     }
     return waits;
   }
-  finish(worker, barrier, barrier.unclaimed);
-  if (worker.shared.isChecked)
-    thread.clock.acquireMore(barrier.completed);
+  finish(barrier, barrier.unclaimed);
+  if (home.shared.isChecked)
+    barrier.tell(thread, phase.seesCluster);
   return true;
+}
+
+void TransactionBarriers::checkEnd(Context &last) const {
+  for (const auto &[address, barrier] : barriers)
+    for (const auto *copies : {&barrier.copies, &barrier.unclaimed})
+      for (const BulkCopy &copy : *copies)
+        if (copy.bytes)
+          fail(last, kLaunchFailed,
+               "its block ends while a bulk copy writes its shared memory: "
+               "nobody has waited for " +
+                   barrier.describe());
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,54 +211,66 @@ bool TransactionBarriers::wait(Context &context, uint64_t address,
 /// Operands address, count.
 void heddle::emulator::initBarrier(Context &context, const Operation &,
                                    const uint64_t *operands, uint64_t *) {
-  context.worker->transactions.init(context,
-                                    context.worker->shared.address(operands[0]),
-                                    static_cast<uint32_t>(operands[1]));
+  RunningBlock &block = blockOf(context);
+  block.transactions.init(context, block.shared.address(operands[0]),
+                          static_cast<uint32_t>(operands[1]));
 }
 
 /// The mbarriers that the thread initialised can be used by bulk copies.
 void heddle::emulator::fenceBarrierInit(Context &context, const Operation &,
                                         const uint64_t *, uint64_t *) {
-  Thread &thread = Worker::threadOf(context);
+  Thread &thread = threadOf(context);
   thread.copies.barrierFenceTime = thread.clock.now();
   thread.clock.advance();
 }
 
 void heddle::emulator::invalidateBarrier(Context &context, const Operation &,
                                          const uint64_t *operands, uint64_t *) {
-  context.worker->transactions.invalidate(
-      context, context.worker->shared.address(operands[0]));
+  RunningBlock &block = blockOf(context);
+  block.transactions.invalidate(context, block.shared.address(operands[0]));
 }
 
 /// Operands address, and what detail[0] says: nothing, a count of arrivals, or
-/// announced bytes. detail[1]: announces without an arrival.
+/// announced bytes. detail[1]: announces without an arrival; detail[2]: the
+/// bits of BarrierForm.
 void heddle::emulator::arriveAtBarrier(Context &context,
                                        const Operation &operation,
                                        const uint64_t *operands,
                                        uint64_t *results) {
   enum { kPlain, kCount, kBytes };
   auto operand = static_cast<uint32_t>(operands[1]);
-  uint64_t phase = context.worker->transactions.arrive(
-      context, context.worker->shared.address(operands[0]),
-      operation.detail[0] == kCount ? operand : 1,
-      operation.detail[0] == kBytes ? operand : 0, operation.detail[1]);
-  results[0] = phase;
+  int form = operation.detail[2];
+  Arrival arrival;
+  if (operation.detail[0] == kCount)
+    arrival.count = operand;
+  if (operation.detail[0] == kBytes)
+    arrival.announcedBytes = operand;
+  arrival.isExpectation = operation.detail[1];
+  arrival.releases = !(form & kIsRelaxed);
+  arrival.reachesCluster = form & kHasClusterScope;
+  RunningBlock &own = blockOf(context);
+  SharedPlace place = form & kIsOfCluster
+                          ? context.worker->place(context, operands[0])
+                          : SharedPlace{&own, own.shared.address(operands[0])};
+  results[0] =
+      place.block->transactions.arrive(context, place.address, arrival);
 }
 
 /// Operands address, phase or its parity (detail[0]). test_wait, detail[1],
-/// does not wait, but lets others run.
+/// does not wait, but lets others run. detail[2]: the bits of BarrierForm.
 void heddle::emulator::waitAtBarrier(Context &context,
                                      const Operation &operation,
                                      const uint64_t *operands,
                                      uint64_t *results) {
-  Worker &worker = *context.worker;
+  RunningBlock &block = blockOf(context);
   bool isTest = operation.detail[1];
-  uint64_t address = worker.shared.address(operands[0]);
-  bool isOver = worker.transactions.wait(context, address, operation.detail[0],
-                                         operands[1],
-                                         /*waits=*/!isTest);
+  uint64_t address = block.shared.address(operands[0]);
+  bool seesCluster = operation.detail[2] & kHasClusterScope;
+  bool isOver = block.transactions.wait(
+      context, address, {operands[1], operation.detail[0] != 0, seesCluster},
+      /*waits=*/!isTest);
   if (!isOver)
-    worker.letOthersRun(Worker::threadOf(context),
-                        worker.transactions.find(context, address));
+    context.worker->letOthersRun(threadOf(context),
+                                 block.transactions.find(context, address));
   results[0] = isOver;
 }

@@ -20,7 +20,7 @@ void WarpMeetings::meet(Context &context, const Operation &operation,
                         uint64_t *results,
                         void (*action)(WarpMeeting &meeting)) {
   Worker &worker = *context.worker;
-  Thread &thread = Worker::threadOf(context);
+  Thread &thread = threadOf(context);
   unsigned lane = thread.linearThread % 32;
   unsigned first = thread.linearThread - lane;
   if (!(mask >> lane & 1))
@@ -49,9 +49,9 @@ void WarpMeetings::meet(Context &context, const Operation &operation,
   meeting->threads[lane] = &thread;
   meeting->operands[lane] = operands;
   meeting->results[lane] = results;
-  orders &= worker.shared.isChecked;
+  orders &= thread.home->shared.isChecked;
   if (orders)
-    meeting->clocks.add(thread.clock, thread.linearThread);
+    meeting->clocks.add(thread.clock, thread.actor);
   if (meeting->arrived != mask) {
     worker.wait(thread, *meeting);
     return;

@@ -60,9 +60,9 @@ static void shuffleAll(WarpMeeting &meeting) {
 
 void heddle::emulator::shuffle(Context &context, const Operation &operation,
                                const uint64_t *operands, uint64_t *results) {
-  context.worker->meetings.meet(context, operation,
-                                static_cast<uint32_t>(operands[0]),
-                                /*orders=*/true, operands, results, shuffleAll);
+  blockOf(context).meetings.meet(
+      context, operation, static_cast<uint32_t>(operands[0]),
+      /*orders=*/true, operands, results, shuffleAll);
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,9 +96,9 @@ static void voteAll(WarpMeeting &meeting) {
 
 void heddle::emulator::vote(Context &context, const Operation &operation,
                             const uint64_t *operands, uint64_t *results) {
-  context.worker->meetings.meet(context, operation,
-                                static_cast<uint32_t>(operands[0]),
-                                /*orders=*/true, operands, results, voteAll);
+  blockOf(context).meetings.meet(context, operation,
+                                 static_cast<uint32_t>(operands[0]),
+                                 /*orders=*/true, operands, results, voteAll);
 }
 
 /// detail[0]: match.all, which has a predicate as its second result.
@@ -121,9 +121,9 @@ static void matchAll(WarpMeeting &meeting) {
 
 void heddle::emulator::match(Context &context, const Operation &operation,
                              const uint64_t *operands, uint64_t *results) {
-  context.worker->meetings.meet(context, operation,
-                                static_cast<uint32_t>(operands[0]),
-                                /*orders=*/true, operands, results, matchAll);
+  blockOf(context).meetings.meet(context, operation,
+                                 static_cast<uint32_t>(operands[0]),
+                                 /*orders=*/true, operands, results, matchAll);
 }
 
 static uint32_t reducePair(int kind, uint32_t a, uint32_t b) {
@@ -169,9 +169,9 @@ static void reduceAll(WarpMeeting &meeting) {
 
 void heddle::emulator::reduce(Context &context, const Operation &operation,
                               const uint64_t *operands, uint64_t *results) {
-  context.worker->meetings.meet(context, operation,
-                                static_cast<uint32_t>(operands[1]),
-                                /*orders=*/true, operands, results, reduceAll);
+  blockOf(context).meetings.meet(context, operation,
+                                 static_cast<uint32_t>(operands[1]),
+                                 /*orders=*/true, operands, results, reduceAll);
 }
 
 /// The first lane of the mask, as the hardware does.
@@ -186,28 +186,28 @@ static void electOne(WarpMeeting &meeting) {
 
 void heddle::emulator::elect(Context &context, const Operation &operation,
                              const uint64_t *operands, uint64_t *results) {
-  context.worker->meetings.meet(context, operation,
-                                static_cast<uint32_t>(operands[0]),
-                                /*orders=*/true, operands, results, electOne);
+  blockOf(context).meetings.meet(context, operation,
+                                 static_cast<uint32_t>(operands[0]),
+                                 /*orders=*/true, operands, results, electOne);
 }
 
 void heddle::emulator::synchronizeWarp(Context &context,
                                        const Operation &operation,
                                        const uint64_t *operands,
                                        uint64_t *results) {
-  context.worker->meetings.meet(context, operation,
-                                static_cast<uint32_t>(operands[0]),
-                                /*orders=*/true, operands, results, nullptr);
+  blockOf(context).meetings.meet(context, operation,
+                                 static_cast<uint32_t>(operands[0]),
+                                 /*orders=*/true, operands, results, nullptr);
 }
 
 /// Threads that have not ended.
 void heddle::emulator::activeMask(Context &context, const Operation &,
                                   const uint64_t *, uint64_t *results) {
-  const Worker &worker = *context.worker;
   unsigned first = context.linearThread / 32 * 32;
+  unsigned end = std::min(first + 32, context.worker->numThreads);
   uint32_t mask = 0;
-  for (unsigned lane = 0; lane < 32 && first + lane < worker.numThreads; ++lane)
-    if (!worker.threads[first + lane]->hasEnded)
+  for (unsigned lane = 0; first + lane < end; ++lane)
+    if (!blockOf(context).threads[first + lane]->hasEnded)
       mask |= 1u << lane;
   results[0] = mask & kFullMask;
 }
@@ -227,7 +227,7 @@ void heddle::emulator::synchronizeBlock(Context &context,
     fail(context, kIllegalInstruction, operation.name + " for 0 threads");
   bool isReduction = kind >= kBarrierPopulation;
   bool predicate = isReduction && (operands[hasCount ? 2 : 1] & 1);
-  unsigned numTrue = context.worker->barriers.arrive(
+  unsigned numTrue = blockOf(context).barriers.arrive(
       context, operands[0], count, kind == kBarrierArrive, predicate);
   if (kind == kBarrierPopulation)
     results[0] = numTrue;

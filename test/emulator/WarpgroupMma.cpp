@@ -227,16 +227,16 @@ static void compute(const SharedMemory &shared, Product &product) {
 }
 
 /// What came before it in its chain is done.
-static void finish(Worker &worker, Product &product) {
+static void finish(RunningBlock &block, Product &product) {
   auto kind = static_cast<NumberKind>(product.operation->detail[1]);
   if (kind == kS8 || kind == kU8)
-    compute<int64_t>(worker.shared, product);
+    compute<int64_t>(block.shared, product);
   else
-    compute<double>(worker.shared, product);
+    compute<double>(block.shared, product);
   product.isDone = true;
   product.previous.reset();
-  SharedMemory &shared = worker.shared;
-  product.doneTime = worker.warpgroups.nextTime(product.warpgroup);
+  SharedMemory &shared = block.shared;
+  product.doneTime = block.warpgroups.nextTime(product.warpgroup);
   uint32_t actor = shared.productActor(product.warpgroup);
   forEachChunk(product, [&](uint64_t address) {
     shared.finishRead(address, 16, actor, product.ticket, product.doneTime);
@@ -256,8 +256,7 @@ static void begin(Thread &thread, Product &product, const uint64_t *settings,
   product.sums.resize(kThreads * operation.detail[0] / 2);
   if (operation.detail[3])
     product.fragments.resize(kThreads * 4);
-  Worker &worker = *thread.worker;
-  SharedMemory &shared = worker.shared;
+  SharedMemory &shared = thread.home->shared;
   for (unsigned i : {kDescriptorA, kDescriptorB}) {
     if (i == kDescriptorA && operation.detail[3])
       continue;
@@ -265,7 +264,7 @@ static void begin(Thread &thread, Product &product, const uint64_t *settings,
     if (!problem.empty())
       fail(thread, kIllegalInstruction, operation.name + ": " + problem);
   }
-  if (!worker.grid->checks)
+  if (!shared.isChecked)
     return;
   uint32_t actor = shared.productActor(product.warpgroup);
   product.ticket = shared.nextTicket();
@@ -283,10 +282,9 @@ void heddle::emulator::multiplyWarpgroup(Context &context,
                                          const Operation &operation,
                                          const uint64_t *operands,
                                          uint64_t *results) {
-  Worker &worker = *context.worker;
-  Thread &thread = Worker::threadOf(context);
+  Thread &thread = threadOf(context);
   unsigned position = thread.linearThread % kThreads;
-  if (worker.numThreads / kThreads * kThreads <= thread.linearThread)
+  if (context.worker->numThreads / kThreads * kThreads <= thread.linearThread)
     fail(context, kIllegalInstruction,
          operation.name + " in a warpgroup of less than 128 threads");
   unsigned count = operation.detail[0] / 2;
@@ -304,7 +302,8 @@ void heddle::emulator::multiplyWarpgroup(Context &context,
     fail(context, kLaunchFailed,
          operation.name + " without wgmma.fence since its registers were "
                           "written, or since the last wgmma.commit_group");
-  std::shared_ptr<Product> product = worker.warpgroups.join(thread, operation);
+  std::shared_ptr<Product> product =
+      thread.home->warpgroups.join(thread, operation);
   if (product->sums.empty())
     begin(thread, *product, settings, adds ? previous : nullptr);
   bool agrees = product->operation->name == operation.name &&
@@ -330,12 +329,12 @@ void heddle::emulator::multiplyWarpgroup(Context &context,
 
 void heddle::emulator::fenceProducts(Context &context, const Operation &,
                                      const uint64_t *, uint64_t *) {
-  Worker::threadOf(context).products.isFenced = true;
+  threadOf(context).products.isFenced = true;
 }
 
 void heddle::emulator::commitProducts(Context &context, const Operation &,
                                       const uint64_t *, uint64_t *) {
-  PendingProducts &products = Worker::threadOf(context).products;
+  PendingProducts &products = threadOf(context).products;
   products.committed.push_back(std::move(products.open));
   products.open.clear();
   products.isFenced = false;
@@ -347,8 +346,8 @@ void heddle::emulator::waitForProducts(Context &context,
                                        const Operation &operation,
                                        const uint64_t *operands,
                                        uint64_t *results) {
-  Worker &worker = *context.worker;
-  Thread &thread = Worker::threadOf(context);
+  RunningBlock &block = blockOf(context);
+  Thread &thread = threadOf(context);
   PendingProducts &products = thread.products;
   while (products.committed.size() > operands[0]) {
     std::vector<std::shared_ptr<Product>> group =
@@ -358,17 +357,17 @@ void heddle::emulator::waitForProducts(Context &context,
     for (std::shared_ptr<Product> &product : group) {
       while (product->numGiven < kThreads) {
         product->waiting.push_back(&thread);
-        worker.wait(thread, *product);
+        thread.worker->wait(thread, *product);
       }
       if (!product->isDone)
-        finish(worker, *product);
+        finish(block, *product);
       doneTime = product->doneTime;
       products.finished.push_back(std::move(product));
     }
     // Others of the warpgroup may be further: what they know is not known here.
-    if (worker.shared.isChecked && doneTime) {
+    if (block.shared.isChecked && doneTime) {
       unsigned warpgroup = thread.linearThread / kThreads;
-      Times times(worker.shared.productActor(warpgroup) + 1);
+      Times times(block.shared.productActor(warpgroup) + 1);
       times.back() = doneTime;
       thread.clock.acquireMore(times);
     }
@@ -386,7 +385,7 @@ void heddle::emulator::passRegisters(Context &context,
                                      const Operation &operation,
                                      const uint64_t *operands,
                                      uint64_t *results) {
-  const Thread &thread = Worker::threadOf(context);
+  const Thread &thread = threadOf(context);
   for (int i = 0; i < operation.detail[0]; ++i)
     results[i] = resolve(thread, static_cast<uint32_t>(operands[i]));
 }

@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <map>
+#include <sys/mman.h>
 
 using namespace heddle::emulator;
 
@@ -27,6 +28,9 @@ static std::string describeTriple(const uint32_t (&triple)[3]) {
   return format("(%u, %u, %u)", triple[0], triple[1], triple[2]);
 }
 
+std::string heddle::emulator::describeBlock(const Context &context) {
+  return "block " + describeTriple(context.block);
+}
 std::string heddle::emulator::describeThread(const Context &context) {
   return "thread " + describeTriple(context.thread);
 }
@@ -38,9 +42,9 @@ void heddle::emulator::fail(Context &context, FailureCode code,
 
 void Worker::fail(const Context &context, FailureCode code,
                   std::string sentence) {
-  failure = {code, "kernel '" + grid->kernel.info.name + "', block " +
-                       describeTriple(context.block) + ", " +
-                       describeThread(context) + ": " + std::move(sentence)};
+  failure = {code, "kernel '" + grid->kernel.info.name + "', " +
+                       describeBlock(context) + ", " + describeThread(context) +
+                       ": " + std::move(sentence)};
   grid->hasFailed = true;
   // The thread is never entered again.
   for (;;)
@@ -63,12 +67,76 @@ void Worker::letOthersRun(Thread &thread, const Waitable &at) {
   wait(thread, at);
 }
 
-void Worker::makeThreads(unsigned count, size_t stackBytes) {
-  if (!threads.empty() && threads[0]->fiber.stackBytes() < stackBytes)
-    threads.clear();
-  while (threads.size() < count)
-    threads.push_back(std::make_unique<Thread>(stackBytes));
+//===----------------------------------------------------------------------===//
+// Blocks of a cluster
+//===----------------------------------------------------------------------===//
+
+Worker::~Worker() {
+  if (window)
+    munmap(reinterpret_cast<void *>(window), windowBytes);
 }
+
+void Worker::makeBlocks(unsigned count) {
+  size_t bytes = kSharedDistance * count;
+  if (windowBytes < bytes) {
+    if (window)
+      munmap(reinterpret_cast<void *>(window), windowBytes);
+    // Most of it is never touched.
+    void *pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED)
+      std::abort();
+    window = reinterpret_cast<uint64_t>(pages);
+    windowBytes = bytes;
+  }
+  while (blocks.size() < count)
+    blocks.push_back(std::make_unique<RunningBlock>(*this, blocks.size()));
+}
+
+SharedPlace Worker::place(Context &context, uint64_t address) {
+  if (holdsGeneric(address)) {
+    uint64_t distance = address - window;
+    return {blocks[distance / kSharedDistance].get(),
+            distance % kSharedDistance};
+  }
+  auto word = static_cast<uint32_t>(address);
+  uint64_t name = word / kSharedDistance;
+  if (name > numBlocks)
+    fail(context, kIllegalAddress,
+         format("shared address 0x%x of a cluster of %u blocks", word,
+                numBlocks));
+  return {name ? blocks[name - 1].get() : &blockOf(context),
+          word % kSharedDistance};
+}
+
+const Thread *Worker::threadOfActor(uint32_t actor) const {
+  unsigned inBlock = actor % actorsPerBlock();
+  const RunningBlock &block = *blocks[actor / actorsPerBlock()];
+  return inBlock < block.threads.size() && inBlock < numThreads
+             ? block.threads[inBlock].get()
+             : nullptr;
+}
+
+std::string Worker::describeActor(const Context &context,
+                                  uint32_t actor) const {
+  unsigned inBlock = actor % actorsPerBlock();
+  const RunningBlock &block = *blocks[actor / actorsPerBlock()];
+  bool isOther = block.rank != context.clusterRank;
+  std::string other = isOther ? " of " + block.describe() : "";
+  if (inBlock == numThreads)
+    return isOther ? "a bulk copy to " + block.describe() : "a bulk copy";
+  if (inBlock > numThreads)
+    return "wgmma of warpgroup " + std::to_string(inBlock - numThreads - 1) +
+           other;
+  const Thread *thread = threadOfActor(actor);
+  return (thread ? describeThread(*thread)
+                 : "thread " + std::to_string(inBlock)) +
+         other;
+}
+
+//===----------------------------------------------------------------------===//
+// Grids
+//===----------------------------------------------------------------------===//
 
 void Worker::run(Grid &wholeGrid) {
   grid = &wholeGrid;
@@ -76,18 +144,26 @@ void Worker::run(Grid &wholeGrid) {
   const KernelInfo &kernel = grid->kernel.info;
   const Launch &launch = grid->launch;
   numThreads = launch.block[0] * launch.block[1] * launch.block[2];
+  numBlocks = kernel.clusterSize;
   knownRanges.assign(grid->kernel.numAccesses, KnownRange());
-  makeThreads(kernel.waits ? numThreads : 1, kStackBytes + kernel.localBytes);
-  shared.resize(kernel.dynamicSharedOffset + launch.dynamicSharedBytes,
-                kernel.dynamicSharedOffset, kernel.sharedAlignment, numThreads);
-  shared.isChecked = grid->checks;
-  uint64_t numBlocks =
-      uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  makeBlocks(numBlocks);
+  for (unsigned rank = 0; rank < numBlocks; ++rank) {
+    RunningBlock &block = *blocks[rank];
+    block.makeThreads(kernel.waits ? numThreads : 1,
+                      kStackBytes + kernel.localBytes);
+    block.shared.resize(window + rank * kSharedDistance,
+                        kernel.dynamicSharedOffset + launch.dynamicSharedBytes,
+                        kernel.dynamicSharedOffset, kernel.sharedAlignment);
+    block.shared.isChecked = grid->checks;
+  }
+  uint64_t numClusters =
+      uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] / numBlocks;
   while (!grid->hasFailed) {
-    uint64_t block = grid->nextBlock++;
-    if (block >= numBlocks)
+    uint64_t cluster = grid->nextCluster++;
+    if (cluster >= numClusters)
       return;
-    startBlock(block);
+    for (unsigned rank = 0; rank < numBlocks; ++rank)
+      startBlock(*blocks[rank], cluster * numBlocks + rank);
     if (kernel.waits)
       runFibers();
     else
@@ -95,37 +171,42 @@ void Worker::run(Grid &wholeGrid) {
   }
 }
 
-void Worker::startBlock(uint64_t index) {
+void Worker::startBlock(RunningBlock &block, uint64_t index) {
   const Launch &launch = grid->launch;
-  const uint32_t block[3] = {
+  const uint32_t number[3] = {
       static_cast<uint32_t>(index % launch.grid[0]),
       static_cast<uint32_t>(index / launch.grid[0] % launch.grid[1]),
       static_cast<uint32_t>(index / launch.grid[0] / launch.grid[1])};
   unsigned count = grid->kernel.info.waits ? numThreads : 1;
   for (unsigned i = 0; i < count; ++i) {
-    Thread &thread = *threads[i];
+    Thread &thread = *block.threads[i];
     thread.linearThread = i;
     thread.thread[0] = i % launch.block[0];
     thread.thread[1] = i / launch.block[0] % launch.block[1];
     thread.thread[2] = i / launch.block[0] / launch.block[1];
-    std::copy(block, block + 3, thread.Context::block);
+    std::copy(number, number + 3, thread.block);
     std::copy(launch.block.begin(), launch.block.end(), thread.blockSize);
     std::copy(launch.grid.begin(), launch.grid.end(), thread.gridSize);
+    thread.clusterSize = numBlocks;
+    thread.clusterRank = block.rank;
     thread.dynamicSharedBytes = launch.dynamicSharedBytes;
-    thread.sharedBase = shared.base();
-    thread.sharedWindow = shared.window();
+    thread.sharedBase = block.shared.base();
+    thread.sharedWindow = block.shared.window();
+    thread.clusterWindow = window - kSharedDistance;
     thread.knownRanges = knownRanges.data();
     thread.worker = this;
+    thread.home = &block;
+    thread.actor = block.rank * actorsPerBlock() + i;
     thread.hasEnded = false;
     thread.waitsAt = nullptr;
     thread.clock.clear();
   }
-  shared.clear();
+  block.shared.clear();
 }
 
 void Worker::runAllThreads(void *argument) {
   auto &worker = *static_cast<Worker *>(argument);
-  Thread &thread = *worker.threads[0];
+  Thread &thread = *worker.blocks[0]->threads[0];
   const Kernel &kernel = worker.grid->kernel;
   const void *const *parameters = worker.grid->launch.parameters.data();
   const auto &size = worker.grid->launch.block;
@@ -137,15 +218,16 @@ void Worker::runAllThreads(void *argument) {
         thread.thread[2] = z;
         kernel.entry(&thread, parameters);
         ++thread.linearThread;
+        ++thread.actor;
       }
   for (;;)
     thread.fiber.leave();
 }
 
 void Worker::runPlainly() {
-  current = threads[0].get();
-  threads[0]->fiber.start(runAllThreads, this);
-  threads[0]->fiber.enter();
+  current = blocks[0]->threads[0].get();
+  current->fiber.start(runAllThreads, this);
+  current->fiber.enter();
 }
 
 void Worker::runThread(void *argument) {
@@ -153,26 +235,30 @@ void Worker::runThread(void *argument) {
   Worker &worker = *thread.worker;
   worker.grid->kernel.entry(&thread, worker.grid->launch.parameters.data());
   thread.copies.checkEnd(thread);
+  if (thread.home->numAlive == 1)
+    thread.home->checkEnd(thread);
   thread.hasEnded = true;
   worker.hasProgressed = true;
-  --worker.numAlive;
+  --thread.home->numAlive;
+  worker.clusterBarrier.leave(thread);
   for (;;)
     thread.fiber.leave();
 }
 
 void Worker::runFibers() {
   ready.clear();
-  numAlive = numThreads;
-  barriers.clear();
-  transactions.clear();
-  meetings.clear((numThreads + 31) / 32);
-  warpgroups.clear((numThreads + 127) / 128);
-  for (unsigned i = 0; i < numThreads; ++i) {
-    Thread &thread = *threads[i];
-    thread.copies.clear();
-    thread.products.clear();
-    thread.fiber.start(runThread, &thread);
-    ready.push_back(&thread);
+  clusterBarrier.clear(numBlocks * numThreads);
+  for (unsigned rank = 0; rank < numBlocks; ++rank) {
+    RunningBlock &block = *blocks[rank];
+    block.clear();
+    for (unsigned i = 0; i < numThreads; ++i) {
+      Thread &thread = *block.threads[i];
+      thread.copies.clear();
+      thread.products.clear();
+      thread.clusterArrivals = thread.clusterWaits = 0;
+      thread.fiber.start(runThread, &thread);
+      ready.push_back(&thread);
+    }
   }
   asking.clear();
   while (!ready.empty()) {
@@ -187,16 +273,21 @@ void Worker::runFibers() {
       hasProgressed = false;
     }
   }
-  if (numAlive)
-    failAtDeadlock();
+  for (unsigned rank = 0; rank < numBlocks; ++rank)
+    if (!blocks[rank]->hasEnded())
+      return failAtDeadlock();
 }
 
+//===----------------------------------------------------------------------===//
+// Deadlocks
+//===----------------------------------------------------------------------===//
+
 /// Who waits where: "threads 0 to 63 wait at barrier 0 (64 of 128 threads are
-/// there), threads 64 to 127 have ended".
-void Worker::failAtDeadlock() {
+/// there); threads 64 to 127 have ended".
+std::string Worker::describeWaiting(const RunningBlock &block) const {
   std::map<std::string, std::vector<unsigned>> groups;
   for (unsigned i = 0; i < numThreads; ++i) {
-    const Thread &thread = *threads[i];
+    const Thread &thread = *block.threads[i];
     groups[thread.hasEnded ? std::string("have ended")
                            : "wait at " + thread.waitsAt->describe()]
         .push_back(i);
@@ -217,8 +308,16 @@ void Worker::failAtDeadlock() {
     sentence += (sentence.empty() ? "" : "; ") + std::string("threads ") +
                 ranges + " " + what;
   }
-  failure = {kLaunchTimeout, "kernel '" + grid->kernel.info.name + "', block " +
-                                 describeTriple(threads[0]->block) +
+  return sentence;
+}
+
+void Worker::failAtDeadlock() {
+  std::string sentence = describeWaiting(*blocks[0]);
+  for (unsigned rank = 1; rank < numBlocks; ++rank)
+    sentence += "; in " + blocks[rank]->describe() + ", " +
+                describeWaiting(*blocks[rank]);
+  failure = {kLaunchTimeout, "kernel '" + grid->kernel.info.name + "', " +
+                                 blocks[0]->describe() +
                                  ": deadlock: " + sentence};
   grid->hasFailed = true;
 }

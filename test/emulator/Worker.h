@@ -1,23 +1,18 @@
 //===- Worker.h - One host thread that runs blocks --------------*- C++ -*-===//
 //
-// A worker has the state of one block at a time: its threads, its shared
-// memory, its barriers. Fibers run one at a time, in the order in which they
-// became ready, and go back to the worker whenever they have to wait.
+// A worker runs one cluster of blocks at a time, which is one block where a
+// kernel says nothing else. Fibers run one at a time, in the order in which
+// they became ready, and go back to the worker whenever they have to wait.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_TEST_EMULATOR_WORKER_H
 #define HEDDLE_TEST_EMULATOR_WORKER_H
 
-#include "AsyncCopies.h"
-#include "Barriers.h"
-#include "Context.h"
+#include "ClusterBarrier.h"
 #include "Emulator.h"
-#include "Fiber.h"
+#include "RunningBlock.h"
 #include "RuntimeCalls.h"
-#include "SharedMemory.h"
-#include "WarpMeeting.h"
-#include "WarpgroupMma.h"
 
 #include <atomic>
 #include <deque>
@@ -26,33 +21,28 @@
 
 namespace heddle::emulator {
 
-/// What threads can wait at; for sentences about a deadlock.
-class Waitable;
-
-/// A thread of the block.
-struct Thread : Context {
-  explicit Thread(size_t stackBytes) : fiber(stackBytes) {}
-
-  Fiber fiber;
-  bool hasEnded = false;
-  const Waitable *waitsAt = nullptr;
-  Clock clock;
-  CopyGroups copies;
-  PendingProducts products;
-};
-
 /// A grid in the works, shared by all workers.
 struct Grid {
   const Kernel &kernel;
   const Launch &launch;
   const MemoryMap &memory;
   bool checks = true;
-  std::atomic<uint64_t> nextBlock{0};
+  std::atomic<uint64_t> nextCluster{0};
   std::atomic<bool> hasFailed{false};
+};
+
+/// A place in shared memory of a block of the cluster.
+struct SharedPlace {
+  RunningBlock *block;
+  uint64_t address;
 };
 
 class Worker {
 public:
+  Worker() = default;
+  Worker(const Worker &) = delete;
+  ~Worker();
+
   /// Runs blocks of the grid until there are no more, or one fails.
   void run(Grid &grid);
 
@@ -69,26 +59,37 @@ public:
   void noteProgress() { hasProgressed = true; }
   [[noreturn]] void fail(const Context &context, FailureCode code,
                          std::string sentence);
-  static Thread &threadOf(Context &context) {
-    return static_cast<Thread &>(context);
+
+  /// Where an address leads that may be of any block of the cluster.
+  SharedPlace place(Context &context, uint64_t address);
+  /// Whether a generic address is one of shared memory.
+  bool holdsGeneric(uint64_t address) const {
+    return address - window < kSharedDistance * numBlocks;
   }
 
+  // Actors of a cluster: of each block its threads, bulk copies that write its
+  // shared memory, and the products of its warpgroups.
+  unsigned actorsPerBlock() const {
+    return numThreads + 1 + (numThreads + 127) / 128;
+  }
+  /// Null where the actor is no thread.
+  const Thread *threadOfActor(uint32_t actor) const;
+  /// For a sentence of a thread: "thread (5, 0, 0)".
+  std::string describeActor(const Context &context, uint32_t actor) const;
+
   Grid *grid = nullptr;
-  unsigned numThreads = 0;
-  std::vector<std::unique_ptr<Thread>> threads;
-  SharedMemory shared;
-  NamedBarriers barriers;
-  TransactionBarriers transactions;
-  WarpMeetings meetings;
-  WarpgroupMeetings warpgroups;
+  /// Of a block, and blocks of a cluster.
+  unsigned numThreads = 0, numBlocks = 1;
+  std::vector<std::unique_ptr<RunningBlock>> blocks;
+  ClusterBarrier clusterBarrier;
 
 private:
-  void runBlock();
+  void makeBlocks(unsigned count);
   void runPlainly();
   void runFibers();
-  void startBlock(uint64_t index);
-  void makeThreads(unsigned count, size_t stackBytes);
+  void startBlock(RunningBlock &block, uint64_t index);
   void failAtDeadlock();
+  std::string describeWaiting(const RunningBlock &block) const;
   static void runThread(void *thread);
   static void runAllThreads(void *worker);
 
@@ -96,10 +97,14 @@ private:
   std::deque<Thread *> ready, asking;
   Thread *current = nullptr;
   bool hasProgressed = false;
-  unsigned numAlive = 0;
+  /// Where shared memory of the first block is in this process; the others'
+  /// follow.
+  uint64_t window = 0;
+  size_t windowBytes = 0;
 };
 
-/// "thread (5, 0, 0)".
+/// "block (5, 0, 0)" and "thread (5, 0, 0)".
+std::string describeBlock(const Context &context);
 std::string describeThread(const Context &context);
 /// printf to a string.
 std::string format(const char *format, ...)

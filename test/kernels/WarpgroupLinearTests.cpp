@@ -158,6 +158,26 @@ TEST_P(WarpgroupLinearTest, LargeTilesAreCutAnywhere) {
   });
 }
 
+// Two blocks take tiles one below the other, or side by side what is left of an
+// odd number, or one of them alone.
+
+TEST_P(WarpgroupLinearTest, PairsOfTilesTakeOddOnes) {
+  struct {
+    int64_t columns, rows;
+  } tiles[] = {{3 * 256 - 6, 17 * 128 - 27}, {45 * 256 - 20, 100}};
+  constexpr int64_t depth = 8;
+  std::string module;
+  Weights weights;
+  for (auto [columns, rows] : tiles) {
+    module += linearText(depth, columns, kEpilogue);
+    weights.merge(weightsOf(depth, columns));
+  }
+  withCode(module, weights, [&](const EntryRunner &code) {
+    for (auto [columns, rows] : tiles)
+      expectRows(code, depth, columns, rows, weights);
+  });
+}
+
 /// y = x W + b of integers.
 static const char *const kIntegers = R"(
 transformer.parameter @w : tensor<200x300xf32>

@@ -3,7 +3,8 @@
 
 // Up to 16 rows have blocks of one warpgroup that copies and one that
 // multiplies, others have more rows and, where there are tiles for a third of
-// the multiprocessors, two that multiply; these blocks stay. Panels come as
+// the multiprocessors, two that multiply; these blocks stay, and are clusters of
+// two, which meet before the first copy and after the last arrival. Panels come as
 // they are, of 32 words of depth each; the 65th word is a stage of its own. Of
 // products one group is under way while weights of the next one are loaded.
 
@@ -39,12 +40,23 @@
 // CHECK: m64n64k16.f32.bf16.bf16
 // CHECK: transformer.launch = {shared_bytes = 98368 : i64, threads = 256 : i64}
 // CHECK: } else {
-// CHECK: %[[STAY:.*]] = arith.minui %{{.*}}, %c132
+// CHECK: %[[CLUSTERS:.*]] = arith.minui %{{.*}}, %c66
+// CHECK: %[[STAY:.*]] = arith.muli %[[CLUSTERS]], %c2
 // CHECK: scf.parallel {{.*}} to (%[[STAY]])
+// CHECK: nvvm.mbarrier.init
+// CHECK-NOT: nvvm.barrier0
+// CHECK: nvvm.cluster.arrive
+// CHECK: nvvm.cluster.wait
 // CHECK: nvvm.setmaxregister decrease 88
+// CHECK: mbarrier.try_wait.parity
+// CHECK: nvvm.cp.async.bulk.shared.cluster.global {{.*}} multicast_mask =
 // CHECK: nvvm.setmaxregister increase 208
 // CHECK: m64n128k16.f32.bf16.bf16
-// CHECK: transformer.launch = {shared_bytes = 196672 : i64, threads = 384 : i64}
+// CHECK: nvvm.mapa
+// CHECK: nvvm.mbarrier.arrive {{.*}} : !llvm.ptr<7>
+// CHECK: nvvm.cluster.arrive
+// CHECK: nvvm.cluster.wait
+// CHECK: transformer.launch = {cluster = 2 : i64, shared_bytes = 196672 : i64, threads = 384 : i64}
 // CHECK-NOT: nvvm.mma.sync
 func.func private @bf16(%x: memref<?x130xbf16>, %w: memref<8x65x32x2xbf16>,
     %y: memref<?x256xf32>) attributes {transformer.kernel} {

@@ -23,8 +23,9 @@ static constexpr ProductShape kFewRowsShape = {16, 1, 1, 2, 4};
 static constexpr int64_t kFewRows = 64;
 /// 128 x 256 of two warpgroups that multiply: 128 sums a thread, and as many
 /// stages as one block of a multiprocessor has room for. Registers of the three
-/// are what a block of 384 threads has of 65,536: 168 each, no more.
-static constexpr WarpgroupShape kWarpgroupShape = {128, 2, 4, 88, 208};
+/// are what a block of 384 threads has of 65,536: 168 each, no more. Two blocks
+/// copy panels for each other.
+static constexpr WarpgroupShape kWarpgroupShape = {128, 2, 4, 88, 208, 2};
 /// A quarter of that, for two blocks a multiprocessor, where those would leave
 /// most of them without work. It reads twice the bytes for a product: from a
 /// tile for every third multiprocessor on, the large ones are as fast on paper.
@@ -62,10 +63,11 @@ private:
     ColumnRange columns;
     Value panels, pitch, destination;
   };
-  /// What a block multiplies, or each of its tiles.
+  /// What a block multiplies, or each of its tiles: of rows from the first one
+  /// to one in front of `end`.
   struct Tile {
     Part part;
-    Value firstRow, firstPanel;
+    Value firstRow, end, firstPanel;
   };
   /// Rows and panels of a tile, and how many there are.
   struct Tiling {
@@ -93,8 +95,12 @@ private:
   std::pair<Tiling, Value> tilingOf(int64_t rows, int64_t panels,
                                     OpBuilder &builder);
   void buildBlocks(const ProductShape &shape, OpBuilder &builder);
-  void buildBlocks(const WarpgroupShape &shape, bool persists,
-                   OpBuilder &builder);
+  void buildBlocks(const WarpgroupShape &shape, OpBuilder &builder);
+  void buildPairs(const WarpgroupShape &shape, OpBuilder &builder);
+  void multiplyTiles(const WarpgroupShape &shape, WarpgroupTiles &tiles,
+                     function_ref<Tile(Value)> find, WarpgroupCode &code);
+  Tile tileAt(Value rowBlock, Value columnBlock, const Tiling &tiling,
+              BlockCode &code);
   Tile findTile(Value number, const Tiling &tiling, BlockCode &code);
   Part findPart(Value columnBlock, const Tiling &tiling, BlockCode &code);
   std::pair<Value, Value> placeBlock(Value block, const Tiling &tiling,
@@ -235,8 +241,7 @@ void LinearGrid::finishRow(const Tile &tile, Value inTile, BlockCode &code,
                            function_ref<void(const Place &)> body) {
   Place place;
   place.row = code.plus(tile.firstRow, inTile);
-  Value count = code.toI32(code.size(op.getInput(), 0));
-  code.when(code.isLess(place.row, count), [&] {
+  code.when(code.isLess(place.row, tile.end), [&] {
     place.destination = code.at(tile.part.destination,
                                 code.rowOffset(place.row, tile.part.pitch));
     if (op.getResidual())
@@ -270,12 +275,18 @@ LinearGrid::tilingOf(int64_t rows, int64_t panels, OpBuilder &builder) {
   return {{rows, panels, rowBlocks, columnBlocks}, count};
 }
 
+LinearGrid::Tile LinearGrid::tileAt(Value rowBlock, Value columnBlock,
+                                    const Tiling &tiling, BlockCode &code) {
+  Part part = findPart(columnBlock, tiling, code);
+  return {part, code.times(rowBlock, tiling.rows),
+          code.toI32(code.size(op.getInput(), 0)),
+          code.times(code.minus(columnBlock, part.firstBlock), tiling.panels)};
+}
+
 LinearGrid::Tile LinearGrid::findTile(Value number, const Tiling &tiling,
                                       BlockCode &code) {
   auto [rowBlock, columnBlock] = placeBlock(number, tiling, code);
-  Part part = findPart(columnBlock, tiling, code);
-  return {part, code.times(rowBlock, tiling.rows),
-          code.times(code.minus(columnBlock, part.firstBlock), tiling.panels)};
+  return tileAt(rowBlock, columnBlock, tiling, code);
 }
 
 ProductOperands LinearGrid::operandsOf(const Tile &tile, BlockCode &code) {
@@ -287,8 +298,7 @@ ProductOperands LinearGrid::operandsOf(const Tile &tile, BlockCode &code) {
   operands.pitch = pitchOf(op.getInput());
   operands.x = code.at(code.global(op.getInput()),
                        code.rowOffset(tile.firstRow, code.i32(operands.pitch)));
-  operands.rows =
-      code.minus(code.toI32(code.size(op.getInput(), 0)), tile.firstRow);
+  operands.rows = code.minus(tile.end, tile.firstRow);
   operands.panel = code.at(
       code.global(op.getWeight()),
       code.rowOffset(code.plus(tile.part.columns.firstPanel, tile.firstPanel),
@@ -327,54 +337,117 @@ void LinearGrid::buildBlocks(const ProductShape &shape, OpBuilder &builder) {
       });
 }
 
-/// Blocks of warpgroups that stay, one a multiprocessor, and do one tile after
-/// the other, or of one tile each: of bf16 and i8.
-void LinearGrid::buildBlocks(const WarpgroupShape &shape, bool persists,
-                             OpBuilder &builder) {
+void LinearGrid::multiplyTiles(const WarpgroupShape &shape,
+                               WarpgroupTiles &tiles,
+                               function_ref<Tile(Value)> find,
+                               WarpgroupCode &code) {
+  auto place = [&](Value number) { return operandsOf(find(number), code); };
+  auto finish = [&](Value number, Value firstRow,
+                    ArrayRef<ProductPiece> pieces) {
+    Tile tile = find(number);
+    tile.firstRow = code.plus(tile.firstRow, firstRow);
+    Value column = firstColumnOf(pieces.front(), tile, code);
+    code.when(code.isLess(column, tile.part.columns.width), [&] {
+      Columns columns = {column, ends.load(column, tile.part.columns, code)};
+      for (const ProductPiece &piece : pieces)
+        finishRow(tile, piece.row, code, [&](const Place &place) {
+          finishPiece(piece, tile.part, place, columns, code);
+        });
+    });
+  };
+  tiles.place = place;
+  tiles.finish = finish;
+  multiplyByWarpgroups(shape, tiles, code);
+}
+
+/// A tile a block of warpgroups, of bf16 and i8.
+void LinearGrid::buildBlocks(const WarpgroupShape &shape, OpBuilder &builder) {
+  auto [tiling, count] = tilingOf(shape.rows, shape.panels(), builder);
+  createGrid(builder, op.getLoc(), count, shape.block(),
+             [&, &tiling = tiling](BlockCode &block, Value number) {
+               WarpgroupCode code(block.builder, block.loc, block.threads);
+               Tiling here = tiling;
+               here.rowBlocks = code.toI32(tiling.rowBlocks);
+               WarpgroupTiles tiles;
+               tiles.count = code.i32(1);
+               multiplyTiles(
+                   shape, tiles,
+                   [&](Value) { return findTile(number, here, code); }, code);
+             });
+}
+
+/// Clusters of two blocks that stay, a block a multiprocessor, and do one pair
+/// of tiles after the other: two of the same columns, one below the other. An
+/// odd row of tiles is left, of which pairs stand side by side; where one of
+/// these has no second tile, its block copies and multiplies, and has no rows.
+void LinearGrid::buildPairs(const WarpgroupShape &shape, OpBuilder &builder) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
-  auto [tiling, count] = tilingOf(shape.rows, shape.panels(), builder);
-  Value blocks = count;
-  if (persists)
-    blocks = arith::MinUIOp::create(builder, loc, count,
-                                    loops.index(architecture.multiprocessors));
+  Tiling tiling = tilingOf(shape.rows, shape.panels(), builder).first;
+  Value two = loops.index(2);
+  Value rowPairs = arith::DivUIOp::create(builder, loc, tiling.rowBlocks, two);
+  Value below = arith::MulIOp::create(builder, loc, rowPairs,
+                                      loops.index(tiling.columnBlocks));
+  Value beside = arith::MulIOp::create(
+      builder, loc, arith::RemUIOp::create(builder, loc, tiling.rowBlocks, two),
+      loops.index(llvm::divideCeil(tiling.columnBlocks, 2)));
+  Value count = arith::AddIOp::create(builder, loc, below, beside);
+  Value clusters = arith::MinUIOp::create(
+      builder, loc, count,
+      loops.index(architecture.multiprocessors / shape.cluster));
+  Value blocks = arith::MulIOp::create(builder, loc, clusters, two);
   createGrid(
-      builder, loc, blocks, shape.block(),
-      [&, &tiling = tiling, &count = count](BlockCode &block, Value first) {
+      builder, loc, blocks, shape.block(), [&](BlockCode &block, Value number) {
         WarpgroupCode code(block.builder, block.loc, block.threads);
-        Tiling here = tiling;
-        here.rowBlocks = code.toI32(tiling.rowBlocks);
+        Value first = code.dividedBy(number, shape.cluster);
+        Value rank = code.rankInCluster();
+        Value step = code.toI32(clusters), countBelow = code.toI32(below);
+        Tiling pairs = tiling;
+        // One is what nothing is divided by where there are none.
+        pairs.rowBlocks = code.toI32(rowPairs);
+        pairs.rowBlocks = code.choose(code.isSame(pairs.rowBlocks, code.i32(0)),
+                                      code.i32(1), pairs.rowBlocks);
+        Value lastRow = code.minus(code.toI32(tiling.rowBlocks), code.i32(1));
+        Value lastColumn = code.i32(tiling.columnBlocks - 1);
         WarpgroupTiles tiles;
-        Value step = code.toI32(blocks);
-        tiles.count = code.i32(1);
-        if (persists)
-          tiles.count = code.dividedBy(
-              code.plus(
-                  code.minus(code.minus(code.toI32(count), first), code.i32(1)),
-                  step),
-              step);
-        auto find = [&](Value number) {
-          return findTile(code.plus(first, code.times(number, step)), here,
-                          code);
+        tiles.count = code.dividedBy(
+            code.plus(
+                code.minus(code.minus(code.toI32(count), first), code.i32(1)),
+                step),
+            step);
+        auto pairAt = [&](Value tile) {
+          return code.plus(first, code.times(tile, step));
         };
-        auto place = [&](Value number) {
-          return operandsOf(find(number), code);
+        auto isBelow = [&](Value pair) {
+          return code.isLess(pair, countBelow);
         };
-        auto finish = [&](Value number, ArrayRef<ProductPiece> pieces) {
-          Tile tile = find(number);
-          Value column = firstColumnOf(pieces.front(), tile, code);
-          code.when(code.isLess(column, tile.part.columns.width), [&] {
-            Columns columns = {column,
-                               ends.load(column, tile.part.columns, code)};
-            for (const ProductPiece &piece : pieces)
-              finishRow(tile, piece.row, code, [&](const Place &place) {
-                finishPiece(piece, tile.part, place, columns, code);
-              });
-          });
+        // Of a pair in the odd row: the column of its first tile.
+        auto columnBeside = [&](Value pair) {
+          return code.times(code.minus(pair, countBelow), 2);
         };
-        tiles.place = place;
-        tiles.finish = finish;
-        multiplyByWarpgroups(shape, tiles, code);
+        auto find = [&](Value tile) {
+          Value pair = pairAt(tile);
+          Value below = isBelow(pair);
+          auto [rowPair, column] =
+              placeBlock(code.choose(below, pair, code.i32(0)), pairs, code);
+          Value row = code.plus(code.times(rowPair, 2), rank);
+          Value beside = code.plus(columnBeside(pair), rank);
+          Tile found =
+              tileAt(code.choose(below, row, lastRow),
+                     code.choose(below, column, code.least(beside, lastColumn)),
+                     tiling, code);
+          Value exists =
+              code.either(below, code.isNot(code.isLess(lastColumn, beside)));
+          found.end = code.choose(exists, found.end, found.firstRow);
+          return found;
+        };
+        auto haveSamePanels = [&](Value tile) {
+          Value pair = pairAt(tile);
+          return code.either(isBelow(pair),
+                             code.isSame(columnBeside(pair), lastColumn));
+        };
+        tiles.haveSamePanels = haveSamePanels;
+        multiplyTiles(shape, tiles, find, code);
       });
 }
 
@@ -404,19 +477,17 @@ void LinearGrid::build(OpBuilder &builder) {
         [&] {
           buildBlocks(element.isF32() ? kFusedShape : kTensorShape, builder);
         });
-  auto buildTiles = [&](const WarpgroupShape &shape, bool persists) {
-    return [this, shape, persists, &builder] {
-      buildBlocks(shape, persists, builder);
-    };
+  auto buildTiles = [&](const WarpgroupShape &shape) {
+    return [this, shape, &builder] { buildBlocks(shape, builder); };
   };
   Value tiles =
       tilingOf(kWarpgroupShape.rows, kWarpgroupShape.panels(), builder).second;
   Value isSmall =
       isLess(tiles, architecture.multiprocessors / kMultiprocessorsOfTile);
   choose(isLess(rows, kFewRowsWarpgroupShape.rows + 1),
-         buildTiles(kFewRowsWarpgroupShape, /*persists=*/false), [&] {
-           choose(isSmall, buildTiles(kSmallWarpgroupShape, /*persists=*/false),
-                  buildTiles(kWarpgroupShape, /*persists=*/true));
+         buildTiles(kFewRowsWarpgroupShape), [&] {
+           choose(isSmall, buildTiles(kSmallWarpgroupShape),
+                  [&] { buildPairs(kWarpgroupShape, builder); });
          });
 }
 

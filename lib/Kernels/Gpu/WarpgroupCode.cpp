@@ -38,6 +38,32 @@ void WarpgroupCode::takeRegisters(int64_t registers) {
 }
 
 //===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+static Type clusterPointer(BlockCode &code) {
+  return LLVM::LLVMPointerType::get(
+      code.builder.getContext(),
+      unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+}
+
+Value WarpgroupCode::rankInCluster() {
+  return NVVM::ClusterId::create(builder, loc, builder.getI32Type());
+}
+void WarpgroupCode::clusterBarrier() {
+  NVVM::ClusterArriveOp::create(builder, loc, /*aligned=*/UnitAttr());
+  NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/UnitAttr());
+}
+void WarpgroupCode::arriveAt(Value barrier, Value rank) {
+  Value there =
+      NVVM::MapaOp::create(builder, loc, clusterPointer(*this), barrier, rank);
+  // The scope of the cluster would have each arrival wait for a barrier of
+  // memory of the whole GPU.
+  NVVM::MBarrierArriveOp::create(builder, loc, /*res=*/Type(), there,
+                                 /*count=*/Value(), NVVM::MemScopeKind::CTA);
+}
+
+//===----------------------------------------------------------------------===//
 // mbarriers and copies
 //===----------------------------------------------------------------------===//
 
@@ -75,16 +101,17 @@ void WarpgroupCode::waitForPhase(Value barrier, Value parity) {
            "r,r,~{memory}");
 }
 
-void WarpgroupCode::copyBulk(Value to, Value from, Value bytes, Value barrier) {
+void WarpgroupCode::copyBulk(Value to, Value from, Value bytes, Value barrier,
+                             Value blocks) {
   // PTX before 8.6 knows copies to a cluster alone: a block is one, too.
-  Value cluster = LLVM::AddrSpaceCastOp::create(
-      builder, loc,
-      LLVM::LLVMPointerType::get(
-          builder.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster)),
-      to);
-  NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(
-      builder, loc, cluster, from, barrier, bytes, /*multicastMask=*/Value(),
-      /*l2CacheHint=*/Value());
+  Value cluster =
+      LLVM::AddrSpaceCastOp::create(builder, loc, clusterPointer(*this), to);
+  Value mask;
+  if (blocks)
+    mask = arith::TruncIOp::create(builder, loc, builder.getI16Type(), blocks);
+  NVVM::CpAsyncBulkGlobalToSharedClusterOp::create(builder, loc, cluster, from,
+                                                   barrier, bytes, mask,
+                                                   /*l2CacheHint=*/Value());
 }
 
 void WarpgroupCode::fenceForProducts() {

@@ -30,6 +30,17 @@ public:
   void giveUpRegisters(int64_t registers);
   void takeRegisters(int64_t registers);
 
+  // Blocks of a cluster reach into each other's shared memory: not before all
+  // have met at its barrier, and not when one of them may have ended.
+  /// The number of this block in its cluster.
+  mlir::Value rankInCluster();
+  /// Until all threads of the cluster get here, which then see what all did.
+  void clusterBarrier();
+  /// Arrives at the same mbarrier of the block with that number. Of another
+  /// block's threads, those that wait there know that what this one has read
+  /// was read, and do not see what it wrote.
+  void arriveAt(mlir::Value barrier, mlir::Value rank);
+
   // mbarriers: pointers to 8 bytes of shared memory. A phase ends with the
   // arrivals that it was made for, and the bytes that were announced.
   void makeBarrier(mlir::Value barrier, int64_t arrivals);
@@ -43,9 +54,11 @@ public:
   void waitForPhase(mlir::Value barrier, mlir::Value parity);
 
   /// Copies into shared memory; the barrier gets the bytes. All of them are
-  /// multiples of 16.
+  /// multiples of 16. Where `blocks` is given, i32, whose bits are blocks of
+  /// the cluster, to the same place of each of them, where the same barrier
+  /// gets them.
   void copyBulk(mlir::Value to, mlir::Value from, mlir::Value bytes,
-                mlir::Value barrier);
+                mlir::Value barrier, mlir::Value blocks = mlir::Value());
   /// Products see what this thread has written to shared memory.
   void fenceForProducts();
 

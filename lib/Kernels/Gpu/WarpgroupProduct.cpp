@@ -22,7 +22,8 @@ int64_t WarpgroupShape::stageBytes() const {
   return rows * kRowBytes + panels() * kPanelBytes;
 }
 BlockShape WarpgroupShape::block() const {
-  return {threads(), stages * (stageBytes() + 2 * kBarrierBytes)};
+  return {threads(), stages * (stageBytes() + 2 * kBarrierBytes),
+          /*blocks=*/1, cluster};
 }
 
 namespace {
@@ -46,6 +47,7 @@ private:
   Value barrier(Value slot, int64_t firstBarrier);
   Value full(Value slot) { return barrier(slot, 0); }
   Value empty(Value slot) { return barrier(slot, shape.stages); }
+  bool hasCluster() const { return shape.cluster > 1; }
   void makeBarriers();
   /// Stages whose copies a thread leaves under way when it says that the one
   /// before them has come. Two more are in the ring: the one that is copied
@@ -61,7 +63,7 @@ private:
   void copyTiles();
   void copyRows(const ProductOperands &operands, Value stage, Value memory);
   void copyPanels(const ProductOperands &operands, Value stage,
-                  const Place &place);
+                  const Place &place, Value areShared);
   void reportStage(Value slot, Value copied, int64_t behind);
 
   // Those that multiply.
@@ -82,6 +84,8 @@ private:
   /// Of a warp that multiplies: the panel of the block, and of a lane: its word
   /// and its first column in the panel.
   Value warpPanel, word, column;
+  /// The block's number in its cluster, where it has one.
+  Value rank;
   Type element;
 };
 } // namespace
@@ -111,17 +115,22 @@ Value WarpgroupProduct::barrier(Value slot, int64_t firstBarrier) {
 }
 
 /// A stage is full when each thread that copies has its rows there, and the
-/// panels are; it is empty when each warp that multiplies says so.
+/// panels are; it is empty when each warp that multiplies says so, in all
+/// blocks that copies from here go to.
 void WarpgroupProduct::makeBarriers() {
   code.when(code.isSame(code.thread(), code.i32(0)), [&] {
     for (int64_t slot = 0; slot < shape.stages; ++slot) {
       code.makeBarrier(full(code.i32(slot)),
                        kWarpgroupThreads + shape.panels());
-      code.makeBarrier(empty(code.i32(slot)), 4 * shape.warpgroups);
+      code.makeBarrier(empty(code.i32(slot)),
+                       4 * shape.warpgroups * shape.cluster);
     }
     code.publishBarriers();
   });
-  code.barrier();
+  if (hasCluster())
+    code.clusterBarrier();
+  else
+    code.barrier();
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,10 +163,11 @@ void WarpgroupProduct::copyRows(const ProductOperands &operands, Value stage,
     }
 }
 
-/// One thread a panel announces and copies it. What does not exist, and words
-/// behind the last one, are left as they are.
+/// One thread a panel announces and copies it; of panels that are shared, all
+/// blocks announce all, and each copies some of them to all blocks. What does
+/// not exist, and words behind the last one, are left as they are.
 void WarpgroupProduct::copyPanels(const ProductOperands &operands, Value stage,
-                                  const Place &place) {
+                                  const Place &place, Value areShared) {
   PanelLayout layout = operands.layout();
   Value panel = code.thread();
   code.when(code.isLess(panel, code.i32(shape.panels())), [&] {
@@ -170,7 +180,15 @@ void WarpgroupProduct::copyPanels(const ProductOperands &operands, Value stage,
     Value bytes = code.times(words, kPanelRowBytes);
     code.arriveBefore(full(place.slot),
                       code.choose(exists, bytes, code.i32(0)));
-    code.when(exists, [&] {
+    Value isCopied = exists, blocks;
+    if (hasCluster()) {
+      Value isOwn = code.isSame(code.remainder(panel, shape.cluster), rank);
+      isCopied = code.both(exists, code.either(isOwn, code.isNot(areShared)));
+      blocks = code.choose(
+          areShared, code.i32((1 << shape.cluster) - 1),
+          arith::ShLIOp::create(code.builder, code.loc, code.i32(1), rank));
+    }
+    code.when(isCopied, [&] {
       Value from = code.at(
           code.at(operands.panel,
                   code.rowOffset(panel,
@@ -179,7 +197,7 @@ void WarpgroupProduct::copyPanels(const ProductOperands &operands, Value stage,
       Value to = code.shared(code.plus(
           memoryOf(place.slot),
           code.plus(code.times(panel, kPanelBytes), shape.rows * kRowBytes)));
-      code.copyBulk(to, from, bytes, full(place.slot));
+      code.copyBulk(to, from, bytes, full(place.slot), blocks);
     });
   });
 }
@@ -197,12 +215,15 @@ void WarpgroupProduct::copyTiles() {
   SmallVector<Value> end =
       code.foldAll(tiles.count, initial, [&](Value tile, ValueRange carried) {
         ProductOperands operands = tiles.place(tile);
+        Value areShared;
+        if (hasCluster())
+          areShared = tiles.haveSamePanels(tile);
         Value stages =
             code.i32(llvm::divideCeil(wordsOf(operands), kStageWords));
         return code.foldAll(stages, carried, [&](Value stage, ValueRange now) {
           Place place = {now[0], now[1]};
           code.waitForPhase(empty(place.slot), place.parity);
-          copyPanels(operands, stage, place);
+          copyPanels(operands, stage, place, areShared);
           copyRows(operands, stage, memoryOf(place.slot));
           code.endGroup();
           code.waitForGroups(stagesUnderWay());
@@ -267,9 +288,16 @@ WarpgroupProduct::loadWeights(Value panel, int64_t step, int64_t words) {
           FourWords{lower[2], lower[3], upper[2], upper[3]}};
 }
 
-/// The stage's memory is the copying threads' again, if the condition holds.
+/// The stage's memory is the copying threads' again, if the condition holds: of
+/// the block, and of others of the cluster, of which each has a lane.
 void WarpgroupProduct::release(Value slot, Value condition) {
   code.warpBarrier();
+  if (hasCluster()) {
+    Value lane = code.lane();
+    Value arrives = code.isLess(lane, code.i32(shape.cluster));
+    return code.when(code.both(arrives, condition),
+                     [&] { code.arriveAt(empty(slot), lane); });
+  }
   Value isFirst = code.isSame(code.lane(), code.i32(0));
   code.when(code.both(isFirst, condition), [&] { code.arrive(empty(slot)); });
 }
@@ -345,9 +373,8 @@ SmallVector<ProductPiece> WarpgroupProduct::piecesOf(ValueRange sums) {
   SmallVector<ProductPiece> pieces;
   for (int64_t group = 0; group < shape.rows / 8; ++group)
     for (int64_t side = 0; side < 2; ++side) {
-      Value row = code.plus(code.times(word, 2), 8 * group + side);
       size_t first = 4 * group + side;
-      pieces.push_back({row,
+      pieces.push_back({code.i32(8 * group + side),
                         warpPanel,
                         column,
                         {sums[first], sums[first + 2], sums[half + first],
@@ -366,12 +393,14 @@ void WarpgroupProduct::multiplyTiles() {
                  Place place = {carried[0], carried[1]};
                  SmallVector<Value> sums =
                      multiplyTile(tiles.place(tile), place);
-                 tiles.finish(tile, piecesOf(sums));
+                 tiles.finish(tile, code.times(word, 2), piecesOf(sums));
                  return SmallVector<Value>{place.slot, place.parity};
                });
 }
 
 void WarpgroupProduct::build() {
+  if (hasCluster())
+    rank = code.rankInCluster();
   makeBarriers();
   Value copies = code.isLess(code.uniformWarp(),
                              code.i32(kWarpgroupThreads / kWarpThreads));
@@ -389,6 +418,9 @@ void WarpgroupProduct::build() {
         multiplyTiles();
         scf::YieldOp::create(builder, loc);
       });
+  // Others still say of stages that they are empty.
+  if (hasCluster())
+    code.clusterBarrier();
 }
 
 void heddle::multiplyByWarpgroups(const WarpgroupShape &shape,

@@ -13,6 +13,10 @@
 // memory, which one bulk copy moves; rows of x come by cp.async, in pieces of
 // 16 bytes, to the places that the swizzle of 128 bytes wants them in.
 //
+// Blocks of a cluster are in step: what one of them copies of panels that all
+// of them multiply, all get. So a stage is empty when warps of all blocks say
+// so, to all blocks, and no block begins or ends alone.
+//
 // Lanes of a warp that need a word of panels each for one row of fragments find
 // four of them in one bank, as 32 columns are 128 bytes. So each lane begins
 // with another one of its four columns and puts them in order afterwards.
@@ -34,6 +38,8 @@ struct WarpgroupShape {
   /// Registers of a thread that copies and of one that multiplies; 0 for as
   /// many as the compiler finds.
   int64_t copyRegisters = 0, productRegisters = 0;
+  /// Blocks that copy panels for each other; 1, or a power of 2.
+  int64_t cluster = 1;
 
   constexpr int64_t panels() const { return 4 * warpgroups; }
   constexpr int64_t threads() const {
@@ -45,13 +51,19 @@ struct WarpgroupShape {
 
 /// The tiles that a block does one after the other, each with a number.
 struct WarpgroupTiles {
-  /// How many, i32.
+  /// How many, i32: as many in all blocks of a cluster.
   mlir::Value count;
+  /// Builds whether the tiles of this number have the same panels in all blocks
+  /// of the cluster; asked where there is one.
+  llvm::function_ref<mlir::Value(mlir::Value)> haveSamePanels;
   /// Builds what is multiplied, in threads of either kind.
   llvm::function_ref<ProductOperands(mlir::Value)> place;
   /// Builds what becomes of the sums of a thread, row by row: all of them are
-  /// of the same columns.
-  llvm::function_ref<void(mlir::Value, llvm::ArrayRef<ProductPiece>)> finish;
+  /// of the same columns. Their rows count from the thread's first one of the
+  /// tile, i32: registers would hold sums of the two from one tile to the next.
+  llvm::function_ref<void(mlir::Value, mlir::Value,
+                          llvm::ArrayRef<ProductPiece>)>
+      finish;
 };
 
 /// Builds the products of a block, whose threads all get here, of operands of
