@@ -37,11 +37,10 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
   static LogicalResult emit(Operation *op,
                             const GpuArchitecture &architecture) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<LinearOp>(
-            [&](LinearOp linear) { return emitGrid(linear, architecture); })
-        .Case<AttentionOp, BestLogitsOp, CandidateLogitsOp, EmbeddingOp,
-              LargestLogitsOp, NormOp, QuantizeOp>(
-            [](auto layer) { return emitGrid(layer); })
+        .Case<AttentionOp, LinearOp>(
+            [&](auto layer) { return emitGrid(layer, architecture); })
+        .Case<BestLogitsOp, CandidateLogitsOp, EmbeddingOp, LargestLogitsOp,
+              NormOp, QuantizeOp>([](auto layer) { return emitGrid(layer); })
         .Default([](Operation *) { return failure(); });
   }
 

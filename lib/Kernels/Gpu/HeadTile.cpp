@@ -7,6 +7,18 @@ using namespace heddle;
 
 static constexpr int64_t kWordBytes = 4, kPieceBytes = 16;
 
+HeadRows heddle::rowsOfHead(Value memref, Value sentence, Value head,
+                            int64_t width, BlockCode &code) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t pitch = type.getShape().back() * bytes;
+  Value count = code.toI32(code.size(memref, 1));
+  Value first =
+      code.at(code.global(memref),
+              code.rowOffset(code.times(sentence, count), code.i32(pitch)));
+  return {code.at(first, code.times(head, width * bytes)), pitch, count};
+}
+
 void HeadTile::copy(const HeadRows &source, Value first,
                     BlockCode &code) const {
   int64_t ofRow = width * elementBytes() / kPieceBytes;
@@ -46,6 +58,19 @@ static std::pair<Value, Value> clearWord(Value word, Type element,
   return {code.both(word, kept), code.either(lower, upper)};
 }
 
+Value heddle::clearOthers(Type element, Value pointer, BlockCode &code) {
+  FourWords words = code.loadFour(code.builder.getI32Type(), pointer);
+  Value any = arith::ConstantOp::create(code.builder, code.loc,
+                                        code.builder.getBoolAttr(false));
+  for (Value &word : words) {
+    Value other;
+    std::tie(word, other) = clearWord(word, element, code);
+    any = code.either(any, other);
+  }
+  code.when(any, [&] { code.storeFour(words, pointer); });
+  return any;
+}
+
 Value HeadTile::clearOthers(BlockCode &code) const {
   OpBuilder &builder = code.builder;
   int64_t ofRow = width * elementBytes() / kPieceBytes, pieces = rows * ofRow;
@@ -59,14 +84,7 @@ Value HeadTile::clearOthers(BlockCode &code) const {
       Value inRow = code.times(code.remainder(piece, ofRow), kPieceBytes);
       Value place = code.shared(
           code.plus(code.plus(code.times(row, pitch()), inRow), memory));
-      FourWords words = code.loadFour(builder.getI32Type(), place);
-      Value anyHere = no, other;
-      for (Value &word : words) {
-        std::tie(word, other) = clearWord(word, element, code);
-        anyHere = code.either(anyHere, other);
-      }
-      code.when(anyHere, [&] { code.storeFour(words, place); });
-      return anyHere;
+      return heddle::clearOthers(element, place, code);
     };
     Value found =
         first + code.threads <= pieces

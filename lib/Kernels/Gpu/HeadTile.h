@@ -25,6 +25,16 @@ struct HeadRows {
   mlir::Value count;
 };
 
+/// Those of a sentence, at the columns of head number `head`, i32, of a memref
+/// of all heads side by side.
+HeadRows rowsOfHead(mlir::Value memref, mlir::Value sentence, mlir::Value head,
+                    int64_t width, BlockCode &code);
+
+/// What is no number or infinite becomes 0 in four words of shared memory of an
+/// element type; returns whether there was any.
+mlir::Value clearOthers(mlir::Type element, mlir::Value pointer,
+                        BlockCode &code);
+
 struct HeadTile {
   /// bf16 or f32.
   mlir::Type element;
