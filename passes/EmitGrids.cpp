@@ -42,14 +42,14 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
   static LogicalResult emit(Operation *op,
                             const GpuArchitecture &architecture) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<LinearOp>(
-            [&](LinearOp linear) { return emitGrid(linear, architecture); })
-        .Case<ActivationOp, AddOp, AttentionOp, BestLogitsOp, CacheAppendOp,
-              CacheFillOp, CandidateLogitsOp, EmbeddingOp, FillOp,
-              LargestLogitsOp, LastRowsOp, LearnedPositionsOp,
-              LinearAttentionOp, LinearAttentionReadOp, LinearAttentionSumsOp,
-              NormOp, ProjectSequenceOp, PutRowsOp, QuantizeOp, RecurrenceOp,
-              RoundOp, SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
+        .Case<AttentionOp, LinearOp>(
+            [&](auto layer) { return emitGrid(layer, architecture); })
+        .Case<ActivationOp, AddOp, BestLogitsOp, CacheAppendOp, CacheFillOp,
+              CandidateLogitsOp, EmbeddingOp, FillOp, LargestLogitsOp,
+              LastRowsOp, LearnedPositionsOp, LinearAttentionOp,
+              LinearAttentionReadOp, LinearAttentionSumsOp, NormOp,
+              ProjectSequenceOp, PutRowsOp, QuantizeOp, RecurrenceOp, RoundOp,
+              SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
             [](auto layer) { return emitGrid(layer); })
         .Default([](Operation *) { return failure(); });
   }

@@ -19,7 +19,7 @@ class AttentionBf16Test : public LayerTest {};
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(, AttentionBf16Test,
-                         testing::ValuesIn(everyCodeOfShortTypes()),
+                         testing::ValuesIn(andHopper(everyCodeOfShortTypes())),
                          testing::PrintToStringParamName());
 
 /// One head of width 2 whose scale makes exponents of base 2 of q . k, in both

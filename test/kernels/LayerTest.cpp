@@ -60,6 +60,7 @@ static const char *const kInBf16 = "--dtype bf16";
 
 std::vector<CodeChoice> test::everyCodeAndType() {
   std::vector<CodeChoice> codes = everyCode(), inBf16 = everyCode();
+  inBf16 = andHopper(std::move(inBf16));
   for (const char *target : {"avx512-bf16", "amx", "avx512-bf16+tiles"})
     inBf16.push_back({target, /*reference=*/false, ""});
   for (CodeChoice code : inBf16) {

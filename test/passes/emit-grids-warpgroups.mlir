@@ -94,3 +94,86 @@ func.func private @floats(%x: memref<?x256xf32>, %w: memref<8x256x32xf32>,
     : (memref<?x256xf32>, memref<8x256x32xf32>, memref<?x256xf32>) -> ()
   return
 }
+
+// -----
+
+// Attention of bf16 has a warpgroup that copies queries with the first keys, then
+// keys and, if there were any before, their values, of which it looks for what
+// is not finite in tiles that are not full. Two warpgroups multiply: the next
+// keys, of 32 of depth, before the 128 values that they have weights of.
+
+// CHECK-LABEL: @attention
+// CHECK: %[[ACTIVE:.*]] = arith.select %{{.*}}, %c2_i32
+// CHECK: %[[WARPS:.*]] = arith.muli %[[ACTIVE]]
+// CHECK: nvvm.mbarrier.init %{{.*}}, %c128_i32
+// CHECK: nvvm.mbarrier.init %{{.*}}, %[[WARPS]]
+// CHECK: nvvm.setmaxregister decrease 40
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: scf.while
+// CHECK: mbarrier.try_wait.parity
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: nvvm.cp.async.wait.group 2
+// CHECK: nvvm.vote.sync ballot
+// CHECK: nvvm.fence.proxy
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: mbarrier.try_wait.parity
+// CHECK: nvvm.cp.async.wait.group 0
+// CHECK: nvvm.setmaxregister increase 232
+// CHECK: scf.if
+// CHECK-COUNT-2: m64n128k16.f32.bf16.bf16
+// CHECK: wgmma.wait_group.sync.aligned 0
+// CHECK: scf.while
+// CHECK: nvvm.wgmma.fence.aligned
+// CHECK-COUNT-2: m64n128k16.f32.bf16.bf16
+// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: nvvm.wgmma.fence.aligned
+// CHECK-COUNT-8: m64n32k16.f32.bf16.bf16
+// CHECK: nvvm.wgmma.commit.group.sync.aligned
+// CHECK: wgmma.wait_group.sync.aligned 1
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: "llvm.nvvm.ex2.approx.ftz.f32"
+// CHECK: wgmma.wait_group.sync.aligned 0
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK-COUNT-8: m64n32k16.f32.bf16.bf16
+// CHECK: wgmma.wait_group.sync.aligned 0
+// CHECK: transformer.launch = {shared_bytes = 98464 : i64, threads = 384 : i64}
+// CHECK-NOT: nvvm.mma.sync
+func.func private @attention(%q: memref<?x?x64xbf16>, %k: memref<?x?x64xbf16>,
+    %v: memref<?x?x64xbf16>, %y: memref<?x?x64xf32>)
+    attributes {transformer.kernel} {
+  %mask = transformer.mask.causal
+  transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Heads that are too wide, and f32, have blocks of warps.
+
+// CHECK-LABEL: @wide_attention
+// CHECK: nvvm.mma.sync
+// CHECK-NOT: wgmma
+func.func private @wide_attention(%q: memref<?x?x256xbf16>,
+    %k: memref<?x?x256xbf16>, %v: memref<?x?x256xbf16>, %y: memref<?x?x256xf32>)
+    attributes {transformer.kernel} {
+  transformer.attention %q, %k, %v into %y {heads = 1 : i64, scale = 1.0 : f32}
+    : (memref<?x?x256xbf16>, memref<?x?x256xbf16>, memref<?x?x256xbf16>,
+       memref<?x?x256xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: @attention_of_floats
+// CHECK: nvvm.mma.sync
+// CHECK-NOT: wgmma
+func.func private @attention_of_floats(%q: memref<?x?x64xf32>,
+    %k: memref<?x?x64xf32>, %v: memref<?x?x64xf32>, %y: memref<?x?x64xf32>)
+    attributes {transformer.kernel} {
+  transformer.attention %q, %k, %v into %y {heads = 1 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xf32>, memref<?x?x64xf32>, memref<?x?x64xf32>,
+       memref<?x?x64xf32>) -> ()
+  return
+}

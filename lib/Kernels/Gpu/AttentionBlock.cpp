@@ -1,9 +1,7 @@
 #include "lib/Kernels/Gpu/AttentionBlock.h"
-#include "lib/Kernels/Gpu/HeadGroups.h"
 #include "lib/Kernels/Gpu/HeadTile.h"
 #include "lib/Kernels/Gpu/QueryFragments.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -42,13 +40,10 @@ private:
   using State = QueryFragments::State;
   using Weights = QueryFragments::Weights;
 
-  HeadRows rowsOf(Value memref, Value head, int64_t width);
   SmallVector<Value> multiplyKeys();
   void clearOthers(const KeyTile &tile);
   void addValues(ArrayRef<Value> words, State &state);
-  SmallVector<Value> addOther(const Weights &weights, Value key, Value row,
-                              ValueRange sums);
-  void addOthers(const Weights &weights, const KeyTile &tile, State &state);
+  Value foundOthers();
   void copyKeys(const KeyTile &tile);
   void passTile(const KeyTile &tile, const KeyTile &next, State *state);
   SmallVector<Value> addTile(const KeyTile &tile, const KeyTile &next,
@@ -64,6 +59,8 @@ private:
   BlockCode &code;
   Tiles tiles;
   HeadRows queryRows, keyRows, valueRows;
+  /// The warp's first query.
+  Value firstRow;
   QueryFragments queries;
 };
 } // namespace
@@ -82,28 +79,17 @@ Tiles::Tiles(AttentionOp op, const Shape &shape) {
 AttentionBlock::AttentionBlock(AttentionOp op, Value mask, const Shape &shape,
                                const QueryRows &block, BlockCode &code)
     : op(op), mask(mask), shape(shape), block(block), code(code),
-      tiles(op, shape), queries(op, block, shape.warpRows, shape.keys, code) {
+      tiles(op, shape),
+      firstRow(code.plus(block.first, code.times(code.warp(), shape.warpRows))),
+      queries(op, block, {firstRow, shape.warpRows, shape.keys}, code) {
   Value kvHead =
       code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
+  auto rowsOf = [&](Value memref, Value head, int64_t width) {
+    return rowsOfHead(memref, block, head, width, code);
+  };
   queryRows = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
   keyRows = rowsOf(op.getKey(), kvHead, op.getKeyWidth());
   valueRows = rowsOf(op.getValue(), kvHead, op.getValueWidth());
-}
-
-/// The block's positions of the sentence, at the columns of a head.
-HeadRows AttentionBlock::rowsOf(Value memref, Value head, int64_t width) {
-  auto type = cast<MemRefType>(memref.getType());
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
-  int64_t pitch = type.getShape().back() * bytes;
-  Value count = code.toI32(code.size(memref, 1));
-  const Positions &positions = block.positions;
-  Value row = positions.at(code.i32(0), code);
-  Value first =
-      code.at(code.global(memref),
-              code.rowOffset(code.plus(code.times(block.sentence, count), row),
-                             code.i32(pitch)));
-  return {code.at(first, code.times(head, width * bytes)),
-          pitch * positions.stride, positions.before(count, code)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -176,65 +162,13 @@ void AttentionBlock::clearOthers(const KeyTile &tile) {
             [&] { code.storeOne(found, word); });
 }
 
-/// The sums with what is not finite in the values of a key of the tile, which
-/// stand in that row.
-SmallVector<Value> AttentionBlock::addOther(const Weights &weights, Value key,
-                                            Value row, ValueRange sums) {
-  SmallVector<Value> next = llvm::to_vector(sums);
-  SmallVector<QueryFragments::Weight> ofRows;
-  for (int64_t number = 0; number < queries.rows(); ++number)
-    ofRows.push_back(queries.weightAt(weights, number, key));
-  int64_t bytes = tiles.values.elementBytes();
-  Value at = code.at(
-      code.at(valueRows.first, code.rowOffset(row, code.i32(valueRows.pitch))),
-      code.times(code.remainder(code.lane(), 4), 2 * bytes));
-  Value exponent = code.i32(0x7f800000);
-  for (int64_t column = 0; column < queries.columnFragments(); ++column)
-    for (int64_t side = 0; side < 2; ++side) {
-      Value value =
-          code.loadOne(tiles.values.element,
-                       code.at(at, (column * kFragmentColumns + side) * bytes));
-      if (op.isOfBf16())
-        value = arith::ExtFOp::create(code.builder, code.loc,
-                                      code.builder.getF32Type(), value);
-      Value isOther =
-          code.isSame(code.both(code.bitsOf(value), exponent), exponent);
-      for (int64_t number = 0; number < queries.rows(); ++number) {
-        Value &sum = next[QueryFragments::placeOf(
-                              number, queries.columnFragments(), column) +
-                          side];
-        auto [weight, isSeen] = ofRows[number];
-        Value added =
-            math::FmaOp::create(code.builder, code.loc, weight, value, sum);
-        sum = code.choose(code.both(isOther, isSeen), added, sum);
-      }
-    }
-  return next;
-}
-
-/// What clearOthers took out, for those queries that have its keys.
-void AttentionBlock::addOthers(const Weights &weights, const KeyTile &tile,
-                               State &state) {
+/// Not 0 if some warp has found any.
+Value AttentionBlock::foundOthers() {
   Value found = code.i32(0), first = code.shared(code.i32(tiles.end()));
   for (int64_t warp = 0; warp < shape.warps; ++warp)
     found = code.either(found, code.loadOne(code.builder.getI32Type(),
                                             code.at(first, 4 * warp)));
-  Value firstKey = code.toI32(tile.first);
-  Value end =
-      code.least(code.minus(block.keyCount, firstKey), code.i32(shape.keys));
-  auto choice = scf::IfOp::create(
-      code.builder, code.loc, code.isDifferent(found, code.i32(0)),
-      [&](OpBuilder &, Location) {
-        auto add = [&](Value key, ValueRange sums) {
-          return addOther(weights, key, code.plus(firstKey, key), sums);
-        };
-        scf::YieldOp::create(code.builder, code.loc,
-                             code.foldAll(end, state.sums, add));
-      },
-      [&](OpBuilder &, Location) {
-        scf::YieldOp::create(code.builder, code.loc, state.sums);
-      });
-  state.sums = SmallVector<Value>(choice.getResults());
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -263,8 +197,10 @@ void AttentionBlock::passTile(const KeyTile &tile, const KeyTile &next,
   // All have read the keys.
   code.barrier();
   copyKeys(next);
-  if (state)
+  if (state) {
     weights = queries.weigh(tile, products, *state);
+    queries.scaleSums(weights, *state);
+  }
   code.waitForGroups(1);
   clearOthers(tile);
   // Values are there.
@@ -272,15 +208,13 @@ void AttentionBlock::passTile(const KeyTile &tile, const KeyTile &next,
   if (!state)
     return;
   addValues(weights.words, *state);
-  addOthers(weights, tile, *state);
+  queries.addOthers(weights, tile, valueRows, foundOthers(), *state);
 }
 
 /// The state with a tile.
 SmallVector<Value> AttentionBlock::addTile(const KeyTile &tile,
                                            const KeyTile &next,
                                            const State &before) {
-  Value firstRow =
-      code.plus(block.first, code.times(code.warp(), shape.warpRows));
   auto step = scf::IfOp::create(
       code.builder, code.loc, code.isLess(firstRow, block.queryCount),
       [&](OpBuilder &, Location) {
@@ -296,17 +230,8 @@ SmallVector<Value> AttentionBlock::addTile(const KeyTile &tile,
 }
 
 void AttentionBlock::build() {
-  Value end =
-      code.least(code.plus(block.first, shape.rows()), block.queryCount);
-  const Positions &positions = block.positions;
-  Value last = positions.at(code.minus(end, code.i32(1)), code);
-  QueryBlock asked = {code.toIndex(block.sentence),
-                      code.toIndex(block.head),
-                      code.toIndex(positions.at(block.first, code)),
-                      code.toIndex(code.plus(last, 1)),
-                      code.size(op.getKey(), 1),
-                      positions.stride};
-  KeyTiles walk(mask, asked, code.index(0), shape.keys, code, positions);
+  QueryBlock asked = block.asked(op, shape.rows(), code);
+  KeyTiles walk(mask, asked, code.index(0), shape.keys, code, block.positions);
   KeyTile first = walk.from(code.index(0));
   tiles.queries.copy(queryRows, block.first, code);
   copyKeys(first);
@@ -340,12 +265,7 @@ void AttentionBlock::build() {
 /// The shape for the widths: at most 192 sums and scores a thread and 99 KB of
 /// shared memory, which sm_86 has. None where rows have no fragments.
 static std::optional<Shape> shapeFor(AttentionOp op) {
-  auto isInOrder = [](Value memref) {
-    return cast<MemRefType>(memref.getType()).getLayout().isIdentity();
-  };
-  if (op.isStep() || !op.getSimilarity().empty() || op.getKeyWidth() % 16 ||
-      op.getValueWidth() % 16 || !isInOrder(op.getQuery()) ||
-      !isInOrder(op.getKey()) || !isInOrder(op.getValue()))
+  if (!hasQueryBlocks(op))
     return std::nullopt;
   int64_t bytes =
       std::max(op.getKeyWidth(), op.getValueWidth()) * (op.isOfBf16() ? 2 : 4);
@@ -364,30 +284,9 @@ LogicalResult heddle::emitBlocks(AttentionOp op) {
   std::optional<Shape> shape = shapeFor(op);
   if (!shape)
     return failure();
-  OpBuilder builder(op);
-  Location loc = op.getLoc();
-  Loops loops(builder, loc);
-  HeadGroups groups(op, shape->rows(), builder);
-  auto multiply = [&](Value lhs, Value rhs) -> Value {
-    return arith::MulIOp::create(builder, loc, lhs, rhs);
-  };
-  Value heads =
-      multiply(loops.size(op.getQuery(), 0), loops.index(op.getHeads()));
-  Value queryBlocks = groups.countBlocks(loops);
-  createGrid(
-      builder, loc, multiply(heads, queryBlocks),
-      Tiles(op, *shape).block(*shape), [&](BlockCode &code, Value number) {
-        // Blocks of one head run together, those that see most keys of a
-        // causal mask before the others.
-        Value count = code.toI32(queryBlocks);
-        Value ofHead = code.dividedBy(number, count);
-        Value back = code.remainder(number, count);
-        Value place = code.minus(code.minus(count, code.i32(1)), back);
-        groups.forBlock(code.dividedBy(ofHead, op.getHeads()),
-                        code.remainder(ofHead, op.getHeads()), place, code,
-                        [&](const QueryRows &block, Value mask) {
-                          AttentionBlock(op, mask, *shape, block, code).build();
-                        });
-      });
+  createQueryGrid(op, shape->rows(), Tiles(op, *shape).block(*shape),
+                  [&](BlockCode &code, const QueryRows &block, Value mask) {
+                    AttentionBlock(op, mask, *shape, block, code).build();
+                  });
   return success();
 }

@@ -1,6 +1,7 @@
 #include "lib/Kernels/Gpu/AttentionGrid.h"
 #include "lib/Kernels/Gpu/AttentionBlock.h"
 #include "lib/Kernels/Gpu/AttentionStep.h"
+#include "lib/Kernels/Gpu/AttentionWarpgroups.h"
 #include "lib/Kernels/Gpu/GridQuery.h"
 #include "lib/Kernels/Gpu/KeyTiles.h"
 #include "lib/Kernels/Gpu/QueryState.h"
@@ -238,9 +239,12 @@ void AttentionGrid::build(Value unit) {
   finish(query, walk(query, block, QueryState::start(columnsOfLane(), code)));
 }
 
-LogicalResult heddle::emitGrid(AttentionOp op) {
+LogicalResult heddle::emitGrid(AttentionOp op,
+                               const GpuArchitecture &architecture) {
   if (!op.getDestination())
     return failure();
+  if (architecture.hasWarpgroups && succeeded(emitWarpgroups(op)))
+    return success();
   if (succeeded(emitBlocks(op)) || succeeded(emitSteps(op)))
     return success();
   OpBuilder builder(op);

@@ -103,8 +103,10 @@ public:
   void storeFour(const FourWords &values, mlir::Value pointer);
 
   // Asynchronous copies into shared memory, in groups, of `bytes`: 4 or 16,
-  // aligned as much. From `read` bytes on, an i32, zeros are written.
-  void copy(mlir::Value to, mlir::Value from, int64_t bytes, mlir::Value read);
+  // aligned as much. From `read` bytes on, an i32, zeros are written; null for
+  // nowhere.
+  void copy(mlir::Value to, mlir::Value from, int64_t bytes,
+            mlir::Value read = {});
   void endGroup();
   /// Until at most `groups` of this thread's are under way.
   void waitForGroups(int64_t groups);

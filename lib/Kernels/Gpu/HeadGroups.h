@@ -11,7 +11,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_HEADGROUPS_H
 
 #include "dialect/MaskParts.h"
-#include "lib/Kernels/Gpu/QueryFragments.h"
+#include "lib/Kernels/Gpu/QueryGrid.h"
 
 namespace heddle {
 

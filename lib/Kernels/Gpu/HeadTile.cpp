@@ -46,6 +46,19 @@ static std::pair<Value, Value> clearWord(Value word, Type element,
   return {code.both(word, kept), code.either(lower, upper)};
 }
 
+Value heddle::clearOthers(Type element, Value pointer, BlockCode &code) {
+  FourWords words = code.loadFour(code.builder.getI32Type(), pointer);
+  Value any = arith::ConstantOp::create(code.builder, code.loc,
+                                        code.builder.getBoolAttr(false));
+  for (Value &word : words) {
+    Value other;
+    std::tie(word, other) = clearWord(word, element, code);
+    any = code.either(any, other);
+  }
+  code.when(any, [&] { code.storeFour(words, pointer); });
+  return any;
+}
+
 Value HeadTile::clearOthers(BlockCode &code) const {
   OpBuilder &builder = code.builder;
   int64_t ofRow = width * elementBytes() / kPieceBytes, pieces = rows * ofRow;
@@ -59,14 +72,7 @@ Value HeadTile::clearOthers(BlockCode &code) const {
       Value inRow = code.times(code.remainder(piece, ofRow), kPieceBytes);
       Value place = code.shared(
           code.plus(code.plus(code.times(row, pitch()), inRow), memory));
-      FourWords words = code.loadFour(builder.getI32Type(), place);
-      Value anyHere = no, other;
-      for (Value &word : words) {
-        std::tie(word, other) = clearWord(word, element, code);
-        anyHere = code.either(anyHere, other);
-      }
-      code.when(anyHere, [&] { code.storeFour(words, place); });
-      return anyHere;
+      return heddle::clearOthers(element, place, code);
     };
     Value found =
         first + code.threads <= pieces

@@ -25,6 +25,11 @@ struct HeadRows {
   mlir::Value count;
 };
 
+/// What is no number or infinite becomes 0 in four words of shared memory of an
+/// element type; returns whether there was any.
+mlir::Value clearOthers(mlir::Type element, mlir::Value pointer,
+                        BlockCode &code);
+
 struct HeadTile {
   /// bf16 or f32.
   mlir::Type element;

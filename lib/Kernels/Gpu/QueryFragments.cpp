@@ -2,6 +2,7 @@
 #include "lib/Kernels/Gpu/GridQuery.h"
 #include "lib/Kernels/Gpu/QueryState.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <limits>
 
@@ -12,10 +13,9 @@ using namespace heddle;
 static constexpr int64_t kRowStride = kFragmentRows / 2;
 
 QueryFragments::QueryFragments(AttentionOp op, const QueryRows &block,
-                               int64_t warpRows, int64_t keys, BlockCode &code)
-    : op(op), block(block), warpRows(warpRows), keys(keys), code(code) {
-  firstRow = code.plus(block.first, code.plus(code.times(code.warp(), warpRows),
-                                              code.dividedBy(code.lane(), 4)));
+                               const Shape &shape, BlockCode &code)
+    : op(op), block(block), shape(shape), code(code) {
+  firstRow = code.plus(shape.first, code.dividedBy(code.lane(), 4));
   for (int64_t row = 0; row < rows(); ++row)
     queries.push_back(queryOf(code.plus(firstRow, row * kRowStride)));
 }
@@ -64,9 +64,10 @@ Value QueryFragments::ofRow(Value value,
   return value;
 }
 
-/// The state of a row for the largest score so far, which it returns.
+/// The maximum and the total of a row for the largest score so far, which it
+/// returns.
 Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
-                                   State &state) {
+                                   State &state, Weights &weights) {
   auto larger = [&](Value mine, Value other) {
     return code.largest(mine, other);
   };
@@ -82,12 +83,17 @@ Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
   Value growth = queries[row]->growthOf(before, after);
   state.maxima[row] = after;
   state.totals[row] = code.mul(state.totals[row], growth);
-  for (int64_t column = 0; column < columnFragments(); ++column)
-    for (int64_t side = 0; side < 2; ++side) {
-      Value &sum = state.sums[placeOf(row, columnFragments(), column) + side];
-      sum = code.mul(sum, growth);
-    }
+  weights.growth.push_back(growth);
   return after;
+}
+
+void QueryFragments::scaleSums(const Weights &weights, State &state) {
+  for (auto [row, growth] : llvm::enumerate(weights.growth))
+    for (int64_t column = 0; column < columnFragments(); ++column)
+      for (int64_t side = 0; side < 2; ++side) {
+        Value &sum = state.sums[placeOf(row, columnFragments(), column) + side];
+        sum = code.mul(sum, growth);
+      }
 }
 
 //===----------------------------------------------------------------------===//
@@ -151,7 +157,7 @@ void QueryFragments::weighRow(int64_t row, ArrayRef<Value> scores, State &state,
                               Weights &weights) {
   Value maximum;
   if (isSoftmax())
-    maximum = raiseMaximum(row, scores, state);
+    maximum = raiseMaximum(row, scores, state, weights);
   for (int64_t fragment = 0; fragment < keyFragments(); ++fragment) {
     std::array<Value, 2> both;
     for (int64_t side = 0; side < 2; ++side) {
@@ -212,6 +218,12 @@ QueryFragments::weigh(const KeyTile &tile, ValueRange products, State &state) {
   return weights;
 }
 
+//===----------------------------------------------------------------------===//
+// Values that are not finite
+//===----------------------------------------------------------------------===//
+
+/// What row number `row` of the thread has for a key of the tile, an i32 that
+/// is the same for all threads of a warp.
 QueryFragments::Weight QueryFragments::weightAt(const Weights &weights,
                                                 int64_t row, Value key) {
   Value fragment = code.dividedBy(key, kFragmentColumns);
@@ -244,6 +256,64 @@ QueryFragments::Weight QueryFragments::weightAt(const Weights &weights,
     return {code.numberOf(word), isSeen};
   std::array<Value, 2> both = code.widenTwo(word);
   return {code.choose(isOdd, both[1], both[0]), isSeen};
+}
+
+/// The sums with what is not finite in the values of a key of the tile, which
+/// begin at the pointer `value`.
+SmallVector<Value> QueryFragments::addOther(const Weights &weights, Value key,
+                                            Value value, ValueRange sums) {
+  SmallVector<Value> next = llvm::to_vector(sums);
+  SmallVector<Weight> ofRows;
+  for (int64_t row = 0; row < rows(); ++row)
+    ofRows.push_back(weightAt(weights, row, key));
+  int64_t bytes = isOfBf16() ? 2 : 4;
+  Type element = isOfBf16() ? Type(code.builder.getBF16Type())
+                            : Type(code.builder.getF32Type());
+  Value at =
+      code.at(value, code.times(code.remainder(code.lane(), 4), 2 * bytes));
+  Value exponent = code.i32(0x7f800000);
+  for (int64_t column = 0; column < columnFragments(); ++column)
+    for (int64_t side = 0; side < 2; ++side) {
+      Value other = code.loadOne(
+          element, code.at(at, (column * kFragmentColumns + side) * bytes));
+      if (isOfBf16())
+        other = arith::ExtFOp::create(code.builder, code.loc,
+                                      code.builder.getF32Type(), other);
+      Value isOther =
+          code.isSame(code.both(code.bitsOf(other), exponent), exponent);
+      for (int64_t row = 0; row < rows(); ++row) {
+        Value &sum = next[placeOf(row, columnFragments(), column) + side];
+        auto [weight, isSeen] = ofRows[row];
+        Value added =
+            math::FmaOp::create(code.builder, code.loc, weight, other, sum);
+        sum = code.choose(code.both(isOther, isSeen), added, sum);
+      }
+    }
+  return next;
+}
+
+void QueryFragments::addOthers(const Weights &weights, const KeyTile &tile,
+                               const HeadRows &values, Value found,
+                               State &state) {
+  Value firstKey = code.toI32(tile.first);
+  Value end =
+      code.least(code.minus(block.keyCount, firstKey), code.i32(shape.keys));
+  auto choice = scf::IfOp::create(
+      code.builder, code.loc, code.isDifferent(found, code.i32(0)),
+      [&](OpBuilder &, Location) {
+        auto add = [&](Value key, ValueRange sums) {
+          Value row = code.plus(firstKey, key);
+          Value value = code.at(values.first,
+                                code.rowOffset(row, code.i32(values.pitch)));
+          return addOther(weights, key, value, sums);
+        };
+        scf::YieldOp::create(code.builder, code.loc,
+                             code.foldAll(end, state.sums, add));
+      },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(code.builder, code.loc, state.sums);
+      });
+  state.sums = SmallVector<Value>(choice.getResults());
 }
 
 //===----------------------------------------------------------------------===//

@@ -12,23 +12,14 @@
 #define HEDDLE_LIB_KERNELS_GPU_QUERYFRAGMENTS_H
 
 #include "lib/CodeGen/QueryLoops.h"
-#include "lib/Kernels/Gpu/BlockCode.h"
+#include "lib/Kernels/Gpu/HeadTile.h"
 #include "lib/Kernels/Gpu/KeyTiles.h"
+#include "lib/Kernels/Gpu/QueryGrid.h"
 #include <memory>
 
 namespace heddle {
 
 inline constexpr int64_t kFragmentRows = 16, kFragmentColumns = 8;
-
-/// Of a block of queries of one head; i32. Queries and keys are counted by
-/// number among some positions.
-struct QueryRows {
-  mlir::Value sentence, head;
-  /// The first one of the block and, behind the last one of the sentence, the
-  /// end of queries and of keys.
-  mlir::Value first, queryCount, keyCount;
-  Positions positions = {};
-};
 
 class QueryFragments {
 public:
@@ -40,12 +31,17 @@ public:
     llvm::SmallVector<mlir::Value> values() const;
   };
 
-  /// `warpRows` of a warp, `keys` of a tile.
-  QueryFragments(AttentionOp op, const QueryRows &block, int64_t warpRows,
-                 int64_t keys, BlockCode &code);
+  /// What a warp and a tile have: the queries [first, first + count), `first`
+  /// being an i32, by `keys`, at most 64 pairs a thread.
+  struct Shape {
+    mlir::Value first;
+    int64_t count, keys;
+  };
+  QueryFragments(AttentionOp op, const QueryRows &block, const Shape &shape,
+                 BlockCode &code);
 
-  int64_t rowFragments() const { return warpRows / kFragmentRows; }
-  int64_t keyFragments() const { return keys / kFragmentColumns; }
+  int64_t rowFragments() const { return shape.count / kFragmentRows; }
+  int64_t keyFragments() const { return shape.keys / kFragmentColumns; }
   int64_t columnFragments() const {
     return AttentionOp(op).getValueWidth() / int64_t(kFragmentColumns);
   }
@@ -67,16 +63,19 @@ public:
     llvm::SmallVector<mlir::Value> words;
     /// A bit of an i64 for each pair, row by row: whether it is in the mask.
     mlir::Value seen;
+    /// Of a softmax what each row multiplies sums of tiles before with.
+    llvm::SmallVector<mlir::Value> growth;
   };
-  /// Makes weights of the products of queries and keys, with the state brought
-  /// up to them. Pairs outside of the mask weigh 0.
+  /// Makes weights of the products of queries and keys, with maxima and totals
+  /// brought up to them. Pairs outside of the mask weigh 0.
   Weights weigh(const KeyTile &tile, mlir::ValueRange products, State &state);
-  /// What row number `row` of the thread has for a key of the tile, an i32 that
-  /// is the same for all threads.
-  struct Weight {
-    mlir::Value weight, isSeen;
-  };
-  Weight weightAt(const Weights &weights, int64_t row, mlir::Value key);
+  /// Brings the sums up to the maxima of these weights.
+  void scaleSums(const Weights &weights, State &state);
+  /// The sums with what is not finite in the tile's values, if `found`, an i32
+  /// that is the same for all threads of a warp, is not 0: for those queries
+  /// that see its key. `values` are all of them.
+  void addOthers(const Weights &weights, const KeyTile &tile,
+                 const HeadRows &values, mlir::Value found, State &state);
   /// Writes the results.
   void finish(const State &state);
 
@@ -97,13 +96,20 @@ private:
   llvm::SmallVector<mlir::Value> score(mlir::ValueRange products,
                                        mlir::Value firstKey);
   mlir::Value raiseMaximum(int64_t row, llvm::ArrayRef<mlir::Value> scores,
-                           State &state);
+                           State &state, Weights &weights);
   void weighRow(int64_t row, llvm::ArrayRef<mlir::Value> scores, State &state,
                 Weights &weights);
+  struct Weight {
+    mlir::Value weight, isSeen;
+  };
+  Weight weightAt(const Weights &weights, int64_t row, mlir::Value key);
+  llvm::SmallVector<mlir::Value> addOther(const Weights &weights,
+                                          mlir::Value key, mlir::Value value,
+                                          mlir::ValueRange sums);
 
   AttentionOp op;
   const QueryRows &block;
-  int64_t warpRows, keys;
+  Shape shape;
   BlockCode &code;
   /// The thread's first row in the block.
   mlir::Value firstRow;

@@ -67,8 +67,8 @@ void WarpgroupCode::arriveAt(Value barrier, Value rank) {
 // mbarriers and copies
 //===----------------------------------------------------------------------===//
 
-void WarpgroupCode::makeBarrier(Value barrier, int64_t arrivals) {
-  NVVM::MBarrierInitOp::create(builder, loc, barrier, i32(arrivals),
+void WarpgroupCode::makeBarrier(Value barrier, Value arrivals) {
+  NVVM::MBarrierInitOp::create(builder, loc, barrier, arrivals,
                                /*predicate=*/Value());
 }
 void WarpgroupCode::publishBarriers() {
@@ -125,17 +125,28 @@ void WarpgroupCode::fenceForProducts() {
 // Products (PTX ISA, "Asynchronous warpgroup-level matrix instructions")
 //===----------------------------------------------------------------------===//
 
-Value WarpgroupCode::describeColumns(Value pointer) {
+/// Swizzled atoms, one behind the other, and across that so many bytes apart.
+static Value describe(WarpgroupCode &code, Value pointer, int64_t bytes) {
   // Addresses and distances without their lowest four bits: 14 of the address,
-  // from bit 32 on what stands between atoms, and the swizzle of 128 bytes.
-  constexpr uint64_t kForm = uint64_t(1) << 62 |
-                             uint64_t(kAtomBytes / kPieceBytes) << 32 |
-                             uint64_t(1) << 16;
-  Value address = shiftDown(both(addressOf(*this, pointer), i32(0x3ffff)), 4);
-  Value wide =
-      arith::ExtUIOp::create(builder, loc, builder.getI64Type(), address);
-  Value form = arith::ConstantIntOp::create(builder, loc, kForm, 64);
-  return arith::OrIOp::create(builder, loc, wide, form);
+  // from bit 16 on what is between atoms across, from bit 32 on what is between
+  // those in a line, and the swizzle of 128 bytes.
+  uint64_t form = uint64_t(1) << 62 | uint64_t(kAtomBytes / kPieceBytes) << 32 |
+                  uint64_t(bytes / kPieceBytes) << 16;
+  Value address =
+      code.shiftDown(code.both(addressOf(code, pointer), code.i32(0x3ffff)), 4);
+  Value wide = arith::ExtUIOp::create(code.builder, code.loc,
+                                      code.builder.getI64Type(), address);
+  Value rest = arith::ConstantIntOp::create(code.builder, code.loc,
+                                            static_cast<int64_t>(form), 64);
+  return arith::OrIOp::create(code.builder, code.loc, wide, rest);
+}
+
+Value WarpgroupCode::describeColumns(Value pointer) {
+  // Depth ends with the 128 bytes of an atom: there is nothing across.
+  return describe(*this, pointer, kPieceBytes);
+}
+Value WarpgroupCode::describeDepth(Value pointer, int64_t bytes) {
+  return describe(*this, pointer, bytes);
 }
 Value WarpgroupCode::atWords(Value description, int64_t words) {
   if (words == 0)
@@ -184,34 +195,74 @@ static SmallVector<Value> assembleInPlace(BlockCode &code, ValueRange values,
   return results;
 }
 
-SmallVector<Value> WarpgroupCode::multiplyColumns(Type element,
-                                                  const FourWords &rows,
-                                                  Value columns,
-                                                  ValueRange sums) {
-  bool isOfBytes = element.isInteger(8);
+namespace {
+/// What a product takes: rows, in registers or described, columns, whether it
+/// adds to the sums, and what assembly has behind that.
+struct Factors {
+  ArrayRef<Value> rows;
+  Value columns;
+  bool adds;
+  StringRef rest;
+};
+} // namespace
+
+static SmallVector<Value> addProduct(BlockCode &code, StringRef types,
+                                     const Factors &factors, ValueRange sums) {
   auto registers = [](size_t first, size_t count) {
     SmallVector<std::string> names;
     for (size_t i = first; i < first + count; ++i)
       names.push_back("$" + llvm::utostr(i));
     return llvm::join(names, ", ");
   };
-  size_t count = sums.size(), firstRow = 2 * count;
-  // It adds where the predicate holds; then come factors of 1 or -1 and, of
-  // columns of bf16, whether depth is not what stands side by side.
-  std::string text = "{\n.reg .pred adds;\nsetp.ne.b32 adds, 1, 0;\n"
-                     "wgmma.mma_async.sync.aligned.m64n" +
-                     llvm::utostr(2 * count) +
-                     (isOfBytes ? "k32.s32.s8.s8 {" : "k16.f32.bf16.bf16 {") +
-                     registers(0, count) + "}, {" +
-                     registers(firstRow, rows.size()) + "}, $" +
-                     llvm::utostr(firstRow + rows.size()) + ", adds" +
-                     (isOfBytes ? "" : ", 1, 1, 0") + ";\n}";
-  SmallVector<Value> operands(rows.begin(), rows.end());
-  operands.push_back(columns);
-  return assembleInPlace(*this, sums, operands, text, "r,r,r,r,l");
+  size_t count = sums.size(), firstRow = 2 * count, rows = factors.rows.size();
+  bool areDescribed = rows == 1;
+  std::string text =
+      ("{\n.reg .pred adds;\nsetp.ne.b32 adds, " + Twine(int(factors.adds)) +
+       ", 0;\nwgmma.mma_async.sync.aligned.m64n" + Twine(2 * count) + types +
+       " {" + registers(0, count) + "}, " + (areDescribed ? "" : "{") +
+       registers(firstRow, rows) + (areDescribed ? "" : "}") + ", $" +
+       Twine(firstRow + rows) + ", adds" + factors.rest + ";\n}")
+          .str();
+  SmallVector<Value> operands(factors.rows);
+  operands.push_back(factors.columns);
+  return assembleInPlace(code, sums, operands, text,
+                         areDescribed ? "l,l" : "r,r,r,r,l");
 }
 
-SmallVector<Value> WarpgroupCode::waitForSums(ValueRange sums) {
-  return assembleInPlace(*this, sums, {}, "wgmma.wait_group.sync.aligned 0;",
-                         "");
+static constexpr StringLiteral kOfBf16 = "k16.f32.bf16.bf16",
+                               kOfBytes = "k32.s32.s8.s8";
+
+// Behind whether it adds, bf16 have factors of 1 or -1 and whether depth is not
+// what stands side by side, of columns and, where they are described, rows.
+
+SmallVector<Value> WarpgroupCode::multiplyColumns(Type element,
+                                                  const FourWords &rows,
+                                                  Value columns,
+                                                  ValueRange sums) {
+  bool isOfBytes = element.isInteger(8);
+  return addProduct(
+      *this, isOfBytes ? kOfBytes : kOfBf16,
+      {rows, columns, /*adds=*/true, isOfBytes ? "" : ", 1, 1, 0"}, sums);
+}
+
+SmallVector<Value> WarpgroupCode::multiplyDepth(const FourWords &rows,
+                                                Value depth, ValueRange sums) {
+  return addProduct(*this, kOfBf16, {rows, depth, /*adds=*/true, ", 1, 1, 1"},
+                    sums);
+}
+
+SmallVector<Value> WarpgroupCode::multiplyRows(Value rows, Value columns,
+                                               ValueRange sums, bool isFirst) {
+  return addProduct(*this, kOfBf16,
+                    {rows, columns, /*adds=*/!isFirst, ", 1, 1, 0, 0"}, sums);
+}
+
+SmallVector<Value> WarpgroupCode::waitForSums(ValueRange sums, int64_t groups) {
+  return assembleInPlace(
+      *this, sums, {},
+      "wgmma.wait_group.sync.aligned " + llvm::utostr(groups) + ";", "");
+}
+
+SmallVector<Value> WarpgroupCode::computeHere(ValueRange values) {
+  return assembleInPlace(*this, values, {}, "", "");
 }

@@ -43,7 +43,7 @@ public:
 
   // mbarriers: pointers to 8 bytes of shared memory. A phase ends with the
   // arrivals that it was made for, and the bytes that were announced.
-  void makeBarrier(mlir::Value barrier, int64_t arrivals);
+  void makeBarrier(mlir::Value barrier, mlir::Value arrivals);
   /// Copies see the barriers that this thread has made.
   void publishBarriers();
   void arrive(mlir::Value barrier);
@@ -63,10 +63,13 @@ public:
   void fenceForProducts();
 
   // Products of 64 rows, 8 words of depth and n columns, of bf16 or i8.
-  /// Where n columns stand: eight after the other in 1024 bytes, each in 128,
-  /// of which pieces of 16 bytes have changed places by swizzledPiece. The
-  /// pointer is to words of the first one, a multiple of 8.
+  /// Where n columns, or 64 rows, stand: eight after the other in 1024 bytes,
+  /// each in 128, of which pieces of 16 bytes have changed places by
+  /// swizzledPiece. The pointer is to words of the first one, a multiple of 8.
   mlir::Value describeColumns(mlir::Value pointer);
+  /// Where 16 elements of depth stand, eight after the other as columns above:
+  /// in each 128 bytes 64 of the n columns, those behind them `bytes` further.
+  mlir::Value describeDepth(mlir::Value pointer, int64_t bytes);
   /// The same, `words` further.
   mlir::Value atWords(mlir::Value description, int64_t words);
   /// Where piece number `piece` of the 128 bytes of a column stands.
@@ -82,12 +85,27 @@ public:
                                                  const FourWords &rows,
                                                  mlir::Value columns,
                                                  mlir::ValueRange sums);
+  // Of bf16 alone; sums are those of multiplyColumns.
+  /// The same, with columns by their depth.
+  llvm::SmallVector<mlir::Value> multiplyDepth(const FourWords &rows,
+                                               mlir::Value depth,
+                                               mlir::ValueRange sums);
+  /// The same, with rows as columns are described. What is first replaces the
+  /// sums.
+  llvm::SmallVector<mlir::Value> multiplyRows(mlir::Value rows,
+                                              mlir::Value columns,
+                                              mlir::ValueRange sums,
+                                              bool isFirst);
   /// The products since the last of these are a group.
   void endProducts();
   /// Until at most `groups` are under way.
   void waitForProducts(int64_t groups);
-  /// Until none is; the sums are numbers from here on.
-  llvm::SmallVector<mlir::Value> waitForSums(mlir::ValueRange sums);
+  /// The same, and none of them has these sums: they are numbers from here on.
+  llvm::SmallVector<mlir::Value> waitForSums(mlir::ValueRange sums,
+                                             int64_t groups = 0);
+  /// Values of one type as they are: they are computed in front of a wait that
+  /// stands behind this, not where they are used.
+  llvm::SmallVector<mlir::Value> computeHere(mlir::ValueRange values);
 };
 
 } // namespace heddle

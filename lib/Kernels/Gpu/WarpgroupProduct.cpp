@@ -8,7 +8,7 @@ using namespace heddle;
 
 /// Of a stage and of one wgmma; a lane has two words of the latter.
 static constexpr int64_t kStageWords = 32, kStepWords = 8, kGroupWords = 4;
-static constexpr int64_t kWordBytes = 4, kPieceBytes = 16, kBarrierBytes = 8;
+static constexpr int64_t kWordBytes = 4, kPieceBytes = 16;
 /// Of a stage: of a row of x, which the swizzle wants to be these, and of a
 /// panel.
 static constexpr int64_t kRowBytes = kStageWords * kWordBytes;
@@ -21,9 +21,11 @@ static constexpr int64_t kRowsAtOnce = kWarpgroupThreads / kRowPieces;
 int64_t WarpgroupShape::stageBytes() const {
   return rows * kRowBytes + panels() * kPanelBytes;
 }
+StageRing WarpgroupShape::ring() const {
+  return {stages, stageBytes(), /*memory=*/0, cluster};
+}
 BlockShape WarpgroupShape::block() const {
-  return {threads(), stages * (stageBytes() + 2 * kBarrierBytes),
-          /*blocks=*/1, cluster};
+  return {threads(), ring().end(), /*blocks=*/1, cluster};
 }
 
 namespace {
@@ -31,24 +33,13 @@ class WarpgroupProduct {
 public:
   WarpgroupProduct(const WarpgroupShape &shape, const WarpgroupTiles &tiles,
                    WarpgroupCode &code)
-      : shape(shape), tiles(tiles), code(code) {}
+      : shape(shape), ring(shape.ring()), tiles(tiles), code(code) {}
 
   void build();
 
 private:
-  /// Where a thread is in the ring: a stage's memory, and the parity of the
-  /// phase that it waits for there.
-  struct Place {
-    Value slot, parity;
-  };
-  Place next(const Place &place);
-  Value slotBefore(Value slot, int64_t stages);
-  Value memoryOf(Value slot) { return code.times(slot, shape.stageBytes()); }
-  Value barrier(Value slot, int64_t firstBarrier);
-  Value full(Value slot) { return barrier(slot, 0); }
-  Value empty(Value slot) { return barrier(slot, shape.stages); }
+  using Place = StageRing::Place;
   bool hasCluster() const { return shape.cluster > 1; }
-  void makeBarriers();
   /// Stages whose copies a thread leaves under way when it says that the one
   /// before them has come. Two more are in the ring: the one that is copied
   /// next, and the one before it that is multiplied, which is given back when
@@ -75,10 +66,10 @@ private:
                               Value hasPrevious);
   std::array<FourWords, 2> loadWeights(Value panel, int64_t step,
                                        int64_t words);
-  void release(Value slot, Value condition);
   SmallVector<ProductPiece> piecesOf(ValueRange sums);
 
   const WarpgroupShape &shape;
+  StageRing ring;
   const WarpgroupTiles &tiles;
   WarpgroupCode &code;
   /// Of a warp that multiplies: the panel of the block, and of a lane: its word
@@ -89,49 +80,6 @@ private:
   Type element;
 };
 } // namespace
-
-//===----------------------------------------------------------------------===//
-// The ring
-//===----------------------------------------------------------------------===//
-
-WarpgroupProduct::Place WarpgroupProduct::next(const Place &place) {
-  Value slot = code.plus(place.slot, 1);
-  Value isEnd = code.isSame(slot, code.i32(shape.stages));
-  return {
-      code.choose(isEnd, code.i32(0), slot),
-      code.choose(isEnd, code.minus(code.i32(1), place.parity), place.parity)};
-}
-
-Value WarpgroupProduct::slotBefore(Value slot, int64_t stages) {
-  Value isLess = code.isLess(slot, code.i32(stages));
-  return code.choose(isLess, code.plus(slot, shape.stages - stages),
-                     code.minus(slot, code.i32(stages)));
-}
-
-Value WarpgroupProduct::barrier(Value slot, int64_t firstBarrier) {
-  return code.shared(code.plus(code.times(slot, kBarrierBytes),
-                               shape.stages * shape.stageBytes() +
-                                   firstBarrier * kBarrierBytes));
-}
-
-/// A stage is full when each thread that copies has its rows there, and the
-/// panels are; it is empty when each warp that multiplies says so, in all
-/// blocks that copies from here go to.
-void WarpgroupProduct::makeBarriers() {
-  code.when(code.isSame(code.thread(), code.i32(0)), [&] {
-    for (int64_t slot = 0; slot < shape.stages; ++slot) {
-      code.makeBarrier(full(code.i32(slot)),
-                       kWarpgroupThreads + shape.panels());
-      code.makeBarrier(empty(code.i32(slot)),
-                       4 * shape.warpgroups * shape.cluster);
-    }
-    code.publishBarriers();
-  });
-  if (hasCluster())
-    code.clusterBarrier();
-  else
-    code.barrier();
-}
 
 //===----------------------------------------------------------------------===//
 // From the device's memory to shared memory
@@ -178,7 +126,7 @@ void WarpgroupProduct::copyPanels(const ProductOperands &operands, Value stage,
       words =
           code.least(words, code.minus(code.i32(wordsOf(operands)), firstWord));
     Value bytes = code.times(words, kPanelRowBytes);
-    code.arriveBefore(full(place.slot),
+    code.arriveBefore(ring.full(place.slot, code),
                       code.choose(exists, bytes, code.i32(0)));
     Value isCopied = exists, blocks;
     if (hasCluster()) {
@@ -195,9 +143,9 @@ void WarpgroupProduct::copyPanels(const ProductOperands &operands, Value stage,
                                  code.i32(layout.panelBytes(operands.depth)))),
           code.times(code.plus(firstWord, layout.firstRow()), kPanelRowBytes));
       Value to = code.shared(code.plus(
-          memoryOf(place.slot),
+          ring.memoryOf(place.slot, code),
           code.plus(code.times(panel, kPanelBytes), shape.rows * kRowBytes)));
-      code.copyBulk(to, from, bytes, full(place.slot), blocks);
+      code.copyBulk(to, from, bytes, ring.full(place.slot, code), blocks);
     });
   });
 }
@@ -205,13 +153,15 @@ void WarpgroupProduct::copyPanels(const ProductOperands &operands, Value stage,
 /// Says of the stage `behind` the one to be copied next, where there was one,
 /// that this thread's rows have come.
 void WarpgroupProduct::reportStage(Value slot, Value copied, int64_t behind) {
-  code.when(code.isLess(code.i32(behind - 1), copied),
-            [&] { code.arrive(full(slotBefore(slot, behind))); });
+  code.when(code.isLess(code.i32(behind - 1), copied), [&] {
+    code.arrive(ring.full(ring.slotBefore(slot, behind, code), code));
+  });
 }
 
 void WarpgroupProduct::copyTiles() {
-  // Stages are empty at first, and each is counted.
-  SmallVector<Value> initial = {code.i32(0), code.i32(1), code.i32(0)};
+  // Each stage is counted.
+  Place first = ring.firstEmpty(code);
+  SmallVector<Value> initial = {first.slot, first.parity, code.i32(0)};
   SmallVector<Value> end =
       code.foldAll(tiles.count, initial, [&](Value tile, ValueRange carried) {
         ProductOperands operands = tiles.place(tile);
@@ -222,14 +172,14 @@ void WarpgroupProduct::copyTiles() {
             code.i32(llvm::divideCeil(wordsOf(operands), kStageWords));
         return code.foldAll(stages, carried, [&](Value stage, ValueRange now) {
           Place place = {now[0], now[1]};
-          code.waitForPhase(empty(place.slot), place.parity);
+          code.waitForPhase(ring.empty(place.slot, code), place.parity);
           copyPanels(operands, stage, place, areShared);
-          copyRows(operands, stage, memoryOf(place.slot));
+          copyRows(operands, stage, ring.memoryOf(place.slot, code));
           code.endGroup();
           code.waitForGroups(stagesUnderWay());
           code.fenceForProducts();
           reportStage(place.slot, now[2], stagesUnderWay());
-          Place behind = next(place);
+          Place behind = ring.next(place, code);
           return SmallVector<Value>{behind.slot, behind.parity,
                                     code.plus(now[2], 1)};
         });
@@ -288,28 +238,14 @@ WarpgroupProduct::loadWeights(Value panel, int64_t step, int64_t words) {
           FourWords{lower[2], lower[3], upper[2], upper[3]}};
 }
 
-/// The stage's memory is the copying threads' again, if the condition holds: of
-/// the block, and of others of the cluster, of which each has a lane.
-void WarpgroupProduct::release(Value slot, Value condition) {
-  code.warpBarrier();
-  if (hasCluster()) {
-    Value lane = code.lane();
-    Value arrives = code.isLess(lane, code.i32(shape.cluster));
-    return code.when(code.both(arrives, condition),
-                     [&] { code.arriveAt(empty(slot), lane); });
-  }
-  Value isFirst = code.isSame(code.lane(), code.i32(0));
-  code.when(code.both(isFirst, condition), [&] { code.arrive(empty(slot)); });
-}
-
 /// Adds the products of a stage that has `words`. Those of a step run while the
 /// weights of the next one are loaded; when the first ones are waited for, the
 /// stage before is done with.
 SmallVector<Value> WarpgroupProduct::addStage(const Place &place, Value panelAt,
                                               ValueRange sums, int64_t words,
                                               Value hasPrevious) {
-  code.waitForPhase(full(place.slot), place.parity);
-  Value memory = memoryOf(place.slot);
+  code.waitForPhase(ring.full(place.slot, code), place.parity);
+  Value memory = ring.memoryOf(place.slot, code);
   Value rows = code.describeColumns(code.shared(memory));
   Value panel = code.plus(memory, panelAt);
   size_t half = sums.size() / 2;
@@ -323,7 +259,7 @@ SmallVector<Value> WarpgroupProduct::addStage(const Place &place, Value panelAt,
     code.endProducts();
     code.waitForProducts(1);
     if (step == 0)
-      release(slotBefore(place.slot, 1), hasPrevious);
+      ring.release(ring.slotBefore(place.slot, 1, code), hasPrevious, code);
   }
   llvm::append_range(lower, upper);
   return lower;
@@ -349,7 +285,7 @@ WarpgroupProduct::multiplyTile(const ProductOperands &operands, Place &place) {
         SmallVector<Value> sums =
             addStage(here, panelAt, now.take_front(shape.rows), kStageWords,
                      code.isDifferent(stage, code.i32(0)));
-        Place behind = next(here);
+        Place behind = ring.next(here, code);
         sums.append({behind.slot, behind.parity});
         return sums;
       });
@@ -361,10 +297,10 @@ WarpgroupProduct::multiplyTile(const ProductOperands &operands, Place &place) {
   if (rest != 0) {
     Value hasPrevious = whole != 0 ? yes : code.isNot(yes);
     all = addStage(place, panelAt, sums, rest, hasPrevious);
-    place = next(place);
+    place = ring.next(place, code);
   }
   all = code.waitForSums(all);
-  release(slotBefore(place.slot, 1), yes);
+  ring.release(ring.slotBefore(place.slot, 1, code), yes, code);
   return all;
 }
 
@@ -388,7 +324,8 @@ void WarpgroupProduct::multiplyTiles() {
   warpPanel = code.minus(warp, code.i32(kWarpgroupThreads / kWarpThreads));
   word = code.remainder(code.lane(), kGroupWords);
   column = code.times(code.dividedBy(code.lane(), kGroupWords), 4);
-  code.foldAll(tiles.count, {code.i32(0), code.i32(0)},
+  Place first = ring.firstFull(code);
+  code.foldAll(tiles.count, {first.slot, first.parity},
                [&](Value tile, ValueRange carried) {
                  Place place = {carried[0], carried[1]};
                  SmallVector<Value> sums =
@@ -401,7 +338,10 @@ void WarpgroupProduct::multiplyTiles() {
 void WarpgroupProduct::build() {
   if (hasCluster())
     rank = code.rankInCluster();
-  makeBarriers();
+  // A stage is full when each thread that copies has its rows there, and the
+  // panels are; it is empty when each warp that multiplies says so.
+  ring.makeBarriers(code.i32(kWarpgroupThreads + shape.panels()),
+                    code.i32(4 * shape.warpgroups), code);
   Value copies = code.isLess(code.uniformWarp(),
                              code.i32(kWarpgroupThreads / kWarpThreads));
   scf::IfOp::create(

@@ -8,8 +8,7 @@
 // have one code.
 //
 // The first warpgroup of a block copies, the others multiply: a ring of stages
-// of 32 words of depth lies between them, with an mbarrier for each stage that
-// is full and one for each that is empty. Stages of a panel are one piece of
+// of 32 words of depth lies between them. Stages of a panel are one piece of
 // memory, which one bulk copy moves; rows of x come by cp.async, in pieces of
 // 16 bytes, to the places that the swizzle of 128 bytes wants them in.
 //
@@ -27,7 +26,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_WARPGROUPPRODUCT_H
 
 #include "lib/Kernels/Gpu/ProductBlock.h"
-#include "lib/Kernels/Gpu/WarpgroupCode.h"
+#include "lib/Kernels/Gpu/StageRing.h"
 
 namespace heddle {
 
@@ -46,6 +45,7 @@ struct WarpgroupShape {
     return kWarpgroupThreads * (1 + warpgroups);
   }
   int64_t stageBytes() const;
+  StageRing ring() const;
   BlockShape block() const;
 };
 

@@ -1,0 +1,43 @@
+//===- QueryGrid.h - Blocks of queries of attention -------------*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_KERNELS_GPU_QUERYGRID_H
+#define HEDDLE_LIB_KERNELS_GPU_QUERYGRID_H
+
+#include "dialect/Transformer.h"
+#include "lib/Kernels/Gpu/HeadTile.h"
+#include "lib/Kernels/Gpu/KeyTiles.h"
+
+namespace heddle {
+
+/// Of a block of queries of one head; i32. Queries and keys are counted by
+/// number among some positions.
+struct QueryRows {
+  mlir::Value sentence, head;
+  /// The first one of the block and, behind the last one of the sentence, the
+  /// end of queries and of keys.
+  mlir::Value first, queryCount, keyCount;
+  Positions positions = {};
+
+  /// The queries [first, first + rows) that exist, as masks ask for them.
+  QueryBlock asked(AttentionOp op, int64_t rows, BlockCode &code) const;
+};
+
+/// The block's positions of its sentence, at the columns of head number `head`,
+/// i32, of a memref of all heads side by side.
+HeadRows rowsOfHead(mlir::Value memref, const QueryRows &block,
+                    mlir::Value head, int64_t width, BlockCode &code);
+
+/// Whether tensor cores multiply what the op has: scaled products of whole
+/// sentences whose heads have widths in multiples of 16 and rows in order.
+bool hasQueryBlocks(AttentionOp op);
+
+/// The grid of an op in front of it, with a block for each `rows` queries of
+/// each head; `body` builds what its threads do, and gets the mask as the head
+/// has it: see HeadGroups.h.
+void createQueryGrid(
+    AttentionOp op, int64_t rows, const BlockShape &shape,
+    llvm::function_ref<void(BlockCode &, const QueryRows &, mlir::Value)> body);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_GPU_QUERYGRID_H
