@@ -157,16 +157,12 @@ func.func @project(%x: tensor<?x?x24xf32> {transformer.name = "x",
   }
 }
 
-/// A mask that asks for the head has a block for each head; others one for all
-/// heads that share keys.
-TEST_F(GridTest, HeadsThatShareKeysInAStepHaveTheirOwnBits) {
-  std::string module;
-  const std::vector<std::pair<int64_t, std::string>> cases = {
-      {16, "f32"}, {64, "f32"}, {64, "bf16"}, {128, "bf16"}};
-  for (const auto &[width, element] : cases)
-    for (const char *name : {"shared", "alone"})
-      module += fill(
-          R"(
+/// A step of three heads to a head of keys, whose mask asks for the head or
+/// does not.
+static std::string stepModule(const std::string &name, int64_t width,
+                              const std::string &element) {
+  bool isOfBf16 = element == "bf16";
+  return fill(R"(
 func.func @NAME_WIDTH_ELEMENT(
     %q: tensor<?xQWIDTHxf32> {transformer.name = "q",
                               transformer.dims = ["rows"]},
@@ -196,20 +192,31 @@ func.func @NAME_WIDTH_ELEMENT(
   return %y : tensor<?xQWIDTHxf32>
 }
 )",
-          {{"NAME", name},
-           {"ROUND", element == "f32" ? "" : R"(
+              {{"NAME", name},
+               {"ROUND", !isOfBf16 ? "" : R"(
   %qs = transformer.round %q : (tensor<?xQWIDTHxf32>) -> tensor<?xQWIDTHxbf16>
   %ks = transformer.round %k
     : (tensor<?x?xKWIDTHxf32>) -> tensor<?x?xKWIDTHxbf16>
   %vs = transformer.round %v
     : (tensor<?x?xKWIDTHxf32>) -> tensor<?x?xKWIDTHxbf16>
 )"},
-           {"%qs, %ks, %vs", element == "f32" ? "%q, %k, %v" : "%qs, %ks, %vs"},
-           {"MASK", std::string(name) == "shared" ? "%window" : "%both"},
-           {"QWIDTH", std::to_string(6 * width)},
-           {"KWIDTH", std::to_string(2 * width)},
-           {"WIDTH", std::to_string(width)},
-           {"ELEMENT", element}});
+               {"%qs, %ks, %vs", isOfBf16 ? "%qs, %ks, %vs" : "%q, %k, %v"},
+               {"MASK", name == "shared" ? "%window" : "%both"},
+               {"QWIDTH", std::to_string(6 * width)},
+               {"KWIDTH", std::to_string(2 * width)},
+               {"WIDTH", std::to_string(width)},
+               {"ELEMENT", element}});
+}
+
+/// A mask that asks for the head has a block for each head; others one for all
+/// heads that share keys.
+TEST_F(GridTest, HeadsThatShareKeysInAStepHaveTheirOwnBits) {
+  const std::vector<std::pair<int64_t, std::string>> cases = {{48, "f32"},
+                                                              {128, "bf16"}};
+  std::string module;
+  for (const auto &[width, element] : cases)
+    for (const char *name : {"shared", "alone"})
+      module += stepModule(name, width, element);
   EntryRunner device = compile(module, gpu());
   // Of two chunks, of one, and of one key.
   constexpr int64_t kRows = 3, kCapacity = 700;
@@ -276,4 +283,37 @@ func.func @NAME(%q: tensor<?x?x32xf32> {transformer.name = "q",
                    run(device, "plain", {{Dim::Batch, 1}, {Dim::Source, count}},
                        some, {}, "y"));
   }
+}
+
+TEST(GridPtxTest, Assembles) {
+  if (!EntryRunner::canAssemble())
+    GTEST_SKIP() << "there is no ptxas: see test/README.md";
+  std::string module =
+      stepModule("shared", 64, "f32") + stepModule("shared", 128, "bf16");
+  const std::vector<std::pair<int64_t, const char *>> heads = {{64, "elu"},
+                                                               {128, "taylor"}};
+  for (const auto &[width, features] : heads)
+    for (const char *order : {"causal", ""})
+      module += fill(R"(
+func.func @FEATURES_ORDER_HEAD(
+    %q: tensor<?x?xWIDTHxf32> {transformer.name = "q",
+                               transformer.dims = ["batch", "source"]},
+    %k: tensor<?x?xWIDTHxf32> {transformer.name = "k",
+                               transformer.dims = ["batch", "source"]},
+    %v: tensor<?x?xWIDTHxf32> {transformer.name = "v",
+                               transformer.dims = ["batch", "source"]})
+    -> (tensor<?x?xWIDTHxf32> {transformer.name = "y"}) {
+  %y = transformer.linear_attention %q, %k, %v ORDER {heads = 2 : i64}
+    features FEATURES
+    : (tensor<?x?xWIDTHxf32>, tensor<?x?xWIDTHxf32>, tensor<?x?xWIDTHxf32>)
+      -> tensor<?x?xWIDTHxf32>
+  return %y : tensor<?x?xWIDTHxf32>
+}
+)",
+                     {{"FEATURES", features},
+                      {"ORDER", order},
+                      {"HEAD", std::to_string(width)},
+                      {"WIDTH", std::to_string(2 * width)}});
+  Status status = EntryRunner::assemble(module, {}, "sm_80", "sm_80 sm_90");
+  EXPECT_TRUE(status.ok()) << status.message();
 }
