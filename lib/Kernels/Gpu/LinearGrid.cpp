@@ -5,6 +5,7 @@
 #include "lib/Kernels/ActivationKernel.h"
 #include "lib/Kernels/Gpu/GridMath.h"
 #include "lib/Kernels/Gpu/ProductEnds.h"
+#include "lib/Kernels/Gpu/TileOrder.h"
 #include "lib/Kernels/Gpu/WarpgroupProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -33,9 +34,6 @@ static constexpr WarpgroupShape kSmallWarpgroupShape = {64, 1, 4};
 static constexpr int64_t kMultiprocessorsOfTile = 3;
 /// For few rows: 80 KB of weights under way, in each of two blocks.
 static constexpr WarpgroupShape kFewRowsWarpgroupShape = {16, 1, 6};
-/// Blocks of columns whose blocks of rows run one after the other, for weights
-/// and rows to be met in the L2 cache.
-static constexpr int64_t kColumnGroup = 8;
 
 static MemRefType typeOf(Value memref) {
   return cast<MemRefType>(memref.getType());
@@ -69,12 +67,6 @@ private:
     Part part;
     Value firstRow, end, firstPanel;
   };
-  /// Rows and panels of a tile, and how many there are.
-  struct Tiling {
-    int64_t rows, panels;
-    Value rowBlocks;
-    int64_t columnBlocks;
-  };
   /// Where the thread's sums of a row go.
   struct Place {
     Value row, destination, residual, inputScale;
@@ -99,12 +91,9 @@ private:
   void buildPairs(const WarpgroupShape &shape, OpBuilder &builder);
   void multiplyTiles(const WarpgroupShape &shape, WarpgroupTiles &tiles,
                      function_ref<Tile(Value)> find, WarpgroupCode &code);
-  Tile tileAt(Value rowBlock, Value columnBlock, const Tiling &tiling,
-              BlockCode &code);
+  Tile tileAt(const TilePlace &place, const Tiling &tiling, BlockCode &code);
   Tile findTile(Value number, const Tiling &tiling, BlockCode &code);
   Part findPart(Value columnBlock, const Tiling &tiling, BlockCode &code);
-  std::pair<Value, Value> placeBlock(Value block, const Tiling &tiling,
-                                     BlockCode &code);
   ProductOperands operandsOf(const Tile &tile, BlockCode &code);
   Value firstColumnOf(const ProductPiece &piece, const Tile &tile,
                       BlockCode &code);
@@ -135,22 +124,6 @@ bool LinearGrid::isSupported() {
 //===----------------------------------------------------------------------===//
 // Which rows and columns
 //===----------------------------------------------------------------------===//
-
-/// Rows and columns of a block: those of a group of columns first.
-std::pair<Value, Value>
-LinearGrid::placeBlock(Value block, const Tiling &tiling, BlockCode &code) {
-  int64_t columnBlocks = tiling.columnBlocks;
-  if (columnBlocks <= kColumnGroup)
-    return {code.dividedBy(block, columnBlocks),
-            code.remainder(block, columnBlocks)};
-  Value ofGroup = code.times(tiling.rowBlocks, kColumnGroup);
-  Value first = code.times(code.dividedBy(block, ofGroup), kColumnGroup);
-  Value inGroup = code.remainder(block, ofGroup);
-  Value count = code.least(code.minus(code.i32(columnBlocks), first),
-                           code.i32(kColumnGroup));
-  return {code.dividedBy(inGroup, count),
-          code.plus(first, code.remainder(inGroup, count))};
-}
 
 LinearGrid::Part LinearGrid::findPart(Value columnBlock, const Tiling &tiling,
                                       BlockCode &code) {
@@ -261,8 +234,8 @@ void LinearGrid::finishRow(const Tile &tile, Value inTile, BlockCode &code,
 // Blocks
 //===----------------------------------------------------------------------===//
 
-std::pair<LinearGrid::Tiling, Value>
-LinearGrid::tilingOf(int64_t rows, int64_t panels, OpBuilder &builder) {
+std::pair<Tiling, Value> LinearGrid::tilingOf(int64_t rows, int64_t panels,
+                                              OpBuilder &builder) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   int64_t columnBlocks = 0;
@@ -275,18 +248,17 @@ LinearGrid::tilingOf(int64_t rows, int64_t panels, OpBuilder &builder) {
   return {{rows, panels, rowBlocks, columnBlocks}, count};
 }
 
-LinearGrid::Tile LinearGrid::tileAt(Value rowBlock, Value columnBlock,
+LinearGrid::Tile LinearGrid::tileAt(const TilePlace &place,
                                     const Tiling &tiling, BlockCode &code) {
-  Part part = findPart(columnBlock, tiling, code);
-  return {part, code.times(rowBlock, tiling.rows),
+  Part part = findPart(place.column, tiling, code);
+  return {part, code.times(place.row, tiling.rows),
           code.toI32(code.size(op.getInput(), 0)),
-          code.times(code.minus(columnBlock, part.firstBlock), tiling.panels)};
+          code.times(code.minus(place.column, part.firstBlock), tiling.panels)};
 }
 
 LinearGrid::Tile LinearGrid::findTile(Value number, const Tiling &tiling,
                                       BlockCode &code) {
-  auto [rowBlock, columnBlock] = placeBlock(number, tiling, code);
-  return tileAt(rowBlock, columnBlock, tiling, code);
+  return tileAt(placeTile(number, tiling, code), tiling, code);
 }
 
 ProductOperands LinearGrid::operandsOf(const Tile &tile, BlockCode &code) {
@@ -377,76 +349,43 @@ void LinearGrid::buildBlocks(const WarpgroupShape &shape, OpBuilder &builder) {
 }
 
 /// Clusters of two blocks that stay, a block a multiprocessor, and do one pair
-/// of tiles after the other: two of the same columns, one below the other. An
-/// odd row of tiles is left, of which pairs stand side by side; where one of
-/// these has no second tile, its block copies and multiplies, and has no rows.
+/// of tiles after the other. A tile that is not there has no rows: its block
+/// copies, and multiplies what nobody asks for.
 void LinearGrid::buildPairs(const WarpgroupShape &shape, OpBuilder &builder) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   Tiling tiling = tilingOf(shape.rows, shape.panels(), builder).first;
-  Value two = loops.index(2);
-  Value rowPairs = arith::DivUIOp::create(builder, loc, tiling.rowBlocks, two);
-  Value below = arith::MulIOp::create(builder, loc, rowPairs,
-                                      loops.index(tiling.columnBlocks));
-  Value beside = arith::MulIOp::create(
-      builder, loc, arith::RemUIOp::create(builder, loc, tiling.rowBlocks, two),
-      loops.index(llvm::divideCeil(tiling.columnBlocks, 2)));
-  Value count = arith::AddIOp::create(builder, loc, below, beside);
+  TilePairs pairs(tiling, loops);
   Value clusters = arith::MinUIOp::create(
-      builder, loc, count,
+      builder, loc, pairs.count(),
       loops.index(architecture.multiprocessors / shape.cluster));
-  Value blocks = arith::MulIOp::create(builder, loc, clusters, two);
+  Value blocks =
+      arith::MulIOp::create(builder, loc, clusters, loops.index(shape.cluster));
   createGrid(
       builder, loc, blocks, shape.block(), [&](BlockCode &block, Value number) {
         WarpgroupCode code(block.builder, block.loc, block.threads);
         Value first = code.dividedBy(number, shape.cluster);
         Value rank = code.rankInCluster();
-        Value step = code.toI32(clusters), countBelow = code.toI32(below);
-        Tiling pairs = tiling;
-        // One is what nothing is divided by where there are none.
-        pairs.rowBlocks = code.toI32(rowPairs);
-        pairs.rowBlocks = code.choose(code.isSame(pairs.rowBlocks, code.i32(0)),
-                                      code.i32(1), pairs.rowBlocks);
-        Value lastRow = code.minus(code.toI32(tiling.rowBlocks), code.i32(1));
-        Value lastColumn = code.i32(tiling.columnBlocks - 1);
+        Value step = code.toI32(clusters);
         WarpgroupTiles tiles;
         tiles.count = code.dividedBy(
-            code.plus(
-                code.minus(code.minus(code.toI32(count), first), code.i32(1)),
-                step),
+            code.plus(code.minus(code.minus(code.toI32(pairs.count()), first),
+                                 code.i32(1)),
+                      step),
             step);
         auto pairAt = [&](Value tile) {
           return code.plus(first, code.times(tile, step));
         };
-        auto isBelow = [&](Value pair) {
-          return code.isLess(pair, countBelow);
+        auto haveSamePanels = [&](Value tile) {
+          return pairs.haveSameColumns(pairAt(tile), code);
         };
-        // Of a pair in the odd row: the column of its first tile.
-        auto columnBeside = [&](Value pair) {
-          return code.times(code.minus(pair, countBelow), 2);
-        };
+        tiles.haveSamePanels = haveSamePanels;
         auto find = [&](Value tile) {
-          Value pair = pairAt(tile);
-          Value below = isBelow(pair);
-          auto [rowPair, column] =
-              placeBlock(code.choose(below, pair, code.i32(0)), pairs, code);
-          Value row = code.plus(code.times(rowPair, 2), rank);
-          Value beside = code.plus(columnBeside(pair), rank);
-          Tile found =
-              tileAt(code.choose(below, row, lastRow),
-                     code.choose(below, column, code.least(beside, lastColumn)),
-                     tiling, code);
-          Value exists =
-              code.either(below, code.isNot(code.isLess(lastColumn, beside)));
+          auto [place, exists] = pairs.find(pairAt(tile), rank, code);
+          Tile found = tileAt(place, tiling, code);
           found.end = code.choose(exists, found.end, found.firstRow);
           return found;
         };
-        auto haveSamePanels = [&](Value tile) {
-          Value pair = pairAt(tile);
-          return code.either(isBelow(pair),
-                             code.isSame(columnBeside(pair), lastColumn));
-        };
-        tiles.haveSamePanels = haveSamePanels;
         multiplyTiles(shape, tiles, find, code);
       });
 }
