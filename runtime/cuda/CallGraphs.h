@@ -4,8 +4,7 @@
 // GPU may need for the kernels of a few rows. All that it asks for depends on
 // the call alone, never on what is in the buffers: so what a call has started
 // is recorded, as a CUDA graph, and started at once where the same call comes
-// again, as that of each step of a decoder does while rows neither end nor
-// part.
+// again, as most do: sizes of calls are few (Device.h).
 //
 //===----------------------------------------------------------------------===//
 
