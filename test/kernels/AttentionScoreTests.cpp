@@ -206,7 +206,9 @@ TEST_P(AttentionScoreTest, FullAndStepForm) {
   withCode(module, {}, [&](const EntryRunner &code) {
     for (const Variant &variant : kVariants)
       for (auto [queries, keys] :
-           {std::pair<int64_t, int64_t>(1, 1), {7, 7}, {41, 41}, {3, 300}})
+           {std::pair<int64_t, int64_t>(1, 1), {7, 7}, {41, 41}, {3, 300}}) {
+        if (queries > 7 && takesSample())
+          continue;
         for (const Level &level : kLevels)
           for (float magnitude : magnitudes(isOfBf16()))
             for (float sign : {1.0f, -1.0f}) {
@@ -246,5 +248,6 @@ TEST_P(AttentionScoreTest, FullAndStepForm) {
                            3e-6 + (isOfBf16() ? 0x1p-7 : 0));
               }
             }
+      }
   });
 }
