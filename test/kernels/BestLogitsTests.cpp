@@ -62,7 +62,8 @@ static Range findBest(const std::vector<float> &logits, int64_t begin,
     // Where all are -inf their sum is 0, not that of -inf - -inf.
     if (logits[n] != -kInfinity)
       range.sum += std::exp(double(logits[n]) - range.maximum);
-    auto listed = std::find(forbidden.begin(), forbidden.end(), -1);
+    auto listed = std::find_if(forbidden.begin(), forbidden.end(),
+                               [](int32_t id) { return id < 0; });
     if (logits[n] > -kInfinity &&
         std::find(forbidden.begin(), listed, n) == listed)
       ids.push_back(int32_t(n));
@@ -197,6 +198,35 @@ TEST_P(BestLogitsTest, NumbersAtTheEnds) {
                     std::vector<int32_t>(kRows, id));
           }
         });
+}
+
+TEST_P(BestLogitsTest, ForbidsMany) {
+  const RangedCase &sizes = kRangedCases[2];
+  constexpr int64_t kRows = 3, kWidth = 70, kBest = 5;
+  Weights weights;
+  addWeights(sizes, weights);
+  withCode(
+      fillRanged(kModule, sizes, "f32"), weights, [&](const EntryRunner &code) {
+        EntryCall call = prepare(
+            code, "f32_" + sizes.name(),
+            {{Dim::Rows, kRows}, {Dim::Forbidden, kWidth}, {Dim::Best, kBest}});
+        call.set("x", randomValues(kRows * sizes.depth, 3, 3));
+        // Of all ranges, in no order. A list ends in the middle, another
+        // one before anything is forbidden.
+        std::vector<int32_t> forbidden;
+        for (int64_t place = 0; place < kRows * kWidth; ++place)
+          forbidden.push_back(int32_t(place * 607 % sizes.vocabulary));
+        forbidden[kWidth + 40] = -1;
+        forbidden[2 * kWidth] = -7;
+        check(call, sizes, kRows, kWidth, kBest, forbidden);
+        // What is best.
+        std::vector<int32_t> ids = call.get<int32_t>("best");
+        for (int64_t row = 0; row < kRows; ++row)
+          for (int64_t n = 0; n < sizes.ranges() * kBest; ++n)
+            forbidden[row * kWidth + 30 + n] =
+                ids[row * sizes.ranges() * kBest + n];
+        check(call, sizes, kRows, kWidth, kBest, forbidden);
+      });
 }
 
 TEST_P(BestLogitsTest, ThreadsAndBatchesChangeNoBit) {

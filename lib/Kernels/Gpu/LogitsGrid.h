@@ -1,9 +1,11 @@
 //===- LogitsGrid.h - largest_logits and best_logits on a GPU ---*- C++ -*-===//
 //
-// A block takes some rows and one range of the vocabulary, 256 logits of each
-// row at a time: their products leave them in shared memory, where a warp a row
-// goes through them, ids ascending. What is kept stands in the registers of the
-// row's warp.
+// A block takes some rows and 256 logits of each, of one range of the
+// vocabulary: their products leave them in shared memory, where a warp goes
+// through those of a row, ids ascending. What tiles of a range have kept meets
+// in a second grid, a warp a row and range. So few rows read the weights on all
+// multiprocessors; and since neither tiles nor their order depend on the rows,
+// no sum of exponentials does.
 //
 //===----------------------------------------------------------------------===//
 

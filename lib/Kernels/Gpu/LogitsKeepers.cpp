@@ -1,4 +1,5 @@
 #include "lib/Kernels/Gpu/LogitsKeepers.h"
+#include "dialect/MaskRanges.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,6 +15,25 @@ static Value isNoNumber(BlockCode &code, Value x) {
   return arith::CmpFOp::create(code.builder, code.loc,
                                arith::CmpFPredicate::UNO, x, x);
 }
+
+/// carried = add(carried, record) of every 32nd record, from the lane's on.
+static SmallVector<Value>
+foldRecords(const TileRecords &records, ValueRange none, BlockCode &code,
+            function_ref<SmallVector<Value>(ValueRange, Value)> add) {
+  auto loop = scf::ForOp::create(
+      code.builder, code.loc, code.lane(), records.count,
+      code.i32(kWarpThreads), none,
+      [&](OpBuilder &, Location, Value number, ValueRange now) {
+        scf::YieldOp::create(code.builder, code.loc,
+                             add(now, records.at(number, code)));
+      });
+  return llvm::to_vector(ValueRange(loop.getResults()));
+}
+
+//===----------------------------------------------------------------------===//
+// The largest
+//===----------------------------------------------------------------------===//
+
 SmallVector<Value> LargestKeeper::keep(ValueRange kept, Value logit,
                                        Value allowed, Value id,
                                        BlockCode &code) {
@@ -27,29 +47,86 @@ SmallVector<Value> LargestKeeper::keep(ValueRange kept, Value logit,
           code.choose(isBest, id, kept[1])};
 }
 
-void LargestKeeper::finish(ValueRange kept, Value row, Value range,
+/// The larger of two: of equal ones the first id, of none the first that is no
+/// number.
+static SmallVector<Value> largerOf(ValueRange mine, ValueRange other,
+                                   BlockCode &code) {
+  // -1, without a sign, is the last id.
+  Value none = code.i32(-1);
+  Value hasNone = code.isSame(mine[1], none);
+  Value otherHas = code.isLess(other[1], none);
+  Value isFirst = code.both(code.isEqual(other[0], mine[0]),
+                            code.isLess(other[1], mine[1]));
+  Value isBetter = code.both(
+      otherHas,
+      code.either(hasNone,
+                  code.either(isFirst, code.isAbove(other[0], mine[0]))));
+  Value isNaN = code.both(hasNone, isNoNumber(code, other[0]));
+  Value isTaken = code.either(isBetter, isNaN);
+  return {code.choose(isTaken, other[0], mine[0]),
+          code.choose(isTaken, other[1], mine[1])};
+}
+static SmallVector<Value> largestOfLanes(ValueRange kept, BlockCode &code) {
+  return code.combineLanes(kept, [&](ValueRange mine, ValueRange other) {
+    return largerOf(mine, other, code);
+  });
+}
+
+void LargestKeeper::leave(ValueRange kept, Value record, BlockCode &code) {
+  SmallVector<Value> largest = largestOfLanes(kept, code);
+  code.when(code.isSame(code.lane(), code.i32(0)), [&] {
+    code.storeOne(largest[0], record);
+    code.storeOne(largest[1], code.at(record, 4));
+  });
+}
+
+void LargestKeeper::finish(const TileRecords &records, Value row, Value range,
                            BlockCode &code) {
-  SmallVector<Value> best =
-      code.combineLanes(kept, [&](ValueRange mine, ValueRange other) {
-        // Of equal ones the first id; -1, without a sign, is the last one.
-        Value isFirst = code.both(code.isEqual(other[0], mine[0]),
-                                  code.isLess(other[1], mine[1]));
-        Value none = code.i32(-1);
-        Value hasNone = code.isSame(mine[1], none);
-        Value otherHas = code.isLess(other[1], none);
-        Value isBetter = code.both(
-            otherHas,
-            code.either(hasNone,
-                        code.either(isFirst, code.isAbove(other[0], mine[0]))));
-        Value isNaN = code.both(hasNone, isNoNumber(code, other[0]));
-        Value isTaken = code.either(isBetter, isNaN);
-        return SmallVector<Value>{code.choose(isTaken, other[0], mine[0]),
-                                  code.choose(isTaken, other[1], mine[1])};
+  SmallVector<Value> largest = foldRecords(
+      records, none(code), code, [&](ValueRange mine, Value record) {
+        SmallVector<Value> other = {
+            code.loadOne(code.builder.getF32Type(), record),
+            code.loadOne(code.builder.getI32Type(), code.at(record, 4))};
+        return largerOf(mine, other, code);
       });
+  largest = largestOfLanes(largest, code);
   code.when(code.isSame(code.lane(), code.i32(0)), [&] {
     SmallVector<Value> at = {code.toIndex(row), code.toIndex(range)};
-    code.store(best[0], op.getDestinations()[0], at);
-    code.store(best[1], op.getDestinations()[1], at);
+    code.store(largest[0], op.getDestinations()[0], at);
+    code.store(largest[1], op.getDestinations()[1], at);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The best
+//===----------------------------------------------------------------------===//
+
+/// A maximum and a sum, and as many words of pairs of a value and an id.
+static constexpr int64_t kSumsWords = 2;
+
+Value BestKeeper::recordWords(Loops &loops) {
+  IndexMath math = {loops.builder, loops.loc};
+  Value places = math.min(loops.lastSize(op.getDestinations()[2]),
+                          loops.index(kWarpThreads));
+  return math.add(math.mul(places, 2), kSumsWords);
+}
+
+/// Maxima and sums of exponentials of differences from them, of both.
+static SmallVector<Value> sumOf(ValueRange mine, ValueRange other,
+                                BlockCode &code) {
+  Value lowest = code.f32(kLowestLogit);
+  Value maximum =
+      code.choose(code.isAbove(other[0], mine[0]), other[0], mine[0]);
+  // Differences from -inf are those from 0: there is nothing to add then.
+  Value base = code.choose(code.isEqual(maximum, lowest), code.f32(0), maximum);
+  auto scaled = [&](ValueRange part) {
+    return code.mul(part[1], expOf(code, code.sub(part[0], base)));
+  };
+  return {maximum, code.add(scaled(mine), scaled(other))};
+}
+static SmallVector<Value> sumOfLanes(ValueRange sums, BlockCode &code) {
+  return code.combineLanes(sums, [&](ValueRange mine, ValueRange other) {
+    return sumOf(mine, other, code);
   });
 }
 
@@ -127,43 +204,63 @@ SmallVector<Value> BestKeeper::keep(ValueRange kept, Value logit, Value allowed,
   SmallVector<Value> result =
       insert(kept.take_front(2),
              code.choose(isBehind, allowed, code.f32(kLowestLogit)), id, code);
-  // Differences from -inf are those from 0: there is nothing to add then.
-  Value lowest = code.f32(kLowestLogit);
-  Value maximum = code.choose(code.isAbove(logit, kept[2]), logit, kept[2]);
-  Value base = code.choose(code.isEqual(maximum, lowest), code.f32(0), maximum);
-  Value before = code.mul(kept[3], expOf(code, code.sub(kept[2], base)));
-  result.push_back(maximum);
-  result.push_back(code.add(before, expOf(code, code.sub(logit, base))));
+  llvm::append_range(result,
+                     sumOf(kept.slice(2, 2), {logit, code.f32(1)}, code));
   llvm::append_range(result, kept.take_back(2));
   return result;
 }
 
-void BestKeeper::finish(ValueRange kept, Value row, Value range,
-                        BlockCode &code) {
-  Value lowest = code.f32(kLowestLogit);
-  SmallVector<Value> ends = code.combineLanes(
-      kept.slice(2, 2), [&](ValueRange mine, ValueRange other) {
-        Value maximum =
-            code.choose(code.isAbove(other[0], mine[0]), other[0], mine[0]);
-        Value base =
-            code.choose(code.isEqual(maximum, lowest), code.f32(0), maximum);
-        auto scaled = [&](ValueRange part) {
-          return code.mul(part[1], expOf(code, code.sub(part[0], base)));
-        };
-        return SmallVector<Value>{maximum,
-                                  code.add(scaled(mine), scaled(other))};
-      });
-  SmallVector<Value> at = {code.toIndex(row), code.toIndex(range)};
+/// Where a record has a place of its list.
+static Value placeOf(Value record, Value number, BlockCode &code) {
+  return code.at(record, code.plus(code.times(number, 8), 4 * kSumsWords));
+}
+
+void BestKeeper::leave(ValueRange kept, Value record, BlockCode &code) {
+  SmallVector<Value> sums = sumOfLanes(kept.slice(2, 2), code);
   Value lane = code.lane();
   code.when(code.isSame(lane, code.i32(0)), [&] {
-    code.store(ends[0], op.getDestinations()[0], at);
-    code.store(ends[1], op.getDestinations()[1], at);
+    code.storeOne(sums[0], record);
+    code.storeOne(sums[1], code.at(record, 4));
   });
   code.when(code.isLess(lane, count(code)), [&] {
+    Value place = placeOf(record, lane, code);
+    code.storeOne(kept[0], place);
+    code.storeOne(kept[1], code.at(place, 4));
+  });
+}
+
+void BestKeeper::finish(const TileRecords &records, Value row, Value range,
+                        BlockCode &code) {
+  Type f32 = code.builder.getF32Type(), i32 = code.builder.getI32Type();
+  SmallVector<Value> sums = foldRecords(
+      records, {code.f32(kLowestLogit), code.f32(0)}, code,
+      [&](ValueRange mine, Value record) {
+        SmallVector<Value> other = {code.loadOne(f32, record),
+                                    code.loadOne(f32, code.at(record, 4))};
+        return sumOf(mine, other, code);
+      });
+  sums = sumOfLanes(sums, code);
+  Value lane = code.lane(), isPlace = code.isLess(lane, count(code));
+  Value placeInside = code.choose(isPlace, lane, code.i32(0));
+  SmallVector<Value> list = code.foldAll(
+      records.count, {code.f32(kLowestLogit), code.i32(-1)},
+      [&](Value number, ValueRange now) {
+        Value place = placeOf(records.at(number, code), placeInside, code);
+        Value value = code.choose(isPlace, code.loadOne(f32, place),
+                                  code.f32(kLowestLogit));
+        Value id = code.loadOne(i32, code.at(place, 4));
+        return insert(now, value, id, code);
+      });
+  SmallVector<Value> at = {code.toIndex(row), code.toIndex(range)};
+  code.when(code.isSame(lane, code.i32(0)), [&] {
+    code.store(sums[0], op.getDestinations()[0], at);
+    code.store(sums[1], op.getDestinations()[1], at);
+  });
+  code.when(isPlace, [&] {
     SmallVector<Value> place =
         append(at, arith::AddIOp::create(code.builder, code.loc, firstPlace,
                                          code.toIndex(lane)));
-    code.store(kept[0], op.getDestinations()[2], place);
-    code.store(kept[1], op.getDestinations()[3], place);
+    code.store(list[0], op.getDestinations()[2], place);
+    code.store(list[1], op.getDestinations()[3], place);
   });
 }

@@ -12,10 +12,23 @@ namespace heddle {
 /// What a logit that is not there counts as.
 inline constexpr float kLowestLogit = -std::numeric_limits<float>::infinity();
 
-/// What a warp keeps of the logits of a row, while it goes through a range.
+/// What the tiles of a range have left of a row: a record each, at the device's
+/// address `first` and `pitch` bytes behind each other; i32.
+struct TileRecords {
+  mlir::Value first, pitch, count;
+
+  mlir::Value at(mlir::Value number, BlockCode &code) const {
+    return code.at(first, code.rowOffset(number, pitch));
+  }
+};
+
+/// What a warp keeps of the logits of a row, while it goes through a tile of
+/// them, and what becomes of that of all tiles of a range.
 class LogitsKeeper {
 public:
   virtual ~LogitsKeeper() = default;
+  /// Words of 32 bits of a record, an even index.
+  virtual mlir::Value recordWords(Loops &loops) = 0;
   /// Of no logits: each lane's values.
   virtual llvm::SmallVector<mlir::Value>
   start(mlir::Value row, mlir::Value range, BlockCode &code) = 0;
@@ -24,9 +37,13 @@ public:
   virtual llvm::SmallVector<mlir::Value>
   keep(mlir::ValueRange kept, mlir::Value logit, mlir::Value allowed,
        mlir::Value id, BlockCode &code) = 0;
-  /// Writes the range's results, [row, range].
-  virtual void finish(mlir::ValueRange kept, mlir::Value row, mlir::Value range,
-                      BlockCode &code) = 0;
+  /// Leaves what the lanes have kept in a record.
+  virtual void leave(mlir::ValueRange kept, mlir::Value record,
+                     BlockCode &code) = 0;
+  /// Writes the range's results, [row, range], from its tiles' records, which
+  /// stand in the order of their ids.
+  virtual void finish(const TileRecords &records, mlir::Value row,
+                      mlir::Value range, BlockCode &code) = 0;
 };
 
 /// Each lane's largest and its id.
@@ -34,17 +51,24 @@ class LargestKeeper : public LogitsKeeper {
 public:
   explicit LargestKeeper(LargestLogitsOp op) : op(op) {}
 
+  mlir::Value recordWords(Loops &loops) override { return loops.index(2); }
   llvm::SmallVector<mlir::Value> start(mlir::Value, mlir::Value,
                                        BlockCode &code) override {
-    return {code.f32(kLowestLogit), code.i32(-1)};
+    return none(code);
   }
   llvm::SmallVector<mlir::Value> keep(mlir::ValueRange kept, mlir::Value logit,
                                       mlir::Value allowed, mlir::Value id,
                                       BlockCode &code) override;
-  void finish(mlir::ValueRange kept, mlir::Value row, mlir::Value range,
+  void leave(mlir::ValueRange kept, mlir::Value record,
+             BlockCode &code) override;
+  void finish(const TileRecords &records, mlir::Value row, mlir::Value range,
               BlockCode &code) override;
 
 private:
+  static llvm::SmallVector<mlir::Value> none(BlockCode &code) {
+    return {code.f32(kLowestLogit), code.i32(-1)};
+  }
+
   LargestLogitsOp op;
 };
 
@@ -57,12 +81,15 @@ public:
   BestKeeper(BestLogitsOp op, mlir::Value firstPlace)
       : op(op), firstPlace(firstPlace) {}
 
+  mlir::Value recordWords(Loops &loops) override;
   llvm::SmallVector<mlir::Value> start(mlir::Value row, mlir::Value range,
                                        BlockCode &code) override;
   llvm::SmallVector<mlir::Value> keep(mlir::ValueRange kept, mlir::Value logit,
                                       mlir::Value allowed, mlir::Value id,
                                       BlockCode &code) override;
-  void finish(mlir::ValueRange kept, mlir::Value row, mlir::Value range,
+  void leave(mlir::ValueRange kept, mlir::Value record,
+             BlockCode &code) override;
+  void finish(const TileRecords &records, mlir::Value row, mlir::Value range,
               BlockCode &code) override;
 
 private:
