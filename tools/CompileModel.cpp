@@ -145,7 +145,7 @@ static llvm::Error exploreAssembly(ModuleOp module, const IsaLevel &level,
   return llvm::Error::success();
 }
 
-/// The PTX of all kernels of a GPU, one behind the other.
+/// The PTX, or LLVM IR, of all kernels of a GPU, one module behind the other.
 static llvm::Error showKernels(ModuleOp module, const CompileOptions &options,
                                const GpuArchitecture &architecture,
                                const LevelSteps &steps, Watchers &watchers) {
@@ -158,10 +158,12 @@ static llvm::Error showKernels(ModuleOp module, const CompileOptions &options,
             runPasses(*kernel, options, watchers, steps.buildDeviceLLVM))
       return error;
     FirstDiagnostic diagnostic(*module.getContext());
-    llvm::Expected<std::string> ptx = emitDeviceCode(*kernel, architecture);
-    if (!ptx)
-      return diagnostic.take(llvm::toString(ptx.takeError()));
-    text += *ptx;
+    llvm::Expected<std::string> code = emitDeviceCode(
+        *kernel, architecture,
+        options.emit == Emit::LLVM ? DeviceForm::IR : DeviceForm::Code);
+    if (!code)
+      return diagnostic.take(llvm::toString(code.takeError()));
+    text += *code;
   }
   return writeText(options.output, text);
 }

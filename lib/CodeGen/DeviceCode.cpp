@@ -115,7 +115,7 @@ static void markKernels(mlir::ModuleOp module) {
 
 llvm::Expected<std::string>
 heddle::emitDeviceCode(mlir::ModuleOp module,
-                       const GpuArchitecture &architecture) {
+                       const GpuArchitecture &architecture, DeviceForm form) {
   std::unique_ptr<llvm::TargetMachine> machine =
       createTargetMachine(architecture);
   if (!machine)
@@ -141,6 +141,10 @@ heddle::emitDeviceCode(mlir::ModuleOp module,
 
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
+  if (form == DeviceForm::IR) {
+    stream << *code;
+    return std::string(text);
+  }
   if (architecture.isEmulated) {
     llvm::WriteBitcodeToFile(*code, stream);
     uint64_t size = text.size();

@@ -15,10 +15,14 @@
 
 namespace heddle {
 
-/// PTX, or bitcode for the emulator, of a module in the LLVM dialect, which is
-/// consumed.
+/// What a driver takes, PTX or bitcode for the emulator, or LLVM IR as text, as
+/// it is when it has been optimised.
+enum class DeviceForm { Code, IR };
+
+/// The code of a module in the LLVM dialect, which is consumed.
 llvm::Expected<std::string> emitDeviceCode(mlir::ModuleOp module,
-                                           const GpuArchitecture &architecture);
+                                           const GpuArchitecture &architecture,
+                                           DeviceForm form = DeviceForm::Code);
 
 } // namespace heddle
 

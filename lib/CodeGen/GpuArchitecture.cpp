@@ -5,7 +5,7 @@ using namespace heddle;
 
 static constexpr GpuArchitecture kArchitectures[] = {
     {"sm_80", "+ptx80", /*hasWarpgroups=*/false, /*multiprocessors=*/108},
-    {"sm_90a", "+ptx83", /*hasWarpgroups=*/true, /*multiprocessors=*/132},
+    {"sm_90a", "+ptx80", /*hasWarpgroups=*/true, /*multiprocessors=*/132},
 };
 
 static constexpr llvm::StringLiteral kEmulated = "+emulated";
