@@ -18,6 +18,7 @@ namespace heddle::cuda {
 
 /// CUresult; 0 is success.
 using Code = int;
+inline constexpr Code kOutOfMemory = 2;
 using Device = int;
 /// Addresses in the device's memory.
 using Pointer = unsigned long long;
