@@ -43,7 +43,7 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   if (Status status = workspace.take(); !status.ok())
     return ofBatch(status);
   settle(*layout);
-  if (Status status = device->makeReady(); !status.ok())
+  if (Status status = device->makeReady(dims[Dim::Rows]); !status.ok())
     return status;
   fillInputs(sources, candidates);
   if (Status status = findDecoderResults(); !status.ok())
