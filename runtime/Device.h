@@ -55,12 +55,14 @@ struct RangeMerge {
   int64_t rows, ranges, count;
 };
 
+/// What is around an entry.
 struct CallFrame {
   std::optional<HistoryWrite> history;
   std::optional<RangeMerge> merge;
 };
 
-/// Of one session, and of one thread at a time.
+/// Of one session, and of one thread at a time. Behind an error nothing is
+/// under way: the host may write mirrors again.
 class Device {
 public:
   virtual ~Device() = default;
@@ -85,22 +87,25 @@ public:
   virtual Status moveRows(const DeviceRows &rows,
                           const std::vector<int32_t> &parents) = 0;
 
-  /// As how many positions, or candidates, or rows, calls should be made that
-  /// need `count` of them: where the numbers are few, many calls are alike.
+  /// With how many positions, or candidates, or rows, a call should be made
+  /// that needs `count` of them: no fewer, and what it gives for more of them
+  /// is not less. Calls of few different sizes are alike more often.
   virtual int64_t roundPositions(int64_t count) const = 0;
   virtual int64_t roundRows(int64_t count) const = 0;
-  /// Finds out what a call of an entry with these dims will ask for, without
-  /// making it: the bytes of scratch memory (HeddleDevice), which are to be
-  /// those of the call.
+  /// Runs an entry with these dims as far as the host does: what it asks for is
+  /// written down, and nothing happens. Returns the bytes of scratch memory
+  /// (HeddleDevice) that such a call needs.
   virtual int64_t rehearse(HeddleEntry entry, const CallSizes &sizes,
                            const int64_t *dims) = 0;
-  /// Has the kernels ready of all calls that were rehearsed, which takes time
-  /// where they were not before.
-  virtual Status makeReady() = 0;
+  /// Has the kernels of all calls ready that were rehearsed since it was called
+  /// last, which takes time where they were not before, and memory to move
+  /// `rows`.
+  virtual Status makeReady(int64_t rows) = 0;
   /// Whether it merges ranges. Where their lists are the host's anyway nobody
   /// asks for that.
   virtual bool mergesRanges() const = 0;
-  /// Calls an entry with buffers in the memory of the device.
+  /// Calls an entry with buffers in the memory of the device, and does what is
+  /// around it. The call has the scratch memory that its rehearsal asked for.
   virtual Status call(HeddleEntry entry, HeddleCall &call,
                       const CallSizes &sizes, const CallFrame &frame) = 0;
 };

@@ -78,7 +78,7 @@ public:
   int64_t rehearse(HeddleEntry, const CallSizes &, const int64_t *) override {
     return 0;
   }
-  Status makeReady() override { return Status::success(); }
+  Status makeReady(int64_t) override { return Status::success(); }
   bool mergesRanges() const override { return false; }
   Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &,
               const CallFrame &frame) override {

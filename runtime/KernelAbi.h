@@ -52,8 +52,8 @@ struct HeddleDevice {
   void (*launch)(struct HeddleDevice *device, int64_t kernel, int64_t blocks,
                  const void *context);
   /// Memory of the device for kernels that are launched before it is asked
-  /// again: at least `bytes`, aligned to 64 bytes, whose content is undefined.
-  /// Null where there are no bytes, or none are to be had. How much that is
+  /// again: at least `bytes`, aligned to 64 bytes, of undefined content; null,
+  /// with a status, behind a failure or where the call has less. How much it is
   /// depends on the dims alone, as do the kernels that are launched.
   void *(*scratch)(struct HeddleDevice *device, int64_t bytes);
   /// 0, or what failed first: what entries return.
@@ -134,7 +134,7 @@ struct HeddleCall {
   /// needs no set-up and means nothing after the call. With a device, what it
   /// gives of that.
   void *scratch;
-  /// At least what HeddleScratchSize says; a multiple of 64.
+  /// At least what HeddleScratchSize says, or `device` is asked for.
   int64_t scratchBytes;
   /// Null for code of the CPU.
   struct HeddleDevice *device;

@@ -102,7 +102,12 @@ Status LineRun::planMemory() {
   // What a run before has left counts for nobody.
   for (int64_t worker = 0; worker < count; ++worker)
     workers.session(worker).release();
-  plan.emplace(*options.maxMemory, anonymousMemory(), count);
+  // That of a GPU is taken by sessions alone; what a driver takes of the host's
+  // is not the run's affair.
+  bool isOnGpu = workers.model().isOnGpu();
+  plan.emplace(*options.maxMemory,
+               isOnGpu ? std::nullopt : std::optional(anonymousMemory()),
+               count);
   Session &session = workers.session(0);
   Result<int64_t> wanted = bytesForOne(session, kUsualTokens);
   Result<int64_t> least = bytesForOne(session, 1);
@@ -130,7 +135,8 @@ Status LineRun::refuse(int64_t line, int64_t bytes) const {
 
 Result<Sentence> LineRun::encode(int64_t number, const Line &line) {
   int64_t bytes = line.bytes() * MemoryPlan::kBytesOfText;
-  if (!memory || bytes <= MemoryPlan::kBytesOfShortLine)
+  if (!memory || workers.model().isOnGpu() ||
+      bytes <= MemoryPlan::kBytesOfShortLine)
     return job.encode(number, line);
   if (bytes > memory->bytes())
     return refuse(number, bytes);

@@ -37,8 +37,8 @@ int64_t heddle::anonymousMemory() {
   return int64_t(heap.arena + heap.hblkhd);
 }
 
-int64_t MemoryPlan::forSessionsOf(int64_t workers) const {
-  return limit - held - kReaderBytes - workers * kWorkerBytes;
+int64_t MemoryPlan::besideSessionsOf(int64_t workers) const {
+  return held ? *held + kReaderBytes + workers * kWorkerBytes : 0;
 }
 
 Status MemoryPlan::chooseWorkers(int64_t wanted, int64_t least,
@@ -56,7 +56,7 @@ Status MemoryPlan::chooseWorkers(int64_t wanted, int64_t least,
 Status MemoryPlan::refuse(int64_t bytes) const {
   // As many workers as there may be, so that with more memory there is enough,
   // however many are chosen then.
-  int64_t needed = bytes + held + kReaderBytes + most * kWorkerBytes + kNoise;
+  int64_t needed = bytes + besideSessionsOf(most) + (held ? kNoise : 0);
   return Status::error("needs ", (needed + kMebibyte - 1) / kMebibyte,
                        " MiB of memory");
 }

@@ -1,7 +1,8 @@
 //===- MemoryPlan.h - How a run keeps to a limit ----------------*- C++ -*-===//
 //
 // From a limit to what sessions may take: less what the process has already,
-// and what workers and lines on their way need.
+// and what workers and lines on their way need. The limit of a GPU's memory is
+// for sessions alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +12,7 @@
 #include "runtime/Result.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace heddle {
 
@@ -27,8 +29,8 @@ public:
   static constexpr int64_t kBytesOfText = 64, kBytesOfShortLine = 1 << 20;
 
   /// A plan within `limit` bytes for up to `workers`, of which `held` are taken
-  /// already.
-  MemoryPlan(int64_t limit, int64_t held, int64_t workers)
+  /// already; none where sessions alone are bounded, in a memory of their own.
+  MemoryPlan(int64_t limit, std::optional<int64_t> held, int64_t workers)
       : limit(limit), held(held), most(workers) {}
 
   /// Chooses the number of workers, the most of which each has `wanted` bytes
@@ -44,9 +46,14 @@ public:
   Status refuse(int64_t bytes) const;
 
 private:
-  int64_t forSessionsOf(int64_t workers) const;
+  int64_t besideSessionsOf(int64_t workers) const;
+  int64_t forSessionsOf(int64_t workers) const {
+    return limit - besideSessionsOf(workers);
+  }
 
-  int64_t limit, held, most, count = 1;
+  int64_t limit;
+  std::optional<int64_t> held;
+  int64_t most, count = 1;
 };
 
 } // namespace heddle

@@ -15,7 +15,7 @@
 using namespace heddle;
 
 /// Of so many i32, which have a place: there is no overflow.
-static int64_t bytesOf(int64_t count) {
+static int64_t bytesOfNumbers(int64_t count) {
   return count * int64_t(sizeof(int32_t));
 }
 
@@ -43,7 +43,7 @@ Status Session::begin(const std::vector<TokenIds> &sources,
   if (Status status = workspace.take(); !status.ok())
     return ofBatch(status);
   settle(*layout);
-  if (Status status = device->makeReady(); !status.ok())
+  if (Status status = device->makeReady(dims[Dim::Rows]); !status.ok())
     return status;
   fillInputs(sources, candidates);
   if (Status status = findDecoderResults(); !status.ok())
@@ -163,7 +163,7 @@ Status Session::runStep() {
 }
 
 Status Session::keep(const std::vector<int32_t> &parents) {
-  char *spare = spareRows ? workspace.at(*spareRows) : nullptr;
+  char *spare = spareRows ? workspace.at(spareRows->states) : nullptr;
   for (const State &state : states)
     if (Status status = device->moveRows(
             {state.rows, state.rowBytes, state.rowBytes, spare}, parents);
@@ -172,15 +172,16 @@ Status Session::keep(const std::vector<int32_t> &parents) {
   if (historyPlace) {
     int32_t used = *std::max_element(positions, positions + rows());
     if (Status status = device->moveRows({workspace.at(*historyPlace),
-                                          bytesOf(dims[Dim::Capacity]),
-                                          bytesOf(used), spare},
+                                          bytesOfNumbers(dims[Dim::Capacity]),
+                                          bytesOfNumbers(used), spare},
                                          parents);
         !status.ok())
       return status;
   }
   for (int32_t *numbers : {positions, sentences, caches})
-    moveHostRows({reinterpret_cast<char *>(numbers), bytesOf(1), bytesOf(1),
-                  spareRows ? workspace.hostAt(*spareRows) : nullptr},
+    moveHostRows({reinterpret_cast<char *>(numbers), bytesOfNumbers(1),
+                  bytesOfNumbers(1),
+                  spareRows ? workspace.hostAt(spareRows->numbers) : nullptr},
                  parents);
   rowCount = static_cast<int64_t>(parents.size());
   // Children of one parent write to caches of their own, any of the sentence's:

@@ -90,23 +90,25 @@ public:
         globalTokens(std::move(options.globalTokens)),
         cancelled(options.cancelled), device(model.makeDevice()) {}
 
-  /// Encodes a batch of sentences and prepares the decoder: the only call that
-  /// allocates. There is one row a sentence then. `candidates`, for
-  /// ShortlistStep, has one ascending list of target ids a sentence. Whoever
-  /// made the ids has had them checked by Model::checkSource, where an error
-  /// can name their line. Fails on an empty batch, on a form that the artifact
-  /// does not have and where memory is short.
+  /// Encodes a batch of sentences and prepares the decoder: the call that takes
+  /// memory for all that follow. There is one row a sentence then.
+  /// `candidates`, for ShortlistStep, has one ascending list of target ids a
+  /// sentence. Whoever made the ids has had them checked by Model::checkSource,
+  /// where an error can name their line. Fails on an empty batch, on a form
+  /// that the artifact does not have and where memory is short.
   Status begin(const std::vector<TokenIds> &sources,
                const DecoderRequest &request,
                const std::vector<TokenIds> &candidates = {});
 
-  /// The bytes that begin() would take for a batch. The batch before has ended
+  /// The bytes of the device that begin() would take for a batch, without what
+  /// it takes besides: kernels and graphs of a GPU. The batch before has ended
   /// then. Fails as begin() does, except where memory is short.
   Result<int64_t> bytesFor(const std::vector<TokenIds> &sources,
                            const DecoderRequest &request,
                            const std::vector<TokenIds> &candidates = {});
   /// Gives the memory of a batch back, which has ended then. The one call that
-  /// another thread may make while bytesFor() runs.
+  /// another thread may make while bytesFor() runs, which asks the device for
+  /// sizes and takes nothing.
   void release() { workspace.release(); }
 
   /// An output of the entry `encode`, by its index among its arguments, of a
@@ -193,6 +195,11 @@ private:
     char *rows;
     int64_t rowBytes;
   };
+  /// Memory for rows that move: for an i32 each, which the host moves itself,
+  /// and for those of the widest state, or input, on the device.
+  struct SpareRows {
+    Place numbers, states;
+  };
   /// The places of what later entries read, by kind and name.
   using Places = std::map<std::pair<ArgumentKind, std::string_view>, Place>;
 
@@ -201,7 +208,7 @@ private:
     Place source, decoder, chunk, sentenceCaches, positions, caches;
     std::optional<Place> history;
     Place arena, scratch;
-    std::optional<Place> spare;
+    std::optional<SpareRows> spare;
     Places shared;
   };
 
@@ -209,10 +216,15 @@ private:
                       const DecoderRequest &request,
                       const std::vector<TokenIds> &candidates);
   Status findEntries(const DecoderRequest &request);
+  Layout placeInputs(const DecoderRequest &request);
+  static void shareOutputs(const Binding &binding, ArgumentKind kind,
+                           Places &shared);
+  Status bindEntries(DecoderForm form, Layout &layout);
   Result<Layout> layOut(const DecoderRequest &request);
   Status ofBatch(const Status &status) const;
   void settle(const Layout &layout);
   Status bind(Binding &binding, const Places &shared, bool hasResults = false);
+  void rehearse(Binding &binding);
   int64_t widestState() const;
   void connect(Binding &binding);
   void fillInputs(const std::vector<TokenIds> &sources,
@@ -236,6 +248,9 @@ private:
   std::unique_ptr<Device> device;
   Workspace workspace{*device};
   DimValues dims;
+  /// Of the longest source, and of a target, as errors name them: `dims` may
+  /// have more.
+  int64_t askedSource = 0, askedTarget = 0;
   int64_t arenaBytes = 0, deviceScratch = 0;
   /// Of the rows of a call, those that decode: the first ones.
   int64_t rowCount = 0;
@@ -245,9 +260,8 @@ private:
   void *scratch = nullptr;
   Binding encode, prepare, chunk, decode;
   std::vector<State> states;
-  /// Memory for the rows of the widest state, or input; none where each
-  /// sentence has one row, which moves to the front alone.
-  std::optional<Place> spareRows;
+  /// None where each sentence has one row, which moves to the front alone.
+  std::optional<SpareRows> spareRows;
   /// What is given to the device once a batch, and at each step.
   Range batchInputs, stepInputs;
 
@@ -273,8 +287,8 @@ private:
     const int32_t *ids;
   } ofRanges = {};
   int64_t ranges = 0;
-  /// What finds the lists of all ranges and makes one of them, per row; and how
-  /// many the host has.
+  /// Where a device that merges finds the lists of all ranges of each row, and
+  /// leaves one; and how many lists of a row the host reads.
   std::optional<RangeMerge> merge;
   int64_t lists = 0;
 };

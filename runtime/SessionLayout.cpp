@@ -53,8 +53,8 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
   dims[Dim::Batch] = static_cast<int64_t>(sources.size());
   dims[Dim::Rows] = dims[Dim::Caches] =
       dims[Dim::Batch] * request.rowsPerSentence;
-  dims[Dim::Source] = static_cast<int64_t>(longest);
-  dims[Dim::Target] = dims[Dim::Capacity] =
+  dims[Dim::Source] = askedSource = static_cast<int64_t>(longest);
+  dims[Dim::Target] = dims[Dim::Capacity] = askedTarget =
       std::max<int64_t>(request.length, 1);
   // Where steps follow, nobody sees more positions than there are tokens.
   if (isOfSteps(request.form)) {
@@ -79,7 +79,7 @@ Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
 /// Says of which batch it is that there is no memory.
 Status Session::ofBatch(const Status &status) const {
   return Status::error("a batch of ", dims[Dim::Batch], " sentences with ",
-                       dims[Dim::Source], " source and ", dims[Dim::Capacity],
+                       askedSource, " source and ", askedTarget,
                        " target tokens ", status.message());
 }
 
@@ -131,97 +131,105 @@ Status Session::findEntries(const DecoderRequest &request) {
   return Status::success();
 }
 
-Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
-  workspace.restart();
-  arenaBytes = deviceScratch = 0;
-  int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
+/// The key of an input in Places.
+static std::pair<ArgumentKind, std::string_view> inputNamed(const char *name) {
+  return {ArgumentKind::Input, name};
+}
+
+/// Places what the host gives to entries.
+Session::Layout Session::placeInputs(const DecoderRequest &request) {
   auto place = [&](int64_t count, int64_t width = 1) {
     return workspace.placeShared(bytesOf(count, width));
   };
-  auto key = [](const char *name) {
-    return std::pair(ArgumentKind::Input, std::string_view(name));
-  };
-  // A state stays what it is for later entries, an output becomes `kind`.
-  auto shareOutputs = [](const Binding &binding, ArgumentKind kind,
-                         Places &shared) {
-    ArgumentKind shares =
-        kind == ArgumentKind::State ? kind : ArgumentKind::Output;
-    const std::vector<Argument> &arguments =
-        binding.entry->description->arguments;
-    for (size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i].kind == shares)
-        shared[{kind, arguments[i].name}] = binding.places[i];
-  };
-
+  int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
   bool isWhole =
       request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
   bool hasHistory = decode.entry && decode.entry->description->argument(
                                         "history", ArgumentKind::Input);
   bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
+  Layout layout;
+  Places &shared = layout.shared;
   batchInputs.begin = workspace.sharedEnd();
-  Place sourcePlace = place(batch, dims[Dim::Source]);
-  Place sentenceCachePlace = place(batch);
-  Places shared = {
-      {key("ids"), sourcePlace},
-      {key("lengths"), place(batch)},
-      {key("global"), place(batch, dims[Dim::Globals])},
-      {key("candidates"), place(batch, dims[Dim::Shortlist])},
-      {key("counts"), place(batch)},
-      {key("target_lengths"), place(batch)},
-      {key("wanted"), place(hasChunk ? batch : 0, dims[Dim::Wanted])},
-  };
-  Place chunkPlace = place(batch, request.chunk);
+  layout.source = shared[inputNamed("ids")] = place(batch, dims[Dim::Source]);
+  layout.sentenceCaches = place(batch);
+  shared[inputNamed("lengths")] = place(batch);
+  shared[inputNamed("global")] = place(batch, dims[Dim::Globals]);
+  shared[inputNamed("candidates")] = place(batch, dims[Dim::Shortlist]);
+  shared[inputNamed("counts")] = place(batch);
+  shared[inputNamed("target_lengths")] = place(batch);
+  shared[inputNamed("wanted")] = place(hasChunk ? batch : 0, dims[Dim::Wanted]);
+  layout.chunk = place(batch, request.chunk);
   batchInputs.end = workspace.sharedEnd();
-  std::optional<Place> historyPlace;
   if (hasHistory)
-    shared[key("history")] =
-        historyPlace.emplace(place(rows, dims[Dim::Capacity]));
+    shared[inputNamed("history")] =
+        layout.history.emplace(place(rows, dims[Dim::Capacity]));
   stepInputs.begin = workspace.sharedEnd();
-  Place decoderPlace = isWhole ? place(batch, dims[Dim::Target]) : place(rows);
+  layout.decoder = isWhole ? place(batch, dims[Dim::Target]) : place(rows);
   if (request.chunk == 0)
-    chunkPlace = decoderPlace;
-  shared[key("positions")] = place(rows);
-  shared[key("sentences")] = place(rows);
-  shared[key("caches")] = place(rows);
-  shared[key("forbidden")] = place(rows, dims[Dim::Forbidden]);
+    layout.chunk = layout.decoder;
+  layout.positions = shared[inputNamed("positions")] = place(rows);
+  shared[inputNamed("sentences")] = place(rows);
+  layout.caches = shared[inputNamed("caches")] = place(rows);
+  shared[inputNamed("forbidden")] = place(rows, dims[Dim::Forbidden]);
   stepInputs.end = workspace.sharedEnd();
-  Place positionsAt = shared[key("positions")],
-        cachesAt = shared[key("caches")];
-  bool hasNoDecoder = request.form == DecoderForm::None;
+  return layout;
+}
+
+/// Shows later entries what one leaves: a state stays what it is, an output
+/// becomes `kind`.
+void Session::shareOutputs(const Binding &binding, ArgumentKind kind,
+                           Places &shared) {
+  ArgumentKind shares =
+      kind == ArgumentKind::State ? kind : ArgumentKind::Output;
+  const std::vector<Argument> &arguments =
+      binding.entry->description->arguments;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].kind == shares)
+      shared[{kind, arguments[i].name}] = binding.places[i];
+}
+
+/// Binds the entries of a batch, each to what those before it leave.
+Status Session::bindEntries(DecoderForm form, Layout &layout) {
+  Places &shared = layout.shared;
+  bool hasNoDecoder = form == DecoderForm::None;
   if (Status status = bind(encode, shared, hasNoDecoder); !status.ok())
-    return ofBatch(status);
+    return status;
   shareOutputs(encode, ArgumentKind::Input, shared);
   if (prepare.entry) {
     if (Status status = bind(prepare, shared); !status.ok())
-      return ofBatch(status);
+      return status;
     shareOutputs(prepare, ArgumentKind::Prepared, shared);
   }
-  shared[key("ids")] = decoderPlace;
-  if (request.form == DecoderForm::Chunk)
-    shared[key("caches")] = sentenceCachePlace;
+  shared[inputNamed("ids")] = layout.decoder;
+  if (form == DecoderForm::Chunk)
+    shared[inputNamed("caches")] = layout.sentenceCaches;
   if (decode.entry)
     if (Status status = bind(decode, shared, /*hasResults=*/true); !status.ok())
-      return ofBatch(status);
-  if (chunk.entry) {
-    shareOutputs(decode, ArgumentKind::State, shared);
-    shared[key("ids")] = chunkPlace;
-    shared[key("caches")] = sentenceCachePlace;
-    if (Status status = bind(chunk, shared); !status.ok())
-      return ofBatch(status);
-  }
-  Place arenaPlace = workspace.place(arenaBytes);
-  std::optional<Place> sparePlace;
+      return status;
+  if (!chunk.entry)
+    return Status::success();
+  shareOutputs(decode, ArgumentKind::State, shared);
+  shared[inputNamed("ids")] = layout.chunk;
+  shared[inputNamed("caches")] = layout.sentenceCaches;
+  return bind(chunk, shared);
+}
+
+Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
+  workspace.restart();
+  arenaBytes = deviceScratch = 0;
+  Layout layout = placeInputs(request);
+  if (Status status = bindEntries(request.form, layout); !status.ok())
+    return ofBatch(status);
+  layout.arena = workspace.place(arenaBytes);
   if (request.rowsPerSentence > 1)
-    sparePlace = workspace.placeShared(widestState());
+    layout.spare = SpareRows{workspace.placeShared(bytesOf(dims[Dim::Rows])),
+                             workspace.place(widestState())};
   // One for each thread, or what a device gives its kernels: never both.
-  Place scratchPlace = workspace.place(
+  layout.scratch = workspace.place(
       (pool ? pool->size() : 1) * model.scratchBytes() + deviceScratch);
   if (!workspace.size())
     return ofBatch(Status::error("needs more memory than 63 bits can address"));
-  return Layout{sourcePlace,        decoderPlace,     chunkPlace,
-                sentenceCachePlace, positionsAt,      cachesAt,
-                historyPlace,       arenaPlace,       scratchPlace,
-                sparePlace,         std::move(shared)};
+  return layout;
 }
 
 /// Turns a plan into addresses, once the block stands.
@@ -230,8 +238,7 @@ void Session::settle(const Layout &layout) {
     return reinterpret_cast<int32_t *>(workspace.hostAt(place));
   };
   auto input = [&](const char *name) {
-    return integers(
-        layout.shared.at({ArgumentKind::Input, std::string_view(name)}));
+    return integers(layout.shared.at(inputNamed(name)));
   };
   arena = workspace.at(layout.arena);
   scratch = workspace.at(layout.scratch);
@@ -303,12 +310,35 @@ Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
     return Status::error("needs an arena of ", bytes, " bytes for entry '",
                          entry.name, "'");
   arenaBytes = std::max(arenaBytes, bytes);
-  deviceScratch =
-      std::max(deviceScratch,
-               device->rehearse(binding.entry->run,
-                                {binding.places.size(), binding.dims.size()},
-                                binding.dims.data()));
+  rehearse(binding);
   return Status::success();
+}
+
+/// Has the device rehearse an entry for each number of rows that its calls may
+/// have: few rows may have kernels of their own. Of numbers that setRows leaves
+/// as they are it is those that they would be rounded to, which are near.
+void Session::rehearse(Binding &binding) {
+  const std::vector<Extent> &extents = binding.entry->description->dims;
+  bool hasRows =
+      std::any_of(extents.begin(), extents.end(),
+                  [](const Extent &dim) { return dim.dim == Dim::Rows; });
+  int64_t most = dims[Dim::Rows];
+  auto rehearseWith = [&](int64_t rows) {
+    dims[Dim::Rows] = rows;
+    for (size_t i = 0; i < extents.size(); ++i)
+      binding.dims[i] = extents[i].in(dims);
+    deviceScratch =
+        std::max(deviceScratch,
+                 device->rehearse(binding.entry->run,
+                                  {binding.places.size(), binding.dims.size()},
+                                  binding.dims.data()));
+  };
+  for (int64_t rows = 1; hasRows && rows < most;
+       rows = device->roundRows(rows + 1))
+    rehearseWith(rows);
+  if (hasRows)
+    rehearseWith(dims[Dim::Batch]);
+  rehearseWith(most);
 }
 
 /// Whether rows move with `argument`: a state of theirs, or their history.
@@ -319,9 +349,9 @@ static bool isOfRows(const Argument &argument) {
                    argument.name == "history";
 }
 
-/// Bytes of all rows of the widest that moves with them, or of an i32 for each.
+/// Bytes of all rows of the widest that moves with them.
 int64_t Session::widestState() const {
-  int64_t widest = bytesOf(dims[Dim::Rows]).value_or(0);
+  int64_t widest = 0;
   if (decode.entry)
     for (const Argument &argument : decode.entry->description->arguments)
       if (isOfRows(argument))

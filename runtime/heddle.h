@@ -112,8 +112,9 @@ typedef void (*heddle_progress_callback)(void *context, uint64_t done,
                                          uint64_t all);
 
 /* heddle_model_load, which calls `callback` for each piece of 16 MiB of the
-   weights, from the thread that calls it. Where a model runs on the CPU none
-   has to go anywhere, and nothing is called. */
+   weights, from the thread that loads. With HEDDLE_CPU, or without a GPU, none
+   has to go anywhere, and nothing is called; where the choice is left open, a
+   GPU that fails halfway leaves the model to the CPU: the calls end then. */
 heddle_status heddle_model_load_with_progress(const char *path, unsigned flags,
                                               heddle_progress_callback callback,
                                               void *context,

@@ -16,37 +16,34 @@ using namespace heddle;
 
 static constexpr std::chrono::milliseconds kPause(100);
 
-Progress::Progress(bool isInput)
-    : shown(isInput && isatty(STDERR_FILENO) && !isatty(STDIN_FILENO) &&
-            !isatty(STDOUT_FILENO)),
-      next(Clock::now()) {}
+Progress::Progress(bool mayShow)
+    : shown(mayShow && isatty(STDERR_FILENO)), next(Clock::now()) {}
+
+Progress Progress::ofLines(bool isInput) {
+  return Progress(isInput && !isatty(STDIN_FILENO) && !isatty(STDOUT_FILENO));
+}
 
 Progress::~Progress() {
-  if (shown)
-    writeOver("");
-}
-
-void Progress::add(size_t count) {
-  lines += count;
-  if (!shown || Clock::now() < next)
-    return;
-  next = Clock::now() + kPause;
-  writeOver(std::to_string(lines) + " lines");
-}
-
-LoadProgress::LoadProgress()
-    : shown(isatty(STDERR_FILENO)), next(Clock::now()) {}
-
-LoadProgress::~LoadProgress() {
   if (hasLine)
     writeOver("");
 }
 
-void LoadProgress::show(uint64_t done, uint64_t all) {
+/// Whether a line is to be written now.
+bool Progress::isDue() {
   if (!shown || Clock::now() < next)
-    return;
+    return false;
   next = Clock::now() + kPause;
-  hasLine = true;
-  writeOver("copying weights to the GPU, " + std::to_string(done / 1000000) +
-            " of " + std::to_string(all / 1000000) + " MB");
+  return hasLine = true;
+}
+
+void Progress::addLines(size_t count) {
+  lines += count;
+  if (isDue())
+    writeOver(std::to_string(lines) + " lines");
+}
+
+void Progress::showBytes(uint64_t done, uint64_t all) {
+  if (isDue())
+    writeOver("copying weights to the GPU, " + std::to_string(done / 1000000) +
+              " of " + std::to_string(all / 1000000) + " MB");
 }

@@ -14,39 +14,29 @@
 
 namespace heddle {
 
-/// One at a time. The line goes with it.
+/// A line where standard error is a terminal. One at a time; the line goes with
+/// it.
 class Progress {
 public:
-  /// `isInput` says that lines come from standard input.
-  explicit Progress(bool isInput);
+  /// How much of the weights is on its way to a GPU.
+  static Progress ofWeights() { return Progress(true); }
+  /// Lines; `isInput` says that they come from standard input.
+  static Progress ofLines(bool isInput);
   ~Progress();
   Progress(const Progress &) = delete;
 
-  void add(size_t count);
-
-private:
-  using Clock = std::chrono::steady_clock;
-
-  bool shown;
-  size_t lines = 0;
-  Clock::time_point next;
-};
-
-/// How much of the weights is on its way to a GPU, where standard error is a
-/// terminal. One at a time, and of no other. The line goes with it.
-class LoadProgress {
-public:
-  LoadProgress();
-  ~LoadProgress();
-  LoadProgress(const LoadProgress &) = delete;
-
+  void addLines(size_t count);
   /// `done` of `all` bytes.
-  void show(uint64_t done, uint64_t all);
+  void showBytes(uint64_t done, uint64_t all);
 
 private:
   using Clock = std::chrono::steady_clock;
+
+  explicit Progress(bool mayShow);
+  bool isDue();
 
   bool shown, hasLine = false;
+  size_t lines = 0;
   Clock::time_point next;
 };
 

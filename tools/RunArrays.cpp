@@ -122,7 +122,7 @@ Status heddle::writeLogits(const RunOptions &options) {
     return writer.status();
   cleanup.watch(writer->temporaryPath());
 
-  Progress progress(options.texts.empty());
+  Progress progress = Progress::ofLines(options.texts.empty());
   RowWriter rows = {*writer};
   for (bool isLast = false; !isLast;) {
     size_t first = rows.firstLine;
@@ -156,7 +156,7 @@ Status heddle::writeLogits(const RunOptions &options) {
     if (!status.ok())
       return status;
     rows.firstLine += count;
-    progress.add(count);
+    progress.addLines(count);
   }
   Status status = writer->commit();
   return status.ok() ? reportRun(*run, options) : status;

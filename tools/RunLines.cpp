@@ -50,7 +50,7 @@ private:
     failure = output.flush();
     if (!failure.ok())
       return 1;
-    progress.add(size_t(waiting));
+    progress.addLines(size_t(waiting));
     printed += waiting;
     waiting = 0;
     return 0;
@@ -81,7 +81,7 @@ static Status print(Stream stream, const std::string &targets,
     return input.status();
   Status status = Status::success();
   {
-    Progress progress(options.texts.empty());
+    Progress progress = Progress::ofLines(options.texts.empty());
     Printer printer(output, progress, std::move(format));
     heddle_source source = input->source();
     heddle_sink sink = printer.sink();

@@ -52,9 +52,9 @@ static unsigned flagsOf(const RunOptions &options) {
 }
 
 static Status loadModel(const RunOptions &options, heddle_model **model) {
-  LoadProgress progress;
+  Progress progress = Progress::ofWeights();
   auto show = [](void *context, uint64_t done, uint64_t all) {
-    static_cast<LoadProgress *>(context)->show(done, all);
+    static_cast<Progress *>(context)->showBytes(done, all);
   };
   return statusOf(heddle_model_load_with_progress(
       options.file.c_str(), flagsOf(options), show, &progress, model));

@@ -210,9 +210,10 @@ static constexpr Row kRows[] = {
       "or 1 for a session of the library)"},
      readWorkers},
     {{"max-memory", "MIB", kMachine,
-      "what the process may allocate beside the file's weights: batches become "
-      "smaller for that, and workers fewer unless their number is given; a "
-      "line that needs more is refused"},
+      "what the process may allocate beside the file's weights, or on a GPU "
+      "what batches may take of its memory: they become smaller for that, and "
+      "workers fewer unless their number is given; a line that needs more is "
+      "refused"},
      readNumber<&SettingValues::maxMemory, 1, kMostMebibytes>},
     {{"profile", nullptr, kMachine,
       "count what each kernel does and how long it takes"},

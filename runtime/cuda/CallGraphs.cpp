@@ -15,85 +15,109 @@ static constexpr int kCallsBefore = 1;
 /// A few numbers of rows of each of some lengths.
 static constexpr size_t kMostKnown = 64;
 
+void CallGraphs::drop(Known &call) {
+  if (call.graph)
+    api.cuGraphExecDestroy(std::exchange(call.graph, nullptr));
+}
+
 void CallGraphs::clear() {
-  for (const Known &each : known)
-    if (each.graph)
-      api.cuGraphExecDestroy(each.graph);
+  for (Known &each : known)
+    drop(each);
   known.clear();
 }
 
-CallGraphs::Known &CallGraphs::meet(Key key) {
-  auto found = std::find_if(known.begin(), known.end(),
-                            [&](const Known &each) { return each.key == key; });
+/// The call whose key is `asked`, which becomes the first one.
+CallGraphs::Known &CallGraphs::meet() {
+  auto found = std::find_if(known.begin(), known.end(), [&](const Known &each) {
+    return each.key == asked;
+  });
   if (found == known.end()) {
     if (known.size() == kMostKnown) {
-      if (known.back().graph)
-        api.cuGraphExecDestroy(known.back().graph);
+      drop(known.back());
       known.pop_back();
     }
-    found = known.insert(known.end(), {std::move(key), 0, nullptr});
+    found = known.insert(known.end(), Known{asked});
   }
   std::rotate(known.begin(), found, found + 1);
   ++known.front().calls;
   return known.front();
 }
 
-Status CallGraphs::record(Known &call, Stream stream,
-                          const std::function<Status()> &start) {
-  if (Status status = api.check(api.cuStreamBeginCapture_v2(stream, kRelaxed),
-                                "cuStreamBeginCapture");
-      !status.ok())
-    return status;
-  Status started = start();
+/// Makes the graph of a call that has succeeded without one. Where there is
+/// none to be had the call goes on as it is; nothing of it has started then.
+void CallGraphs::record(Known &call, Stream stream,
+                        const std::function<Status()> &start) {
+  call.isPlain = true;
+  if (api.cuStreamBeginCapture_v2(stream, kRelaxed) != 0)
+    return;
+  bool started = start().ok();
   Graph graph = nullptr;
-  Status ended =
-      api.check(api.cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
-  if (started.ok() && ended.ok())
-    started = api.check(api.cuGraphInstantiateWithFlags(&call.graph, graph, 0),
-                        "cuGraphInstantiateWithFlags");
+  bool ended = api.cuStreamEndCapture(stream, &graph) == 0;
+  // What comes next is to run: a stream that still records is told once more.
+  if (!ended)
+    api.cuStreamEndCapture(stream, &graph);
+  if (started && ended && instantiate(call, graph))
+    call.isPlain = false;
   if (graph)
     api.cuGraphDestroy(graph);
-  return started.ok() ? ended : started;
 }
 
-/// What distinguishes a call from others of its entry: as many numbers where
-/// the same is around it.
-CallGraphs::Key CallGraphs::keyOf(HeddleEntry entry, const HeddleCall &call,
-                                  const CallSizes &sizes,
-                                  const CallFrame &frame) {
-  Key key = {reinterpret_cast<uint64_t>(entry)};
+/// Where memory is short other calls do without their graphs.
+bool CallGraphs::instantiate(Known &call, Graph graph) {
+  GraphExec made = nullptr;
+  Code code = api.cuGraphInstantiateWithFlags(&made, graph, /*flags=*/0);
+  if (code == kOutOfMemory) {
+    for (Known &each : known)
+      drop(each);
+    code = api.cuGraphInstantiateWithFlags(&made, graph, /*flags=*/0);
+  }
+  if (code != 0)
+    return false;
+  call.graph = made;
+  return true;
+}
+
+/// Makes `asked` what distinguishes a call from others: as many numbers where
+/// the entry and what is around it are the same. Those that differ most often
+/// come first.
+void CallGraphs::ask(HeddleEntry entry, const HeddleCall &call,
+                     const CallSizes &sizes, const CallFrame &frame) {
+  asked.assign(1, reinterpret_cast<uint64_t>(entry));
   auto add = [&](std::initializer_list<const void *> addresses,
                  std::initializer_list<int64_t> numbers = {}) {
     for (const void *address : addresses)
-      key.push_back(reinterpret_cast<uint64_t>(address));
-    key.insert(key.end(), numbers.begin(), numbers.end());
+      asked.push_back(reinterpret_cast<uint64_t>(address));
+    asked.insert(asked.end(), numbers.begin(), numbers.end());
   };
+  asked.insert(asked.end(), call.dims, call.dims + sizes.dims);
   add({call.arena, call.scratch});
   for (size_t i = 0; i < sizes.buffers; ++i)
     add({call.buffers[i]});
-  key.insert(key.end(), call.dims, call.dims + sizes.dims);
   if (const auto &write = frame.history)
     add({write->history, write->positions, write->caches},
         {write->rows, write->capacity});
   if (const auto &merge = frame.merge)
     add({merge->values, merge->ids, merge->bestValues, merge->bestIds},
         {merge->rows, merge->ranges, merge->count});
-  return key;
 }
 
 Status CallGraphs::call(HeddleEntry entry, const HeddleCall &call,
                         const CallSizes &sizes, const CallFrame &frame,
                         Stream stream, const std::function<Status()> &start) {
-  Known &same = meet(keyOf(entry, call, sizes, frame));
-  if (same.calls <= kCallsBefore) {
-    Status status = start();
-    // What is recorded has succeeded before: it takes no memory then.
-    if (!status.ok())
-      clear();
-    return status;
+  ask(entry, call, sizes, frame);
+  Known &same = meet();
+  if (!same.graph && !same.isPlain && same.calls > kCallsBefore)
+    record(same, stream, start);
+  if (same.graph) {
+    Code code = api.cuGraphLaunch(same.graph, stream);
+    if (code != kOutOfMemory)
+      return api.check(code, "cuGraphLaunch");
+    drop(same);
+    same.isPlain = true;
   }
-  if (!same.graph)
-    if (Status status = record(same, stream, start); !status.ok())
-      return status;
-  return api.check(api.cuGraphLaunch(same.graph, stream), "cuGraphLaunch");
+  Status status = start();
+  // A call is recorded once it has succeeded: it loads no kernel then.
+  if (!status.ok())
+    known.erase(known.begin());
+  return status;
 }

@@ -25,32 +25,39 @@ class CallGraphs {
 public:
   explicit CallGraphs(const cuda::Driver &api) : api(api) {}
 
-  /// Does what `start` puts into the stream when it is asked to.
+  /// Does what `start` puts into the stream when it is asked to. It is asked
+  /// again, with nothing of it done, where a graph cannot be made: that call
+  /// has none then. One that fails is forgotten, and no other.
   Status call(HeddleEntry entry, const HeddleCall &call, const CallSizes &sizes,
               const CallFrame &frame, cuda::Stream stream,
               const std::function<Status()> &start);
-  /// Forgets all calls, at the end or where memory has moved that they do not
-  /// name.
+  /// Forgets all calls.
   void clear();
 
 private:
-  /// What distinguishes calls: the entry, buffers, dimensions, arena and
-  /// scratch memory, and what is around them.
+  /// What distinguishes calls: the entry, dimensions, arena and scratch memory,
+  /// buffers, and what is around them.
   using Key = std::vector<uint64_t>;
   struct Known {
     Key key;
-    int calls;
+    int calls = 0;
     /// Null until it is recorded.
-    cuda::GraphExec graph;
+    cuda::GraphExec graph = nullptr;
+    /// No graph of it can be made.
+    bool isPlain = false;
   };
 
-  static Key keyOf(HeddleEntry entry, const HeddleCall &call,
-                   const CallSizes &sizes, const CallFrame &frame);
-  Known &meet(Key key);
-  Status record(Known &known, cuda::Stream stream,
-                const std::function<Status()> &start);
+  void ask(HeddleEntry entry, const HeddleCall &call, const CallSizes &sizes,
+           const CallFrame &frame);
+  Known &meet();
+  void drop(Known &call);
+  void record(Known &call, cuda::Stream stream,
+              const std::function<Status()> &start);
+  bool instantiate(Known &call, cuda::Graph graph);
 
   const cuda::Driver &api;
+  /// The key of the latest call; keeps its memory.
+  Key asked;
   /// The one of the latest call first.
   std::vector<Known> known;
 };

@@ -17,14 +17,16 @@
 using namespace heddle;
 using namespace heddle::cuda;
 
-/// CUstream_flags: beside the streams of other sessions.
-static constexpr unsigned kNonBlocking = 1;
+/// Parents that there is room for at least: 4 KiB.
+static constexpr int64_t kLeastParents = 1024;
 
 /// Rows that a thread moves where their order does not matter.
 static constexpr int64_t kRowsOfMover = 4;
 
 /// What short sentences are taken for.
 static constexpr int64_t kLeastPositions = 8;
+/// Rows up to which their number is a power of two.
+static constexpr int64_t kFewRows = 32;
 /// More than any memory has room for.
 static constexpr int64_t kMostRounded = int64_t(1) << 40;
 
@@ -57,7 +59,7 @@ public:
   int64_t roundRows(int64_t count) const override;
   int64_t rehearse(HeddleEntry entry, const CallSizes &sizes,
                    const int64_t *dims) override;
-  Status makeReady() override;
+  Status makeReady(int64_t rows) override;
   bool mergesRanges() const override { return true; }
   Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &sizes,
               const CallFrame &frame) override;
@@ -72,7 +74,12 @@ private:
   Status startEntry(HeddleEntry entry, const HeddleCall &call);
   Status write(const HistoryWrite &history);
   Status merge(const RangeMerge &ranges);
-  Status sendParents(const std::vector<int32_t> &parents);
+  Status takeParents(int64_t count);
+  void giveBackParents();
+  Status sendParents(const std::vector<int32_t> &next);
+  Status move(const DeviceRows &rows, const std::vector<int32_t> &next);
+  Status wait();
+  Status ended(Status status);
   Status launchNumber(int64_t number, int64_t blocks, const void *context);
 
   const CudaModel &model;
@@ -80,16 +87,16 @@ private:
   Stream stream = nullptr;
   /// Kernels of rehearsed calls that may not be ready.
   std::set<int64_t> rehearsed;
-  /// What kernels leave for each other: of the call that is made, or, where
-  /// that has too little, of the device.
+  /// The call that is made.
   const HeddleCall *current = nullptr;
-  char *scratchAt = nullptr;
-  int64_t scratchBytes = 0;
   CallGraphs graphs{api};
-  /// The device's copy of `parents`.
-  char *parentsAt = nullptr;
-  int64_t parentsBytes = 0;
+  /// Where rows come from: what the device has or gets, and memory for as many
+  /// of them, pinned and its own.
   std::vector<int32_t> parents;
+  char *pinnedParents = nullptr, *deviceParents = nullptr;
+  int64_t mostParents = 0;
+  /// They may not have arrived.
+  bool sendsParents = false;
   /// What made `status` of an entry what it is.
   Status failure = Status::success();
 };
@@ -99,10 +106,7 @@ CudaDevice::~CudaDevice() {
   if (!stream || !model.enter().ok())
     return;
   graphs.clear();
-  if (scratchAt)
-    giveBack(scratchAt, scratchBytes);
-  if (parentsAt)
-    giveBack(parentsAt, parentsBytes);
+  giveBackParents();
   api.cuStreamDestroy_v2(stream);
 }
 
@@ -127,11 +131,25 @@ Result<char *> CudaDevice::take(int64_t bytes) {
   return reinterpret_cast<char *>(memory);
 }
 
+/// Until all is done that was asked for.
+Status CudaDevice::wait() {
+  sendsParents = false;
+  return api.check(api.cuStreamSynchronize(stream), "cuStreamSynchronize");
+}
+
+/// What became of something that was asked for: after a failure the host may
+/// write again what the device would have read.
+Status CudaDevice::ended(Status status) {
+  if (!status.ok() && stream)
+    (void)wait();
+  return status;
+}
+
 void CudaDevice::giveBack(char *memory, int64_t) {
   if (!model.enter().ok())
     return;
   // What still runs may use it.
-  api.cuStreamSynchronize(stream);
+  (void)wait();
   api.cuMemFree_v2(addressOf(memory));
 }
 
@@ -151,7 +169,7 @@ Result<char *> CudaDevice::takeMirror(char *, int64_t bytes) {
 void CudaDevice::giveBackMirror(char *mirror, int64_t) {
   if (!model.enter().ok())
     return;
-  api.cuStreamSynchronize(stream);
+  (void)wait();
   api.cuMemFreeHost(mirror);
 }
 
@@ -160,9 +178,9 @@ Status CudaDevice::send(char *memory, const char *mirror, int64_t bytes) {
     return Status::success();
   if (Status status = begin(); !status.ok())
     return status;
-  return api.check(api.cuMemcpyHtoDAsync_v2(addressOf(memory), mirror,
-                                            size_t(bytes), stream),
-                   "cuMemcpyHtoDAsync");
+  return ended(api.check(api.cuMemcpyHtoDAsync_v2(addressOf(memory), mirror,
+                                                  size_t(bytes), stream),
+                         "cuMemcpyHtoDAsync"));
 }
 
 Status CudaDevice::fetch(char *mirror, const char *memory, int64_t bytes) {
@@ -174,38 +192,68 @@ Status CudaDevice::fetch(char *mirror, const char *memory, int64_t bytes) {
                                                size_t(bytes), stream),
                       "cuMemcpyDtoHAsync");
         !status.ok())
-      return status;
-  return api.check(api.cuStreamSynchronize(stream), "cuStreamSynchronize");
+      return ended(status);
+  return wait();
 }
 
 Status CudaDevice::clear(char *memory, int64_t bytes) {
   if (Status status = begin(); !status.ok())
     return status;
-  return api.check(
+  return ended(api.check(
       api.cuMemsetD8Async(addressOf(memory), 0, size_t(bytes), stream),
-      "cuMemsetD8Async");
+      "cuMemsetD8Async"));
+}
+
+static int64_t bytesOfParents(int64_t count) {
+  return count * int64_t(sizeof(int32_t));
+}
+
+void CudaDevice::giveBackParents() {
+  parents.clear();
+  if (deviceParents)
+    giveBack(std::exchange(deviceParents, nullptr),
+             bytesOfParents(mostParents));
+  if (pinnedParents)
+    giveBackMirror(std::exchange(pinnedParents, nullptr),
+                   bytesOfParents(mostParents));
+  mostParents = 0;
+}
+
+/// Memory for the parents of so many rows.
+Status CudaDevice::takeParents(int64_t count) {
+  if (count <= mostParents)
+    return Status::success();
+  giveBackParents();
+  count = std::max(count, kLeastParents);
+  Result<char *> own = take(bytesOfParents(count));
+  if (!own.ok())
+    return own.status();
+  deviceParents = *own;
+  Result<char *> pinned = takeMirror(deviceParents, bytesOfParents(count));
+  if (!pinned.ok())
+    return pinned.status();
+  pinnedParents = *pinned;
+  mostParents = count;
+  return Status::success();
 }
 
 /// All states of a session move by the same ones.
 Status CudaDevice::sendParents(const std::vector<int32_t> &next) {
   if (next == parents)
     return Status::success();
+  int64_t count = int64_t(next.size());
+  if (Status status = takeParents(count); !status.ok())
+    return status;
+  // The driver reads what is pinned when the copy is made.
+  if (sendsParents)
+    if (Status status = wait(); !status.ok())
+      return status;
   // Until the copy is there.
   parents.clear();
-  int64_t bytes = int64_t(next.size() * sizeof(int32_t));
-  if (bytes > parentsBytes) {
-    if (parentsAt)
-      giveBack(std::exchange(parentsAt, nullptr),
-               std::exchange(parentsBytes, 0));
-    Result<char *> taken = take(bytes);
-    if (!taken.ok())
-      return taken.status();
-    parentsAt = *taken;
-    parentsBytes = bytes;
-  }
-  // Not pinned: the driver has read it when it returns.
-  Status status =
-      send(parentsAt, reinterpret_cast<const char *>(next.data()), bytes);
+  std::copy(next.begin(), next.end(),
+            reinterpret_cast<int32_t *>(pinnedParents));
+  sendsParents = true;
+  Status status = send(deviceParents, pinnedParents, bytesOfParents(count));
   if (status.ok())
     parents = next;
   return status;
@@ -217,25 +265,30 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
     return Status::success();
   if (Status status = begin(); !status.ok())
     return status;
+  return ended(move(rows, next));
+}
+
+Status CudaDevice::move(const DeviceRows &rows,
+                        const std::vector<int32_t> &next) {
   if (Status status = sendParents(next); !status.ok())
     return status;
   int64_t words = rows.usedBytes / 4, count = int64_t(next.size());
-  auto move = [&](const char *from, char *to, int64_t rowsOfThread,
-                  bool gathers) {
-    HeddleRowMove parameter = {addressOf(from),       addressOf(to),
-                               addressOf(parentsAt),  uint64_t(rows.rowBytes),
-                               int32_t(count),        int32_t(words),
-                               int32_t(rowsOfThread), gathers};
+  auto launch = [&](const char *from, char *to, int64_t rowsOfThread,
+                    bool gathers) {
+    HeddleRowMove parameter = {
+        addressOf(from),         addressOf(to),  addressOf(deviceParents),
+        uint64_t(rows.rowBytes), int32_t(count), int32_t(words),
+        int32_t(rowsOfThread),   gathers};
     int64_t threads = words * blocksFor(count, rowsOfThread);
     return launchNumber(model.ownKernels().moveRows,
                         blocksFor(threads, HEDDLE_MOVE_THREADS), &parameter);
   };
   if (moveToFront(next))
-    return move(rows.rows, rows.rows, count, /*gathers=*/true);
-  if (Status status = move(rows.rows, rows.spare, kRowsOfMover, true);
+    return launch(rows.rows, rows.rows, count, /*gathers=*/true);
+  if (Status status = launch(rows.rows, rows.spare, kRowsOfMover, true);
       !status.ok())
     return status;
-  return move(rows.spare, rows.rows, kRowsOfMover, false);
+  return launch(rows.spare, rows.rows, kRowsOfMover, false);
 }
 
 /// The least power of two that is not below; `count` is at most kMostRounded.
@@ -254,9 +307,11 @@ int64_t CudaDevice::roundPositions(int64_t count) const {
   return (count + step - 1) / step * step;
 }
 
-/// Few rows cost what one does: weights are read once.
+/// Few rows cost what one does: weights are read once. More cost as much as
+/// there are, or nearly.
 int64_t CudaDevice::roundRows(int64_t count) const {
-  return count == 0 || count > kMostRounded ? count : toPowerOfTwo(count);
+  return count == 0 || count > kFewRows ? roundPositions(count)
+                                        : toPowerOfTwo(count);
 }
 
 namespace {
@@ -295,9 +350,11 @@ int64_t CudaDevice::rehearse(HeddleEntry entry, const CallSizes &sizes,
   return rehearsal.scratchBytes;
 }
 
-Status CudaDevice::makeReady() {
+Status CudaDevice::makeReady(int64_t rows) {
   if (Status status = begin(); !status.ok())
     return status;
+  if (Status status = takeParents(rows); !status.ok())
+    return Status::error("the order of ", rows, " rows ", status.message());
   const CudaModel::OwnKernels &own = model.ownKernels();
   rehearsed.insert({own.moveRows, own.writeHistory, own.mergeRanges});
   return model.loadKernels(std::exchange(rehearsed, {}));
@@ -308,8 +365,8 @@ Status CudaDevice::call(HeddleEntry entry, HeddleCall &call,
   if (Status begun = begin(); !begun.ok())
     return begun;
   call.device = this;
-  return graphs.call(entry, call, sizes, frame, stream,
-                     [&] { return start(entry, call, frame); });
+  return ended(graphs.call(entry, call, sizes, frame, stream,
+                           [&] { return start(entry, call, frame); }));
 }
 
 /// Puts the kernels of an entry, and those around them, into the stream.
@@ -392,22 +449,13 @@ void *CudaDevice::takeScratch(HeddleDevice *device, int64_t bytes) {
   auto &self = *static_cast<CudaDevice *>(device);
   if (bytes <= self.current->scratchBytes)
     return self.current->scratch;
-  if (self.status != 0 || bytes <= self.scratchBytes)
-    return self.scratchAt;
-  // Graphs name it.
-  self.graphs.clear();
-  if (self.scratchAt)
-    self.giveBack(std::exchange(self.scratchAt, nullptr),
-                  std::exchange(self.scratchBytes, 0));
-  Result<char *> taken = self.take(bytes);
-  if (taken.ok()) {
-    self.scratchAt = *taken;
-    self.scratchBytes = bytes;
-  } else {
-    self.failure = taken.status();
+  if (self.status == 0) {
+    self.failure = Status::error("the compiled code asks for ", bytes,
+                                 " bytes of scratch memory, expected at most ",
+                                 self.current->scratchBytes);
     self.status = 1;
   }
-  return self.scratchAt;
+  return nullptr;
 }
 
 std::unique_ptr<heddle::Device> CudaModel::makeDevice() const {

@@ -18,6 +18,9 @@ namespace heddle::cuda {
 
 /// CUresult; 0 is success.
 using Code = int;
+inline constexpr Code kOutOfMemory = 2;
+/// CUstream_flags: beside the streams of others.
+inline constexpr unsigned kNonBlocking = 1;
 using Device = int;
 /// Addresses in the device's memory.
 using Pointer = unsigned long long;

@@ -175,15 +175,19 @@ Status CudaModel::loadImage(Kernel &kernel, const char *image) const {
   char log[2048] = "";
   int options[] = {kErrorLog, kErrorLogBytes};
   void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
-  Status loaded = api->check(
-      api->cuModuleLoadDataEx(&kernel.module, image, 2, options, values),
-      "cuModuleLoadDataEx");
+  Code code =
+      api->cuModuleLoadDataEx(&kernel.module, image, 2, options, values);
+  Status loaded = api->check(code, "cuModuleLoadDataEx");
   if (loaded.ok())
     return loaded;
   // Of several lines the first says what is wrong.
   log[strcspn(log, "\n")] = '\0';
-  return Status::error("kernel '", kernel.name, "': ", loaded.message(),
-                       *log ? ": " : "", log);
+  Status failure = Status::error(
+      "kernel '", kernel.name, "': ", loaded.message(), *log ? ": " : "", log);
+  // Memory may be free another time.
+  if (image == kernel.image && code != kOutOfMemory)
+    kernel.failure = failure;
+  return failure;
 }
 
 Status CudaModel::load(Kernel &kernel) const {
@@ -214,6 +218,8 @@ Result<const CudaModel::Kernel *> CudaModel::kernel(int64_t number) const {
   Kernel &kernel = kernels[size_t(number)];
   if (!kernel.function) {
     std::lock_guard<std::mutex> lock(kernel.loading);
+    if (!kernel.failure.ok())
+      return kernel.failure;
     if (!kernel.function)
       if (Status status = load(kernel); !status.ok())
         return status;
@@ -221,18 +227,33 @@ Result<const CudaModel::Kernel *> CudaModel::kernel(int64_t number) const {
   return static_cast<const Kernel *>(&kernel);
 }
 
-Status CudaModel::loadKernels(const std::set<int64_t> &numbers) const {
+/// Those of `numbers` that are not there, or no kernels.
+std::vector<int64_t>
+CudaModel::missingOf(const std::set<int64_t> &numbers) const {
   std::vector<int64_t> missing;
   for (int64_t number : numbers)
     if (number < 0 || number >= int64_t(kernels.size()) ||
         !kernels[size_t(number)].function)
       missing.push_back(number);
+  return missing;
+}
+
+Status CudaModel::loadKernels(const std::set<int64_t> &numbers) const {
+  // Who needs none waits for nobody.
+  if (missingOf(numbers).empty())
+    return Status::success();
+  // Sessions that begin at once need the same ones.
+  std::lock_guard<std::mutex> lock(loadingAll);
+  std::vector<int64_t> missing = missingOf(numbers);
   std::vector<Status> statuses(missing.size(), Status::success());
   std::atomic<size_t> next = 0;
   auto loadNext = [&] {
     Status entered = enter();
-    for (size_t i; (i = next++) < missing.size();)
+    for (size_t i; (i = next++) < missing.size();) {
       statuses[i] = entered.ok() ? kernel(missing[i]).status() : entered;
+      if (!statuses[i].ok())
+        next = missing.size();
+    }
   };
   std::vector<Thread> helpers;
   for (int64_t i = std::min<int64_t>(availableCores(), missing.size());

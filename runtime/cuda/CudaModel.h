@@ -58,13 +58,17 @@ public:
     /// Null until it is loaded, by whoever has the lock.
     std::atomic<cuda::Function> function = nullptr;
     cuda::Module module = nullptr;
+    /// Why it cannot be loaded, once that is known, of whoever has the lock.
+    Status failure = Status::success();
     std::mutex loading = {};
   };
-  /// Kernel number `number`; loads its code when it is asked for first, which
-  /// the driver assembles then. Who asks meanwhile for the same one waits.
+  /// Kernel number `number`, for a thread of the device's; loads its code when
+  /// it is asked for first, which the driver may have to assemble then. Who
+  /// asks meanwhile for the same one waits.
   Result<const Kernel *> kernel(int64_t number) const;
   /// Loads kernels that are not there yet, as many at a time as there are
-  /// cores: the driver takes about 0.1 s for each.
+  /// cores, whichever sessions ask: the driver takes about 0.1 s for each. Ends
+  /// at the first that fails.
   Status loadKernels(const std::set<int64_t> &numbers) const;
 
   /// The numbers of the kernels that the runtime starts itself (KernelAbi.h).
@@ -80,6 +84,7 @@ private:
 
   Status readKernels(const Artifact &artifact);
   Status copyWeights(const Artifact &artifact, const UploadProgress &progress);
+  std::vector<int64_t> missingOf(const std::set<int64_t> &numbers) const;
   Status load(Kernel &kernel) const;
   Status loadImage(Kernel &kernel, const char *image) const;
 
@@ -91,6 +96,8 @@ private:
   OwnKernels own;
   /// None of them ever moves.
   mutable std::deque<Kernel> kernels;
+  /// Of loadKernels.
+  mutable std::mutex loadingAll;
 };
 
 } // namespace heddle

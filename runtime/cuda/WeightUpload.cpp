@@ -8,8 +8,6 @@ using namespace heddle::cuda;
 
 /// Large enough for the bus, small enough to pin at once.
 static constexpr size_t kPieceBytes = size_t(16) << 20;
-/// CUstream_flags: beside the streams of others.
-static constexpr unsigned kNonBlocking = 1;
 
 namespace {
 /// Pinned memory for a piece, and a stream that it travels in.

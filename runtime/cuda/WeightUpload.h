@@ -22,7 +22,8 @@ namespace heddle {
 using UploadProgress = std::function<void(uint64_t done, uint64_t all)>;
 
 /// Copies bytes to the memory of the device that this thread is one of, which
-/// they are in when it returns. `progress` may be empty.
+/// they are in when it returns; behind an error, too, none is under way.
+/// `progress` may be empty.
 Status uploadWeights(const cuda::Driver &api, cuda::Pointer to,
                      std::string_view bytes, const UploadProgress &progress);
 

@@ -263,12 +263,87 @@ TEST_F(DeviceTest, a_call_around_which_other_memory_stands_is_another) {
 
 TEST_F(DeviceTest, a_call_that_failed_counts_for_no_graph) {
   RangeMerge merge = merging({1, 1, 1, {1}, {10}});
-  fail("cuLaunchKernel:1=999,cuStreamBeginCapture_v2:1=999");
+  fail("cuLaunchKernel:1=999,cuGraphLaunch:1=999");
   std::vector<bool> succeeded;
   for (int i = 0; i < 3; ++i)
     succeeded.push_back(call({std::nullopt, merge}).ok());
-  // A graph is tried behind a call that succeeded.
+  // A graph is started behind a call that succeeded.
   EXPECT_EQ(succeeded, (std::vector<bool>{false, true, false}));
+}
+
+TEST_F(DeviceTest, a_call_that_no_graph_can_be_made_of_goes_on_without) {
+  for (const char *failures :
+       {"cuStreamBeginCapture_v2:1=999", "cuStreamEndCapture:1=999",
+        "cuGraphInstantiateWithFlags:1=999",
+        "cuGraphInstantiateWithFlags:1=2,cuGraphInstantiateWithFlags:2=2",
+        // Not that of the call before it, nor one that is recorded.
+        "cuLaunchKernel:2=999", "cuGraphLaunch:1=2"}) {
+    RangeMerge merge = merging({1, 2, 1, {1, 2}, {10, 20}});
+    fail(failures);
+    for (int i = 0; i < 4; ++i) {
+      ASSERT_TRUE(device->clear(merge.bestIds, 4).ok());
+      EXPECT_TRUE(call({std::nullopt, merge}).ok()) << failures;
+      EXPECT_EQ(fetch<int32_t>(merge.bestIds, 1)[0], 20) << failures;
+    }
+    // Nor is it tried again.
+    fail("cuGraphLaunch:1=999");
+    EXPECT_TRUE(call({std::nullopt, merge}).ok()) << failures;
+  }
+}
+
+TEST_F(DeviceTest, other_graphs_make_room_for_one) {
+  RangeMerge one = merging({1, 2, 1, {1, 2}, {10, 20}}),
+             other = merging({1, 2, 1, {4, 3}, {30, 40}});
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(call({std::nullopt, one}).ok());
+  fail("cuGraphInstantiateWithFlags:1=2,cuGraphLaunch:2=999");
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(call({std::nullopt, other}).ok());
+  EXPECT_EQ(fetch<int32_t>(other.bestIds, 1)[0], 30);
+  // It has a graph, of which the second start fails.
+  EXPECT_FALSE(call({std::nullopt, other}).ok());
+  fail("cuGraphInstantiateWithFlags:1=999");
+  EXPECT_TRUE(call({std::nullopt, one}).ok());
+  EXPECT_EQ(fetch<int32_t>(one.bestIds, 1)[0], 20);
+}
+
+TEST_F(DeviceTest, a_call_that_asks_for_too_much_scratch_memory_fails) {
+  HeddleEntry askForSome = [](const HeddleCall *call) {
+    call->device->scratch(call->device, 100);
+    return call->device->status;
+  };
+  HeddleCall call = {};
+  EXPECT_EQ(device->rehearse(askForSome, {0, 0}, nullptr), 100);
+  call.scratchBytes = 64;
+  EXPECT_EQ(device->call(askForSome, call, {0, 0}, {}).message(),
+            "the compiled code asks for 100 bytes of scratch memory, expected "
+            "at most 64");
+  call.scratchBytes = 128;
+  EXPECT_TRUE(device->call(askForSome, call, {0, 0}, {}).ok());
+}
+
+TEST_F(DeviceTest, mirrors_may_be_written_again_behind_a_failure) {
+  RangeMerge merge = merging({1, 1, 1, {1}, {10}});
+  char *memory = take(4);
+  Result<char *> mirror = device->takeMirror(memory, 4);
+  ASSERT_TRUE(mirror.ok());
+  auto *number = reinterpret_cast<int32_t *>(*mirror);
+  *number = 1;
+  ASSERT_TRUE(device->send(memory, *mirror, 4).ok());
+  fail("cuLaunchKernel:1=999");
+  EXPECT_FALSE(call({std::nullopt, merge}).ok());
+  *number = 2;
+  EXPECT_EQ(fetch<int32_t>(memory, 1)[0], 1);
+  device->giveBackMirror(*mirror, 4);
+}
+
+TEST_F(DeviceTest, rounds_sizes_up_by_a_quarter_at_most_where_they_are_large) {
+  for (auto [rows, rounded] : std::vector<std::pair<int64_t, int64_t>>{
+           {0, 0}, {1, 1}, {3, 4}, {17, 32}, {33, 40}, {129, 160}, {640, 640}})
+    EXPECT_EQ(device->roundRows(rows), rounded) << rows;
+  for (auto [positions, rounded] : std::vector<std::pair<int64_t, int64_t>>{
+           {1, 8}, {17, 24}, {33, 40}, {129, 160}, {640, 640}})
+    EXPECT_EQ(device->roundPositions(positions), rounded) << positions;
 }
 
 TEST_F(DeviceTest, parents_that_were_not_sent_are_sent_again) {
@@ -278,10 +353,24 @@ TEST_F(DeviceTest, parents_that_were_not_sent_are_sent_again) {
     return device->moveRows({rows, 4, 4, spare}, parents).ok();
   };
   ASSERT_TRUE(move({1, 0}));
-  // Longer ones, in memory of their own.
   fail("cuMemcpyHtoDAsync_v2:1=999");
   EXPECT_FALSE(move({3, 2, 1, 0}));
   fail("");
   ASSERT_TRUE(move({1, 0}));
   EXPECT_EQ(fetch<int32_t>(rows, 4), numbers);
+}
+
+TEST_F(DeviceTest, parents_of_one_move_do_not_change_those_before_it) {
+  char *rows = send(std::vector<int32_t>{0, 10, 20, 30}), *spare = take(16);
+  for (const std::vector<int32_t> &parents :
+       {std::vector<int32_t>{3, 2, 1, 0}, std::vector<int32_t>{1, 0, 2, 3}})
+    ASSERT_TRUE(device->moveRows({rows, 4, 4, spare}, parents).ok());
+  // More than there is memory for at first.
+  std::vector<int32_t> many(3000), reversed(3000);
+  for (int32_t i = 0; i < 3000; ++i)
+    many[size_t(i)] = reversed[size_t(2999 - i)] = i;
+  char *manyRows = send(many), *manySpare = take(12000);
+  ASSERT_TRUE(device->moveRows({manyRows, 4, 4, manySpare}, reversed).ok());
+  EXPECT_EQ(fetch<int32_t>(rows, 4), (std::vector<int32_t>{20, 30, 10, 0}));
+  EXPECT_EQ(fetch<int32_t>(manyRows, 3000), reversed);
 }

@@ -166,6 +166,12 @@ Status EntryCall::runOnDevice(HeddleCall &call, int64_t runs, double *seconds) {
   call.buffers = places.data();
   char *arenaPlace = take(arena.front());
   call.arena = arenaPlace;
+  call.scratchBytes =
+      device->rehearse(function, {places.size(), dims.size()}, call.dims);
+  Buffer kernelScratch("scratch memory", call.scratchBytes, /*elementBytes=*/1,
+                       /*isWritten=*/true);
+  char *scratchPlace = take(kernelScratch);
+  call.scratch = scratchPlace;
   auto runOnce = [&] {
     if (status.ok())
       status = device->call(function, call, {places.size(), dims.size()}, {});
@@ -193,6 +199,8 @@ Status EntryCall::runOnDevice(HeddleCall &call, int64_t runs, double *seconds) {
   }
   if (arenaPlace)
     device->giveBack(arenaPlace, arena.front().bytes);
+  if (scratchPlace)
+    device->giveBack(scratchPlace, kernelScratch.bytes);
   return status;
 }
 
