@@ -44,9 +44,8 @@ bool heddle::hasQueryBlocks(AttentionOp op) {
 }
 
 void heddle::createQueryGrid(
-    AttentionOp op, int64_t rows, const BlockShape &shape,
+    AttentionOp op, int64_t rows, const BlockShape &shape, OpBuilder &builder,
     function_ref<void(BlockCode &, const QueryRows &, Value)> body) {
-  OpBuilder builder(op);
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   HeadGroups groups(op, rows, builder);
