@@ -8,10 +8,6 @@
 using namespace mlir;
 using namespace heddle;
 
-static MemRefType typeOf(Value memref) {
-  return cast<MemRefType>(memref.getType());
-}
-
 namespace {
 /// The logit of one row of x and one candidate; numbers are i32.
 class CandidateLogit {
@@ -112,10 +108,7 @@ void CandidateLogit::build(Value row, Value candidate) {
 }
 
 LogicalResult heddle::emitGrid(CandidateLogitsOp op) {
-  bool isDense = llvm::all_of(op->getOperands(), [](Value operand) {
-    return typeOf(operand).getLayout().isIdentity();
-  });
-  if (!op.getDestination() || !isDense ||
+  if (!op.getDestination() || !areDense(op->getOperands()) ||
       !haveWarpRows({op.getInput(), op.getRows()}))
     return failure();
   OpBuilder builder(op);

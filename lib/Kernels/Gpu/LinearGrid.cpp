@@ -35,13 +35,6 @@ static constexpr int64_t kMultiprocessorsOfTile = 3;
 /// For few rows: 80 KB of weights under way, in each of two blocks.
 static constexpr WarpgroupShape kFewRowsWarpgroupShape = {16, 1, 6};
 
-static MemRefType typeOf(Value memref) {
-  return cast<MemRefType>(memref.getType());
-}
-static int64_t elementBytes(Value memref) {
-  return typeOf(memref).getElementTypeBitWidth() / 8;
-}
-
 namespace {
 class LinearGrid {
 public:
@@ -222,10 +215,7 @@ void LinearGrid::finishRow(const Tile &tile, Value inTile, BlockCode &code,
           code.global(op.getResidual()),
           code.rowOffset(place.row, code.i32(pitchOf(op.getResidual()))));
     if (op.getInputScales())
-      place.inputScale =
-          code.loadOne(code.builder.getF32Type(),
-                       code.at(code.global(op.getInputScales()),
-                               code.rowOffset(place.row, code.i32(4))));
+      place.inputScale = code.loadWord(op.getInputScales(), place.row);
     body(place);
   });
 }

@@ -34,13 +34,9 @@ HeadRows heddle::rowsOfHead(Value memref, const QueryRows &block, Value head,
 }
 
 bool heddle::hasQueryBlocks(AttentionOp op) {
-  auto isInOrder = [](Value memref) {
-    return cast<MemRefType>(memref.getType()).getLayout().isIdentity();
-  };
   return !op.isStep() && op.getSimilarity().empty() &&
          op.getKeyWidth() % 16 == 0 && op.getValueWidth() % 16 == 0 &&
-         isInOrder(op.getQuery()) && isInOrder(op.getKey()) &&
-         isInOrder(op.getValue());
+         areDense({op.getQuery(), op.getKey(), op.getValue()});
 }
 
 void heddle::createQueryGrid(
