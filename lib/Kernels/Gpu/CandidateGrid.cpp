@@ -2,7 +2,6 @@
 #include "lib/Kernels/Gpu/WarpRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <limits>
 
 using namespace mlir;

@@ -2,7 +2,6 @@
 #include "lib/Kernels/Gpu/GridMath.h"
 #include "lib/Kernels/Gpu/WarpRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace heddle;
