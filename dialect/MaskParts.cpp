@@ -132,17 +132,17 @@ SmallVector<HeadGroup> heddle::groupHeads(OpBuilder &builder, Value mask,
 }
 
 bool heddle::isOfAllHeads(Value mask) {
-  return collectLeaves(
-             mask,
-             [](MaskOpInterface op, bool) {
-               if (auto where = dyn_cast<MaskWhereOp>(op.getOperation()))
-                 return !where.getPredicate().getArgument(1).use_empty();
-               // What is drawn is drawn for each head.
-               return op.numHeads() ||
-                      isa<MaskRandomBlocksOp, MaskRandomTokensOp>(
-                          op.getOperation());
-             })
-      .empty();
+  // The predicate shows whether it reads the head, of any op.
+  Region scratch;
+  OpBuilder builder(mask.getContext());
+  Location loc = mask.getLoc();
+  SmallVector<Type> types(4, builder.getI32Type());
+  Block *block =
+      builder.createBlock(&scratch, {}, types, SmallVector<Location>(4, loc));
+  MaskPoint point = {block->getArgument(0), block->getArgument(1),
+                     block->getArgument(2), block->getArgument(3)};
+  Lanes(builder, loc).contains(mask, point);
+  return point.h.use_empty();
 }
 
 MaskParts heddle::splitMask(OpBuilder &builder, Value mask) {

@@ -2,7 +2,8 @@
 //
 // Of f32 the ones that models call often are VectorMath's, as on a CPU without
 // instructions of its own for them. All others are DoubleMath's, scalars of f64
-// one after the other: right for every argument, and in no model's way.
+// one after the other: right for every argument. Of models only sinusoidal
+// positions have some.
 //
 //===----------------------------------------------------------------------===//
 

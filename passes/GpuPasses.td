@@ -45,7 +45,8 @@ def EmitGridsPass : Pass<"transformer-emit-grids", "::mlir::ModuleOp"> {
     says of how many threads, how much shared memory they have together and, where
     blocks reach into each other's, how many are a `cluster`. What
     stands inside is what one of the threads does, on addresses. Emitters and sizes of
-    tiles are those of the architecture: sm_90a multiplies bf16 and i8 by warpgroups.
+    tiles are those of the architecture: sm_90a multiplies bf16 and i8 by warpgroups, and
+    has attention of bf16 by them.
     Other ops are left to their reference loops, a thread an iteration.
 
     ```mlir

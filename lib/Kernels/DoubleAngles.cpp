@@ -150,7 +150,7 @@ static Double shortSine(Double r) {
 static Double shortCosine(Double r) { return alternating(r * r, 0, 10); }
 
 /// sin(x + quarters pi / 2) of an x >= 0.
-static Double sineOf(Double x, uint64_t quarters) {
+static Double sineOf(Double x, Bits quarters) {
   Reduced reduced = reduce(x);
   Bits turn = reduced.quarters + quarters;
   Double value = select(isZero(turn & 1), shortSine(reduced.rest),
@@ -158,12 +158,20 @@ static Double sineOf(Double x, uint64_t quarters) {
   return select(isZero(turn & 2), value, -value);
 }
 
+static Bits bitsAt(Double x, uint64_t number) {
+  return Bits(x, x.bits()).of(number);
+}
+
 Double doubles::sin(Double x) {
-  Double sine = sineOf(magnitude(x), 0);
+  Double sine = sineOf(magnitude(x), bitsAt(x, 0));
   return select(isLess(x, 0), -sine, select(isEqual(x, 0), x, sine));
 }
 
-Double doubles::cos(Double x) { return sineOf(magnitude(x), 1); }
+Double doubles::cos(Double x) { return sineOf(magnitude(x), bitsAt(x, 1)); }
+
+Double doubles::sinOrCos(Double x, Value isSine) {
+  return sineOf(x, select(isSine, bitsAt(x, 0), bitsAt(x, 1)));
+}
 
 Double doubles::tan(Double x) {
   Reduced reduced = reduce(magnitude(x));

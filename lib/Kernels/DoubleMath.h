@@ -43,6 +43,8 @@ Double erfc(Double x);
 /// Within 3 ulp, of every x.
 Double sin(Double x);
 Double cos(Double x);
+/// One of them, of an x >= 0: with as many instructions as one.
+Double sinOrCos(Double x, mlir::Value isSine);
 /// Within 4 ulp.
 Double tan(Double x);
 Double atan(Double x);

@@ -39,7 +39,7 @@ struct Sizes {
 };
 
 extern const Mask kFull, kCausal, kPadding, kWindow;
-/// Several ranges, dilation, a complement.
+/// Several ranges, dilation, a complement; its stride is 1.
 extern const Mask kMixed;
 /// Masks of sentences: rows behind the last one allow nothing. Where the ranges
 /// of keys begin and end depends on queries, in all but the first.

@@ -171,20 +171,26 @@ static Sums formula(const Variant &variant, int64_t length,
   return {y, perError};
 }
 
-class AttentionRegionTest : public LayerTest {};
+class AttentionRegionTest : public LayerTest {
+protected:
+  /// Both forms.
+  void expectFormula(const std::vector<Variant> &variants,
+                     const std::vector<int64_t> &lengths);
+};
 HEDDLE_FOR_EVERY_CODE_AND_TYPE(AttentionRegionTest);
 
-TEST_P(AttentionRegionTest, FullAndStepForm) {
+void AttentionRegionTest::expectFormula(const std::vector<Variant> &variants,
+                                        const std::vector<int64_t> &lengths) {
   std::string module;
   Weights weights;
   std::vector<float> table = randomValues(kHeads * kLongest, 4, 3);
-  for (const Variant &variant : kVariants) {
+  for (const Variant &variant : variants) {
     module += moduleOf(variant, elementType());
     weights["table_" + variant.name] = {{kHeads, kLongest}, table};
   }
   withCode(module, weights, [&](const EntryRunner &code) {
-    for (const Variant &variant : kVariants)
-      for (int64_t length : {int64_t(1), int64_t(7), int64_t(33), kLongest}) {
+    for (const Variant &variant : variants)
+      for (int64_t length : lengths) {
         SCOPED_TRACE(variant.name + " " + std::to_string(length));
         int64_t count = length * kHeads * kWidth;
         std::vector<float> q = inType(randomValues(count, 1, 2)),
@@ -222,4 +228,33 @@ TEST_P(AttentionRegionTest, FullAndStepForm) {
         }
       }
   });
+}
+
+TEST_P(AttentionRegionTest, FullAndStepForm) {
+  expectFormula({std::begin(kVariants), std::end(kVariants)},
+                {1, 7, 33, kLongest});
+}
+
+class WarpgroupRegionTest : public AttentionRegionTest {};
+INSTANTIATE_TEST_SUITE_P(, WarpgroupRegionTest,
+                         testing::ValuesIn(hopperOfBf16()),
+                         testing::PrintToStringParamName());
+
+TEST_P(WarpgroupRegionTest, FullForm) {
+  // Blocks of one warpgroup, and of two.
+  expectFormula({kVariants[1]}, {33, kLongest});
+}
+
+TEST(WarpgroupRegionPtxTest, Assembles) {
+  if (!EntryRunner::canAssemble())
+    GTEST_SKIP() << "there is no ptxas: see test/README.md";
+  std::string module;
+  Weights weights;
+  for (const Variant &variant : kVariants) {
+    module += moduleOf(variant, "bf16");
+    weights["table_" + variant.name] = {{kHeads, kLongest},
+                                        std::vector<float>(kHeads * kLongest)};
+  }
+  Status status = EntryRunner::assemble(module, weights, "sm_90a", "sm_90a");
+  EXPECT_TRUE(status.ok()) << status.message();
 }

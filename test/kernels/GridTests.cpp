@@ -314,6 +314,38 @@ func.func @FEATURES_ORDER_HEAD(
                       {"ORDER", order},
                       {"HEAD", std::to_string(width)},
                       {"WIDTH", std::to_string(2 * width)}});
+  // Steps, whose largest blocks have 512 threads.
+  for (const auto &[width, features] : heads)
+    module += fill(R"(
+func.func @step_HEAD(
+    %q: tensor<?xWIDTHxf32> {transformer.name = "q",
+                             transformer.dims = ["rows"]},
+    %k: tensor<?xWIDTHxf32> {transformer.name = "k",
+                             transformer.dims = ["rows"]},
+    %v: tensor<?xWIDTHxf32> {transformer.name = "v",
+                             transformer.dims = ["rows"]},
+    %s: tensor<?x2xALLxHEADxf32> {transformer.name = "s", transformer.state,
+                                  transformer.dims = ["rows"]},
+    %z: tensor<?x2xALLxf32> {transformer.name = "z", transformer.state,
+                             transformer.dims = ["rows"]})
+    -> (tensor<?xWIDTHxf32> {transformer.name = "y"},
+        tensor<?x2xALLxHEADxf32>, tensor<?x2xALLxf32>) {
+  %zero = arith.constant 0 : index
+  %rows = tensor.dim %q, %zero : tensor<?xWIDTHxf32>
+  %empty = tensor.empty(%rows) : tensor<?xWIDTHxf32>
+  %y:3 = transformer.linear_attention step %q, %k, %v into %empty, %s, %z
+    {heads = 2 : i64} features FEATURES
+    : (tensor<?xWIDTHxf32>, tensor<?xWIDTHxf32>, tensor<?xWIDTHxf32>,
+       tensor<?xWIDTHxf32>, tensor<?x2xALLxHEADxf32>, tensor<?x2xALLxf32>)
+      -> (tensor<?xWIDTHxf32>, tensor<?x2xALLxHEADxf32>, tensor<?x2xALLxf32>)
+  return %y#0, %y#1, %y#2
+    : tensor<?xWIDTHxf32>, tensor<?x2xALLxHEADxf32>, tensor<?x2xALLxf32>
+}
+)",
+                   {{"FEATURES", features},
+                    {"HEAD", std::to_string(width)},
+                    {"ALL", std::to_string(width + (width == 128))},
+                    {"WIDTH", std::to_string(2 * width)}});
   Status status = EntryRunner::assemble(module, {}, "sm_80", "sm_80 sm_90");
   EXPECT_TRUE(status.ok()) << status.message();
 }

@@ -59,6 +59,11 @@ bool test::runsEveryCell() {
 
 static const char *const kInBf16 = "--dtype bf16";
 
+std::vector<CodeChoice> test::hopperOfBf16() {
+  return {{std::string("x86-64-v3") + kEmulatedHopper, /*reference=*/false,
+           kInBf16}};
+}
+
 std::vector<CodeChoice> test::everyCodeAndType() {
   std::vector<CodeChoice> codes = everyCode(), inBf16 = everyCode();
   inBf16 = andHopper(std::move(inBf16));

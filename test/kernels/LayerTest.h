@@ -82,6 +82,8 @@ std::vector<CodeChoice> everyCode();
 std::vector<CodeChoice> everyCodeOfShortTypes();
 std::vector<CodeChoice> everyCodeOfInt8();
 std::vector<CodeChoice> andHopper(std::vector<CodeChoice> codes);
+/// That one in bf16, which attention by warpgroups is for.
+std::vector<CodeChoice> hopperOfBf16();
 /// And those of a suite whose tests run in bf16, too: in "_of_bf16" behind
 /// that, a sample of the levels.
 #define HEDDLE_FOR_EVERY_CODE_AND_TYPE(SUITE)                                  \

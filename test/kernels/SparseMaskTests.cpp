@@ -35,51 +35,54 @@ static const char *const kTablesText = R"(
 
 static const char *const kFullForm = R"(
 func.func @NAME(
-    %q: tensor<?x?x128xELEMENT> {transformer.name = "q",
+    %q: tensor<?x?xQWIDTHxELEMENT> {transformer.name = "q",
                                  transformer.dims = ["batch", "source"]},
-    %k: tensor<?x?x64xELEMENT> {transformer.name = "k",
+    %k: tensor<?x?xKWIDTHxELEMENT> {transformer.name = "k",
                                 transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?x64xELEMENT> {transformer.name = "v",
+    %v: tensor<?x?xKWIDTHxELEMENT> {transformer.name = "v",
                                 transformer.dims = ["batch", "source"]},TABLES)
-    -> (tensor<?x?x128xf32> {transformer.name = "y"}) {
+    -> (tensor<?x?xQWIDTHxf32> {transformer.name = "y"}) {
   MASK
   %y = transformer.attention %q, %k, %v mask(%mask)
     {heads = 4 : i64, kv_heads = 2 : i64}
-    : (tensor<?x?x128xELEMENT>, tensor<?x?x64xELEMENT>, tensor<?x?x64xELEMENT>,
-       !transformer.mask) -> tensor<?x?x128xf32>
-  return %y : tensor<?x?x128xf32>
+    : (tensor<?x?xQWIDTHxELEMENT>, tensor<?x?xKWIDTHxELEMENT>, tensor<?x?xKWIDTHxELEMENT>,
+       !transformer.mask) -> tensor<?x?xQWIDTHxf32>
+  return %y : tensor<?x?xQWIDTHxf32>
 }
 )";
 
 static const char *const kStepForm = R"(
 func.func @NAME(
-    %q: tensor<?x128xELEMENT> {transformer.name = "q",
+    %q: tensor<?xQWIDTHxELEMENT> {transformer.name = "q",
                                transformer.dims = ["rows"]},
-    %k: tensor<?x?x64xELEMENT> {transformer.name = "k",
+    %k: tensor<?x?xKWIDTHxELEMENT> {transformer.name = "k",
                                 transformer.dims = ["batch", "source"]},
-    %v: tensor<?x?x64xELEMENT> {transformer.name = "v",
+    %v: tensor<?x?xKWIDTHxELEMENT> {transformer.name = "v",
                                 transformer.dims = ["batch", "source"]},TABLES,
     %positions: tensor<?xi32> {transformer.name = "positions",
                                transformer.dims = ["rows"]},
     %sentences: tensor<?xi32> {transformer.name = "sentences",
                                transformer.dims = ["rows"]})
-    -> (tensor<?x128xf32> {transformer.name = "y"}) {
+    -> (tensor<?xQWIDTHxf32> {transformer.name = "y"}) {
   MASK
   %y = transformer.attention %q, %k, %v mask(%mask) at %positions
     of %sentences shared {heads = 4 : i64, kv_heads = 2 : i64}
-    : (tensor<?x128xELEMENT>, tensor<?x?x64xELEMENT>, tensor<?x?x64xELEMENT>,
-       !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?x128xf32>
-  return %y : tensor<?x128xf32>
+    : (tensor<?xQWIDTHxELEMENT>, tensor<?x?xKWIDTHxELEMENT>, tensor<?x?xKWIDTHxELEMENT>,
+       !transformer.mask, tensor<?xi32>, tensor<?xi32>) -> tensor<?xQWIDTHxf32>
+  return %y : tensor<?xQWIDTHxf32>
 }
 )";
 
 static std::string moduleOf(const std::string &form, const std::string &element,
-                            const std::vector<SparseMask> &masks) {
+                            const std::vector<SparseMask> &masks,
+                            int64_t width = kWidth) {
   std::string module;
   for (const SparseMask &mask : masks)
     module += fill(form, {{"NAME", mask.name},
                           {"MASK", mask.text},
                           {"TABLES", kTablesText},
+                          {"QWIDTH", std::to_string(kHeads * width)},
+                          {"KWIDTH", std::to_string(kKeyHeads * width)},
                           {"ELEMENT", element}});
   return module;
 }
@@ -151,21 +154,20 @@ protected:
         y.push_back(total > 0 ? sum / total : 0);
     }
   }
+
+  /// The full form, of batches and positions.
+  void expectFormula(const std::vector<SparseMask> &masks,
+                     const std::vector<std::pair<int64_t, int64_t>> &sizes);
 };
 } // namespace
 
-HEDDLE_FOR_EVERY_CODE_AND_TYPE(SparseMaskTest);
-
-TEST_P(SparseMaskTest, FullForm) {
-  withCode(moduleOf(kFullForm, elementType(), sparseMasks()), {},
+void SparseMaskTest::expectFormula(
+    const std::vector<SparseMask> &masks,
+    const std::vector<std::pair<int64_t, int64_t>> &sizes) {
+  withCode(moduleOf(kFullForm, elementType(), masks), {},
            [&](const EntryRunner &code) {
-             for (const SparseMask &mask : sparseMasks())
-               for (auto [batch, positions] :
-                    {std::pair<int64_t, int64_t>(1, 1),
-                     {2, 31},
-                     {3, 33},
-                     {2, 100},
-                     {1, 300}}) {
+             for (const SparseMask &mask : masks)
+               for (auto [batch, positions] : sizes) {
                  SCOPED_TRACE(mask.name + " " + std::to_string(positions));
                  Tables tables(batch, positions);
                  Inputs inputs(batch, positions);
@@ -184,6 +186,46 @@ TEST_P(SparseMaskTest, FullForm) {
                  expectNear(found, expected, tolerance());
                }
            });
+}
+
+HEDDLE_FOR_EVERY_CODE_AND_TYPE(SparseMaskTest);
+
+static std::vector<SparseMask>
+masksNamed(const std::vector<std::string> &names) {
+  std::vector<SparseMask> masks;
+  for (const SparseMask &mask : sparseMasks())
+    if (std::count(names.begin(), names.end(), mask.name))
+      masks.push_back(mask);
+  return masks;
+}
+
+class WarpgroupSparseMaskTest : public SparseMaskTest {};
+INSTANTIATE_TEST_SUITE_P(, WarpgroupSparseMaskTest,
+                         testing::ValuesIn(hopperOfBf16()),
+                         testing::PrintToStringParamName());
+
+TEST_P(WarpgroupSparseMaskTest, FullForm) {
+  // What warpgroups have code of their own for: heads that differ, blocks of
+  // the queries of a remainder, and ranges that are known at run time alone;
+  // blocks of one that multiplies, and of two.
+  expectFormula(masksNamed({"per_head", "dilated", "bigbird"}),
+                {{2, 31}, {1, 80}});
+}
+
+TEST(WarpgroupSparseMaskPtxTest, Assembles) {
+  if (!EntryRunner::canAssemble())
+    GTEST_SKIP() << "there is no ptxas: see test/README.md";
+  // Ranges of every kind, for the widest heads that have them.
+  std::vector<SparseMask> masks =
+      masksNamed({"longformer", "bigbird", "random_tokens", "blocks"});
+  Status status =
+      EntryRunner::assemble(moduleOf(kFullForm, "bf16", masks, /*width=*/128),
+                            {}, "sm_90a", "sm_90a");
+  EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST_P(SparseMaskTest, FullForm) {
+  expectFormula(sparseMasks(), {{1, 1}, {2, 31}, {3, 33}, {2, 100}, {1, 300}});
 }
 
 /// Lists are arguments: what stands in them may not lead out of them.

@@ -26,10 +26,19 @@ void ParityDialect::initialize() {
       >();
 }
 
-Value SameOp::contains(Lanes &lanes, const MaskPoint &point) {
-  Value distance = lanes.sub(point.i, point.j);
+/// Whether 2 divides lhs - rhs.
+static Value haveSameParity(Lanes &lanes, Value lhs, Value rhs) {
+  Value distance = lanes.sub(lhs, rhs);
   return lanes.equal(lanes.rem(distance, lanes.constant(int32_t(2))),
                      lanes.constant(int32_t(0)));
+}
+
+Value SameOp::contains(Lanes &lanes, const MaskPoint &point) {
+  return haveSameParity(lanes, point.i, point.j);
+}
+
+Value OfHeadOp::contains(Lanes &lanes, const MaskPoint &point) {
+  return haveSameParity(lanes, point.h, point.j);
 }
 
 extern "C" LLVM_ATTRIBUTE_WEAK DialectPluginLibraryInfo

@@ -25,4 +25,12 @@ def SameOp : Op<Parity_Dialect, "same", [
   let assemblyFormat = "attr-dict";
 }
 
+def OfHeadOp : Op<Parity_Dialect, "of_head", [
+      Pure, DeclareOpInterfaceMethods<MaskOpInterface>
+    ]> {
+  let summary = "keys of the head's parity: 2 divides h - j";
+  let results = (outs Transformer_Mask:$mask);
+  let assemblyFormat = "attr-dict";
+}
+
 #endif // HEDDLE_TEST_MASKS_PARITY

@@ -115,3 +115,17 @@ func.func private @copies(%x: memref<?x8xf32>, %y: memref<?x8xf32>) {
   memref.copy %x, %y : memref<?x8xf32> to memref<?x8xf32>
   return
 }
+
+// -----
+
+// Rows of 24 bytes are pieces of 8.
+
+// CHECK-LABEL: @short_pieces
+// CHECK: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
+// CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
+func.func private @short_pieces(%a: memref<?x6xf32>, %b: memref<?x6xf32>,
+    %y: memref<?x6xf32>) attributes {transformer.kernel} {
+  transformer.add %a, %b into %y
+    : (memref<?x6xf32>, memref<?x6xf32>, memref<?x6xf32>) -> ()
+  return
+}

@@ -6,7 +6,8 @@
 // the multiprocessors, two that multiply; these blocks stay, and are clusters of
 // two, which meet before the first copy and after the last arrival. Panels come as
 // they are, of 32 words of depth each; the 65th word is a stage of its own. Of
-// products one group is under way while weights of the next one are loaded.
+// products one group is under way while weights of the next one are loaded. Of few
+// stages each is said to be there before the next ones are waited for.
 
 // CHECK-LABEL: @bf16
 // CHECK: %[[SMALL:.*]] = arith.cmpi ult, %{{.*}}, %c44
@@ -23,6 +24,14 @@
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: nvvm.cp.async.wait.group 4
 // CHECK: nvvm.fence.proxy
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: nvvm.cp.async.wait.group 3
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: nvvm.cp.async.wait.group 2
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: nvvm.cp.async.wait.group 1
+// CHECK: nvvm.mbarrier.arrive %
+// CHECK: nvvm.cp.async.wait.group 0
 // CHECK: nvvm.mbarrier.arrive %
 // CHECK: } else {
 // CHECK: scf.for
@@ -100,9 +109,16 @@ func.func private @floats(%x: memref<?x256xf32>, %w: memref<8x256x32xf32>,
 // Attention of bf16 has a warpgroup that copies queries with the first keys, then
 // keys and, if there were any before, their values, of which it looks for what
 // is not finite in tiles that are not full. Two warpgroups multiply: the next
-// keys, of 32 of depth, before the 128 values that they have weights of.
+// keys, of 32 of depth, before the 128 values that they have weights of. Of 64
+// queries and fewer one multiplies, in blocks that a multiprocessor has two of.
 
 // CHECK-LABEL: @attention
+// CHECK: %[[SHORT:.*]] = arith.cmpi ule, %{{.*}}, %c64
+// CHECK: scf.if %[[SHORT]]
+// CHECK: nvvm.setmaxregister decrease 32
+// CHECK: nvvm.setmaxregister increase 224
+// CHECK: transformer.launch = {blocks = 2 : i64, shared_bytes = 90272 : i64, threads = 256 : i64}
+// CHECK: } else {
 // CHECK: %[[ACTIVE:.*]] = arith.select %{{.*}}, %c2_i32
 // CHECK: %[[WARPS:.*]] = arith.muli %[[ACTIVE]]
 // CHECK: nvvm.mbarrier.init %{{.*}}, %c128_i32
@@ -117,7 +133,10 @@ func.func private @floats(%x: memref<?x256xf32>, %w: memref<8x256x32xf32>,
 // CHECK: nvvm.fence.proxy
 // CHECK: nvvm.mbarrier.arrive %
 // CHECK: mbarrier.try_wait.parity
+// CHECK: nvvm.cp.async.wait.group 1
+// CHECK: nvvm.mbarrier.arrive %
 // CHECK: nvvm.cp.async.wait.group 0
+// CHECK: nvvm.mbarrier.arrive %
 // CHECK: nvvm.setmaxregister increase 232
 // CHECK: scf.if
 // CHECK-COUNT-2: m64n128k16.f32.bf16.bf16
@@ -142,6 +161,25 @@ func.func private @attention(%q: memref<?x?x64xbf16>, %k: memref<?x?x64xbf16>,
     %v: memref<?x?x64xbf16>, %y: memref<?x?x64xf32>)
     attributes {transformer.kernel} {
   %mask = transformer.mask.causal
+  transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
+    : (memref<?x?x64xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
+       !transformer.mask, memref<?x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+// Many ranges are walked over with more registers, and have smaller tiles.
+
+// CHECK-LABEL: @many_ranges
+// CHECK: nvvm.setmaxregister decrease 88
+// CHECK: nvvm.setmaxregister increase 208
+// CHECK: m64n64k16.f32.bf16.bf16
+// CHECK: transformer.launch = {shared_bytes = 57504 : i64, threads = 384 : i64}
+func.func private @many_ranges(%q: memref<?x?x64xbf16>, %k: memref<?x?x64xbf16>,
+    %v: memref<?x?x64xbf16>, %y: memref<?x?x64xf32>)
+    attributes {transformer.kernel} {
+  %mask = transformer.mask.random_blocks [block = 64, count = 3, seed = 7]
   transformer.attention %q, %k, %v mask(%mask) into %y {heads = 2 : i64, scale = 1.0 : f32}
     : (memref<?x?x64xbf16>, memref<?x?x64xbf16>, memref<?x?x64xbf16>,
        !transformer.mask, memref<?x?x64xf32>) -> ()

@@ -203,8 +203,9 @@ func.func private @heads_with_masks_of_their_own(%q: memref<?x512xf32>,
 
 // CHECK-LABEL: @dilated
 // CHECK: %[[QUERIES:.*]] = arith.ceildivui %{{.*}}, %c3
+// CHECK: %[[REMAINDERS:.*]] = arith.minui {{.*}}%c3
 // CHECK: %[[OF_REMAINDER:.*]] = arith.ceildivui %[[QUERIES]], %c128
-// CHECK: arith.muli %[[OF_REMAINDER]], %c3
+// CHECK: arith.muli %[[OF_REMAINDER]], %[[REMAINDERS]]
 // CHECK: arith.constant 768 : i64
 // CHECK: nvvm.cp.async.shared.global
 // CHECK-NOT: scf.index_switch

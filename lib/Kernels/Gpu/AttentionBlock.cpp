@@ -284,7 +284,8 @@ LogicalResult heddle::emitBlocks(AttentionOp op) {
   std::optional<Shape> shape = shapeFor(op);
   if (!shape)
     return failure();
-  createQueryGrid(op, shape->rows(), Tiles(op, *shape).block(*shape),
+  OpBuilder builder(op);
+  createQueryGrid(op, shape->rows(), Tiles(op, *shape).block(*shape), builder,
                   [&](BlockCode &code, const QueryRows &block, Value mask) {
                     AttentionBlock(op, mask, *shape, block, code).build();
                   });

@@ -7,8 +7,9 @@
 // way round. What the mask says of the block decides which tiles are read, and
 // in which of them each pair has to be asked.
 //
-// Tiles begin at multiples of their size and rows of a product know nothing of
-// each other: a query's bits depend on the query and its keys alone.
+// Tiles begin at multiples of their size, by number among the positions of a
+// remainder (HeadGroups.h), and rows of a product know nothing of each other: a
+// query's bits depend on the query and its keys alone.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,7 @@
 //===- AttentionStep.h - Steps of attention on a GPU ------------*- C++ -*-===//
 //
-// One query a row: a block takes a query of one head and a chunk of its keys
+// One query a row: a block takes a query of one head, or those of heads that
+// share keys and of which the mask says the same, and a chunk of their keys
 // (Flash-Decoding), the block's warps every so many tiles of 32 keys, read in
 // pieces of 16 bytes. States of warps meet in shared memory; those of chunks,
 // where caches have more than one, in a second grid.

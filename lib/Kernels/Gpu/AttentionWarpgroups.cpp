@@ -1,110 +1,30 @@
 #include "lib/Kernels/Gpu/AttentionWarpgroups.h"
+#include "lib/Kernels/Gpu/AttentionCopies.h"
 #include "lib/Kernels/Gpu/QueryFragments.h"
-#include "lib/Kernels/Gpu/StageRing.h"
-#include "lib/Kernels/Gpu/SwizzledTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace heddle;
 
-static constexpr int64_t kWarps = kWarpgroupThreads / kWarpThreads,
-                         kWordBytes = 4;
-/// Queries of a warpgroup, and rows of values that one wgmma multiplies.
-static constexpr int64_t kQueries = 64, kStepRows = 16;
-/// Warpgroups that multiply.
-static constexpr int64_t kWarpgroups = 2;
-static constexpr int64_t kThreads = kWarpgroupThreads * (1 + kWarpgroups);
-/// Tiles of keys or of values in the ring. Of them so many are under way when
-/// one is reported: it is while there are two more, the ones that are
-/// multiplied, so that no one waits for tiles that are there.
-static constexpr int64_t kStages = 5, kUnderWay = kStages - 3;
-/// Of heads: sums of more columns leave too few registers.
-static constexpr int64_t kMaxWidth = 224;
-/// Of a thread that copies and of one that multiplies: as many in all as the
-/// compiler gives 384 threads.
-static constexpr int64_t kCopyRegisters = 40, kProductRegisters = 232;
+/// Rows of values that one wgmma multiplies.
+static constexpr int64_t kStepRows = 16;
+/// Of heads: sums of more columns leave too few registers, of a block, beside
+/// many ranges, and of each of two blocks.
+static constexpr int64_t kMaxWidth = 224, kMaxWalkingWidth = 128,
+                         kMaxShortWidth = 128;
+/// Of sentences in general, and under masks that are no range or two, over
+/// which both kinds of threads walk with more registers.
+static constexpr AttentionShape kLongShape = {2, 5, 1, 40, 232};
+static constexpr AttentionShape kWalkingShape = {2, 5, 1, 88, 208};
+/// Where no head has more queries than one warpgroup multiplies: two blocks
+/// hide each other's waiting. Of stages as many as leave room for both.
+static constexpr AttentionShape kShortShape = {1, 5, 2, 32, 224};
+/// Of shared memory: what each of two blocks may have of 228 KB, of which each
+/// takes one more.
+static constexpr int64_t kHalfOfShared = 113 << 10;
 
 namespace {
-/// What a block has in shared memory: its queries, the ring, and for each stage
-/// a word of each warp that copies, see AttentionCopies::report.
-struct Memory {
-  SwizzledTile queries, keys, values;
-
-  explicit Memory(AttentionOp op);
-  StageRing ring() const {
-    return {kStages, std::max(keys.bytes(), values.bytes()), queries.bytes()};
-  }
-  int64_t found() const { return ring().end(); }
-  BlockShape block() const {
-    return {kThreads, found() + kStages * kWarps * kWordBytes};
-  }
-};
-
-/// What both kinds of threads know of a block.
-struct AttentionPlace {
-  /// `mask` is the op's as the head has it.
-  AttentionPlace(AttentionOp op, Value mask, const QueryRows &block,
-                 WarpgroupCode &code);
-
-  /// The words of a stage.
-  Value foundOf(Value slot) const {
-    return code.plus(code.times(slot, kWarps * kWordBytes), memory.found());
-  }
-  QueryBlock asked() const {
-    return block.asked(op, kWarpgroups * kQueries, code);
-  }
-  KeyTiles walk(const QueryBlock &asked) const {
-    return {mask, asked,          code.index(0), memory.keys.rows,
-            code, block.positions};
-  }
-  Value hasKeys(const KeyTile &tile) const {
-    return code.isLess(tile.first, code.toIndex(block.keyCount));
-  }
-  Value behind(const KeyTile &tile) const {
-    return code.builder.createOrFold<arith::AddIOp>(
-        code.loc, tile.first, code.index(memory.keys.rows));
-  }
-
-  AttentionOp op;
-  Value mask;
-  const QueryRows &block;
-  WarpgroupCode &code;
-  Memory memory;
-  StageRing ring;
-  HeadRows queryRows, keyRows, valueRows;
-};
-
-/// What a thread that copies does. Tiles are those of keys, each followed by
-/// that of values of the tile before.
-class AttentionCopies {
-public:
-  explicit AttentionCopies(AttentionPlace &place);
-
-  void build();
-
-private:
-  /// Of the ring: the next stage, how many there were, and a bit for each of
-  /// the latest, the last one's lowest: whether its values have to be looked
-  /// at.
-  struct Progress {
-    Value slot, parity, copied, marks;
-
-    SmallVector<Value> values() const { return {slot, parity, copied, marks}; }
-    static Progress of(ValueRange values) {
-      return {values[0], values[1], values[2], values[3]};
-    }
-  };
-  Progress copyIf(Value condition, const Progress &before, Value mark,
-                  function_ref<void(Value)> copy);
-  void report(const Progress &progress, int64_t behind);
-
-  AttentionPlace &place;
-  WarpgroupCode &code;
-  QueryBlock asked;
-  KeyTiles walk;
-};
-
 /// What a thread that multiplies does.
 class AttentionProducts {
 public:
@@ -149,139 +69,6 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What a block has
-//===----------------------------------------------------------------------===//
-
-/// Keys of a tile: as many as leave registers for scores and for the weights of
-/// two tiles beside the sums.
-static int64_t keysOf(AttentionOp op) {
-  int64_t width = std::max(op.getKeyWidth(), op.getValueWidth());
-  return width <= 128 ? 128 : width <= 192 ? 64 : 48;
-}
-
-Memory::Memory(AttentionOp op)
-    : queries{kWarpgroups * kQueries, int64_t(op.getKeyWidth())},
-      keys{keysOf(op), int64_t(op.getKeyWidth())},
-      values{keysOf(op), int64_t(op.getValueWidth())} {}
-
-AttentionPlace::AttentionPlace(AttentionOp op, Value mask,
-                               const QueryRows &block, WarpgroupCode &code)
-    : op(op), mask(mask), block(block), code(code), memory(op),
-      ring(memory.ring()) {
-  Value kvHead =
-      code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
-  auto rowsOf = [&](Value memref, Value head, int64_t width) {
-    return rowsOfHead(memref, block, head, width, code);
-  };
-  queryRows = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
-  keyRows = rowsOf(op.getKey(), kvHead, op.getKeyWidth());
-  valueRows = rowsOf(op.getValue(), kvHead, op.getValueWidth());
-}
-
-//===----------------------------------------------------------------------===//
-// From the device's memory to shared memory
-//===----------------------------------------------------------------------===//
-
-AttentionCopies::AttentionCopies(AttentionPlace &place)
-    : place(place), code(place.code), asked(place.asked()),
-      walk(place.walk(asked)) {}
-
-/// Says of the stage `behind` the next one, where there was one, that this
-/// thread's rows have come. 0 times what is no number is none: values that are
-/// not finite become zeros before, unless all queries have their keys. A warp's
-/// word says whether it found any.
-void AttentionCopies::report(const Progress &progress, int64_t behind) {
-  Value exists = code.isLess(code.i32(behind - 1), progress.copied);
-  code.when(exists, [&] {
-    Value slot = place.ring.slotBefore(progress.slot, behind, code);
-    Value bit = code.i32(int64_t(1) << (behind - 1));
-    Value isMarked = code.isSame(code.both(progress.marks, bit), bit);
-    auto clear = [&] {
-      return code.vote(place.memory.values.clearOthers(
-          place.ring.memoryOf(slot, code), code));
-    };
-    Value found = code.select(isMarked, clear, code.i32(0));
-    Value word = code.shared(
-        code.plus(place.foundOf(slot), code.times(code.warp(), kWordBytes)));
-    code.when(code.isSame(code.lane(), code.i32(0)),
-              [&] { code.storeOne(found, word); });
-    code.fenceForProducts();
-    code.arrive(place.ring.full(slot, code));
-  });
-}
-
-/// Copies a tile to the next stage, if the condition holds.
-AttentionCopies::Progress
-AttentionCopies::copyIf(Value condition, const Progress &before, Value mark,
-                        function_ref<void(Value)> copy) {
-  auto choice = scf::IfOp::create(
-      code.builder, code.loc, condition,
-      [&](OpBuilder &builder, Location loc) {
-        code.waitForPhase(place.ring.empty(before.slot, code), before.parity);
-        copy(place.ring.memoryOf(before.slot, code));
-        code.endGroup();
-        code.waitForGroups(kUnderWay);
-        Value bit = code.choose(mark, code.i32(1), code.i32(0));
-        StageRing::Place next =
-            place.ring.next({before.slot, before.parity}, code);
-        Progress after = {next.slot, next.parity, code.plus(before.copied, 1),
-                          code.either(code.shiftUp(before.marks, 1), bit)};
-        report(after, kUnderWay + 1);
-        scf::YieldOp::create(builder, loc, after.values());
-      },
-      [&](OpBuilder &builder, Location loc) {
-        scf::YieldOp::create(builder, loc, before.values());
-      });
-  return Progress::of(choice.getResults());
-}
-
-void AttentionCopies::build() {
-  const Memory &memory = place.memory;
-  // Queries come with the first keys.
-  memory.queries.copy(place.queryRows, place.block.first, code.i32(0), code);
-  Value no = arith::ConstantOp::create(code.builder, code.loc,
-                                       code.builder.getBoolAttr(false));
-  KeyTile first = walk.from(code.index(0));
-  StageRing::Place empty = place.ring.firstEmpty(code);
-  // The tile of keys and, if there is one, that of values.
-  SmallVector<Value> carried = {first.first, first.isFull, first.first, no, no};
-  carried.append(
-      Progress{empty.slot, empty.parity, code.i32(0), code.i32(0)}.values());
-  auto isLeft = [&](OpBuilder &, Location, ValueRange now) {
-    Value hasKeys = place.hasKeys({now[0], now[1]});
-    scf::ConditionOp::create(code.builder, code.loc,
-                             code.either(hasKeys, now[4]), now);
-  };
-  auto step = [&](OpBuilder &, Location, ValueRange now) {
-    KeyTile keys = {now[0], now[1]}, values = {now[2], now[3]};
-    Value hasKeys = place.hasKeys(keys);
-    Progress progress =
-        copyIf(hasKeys, Progress::of(now.drop_front(5)), no, [&](Value stage) {
-          memory.keys.copy(place.keyRows, code.toI32(keys.first), stage, code);
-        });
-    progress =
-        copyIf(now[4], progress, code.isNot(values.isFull), [&](Value stage) {
-          memory.values.copy(place.valueRows, code.toI32(values.first), stage,
-                             code);
-        });
-    KeyTile next = walk.from(place.behind(keys));
-    SmallVector<Value> results = {next.first, next.isFull, keys.first,
-                                  keys.isFull, hasKeys};
-    results.append(progress.values());
-    scf::YieldOp::create(code.builder, code.loc, results);
-  };
-  auto loop = scf::WhileOp::create(code.builder, code.loc,
-                                   ValueRange(carried).getTypes(), carried,
-                                   isLeft, step);
-  // Queries, too, where nobody sees a key.
-  code.endGroup();
-  code.waitForGroups(0);
-  Progress last = Progress::of(loop.getResults().drop_front(5));
-  for (int64_t behind = kUnderWay; behind > 0; --behind)
-    report(last, behind);
-}
-
-//===----------------------------------------------------------------------===//
 // From shared memory to sums
 //===----------------------------------------------------------------------===//
 
@@ -293,14 +80,14 @@ AttentionProducts::AttentionProducts(AttentionPlace &place, Value warp)
                kFragmentRows, place.memory.keys.rows},
               code) {
   Value firstRow =
-      code.times(code.dividedBy(warp, kWarps),
-                 place.memory.queries.wordsTo(kQueries, 0) * kWordBytes);
+      code.times(code.dividedBy(warp, kWarpgroupWarps),
+                 place.memory.queries.wordsTo(kWarpgroupQueries, 0) * 4);
   rows = code.describeColumns(code.shared(firstRow));
 }
 
 /// Begins a group: products of the queries and the keys of a stage.
 SmallVector<Value> AttentionProducts::multiplyKeys(const Stage &stage) {
-  const Memory &memory = place.memory;
+  const AttentionMemory &memory = place.memory;
   code.waitForPhase(place.ring.full(stage.slot, code), stage.parity);
   Value columns =
       code.describeColumns(code.shared(place.ring.memoryOf(stage.slot, code)));
@@ -347,8 +134,9 @@ void AttentionProducts::finishValues(const Stage &stage, const KeyTile &tile,
                                      const Weights &weights, State &state) {
   state.sums = code.waitForSums(state.sums);
   Value found = code.i32(0);
-  for (Value word : code.loadFour(code.builder.getI32Type(),
-                                  code.shared(place.foundOf(stage.slot))))
+  for (Value word :
+       code.loadFour(code.builder.getI32Type(),
+                     code.shared(place.memory.foundOf(stage.slot, code))))
     found = code.either(found, word);
   release(stage);
   queries.addOthers(weights, tile, place.valueRows, found, state);
@@ -454,38 +242,84 @@ void AttentionProducts::build() {
 static void buildBlock(AttentionPlace &place) {
   WarpgroupCode &code = place.code;
   const QueryRows &block = place.block;
+  const AttentionShape &shape = place.shape;
   // Warpgroups that have no queries end at once.
   Value left = code.minus(block.queryCount, block.first);
-  Value active = code.choose(code.isLess(code.i32(kQueries), left),
-                             code.i32(kWarpgroups), code.i32(1));
+  Value active = code.choose(code.isLess(code.i32(kWarpgroupQueries), left),
+                             code.i32(shape.warpgroups), code.i32(1));
   place.ring.makeBarriers(code.i32(kWarpgroupThreads),
-                          code.times(active, kWarps), code);
+                          code.times(active, kWarpgroupWarps), code);
   Value warp = code.uniformWarp();
   scf::IfOp::create(
-      code.builder, code.loc, code.isLess(warp, code.i32(kWarps)),
+      code.builder, code.loc, code.isLess(warp, code.i32(kWarpgroupWarps)),
       [&](OpBuilder &builder, Location loc) {
-        code.giveUpRegisters(kCopyRegisters);
-        AttentionCopies(place).build();
+        code.giveUpRegisters(shape.copyRegisters);
+        copyTiles(place);
         scf::YieldOp::create(builder, loc);
       },
       [&](OpBuilder &builder, Location loc) {
-        code.takeRegisters(kProductRegisters);
-        Value number = code.minus(warp, code.i32(kWarps));
-        code.when(code.isLess(number, code.times(active, kWarps)),
+        code.takeRegisters(shape.productRegisters);
+        Value number = code.minus(warp, code.i32(kWarpgroupWarps));
+        code.when(code.isLess(number, code.times(active, kWarpgroupWarps)),
                   [&] { AttentionProducts(place, number).build(); });
         scf::YieldOp::create(builder, loc);
       });
 }
 
-LogicalResult heddle::emitWarpgroups(AttentionOp op) {
-  if (!op.isOfBf16() || !hasQueryBlocks(op) || op.getKeyWidth() > kMaxWidth ||
-      op.getValueWidth() > kMaxWidth)
-    return failure();
-  createQueryGrid(op, kWarpgroups * kQueries, Memory(op).block(),
+static void buildGrid(AttentionOp op, const AttentionShape &shape,
+                      OpBuilder &builder) {
+  int64_t bytes = AttentionMemory(op, shape).bytes();
+  createQueryGrid(op, shape.queries(), {shape.threads(), bytes, shape.blocks},
+                  builder,
                   [&](BlockCode &block, const QueryRows &rows, Value mask) {
                     WarpgroupCode code(block.builder, block.loc, block.threads);
-                    AttentionPlace place(op, mask, rows, code);
+                    AttentionPlace place(op, mask, shape, rows, code);
                     buildBlock(place);
                   });
+}
+
+/// Whether no block of queries has more than one warpgroup multiplies.
+static Value isShort(AttentionOp op, OpBuilder &builder) {
+  Loops loops(builder, op.getLoc());
+  int64_t most = kWarpgroupQueries;
+  if (Value mask = op.getMask())
+    most *= mask.getDefiningOp<MaskOpInterface>().stride();
+  return arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::ule,
+                               loops.size(op.getQuery(), 1), loops.index(most));
+}
+
+/// As many as leave registers for scores and for the weights of two tiles
+/// beside the sums.
+static int64_t keysOfTile(int64_t width, bool walks) {
+  if (width <= 128)
+    return walks ? 64 : 128;
+  return width <= 192 ? 64 : 48;
+}
+
+LogicalResult heddle::emitWarpgroups(AttentionOp op) {
+  int64_t width = std::max(op.getKeyWidth(), op.getValueWidth());
+  bool walks = !hasFewRanges(op.getMask());
+  if (!op.isOfBf16() || !hasQueryBlocks(op) ||
+      width > (walks ? kMaxWalkingWidth : kMaxWidth))
+    return failure();
+  OpBuilder builder(op);
+  AttentionShape many = walks ? kWalkingShape : kLongShape, few = kShortShape;
+  many.keys = few.keys = keysOfTile(width, walks);
+  if (walks || width > kMaxShortWidth) {
+    buildGrid(op, many, builder);
+    return success();
+  }
+  while (AttentionMemory(op, few).bytes() > kHalfOfShared)
+    --few.stages;
+  // Which shape it is changes no bit: tiles of keys are the same, and so are
+  // products of 64 queries.
+  auto build = [&](const AttentionShape &shape) {
+    return [&](OpBuilder &inside, Location loc) {
+      buildGrid(op, shape, inside);
+      scf::YieldOp::create(inside, loc);
+    };
+  };
+  scf::IfOp::create(builder, op.getLoc(), isShort(op, builder), build(few),
+                    build(many));
   return success();
 }

@@ -8,6 +8,18 @@
 using namespace mlir;
 using namespace heddle;
 
+MemRefType heddle::typeOf(Value memref) {
+  return cast<MemRefType>(memref.getType());
+}
+int64_t heddle::elementBytes(Value memref) {
+  return typeOf(memref).getElementTypeBitWidth() / 8;
+}
+bool heddle::areDense(ValueRange memrefs) {
+  return llvm::all_of(memrefs, [](Value memref) {
+    return !memref || typeOf(memref).getLayout().isIdentity();
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
@@ -147,6 +159,13 @@ void BlockCode::eachPiece(int64_t count, function_ref<void(Value)> body) {
   }
 }
 
+BlockCode::Place BlockCode::placeInRows(Value block, Value width) {
+  // Threads of `width` blocks make `threads` rows.
+  Value before = times(dividedBy(block, width), threads);
+  Value here = plus(times(remainder(block, width), threads), thread());
+  return {plus(before, dividedBy(here, width)), remainder(here, width)};
+}
+
 void BlockCode::barrier() { NVVM::Barrier0Op::create(builder, loc); }
 
 //===----------------------------------------------------------------------===//
@@ -215,24 +234,46 @@ void BlockCode::storeOne(Value value, Value pointer) {
                         unsigned(bytesOf(value.getType())));
 }
 
-FourWords BlockCode::loadFour(Type type, Value pointer) {
-  Value vector = LLVM::LoadOp::create(builder, loc, VectorType::get(4, type),
-                                      pointer, unsigned(4 * bytesOf(type)));
-  FourWords words;
-  for (auto [number, word] : llvm::enumerate(words))
-    word = LLVM::ExtractElementOp::create(builder, loc, vector, i32(number));
-  return words;
+Value BlockCode::loadWord(Value memref, Value i) {
+  return loadOne(typeOf(memref).getElementType(),
+                 at(global(memref), rowOffset(i, i32(4))));
 }
 
+FourWords BlockCode::loadFour(Type type, Value pointer) {
+  FourWords words;
+  llvm::copy(loadMany(type, words.size(), pointer), words.begin());
+  return words;
+}
 void BlockCode::storeFour(const FourWords &values, Value pointer) {
+  storeMany(values, pointer);
+}
+
+SmallVector<Value> BlockCode::loadMany(Type type, int64_t count,
+                                       Value pointer) {
+  if (count == 1)
+    return {loadOne(type, pointer)};
+  Value vector =
+      LLVM::LoadOp::create(builder, loc, VectorType::get(count, type), pointer,
+                           unsigned(count * bytesOf(type)));
+  SmallVector<Value> values;
+  for (int64_t number = 0; number < count; ++number)
+    values.push_back(
+        LLVM::ExtractElementOp::create(builder, loc, vector, i32(number)));
+  return values;
+}
+
+void BlockCode::storeMany(ValueRange values, Value pointer) {
+  if (values.size() == 1)
+    return storeOne(values[0], pointer);
+  int64_t count = values.size();
   Type element = values[0].getType();
   Value vector =
-      LLVM::PoisonOp::create(builder, loc, VectorType::get(4, element));
+      LLVM::PoisonOp::create(builder, loc, VectorType::get(count, element));
   for (auto [number, value] : llvm::enumerate(values))
     vector =
         LLVM::InsertElementOp::create(builder, loc, vector, value, i32(number));
   LLVM::StoreOp::create(builder, loc, vector, pointer,
-                        unsigned(4 * bytesOf(element)));
+                        unsigned(count * bytesOf(element)));
 }
 
 void BlockCode::copy(Value to, Value from, int64_t bytes, Value read) {

@@ -21,6 +21,12 @@ inline constexpr int64_t kWarpThreads = 32;
 /// Four words of 32 bits, what a thread moves at once.
 using FourWords = std::array<mlir::Value, 4>;
 
+// Of memrefs: the type, the bytes of an element, and whether all of some, of
+// which some may be null, are dense.
+mlir::MemRefType typeOf(mlir::Value memref);
+int64_t elementBytes(mlir::Value memref);
+bool areDense(mlir::ValueRange memrefs);
+
 class BlockCode : public Loops {
 public:
   /// `threads` of a block.
@@ -82,6 +88,12 @@ public:
   mlir::Value warp() { return dividedBy(thread(), kWarpThreads); }
   /// body(i) for those i < count that are this thread's: every `threads`-th.
   void eachPiece(int64_t count, llvm::function_ref<void(mlir::Value)> body);
+  /// Where this thread stands among all of the grid, `width` of which make a
+  /// row: 2^32 rows at most, but of threads more than that.
+  struct Place {
+    mlir::Value row, column;
+  };
+  Place placeInRows(mlir::Value block, mlir::Value width);
   /// All threads of the block see what was written before.
   void barrier();
 
@@ -90,17 +102,24 @@ public:
   mlir::Value global(mlir::Value memref);
   /// To the block's shared memory.
   mlir::Value shared(mlir::Value offset);
-  /// An offset of i32 or, in the device's memory, i64.
+  /// A pointer so many bytes further, below 2^31 of a number or an i32; in the
+  /// device's memory an i64 may be more.
   mlir::Value at(mlir::Value pointer, mlir::Value offset);
   mlir::Value at(mlir::Value pointer, int64_t offset);
   /// rows * pitch as i64.
   mlir::Value rowOffset(mlir::Value row, mlir::Value pitch);
 
   mlir::Value loadOne(mlir::Type type, mlir::Value pointer);
+  /// Element i, an i32, of a dense memref of words.
+  mlir::Value loadWord(mlir::Value memref, mlir::Value i);
   void storeOne(mlir::Value value, mlir::Value pointer);
   /// Four values of a type, aligned as all of them.
   FourWords loadFour(mlir::Type type, mlir::Value pointer);
   void storeFour(const FourWords &values, mlir::Value pointer);
+  /// The same of any number of them.
+  llvm::SmallVector<mlir::Value> loadMany(mlir::Type type, int64_t count,
+                                          mlir::Value pointer);
+  void storeMany(mlir::ValueRange values, mlir::Value pointer);
 
   // Asynchronous copies into shared memory, in groups, of `bytes`: 4 or 16,
   // aligned as much. From `read` bytes on, an i32, zeros are written; null for

@@ -2,15 +2,10 @@
 #include "lib/Kernels/Gpu/WarpRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <limits>
 
 using namespace mlir;
 using namespace heddle;
-
-static MemRefType typeOf(Value memref) {
-  return cast<MemRefType>(memref.getType());
-}
 
 namespace {
 /// The logit of one row of x and one candidate; numbers are i32.
@@ -112,10 +107,7 @@ void CandidateLogit::build(Value row, Value candidate) {
 }
 
 LogicalResult heddle::emitGrid(CandidateLogitsOp op) {
-  bool isDense = llvm::all_of(op->getOperands(), [](Value operand) {
-    return typeOf(operand).getLayout().isIdentity();
-  });
-  if (!op.getDestination() || !isDense ||
+  if (!op.getDestination() || !areDense(op->getOperands()) ||
       !haveWarpRows({op.getInput(), op.getRows()}))
     return failure();
   OpBuilder builder(op);

@@ -6,13 +6,6 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Element i of a dense memref of i32.
-static Value loadId(Value memref, Value i, BlockCode &code) {
-  return code.loadOne(
-      code.builder.getI32Type(),
-      code.at(code.global(memref), code.rowOffset(i, code.i32(4))));
-}
-
 static Value sizeOf(Value memref, int64_t axis, BlockCode &code) {
   return code.toI32(code.size(memref, axis));
 }
@@ -22,10 +15,7 @@ static Value sizeOf(Value memref, int64_t axis, BlockCode &code) {
 static LogicalResult
 emitPieces(Operation *op, Value counted, Value from, Value to, ValueRange lists,
            function_ref<void(const Piece &, BlockCode &)> body) {
-  bool areDense = llvm::all_of(lists, [](Value list) {
-    return !list || cast<MemRefType>(list.getType()).getLayout().isIdentity();
-  });
-  if (!areDense || !havePieces({from, to}))
+  if (!areDense(lists) || !havePieces({from, to}))
     return failure();
   OpBuilder builder(op);
   Loops loops(builder, op->getLoc());
@@ -68,7 +58,7 @@ LogicalResult heddle::emitGrid(TakeRowsOp op) {
   return emitPieces(
       op, to, from, to, tokens, [&](const Piece &piece, BlockCode &code) {
         Value batch = code.dividedBy(piece.row, sizeOf(tokens, 1, code));
-        takeRow(piece, from, batch, loadId(tokens, piece.row, code), to, code);
+        takeRow(piece, from, batch, code.loadWord(tokens, piece.row), to, code);
       });
 }
 
@@ -77,7 +67,7 @@ LogicalResult heddle::emitGrid(LastRowsOp op) {
         lengths = op.getLengths();
   return emitPieces(
       op, to, from, to, lengths, [&](const Piece &piece, BlockCode &code) {
-        Value last = code.minus(loadId(lengths, piece.row, code), code.i32(1));
+        Value last = code.minus(code.loadWord(lengths, piece.row), code.i32(1));
         takeRow(piece, from, piece.row, last, to, code);
       });
 }
@@ -87,7 +77,7 @@ LogicalResult heddle::emitGrid(PutRowsOp op) {
   return emitPieces(
       op, from, from, to, tokens, [&](const Piece &piece, BlockCode &code) {
         Value batch = code.dividedBy(piece.row, sizeOf(tokens, 1, code));
-        Value number = loadId(tokens, piece.row, code);
+        Value number = code.loadWord(tokens, piece.row);
         Value count = sizeOf(to, 1, code);
         code.when(code.isLess(number, count), [&] {
           Value row = code.plus(code.times(batch, count), number);
@@ -107,7 +97,7 @@ static void keepRow(Op op, const Piece &piece, Value owner, Value position,
                     BlockCode &code) {
   Value cache = op.getDestination();
   if (Value caches = op.getCaches())
-    owner = loadId(caches, owner, code);
+    owner = code.loadWord(caches, owner);
   Value slots = code.size(cache, 1);
   Value slot =
       buildCacheSlot(code.builder, code.loc, position, slots, op.getPinned());
@@ -120,7 +110,7 @@ LogicalResult heddle::emitGrid(CacheAppendOp op) {
   return emitPieces(op, x, x, op.getDestination(), {positions, op.getCaches()},
                     [&](const Piece &piece, BlockCode &code) {
                       Value position =
-                          code.toIndex(loadId(positions, piece.row, code));
+                          code.toIndex(code.loadWord(positions, piece.row));
                       keepRow(op, piece, piece.row, position, code);
                     });
 }
@@ -133,7 +123,7 @@ LogicalResult heddle::emitGrid(CacheFillOp op) {
         Value places = sizeOf(x, 1, code);
         Value sentence = code.dividedBy(piece.row, places);
         Value position = code.toIndex(code.remainder(piece.row, places));
-        Value length = code.toIndex(loadId(lengths, sentence, code));
+        Value length = code.toIndex(code.loadWord(lengths, sentence));
         Value isKept =
             staysInCache(code.builder, code.loc, position, length,
                          code.size(op.getDestination(), 1), op.getPinned());

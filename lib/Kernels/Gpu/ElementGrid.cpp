@@ -3,7 +3,6 @@
 #include "lib/Kernels/ActivationKernel.h"
 #include "lib/Kernels/Gpu/GridMath.h"
 #include "lib/Kernels/Gpu/PieceGrid.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -84,19 +83,13 @@ LogicalResult heddle::emitGrid(RoundOp op) {
 template <typename Op>
 static Value positionOf(Op op, Value row, BlockCode &code) {
   if (Value positions = op.getPositions())
-    return code.loadOne(
-        code.builder.getI32Type(),
-        code.at(code.global(positions), code.rowOffset(row, code.i32(4))));
+    return code.loadWord(positions, row);
   return code.remainder(row, code.toI32(code.size(op.getInput(), 1)));
-}
-
-static bool isDense(Value memref) {
-  return !memref || cast<MemRefType>(memref.getType()).getLayout().isIdentity();
 }
 
 LogicalResult heddle::emitGrid(SinusoidalPositionsOp op) {
   Value x = op.getInput(), y = op.getDestination();
-  if (!isDense(op.getPositions()))
+  if (!areDense(op.getPositions()))
     return failure();
   Sinusoid sinusoid = {int64_t(op.getTimescales()), op.getLayout(),
                        cast<MemRefType>(x.getType()).getShape().back()};
@@ -110,7 +103,7 @@ LogicalResult heddle::emitGrid(SinusoidalPositionsOp op) {
 
 LogicalResult heddle::emitGrid(LearnedPositionsOp op) {
   Value x = op.getInput(), y = op.getDestination(), table = op.getTable();
-  if (!isDense(op.getPositions()) || !havePieces({y, table}))
+  if (!areDense(op.getPositions()) || !havePieces({y, table}))
     return failure();
   return emitPieces(op, x, y, [&](const Piece &piece, BlockCode &code) {
     Value position = code.plus(positionOf(op, piece.row, code), op.getOffset());

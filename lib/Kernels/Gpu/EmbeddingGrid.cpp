@@ -2,21 +2,9 @@
 #include "lib/Kernels/Gpu/GridMath.h"
 #include "lib/Kernels/Gpu/WarpRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace heddle;
-
-static MemRefType typeOf(Value memref) {
-  return cast<MemRefType>(memref.getType());
-}
-
-/// Element i, an i32, of a dense memref of words.
-static Value loadWord(Value memref, Value i, BlockCode &code) {
-  return code.loadOne(
-      typeOf(memref).getElementType(),
-      code.at(code.global(memref), code.rowOffset(i, code.i32(sizeof(float)))));
-}
 
 /// The row `id` of the table, as f32, times the scale: EmbeddingOp's formula.
 static SmallVector<Value> lookUp(EmbeddingOp op, Value id, WarpRow &row,
@@ -26,7 +14,7 @@ static SmallVector<Value> lookUp(EmbeddingOp op, Value id, WarpRow &row,
   Value scale;
   if (Value scales = op.getScales()) {
     bool isOne = typeOf(scales).getDimSize(0) == 1;
-    scale = loadWord(scales, isOne ? code.i32(0) : id, code);
+    scale = code.loadWord(scales, isOne ? code.i32(0) : id);
   }
   return llvm::map_to_vector(row.load(op.getTable(), id), [&](Value entry) {
     if (scale) {
@@ -41,7 +29,7 @@ static SmallVector<Value> lookUp(EmbeddingOp op, Value id, WarpRow &row,
 
 static void embed(EmbeddingOp op, WarpRow &row, int64_t width,
                   BlockCode &code) {
-  Value i = row.getRow(), id = loadWord(op.getIds(), i, code);
+  Value i = row.getRow(), id = code.loadWord(op.getIds(), i);
   Value isZero = arith::CmpIOp::create(
       code.builder, code.loc, arith::CmpIPredicate::slt, id, code.i32(0));
   Value inside = code.choose(isZero, code.i32(0), id);
@@ -51,7 +39,7 @@ static void embed(EmbeddingOp op, WarpRow &row, int64_t width,
   if (op.hasPositions()) {
     Value position =
         op.getPositions()
-            ? loadWord(op.getPositions(), i, code)
+            ? code.loadWord(op.getPositions(), i)
             : code.remainder(i, code.toI32(code.size(op.getIds(), 1)));
     if (Value table = op.getPositionTable()) {
       Value at = code.plus(position, *op.getOffset());
@@ -71,11 +59,8 @@ LogicalResult heddle::emitGrid(EmbeddingOp op) {
   Value table = op.getTable(), result = op.getDestinations().front();
   bool isOfFloats =
       typeOf(table).getElementType().isF32() || op.getScales() || op.getWiden();
-  bool isDense = llvm::all_of(op->getOperands(), [](Value operand) {
-    return typeOf(operand).getLayout().isIdentity();
-  });
-  if (typeOf(table).getRank() != 2 || !isOfFloats || !isDense ||
-      !haveWarpRows({table, result}))
+  if (typeOf(table).getRank() != 2 || !isOfFloats ||
+      !areDense(op->getOperands()) || !haveWarpRows({table, result}))
     return failure();
   OpBuilder builder(op);
   Loops loops(builder, op.getLoc());

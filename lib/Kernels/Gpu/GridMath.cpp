@@ -1,4 +1,5 @@
 #include "lib/Kernels/Gpu/GridMath.h"
+#include "lib/Kernels/DoubleMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include <cmath>
@@ -30,7 +31,6 @@ Value heddle::sinusoidAt(const Sinusoid &sinusoid, Value position, Value column,
       builder.getF64FloatAttr(-std::log(10000.0) / sinusoid.timescales));
   Value frequency = math::ExpOp::create(builder, loc, code.mul(rate, toF64(k)));
   Value angle = code.mul(toF64(position), frequency);
-  Value term = code.choose(isSine, math::SinOp::create(builder, loc, angle),
-                           math::CosOp::create(builder, loc, angle));
+  Value term = doubles::sinOrCos(Double(builder, loc, angle), isSine).value;
   return arith::TruncFOp::create(builder, loc, builder.getF32Type(), term);
 }

@@ -21,11 +21,16 @@ Value HeadGroups::countBlocks(Loops &loops) const {
   };
   Value most;
   for (const Group &group : groups) {
-    Value count = loops.size(AttentionOp(op).getQuery(), 1);
-    if (group.stride > 1)
+    Value queries = loops.size(AttentionOp(op).getQuery(), 1);
+    Value count = queries, remainders = loops.index(group.stride);
+    if (group.stride > 1) {
       count = ceilDivide(count, group.stride);
+      // No query has one that is not below their number.
+      remainders = loops.builder.createOrFold<arith::MinUIOp>(
+          loops.loc, remainders, queries);
+    }
     count = loops.builder.createOrFold<arith::MulIOp>(
-        loops.loc, ceilDivide(count, rows), loops.index(group.stride));
+        loops.loc, ceilDivide(count, rows), remainders);
     most = most ? arith::MaxUIOp::create(loops.builder, loops.loc, most, count)
                       .getResult()
                 : count;

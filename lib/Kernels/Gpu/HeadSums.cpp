@@ -15,10 +15,6 @@ static constexpr int64_t kOwnFeatures = 16, kMostFeatures = 80,
                          kMostOfLargeBlock = 32;
 static constexpr int64_t kSharedBytes = 48 << 10;
 
-static MemRefType typeOf(Value memref) {
-  return cast<MemRefType>(memref.getType());
-}
-
 int64_t SumShape::featureBytes() const {
   int64_t norms = features == FeatureMap::Taylor ? positions : 0;
   return llvm::alignTo((positions * keyWidth + norms) * 4, 16);

@@ -31,6 +31,23 @@ Value Positions::before(Value position, BlockCode &code) const {
   });
 }
 
+bool heddle::hasFewRanges(Value mask) {
+  if (!mask)
+    return true;
+  Region scratch;
+  OpBuilder builder(mask.getContext());
+  Location loc = mask.getLoc();
+  SmallVector<Type> types(5, builder.getIndexType());
+  Block *block =
+      builder.createBlock(&scratch, {}, types, SmallVector<Location>(5, loc));
+  QueryBlock asked = {block->getArgument(0), block->getArgument(1),
+                      block->getArgument(2), block->getArgument(3),
+                      block->getArgument(4)};
+  std::optional<SmallVector<KeyRange>> ranges =
+      keyRangesOf(builder, loc, asked, mask);
+  return ranges && ranges->size() <= 2;
+}
+
 KeyTiles::KeyTiles(Value mask, const QueryBlock &block, Value firstKey,
                    int64_t size, BlockCode &code, const Positions &positions)
     : size(size), mask(mask), block(block), firstKey(firstKey), code(code),

@@ -27,6 +27,10 @@ struct KeyTile {
   mlir::Value first, isFull;
 };
 
+/// Whether the keys of a mask, which may be null, are one or two ranges of
+/// closed form: walking over others takes more registers.
+bool hasFewRanges(mlir::Value mask);
+
 /// The tiles of which some queries, alike for all threads that walk over them,
 /// may see a key.
 class KeyTiles {

@@ -10,16 +10,6 @@ using namespace heddle;
 /// the sums.
 static constexpr int64_t kMostPositions = 16, kQueries = 64;
 
-static MemRefType typeOf(Value memref) {
-  return cast<MemRefType>(memref.getType());
-}
-
-static bool areDense(Operation *op) {
-  return llvm::all_of(op->getOperands(), [](Value operand) {
-    return typeOf(operand).getLayout().isIdentity();
-  });
-}
-
 /// A grid of `units` times so many blocks, an index; `body` gets the number of
 /// the unit and of the block of columns among those of a unit.
 static void createUnits(Operation *op, Value units, const SumShape &shape,
@@ -51,10 +41,7 @@ static Value countKeys(Value keys, Value lengths, Value sentence,
   Value count = code.toI32(code.size(keys, 1));
   if (!lengths)
     return count;
-  return code.least(
-      count, code.loadOne(code.builder.getI32Type(),
-                          code.at(code.global(lengths),
-                                  code.rowOffset(sentence, code.i32(4)))));
+  return code.least(count, code.loadWord(lengths, sentence));
 }
 
 /// Calls `bring` with the first position of each tile of [0, count) and with
@@ -195,7 +182,7 @@ LogicalResult heddle::emitGrid(LinearAttentionOp op) {
   std::optional<SumShape> shape =
       sumShapeFor(op.getFeatures(), op.getKeyWidth(), op.getValueWidth(), group,
                   isStep ? 1 : kMostPositions, /*isWhole=*/isStep);
-  if (!shape || !areDense(op) || (!isStep && !op.getCausal()))
+  if (!shape || !areDense(op->getOperands()) || (!isStep && !op.getCausal()))
     return failure();
   CausalTiles tiles(*shape);
   createUnits(op, unitsOf(op, op.getQuery(), kvHeads), *shape,
@@ -222,7 +209,7 @@ LogicalResult heddle::emitGrid(LinearAttentionSumsOp op) {
       sumShapeFor(op.getFeatures(), typeOf(op.getKey()).getDimSize(2) / heads,
                   typeOf(op.getValue()).getDimSize(2) / heads,
                   /*queryHeads=*/0, kMostPositions, /*isWhole=*/false);
-  if (!shape || !areDense(op))
+  if (!shape || !areDense(op->getOperands()))
     return failure();
   int64_t values = shape->featureBytes();
   createUnits(
@@ -263,7 +250,7 @@ LogicalResult heddle::emitGrid(LinearAttentionReadOp op) {
       op.getFeatures(), typeOf(op.getQuery()).getShape().back() / heads,
       sumsType.getDimSize(3), /*queryHeads=*/0, isStep ? 1 : kMostPositions,
       /*isWhole=*/false);
-  if (!shape || !areDense(op))
+  if (!shape || !areDense(op->getOperands()))
     return failure();
   OpBuilder builder(op);
   Loops loops(builder, op.getLoc());
@@ -284,9 +271,7 @@ LogicalResult heddle::emitGrid(LinearAttentionReadOp op) {
         Value owner = code.dividedBy(rest, heads);
         Value sentence = owner, firstRow = owner, count = code.i32(1);
         if (isStep) {
-          sentence = code.loadOne(code.builder.getI32Type(),
-                                  code.at(code.global(op.getSentences()),
-                                          code.rowOffset(owner, code.i32(4))));
+          sentence = code.loadWord(op.getSentences(), owner);
         } else {
           Value length = code.toI32(code.size(op.getQuery(), 1));
           Value first = code.times(chunk, kQueries);

@@ -8,8 +8,6 @@
 #include "lib/Kernels/Gpu/TileOrder.h"
 #include "lib/Kernels/Gpu/WarpgroupProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -34,13 +32,6 @@ static constexpr WarpgroupShape kSmallWarpgroupShape = {64, 1, 4};
 static constexpr int64_t kMultiprocessorsOfTile = 3;
 /// For few rows: 80 KB of weights under way, in each of two blocks.
 static constexpr WarpgroupShape kFewRowsWarpgroupShape = {16, 1, 6};
-
-static MemRefType typeOf(Value memref) {
-  return cast<MemRefType>(memref.getType());
-}
-static int64_t elementBytes(Value memref) {
-  return typeOf(memref).getElementTypeBitWidth() / 8;
-}
 
 namespace {
 class LinearGrid {
@@ -222,10 +213,7 @@ void LinearGrid::finishRow(const Tile &tile, Value inTile, BlockCode &code,
           code.global(op.getResidual()),
           code.rowOffset(place.row, code.i32(pitchOf(op.getResidual()))));
     if (op.getInputScales())
-      place.inputScale =
-          code.loadOne(code.builder.getF32Type(),
-                       code.at(code.global(op.getInputScales()),
-                               code.rowOffset(place.row, code.i32(4))));
+      place.inputScale = code.loadWord(op.getInputScales(), place.row);
     body(place);
   });
 }

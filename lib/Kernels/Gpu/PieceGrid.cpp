@@ -7,12 +7,6 @@ using namespace heddle;
 static constexpr int64_t kThreads = 128;
 static constexpr int64_t kPieceBytes = 16;
 
-static MemRefType typeOf(Value memref) {
-  return cast<MemRefType>(memref.getType());
-}
-static int64_t elementBytes(Value memref) {
-  return typeOf(memref).getElementTypeBitWidth() / 8;
-}
 /// Elements of a row, as Piece counts rows.
 static int64_t widthOf(Value memref) {
   MemRefType type = typeOf(memref);
@@ -29,20 +23,16 @@ static Value placeOf(const Piece &piece, Value memref, Value row,
 }
 
 SmallVector<Value> Piece::load(Value memref, Value row, BlockCode &code) const {
-  Type element = typeOf(memref).getElementType();
   Value place = placeOf(*this, memref, row, code);
-  if (elements == 1)
-    return {code.loadOne(element, place)};
-  Type type = elements == 4 ? element : code.builder.getI32Type();
-  return llvm::to_vector(code.loadFour(type, place));
+  if (elements <= 4)
+    return code.loadMany(typeOf(memref).getElementType(), elements, place);
+  return code.loadMany(code.builder.getI32Type(),
+                       elements * elementBytes(memref) / 4, place);
 }
 
 void Piece::store(ArrayRef<Value> values, Value memref, Value row,
                   BlockCode &code) const {
-  Value place = placeOf(*this, memref, row, code);
-  if (elements == 1)
-    return code.storeOne(values[0], place);
-  code.storeFour({values[0], values[1], values[2], values[3]}, place);
+  code.storeMany(values, placeOf(*this, memref, row, code));
 }
 
 bool heddle::havePieces(ValueRange memrefs) {
@@ -71,22 +61,19 @@ void heddle::createPieceGrid(
   for (Value memref : memrefs)
     bytes = std::max(bytes, elementBytes(memref));
   int64_t elements = kPieceBytes / bytes;
-  if (width % elements != 0)
-    elements = 1;
+  while (width % elements != 0)
+    elements /= 2;
   int64_t ofRow = width / elements;
   Loops loops(builder, loc);
   Value pieces =
       builder.createOrFold<arith::MulIOp>(loc, rows, loops.index(ofRow));
   Value blocks =
       arith::CeilDivUIOp::create(builder, loc, pieces, loops.index(kThreads));
-  createGrid(
-      builder, loc, blocks, {kThreads}, [&](BlockCode &code, Value block) {
-        Value number = code.plus(code.times(block, kThreads), code.thread());
-        code.when(code.isLess(number, code.toI32(pieces)), [&] {
-          Piece piece = {code.dividedBy(number, ofRow),
-                         code.times(code.remainder(number, ofRow), elements),
-                         elements};
-          body(piece, code);
-        });
-      });
+  createGrid(builder, loc, blocks, {kThreads},
+             [&](BlockCode &code, Value block) {
+               auto [row, place] = code.placeInRows(block, code.i32(ofRow));
+               Piece piece = {row, code.times(place, elements), elements};
+               code.when(code.isLess(row, code.toI32(rows)),
+                         [&] { body(piece, code); });
+             });
 }

@@ -1,8 +1,8 @@
 //===- PieceGrid.h - Rows in pieces, a thread each --------------*- C++ -*-===//
 //
 // What moves elements, or computes each from those at the same place: a thread
-// has a piece of a row, of 16 bytes where rows are made of such and of one
-// element elsewhere, and neighbours have neighbouring ones.
+// has a piece of a row, of 16 bytes where rows are made of such and of half as
+// many, and so on, elsewhere, and neighbours have neighbouring ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ struct Piece {
   mlir::Value row, column;
   int64_t elements;
 
-  /// The piece of row `row` of a memref: its elements, or four words where four
-  /// words have more elements than four.
+  /// The piece of row `row` of a memref: its elements, or words where it has
+  /// more than four.
   llvm::SmallVector<mlir::Value> load(mlir::Value memref, mlir::Value row,
                                       BlockCode &code) const;
   /// Stores what was loaded so, or elements made of it.
@@ -35,9 +35,9 @@ bool havePieces(mlir::ValueRange memrefs);
 /// Rows of a memref, an index.
 mlir::Value countRows(mlir::Value memref, Loops &loops);
 
-/// A grid over `rows` rows, an index, as wide as those of some memrefs, which
-/// have pieces; `body` builds what a thread does. A piece has at most 16 bytes
-/// in each of them.
+/// A grid over `rows` rows, an index below 2^32, as wide as those of some
+/// memrefs, which have pieces; `body` builds what a thread does. A piece has at
+/// most 16 bytes in each of them.
 void createPieceGrid(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::ValueRange memrefs, mlir::Value rows,
                      llvm::function_ref<void(const Piece &, BlockCode &)> body);

@@ -11,10 +11,6 @@ static constexpr int64_t kThreads = 128;
 /// once: those of a piece of 16 bytes of the projection.
 static constexpr int64_t kRows = 8, kPositions = 4;
 
-static MemRefType typeOf(Value memref) {
-  return cast<MemRefType>(memref.getType());
-}
-
 namespace {
 /// What a thread does; numbers are i32.
 class ProjectedColumn {
@@ -67,10 +63,7 @@ Value ProjectedColumn::countPositions() {
       code.least(code.toI32(code.size(op.getInput(), 1)), code.i32(longest));
   if (!op.getLengths())
     return count;
-  return code.least(
-      count, code.loadOne(code.builder.getI32Type(),
-                          code.at(code.global(op.getLengths()),
-                                  code.rowOffset(sentence, code.i32(4)))));
+  return code.least(count, code.loadWord(op.getLengths(), sentence));
 }
 
 /// The sums with positions from `first` on, all of them or, where `end` is
@@ -136,29 +129,27 @@ void ProjectedColumn::build() {
 }
 
 LogicalResult heddle::emitGrid(ProjectSequenceOp op) {
-  bool areDense = llvm::all_of(op->getOperands(), [](Value operand) {
-    return typeOf(operand).getLayout().isIdentity();
-  });
   int64_t width = typeOf(op.getInput()).getShape().back();
-  if (!areDense || ShapedType::isDynamic(width))
+  if (!areDense(op->getOperands()) || ShapedType::isDynamic(width))
     return failure();
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   int64_t rowBlocks = llvm::divideCeil(op.getRows(), kRows);
+  Value units = arith::MulIOp::create(
+      builder, loc, loops.size(op.getInput(), 0), loops.index(rowBlocks));
   Value columns =
-      arith::MulIOp::create(builder, loc, loops.size(op.getInput(), 0),
-                            loops.index(rowBlocks * width));
+      arith::MulIOp::create(builder, loc, units, loops.index(width));
   Value blocks =
       arith::CeilDivUIOp::create(builder, loc, columns, loops.index(kThreads));
   createGrid(
       builder, loc, blocks, {kThreads}, [&](BlockCode &code, Value block) {
-        Value number = code.plus(code.times(block, kThreads), code.thread());
-        code.when(code.isLess(number, code.toI32(columns)), [&] {
-          Value rest = code.dividedBy(number, width);
-          Value firstRow = code.times(code.remainder(rest, rowBlocks), kRows);
-          ProjectedColumn(op, code.dividedBy(rest, rowBlocks), firstRow,
-                          code.remainder(number, width), code)
+        auto [unit, column] = code.placeInRows(block, code.i32(width));
+        code.when(code.isLess(unit, code.toI32(units)), [&, unit = unit,
+                                                         column = column] {
+          Value firstRow = code.times(code.remainder(unit, rowBlocks), kRows);
+          ProjectedColumn(op, code.dividedBy(unit, rowBlocks), firstRow, column,
+                          code)
               .build();
         });
       });

@@ -34,19 +34,14 @@ HeadRows heddle::rowsOfHead(Value memref, const QueryRows &block, Value head,
 }
 
 bool heddle::hasQueryBlocks(AttentionOp op) {
-  auto isInOrder = [](Value memref) {
-    return cast<MemRefType>(memref.getType()).getLayout().isIdentity();
-  };
   return !op.isStep() && op.getSimilarity().empty() &&
          op.getKeyWidth() % 16 == 0 && op.getValueWidth() % 16 == 0 &&
-         isInOrder(op.getQuery()) && isInOrder(op.getKey()) &&
-         isInOrder(op.getValue());
+         areDense({op.getQuery(), op.getKey(), op.getValue()});
 }
 
 void heddle::createQueryGrid(
-    AttentionOp op, int64_t rows, const BlockShape &shape,
+    AttentionOp op, int64_t rows, const BlockShape &shape, OpBuilder &builder,
     function_ref<void(BlockCode &, const QueryRows &, Value)> body) {
-  OpBuilder builder(op);
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   HeadGroups groups(op, rows, builder);

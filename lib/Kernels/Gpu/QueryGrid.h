@@ -31,11 +31,12 @@ HeadRows rowsOfHead(mlir::Value memref, const QueryRows &block,
 /// sentences whose heads have widths in multiples of 16 and rows in order.
 bool hasQueryBlocks(AttentionOp op);
 
-/// The grid of an op in front of it, with a block for each `rows` queries of
-/// each head; `body` builds what its threads do, and gets the mask as the head
-/// has it: see HeadGroups.h.
+/// The grid of an op, with a block for each `rows` queries of each head; `body`
+/// builds what its threads do, and gets the mask as the head has it: see
+/// HeadGroups.h.
 void createQueryGrid(
     AttentionOp op, int64_t rows, const BlockShape &shape,
+    mlir::OpBuilder &builder,
     llvm::function_ref<void(BlockCode &, const QueryRows &, mlir::Value)> body);
 
 } // namespace heddle

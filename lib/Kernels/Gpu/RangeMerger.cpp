@@ -8,7 +8,6 @@
 
 #include "lib/CodeGen/CallLayout.h"
 #include "lib/Kernels/Gpu/RuntimeKernel.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include <limits>
 
 using namespace mlir;

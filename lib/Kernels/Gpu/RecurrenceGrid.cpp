@@ -85,18 +85,17 @@ LogicalResult heddle::emitGrid(RecurrenceOp op) {
   }
   Loops loops(builder, loc);
   Value width = loops.lastSize(result);
-  Value columns =
-      arith::MulIOp::create(builder, loc, loops.size(result, 0), width);
+  Value sentences = loops.size(result, 0);
+  Value columns = arith::MulIOp::create(builder, loc, sentences, width);
   Value blocks =
       arith::CeilDivUIOp::create(builder, loc, columns, loops.index(kThreads));
   createGrid(
       builder, loc, blocks, {kThreads}, [&](BlockCode &code, Value block) {
-        Value number = code.plus(code.times(block, kThreads), code.thread());
-        code.when(code.isLess(number, code.toI32(columns)), [&] {
-          Value of = code.toI32(width);
-          passColumn(op, code.dividedBy(number, of), code.remainder(number, of),
-                     code);
-        });
+        auto [sentence, column] = code.placeInRows(block, code.toI32(width));
+        code.when(code.isLess(sentence, code.toI32(sentences)),
+                  [&, sentence = sentence, column = column] {
+                    passColumn(op, sentence, column, code);
+                  });
       });
   return success();
 }

@@ -1,7 +1,6 @@
 #include "lib/Kernels/Gpu/RowGrid.h"
 #include "lib/Kernels/Gpu/WarpRow.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace heddle;

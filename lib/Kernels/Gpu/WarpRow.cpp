@@ -12,10 +12,6 @@ static constexpr int64_t kWarps = 4;
 /// Of a row, what 128 registers of each lane hold.
 static constexpr int64_t kMostWidth = 128 * kWarpThreads;
 
-static int64_t elementBytes(Value memref) {
-  return cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
-}
-
 /// Where a row of a memref begins; the memref, where it is one.
 static Value beginOf(Value memref, Value row, BlockCode &code) {
   Value pointer = code.global(memref);

@@ -96,7 +96,7 @@ void WarpgroupCode::waitForPhase(Value barrier, Value parity) {
            ".reg .pred ended;\n"
            "again:\n"
            "mbarrier.try_wait.parity.shared::cta.b64 ended, [$0], $1;\n"
-           "@!ended bra.uni again;\n"
+           "@!ended bra again;\n"
            "}",
            "r,r,~{memory}");
 }

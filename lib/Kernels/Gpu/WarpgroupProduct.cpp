@@ -184,10 +184,12 @@ void WarpgroupProduct::copyTiles() {
                                     code.plus(now[2], 1)};
         });
       });
-  code.waitForGroups(0);
-  code.fenceForProducts();
-  for (int64_t behind = stagesUnderWay(); behind > 0; --behind)
+  // Each as soon as it is there: of few stages all are left.
+  for (int64_t behind = stagesUnderWay(); behind > 0; --behind) {
+    code.waitForGroups(behind - 1);
+    code.fenceForProducts();
     reportStage(end[0], end[2], behind);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,43 @@
+#include "lib/Kernels/Gpu/AttentionPlace.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr int64_t kWordBytes = 4;
+
+AttentionMemory::AttentionMemory(AttentionOp op, const AttentionShape &shape)
+    : stages(shape.stages), queries{shape.queries(), int64_t(op.getKeyWidth())},
+      keys{shape.keys, int64_t(op.getKeyWidth())},
+      values{shape.keys, int64_t(op.getValueWidth())} {}
+
+Value AttentionMemory::foundOf(Value slot, BlockCode &code) const {
+  return code.plus(code.times(slot, kWarpgroupWarps * kWordBytes),
+                   ring().end());
+}
+int64_t AttentionMemory::bytes() const {
+  return ring().end() + stages * kWarpgroupWarps * kWordBytes;
+}
+
+AttentionPlace::AttentionPlace(AttentionOp op, Value mask,
+                               const AttentionShape &shape,
+                               const QueryRows &block, WarpgroupCode &code)
+    : op(op), mask(mask), shape(shape), block(block), code(code),
+      memory(op, shape), ring(memory.ring()) {
+  Value kvHead =
+      code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
+  auto rowsOf = [&](Value memref, Value head, int64_t width) {
+    return rowsOfHead(memref, block, head, width, code);
+  };
+  queryRows = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
+  keyRows = rowsOf(op.getKey(), kvHead, op.getKeyWidth());
+  valueRows = rowsOf(op.getValue(), kvHead, op.getValueWidth());
+}
+
+Value AttentionPlace::hasKeys(const KeyTile &tile) const {
+  return code.isLess(tile.first, code.toIndex(block.keyCount));
+}
+Value AttentionPlace::behind(const KeyTile &tile) const {
+  return code.builder.createOrFold<arith::AddIOp>(code.loc, tile.first,
+                                                  code.index(memory.keys.rows));
+}
