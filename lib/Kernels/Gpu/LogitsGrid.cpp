@@ -3,7 +3,6 @@
 #include "lib/Kernels/Gpu/LogitsKeepers.h"
 #include "lib/Kernels/Gpu/ProductEnds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -112,7 +111,7 @@ LogitsGrid::Place LogitsGrid::placeOf(const ProductShape &shape, Value rowBlock,
 void LogitsGrid::leaveLogits(const ProductShape &shape, const Place &place,
                              BlockCode &code) {
   int64_t depth = ends.depth;
-  Type element = cast<MemRefType>(op.getWeight().getType()).getElementType();
+  Type element = typeOf(op.getWeight()).getElementType();
   PanelLayout layout(element, ends.widths);
   ProductOperands operands;
   operands.element = element;
