@@ -55,6 +55,8 @@ public:
   const std::string &path() const { return name; }
   /// Of the artifact, not of an executable that carries it.
   uint64_t size() const { return bytes.size(); }
+  /// All of them, which live as long as the artifact.
+  std::string_view allBytes() const { return bytes; }
 
   /// The open file, to map parts of it in another way; -1 where the artifact
   /// lies in memory.

@@ -45,6 +45,37 @@ static Batch partOf(const Batch &batch, size_t first, size_t count) {
 }
 
 namespace {
+/// The session of a worker, with a share of the memory where that is limited.
+class WorkerSession {
+public:
+  WorkerSession(const Workers &workers, int64_t number, SessionMemory *memory)
+      : workers(workers), number(number), memory(memory) {
+    if (memory)
+      memory->add(get());
+  }
+  ~WorkerSession() {
+    if (memory)
+      memory->remove(get());
+  }
+  WorkerSession(const WorkerSession &) = delete;
+
+  Session &get() const { return workers.session(number); }
+  /// As Workers has it.
+  bool goOnWithCpu() {
+    if (memory)
+      memory->remove(get());
+    bool goesOn = workers.goOnWithCpu(number);
+    if (memory)
+      memory->add(get());
+    return goesOn;
+  }
+
+private:
+  const Workers &workers;
+  const int64_t number;
+  SessionMemory *const memory;
+};
+
 /// One run of a job, within a limit or without one.
 class LineRun {
 public:
@@ -62,8 +93,10 @@ private:
   Result<Sentence> encode(int64_t number, const Line &line);
   std::vector<Batch> divide(Sentences sentences, bool isFull) const;
   BatchPipeline::Worker makeWorker(int64_t number);
-  Answers answer(Session &session, const Batch &batch);
-  Answers answerWithin(Session &session, const Batch &batch);
+  Result<std::vector<std::string>> answerOnce(WorkerSession &own,
+                                              const Batch &batch);
+  Answers answer(WorkerSession &own, const Batch &batch);
+  Answers answerWithin(WorkerSession &own, const Batch &batch);
   Result<int64_t> cut(Session &session, const Batch &batch, size_t first,
                       Batch &part) const;
   BatchPipeline::Limits limits() const;
@@ -180,8 +213,16 @@ Result<int64_t> LineRun::cut(Session &session, const Batch &batch, size_t first,
   }
 }
 
+Result<std::vector<std::string>> LineRun::answerOnce(WorkerSession &own,
+                                                     const Batch &batch) {
+  auto answers = job.answer(own.get(), batch);
+  if (answers.ok() || !own.goOnWithCpu() || !job.mayAnswerAgain())
+    return answers;
+  return job.answer(own.get(), batch);
+}
+
 /// Answers a batch in as many parts as memory asks for.
-Answers LineRun::answerWithin(Session &session, const Batch &batch) {
+Answers LineRun::answerWithin(WorkerSession &own, const Batch &batch) {
   Answers result{std::vector<std::string>()};
   auto fail = [&](size_t sentence, const Status &status) {
     if (result.failed && batch.lines[*result.failed] <= batch.lines[sentence])
@@ -192,11 +233,11 @@ Answers LineRun::answerWithin(Session &session, const Batch &batch) {
   for (size_t first = 0; first < batch.lines.size();
        first = result.texts.size()) {
     Batch part;
-    Result<int64_t> bytes = cut(session, batch, first, part);
+    Result<int64_t> bytes = cut(own.get(), batch, first, part);
     if (!bytes.ok())
       return bytes.status();
     std::optional<Result<std::vector<std::string>>> texts;
-    auto work = [&] { texts = job.answer(session, part); };
+    auto work = [&] { texts = answerOnce(own, part); };
     if (*bytes <= memory->share())
       memory->together(work);
     else if (*bytes <= memory->bytes())
@@ -215,44 +256,21 @@ Answers LineRun::answerWithin(Session &session, const Batch &batch) {
   return result;
 }
 
-Answers LineRun::answer(Session &session, const Batch &batch) {
-  if (session.isCancelled())
+Answers LineRun::answer(WorkerSession &own, const Batch &batch) {
+  if (own.get().isCancelled())
     return Status::error("the run was cancelled");
   if (memory)
-    return answerWithin(session, batch);
-  Result<std::vector<std::string>> answers = job.answer(session, batch);
+    return answerWithin(own, batch);
+  Result<std::vector<std::string>> answers = answerOnce(own, batch);
   if (!answers.ok())
     return answers.status();
   return std::move(*answers);
 }
 
-namespace {
-/// The session of a worker, with a share of the memory where that is limited.
-class WorkerSession {
-public:
-  WorkerSession(Session &session, SessionMemory *memory)
-      : session(session), memory(memory) {
-    if (memory)
-      memory->add(session);
-  }
-  ~WorkerSession() {
-    if (memory)
-      memory->remove(session);
-  }
-  WorkerSession(const WorkerSession &) = delete;
-
-  Session &session;
-
-private:
-  SessionMemory *memory;
-};
-} // namespace
-
 BatchPipeline::Worker LineRun::makeWorker(int64_t number) {
-  auto own = std::make_shared<WorkerSession>(workers.session(number),
+  auto own = std::make_shared<WorkerSession>(workers, number,
                                              memory ? &*memory : nullptr);
-  return
-      [this, own](const Batch &batch) { return answer(own->session, batch); };
+  return [this, own](const Batch &batch) { return answer(*own, batch); };
 }
 
 Status LineRun::run(const AnswerWriter &write) {

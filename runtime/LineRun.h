@@ -56,9 +56,11 @@ public:
   /// What answer() takes for such a batch, of which the session may have some;
   /// ends the session's batch.
   virtual Result<int64_t> bytesFor(Session &session, const Batch &batch) = 0;
-  /// An answer for each sentence.
+  /// An answer for each sentence. Where a GPU fails that nobody asked for, the
+  /// same is asked again of a session on the CPU, if that is possible still.
   virtual Result<std::vector<std::string>> answer(Session &session,
                                                   const Batch &batch) = 0;
+  virtual bool mayAnswerAgain() const { return true; }
 };
 
 /// Takes the answers of consecutive lines; that of a line without a token is

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <dlfcn.h>
+#include <utility>
 
 using namespace heddle;
 
@@ -92,6 +93,8 @@ Result<Model> Model::load(Artifact artifact, const LoadOptions &options) {
   Model model(std::move(artifact),
               std::make_unique<Manifest>(std::move(*manifest)),
               std::move(*code), std::move(*gpu));
+  if (model.isOnGpu() && options.device == DeviceChoice::Auto)
+    model.spare = std::make_unique<Spare>();
   for (const Entry &entry : model.manifest().entries) {
     auto run = model.code.function<HeddleEntry>(entry.symbol);
     auto arenaSize = model.code.function<HeddleArenaSize>(entry.arenaSymbol);
@@ -132,6 +135,21 @@ const EntryPoint *Model::entryPoint(Role role, bool hasCandidates) const {
     if (entryPoint.description == entry)
       return &entryPoint;
   return nullptr;
+}
+
+const Model *Model::onCpu() const {
+  if (!spare)
+    return nullptr;
+  std::lock_guard<std::mutex> lock(spare->mutex);
+  if (!std::exchange(spare->isTried, true)) {
+    LoadOptions options;
+    options.device = DeviceChoice::Cpu;
+    auto artifact = Artifact::fromMemory(file.path(), file.allBytes());
+    if (artifact.ok())
+      if (auto loaded = load(std::move(*artifact), options); loaded.ok())
+        spare->model = std::make_unique<Model>(std::move(*loaded));
+  }
+  return spare->model.get();
 }
 
 std::unique_ptr<Device> Model::makeDevice() const {

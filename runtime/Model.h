@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +64,10 @@ public:
   /// The ISA level, or the architecture of a GPU, of the code that was loaded.
   const std::string &isa() const { return code.isa(); }
   bool isOnGpu() const { return gpu != nullptr; }
+  /// The same model on the CPU, where the choice of a GPU was Auto's: for
+  /// whoever sees that fail. Loaded when it is asked for first; null where a
+  /// GPU was asked for, or the CPU has no code either. Any thread may ask.
+  const Model *onCpu() const;
   /// What a session runs on; borrows the model.
   std::unique_ptr<Device> makeDevice() const;
   /// Null where the artifact has none (kind "none").
@@ -97,6 +102,13 @@ private:
   CodeLibrary code;
   /// Null where the model runs on the CPU.
   std::unique_ptr<CudaModel> gpu;
+  /// What onCpu() has loaded, or has tried to; null where it has nothing to do.
+  struct Spare {
+    std::mutex mutex;
+    bool isTried = false;
+    std::unique_ptr<Model> model;
+  };
+  std::unique_ptr<Spare> spare;
   std::vector<EntryPoint> entryPoints;
   HeddleScratchSize scratchSize = nullptr;
   std::unique_ptr<Tokenizer> textTokenizer;

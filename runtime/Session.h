@@ -158,6 +158,10 @@ public:
   /// Runs one step of all rows, each at its position, which is then the next.
   Status runStep();
 
+  /// Whether what failed may be done on another device, in a session of
+  /// Model::onCpu().
+  bool hasDeviceFailed() const { return device->hasFailed(); }
+
   /// Whether whoever runs it is asked to stop.
   bool isCancelled() const {
     return cancelled && cancelled->load(std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 
 #include "runtime/TargetScores.h"
 
+#include <atomic>
 #include <utility>
 
 using namespace heddle;
@@ -63,6 +64,7 @@ public:
     if (search.onToken)
       own.onToken = [&](int64_t sentence, const TokenIds &before, int32_t token,
                         bool isLast) {
+        hasShown = true;
         search.onToken(batch.lines[size_t(sentence)], before, token, isLast);
       };
     auto found = generate(model, session, batch.sources, batch.targets, own);
@@ -73,11 +75,14 @@ public:
       answers.push_back(format(hypotheses));
     return answers;
   }
+  bool mayAnswerAgain() const override { return !hasShown; }
 
 private:
   const Model &model;
   const SearchOptions &search;
   const HypothesesFormat &format;
+  /// Somebody has had a token.
+  std::atomic<bool> hasShown = false;
 };
 
 class ScoreJob : public TextJob {

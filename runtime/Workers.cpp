@@ -19,7 +19,7 @@ int64_t heddle::workersForAllCores(int64_t threads) {
 
 Result<Workers> Workers::create(const Model &model,
                                 const WorkerOptions &options) {
-  Workers result(model);
+  Workers result(model, options);
   result.equipment.resize(size_t(options.workers));
   for (Equipment &worker : result.equipment) {
     if (options.profiles)
@@ -30,11 +30,24 @@ Result<Workers> Workers::create(const Model &model,
         return pool.status();
       worker.pool = std::move(*pool);
     }
-    worker.session = std::make_unique<Session>(
-        model, SessionOptions{worker.pool.get(), worker.profile.get(),
-                              options.globalTokens, options.cancelled});
+    worker.session = result.makeSession(model, worker);
   }
   return result;
+}
+
+std::unique_ptr<Session> Workers::makeSession(const Model &model,
+                                              const Equipment &worker) const {
+  return std::make_unique<Session>(
+      model, SessionOptions{worker.pool.get(), worker.profile.get(),
+                            options.globalTokens, options.cancelled});
+}
+
+bool Workers::goOnWithCpu(int64_t worker) const {
+  Equipment &own = equipment[size_t(worker)];
+  const Model *cpu = own.session->hasDeviceFailed() ? used->onCpu() : nullptr;
+  if (cpu)
+    own.session = makeSession(*cpu, own);
+  return cpu;
 }
 
 std::vector<const Profile *> Workers::profiles() const {

@@ -51,6 +51,10 @@ public:
   Session &session(int64_t worker) const {
     return *equipment[size_t(worker)].session;
   }
+  /// Gives a worker a session of Model::onCpu() where the device of its own has
+  /// failed; whether it has one then. The session before is gone. By the thread
+  /// of the worker.
+  bool goOnWithCpu(int64_t worker) const;
   /// Of each worker; null where nobody asked for them.
   std::vector<const Profile *> profiles() const;
 
@@ -60,10 +64,15 @@ private:
     std::unique_ptr<Profile> profile;
     std::unique_ptr<Session> session;
   };
-  explicit Workers(const Model &model) : used(&model) {}
+  Workers(const Model &model, const WorkerOptions &options)
+      : used(&model), options(options) {}
+  std::unique_ptr<Session> makeSession(const Model &model,
+                                       const Equipment &worker) const;
 
   const Model *used;
-  std::vector<Equipment> equipment;
+  WorkerOptions options;
+  /// Each of one thread at a time.
+  mutable std::vector<Equipment> equipment;
 };
 
 } // namespace heddle

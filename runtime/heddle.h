@@ -95,7 +95,8 @@ typedef struct heddle_model heddle_model;
 /* Flags of loading, 0 or a sum of these: check the weights, too, which reads
    the whole file; run on the CPU, or on an NVIDIA GPU, and nowhere else. With
    neither of the last two a model that has code for GPUs runs on the first one
-   where that works, and on the CPU otherwise. */
+   where that works, and on the CPU otherwise, from the call on in which a GPU
+   fails: it is answered there as well, unless a callback has had tokens. */
 #define HEDDLE_VERIFY 1u
 #define HEDDLE_CPU 2u
 #define HEDDLE_CUDA 4u

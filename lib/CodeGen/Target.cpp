@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/Target.h"
-#include "lib/CodeGen/GpuArchitecture.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -68,14 +67,6 @@ static std::string supportedLevels() {
       ", ");
 }
 
-static std::string gpuNames() {
-  return llvm::join(llvm::map_range(getGpuArchitectures(),
-                                    [](const GpuArchitecture &architecture) {
-                                      return architecture.name;
-                                    }),
-                    ", ");
-}
-
 template <typename... Text> static llvm::Error failure(const Text &...text) {
   std::string sentence;
   (sentence.append(llvm::StringRef(text)), ...);
@@ -97,7 +88,7 @@ llvm::Expected<IsaLevel> heddle::getIsaLevel(llvm::StringRef name) {
       return level;
     }
   return failure("unknown target '", name, "' (supported: native, portable, ",
-                 supportedLevels(), ", cuda, ", gpuNames(), ")");
+                 supportedLevels(), ")");
 }
 
 llvm::Expected<llvm::SmallVector<IsaLevel>>

@@ -79,6 +79,8 @@ std::string heddle::describeArtifact(const Artifact &artifact,
   text += row("file", artifact.path() + ", " + readableSize(artifact.size()));
   text += row("compiler", "heddle " + manifest.compilerVersion);
   text += row("isas", joined(manifest.isas));
+  if (!manifest.gpus.empty())
+    text += row("gpus", joined(manifest.gpus));
   if (!manifest.libraries.empty())
     text += row("libraries", joined(manifest.libraries));
   text += row("vocabulary",

@@ -61,6 +61,7 @@ public:
                    const int64_t *dims) override;
   Status makeReady(int64_t rows) override;
   bool mergesRanges() const override { return true; }
+  bool hasFailed() const override { return failed; }
   Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &sizes,
               const CallFrame &frame) override;
 
@@ -79,6 +80,7 @@ private:
   Status sendParents(const std::vector<int32_t> &next);
   Status move(const DeviceRows &rows, const std::vector<int32_t> &next);
   Status wait();
+  Status noted(Status status);
   Status ended(Status status);
   Status launchNumber(int64_t number, int64_t blocks, const void *context);
 
@@ -99,6 +101,7 @@ private:
   bool sendsParents = false;
   /// What made `status` of an entry what it is.
   Status failure = Status::success();
+  bool failed = false;
 };
 } // namespace
 
@@ -113,18 +116,25 @@ CudaDevice::~CudaDevice() {
 /// Makes this thread the device's, and the stream where there is none.
 Status CudaDevice::begin() {
   if (Status status = model.enter(); !status.ok())
-    return status;
+    return noted(status);
   if (stream)
     return Status::success();
-  return api.check(api.cuStreamCreate(&stream, kNonBlocking), "cuStreamCreate");
+  return noted(
+      api.check(api.cuStreamCreate(&stream, kNonBlocking), "cuStreamCreate"));
+}
+
+/// Remembers that something failed.
+Status CudaDevice::noted(Status status) {
+  failed = failed || !status.ok();
+  return status;
 }
 
 Result<char *> CudaDevice::take(int64_t bytes) {
   if (Status status = begin(); !status.ok())
     return Status::error("cannot run: ", status.message());
   Pointer memory = 0;
-  if (Status status =
-          api.check(api.cuMemAlloc_v2(&memory, size_t(bytes)), "cuMemAlloc");
+  if (Status status = noted(
+          api.check(api.cuMemAlloc_v2(&memory, size_t(bytes)), "cuMemAlloc"));
       !status.ok())
     return Status::error("needs ", bytes,
                          " bytes of the GPU's memory: ", status.message());
@@ -134,7 +144,8 @@ Result<char *> CudaDevice::take(int64_t bytes) {
 /// Until all is done that was asked for.
 Status CudaDevice::wait() {
   sendsParents = false;
-  return api.check(api.cuStreamSynchronize(stream), "cuStreamSynchronize");
+  return noted(
+      api.check(api.cuStreamSynchronize(stream), "cuStreamSynchronize"));
 }
 
 /// What became of something that was asked for: after a failure the host may
@@ -142,7 +153,7 @@ Status CudaDevice::wait() {
 Status CudaDevice::ended(Status status) {
   if (!status.ok() && stream)
     (void)wait();
-  return status;
+  return noted(std::move(status));
 }
 
 void CudaDevice::giveBack(char *memory, int64_t) {
@@ -157,9 +168,8 @@ Result<char *> CudaDevice::takeMirror(char *, int64_t bytes) {
   if (Status status = begin(); !status.ok())
     return Status::error("cannot run: ", status.message());
   void *mirror = nullptr;
-  if (Status status =
-          api.check(api.cuMemHostAlloc(&mirror, size_t(bytes), /*flags=*/0),
-                    "cuMemHostAlloc");
+  if (Status status = noted(api.check(
+          api.cuMemHostAlloc(&mirror, size_t(bytes), 0), "cuMemHostAlloc"));
       !status.ok())
     return Status::error("needs ", bytes,
                          " bytes of pinned memory: ", status.message());
@@ -357,7 +367,7 @@ Status CudaDevice::makeReady(int64_t rows) {
     return Status::error("the order of ", rows, " rows ", status.message());
   const CudaModel::OwnKernels &own = model.ownKernels();
   rehearsed.insert({own.moveRows, own.writeHistory, own.mergeRanges});
-  return model.loadKernels(std::exchange(rehearsed, {}));
+  return noted(model.loadKernels(std::exchange(rehearsed, {})));
 }
 
 Status CudaDevice::call(HeddleEntry entry, HeddleCall &call,
