@@ -58,7 +58,7 @@ private:
   const QueryRows &block;
   BlockCode &code;
   Tiles tiles;
-  HeadRows queryRows, keyRows, valueRows;
+  OperandRows rows;
   /// The warp's first query.
   Value firstRow;
   QueryFragments queries;
@@ -82,14 +82,7 @@ AttentionBlock::AttentionBlock(AttentionOp op, Value mask, const Shape &shape,
       tiles(op, shape),
       firstRow(code.plus(block.first, code.times(code.warp(), shape.warpRows))),
       queries(op, block, {firstRow, shape.warpRows, shape.keys}, code) {
-  Value kvHead =
-      code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
-  auto rowsOf = [&](Value memref, Value head, int64_t width) {
-    return rowsOfHead(memref, block, head, width, code);
-  };
-  queryRows = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
-  keyRows = rowsOf(op.getKey(), kvHead, op.getKeyWidth());
-  valueRows = rowsOf(op.getValue(), kvHead, op.getValueWidth());
+  rows = rowsOf(op, block, code);
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,7 +170,7 @@ Value AttentionBlock::foundOthers() {
 
 void AttentionBlock::copyKeys(const KeyTile &tile) {
   code.when(hasKeys(tile),
-            [&] { tiles.keys.copy(keyRows, code.toI32(tile.first), code); });
+            [&] { tiles.keys.copy(rows.keys, code.toI32(tile.first), code); });
   code.endGroup();
 }
 
@@ -190,7 +183,7 @@ void AttentionBlock::passTile(const KeyTile &tile, const KeyTile &next,
   code.waitForGroups(0);
   // Keys are there, and all have read the values before.
   code.barrier();
-  tiles.values.copy(valueRows, code.toI32(tile.first), code);
+  tiles.values.copy(rows.values, code.toI32(tile.first), code);
   code.endGroup();
   if (state)
     products = multiplyKeys();
@@ -208,7 +201,7 @@ void AttentionBlock::passTile(const KeyTile &tile, const KeyTile &next,
   if (!state)
     return;
   addValues(weights.words, *state);
-  queries.addOthers(weights, tile, valueRows, foundOthers(), *state);
+  queries.addOthers(weights, tile, rows.values, foundOthers(), *state);
 }
 
 /// The state with a tile.
@@ -233,7 +226,7 @@ void AttentionBlock::build() {
   QueryBlock asked = block.asked(op, shape.rows(), code);
   KeyTiles walk(mask, asked, code.index(0), shape.keys, code, block.positions);
   KeyTile first = walk.from(code.index(0));
-  tiles.queries.copy(queryRows, block.first, code);
+  tiles.queries.copy(rows.queries, block.first, code);
   copyKeys(first);
 
   SmallVector<Value> carried = {first.first, first.isFull};

@@ -93,7 +93,7 @@ AttentionCopies::copyIf(Value condition, const Progress &before, Value mark,
 void AttentionCopies::build() {
   const AttentionMemory &memory = place.memory;
   // Queries come with the first keys.
-  memory.queries.copy(place.queryRows, place.block.first, code.i32(0), code);
+  memory.queries.copy(place.rows.queries, place.block.first, code.i32(0), code);
   Value no = arith::ConstantOp::create(code.builder, code.loc,
                                        code.builder.getBoolAttr(false));
   KeyTile first = walk.from(code.index(0));
@@ -112,11 +112,12 @@ void AttentionCopies::build() {
     Value hasKeys = place.hasKeys(keys);
     Progress progress =
         copyIf(hasKeys, Progress::of(now.drop_front(5)), no, [&](Value stage) {
-          memory.keys.copy(place.keyRows, code.toI32(keys.first), stage, code);
+          memory.keys.copy(place.rows.keys, code.toI32(keys.first), stage,
+                           code);
         });
     progress =
         copyIf(now[4], progress, code.isNot(values.isFull), [&](Value stage) {
-          memory.values.copy(place.valueRows, code.toI32(values.first), stage,
+          memory.values.copy(place.rows.values, code.toI32(values.first), stage,
                              code);
         });
     KeyTile next = walk.from(place.behind(keys));

@@ -24,14 +24,7 @@ AttentionPlace::AttentionPlace(AttentionOp op, Value mask,
                                const QueryRows &block, WarpgroupCode &code)
     : op(op), mask(mask), shape(shape), block(block), code(code),
       memory(op, shape), ring(memory.ring()) {
-  Value kvHead =
-      code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
-  auto rowsOf = [&](Value memref, Value head, int64_t width) {
-    return rowsOfHead(memref, block, head, width, code);
-  };
-  queryRows = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
-  keyRows = rowsOf(op.getKey(), kvHead, op.getKeyWidth());
-  valueRows = rowsOf(op.getValue(), kvHead, op.getValueWidth());
+  rows = rowsOf(op, block, code);
 }
 
 Value AttentionPlace::hasKeys(const KeyTile &tile) const {

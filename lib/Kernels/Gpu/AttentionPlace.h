@@ -73,7 +73,7 @@ struct AttentionPlace {
   WarpgroupCode &code;
   AttentionMemory memory;
   StageRing ring;
-  HeadRows queryRows, keyRows, valueRows;
+  OperandRows rows;
 };
 
 } // namespace heddle

@@ -139,7 +139,7 @@ void AttentionProducts::finishValues(const Stage &stage, const KeyTile &tile,
                      code.shared(place.memory.foundOf(stage.slot, code))))
     found = code.either(found, word);
   release(stage);
-  queries.addOthers(weights, tile, place.valueRows, found, state);
+  queries.addOthers(weights, tile, place.rows.values, found, state);
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,8 +17,8 @@ QueryBlock QueryRows::asked(AttentionOp op, int64_t rows,
           positions.stride};
 }
 
-HeadRows heddle::rowsOfHead(Value memref, const QueryRows &block, Value head,
-                            int64_t width, BlockCode &code) {
+static HeadRows rowsOfHead(Value memref, const QueryRows &block, Value head,
+                           int64_t width, BlockCode &code) {
   auto type = cast<MemRefType>(memref.getType());
   int64_t bytes = type.getElementTypeBitWidth() / 8;
   int64_t pitch = type.getShape().back() * bytes;
@@ -31,6 +31,20 @@ HeadRows heddle::rowsOfHead(Value memref, const QueryRows &block, Value head,
                              code.i32(pitch)));
   return {code.at(first, code.times(head, width * bytes)),
           pitch * positions.stride, positions.before(count, code)};
+}
+
+OperandRows heddle::rowsOf(AttentionOp op, const QueryRows &block,
+                           BlockCode &code) {
+  Value kvHead =
+      code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
+  auto rowsOf = [&](Value memref, Value head, int64_t width) {
+    return rowsOfHead(memref, block, head, width, code);
+  };
+  OperandRows rows;
+  rows.queries = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
+  rows.keys = rowsOf(op.getKey(), kvHead, op.getKeyWidth());
+  rows.values = rowsOf(op.getValue(), kvHead, op.getValueWidth());
+  return rows;
 }
 
 bool heddle::hasQueryBlocks(AttentionOp op) {

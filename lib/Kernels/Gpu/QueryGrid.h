@@ -22,10 +22,12 @@ struct QueryRows {
   QueryBlock asked(AttentionOp op, int64_t rows, BlockCode &code) const;
 };
 
-/// The block's positions of its sentence, at the columns of head number `head`,
-/// i32, of a memref of all heads side by side.
-HeadRows rowsOfHead(mlir::Value memref, const QueryRows &block,
-                    mlir::Value head, int64_t width, BlockCode &code);
+/// The positions of a block's sentence, at the columns of its head in memrefs
+/// of all heads side by side.
+struct OperandRows {
+  HeadRows queries, keys, values;
+};
+OperandRows rowsOf(AttentionOp op, const QueryRows &block, BlockCode &code);
 
 /// Whether tensor cores multiply what the op has: scaled products of whole
 /// sentences whose heads have widths in multiples of 16 and rows in order.
