@@ -113,6 +113,16 @@ static void markKernels(mlir::ModuleOp module) {
   }
 }
 
+/// What an emitter says of a loop, branches say as an attribute of their own
+/// kind by now, which translation does not read.
+static void markLoops(mlir::ModuleOp module) {
+  module.walk([](mlir::LLVM::BrOp branch) {
+    if (auto annotation = branch->getAttrOfType<mlir::LLVM::LoopAnnotationAttr>(
+            kLoopAnnotationAttr))
+      branch.setLoopAnnotationAttr(annotation);
+  });
+}
+
 llvm::Expected<std::string>
 heddle::emitDeviceCode(mlir::ModuleOp module,
                        const GpuArchitecture &architecture, DeviceForm form) {
@@ -125,6 +135,7 @@ heddle::emitDeviceCode(mlir::ModuleOp module,
   mlir::registerLLVMDialectTranslation(context);
   mlir::registerNVVMDialectTranslation(context);
   markKernels(module);
+  markLoops(module);
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> code =
       mlir::translateModuleToLLVMIR(module, llvmContext);

@@ -67,6 +67,16 @@ std::optional<BlockShape> heddle::blockShapeOf(scf::ParallelOp loop) {
   return ::blockShapeOf(launch);
 }
 
+void heddle::keepLoop(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, /*disable=*/BoolAttr::get(context, true), {}, {}, {}, {}, {},
+      {});
+  loop->setAttr(kLoopAnnotationAttr, LLVM::LoopAnnotationAttr::get(
+                                         context, {}, {}, {}, unroll, {}, {},
+                                         {}, {}, {}, {}, {}, {}, {}, {}, {}));
+}
+
 DeviceKernel heddle::createDeviceKernel(OpBuilder &builder, Location loc,
                                         StringRef name, Type parameter,
                                         const LaunchShape &shape) {

@@ -42,6 +42,14 @@ void declareSharedMemory(mlir::Block *module, mlir::Location loc);
 void setBlockShape(mlir::scf::ParallelOp loop, const BlockShape &shape);
 std::optional<BlockShape> blockShapeOf(mlir::scf::ParallelOp loop);
 
+/// Has a loop stay one, in PTX, too, which ptxas would unroll: what its rounds
+/// load and no loop around it changes would stand in front of that, in
+/// registers.
+void keepLoop(mlir::scf::ForOp loop);
+/// The attribute that says so; branches get it from loops.
+inline constexpr llvm::StringLiteral kLoopAnnotationAttr =
+    "llvm.loop_annotation";
+
 /// What a launch has to know of a kernel.
 struct LaunchShape {
   /// Among the kernels of a module.

@@ -15,8 +15,8 @@ using namespace mlir;
 using namespace heddle;
 
 static constexpr int64_t kWarps = 4;
-/// Inputs that are loaded at once.
-static constexpr int64_t kPiece = 4;
+/// Inputs that are loaded at once, and how many such loads stand side by side.
+static constexpr int64_t kPiece = 4, kPiecesAtOnce = 8;
 
 namespace {
 /// A query whose products are fused multiply-adds of pieces of its key.
@@ -79,26 +79,36 @@ Value PieceQuery::multiply(ValueRange key) {
   auto piece = VectorType::get(kPiece, builder.getF32Type());
   Value zero =
       arith::ConstantOp::create(builder, loops.loc, builder.getZeroAttr(piece));
+  auto addPieces = [&](Value first, int64_t pieces, Value sum) {
+    for (int64_t number = 0; number < pieces; ++number) {
+      Value d = arith::AddIOp::create(builder, loops.loc, first,
+                                      loops.index(number * kPiece));
+      auto load = [&](Value memref, ValueRange at, Value offset) -> Value {
+        Value place = arith::AddIOp::create(builder, loops.loc, offset, d);
+        return vector::LoadOp::create(
+            builder, loops.loc, piece, memref, append(at, place),
+            /*nontemporal=*/false, llvm::MaybeAlign(16));
+      };
+      Value q = load(op.getQuery(), row, queryOffset);
+      Value k = load(op.getKey(), key, keyOffset);
+      sum = math::FmaOp::create(builder, loops.loc, q, k, sum);
+    }
+    return sum;
+  };
   // A sum for each element of a piece: four chains, not one.
+  int64_t step = kPiece * kPiecesAtOnce, whole = width / step * step;
   auto loop = scf::ForOp::create(
-      builder, loops.loc, loops.index(0), loops.index(width),
-      loops.index(kPiece), zero,
-      [&](OpBuilder &, Location, Value d, ValueRange sum) {
-        auto load = [&](Value memref, ValueRange at, Value offset) -> Value {
-          Value place = arith::AddIOp::create(builder, loops.loc, offset, d);
-          return vector::LoadOp::create(
-              builder, loops.loc, piece, memref, append(at, place),
-              /*nontemporal=*/false, llvm::MaybeAlign(16));
-        };
-        Value q = load(op.getQuery(), row, queryOffset);
-        Value k = load(op.getKey(), key, keyOffset);
-        Value next = math::FmaOp::create(builder, loops.loc, q, k, sum.front());
-        scf::YieldOp::create(builder, loops.loc, next);
+      builder, loops.loc, loops.index(0), loops.index(whole), loops.index(step),
+      zero, [&](OpBuilder &, Location, Value d, ValueRange sum) {
+        scf::YieldOp::create(builder, loops.loc,
+                             addPieces(d, kPiecesAtOnce, sum.front()));
       });
+  keepLoop(loop);
+  Value sums = addPieces(loops.index(whole), (width - whole) / kPiece,
+                         loop.getResult(0));
   Value sum;
   for (int64_t number = 0; number < kPiece; ++number) {
-    Value element = vector::ExtractOp::create(builder, loops.loc,
-                                              loop.getResult(0), number);
+    Value element = vector::ExtractOp::create(builder, loops.loc, sums, number);
     sum = sum ? loops.add(sum, element) : element;
   }
   return sum;

@@ -330,15 +330,23 @@ AttentionStep::States AttentionStep::walk(Value begin, Value end,
 // The block
 //===----------------------------------------------------------------------===//
 
+/// Whether a lane has more than one piece of a row.
+static bool hasTwoPieces(AttentionOp op) {
+  int64_t bytes = op.isOfBf16() ? 2 : 4;
+  return std::max(op.getKeyWidth(), op.getValueWidth()) * bytes > 512;
+}
+
 /// How many heads a block takes: as many of those that share keys as registers
-/// hold, where the mask says the same of them.
+/// hold, where the mask says the same of them: half of that where a lane has
+/// two pieces of a row, as more is under way then.
 static int64_t headsOfBlock(AttentionOp op) {
   int64_t group = op.getHeads() / op.getKeyValueHeads();
   if (op.getMask() && !isOfAllHeads(op.getMask()))
     return 1;
   int64_t ofHead = RowPieces::elementsOfLane(op.getKey(), op.getKeyWidth()) +
                    RowPieces::elementsOfLane(op.getValue(), op.getValueWidth());
-  int64_t heads = std::clamp<int64_t>(kMostElements / ofHead, 1, group);
+  int64_t most = hasTwoPieces(op) ? kMostElements / 2 : kMostElements;
+  int64_t heads = std::clamp<int64_t>(most / ofHead, 1, group);
   while (group % heads != 0)
     --heads;
   return heads;
@@ -353,9 +361,7 @@ static int64_t sharedBytes(AttentionOp op) {
 /// Registers are for three blocks at once; two where rows are of two pieces a
 /// lane, or heads share keys.
 static BlockShape shapeFor(AttentionOp op) {
-  int64_t bytes =
-      std::max(op.getKeyWidth(), op.getValueWidth()) * (op.isOfBf16() ? 2 : 4);
-  bool isLarge = bytes > 512 || headsOfBlock(op) > 1;
+  bool isLarge = hasTwoPieces(op) || headsOfBlock(op) > 1;
   return {kWarps * kWarpThreads, sharedBytes(op), isLarge ? 2 : 3};
 }
 

@@ -320,6 +320,10 @@ Value BlockCode::vote(Value condition) {
                                   NVVM::VoteSyncKind::ballot));
 }
 
+void BlockCode::warpBarrier() {
+  NVVM::SyncWarpOp::create(builder, loc, i32(kAllLanes));
+}
+
 SmallVector<Value> BlockCode::combineLanes(
     ValueRange values,
     function_ref<SmallVector<Value>(ValueRange, ValueRange)> combine) {

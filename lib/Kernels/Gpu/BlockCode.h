@@ -131,6 +131,8 @@ public:
   void waitForGroups(int64_t groups);
 
   // What threads of a warp tell each other; all of them get here. f32 or i32.
+  /// As of which all see what others of the warp wrote.
+  void warpBarrier();
   /// The value of the lane whose number differs in these bits.
   mlir::Value exchange(mlir::Value value, int64_t bits);
   mlir::Value fromLane(mlir::Value value, mlir::Value lane);

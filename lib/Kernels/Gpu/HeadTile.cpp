@@ -1,29 +1,66 @@
 #include "lib/Kernels/Gpu/HeadTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/bit.h"
 #include <tuple>
 
 using namespace mlir;
 using namespace heddle;
 
 static constexpr int64_t kWordBytes = 4, kPieceBytes = 16;
+/// Lanes that have the pieces of a row: as many as write all banks at once.
+static constexpr int64_t kRowLanes = 8;
+
+int64_t HeadTile::pieces() const {
+  return width * elementBytes() / kPieceBytes;
+}
+int64_t HeadTile::lanes() const {
+  int64_t whole = std::clamp<int64_t>(pieces() & -pieces(), 4, kRowLanes);
+  return std::min<int64_t>(whole, llvm::bit_floor(uint64_t(pieces())));
+}
+
+Value HeadTile::firstRow(BlockCode &code) const {
+  return code.dividedBy(code.thread(), lanes());
+}
+Value HeadTile::firstPiece(BlockCode &code) const {
+  return code.times(code.remainder(code.thread(), lanes()), kPieceBytes);
+}
+Value HeadTile::firstPlace(BlockCode &code) const {
+  return code.shared(code.plus(
+      code.plus(code.times(firstRow(code), pitch()), firstPiece(code)),
+      memory));
+}
+
+/// Whether this thread has any of the pieces of a row from `piece` on; null
+/// where all threads have.
+Value HeadTile::hasPiece(int64_t piece, BlockCode &code) const {
+  if (piece + lanes() <= pieces())
+    return Value();
+  return code.isLess(firstPiece(code),
+                     code.i32((pieces() - piece) * kPieceBytes));
+}
 
 void HeadTile::copy(const HeadRows &source, Value first,
                     BlockCode &code) const {
-  int64_t ofRow = width * elementBytes() / kPieceBytes;
-  code.eachPiece(rows * ofRow, [&](Value piece) {
-    Value row = code.dividedBy(piece, ofRow);
-    Value inRow = code.times(code.remainder(piece, ofRow), kPieceBytes);
-    Value number = code.plus(first, row);
+  Value to = firstPlace(code), mine = code.plus(first, firstRow(code));
+  for (int64_t row = 0; row < rows; row += code.threads / lanes()) {
+    Value number = code.plus(mine, row);
     Value exists = code.isLess(number, source.count);
     // Nothing is read behind the last row, but the address is one of the rows.
     Value offset = code.rowOffset(code.choose(exists, number, code.i32(0)),
                                   code.i32(source.pitch));
-    Value from = code.at(code.at(source.first, offset), inRow);
-    Value to = code.shared(
-        code.plus(code.plus(code.times(row, pitch()), inRow), memory));
-    code.copy(to, from, kPieceBytes,
-              code.choose(exists, code.i32(kPieceBytes), code.i32(0)));
-  });
+    Value from = code.at(code.at(source.first, offset), firstPiece(code));
+    Value read = code.choose(exists, code.i32(kPieceBytes), code.i32(0));
+    for (int64_t piece = 0; piece < pieces(); piece += lanes()) {
+      auto copyPiece = [&] {
+        code.copy(code.at(to, row * pitch() + piece * kPieceBytes),
+                  code.at(from, piece * kPieceBytes), kPieceBytes, read);
+      };
+      if (Value condition = hasPiece(piece, code))
+        code.when(condition, copyPiece);
+      else
+        copyPiece();
+    }
+  }
 }
 
 /// Whether an element of a word is not finite: all ones in the exponents that
@@ -60,25 +97,22 @@ Value heddle::clearOthers(Type element, Value pointer, BlockCode &code) {
 }
 
 Value HeadTile::clearOthers(BlockCode &code) const {
-  OpBuilder &builder = code.builder;
-  int64_t ofRow = width * elementBytes() / kPieceBytes, pieces = rows * ofRow;
-  Value no =
-      arith::ConstantOp::create(builder, code.loc, builder.getBoolAttr(false));
+  Value place = firstPlace(code);
+  Value no = arith::ConstantOp::create(code.builder, code.loc,
+                                       code.builder.getBoolAttr(false));
   Value any = no;
-  for (int64_t first = 0; first < pieces; first += code.threads) {
-    Value piece = code.plus(code.thread(), first);
+  for (int64_t piece = 0; piece < pieces(); piece += lanes()) {
     auto clear = [&] {
-      Value row = code.dividedBy(piece, ofRow);
-      Value inRow = code.times(code.remainder(piece, ofRow), kPieceBytes);
-      Value place = code.shared(
-          code.plus(code.plus(code.times(row, pitch()), inRow), memory));
-      return heddle::clearOthers(element, place, code);
+      Value found = no;
+      for (int64_t row = 0; row < rows; row += code.threads / lanes()) {
+        Value at = code.at(place, row * pitch() + piece * kPieceBytes);
+        found = code.either(found, heddle::clearOthers(element, at, code));
+      }
+      return found;
     };
-    Value found =
-        first + code.threads <= pieces
-            ? clear()
-            : code.select(code.isLess(piece, code.i32(pieces)), clear, no);
-    any = code.either(any, found);
+    Value condition = hasPiece(piece, code);
+    any = code.either(any,
+                      condition ? code.select(condition, clear, no) : clear());
   }
   return any;
 }

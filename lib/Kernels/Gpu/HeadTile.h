@@ -68,6 +68,20 @@ struct HeadTile {
   /// of sums of two columns side by side, as fragments A.
   FourWords columnFragments(mlir::Value columns, int64_t row, int64_t column,
                             BlockCode &code) const;
+
+private:
+  // Who copies what: neighbouring lanes, a power of 2, have neighbouring pieces
+  // of 16 bytes of a row, and a thread the same ones of each of its rows. So
+  // all of its addresses of a tile are constants behind a few: a division for
+  // each piece would be done once, in front of all tiles, and take registers.
+  int64_t pieces() const;
+  int64_t lanes() const;
+  /// The thread's first row, its first piece of a row, in bytes, and where this
+  /// stands.
+  mlir::Value firstRow(BlockCode &code) const;
+  mlir::Value firstPiece(BlockCode &code) const;
+  mlir::Value firstPlace(BlockCode &code) const;
+  mlir::Value hasPiece(int64_t piece, BlockCode &code) const;
 };
 
 } // namespace heddle

@@ -5,9 +5,9 @@ using namespace mlir;
 using namespace heddle;
 
 static constexpr int64_t kPieceBytes = 16;
-/// Reads whose values are summed together: with pieces of 16 bytes 4 KB of a
+/// Pieces of a lane that are read before their values are summed: 4 KB of a
 /// warp.
-static constexpr int64_t kReadsAtOnce = 8;
+static constexpr int64_t kPiecesAtOnce = 8;
 
 bool RowPieces::exist(Value memref, int64_t width) {
   auto type = cast<MemRefType>(memref.getType());
@@ -73,10 +73,10 @@ SmallVector<Value> RowPieces::read(Value row, Value isRead) const {
   SmallVector<Value> all;
   for (int64_t piece = 0; piece < pieces; ++piece) {
     Value has = hasColumn(piece * elementsOfPiece());
-    Value isMine = has && isRead ? code.both(isRead, has) : has ? has : isRead;
     Value at = code.at(from, piece * lanes * kPieceBytes);
     if (has && piece > 0)
       at = code.choose(has, at, from);
+    Value isMine = isRead ? isRead : has;
     for (Value word : code.loadFour(code.builder.getI32Type(), at)) {
       if (isMine)
         word = code.choose(isMine, word, code.i32(0));
@@ -96,7 +96,11 @@ SmallVector<Value>
 RowPieces::sumFrom(int64_t first, int64_t step,
                    function_ref<OfReads(ArrayRef<int64_t>)> values) const {
   OfReads left;
-  if (lanes / step <= kReadsAtOnce) {
+  if (lanes / step <= kPiecesAtOnce / pieces) {
+    // Without it all reads of rows of several pieces are begun at once, more
+    // than registers hold.
+    if (pieces > 1)
+      code.warpBarrier();
     SmallVector<int64_t> reads;
     for (int64_t read = first; read < lanes; read += step)
       reads.push_back(read);

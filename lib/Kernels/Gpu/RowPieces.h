@@ -40,8 +40,8 @@ public:
   mlir::Value ownRow() const;
   mlir::Value ownerOf(mlir::Value row) const;
   /// The lane's elements of row number `row` of all that stand in the memref,
-  /// an i32; zeros where the lane has none, and where a condition is given that
-  /// does not hold.
+  /// an i32. Where the lane has none they are zeros; where a condition is
+  /// given, if it does not hold, and others of the row in place of none.
   llvm::SmallVector<mlir::Value> read(mlir::Value row,
                                       mlir::Value isRead = {}) const;
 

@@ -25,9 +25,6 @@ static Value assemble(BlockCode &code, Type result, ValueRange operands,
 
 Value WarpgroupCode::uniformWarp() { return fromLane(warp(), i32(0)); }
 
-void WarpgroupCode::warpBarrier() {
-  NVVM::SyncWarpOp::create(builder, loc, i32(-1));
-}
 void WarpgroupCode::giveUpRegisters(int64_t registers) {
   NVVM::SetMaxRegisterOp::create(builder, loc, uint32_t(registers),
                                  NVVM::SetMaxRegisterAction::decrease);
@@ -235,14 +232,13 @@ static constexpr StringLiteral kOfBf16 = "k16.f32.bf16.bf16",
 // Behind whether it adds, bf16 have factors of 1 or -1 and whether depth is not
 // what stands side by side, of columns and, where they are described, rows.
 
-SmallVector<Value> WarpgroupCode::multiplyColumns(Type element,
-                                                  const FourWords &rows,
-                                                  Value columns,
-                                                  ValueRange sums) {
+SmallVector<Value>
+WarpgroupCode::multiplyColumns(Type element, const FourWords &rows,
+                               Value columns, ValueRange sums, bool isFirst) {
   bool isOfBytes = element.isInteger(8);
   return addProduct(
       *this, isOfBytes ? kOfBytes : kOfBf16,
-      {rows, columns, /*adds=*/true, isOfBytes ? "" : ", 1, 1, 0"}, sums);
+      {rows, columns, /*adds=*/!isFirst, isOfBytes ? "" : ", 1, 1, 0"}, sums);
 }
 
 SmallVector<Value> WarpgroupCode::multiplyDepth(const FourWords &rows,

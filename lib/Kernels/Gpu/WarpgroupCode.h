@@ -23,8 +23,6 @@ public:
   /// The number of the thread's warp, which the compiler then knows to be one
   /// for all of its lanes. All of them get here.
   mlir::Value uniformWarp();
-  /// As of which all threads of the warp see what others of it wrote.
-  void warpBarrier();
   /// Registers of each thread of the warpgroup from here on: more or less than
   /// it had, a multiple of 8.
   void giveUpRegisters(int64_t registers);
@@ -84,7 +82,8 @@ public:
   llvm::SmallVector<mlir::Value> multiplyColumns(mlir::Type element,
                                                  const FourWords &rows,
                                                  mlir::Value columns,
-                                                 mlir::ValueRange sums);
+                                                 mlir::ValueRange sums,
+                                                 bool isFirst = false);
   // Of bf16 alone; sums are those of multiplyColumns.
   /// The same, with columns by their depth.
   llvm::SmallVector<mlir::Value> multiplyDepth(const FourWords &rows,

@@ -62,10 +62,9 @@ private:
   SmallVector<Value> multiplyTile(const ProductOperands &operands,
                                   Place &place);
   SmallVector<Value> addStage(const Place &place, Value panelAt,
-                              ValueRange sums, int64_t words,
-                              Value hasPrevious);
-  std::array<FourWords, 2> loadWeights(Value panel, int64_t step,
-                                       int64_t words);
+                              ValueRange sums, Value words, Value hasPrevious,
+                              bool isOnly);
+  std::array<FourWords, 2> loadWeights(Value panel, int64_t step, Value words);
   SmallVector<ProductPiece> piecesOf(ValueRange sums);
 
   const WarpgroupShape &shape;
@@ -197,9 +196,9 @@ void WarpgroupProduct::copyTiles() {
 //===----------------------------------------------------------------------===//
 
 /// The rows of fragments of a step's two products: the lane's four columns, of
-/// its words of a panel of which `words` are there.
+/// its words of a panel of which `words` are there, or all where that is null.
 std::array<FourWords, 2>
-WarpgroupProduct::loadWeights(Value panel, int64_t step, int64_t words) {
+WarpgroupProduct::loadWeights(Value panel, int64_t step, Value words) {
   auto hasBit = [&](int64_t bit) {
     return code.isDifferent(code.both(word, code.i32(bit)), code.i32(0));
   };
@@ -207,8 +206,8 @@ WarpgroupProduct::loadWeights(Value panel, int64_t step, int64_t words) {
   auto load = [&](int64_t firstWord) {
     Value exists;
     Value from = word;
-    if (firstWord + kGroupWords > words) {
-      exists = code.isLess(code.plus(word, firstWord), code.i32(words));
+    if (words) {
+      exists = code.isLess(code.plus(word, firstWord), words);
       from = code.choose(exists, word, code.i32(-firstWord));
     }
     Value row = code.plus(
@@ -240,24 +239,27 @@ WarpgroupProduct::loadWeights(Value panel, int64_t step, int64_t words) {
           FourWords{lower[2], lower[3], upper[2], upper[3]}};
 }
 
-/// Adds the products of a stage that has `words`. Those of a step run while the
-/// weights of the next one are loaded; when the first ones are waited for, the
-/// stage before is done with.
+/// Adds the products of a stage that has `words`, null for all: the others are
+/// zeros, in rows, too. Those of a step run while the weights of the next one
+/// are loaded; when the first ones are waited for, the stage before is done
+/// with. An only stage has no sums before it.
 SmallVector<Value> WarpgroupProduct::addStage(const Place &place, Value panelAt,
-                                              ValueRange sums, int64_t words,
-                                              Value hasPrevious) {
+                                              ValueRange sums, Value words,
+                                              Value hasPrevious, bool isOnly) {
   code.waitForPhase(ring.full(place.slot, code), place.parity);
   Value memory = ring.memoryOf(place.slot, code);
   Value rows = code.describeColumns(code.shared(memory));
   Value panel = code.plus(memory, panelAt);
   size_t half = sums.size() / 2;
   SmallVector<Value> lower(sums.take_front(half)), upper(sums.drop_front(half));
-  for (int64_t step = 0; step < words; step += kStepWords) {
+  for (int64_t step = 0; step < kStageWords; step += kStepWords) {
     std::array<FourWords, 2> weights = loadWeights(panel, step, words);
     Value columns = code.atWords(rows, step);
     code.beginProducts();
-    lower = code.multiplyColumns(element, weights[0], columns, lower);
-    upper = code.multiplyColumns(element, weights[1], columns, upper);
+    // Zeros would be written behind the fence, where no loop carries them.
+    bool isFirst = isOnly && step == 0;
+    lower = code.multiplyColumns(element, weights[0], columns, lower, isFirst);
+    upper = code.multiplyColumns(element, weights[1], columns, upper, isFirst);
     code.endProducts();
     code.waitForProducts(1);
     if (step == 0)
@@ -271,8 +273,7 @@ SmallVector<Value> WarpgroupProduct::addStage(const Place &place, Value panelAt,
 SmallVector<Value>
 WarpgroupProduct::multiplyTile(const ProductOperands &operands, Place &place) {
   element = operands.element;
-  int64_t whole = wordsOf(operands) / kStageWords,
-          rest = wordsOf(operands) % kStageWords;
+  int64_t words = wordsOf(operands);
   // Panels that do not exist have sums, which nobody asks for.
   Value last = code.minus(operands.panels, code.i32(1));
   Value panelAt =
@@ -281,26 +282,26 @@ WarpgroupProduct::multiplyTile(const ProductOperands &operands, Place &place) {
   Value zero = element.isInteger(8) ? code.i32(0) : code.f32(0);
   SmallVector<Value> carried(shape.rows, zero);
   carried.append({place.slot, place.parity});
-  carried =
-      code.foldAll(code.i32(whole), carried, [&](Value stage, ValueRange now) {
-        Place here = {now[shape.rows], now[shape.rows + 1]};
-        SmallVector<Value> sums =
-            addStage(here, panelAt, now.take_front(shape.rows), kStageWords,
-                     code.isDifferent(stage, code.i32(0)));
-        Place behind = ring.next(here, code);
-        sums.append({behind.slot, behind.parity});
-        return sums;
-      });
+  // The last stage is one of the loop, whole or not: ptxas waits between
+  // products that are begun in a loop and those behind it.
+  Value stages = code.i32(llvm::divideCeil(words, kStageWords));
+  carried = code.foldAll(stages, carried, [&](Value stage, ValueRange now) {
+    Place here = {now[shape.rows], now[shape.rows + 1]};
+    Value left;
+    if (words % kStageWords != 0)
+      left = code.minus(code.i32(words), code.times(stage, kStageWords));
+    SmallVector<Value> sums =
+        addStage(here, panelAt, now.take_front(shape.rows), left,
+                 code.isDifferent(stage, code.i32(0)),
+                 /*isOnly=*/words <= kStageWords);
+    Place behind = ring.next(here, code);
+    sums.append({behind.slot, behind.parity});
+    return sums;
+  });
   place = {carried[shape.rows], carried[shape.rows + 1]};
-  ValueRange sums = ValueRange(carried).take_front(shape.rows);
-  SmallVector<Value> all(sums);
   Value yes = arith::ConstantOp::create(code.builder, code.loc,
                                         code.builder.getBoolAttr(true));
-  if (rest != 0) {
-    Value hasPrevious = whole != 0 ? yes : code.isNot(yes);
-    all = addStage(place, panelAt, sums, rest, hasPrevious);
-    place = ring.next(place, code);
-  }
+  SmallVector<Value> all(ValueRange(carried).take_front(shape.rows));
   all = code.waitForSums(all);
   ring.release(ring.slotBefore(place.slot, 1, code), yes, code);
   return all;
