@@ -66,9 +66,10 @@ static Error addKept(CompileOptions &options, StringRef rule) {
   Expected<GlobPattern> pattern = GlobPattern::create(names);
   bool isPattern = bool(pattern) && !names.empty();
   consumeError(pattern.takeError());
-  if (!isPattern || (type != "bf16" && type != "f32"))
+  if (!isPattern || !is_contained({"bf16", "f16", "f32"}, type))
     return makeError("--keep has the value '" + rule +
-                     "', expected bf16:GLOB or f32:GLOB over names of weights");
+                     "', expected bf16:GLOB, f16:GLOB or f32:GLOB over names "
+                     "of weights");
   options.keep.push_back(rule.str());
   return Error::success();
 }
@@ -85,8 +86,8 @@ static Error checkKept(const CompileOptions &options) {
   for (StringRef rule : options.keep)
     if (options.dtype == "f32" || rule.split(':').first == options.dtype)
       return makeError("--keep has the value '" + rule +
-                       "', which is no wider than --dtype, '" + options.dtype +
-                       "'");
+                       "', which is no other and no wider than --dtype, '" +
+                       options.dtype + "'");
   return Error::success();
 }
 
@@ -205,9 +206,9 @@ static Error checkTogether(const CompileOptions &options) {
       none_of(*target, [](const Backend &backend) { return backend.gpu; }))
     return makeError("--ptxas assembles kernels of GPUs, but --target is '" +
                      options.target + "'");
-  if (!is_contained({"auto", "f32", "bf16", "int8"}, options.dtype))
+  if (!is_contained({"auto", "f32", "bf16", "f16", "int8"}, options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
-                     "', expected auto, f32, bf16 or int8");
+                     "', expected auto, f32, bf16, f16 or int8");
   if (Error error = checkKept(options))
     return error;
   if (!options.weights.empty() && options.randomSeed)

@@ -353,8 +353,8 @@ static int64_t sharedBytes(AttentionOp op) {
 /// Registers are for three blocks at once; two where rows are of two pieces a
 /// lane, or heads share keys.
 static BlockShape shapeFor(AttentionOp op) {
-  int64_t bytes =
-      std::max(op.getKeyWidth(), op.getValueWidth()) * (op.isOfBf16() ? 2 : 4);
+  int64_t bytes = std::max(op.getKeyWidth(), op.getValueWidth()) *
+                  (op.isOfShortFloats() ? 2 : 4);
   bool isLarge = bytes > 512 || headsOfBlock(op) > 1;
   return {kWarps * kWarpThreads, sharedBytes(op), isLarge ? 2 : 3};
 }

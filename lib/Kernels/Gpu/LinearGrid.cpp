@@ -1,7 +1,7 @@
 #include "lib/Kernels/Gpu/LinearGrid.h"
 #include "lib/CodeGen/FinishedRows.h"
 #include "lib/CodeGen/ProductLoops.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "lib/Kernels/ActivationKernel.h"
 #include "lib/Kernels/Gpu/GridMath.h"
 #include "lib/Kernels/Gpu/ProductEnds.h"
@@ -168,8 +168,8 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
       value = code.add(residual, value);
     if (op.getMultiplier())
       value = quantizeValue(value, op.getMultiplier(), code);
-    else if (op.getRounds())
-      value = roundToBf16(code.builder, code.loc, value);
+    else if (std::optional<Type> rounded = op.getRounds())
+      value = roundTo(*rounded, code.builder, code.loc, value);
     y[number] = value;
   };
   Value to = code.at(place.destination, code.times(column, bytes));
@@ -320,7 +320,7 @@ void LinearGrid::multiplyTiles(const WarpgroupShape &shape,
   multiplyByWarpgroups(shape, tiles, code);
 }
 
-/// A tile a block of warpgroups, of bf16 and i8.
+/// A tile a block of warpgroups, of short floats and i8.
 void LinearGrid::buildBlocks(const WarpgroupShape &shape, OpBuilder &builder) {
   auto [tiling, count] = tilingOf(shape.rows, shape.panels(), builder);
   createGrid(builder, op.getLoc(), count, shape.block(),
