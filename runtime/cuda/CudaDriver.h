@@ -18,7 +18,7 @@ namespace heddle::cuda {
 
 /// CUresult; 0 is success.
 using Code = int;
-inline constexpr Code kOutOfMemory = 2;
+inline constexpr Code kOutOfMemory = 2, kNoDevice = 100;
 /// CUstream_flags: beside the streams of others.
 inline constexpr unsigned kNonBlocking = 1;
 using Device = int;
@@ -34,9 +34,12 @@ using GraphExec = struct CUgraphExec_st *;
 /// The driver, one in a process. Its functions may be called by any thread.
 struct Driver {
   /// Loads libcuda.so.1, or the file that the environment variable
-  /// HEDDLE_LIBCUDA names, and starts it, once. Fails where there is none, or
-  /// one that is too old.
+  /// HEDDLE_LIBCUDA names, and starts it, once. Fails where there is none, one
+  /// that is too old, or no GPU that it shows.
   static Result<const Driver *> get();
+  /// Whether get() has failed for no other reason than that the machine has no
+  /// GPU, or no driver and nobody has named one.
+  static bool isMissing();
 
   /// Success, or a sentence about the function that returned `code`.
   Status check(Code code, const char *function) const;

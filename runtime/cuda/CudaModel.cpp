@@ -59,14 +59,8 @@ CudaModel::open(const Artifact &artifact, const std::vector<std::string> &gpus,
   if (!driver.ok())
     return driver.status();
   const Driver &api = **driver;
-  int count = 0, major = 0, minor = 0;
+  int major = 0, minor = 0;
   cuda::Device device = 0;
-  if (Status status =
-          api.check(api.cuDeviceGetCount(&count), "cuDeviceGetCount");
-      !status.ok())
-    return status;
-  if (count == 0)
-    return Status::error("there is no GPU that the CUDA driver shows");
   for (auto [code, function] :
        {std::pair(api.cuDeviceGet(&device, 0), "cuDeviceGet"),
         std::pair(api.cuDeviceGetAttribute(&major, kCapabilityMajor, device),
