@@ -5,6 +5,7 @@
 #include "runtime/Thread.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -33,23 +34,41 @@ capabilityOf(const std::string &gpu) {
   return std::pair(capability, gpu.back() == 'a');
 }
 
-/// The last of `gpus` that a device of `capability` runs.
-static std::optional<std::string>
-chooseArchitecture(const std::vector<std::string> &gpus, int capability) {
-  std::optional<std::string> best;
-  for (const std::string &gpu : gpus)
-    if (auto needed = capabilityOf(gpu))
-      if (needed->second ? needed->first == capability
-                         : needed->first <= capability)
-        best = gpu;
-  return best;
-}
-
 static std::string joined(const std::vector<std::string> &names) {
   std::string text;
   for (const std::string &name : names)
     text += (text.empty() ? "" : ", ") + name;
   return text;
+}
+
+/// The last of `gpus` that a device of capability `major`.`minor` runs, or the
+/// one that HEDDLE_GPU_ARCH names.
+static Result<std::string>
+chooseArchitecture(const Artifact &artifact,
+                   const std::vector<std::string> &gpus, int major, int minor) {
+  int capability = 10 * major + minor;
+  std::vector<std::string> runnable;
+  for (const std::string &gpu : gpus)
+    if (auto needed = capabilityOf(gpu))
+      if (needed->second ? needed->first == capability
+                         : needed->first <= capability)
+        runnable.push_back(gpu);
+  if (runnable.empty())
+    return Status::error("'", artifact.path(), "' has code for ", joined(gpus),
+                         " but the GPU has compute capability ", major, ".",
+                         minor);
+  const char *forced = getenv("HEDDLE_GPU_ARCH");
+  if (!forced || !*forced)
+    return runnable.back();
+  if (!std::count(gpus.begin(), gpus.end(), forced))
+    return Status::error("HEDDLE_GPU_ARCH is '", forced, "' but '",
+                         artifact.path(), "' has code for ", joined(gpus));
+  if (!std::count(runnable.begin(), runnable.end(), forced))
+    return Status::error("HEDDLE_GPU_ARCH is '", forced,
+                         "' but of the code in '", artifact.path(),
+                         "' the GPU, of compute capability ", major, ".", minor,
+                         ", runs ", joined(runnable));
+  return std::string(forced);
 }
 
 Result<std::unique_ptr<CudaModel>>
@@ -69,11 +88,10 @@ CudaModel::open(const Artifact &artifact, const std::vector<std::string> &gpus,
                   "cuDeviceGetAttribute")})
     if (Status status = api.check(code, function); !status.ok())
       return status;
-  auto architecture = chooseArchitecture(gpus, 10 * major + minor);
-  if (!architecture)
-    return Status::error("'", artifact.path(), "' has code for ", joined(gpus),
-                         " but the GPU has compute capability ", major, ".",
-                         minor);
+  Result<std::string> architecture =
+      chooseArchitecture(artifact, gpus, major, minor);
+  if (!architecture.ok())
+    return architecture.status();
   Context context = nullptr;
   if (Status status = api.check(api.cuDevicePrimaryCtxRetain(&context, device),
                                 "cuDevicePrimaryCtxRetain");

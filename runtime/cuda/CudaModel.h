@@ -29,8 +29,9 @@ namespace heddle {
 class CudaModel {
 public:
   /// Finds the first GPU and its best architecture among `gpus`, the names in
-  /// the manifest, and copies the weights there, which `progress` may follow.
-  /// Errors are sentences.
+  /// the manifest, or the one that the environment variable HEDDLE_GPU_ARCH
+  /// names, and copies the weights there, which `progress` may follow. Errors
+  /// are sentences.
   static Result<std::unique_ptr<CudaModel>>
   open(const Artifact &artifact, const std::vector<std::string> &gpus,
        const UploadProgress &progress = {});
