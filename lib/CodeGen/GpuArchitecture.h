@@ -19,7 +19,7 @@ struct GpuArchitecture {
   llvm::StringRef ptxVersion;
   /// Whether warpgroups multiply (wgmma) and bulk copies fill shared memory.
   bool hasWarpgroups;
-  /// Of its largest GPU: as many blocks that stay have one each.
+  /// Of its largest GPU: for fewer tiles than a part of them these are smaller.
   int64_t multiprocessors;
   /// Whether code is LLVM's bitcode, which an emulator runs in tests.
   bool isEmulated = false;

@@ -434,6 +434,8 @@ Status CudaDevice::launchNumber(int64_t number, int64_t blocks,
   if (!found.ok())
     return found.status();
   const CudaModel::Kernel &kernel = **found;
+  if (kernel.stayingCluster > 0)
+    blocks = std::min(blocks, kernel.mostBlocks);
   if (blocks > INT32_MAX)
     return Status::error("kernel '", kernel.name, "' needs ", blocks,
                          " blocks, more than a GPU counts");

@@ -59,6 +59,7 @@ static Status resolve(Driver &driver, const char *path, void *library) {
   HEDDLE_FIND(cuModuleUnload);
   HEDDLE_FIND(cuModuleGetFunction);
   HEDDLE_FIND(cuFuncSetAttribute);
+  HEDDLE_FIND(cuOccupancyMaxActiveClusters);
   HEDDLE_FIND(cuMemAlloc_v2);
   HEDDLE_FIND(cuMemFree_v2);
   HEDDLE_FIND(cuMemHostAlloc);

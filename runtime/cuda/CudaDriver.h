@@ -31,6 +31,16 @@ using Stream = struct CUstream_st *;
 using Graph = struct CUgraph_st *;
 using GraphExec = struct CUgraphExec_st *;
 
+/// CUlaunchConfig, which says nothing of what a kernel says itself.
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ;
+  unsigned blockX, blockY, blockZ;
+  unsigned sharedBytes;
+  Stream stream;
+  void *attributes;
+  unsigned attributeCount;
+};
+
 /// The driver, one in a process. Its functions may be called by any thread.
 struct Driver {
   /// Loads libcuda.so.1, or the file that the environment variable
@@ -60,6 +70,8 @@ struct Driver {
   Code (*cuModuleGetFunction)(Function *function, Module module,
                               const char *name);
   Code (*cuFuncSetAttribute)(Function function, int attribute, int value);
+  Code (*cuOccupancyMaxActiveClusters)(int *clusters, Function function,
+                                       const LaunchConfig *config);
   Code (*cuMemAlloc_v2)(Pointer *pointer, size_t bytes);
   Code (*cuMemFree_v2)(Pointer pointer);
   Code (*cuMemHostAlloc)(void **pointer, size_t bytes, unsigned flags);

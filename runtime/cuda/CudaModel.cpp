@@ -19,6 +19,8 @@ static constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;
 /// for.
 static constexpr int kMostSharedBytes = 8;
 static constexpr unsigned kSharedBytesOfAll = 48 * 1024;
+/// Blocks of a cluster on any GPU.
+static constexpr unsigned kMostOfCluster = 16;
 /// CUjit_option.
 static constexpr int kErrorLog = 5, kErrorLogBytes = 6;
 
@@ -150,7 +152,8 @@ Status CudaModel::readKernels(const Artifact &artifact) {
         !endsInside(record.image, record.imageBytes) ||
         (record.binaryBytes > 0 &&
          !endsInside(record.binary, record.binaryBytes)) ||
-        record.threads == 0 || record.threads > 1024)
+        record.threads == 0 || record.threads > 1024 ||
+        record.stayingCluster > kMostOfCluster)
       return Status::error("has a damaged kernel ", i);
     Kernel &kernel = kernels.emplace_back();
     kernel.name = bytes->data() + record.name;
@@ -159,6 +162,7 @@ Status CudaModel::readKernels(const Artifact &artifact) {
         record.binaryBytes ? bytes->data() + record.binary : nullptr;
     kernel.threads = record.threads;
     kernel.sharedBytes = record.sharedBytes;
+    kernel.stayingCluster = record.stayingCluster;
     for (auto [name, number] : ownNames)
       if (strcmp(kernel.name, name) == 0)
         *number = int64_t(i);
@@ -202,6 +206,26 @@ Status CudaModel::loadImage(Kernel &kernel, const char *image) const {
   return failure;
 }
 
+/// Of blocks that stay, how many the device has room for. What it counts may
+/// be more than it runs at once, in bad luck: the others come behind.
+Status CudaModel::countBlocks(Kernel &kernel, cuda::Function function) const {
+  if (kernel.stayingCluster == 0)
+    return Status::success();
+  LaunchConfig config = {};
+  config.gridX = kernel.stayingCluster;
+  config.blockX = kernel.threads;
+  config.gridY = config.gridZ = config.blockY = config.blockZ = 1;
+  config.sharedBytes = kernel.sharedBytes;
+  int clusters = 0;
+  Status status = api->check(
+      api->cuOccupancyMaxActiveClusters(&clusters, function, &config),
+      "cuOccupancyMaxActiveClusters");
+  // Of none the launch will tell why.
+  kernel.mostBlocks =
+      std::max<int64_t>(clusters, 1) * int64_t(kernel.stayingCluster);
+  return status;
+}
+
 Status CudaModel::load(Kernel &kernel) const {
   // A cubin is for some of the devices that PTX is for.
   if (!kernel.binary || !loadImage(kernel, kernel.binary).ok())
@@ -215,6 +239,8 @@ Status CudaModel::load(Kernel &kernel) const {
     status = api->check(api->cuFuncSetAttribute(function, kMostSharedBytes,
                                                 int(kernel.sharedBytes)),
                         "cuFuncSetAttribute");
+  if (status.ok())
+    status = countBlocks(kernel, function);
   if (!status.ok()) {
     api->cuModuleUnload(std::exchange(kernel.module, nullptr));
     return Status::error("kernel '", kernel.name, "': ", status.message());
