@@ -151,7 +151,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 10;
+inline constexpr uint32_t kVersion = 11;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;
@@ -206,8 +206,12 @@ struct KernelRecord {
   uint32_t threads;
   /// Of dynamic shared memory.
   uint32_t sharedBytes;
+  /// Where this is not 0 a grid starts no more blocks than the GPU has room for
+  /// at once, in clusters of so many, and they do what there is for all.
+  uint32_t stayingCluster;
+  uint32_t reserved;
 };
-static_assert(sizeof(KernelRecord) == 48);
+static_assert(sizeof(KernelRecord) == 56);
 
 /// At the start of the section `shortlist`.
 struct ShortlistHeader {

@@ -336,25 +336,24 @@ void LinearGrid::buildBlocks(const WarpgroupShape &shape, OpBuilder &builder) {
              });
 }
 
-/// Clusters of two blocks that stay, a block a multiprocessor, and do one pair
-/// of tiles after the other. A tile that is not there has no rows: its block
+/// Clusters of two blocks that stay, a block a multiprocessor, and do every
+/// so-manieth pair of tiles. A tile that is not there has no rows: its block
 /// copies, and multiplies what nobody asks for.
 void LinearGrid::buildPairs(const WarpgroupShape &shape, OpBuilder &builder) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   Tiling tiling = tilingOf(shape.rows, shape.panels(), builder).first;
   TilePairs pairs(tiling, loops);
-  Value clusters = arith::MinUIOp::create(
-      builder, loc, pairs.count(),
-      loops.index(architecture.multiprocessors / shape.cluster));
-  Value blocks =
-      arith::MulIOp::create(builder, loc, clusters, loops.index(shape.cluster));
+  Value blocks = arith::MulIOp::create(builder, loc, pairs.count(),
+                                       loops.index(shape.cluster));
+  BlockShape staying = shape.block();
+  staying.stays = true;
   createGrid(
-      builder, loc, blocks, shape.block(), [&](BlockCode &block, Value number) {
+      builder, loc, blocks, staying, [&](BlockCode &block, Value number) {
         WarpgroupCode code(block.builder, block.loc, block.threads);
         Value first = code.dividedBy(number, shape.cluster);
         Value rank = code.rankInCluster();
-        Value step = code.toI32(clusters);
+        Value step = code.clusters();
         WarpgroupTiles tiles;
         tiles.count = code.dividedBy(
             code.plus(code.minus(code.minus(code.toI32(pairs.count()), first),

@@ -50,6 +50,9 @@ static Type clusterPointer(BlockCode &code) {
 Value WarpgroupCode::rankInCluster() {
   return NVVM::ClusterId::create(builder, loc, builder.getI32Type());
 }
+Value WarpgroupCode::clusters() {
+  return NVVM::ClusterDimXOp::create(builder, loc, builder.getI32Type());
+}
 void WarpgroupCode::clusterBarrier() {
   NVVM::ClusterArriveOp::create(builder, loc, /*aligned=*/UnitAttr());
   NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/UnitAttr());

@@ -34,6 +34,8 @@ public:
   // have met at its barrier, and not when one of them may have ended.
   /// The number of this block in its cluster.
   mlir::Value rankInCluster();
+  /// How many clusters have been started.
+  mlir::Value clusters();
   /// Until all threads of the cluster get here, which then see what all did.
   void clusterBarrier();
   /// Arrives at the same mbarrier of the block with that number. Of another
