@@ -32,14 +32,16 @@ int64_t AttentionOp::getValueWidth() {
   return shapedType(getValue()).getShape().back() / getKeyValueHeads();
 }
 
-bool AttentionOp::isOfBf16() {
-  return shapedType(getQuery()).getElementType().isBF16();
+Type AttentionOp::getFactorType() {
+  return shapedType(getQuery()).getElementType();
 }
+bool AttentionOp::isOfShortFloats() { return isShortFloat(getFactorType()); }
 
 bool AttentionOp::isStep() { return bool(getPositions()); }
 
-static Type resultElementType(MLIRContext *context, bool rounds) {
-  return rounds ? Type(BFloat16Type::get(context)) : Float32Type::get(context);
+static Type resultElementType(MLIRContext *context,
+                              std::optional<Type> rounds) {
+  return rounds.value_or(Float32Type::get(context));
 }
 
 Type AttentionOp::getResultElementType() {
@@ -409,7 +411,7 @@ struct FillUnderEmptyMask : OpRewritePattern<AttentionOp> {
       return rewriter.notifyMatchFailure(op, "expected an empty mask");
     if (!op.getOutput())
       return rewriter.notifyMatchFailure(op, "expected the tensor form");
-    if (op.isOfBf16() || op.getRounds())
+    if (op.isOfShortFloats() || op.getRounds())
       return rewriter.notifyMatchFailure(op, "expected f32");
     int64_t width =
         cast<RankedTensorType>(op.getOutput().getType()).getShape().back();

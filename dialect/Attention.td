@@ -57,20 +57,21 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     [batch, m, kvHeads d_v] -> [batch, n, heads d_v]. Heads stay inside the width:
     their layout in memory is the tiler's choice.
 
-    Queries, keys and values of bf16, as choose-precision makes them, are
+    Queries, keys and values of bf16 or f16, as choose-precision makes them, are
     multiplied exactly and summed in f32, as `linear` does; a similarity region
     sees them as f32. Scores are f32; the scale multiplies them, not queries. A
-    weight is rounded to the nearest bf16, of two the even one, before it
+    weight is rounded to the nearest of that type, of two the even one, before it
     multiplies its value and before it is added to what divides the sum. That of
     softmax counts from an integer n, one for all keys of a query:
 
         w_j = bf16(2^(s_j log2 e - n))
 
-    What it rounds to does not depend on n, which only keeps w_j in range. (Where
-    s_j log2 e is 2^23 or more n is any number.) Denormals count as zeros.
+    What it rounds to does not depend on n, which only keeps w_j in range; of f16
+    as long as it is 2^-14 or more. (Where s_j log2 e is 2^23 or more n is any
+    number.) Denormals of bf16 count as zeros.
 
     With `round`, which fuse-quantize adds, the result is rounded and has type
-    bf16, see the op.
+    bf16, or f16 with `round(f16)`, see the op.
 
     The step form, derived by split-phases, has one query a row: query
     [rows, heads d_k], with its position behind `at` and the mask's b behind
@@ -151,7 +152,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
                        Transformer_Count:$heads,
                        OptionalAttr<Transformer_Count>:$kv_heads,
                        OptionalAttr<F32Attr>:$scale, UnitAttr:$shared,
-                       UnitAttr:$rounds,
+                       OptionalAttr<Transformer_ShortFloat>:$rounds,
                        DefaultValuedAttr<I64Attr, "0">:$pinned,
                        DefaultValuedAttr<Transformer_Normalizer,
                                   "::heddle::Normalizer::Softmax">:$normalizer);
@@ -162,7 +163,7 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     $query `,` $key `,` $value (`mask` `(` $mask^ `)`)?
         (`at` $positions^ `of` $sentences)? (`in` $caches^)?
         (`through` $history^)? (`shared` $shared^)?
-        (`round` $rounds^)? (`into` $destination^)? attr-dict
+        `` custom<Rounds>($rounds) (`into` $destination^)? attr-dict
         (`similarity` $similarity^)? (`score` $score^)?
         `` custom<Normalizer>($normalizer, $weighting)
         `:` functional-type(operands, results)
@@ -177,9 +178,10 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     int64_t getValueWidth();
     /// The factor of the default similarity.
     float getEffectiveScale();
-    /// Whether it multiplies bf16, not f32.
-    bool isOfBf16();
-    /// That of the result: bf16 with `round`, or f32.
+    /// What it multiplies: f32 or a short float, and which of both.
+    ::mlir::Type getFactorType();
+    bool isOfShortFloats();
+    /// That of the result: a short float with `round`, or f32.
     ::mlir::Type getResultElementType();
     /// The op that builds the mask, or null.
     ::heddle::MaskOpInterface getMaskOp();

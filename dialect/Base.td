@@ -57,7 +57,7 @@ def Transformer_Dialect : Dialect {
     | `transformer.kernel` | function | called by entry points, unknown outside |
     | `transformer.work` | function | the function that counts a kernel's work |
     | `transformer.kernels` | module | names of the kernels that a profile counts |
-    | `transformer.kernel_types` | module | what each of them multiplies: `"f32"`, `"bf16"`, `"i8"` |
+    | `transformer.kernel_types` | module | what each of them multiplies: `"f32"`, `"bf16"`, `"f16"`, `"i8"` |
     | `transformer.layers` | module | names of the layers that kernels compute |
   }];
   let dependentDialects = [
@@ -92,7 +92,8 @@ class Transformer_Enum<EnumAttrInfo cases, string mnemonic>
 
 def Transformer_ShorteningCases : Transformer_Cases<"Shortening", [
     I32EnumAttrCase<"Quantize", 0, "quantize">,
-    I32EnumAttrCase<"Round", 1, "round">
+    I32EnumAttrCase<"Round", 1, "round">,
+    I32EnumAttrCase<"RoundToF16", 2, "round_to_f16">
   ]>;
 def Transformer_Shortening : Transformer_Enum<Transformer_ShorteningCases, "shortening"> {
   let summary = "how vectors get fewer bits";
@@ -130,15 +131,20 @@ class Transformer_VectorsOf<list<Type> elements, string elementNames>
                          "vectors of a static width">;
 def Transformer_Values : Transformer_ValuesOf<[F32], "f32">;
 def Transformer_Vectors : Transformer_VectorsOf<[F32], "f32">;
-/// What attention multiplies and keeps; bf16 come from `round`.
-def Transformer_FloatVectors : Transformer_VectorsOf<[F32, BF16], "f32 or bf16">;
-def Transformer_Floats : Transformer_ValuesOf<[F32, BF16], "f32 or bf16">;
-/// What a product multiplies; bf16 and i8 come from `round` and `quantize`.
-def Transformer_Factors : Transformer_VectorsOf<[F32, BF16, I8],
-                                                "f32, bf16 or i8">;
+/// What attention multiplies and keeps; short floats come from `round`.
+def Transformer_FloatVectors
+    : Transformer_VectorsOf<[F32, BF16, F16], "f32, bf16 or f16">;
+def Transformer_Floats
+    : Transformer_ValuesOf<[F32, BF16, F16], "f32, bf16 or f16">;
+/// What a product multiplies; short floats and i8 come from `round` and
+/// `quantize`.
+def Transformer_Factors : Transformer_VectorsOf<[F32, BF16, F16, I8],
+                                                "f32, bf16, f16 or i8">;
 /// What a table holds, or what is looked up in one.
-def Transformer_Entries : Transformer_ValuesOf<[F32, BF16, I8],
-                                               "f32, bf16 or i8">;
+def Transformer_Entries : Transformer_ValuesOf<[F32, BF16, F16, I8],
+                                               "f32, bf16, f16 or i8">;
+/// What `round` makes.
+def Transformer_ShortFloat : TypeAttrOf<AnyTypeOf<[BF16, F16]>>;
 def Transformer_Count : ConfinedAttr<I64Attr, [IntPositive]>;
 def Transformer_Ids
     : AnyTypeOf<[RankedTensorOf<[I32]>, MemRefOf<[I32]>],

@@ -86,8 +86,47 @@ void heddle::printEpilogue(OpAsmPrinter &printer, Operation *,
 }
 
 //===----------------------------------------------------------------------===//
-// also
+// round, also
 //===----------------------------------------------------------------------===//
+
+/// The short float in parentheses, or bf16.
+static ParseResult parseTypeBehindRound(OpAsmParser &parser, TypeAttr &type) {
+  type = TypeAttr::get(parser.getBuilder().getBF16Type());
+  if (failed(parser.parseOptionalLParen()))
+    return success();
+  return failure(parser.parseAttribute(type) || parser.parseRParen());
+}
+
+static void printTypeBehindRound(OpAsmPrinter &printer, Type type) {
+  if (!type.isBF16())
+    printer << "(" << type << ")";
+}
+
+ParseResult heddle::parseRounds(OpAsmParser &parser, TypeAttr &rounds) {
+  if (failed(parser.parseOptionalKeyword("round")))
+    return success();
+  return parseTypeBehindRound(parser, rounds);
+}
+
+void heddle::printRounds(OpAsmPrinter &printer, Operation *, TypeAttr rounds) {
+  if (!rounds)
+    return;
+  printer << " round";
+  printTypeBehindRound(printer, rounds.getValue());
+}
+
+ParseResult heddle::parseRoundedType(OpAsmParser &parser, TypeAttr &type) {
+  type = TypeAttr::get(parser.getBuilder().getBF16Type());
+  return succeeded(parser.parseOptionalKeyword("to"))
+             ? parser.parseAttribute(type)
+             : success();
+}
+
+void heddle::printRoundedType(OpAsmPrinter &printer, Operation *,
+                              TypeAttr type) {
+  if (!type.getValue().isBF16())
+    printer << " to " << type.getValue();
+}
 
 ParseResult heddle::parseAlso(OpAsmParser &parser, ShorteningAttr &also,
                               std::optional<ParsedOperand> &multiplier) {
@@ -95,17 +134,30 @@ ParseResult heddle::parseAlso(OpAsmParser &parser, ShorteningAttr &also,
     return success();
   if (parseKind(parser, also, "quantize or round"))
     return failure();
-  if (also.getValue() != Shortening::Quantize ||
-      failed(parser.parseOptionalLParen()))
-    return success();
-  return failure(parseOperand(parser, multiplier) || parser.parseRParen());
+  if (also.getValue() == Shortening::Quantize)
+    return failed(parser.parseOptionalLParen())
+               ? success()
+               : failure(parseOperand(parser, multiplier) ||
+                         parser.parseRParen());
+  SMLoc loc = parser.getCurrentLocation();
+  TypeAttr type;
+  if (parseTypeBehindRound(parser, type))
+    return failure();
+  if (!isShortFloat(type.getValue()))
+    return parser.emitError(loc, "expected bf16 or f16, found ") << type;
+  also = ShorteningAttr::get(parser.getContext(), roundingTo(type.getValue()));
+  return success();
 }
 
 void heddle::printAlso(OpAsmPrinter &printer, Operation *, ShorteningAttr also,
                        Value multiplier) {
   if (!also)
     return;
-  printer << " also " << stringifyShortening(also.getValue());
+  if (Type rounded = roundedType(also.getContext(), also.getValue())) {
+    printer << " also round";
+    return printTypeBehindRound(printer, rounded);
+  }
+  printer << " also quantize";
   if (multiplier)
     printer << "(" << multiplier << ")";
 }

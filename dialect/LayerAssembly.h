@@ -2,11 +2,15 @@
 //
 //   epilogue ::= (`activation` `(` kind `)`)? (`residual` `(` value `)`)?
 //                (`norm` `(` kind `,` value (`,` value)? `,` float `)`)?
-//   also ::= (`also` (`quantize` (`(` value `)`)? | `round`))?
+//   rounds ::= (`round` (`(` type `)`)?)?
+//   rounded-type ::= (`to` type)?
+//   also ::= (`also` (`quantize` (`(` value `)`)? | `round` (`(` type `)`)?))?
 //   positions ::= (`positions` `(` (`sinusoidal` `,` integer `,` layout
 //                                   | `learned` `,` value `,` integer) `)`)?
 //   ffn-weights ::= value `,` value (`,` value `,` value)?
 //   derivation ::= (keyword `of` `[` symbol (`,` symbol)* `]`)?
+//
+// A type is f16, or bf16 where none stands.
 //
 // Called by the code that is generated from the assembly formats.
 //
@@ -30,6 +34,15 @@ void printEpilogue(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                    ActivationKindAttr activation, mlir::Value residual,
                    NormKindAttr norm, mlir::Value gamma, mlir::Value beta,
                    mlir::FloatAttr epsilon);
+
+mlir::ParseResult parseRounds(mlir::OpAsmParser &parser,
+                              mlir::TypeAttr &rounds);
+void printRounds(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                 mlir::TypeAttr rounds);
+mlir::ParseResult parseRoundedType(mlir::OpAsmParser &parser,
+                                   mlir::TypeAttr &type);
+void printRoundedType(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                      mlir::TypeAttr type);
 
 mlir::ParseResult parseAlso(mlir::OpAsmParser &parser, ShorteningAttr &also,
                             std::optional<ParsedOperand> &multiplier);

@@ -82,8 +82,8 @@ static LogicalResult verifyTableType(EmbeddingOp op) {
   Value scales = op.getScales();
   if (op.getDivides() && !scales)
     return op.emitOpError("divides and expects scales");
-  if (op.getWiden() && (!element.isBF16() || table.getRank() != 2))
-    return op.emitOpError("widens and expects a table of bf16, found ")
+  if (op.getWiden() && (!isShortFloat(element) || table.getRank() != 2))
+    return op.emitOpError("widens and expects a table of bf16 or f16, found ")
            << table;
   if (!scales) {
     if (!element.isF32() && !op.getWiden() &&

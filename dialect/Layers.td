@@ -25,8 +25,8 @@ def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep", "isStep"],
 
     A table of i8 is looked up as it is, or with `scales` [vocabulary] or [1]
     that make f32 of it: table[id, :] * scales[id] stands for table[id, :], with
-    `divides` table[id, :] / scales[id]; each operation rounds. One of bf16 is
-    looked up as it is, too, or with `widen` as f32.
+    `divides` table[id, :] / scales[id]; each operation rounds. One of bf16 or f16
+    is looked up as it is, too, or with `widen` as f32.
 
     `positions`, which fuse-positions adds, are those of the ops
     `positions.sinusoidal` (timescales, layout) and `positions.learned` (table,
@@ -52,7 +52,7 @@ def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep", "isStep"],
     - (C4) learned positions: a table [positions, d] of static shape, with
       0 <= offset < positions.
     - (C5) scales stand with a table of i8 and rank 2 only, `widen` with one of
-      bf16 and rank 2; without them such a table has neither scale nor positions.
+      bf16 or f16 and rank 2; without them such a table has neither scale nor positions.
       `divides` stands with scales.
     - (C6) `also` stands with a table of rank 2 and results of f32.
   }];
@@ -192,14 +192,14 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"]> {
     is part of w. Marian shifts x by 127 to bytes without a sign, which shows in
     the rounding of f32; its bias takes that back.
 
-    x and W of bf16 are multiplied exactly and summed in f32, without scales. How
-    a dot of two bf16 rounds is the instruction's: ISA levels agree within a
+    x and W of bf16 or f16 are multiplied exactly and summed in f32, without
+    scales. How a dot of two rounds is the instruction's: ISA levels agree within a
     tolerance, not bit for bit. On each level the order of a sum depends on `in`
-    alone. Denormals count as zeros.
+    alone. Denormals of bf16 count as zeros.
 
     With `quantize`, which fuse-quantize adds, the result is quantised by a
     multiplier [1] and has type i8, see the op; with `round` it is rounded and has
-    type bf16, see there.
+    type bf16, or f16 with `round(f16)`, see there.
 
     With `also` it writes its vectors in fewer bits beside f32, for a product
     that reads them and a residual that reads f32.
@@ -230,8 +230,8 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"]> {
     - (C6) the widths of `split` are positive and add up to out; activation,
       residual, norm, quantize and `also` do not stand with it.
     - (C7) x and W have one element type. With i8 W has scales [out], those of x
-      have its leading dimensions; neither scales nor `shift` stand with f32 or
-      bf16.
+      have its leading dimensions; neither scales nor `shift` stand with
+      others.
     - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value.
       Of norm, `quantize` and `round` at most one is given, and `also` without the
       latter two; a destination is of the result's type.
@@ -251,7 +251,7 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"]> {
                        OptionalAttr<Transformer_ActivationKind>:$activation,
                        OptionalAttr<Transformer_NormKind>:$norm,
                        OptionalAttr<F32Attr>:$epsilon,
-                       UnitAttr:$rounds,
+                       OptionalAttr<Transformer_ShortFloat>:$rounds,
                        OptionalAttr<DenseI64ArrayAttr>:$split,
                        OptionalAttr<Transformer_Shortening>:$also);
   let assemblyFormat = [{
@@ -259,7 +259,7 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"]> {
         `,` $weight (`scales` `(` $weight_scales^ `)`)? (`,` $bias^)?
         `` custom<Epilogue>($activation, $residual, $norm, $gamma, $beta,
                             $epsilon)
-        (`quantize` `(` $multiplier^ `)`)? (`round` $rounds^)?
+        (`quantize` `(` $multiplier^ `)`)? `` custom<Rounds>($rounds)
         `` custom<Also>($also, $also_multiplier)
         (`split` $split^)? (`into` $destinations^)? attr-dict
         `:` functional-type(operands, results)
@@ -279,8 +279,8 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"]> {
       return !getActivation() && !getResidual() && !getNorm() &&
              !getMultiplier() && !getSplit() && !getAlso();
     }
-    /// That of the results, without those of `also`: i8 with `quantize`, bf16
-    /// with `round`, or f32.
+    /// That of the results, without those of `also`: i8 with `quantize`, a short
+    /// float with `round`, or f32.
     ::mlir::Type getResultElementType();
     /// The widths of these results: those of `split`, or out.
     ::llvm::SmallVector<int64_t> getWidths();
@@ -295,9 +295,9 @@ def FfnOp : Transformer_RowsOp<"ffn", [], ["buildFlops"]> {
     [..., out]. The biases come together; activation, residual and norm are
     optional. Made by fuse-ffn.
 
-    x, W1 and W2 of i8 or bf16 are multiplied as in `linear`, with one `shift`. The
-    hidden vector becomes what the second product multiplies: of bf16 it is
-    rounded as by `round`, of i8 quantised as by `quantize`, with a scale of its
+    x, W1 and W2 of i8, bf16 or f16 are multiplied as in `linear`, with one
+    `shift`. The hidden vector becomes what the second product multiplies: of short
+    floats it is rounded as by `round`, of i8 quantised as by `quantize`, with a scale of its
     own or, with `quantize`, by that multiplier [1].
 
     ```mlir
@@ -377,8 +377,8 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
     pick from them: rows[s, c] is rows[ids[s, c]]. Sentences then share what they
     read.
 
-    Of i8 and bf16 the product x . rows is that of `linear`; integers have scales
-    of x and of rows, the latter shaped like the bias.
+    Of others than f32 the product x . rows is that of `linear`; integers have
+    scales of x and of rows, the latter shaped like the bias.
 
     Constraints:
     - (C1) x has rank 3, or rank 2 with `of`.

@@ -141,15 +141,16 @@ void LinearOp::build(OpBuilder &builder, OperationState &state, Value input,
         /*multiplier=*/Value(), /*also_multiplier=*/Value(),
         /*destinations=*/ValueRange(), shift,
         /*activation=*/ActivationKindAttr(), /*norm=*/NormKindAttr(),
-        /*epsilon=*/FloatAttr(), /*rounds=*/UnitAttr(), split,
+        /*epsilon=*/FloatAttr(), /*rounds=*/TypeAttr(), split,
         /*also=*/ShorteningAttr());
 }
 
 /// What the results of a linear are made of.
-static Type elementTypeOf(MLIRContext *context, Value multiplier, bool rounds) {
+static Type elementTypeOf(MLIRContext *context, Value multiplier,
+                          std::optional<Type> rounds) {
   if (multiplier)
     return IntegerType::get(context, 8);
-  return rounds ? Type(BFloat16Type::get(context)) : Float32Type::get(context);
+  return rounds.value_or(Float32Type::get(context));
 }
 
 Type LinearOp::getResultElementType() {
@@ -233,7 +234,7 @@ LogicalResult LinearOp::verify() {
                                                 getWeightScales(), out))))
     return failure();
   // linear_c8
-  if (bool(getNorm()) + bool(getMultiplier()) + getRounds() > 1)
+  if (bool(getNorm()) + bool(getMultiplier()) + bool(getRounds()) > 1)
     return emitOpError("expects one of norm, quantize and round");
   if (getAlso() && !getResultElementType().isF32())
     return emitOpError("expects f32 beside 'also', found ")

@@ -66,8 +66,8 @@ def LinearAttentionOp
 
     query [batch, n, heads d_k], key [batch, m, kvHeads d_k], value
     [batch, m, kvHeads d_v] -> [batch, n, heads d_v] of f32. Queries, keys and
-    values of bf16, as choose-precision makes them, are taken as f32, in which all
-    else is computed.
+    values of bf16 or f16, as choose-precision makes them, are taken as f32, in
+    which all else is computed.
 
     The step form of a causal one advances one position: query [rows, heads d_k],
     key [rows, kvHeads d_k], value [rows, kvHeads d_v]. The states S

@@ -23,24 +23,27 @@ static int64_t columnsOf(Value columns) {
   return type.getRank() == 1 ? 0 : type.getDimSize(1);
 }
 
-static bool isOfBf16(Value memref) {
-  return memrefType(memref).getElementType().isBF16();
+static Type elementOf(Value memref) {
+  return memrefType(memref).getElementType();
+}
+static bool isOfShortFloats(Value memref) {
+  return isShortFloat(elementOf(memref));
 }
 
-/// A block of bf16 stands in pairs, nothing else does.
+/// A block of short floats stands in pairs, nothing else does.
 static LogicalResult verifyPairs(Operation *op, Value columns) {
   MemRefType type = memrefType(columns);
   bool isPaired = type.getRank() == 3;
-  if (isPaired ? isOfBf16(columns) && type.getDimSize(2) == 2
-               : !isOfBf16(columns) || type.getRank() == 1)
+  if (isPaired ? isOfShortFloats(columns) && type.getDimSize(2) == 2
+               : !isOfShortFloats(columns) || type.getRank() == 1)
     return success();
-  return op->emitOpError("expects [size / 2, queries, 2] for a block of bf16 "
-                         "and no third dimension otherwise, found ")
+  return op->emitOpError("expects [size / 2, queries, 2] for a block of short "
+                         "floats and no third dimension otherwise, found ")
          << type;
 }
 
 static LogicalResult verifyElements(Operation *op, Value first, Value second) {
-  if (isOfBf16(first) == isOfBf16(second))
+  if (elementOf(first) == elementOf(second))
     return success();
   return op->emitOpError("multiplies ")
          << first.getType() << " and " << second.getType()
@@ -130,13 +133,13 @@ LogicalResult OnlineInitOp::verify() {
                          getQueries())))
     return failure();
   // online_init_c2
-  if ((isOfBf16(getQueries()) &&
+  if ((isOfShortFloats(getQueries()) &&
        failed(verifyElements(*this, getRows(), getQueries()))) ||
       failed(verifyPairs(*this, getQueries())))
     return failure();
-  if (isOfBf16(getRows()) && !getScale().isExactlyValue(1))
-    return emitOpError("expects a scale of 1 for bf16, found ")
-           << getScale().convertToFloat();
+  if (isOfShortFloats(getRows()) && !getScale().isExactlyValue(1))
+    return emitOpError("expects a scale of 1 for ")
+           << elementOf(getRows()) << ", found " << getScale().convertToFloat();
   return verifyState(*this, getState(), getQueries());
 }
 
@@ -170,7 +173,7 @@ static LogicalResult verifyGroups(OnlineWeightsOp op) {
   if (scores != ArrayRef<int64_t>{kKeyGroup, columnsOf(op.getQueries())} ||
       memrefType(op.getLast()).getShape() !=
           ArrayRef<int64_t>{kKeyGroup, width} ||
-      !isOfBf16(op.getLast()))
+      !elementOf(op.getLast()).isBF16())
     return op.emitOpError("expects scores [")
            << kKeyGroup << ", queries] and last keys [" << kKeyGroup
            << ", width] of bf16, found " << op.getScores().getType() << " and "
@@ -186,8 +189,8 @@ static LogicalResult verifyGroups(OnlineWeightsOp op) {
 static LogicalResult verifyCopies(OnlineWeightsOp op) {
   // online_weights_c6
   bool isOfOneQuery = columnsOf(op.getQueries()) == 0;
-  bool isCopied =
-      !op.getSimilarity().empty() && (isOfOneQuery || isOfBf16(op.getKeys()));
+  bool isCopied = !op.getSimilarity().empty() &&
+                  (isOfOneQuery || isOfShortFloats(op.getKeys()));
   SmallVector<int64_t> expected = {static_cast<int64_t>(op.getTile()),
                                    widthOf(op.getKeys())};
   if (isOfOneQuery)
@@ -217,7 +220,7 @@ LogicalResult OnlineWeightsOp::verify() {
     return emitOpError("expects a normalizer region exactly where the "
                        "normalizer is 'region'");
   // online_weights_c3
-  if (hasSimilarity && isOfBf16(getQueries()))
+  if (hasSimilarity && isOfShortFloats(getQueries()))
     return emitOpError("expects queries of f32 before a similarity region, "
                        "found ")
            << getQueries().getType();
@@ -228,12 +231,13 @@ LogicalResult OnlineWeightsOp::verify() {
       return failure();
   }
   bool isOfOneQuery = columnsOf(getQueries()) == 0;
-  if (isOfBf16(getKeys()) && getTile() % 2 != 0)
+  if (isOfShortFloats(getKeys()) && getTile() % 2 != 0)
     return emitOpError("expects tiles of an even number of keys, found ")
            << getTile();
-  if (isOfOneQuery ? bool(getScores()) != isOfBf16(getKeys())
-                   : getScores() && !isOfBf16(getKeys()))
-    return emitOpError("expects scores exactly with one query of bf16");
+  if (isOfOneQuery ? bool(getScores()) != isOfShortFloats(getKeys())
+                   : getScores() && !elementOf(getKeys()).isBF16())
+    return emitOpError("expects scores exactly with one query of short floats, "
+                       "or with a block of bf16");
   if (!isOfOneQuery && failed(verifyGroups(*this)))
     return failure();
   if (isOfOneQuery && getScores() &&
@@ -278,10 +282,11 @@ LogicalResult OnlineWeightsOp::verifyRegions() {
 LogicalResult OnlinePairsOp::verify() {
   // online_pairs_c1
   MemRefType pairs = memrefType(getPairs());
-  if (!isOfBf16(getValues()) || !isOfBf16(getPairs()) || pairs.getRank() != 3 ||
+  if (!isOfShortFloats(getValues()) ||
+      elementOf(getPairs()) != elementOf(getValues()) || pairs.getRank() != 3 ||
       pairs.getDimSize(2) != 2)
-    return emitOpError("expects values of bf16 and pairs [keys / 2, width, 2] "
-                       "of it, found ")
+    return emitOpError("expects values of short floats and pairs [keys / 2, "
+                       "width, 2] of them, found ")
            << getValues().getType() << " and " << pairs;
   return verifyAgree(*this, "width of values", widthOf(getValues()),
                      pairs.getDimSize(1));
@@ -292,8 +297,8 @@ static LogicalResult verifyColumns(Operation *op, Value values, Value columns,
                                    Value slots) {
   ArrayRef<int64_t> groups = memrefType(columns).getShape();
   int64_t width = widthOf(values);
-  if (isOfBf16(values) && width % kKeyGroup == 0 && groups[1] == width &&
-      groups[2] == kKeyGroup &&
+  if (elementOf(values).isBF16() && width % kKeyGroup == 0 &&
+      groups[1] == width && groups[2] == kKeyGroup &&
       memrefType(slots).getShape() == ArrayRef<int64_t>{groups[0], 2})
     return success();
   return op->emitOpError("expects values of bf16 in multiples of ")

@@ -4,9 +4,9 @@
 // vector code. Queries come in blocks or one by one; keys in tiles, each used
 // once, whatever their number: no matrix of scores exists.
 //
-// What is multiplied is f32 or bf16; scores, sums and totals are f32. A block of
-// bf16 stands in pairs of the axis that is summed over, as InnerProduct
-// (lib/Kernels) takes them: queries [ceil(width / 2), queries, 2], of which zeros
+// What is multiplied is f32, bf16 or f16, of which the last two are short floats
+// below; scores, sums and totals are f32. A block of short floats stands in pairs
+// of the axis that is summed over, as InnerProduct (lib/Kernels) takes them: queries [ceil(width / 2), queries, 2], of which zeros
 // fill an odd end, and weights [keys / 2, queries, 2]. Levels with tiles multiply
 // 32 keys at once: what is said of groups of keys below is for them.
 //
@@ -25,13 +25,13 @@
 include "dialect/Attention.td"
 
 /// Rows of one head; the last dimension is its width.
-def Transformer_HeadRows : MemRefRankOf<[F32, BF16], [2]>;
+def Transformer_HeadRows : MemRefRankOf<[F32, BF16, F16], [2]>;
 /// Rows of one head, or pairs of them.
-def Transformer_PairedRows : MemRefRankOf<[F32, BF16], [2, 3]>;
+def Transformer_PairedRows : MemRefRankOf<[F32, BF16, F16], [2, 3]>;
 /// [size, queries] for a block of queries, [size] for one query.
 def Transformer_QuerySums : MemRefRankOf<[F32], [1, 2]>;
-/// The same, or a block of bf16 in pairs.
-def Transformer_Columns : MemRefRankOf<[F32, BF16], [1, 2, 3]>;
+/// The same, or a block of short floats in pairs.
+def Transformer_Columns : MemRefRankOf<[F32, BF16, F16], [1, 2, 3]>;
 def Transformer_State : MemRefRankOf<[F32], [2]>;
 /// Keys of a tile.
 def Transformer_Copies : MemRefRankOf<[F32], [2]>;
@@ -146,7 +146,7 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
     hold anything that a query does not.
 
     With queries of rank 1 there is one, rows[first], in lanes of its width. One of
-    bf16 is a view of that row: nothing is copied. A similarity region reads
+    short floats is a view of that row: nothing is copied. A similarity region reads
     queries of f32, whatever rows are.
 
     ```mlir
@@ -159,7 +159,7 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
     - (C1) queries and sums have one number of columns, and queries the width of
       rows; state is [4, columns], or [4, lanes] for one query.
     - (C2) queries have the element type of rows, or are f32; the scale of rows of
-      bf16 is 1.
+      short floats is 1.
   }];
   let arguments = (ins Transformer_HeadRows:$rows, Index:$first,
                        Transformer_Columns:$queries, Transformer_QuerySums:$sums,
@@ -213,9 +213,9 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     other query's values change its bits. Other normalizers than softmax have no
     maximum: w_j = s_j, or what the normalizer's region makes of it.
 
-    Weights of bf16 are rounded, and so added to the total. Their shifts are
-    whole numbers: a weight has the same digits whatever its shift, and shrinks
-    without rounding again. The scores of one query wait in `scores` until the
+    Weights of short floats are rounded, and so added to the total. Their shifts
+    are whole numbers: a weight has the same digits whatever its shift, and shrinks
+    without rounding again, of f16 as far as it stays above 2^-14. The scores of one query wait in `scores` until the
     largest of them is known. Those of a block on a level with tiles, 32 keys from
     `begin` on at a time, pass through `scores`; keys that are fewer stand in
     `last` then, where tiles may read behind them.
@@ -236,7 +236,7 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     else foresees.
 
     A similarity region sees f32. Keys that do not stand as it reads them pass
-    through `copies`, a tile at a time: those of bf16 widened, and for one query,
+    through `copies`, a tile at a time: short floats widened, and for one query,
     whose lanes are keys, with a key a column.
 
     ```mlir
@@ -251,14 +251,15 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
       key of a tile.
     - (C2) a normalizer region is given exactly where the normalizer is one.
     - (C3) queries, keys and weights have one element type, but those that a
-      similarity region reads are f32. Tiles of bf16 have an even number of keys;
-      with one query of bf16 stand scores [keys of a tile].
+      similarity region reads are f32. Tiles of short floats have an even
+      number of keys; with one query of them stand scores [keys of a tile].
     - (C4) with a block of bf16 may stand scores [32, queries] and last
       [32, width of keys], both or none; then the width is a multiple of 32, and
       32 one of the tile. Beside a similarity region stands neither.
     - (C5) a similarity region is one of attention, for these widths.
-    - (C6) copies stand with a similarity region, for one query and for keys of
-      bf16: [width of keys, tile] for one query, [tile, width of keys] for a block.
+    - (C6) copies stand with a similarity region, for one query and for short
+      floats: [width of keys, tile] for one query, [tile, width of keys] for a
+      block.
     - (C7) fetched stands with a list, for one query.
     - (C8) a history and the rows of a cache stand together, for one query and
       without `strided`.
@@ -317,8 +318,8 @@ def OnlinePairsOp : Transformer_Op<"online.pairs"> {
         pairs[(j - begin) / 2, d, (j - begin) mod 2] = values[j, d]
 
     for the keys j in [begin, end), up to a whole pair; zeros stand for the rows
-    behind the last one. What a block of queries adds to its sums of bf16, made
-    once a tile.
+    behind the last one. What a block of queries adds to its sums of short
+    floats, made once a tile.
 
     ```mlir
     transformer.online.pairs %values[%j to %end] into %pairs
@@ -326,7 +327,7 @@ def OnlinePairsOp : Transformer_Op<"online.pairs"> {
     ```
 
     Constraints:
-    - (C1) both are bf16; pairs is [keys / 2, width of values, 2].
+    - (C1) both are of one short float; pairs is [keys / 2, width of values, 2].
   }];
   let arguments = (ins Transformer_HeadRows:$values, Index:$begin, Index:$end,
                        Transformer_PairedRows:$pairs);
@@ -376,7 +377,7 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
 
     for the keys j in [begin, end), ascending. Where a weight is -0.0 nothing is
     added, whatever the value. Rows as in `transformer.online.weights`; a block of
-    bf16 takes those of the tile in pairs, from `online.pairs`, or in groups, from
+    short floats takes those of the tile in pairs, from `online.pairs`, or in groups, from
     `online.columns`: then a tile begins with a group, and groups are added whole,
     with weights of -0.0 behind the last key.
 
@@ -388,8 +389,8 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
 
     Constraints:
     - (C1) weights and sums have one number of columns, sums the width of values.
-    - (C2) weights and values have one element type; a block of bf16 has values
-      [keys / 2, width, 2], or rows and groups of them.
+    - (C2) weights and values have one element type; a block of short floats has
+      values [keys / 2, width, 2], or rows and groups of them.
     - (C3) columns and slots stand together, as in `online.columns`.
     - (C4) a history and the rows of a cache stand together, for one query.
   }];
@@ -421,7 +422,7 @@ def OnlineFinishOp : Transformer_Op<"online.finish"> {
   let description = [{
     rows[first + l, d] = sums[d, l] / total[l], or 0 where the total is 0, for the
     columns l that are rows. Without a normalizer (`none`) sums are the result.
-    Rows of bf16 are rounded to it.
+    Rows of short floats are rounded to them.
 
     ```mlir
     transformer.online.finish %sums, %state into %rows[%i]

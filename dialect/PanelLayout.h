@@ -27,15 +27,15 @@ namespace heddle {
 
 inline constexpr int64_t kPanelColumns = 32;
 
-/// The panels of a weight of an element type (f32, bf16 or i8), for any depth.
-/// One of several parts side by side has each part in panels of its own.
+/// The panels of a weight of an element type (f32, bf16, f16 or i8), for any
+/// depth. One of several parts side by side has each part in panels of its own.
 class PanelLayout {
 public:
   /// Of elements of 4, 2 or 1 bytes and of parts of these columns each.
   PanelLayout(int64_t elementBytes, llvm::ArrayRef<int64_t> parts);
   PanelLayout(mlir::Type element, llvm::ArrayRef<int64_t> parts);
 
-  /// Inputs of a group: 1 of f32, 2 of bf16, 4 of i8.
+  /// Inputs of a group: 1 of f32, 2 of bf16 and f16, 4 of i8.
   int64_t group() const { return 4 / elementBytes; }
   /// The row of a panel that has the first group: behind what sums start with.
   int64_t firstRow() const { return elementBytes == 1 ? 1 : 0; }

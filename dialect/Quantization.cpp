@@ -41,16 +41,28 @@ LogicalResult heddle::verifyFactors(Operation *op, const Factors &factors) {
 // Vectors in fewer bits beside f32
 //===----------------------------------------------------------------------===//
 
+Type heddle::roundedType(MLIRContext *context, std::optional<Shortening> also) {
+  if (also == Shortening::Round)
+    return BFloat16Type::get(context);
+  if (also == Shortening::RoundToF16)
+    return Float16Type::get(context);
+  return Type();
+}
+
+Shortening heddle::roundingTo(Type type) {
+  return type.isF16() ? Shortening::RoundToF16 : Shortening::Round;
+}
+
 void heddle::appendShortTypes(std::optional<Shortening> also, Value multiplier,
                               SmallVectorImpl<Type> &results) {
   if (!also || results.empty())
     return;
   auto type = cast<RankedTensorType>(results.front());
   MLIRContext *context = type.getContext();
-  bool rounds = *also == Shortening::Round;
-  results.push_back(type.clone(rounds ? Type(BFloat16Type::get(context))
-                                      : IntegerType::get(context, 8)));
-  if (!rounds && !multiplier)
+  Type rounded = roundedType(context, *also);
+  results.push_back(
+      type.clone(rounded ? rounded : Type(IntegerType::get(context, 8))));
+  if (!rounded && !multiplier)
     results.push_back(type.clone(type.getShape().drop_back()));
 }
 
@@ -139,21 +151,20 @@ FailureOr<int64_t> QuantizeOp::timeAxis(TimeAxes axes) {
                     /*contracted=*/1);
 }
 
-LogicalResult RoundOp::inferReturnTypes(MLIRContext *context,
-                                        std::optional<Location>,
+LogicalResult RoundOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                         Adaptor adaptor,
                                         SmallVectorImpl<Type> &results) {
   if (auto type = dyn_cast<RankedTensorType>(adaptor.getInput().getType()))
-    results.push_back(type.clone(BFloat16Type::get(context)));
+    results.push_back(type.clone(adaptor.getTo()));
   return success();
 }
 
 LogicalResult RoundOp::verify() {
   // round_c1
   if (Value destination = getDestination();
-      destination && !getElementTypeOrSelf(destination.getType()).isBF16())
-    return emitOpError("expects a destination of bf16, found ")
-           << destination.getType();
+      destination && getElementTypeOrSelf(destination.getType()) != getTo())
+    return emitOpError("expects a destination of ")
+           << getTo() << ", found " << destination.getType();
   return verifyDestination(*this, shapedType(getInput()).getShape());
 }
 

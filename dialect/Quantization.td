@@ -1,6 +1,6 @@
 //===- Quantization.td - From f32 to fewer bits ---------------*- tablegen -*-===//
 //
-// Where choose-precision gives a product integers or bf16 to multiply, its left
+// Where choose-precision gives a product integers, bf16 or f16 to multiply, its left
 // side is quantised or rounded by an op of its own, which later passes fuse into
 // what computes it. The product says what its sums are worth: see `linear`.
 //
@@ -58,25 +58,29 @@ def QuantizeOp : Transformer_LayerOp<"quantize", [AttrSizedOperandSegments]> {
 }
 
 def RoundOp : Transformer_LayerOp<"round"> {
-  let summary = "vectors as bf16";
+  let summary = "vectors as bf16 or f16";
   let description = [{
-    x [..., d] -> the nearest bf16, of two the even one. What is above the largest
-    by half a step or more becomes infinite. What is no number stays none: the
-    upper half of its bits, made quiet. Denormals become zeros of their sign, as
-    everywhere in kernels, whose bf16 have none: their exponents are those of f32.
-    All ISA levels and the reference agree bit for bit.
+    x [..., d] -> the nearest bf16 or, with `to f16`, f16, of two the even one.
+    What is above the largest (65,504 of f16) by half a step or more becomes
+    infinite. What is no number stays none, made quiet: of bf16 the upper half of
+    its bits. Denormals become zeros of their sign, as everywhere in kernels, whose
+    bf16 have none: their exponents are those of f32. Those that f16 has, multiples
+    of 2^-24 below 2^-14, are numbers like others. All ISA levels and the reference
+    agree bit for bit.
 
     ```mlir
     %r = transformer.round %x : (tensor<?x?x256xf32>) -> tensor<?x?x256xbf16>
+    %h = transformer.round %x to f16 : (tensor<?x?x256xf32>) -> tensor<?x?x256xf16>
     ```
 
     Constraints:
-    - (C1) a destination is of bf16.
+    - (C1) a destination is of that type.
   }];
   let arguments = (ins Transformer_Values:$input,
-                       Optional<Transformer_Entries>:$destination);
+                       Optional<Transformer_Entries>:$destination,
+                       Transformer_ShortFloat:$to);
   let assemblyFormat = [{
-    $input (`into` $destination^)? attr-dict
+    $input `` custom<RoundedType>($to) (`into` $destination^)? attr-dict
         `:` functional-type(operands, results)
   }];
 }

@@ -25,9 +25,9 @@ def RowsOp : Transformer_Op<"rows", [
     Constraints:
     - (C1) x is dense, and only the number of its rows is dynamic.
   }];
-  let arguments = (ins MemRefRankOf<[F32, BF16, I8, I32], [1, 2]>:$source,
+  let arguments = (ins MemRefRankOf<[F32, BF16, F16, I8, I32], [1, 2]>:$source,
                        Index:$first, Index:$count);
-  let results = (outs MemRefRankOf<[F32, BF16, I8, I32], [1, 2]>:$result);
+  let results = (outs MemRefRankOf<[F32, BF16, F16, I8, I32], [1, 2]>:$result);
   let assemblyFormat = [{
     $source `[` $first `for` $count `]` attr-dict `:` type($source)
   }];

@@ -12,8 +12,8 @@
 include "dialect/Base.td"
 
 /// x or y, and W in panels.
-def Transformer_TileValues : MemRefRankOf<[F32, BF16, I8], [2]>;
-def Transformer_Panels : MemRefRankOf<[F32, BF16, I8], [3, 4]>;
+def Transformer_TileValues : MemRefRankOf<[F32, BF16, F16, I8], [2]>;
+def Transformer_Panels : MemRefRankOf<[F32, BF16, F16, I8], [3, 4]>;
 def Transformer_Sums : MemRefRankOf<[F32, I32], [2]>;
 def Transformer_TileVector : MemRefRankOf<[F32], [1]>;
 
@@ -35,8 +35,8 @@ def LinearTileOp : Transformer_Op<"linear.tile", [
     its own, some groups of inputs before it takes them: nobody else would have.
 
     Of i8, x W, its scales and `quantize` are those of `linear`; a scale of x
-    stands for each row. Of bf16 sums take a pair of inputs after the other, the
-    odd one of a pair first; a y of bf16 is rounded.
+    stands for each row. Of short floats sums take a pair of inputs after the other,
+    the odd one of a pair first; a y of such is rounded.
 
     ```mlir
     transformer.linear.tile %x, %w, %b activation relu into %y at [%row, %column] rows 8 columns 32

@@ -64,6 +64,23 @@ inline constexpr int64_t kOnlineStateRows = 4;
 /// Keys that tiles take at once.
 inline constexpr int64_t kKeyGroup = 32;
 
+/// Whether vectors of f32 are rounded to that type, bf16 or f16, to be
+/// multiplied: an element has 16 bits, and sums are f32.
+inline bool isShortFloat(mlir::Type type) {
+  return type.isBF16() || type.isF16();
+}
+
+/// Its name, for people and manifests.
+inline llvm::StringRef nameOfShortFloat(mlir::Type type) {
+  return type.isF16() ? "f16" : "bf16";
+}
+
+/// What `also` rounds vectors to; null where it does not. And the other way
+/// round, of a short float.
+mlir::Type roundedType(mlir::MLIRContext *context,
+                       std::optional<Shortening> also);
+Shortening roundingTo(mlir::Type type);
+
 /// Whether a weight stands in panels, as `parameter` says: on memrefs only.
 inline bool isPacked(mlir::Value weight) {
   auto type = llvm::dyn_cast<mlir::MemRefType>(weight.getType());

@@ -84,7 +84,7 @@ LogicalResult ParameterOp::verify() {
       getSource()->getEncoding() != Encoding::IntGemm8)
     return emitOpError("of type ")
            << getTensorType() << " expects a source of encoding 'intgemm8'";
-  if (getTensorType().getElementType().isBF16() && !getDerivation())
+  if (isShortFloat(getTensorType().getElementType()) && !getDerivation())
     return emitOpError("of type ")
            << getTensorType() << " expects a derivation";
   return success();
@@ -148,6 +148,8 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
     return type.clone(builder.getI8Type());
   case Derivation::Rounded:
     return type.clone(builder.getBF16Type());
+  case Derivation::RoundedToF16:
+    return type.clone(builder.getF16Type());
   case Derivation::ColumnScales:
     return vectorOf(type.getDimSize(1));
   case Derivation::RowScales:

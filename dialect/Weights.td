@@ -46,7 +46,8 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"ProductScales", 7, "product_scales">,
     I32EnumAttrCase<"ColumnShiftedBias", 8, "column_shifted_bias">,
     I32EnumAttrCase<"RowShiftedBias", 9, "row_shifted_bias">,
-    I32EnumAttrCase<"Rounded", 10, "rounded">
+    I32EnumAttrCase<"Rounded", 10, "rounded">,
+    I32EnumAttrCase<"RoundedToF16", 11, "rounded_to_f16">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -72,7 +73,7 @@ def ParameterOp : Transformer_Op<"parameter",
     | `column_integers of [w]` | i8, as w | clip(rint(w / s_n), -127, 127), s the column scales |
     | `column_scales of [w]` | f32 [columns] | max \|w[:, n]\| / 127; of zeros 1 |
     | `row_integers`, `row_scales of [w]` | i8, f32 [rows] | the same along rows |
-    | `rounded of [w]` | bf16, as w | w as `round` has it |
+    | `rounded`, `rounded_to_f16 of [w]` | bf16, f16, as w | w as `round` has it |
     | `multiplier`, `input_multiplier of [q]` | f32 [1] | m; a |
     | `product_scales of [q]` | f32 [n] | 1 / (a m), n times; without a 1 / m |
     | `column_shifted_bias of [b, q]` | f32, as b | b - ((127 / a) (127 / m) / 127) sum_k q[k, n] |
@@ -110,10 +111,10 @@ def ParameterOp : Transformer_Op<"parameter",
     - (C7) a packed parameter has the shape of the panels of its parts, each of at
       least one column, and of its depth.
     - (C8) the source of a parameter of type i8 is `intgemm8`; one of type bf16
-      has a derivation.
+      or f16 has a derivation.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
-                       TypeAttrOf<RankedTensorOf<[F32, BF16, I8]>>:$type,
+                       TypeAttrOf<RankedTensorOf<[F32, BF16, F16, I8]>>:$type,
                        OptionalAttr<Transformer_Source>:$source,
                        UnitAttr:$transposed,
                        OptionalAttr<Transformer_Derivation>:$derivation,

@@ -75,8 +75,8 @@ static StringRef kindOf(func::FuncOp function, unsigned argument) {
 static StringRef nameOf(Type element) {
   if (element.isF32())
     return "f32";
-  if (element.isBF16())
-    return "bf16";
+  if (isShortFloat(element))
+    return nameOfShortFloat(element);
   return element.isInteger(8) ? "i8" : "i32";
 }
 
@@ -90,11 +90,11 @@ LogicalResult HostFunctionBuilder::describeArgument(BlockArgument argument) {
            << " cannot be passed by the runtime: expected a dense memref with '"
            << kNameAttr << "'";
   Type element = type.getElementType();
-  if (!element.isF32() && !element.isBF16() && !element.isSignlessInteger(32) &&
-      !element.isSignlessInteger(8))
+  if (!element.isF32() && !isShortFloat(element) &&
+      !element.isSignlessInteger(32) && !element.isSignlessInteger(8))
     return function.emitError("argument '")
            << name.getValue() << "' has elements of type " << element
-           << ", expected f32, bf16, i32 or i8";
+           << ", expected f32, bf16, f16, i32 or i8";
   if (!names.insert(name.getValue()).second)
     return function.emitError("has two arguments named '")
            << name.getValue() << "'";

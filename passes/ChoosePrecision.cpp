@@ -2,10 +2,10 @@
 //
 // Each product is asked by itself: what its weight is stored as, what was
 // ordered, and what was ordered of its weight by name decide. What it
-// multiplies becomes integers or bf16, and so does the table of an embedding;
-// attention multiplies bf16 where that was ordered, and no integers, since none
-// of its factors is a weight. Everything between stays f32. Vectors that
-// several products read are quantised or rounded once.
+// multiplies becomes integers or short floats, and so does the table of an
+// embedding; attention multiplies short floats where that was ordered, and no
+// integers, since none of its factors is a weight. Everything between stays
+// f32. Vectors that several products read are quantised or rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +31,8 @@ static constexpr StringLiteral kPass = "choose-precision";
 static constexpr int64_t kMarianShift = 127;
 
 namespace {
-/// What a product multiplies, the shortest type first.
-enum class Precision { Int8, BF16, F32 };
+/// What a product multiplies.
+enum class Precision { Int8, BF16, F16, F32 };
 
 /// Weights with names like `names` are multiplied in that type at least.
 struct KeepRule {
@@ -46,7 +46,7 @@ struct KeepRule {
 /// A vector in fewer bits, and what its integers are worth.
 struct ShortVector {
   Value elements;
-  /// Null of bf16, and where all vectors have one multiplier.
+  /// Null of short floats, and where all vectors have one multiplier.
   Value scales;
 };
 
@@ -54,12 +54,12 @@ struct ShortVector {
 struct ShortWeight {
   Precision precision;
   ParameterOp elements;
-  /// Null of bf16.
+  /// Null of short floats.
   ParameterOp scales = {};
-  /// Stands for the bias; null of bf16, which has the bias as it is.
+  /// Stands for the bias; null of short floats, which have the bias as it is.
   ParameterOp bias = {};
-  /// Of the vectors on the left, [1]; null of bf16, and where each vector has a
-  /// scale of its own.
+  /// Of the vectors on the left, [1]; null of short floats, and where each
+  /// vector has a scale of its own.
   ParameterOp inputMultiplier = {};
   IntegerAttr shift = {};
 };
@@ -78,6 +78,13 @@ private:
   LogicalResult checkRules();
   Precision precisionOf(ParameterOp parameter);
   StringRef reasonAgainst(ParameterOp weight, Value bias);
+  /// In short floats.
+  ParameterOp round(ParameterOp parameter, Precision precision) {
+    return parameters->derive(precision == Precision::F16
+                                  ? Derivation::RoundedToF16
+                                  : Derivation::Rounded,
+                              parameter);
+  }
   ShortWeight shorten(ParameterOp weight, ParameterOp bias, Outputs outputs);
   ShortVector shorten(Value vectors, ShortWeight weight);
   void buildShort(ShortVector &result, Value vectors, ShortWeight weight);
@@ -115,8 +122,22 @@ static std::optional<Precision> parsePrecision(StringRef name) {
   return llvm::StringSwitch<std::optional<Precision>>(name)
       .Case("int8", Precision::Int8)
       .Case("bf16", Precision::BF16)
+      .Case("f16", Precision::F16)
       .Case("f32", Precision::F32)
       .Default(std::nullopt);
+}
+
+/// The type of a precision that is a short float; null of others.
+static Type shortFloatOf(Precision precision, MLIRContext *context) {
+  switch (precision) {
+  case Precision::BF16:
+    return BFloat16Type::get(context);
+  case Precision::F16:
+    return Float16Type::get(context);
+  case Precision::Int8:
+  case Precision::F32:
+    return Type();
+  }
 }
 
 LogicalResult ChoosePrecision::parseRules() {
@@ -147,7 +168,19 @@ LogicalResult ChoosePrecision::checkRules() {
   return success();
 }
 
-/// By the first rule that has its name.
+static int bitsOf(Precision precision) {
+  switch (precision) {
+  case Precision::Int8:
+    return 8;
+  case Precision::BF16:
+  case Precision::F16:
+    return 16;
+  case Precision::F32:
+    return 32;
+  }
+}
+
+/// By the first rule that has its name, where that is as wide at least.
 Precision ChoosePrecision::precisionOf(ParameterOp parameter) {
   Precision ordered = parsePrecision(dtype).value_or(
       isStoredQuantised(parameter) ? Precision::Int8 : Precision::F32);
@@ -157,7 +190,7 @@ Precision ChoosePrecision::precisionOf(ParameterOp parameter) {
       rule.isMatched = true;
       kept = kept.value_or(rule.precision);
     }
-  return std::max(ordered, kept.value_or(ordered));
+  return kept && bitsOf(*kept) >= bitsOf(ordered) ? *kept : ordered;
 }
 
 /// Why a product stays f32; empty where it need not.
@@ -168,6 +201,7 @@ StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
   case Precision::Int8:
     return bias && !parameters->find(bias) ? "its bias is no parameter" : "";
   case Precision::BF16:
+  case Precision::F16:
     return "";
   case Precision::F32:
     return dtype == "auto" && !isStoredQuantised(weight)
@@ -178,8 +212,9 @@ StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
 
 ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
                                      Outputs outputs) {
-  if (precisionOf(weight) == Precision::BF16)
-    return {Precision::BF16, parameters->derive(Derivation::Rounded, weight)};
+  Precision precision = precisionOf(weight);
+  if (precision != Precision::Int8)
+    return {precision, round(weight, precision)};
   bool byColumns = outputs == Outputs::Columns;
   if (!isStoredQuantised(weight))
     return {Precision::Int8,
@@ -210,8 +245,8 @@ ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
 
 ShortVector ChoosePrecision::shorten(Value vectors, ShortWeight weight) {
   Attribute key = UnitAttr::get(&getContext());
-  if (weight.precision == Precision::BF16)
-    key = TypeAttr::get(BFloat16Type::get(&getContext()));
+  if (Type type = shortFloatOf(weight.precision, &getContext()))
+    key = TypeAttr::get(type);
   // Weights of one layer often have equal multipliers.
   if (weight.inputMultiplier) {
     ParameterOp integers = weight.inputMultiplier.getPartOps().front();
@@ -227,9 +262,9 @@ void ChoosePrecision::buildShort(ShortVector &result, Value vectors,
                                  ShortWeight weight) {
   OpBuilder builder(&getContext());
   builder.setInsertionPointAfterValue(vectors);
-  if (weight.precision == Precision::BF16) {
+  if (Type type = shortFloatOf(weight.precision, &getContext())) {
     result.elements = RoundOp::create(builder, vectors.getLoc(), vectors,
-                                      /*destination=*/Value())
+                                      /*destination=*/Value(), type)
                           .getOutput();
     return;
   }
@@ -242,8 +277,9 @@ void ChoosePrecision::buildShort(ShortVector &result, Value vectors,
 }
 
 void ChoosePrecision::report(Operation *op, ShortWeight weight) {
-  if (weight.precision == Precision::BF16)
-    return reportFused(kPass, op, nameOf(op) + " multiplies bf16");
+  if (Type type = shortFloatOf(weight.precision, &getContext()))
+    return reportFused(kPass, op,
+                       nameOf(op) + " multiplies " + nameOfShortFloat(type));
   std::string how = weight.inputMultiplier
                         ? "with the integers and multipliers of its file"
                         : "each vector and each output with a scale of its own";
@@ -333,12 +369,12 @@ void ChoosePrecision::visit(EmbeddingOp op) {
   if (precision == Precision::F32)
     return;
   OpBuilder builder(op);
-  if (precision == Precision::BF16) {
-    ParameterOp rounded = parameters->derive(Derivation::Rounded, table);
-    op.getTableMutable().assign(read(builder, rounded));
+  if (Type type = shortFloatOf(precision, &getContext())) {
+    op.getTableMutable().assign(read(builder, round(table, precision)));
     op.setWiden(true);
     return reportFused(kPass, op,
-                       "the rows of " + nameOf(op) + " are stored as bf16");
+                       "the rows of " + nameOf(op) + " are stored as " +
+                           nameOfShortFloat(type));
   }
   bool isStored = isStoredQuantised(table);
   ParameterOp integers =
@@ -359,13 +395,15 @@ template <typename Attention>
 void ChoosePrecision::visitAttention(Attention op) {
   if (!cast<ShapedType>(op.getQuery().getType()).getElementType().isF32())
     return;
-  if (dtype != "bf16")
+  std::optional<Precision> ordered = parsePrecision(dtype);
+  Type type = ordered ? shortFloatOf(*ordered, &getContext()) : Type();
+  if (!type)
     return decline(op, "none of its factors is a weight");
-  ShortWeight none{Precision::BF16, ParameterOp()};
+  ShortWeight none{*ordered, ParameterOp()};
   for (OpOperand *operand :
        {&op.getQueryMutable(), &op.getKeyMutable(), &op.getValueMutable()})
     operand->set(shorten(operand->get(), none).elements);
-  reportFused(kPass, op, nameOf(op) + " multiplies bf16");
+  reportFused(kPass, op, nameOf(op) + " multiplies " + nameOfShortFloat(type));
 }
 
 void ChoosePrecision::runOnOperation() {

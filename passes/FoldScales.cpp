@@ -85,7 +85,8 @@ struct FoldScales : heddle::impl::FoldScalesPassBase<FoldScales> {
     if (op.getScales())
       return decline("the table holds integers");
     if (op.getWiden())
-      return decline("the table holds bf16");
+      return decline("the table holds " +
+                     nameOfShortFloat(table.getTensorType().getElementType()));
     if (!agreed.lookup(table.getSymNameAttr()))
       return decline(othersThan(factor, table) +
                      " the table without that scale and it would be stored "

@@ -1,7 +1,7 @@
 //===- FuseQuantize.cpp - Write short elements where sums are -------------===//
 //
 // With one multiplier for all vectors a value is quantised by itself, and
-// always rounded to bf16 so: the linear or, of bf16, the attention that
+// always rounded so: the linear or, of short floats, the attention that
 // computes it can do so before it stores it. A scale of a vector needs all of
 // it first.
 //
@@ -46,8 +46,8 @@ struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
   static void take(LinearOp linear, QuantizeOp quantize) {
     linear.getMultiplierMutable().assign(quantize.getMultiplier());
   }
-  template <typename Product> static void take(Product product, RoundOp) {
-    product.setRounds(true);
+  template <typename Product> static void take(Product product, RoundOp round) {
+    product.setRounds(round.getTo());
   }
 
   /// Lets `product` do what `op` does to its result.
@@ -80,12 +80,12 @@ struct FuseQuantize : heddle::impl::FuseQuantizePassBase<FuseQuantize> {
     if (auto linear = op.getInput().getDefiningOp<LinearOp>())
       fuse(linear, op, {"quantised", "int8"});
   }
-  static void visit(RoundOp op) {
-    Names names{"rounded", "bf16"};
-    if (auto linear = op.getInput().getDefiningOp<LinearOp>())
-      fuse(linear, op, names);
-    else if (auto attention = op.getInput().getDefiningOp<AttentionOp>())
-      fuse(attention, op, names);
+  static void visit(RoundOp round) {
+    Names names{"rounded", nameOfShortFloat(round.getTo())};
+    if (auto linear = round.getInput().getDefiningOp<LinearOp>())
+      fuse(linear, round, names);
+    else if (auto attention = round.getInput().getDefiningOp<AttentionOp>())
+      fuse(attention, round, names);
   }
 
   void runOnOperation() override {

@@ -74,8 +74,8 @@ struct FuseSharedInputs
         builder, loc, first.getInput(), first.getInputScales(), weight,
         concatenate(scales), concatenate(biases), first.getShiftAttr(),
         builder.getDenseI64ArrayAttr(widths));
-    if (first.getRounds()) {
-      fused.setRounds(true);
+    if (std::optional<Type> rounded = first.getRounds()) {
+      fused.setRounds(*rounded);
       for (Value result : fused.getOutputs())
         result.setType(cast<RankedTensorType>(result.getType())
                            .clone(fused.getResultElementType()));

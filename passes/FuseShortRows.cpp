@@ -85,17 +85,20 @@ struct FuseShortRows : heddle::impl::FuseShortRowsPassBase<FuseShortRows> {
     if (!source || cast<DestinationOpInterface>(conversion).hasDestinations())
       return;
     auto quantize = dyn_cast<QuantizeOp>(conversion);
+    auto round = dyn_cast<RoundOp>(conversion);
     std::string reason = reasonAgainst(source);
     if (!reason.empty())
       return reportDeclined(kPass, source,
                             "the row of " + nameOf(source) + " is " +
                                 (quantize ? "quantised" : "rounded") +
                                 " by an op of its own, since " + reason);
-    Operation *fused = fuse(source, conversion,
-                            quantize ? Shortening::Quantize : Shortening::Round,
-                            quantize ? quantize.getMultiplier() : Value());
+    Operation *fused =
+        fuse(source, conversion,
+             round ? roundingTo(round.getTo()) : Shortening::Quantize,
+             quantize ? quantize.getMultiplier() : Value());
+    StringRef type = round ? nameOfShortFloat(round.getTo()) : "int8";
     reportFused(kPass, fused,
-                nameOf(fused) + " writes " + (quantize ? "int8" : "bf16") +
+                nameOf(fused) + " writes " + type +
                     ", too, when its row is finished");
   }
 

@@ -97,11 +97,11 @@ def FuseEpiloguesPass : Pass<"transformer-fuse-epilogues", "::mlir::ModuleOp"> {
 }
 
 def FuseQuantizePass : Pass<"transformer-fuse-quantize", "::mlir::ModuleOp"> {
-  let summary = "Write integers or bf16 where a product has its sums";
+  let summary = "Write integers or short floats where a product has its sums";
   let description = [{
     Comes in: functions on tensors. A linear whose result is only quantised, with
     one multiplier for all vectors, writes the integers itself; a linear or an
-    attention whose result is only rounded writes bf16.
+    attention whose result is only rounded writes short floats.
 
     ```mlir
     %h = transformer.linear %q, %w scales(%s), %b activation(relu)
@@ -121,7 +121,7 @@ def FuseFfnPass : Pass<"transformer-fuse-ffn", "::mlir::ModuleOp"> {
   let description = [{
     Comes in: functions on tensors. Two linears with at most an activation between
     them become one op, together with the residual and norm of the second. So do
-    two of bf16 or i8, and what rounds or quantises the hidden vector.
+    two of short floats or i8, and what rounds or quantises the hidden vector.
 
     ```mlir
     %h = transformer.linear %x, %w1, %b1 activation(relu)
@@ -154,7 +154,7 @@ def FuseSharedInputsPass
     %fv:2 = transformer.linear %x, %wfw, %bfw split [256, 256]
     ```
 
-    Linears that round their results to bf16 join those that do, too. Linears that
+    Linears that round their results join those that do, too. Linears that
     do more than that, or whose weights are computed, are left.
   }];
 }
@@ -177,7 +177,7 @@ def FuseAddNormPass : Pass<"transformer-fuse-add-norm", "::mlir::ModuleOp"> {
 }
 
 def FuseShortRowsPass : Pass<"transformer-fuse-short-rows", "::mlir::ModuleOp"> {
-  let summary = "Write integers or bf16 where rows are finished";
+  let summary = "Write integers or short floats where rows are finished";
   let description = [{
     Comes in: functions on tensors. What ends in a norm (a linear, an ffn, a norm
     by itself), an ffn without one and an embedding write their vectors in fewer

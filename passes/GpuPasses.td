@@ -43,7 +43,8 @@ def EmitGridsPass : Pass<"transformer-emit-grids", "::mlir::ModuleOp"> {
     Comes in: kernels that are one layer op each, on memrefs. Ops that have an
     emitter become parallel loops whose iterations are blocks: `transformer.launch`
     says of how many threads, how much shared memory they have together and, where
-    blocks reach into each other's, how many are a `cluster`. What
+    blocks reach into each other's, how many are a `cluster`, and that they stay
+    (`stays`) where few of them do what there is for all. What
     stands inside is what one of the threads does, on addresses. Emitters and sizes of
     tiles are those of the architecture: sm_90a multiplies bf16 and i8 by warpgroups, and
     has attention of bf16 by them.
@@ -108,7 +109,8 @@ def LaunchKernelsPass : Pass<"transformer-launch-kernels", "::mlir::ModuleOp"> {
 
     Where the loop has `transformer.launch`, as emit-grids leaves it, an iteration is
     a block of so many threads, which have so much shared memory. Of a `cluster` of
-    blocks the kernel says itself how many it has, so that a launch need not.
+    blocks the kernel says itself how many it has, so that a launch need not; of
+    blocks that stay it starts no more than the device has room for.
 
     A loop with results or other bounds, one inside another, one outside of entry
     points and kernels, and a load or store outside of such a loop is an error.

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialect/Transformer.h"
 #include "lib/Kernels/TileSums.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -135,13 +136,13 @@ static void fenceShortElements(LLVM::MaskedStoreOp op) {
       LLVM::BitcastOp::create(builder, op.getLoc(), type, value));
 }
 
-/// Makes masked loads and stores of bf16 those of their bits. Where a level has
-/// no such instruction, LLVM takes them apart into elements, which it rounds to
-/// what they are by a call of a library.
-static void maskBitsOfBf16(ModuleOp module) {
+/// Makes masked loads and stores of short floats those of their bits. Where a
+/// level has no such instruction, LLVM takes them apart into elements, which it
+/// rounds to what they are by a call of a library.
+static void maskBitsOfShortFloats(ModuleOp module) {
   auto bitsOf = [](Value vector) {
     auto type = cast<VectorType>(vector.getType());
-    return type.getElementType().isBF16()
+    return heddle::isShortFloat(type.getElementType())
                ? type.clone(IntegerType::get(type.getContext(), 16))
                : VectorType();
   };
@@ -233,7 +234,7 @@ struct LowerToLLVM : heddle::impl::LowerToLLVMPassBase<LowerToLLVM> {
     getOperation().walk(
         [&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
     reconcileUnrealizedCasts(casts);
-    maskBitsOfBf16(getOperation());
+    maskBitsOfShortFloats(getOperation());
     loadNontemporal(getOperation());
   }
 };

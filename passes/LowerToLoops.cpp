@@ -11,7 +11,7 @@
 #include "lib/CodeGen/LinearAttentionLoops.h"
 #include "lib/CodeGen/ListedRow.h"
 #include "lib/CodeGen/ProductLoops.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "lib/CodeGen/RowLoops.h"
 #include "lib/CodeGen/StateLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,7 +49,7 @@ static Value positionOf(Value positions, ValueRange at, Loops &loops) {
 }
 
 /// The entry of the table at `at`, in its row `id`, times the scale; integers
-/// and bf16 without more as they are.
+/// and short floats without more as they are.
 static Value loadEntry(EmbeddingOp op, Value id, ValueRange at, Loops &loops) {
   Value entry = loops.load(op.getTable(), at);
   if (Value scales = op.getScales()) {
@@ -76,11 +76,12 @@ static void shortenRow(ShortRowsOpInterface op, ValueRange at, Loops &loops) {
     quantizeRow({row, op.getAlsoMultiplier(), destinations[1],
                  op.getAlsoMultiplier() ? Value() : destinations[2]},
                 at, loops);
-  else if (op.getAlso() == Shortening::Round)
+  else if (Type rounded = roundedType(op.getContext(), op.getAlso()))
     loops.loop(loops.lastSize(row), [&](Value d) {
       SmallVector<Value> place = append(at, d);
-      loops.store(roundToBf16(loops.builder, loops.loc, loops.load(row, place)),
-                  destinations[1], place);
+      loops.store(
+          roundTo(rounded, loops.builder, loops.loc, loops.load(row, place)),
+          destinations[1], place);
     });
 }
 
@@ -166,8 +167,9 @@ template <typename Op> static ProductInput inputOf(Op op, ValueRange at) {
 
 /// What is quantised or rounded in the end, of a row of f32.
 static Value shorten(LinearOp op, Value y, Loops &loops) {
-  return op.getMultiplier() ? quantizeValue(y, op.getMultiplier(), loops)
-                            : roundToBf16(loops.builder, loops.loc, y);
+  return op.getMultiplier()
+             ? quantizeValue(y, op.getMultiplier(), loops)
+             : roundTo(*op.getRounds(), loops.builder, loops.loc, y);
 }
 
 static void lowerToLoops(LinearOp op, Loops loops) {
@@ -224,9 +226,9 @@ static void lowerToLoops(FfnOp op, Loops loops) {
     multiplyRow(inputOf(op, at), first, /*part=*/0, hidden, {}, loops);
     if (op.getActivation())
       activateRow(*op.getActivation(), hidden, {}, loops);
-    if (factor.isBF16())
+    if (isShortFloat(factor))
       loops.loop(loops.index(width), [&](Value d) {
-        loops.store(roundToBf16(builder, loops.loc, loops.load(hidden, d)),
+        loops.store(roundTo(factor, builder, loops.loc, loops.load(hidden, d)),
                     factors, d);
       });
     else if (!factor.isF32())
@@ -281,9 +283,9 @@ static void lowerToLoops(QuantizeOp op, Loops loops) {
 
 static void lowerToLoops(RoundOp op, Loops loops) {
   loops.nest(op.getInput(), rankOf(op.getInput()), [&](ValueRange at) {
-    loops.store(
-        roundToBf16(loops.builder, loops.loc, loops.load(op.getInput(), at)),
-        op.getDestination(), at);
+    loops.store(roundTo(op.getTo(), loops.builder, loops.loc,
+                        loops.load(op.getInput(), at)),
+                op.getDestination(), at);
   });
 }
 

@@ -113,12 +113,12 @@ def ChoosePrecisionPass
   let description = [{
     Comes in: functions on tensors, all f32. `dtype` says which products become
     products of integers: `f32` none, `int8` all whose weight is a parameter,
-    `auto` those whose weight the checkpoint stores as integers. With `bf16` all
-    whose weight is a parameter become products of bf16, and attention multiplies
-    bf16.
+    `auto` those whose weight the checkpoint stores as integers. With `bf16` or
+    `f16`, the short floats, all whose weight is a parameter become products of
+    them, and attention multiplies them.
 
-    A product of bf16 gets its left side from a `round`, its weight from a
-    parameter that is `rounded`; tables of embeddings are, too. Queries, keys and
+    A product of short floats gets its left side from a `round`, its weight from a
+    parameter that is `rounded`, or `rounded_to_f16`; tables of embeddings are, too. Queries, keys and
     values come from a `round`, before split-phases makes caches of them. Norms,
     softmax and residuals stay f32, and so does attention beside integers.
 
@@ -139,16 +139,16 @@ def ChoosePrecisionPass
     ```
 
     `keep` has rules such as `bf16:encoder_l1_*`: a weight is multiplied in the
-    type of the first rule that has its name, where that is wider. A rule that
+    type of the first rule that has its name, where that is as wide at least. A rule that
     has no name of a product's weight or a table is an error.
 
     What is multiplied as f32 says in a remark why.
   }];
   let options = [
     Option<"dtype", "dtype", "std::string", /*default=*/[{"auto"}],
-           "auto, f32, bf16 or int8">,
+           "auto, f32, bf16, f16 or int8">,
     ListOption<"keep", "keep", "std::string",
-               "int8:GLOB, bf16:GLOB or f32:GLOB: at least so wide">
+               "int8:GLOB, bf16:GLOB, f16:GLOB or f32:GLOB: at least so wide">
   ];
 }
 

@@ -26,7 +26,8 @@ llvm::ArrayRef<llvm::StringLiteral> getFusionNames();
 struct ModelOptions {
   /// Rules that restrict attention; see RestrictAttentionPass.
   std::string attention;
-  /// What products multiply: auto, f32, bf16 or int8; see ChoosePrecisionPass.
+  /// What products multiply: auto, f32, bf16, f16 or int8; see
+  /// ChoosePrecisionPass.
   std::string dtype = "auto";
   /// What is multiplied in wider types, by name; see there, too.
   std::vector<std::string> keep;

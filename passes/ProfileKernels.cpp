@@ -108,7 +108,9 @@ static StringRef factorsOf(func::FuncOp kernel) {
   if (kernel.getNumArguments() == 0)
     return "f32";
   Type element = getElementTypeOrSelf(kernel.getArgumentTypes().front());
-  return element.isInteger(8) ? "i8" : element.isBF16() ? "bf16" : "f32";
+  if (isShortFloat(element))
+    return nameOfShortFloat(element);
+  return element.isInteger(8) ? "i8" : "f32";
 }
 
 /// The checkpoint's names of what a call computes; empty where there are none.

@@ -103,7 +103,8 @@ static void splitRows(FfnOp op, Value arena, Value first, Value count,
                    /*also_multiplier=*/Value(), ValueRange{vectors},
                    op.getShiftAttr(), op.getActivationAttr(),
                    /*norm=*/nullptr, /*epsilon=*/nullptr,
-                   places.factor.isBF16() ? builder.getUnitAttr() : UnitAttr(),
+                   isShortFloat(places.factor) ? TypeAttr::get(places.factor)
+                                               : TypeAttr(),
                    /*split=*/nullptr, /*also=*/nullptr);
   if (places.hasScales)
     QuantizeOp::create(builder, loops.loc, TypeRange(), vectors,
@@ -114,7 +115,7 @@ static void splitRows(FfnOp op, Value arena, Value first, Value count,
                    /*multiplier=*/Value(), op.getAlsoMultiplier(),
                    llvm::map_to_vector(op.getDestinations(), rows),
                    op.getShiftAttr(), /*activation=*/nullptr, op.getNormAttr(),
-                   op.getEpsilonAttr(), /*rounds=*/UnitAttr(),
+                   op.getEpsilonAttr(), /*rounds=*/TypeAttr(),
                    /*split=*/nullptr, op.getAlsoAttr());
 }
 

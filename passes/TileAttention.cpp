@@ -217,7 +217,7 @@ TaskScratch AttentionTiler::blockScratch() {
     scratch.wide = tiles.blockScratch(sizes.queries);
     if (sizes.queries > sizes.fewQueries)
       scratch.narrow = tiles.blockScratch(sizes.fewQueries);
-    if (op.isOfBf16() && !tiles.usesTiles())
+    if (op.isOfShortFloats() && !tiles.usesTiles())
       scratch.wide.pairs = scratch.narrow.pairs = tiles.pairScratch();
     if (tiles.usesTiles())
       tiles.takeColumns();
@@ -307,7 +307,7 @@ void AttentionTiler::tileFull() {
   Value unitWork = loops.times(loops.size(op.getKey(), 1),
                                tiles.getSizes().queries * pairWork());
   // Heads beside each other, whose rows are taken one after the other.
-  bool mayCopy = !op.isOfBf16() && op.getKeyValueHeads() > 1 &&
+  bool mayCopy = !op.isOfShortFloats() && op.getKeyValueHeads() > 1 &&
                  groups.size() == 1 && groups.front().stride == 1 && hasTiles();
   Value shares = loops.lessOrEqual(loops.index(kSharingBlocks), blocks);
   std::optional<ValueCopy> copy;

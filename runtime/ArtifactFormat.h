@@ -69,10 +69,10 @@
 // "gpus", "libraries", "kernels" and with them "kernel_types" may miss,
 // "layers", and every key of "generation" except "eos". Places that call
 // kernels are numbered through all entries, in order; -1 is a layer without a
-// name. dtype is "f32", "i32", "i8" or "bf16". A shape's elements are numbers
-// or names of dims; "capacity<=7" is the capacity, but never more than 7. The
-// step of such a state may have "pinned": 2, slots that keep the first
-// positions; the other 5 are a ring of the latest.
+// name. dtype is "f32", "i32", "i8", "bf16" or "f16". A shape's elements are
+// numbers or names of dims; "capacity<=7" is the capacity, but never more
+// than 7. The step of such a state may have "pinned": 2, slots that keep the
+// first positions; the other 5 are a ring of the latest.
 //
 // Entries of an encoder-decoder, by their roles, with the arguments the runtime
 // knows by name. All roles but the first are forms of a "decoder"; a form of
@@ -151,7 +151,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 10;
+inline constexpr uint32_t kVersion = 11;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;
@@ -206,8 +206,12 @@ struct KernelRecord {
   uint32_t threads;
   /// Of dynamic shared memory.
   uint32_t sharedBytes;
+  /// Where this is not 0 a grid starts no more blocks than the GPU has room for
+  /// at once, in clusters of so many, and they do what there is for all.
+  uint32_t stayingCluster;
+  uint32_t reserved;
 };
-static_assert(sizeof(KernelRecord) == 48);
+static_assert(sizeof(KernelRecord) == 56);
 
 /// At the start of the section `shortlist`.
 struct ShortlistHeader {

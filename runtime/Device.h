@@ -104,9 +104,9 @@ public:
   /// Whether it merges ranges. Where their lists are the host's anyway nobody
   /// asks for that.
   virtual bool mergesRanges() const = 0;
-  /// Whether something failed that was asked of it, for whatever reason: a
+  /// What failed first of all that was asked of it, for whatever reason: a
   /// device of another kind may do it.
-  virtual bool hasFailed() const = 0;
+  virtual Status failure() const = 0;
   /// Calls an entry with buffers in the memory of the device, and does what is
   /// around it. The call has the scratch memory that its rehearsal asked for.
   virtual Status call(HeddleEntry entry, HeddleCall &call,

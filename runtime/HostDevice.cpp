@@ -80,7 +80,7 @@ public:
   }
   Status makeReady(int64_t) override { return Status::success(); }
   bool mergesRanges() const override { return false; }
-  bool hasFailed() const override { return false; }
+  Status failure() const override { return Status::success(); }
   Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &,
               const CallFrame &frame) override {
     assert(!frame.merge && "nobody asks for that");

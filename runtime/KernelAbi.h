@@ -47,8 +47,9 @@ struct HeddleProfile {
 /// does nothing more. Nothing else in it is for the callee.
 struct HeddleDevice {
   /// Starts kernel number `kernel` of the code's, in `blocks` blocks of as many
-  /// threads as its metadata says; `context` is its parameter, which is copied.
-  /// None are started where there are no blocks.
+  /// threads as its metadata says, or in fewer where that says that they stay;
+  /// `context` is its parameter, which is copied. None are started where there
+  /// are no blocks.
   void (*launch)(struct HeddleDevice *device, int64_t kernel, int64_t blocks,
                  const void *context);
   /// Memory of the device for kernels that are launched before it is asked

@@ -22,7 +22,8 @@ static constexpr std::array<std::string_view, kNumRoles> kRoleNames = {
     "encode", "full", "prepare", "step", "beam", "chunk", "greedy", "best"};
 static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
-static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16"};
+static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",
+                                                  "f16"};
 static constexpr std::string_view kTokenizerNames[] = {
     "none", "sentencepiece", "characters", "byte-level"};
 
@@ -82,6 +83,7 @@ int64_t heddle::elementSize(ElementType type) {
   case ElementType::I32:
     return 4;
   case ElementType::BF16:
+  case ElementType::F16:
     return 2;
   case ElementType::I8:
     return 1;
@@ -294,7 +296,8 @@ static Argument parseArgument(const json &value, const Entry &entry,
   argument.kind = knownKind.value_or(ArgumentKind::Input);
   std::optional<ElementType> knownType = named<ElementType>(kTypeNames, type);
   if (!knownType)
-    reader.fail("has the dtype '", type, "' (supported: f32, i32, i8, bf16)");
+    reader.fail("has the dtype '", type,
+                "' (supported: f32, i32, i8, bf16, f16)");
   argument.type = knownType.value_or(ElementType::F32);
   const json &shape = reader.array("shape");
   if (shape.size() > kMaxRank)
@@ -412,7 +415,7 @@ static void parseKernels(Manifest &manifest, JsonReader &reader) {
       std::optional<ElementType> type = named<ElementType>(kTypeNames, name);
       if (!type)
         reader.fail("has the kernel type '", name,
-                    "' (supported: f32, i32, i8, bf16)");
+                    "' (supported: f32, i32, i8, bf16, f16)");
       manifest.kernelTypes.push_back(type.value_or(ElementType::F32));
     }
   if (manifest.kernelTypes.size() != manifest.kernels.size())

@@ -72,7 +72,7 @@ std::string nameOf(const Extent &extent);
 enum class ArgumentKind { Input, Prepared, State, Output };
 std::string_view nameOf(ArgumentKind kind);
 
-enum class ElementType { F32, I32, I8, BF16 };
+enum class ElementType { F32, I32, I8, BF16, F16 };
 std::string_view nameOf(ElementType type);
 int64_t elementSize(ElementType type);
 

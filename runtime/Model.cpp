@@ -41,7 +41,8 @@ Result<Manifest> heddle::readManifest(const Artifact &artifact) {
   return manifest;
 }
 
-/// The GPU that is chosen; null where the CPU is.
+/// The GPU that is chosen; null where the CPU is, or where the choice is open
+/// and the machine has no GPU.
 static Result<std::unique_ptr<CudaModel>>
 chooseGpu(const Artifact &artifact, const Manifest &manifest,
           const LoadOptions &options) {
@@ -54,7 +55,7 @@ chooseGpu(const Artifact &artifact, const Manifest &manifest,
                          "' has no code for a GPU: it was compiled without "
                          "--target cuda");
   auto gpu = CudaModel::open(artifact, manifest.gpus, options.progress);
-  if (!gpu.ok() && choice == DeviceChoice::Auto)
+  if (!gpu.ok() && choice == DeviceChoice::Auto && cuda::Driver::isMissing())
     return std::unique_ptr<CudaModel>();
   return gpu;
 }
@@ -80,19 +81,21 @@ Result<Model> Model::load(Artifact artifact, const LoadOptions &options) {
                            "' was compiled with --gemm=onednn and "
                            "needs '",
                            library, "': ", dlerror());
-  auto gpu = chooseGpu(artifact, *manifest, options);
-  if (!gpu.ok())
-    return gpu.status();
+  auto chosen = chooseGpu(artifact, *manifest, options);
+  if (!chosen.ok() && options.device != DeviceChoice::Auto)
+    return chosen.status();
+  auto gpu = chosen.ok() ? std::move(*chosen) : nullptr;
   Result<CodeLibrary> code =
-      *gpu ? CodeLibrary::loadSection(artifact, (*gpu)->architecture())
-           : CodeLibrary::load(artifact, manifest->isas,
-                               !manifest->libraries.empty());
+      gpu ? CodeLibrary::loadSection(artifact, gpu->architecture())
+          : CodeLibrary::load(artifact, manifest->isas,
+                              !manifest->libraries.empty());
   if (!code.ok())
     return code.status();
 
   Model model(std::move(artifact),
               std::make_unique<Manifest>(std::move(*manifest)),
-              std::move(*code), std::move(*gpu));
+              std::move(*code), std::move(gpu));
+  model.failedGpu = chosen.status();
   if (model.isOnGpu() && options.device == DeviceChoice::Auto)
     model.spare = std::make_unique<Spare>();
   for (const Entry &entry : model.manifest().entries) {

@@ -64,6 +64,9 @@ public:
   /// The ISA level, or the architecture of a GPU, of the code that was loaded.
   const std::string &isa() const { return code.isa(); }
   bool isOnGpu() const { return gpu != nullptr; }
+  /// Why that is not so where the choice was Auto's and the machine has a GPU;
+  /// success otherwise.
+  const Status &gpuFailure() const { return failedGpu; }
   /// The same model on the CPU, where the choice of a GPU was Auto's: for
   /// whoever sees that fail. Loaded when it is asked for first; null where a
   /// GPU was asked for, or the CPU has no code either. Any thread may ask.
@@ -102,6 +105,7 @@ private:
   CodeLibrary code;
   /// Null where the model runs on the CPU.
   std::unique_ptr<CudaModel> gpu;
+  Status failedGpu = Status::success();
   /// What onCpu() has loaded, or has tried to; null where it has nothing to do.
   struct Spare {
     std::mutex mutex;

@@ -158,9 +158,9 @@ public:
   /// Runs one step of all rows, each at its position, which is then the next.
   Status runStep();
 
-  /// Whether what failed may be done on another device, in a session of
-  /// Model::onCpu().
-  bool hasDeviceFailed() const { return device->hasFailed(); }
+  /// What the device failed in first: it may be done on another one, in a
+  /// session of Model::onCpu().
+  Status deviceFailure() const { return device->failure(); }
 
   /// Whether whoever runs it is asked to stop.
   bool isCancelled() const {

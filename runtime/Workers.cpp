@@ -44,10 +44,26 @@ std::unique_ptr<Session> Workers::makeSession(const Model &model,
 
 bool Workers::goOnWithCpu(int64_t worker) const {
   Equipment &own = equipment[size_t(worker)];
-  const Model *cpu = own.session->hasDeviceFailed() ? used->onCpu() : nullptr;
-  if (cpu)
-    own.session = makeSession(*cpu, own);
-  return cpu;
+  Status failure = own.session->deviceFailure();
+  const Model *cpu = failure.ok() ? nullptr : used->onCpu();
+  if (!cpu)
+    return false;
+  own.session = makeSession(*cpu, own);
+  std::lock_guard<std::mutex> lock(onGpu->mutex);
+  --onGpu->workers;
+  if (onGpu->failure.ok())
+    onGpu->failure = std::move(failure);
+  return true;
+}
+
+bool Workers::useGpu() const {
+  std::lock_guard<std::mutex> lock(onGpu->mutex);
+  return onGpu->workers > 0;
+}
+
+const Status *Workers::gpuFailure() const {
+  std::lock_guard<std::mutex> lock(onGpu->mutex);
+  return onGpu->failure.ok() ? nullptr : &onGpu->failure;
 }
 
 std::vector<const Profile *> Workers::profiles() const {

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace heddle {
@@ -55,6 +56,11 @@ public:
   /// failed; whether it has one then. The session before is gone. By the thread
   /// of the worker.
   bool goOnWithCpu(int64_t worker) const;
+  /// Whether a GPU has the work, or some of it; and why the CPU has what a GPU
+  /// might have, null where nothing has failed: what it points to stays as it
+  /// is. Any thread may ask, also while others work.
+  bool useGpu() const;
+  const Status *gpuFailure() const;
   /// Of each worker; null where nobody asked for them.
   std::vector<const Profile *> profiles() const;
 
@@ -64,8 +70,16 @@ private:
     std::unique_ptr<Profile> profile;
     std::unique_ptr<Session> session;
   };
+  /// How many are on a GPU, and what failed first there.
+  struct OnGpu {
+    std::mutex mutex;
+    int64_t workers;
+    Status failure;
+  };
   Workers(const Model &model, const WorkerOptions &options)
-      : used(&model), options(options) {}
+      : used(&model), options(options),
+        onGpu(new OnGpu{
+            {}, model.isOnGpu() ? options.workers : 0, model.gpuFailure()}) {}
   std::unique_ptr<Session> makeSession(const Model &model,
                                        const Equipment &worker) const;
 
@@ -73,6 +87,7 @@ private:
   WorkerOptions options;
   /// Each of one thread at a time.
   mutable std::vector<Equipment> equipment;
+  std::unique_ptr<OnGpu> onGpu;
 };
 
 } // namespace heddle

@@ -96,7 +96,8 @@ typedef struct heddle_model heddle_model;
    the whole file; run on the CPU, or on an NVIDIA GPU, and nowhere else. With
    neither of the last two a model that has code for GPUs runs on the first one
    where that works, and on the CPU otherwise, from the call on in which a GPU
-   fails: it is answered there as well, unless a callback has had tokens. */
+   fails: it is answered there as well, unless a callback has had tokens.
+   heddle_session_gpu_failure says what failed. */
 #define HEDDLE_VERIFY 1u
 #define HEDDLE_CPU 2u
 #define HEDDLE_CUDA 4u
@@ -207,6 +208,16 @@ void heddle_session_free(heddle_session *session);
    threads, workers, "global" or "profile" change. */
 heddle_status heddle_session_configure(heddle_session *session,
                                        const heddle_settings *settings);
+
+/* Whether a GPU does what a session is asked for, or some of its workers'. */
+int heddle_session_uses_gpu(const heddle_session *session);
+
+/* Why the CPU does what a GPU might have done, from the beginning or from some
+   batch on: one sentence about what failed first. NULL where nothing has, and
+   where the machine has no GPU, or no driver. The text stays valid until the
+   session is configured or freed. Of a session that nobody configures, any
+   thread may ask for this and the above, also during a call. */
+const char *heddle_session_gpu_failure(const heddle_session *session);
 
 /* Ends the call that runs, or else the next one that has something to do, with
    HEDDLE_CANCELLED: within a step of the decoder, or once the encoder is
@@ -399,7 +410,8 @@ typedef int (*heddle_rows_callback)(void *context, size_t input, size_t first,
 /* The raw logits, rows of the target vocabulary, that follow the first 0, 1,
    ... tokens of each input's whole target: nothing suppressed, no shortlist.
    All inputs are one batch. `form` is the decoder's: "full", "step" or "chunk".
- */
+   Rows that `take` has had of a GPU which then fails do not come again: the CPU
+   goes on behind them. */
 heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
                             size_t count, const char *form,
                             heddle_rows_callback take, void *context);

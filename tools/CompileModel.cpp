@@ -205,11 +205,14 @@ static llvm::Error showLevel(ModuleOp module, const CompileOptions &options,
   return emitText(options, **code);
 }
 
-/// The levels without instructions for bf16, with commas between.
-static std::string levelsWithoutBf16(llvm::ArrayRef<Backend> levels) {
+/// The levels without instructions for products of short floats, with commas
+/// between: no level has any for f16, whose sums are f32.
+static std::string levelsThatEmulate(llvm::StringRef dtype,
+                                     llvm::ArrayRef<Backend> levels) {
   llvm::SmallVector<llvm::StringRef> names;
   for (const Backend &level : levels)
-    if (!level.gpu && !level.host.hasBf16)
+    if (!level.gpu &&
+        (dtype == "f16" || (dtype == "bf16" && !level.host.hasBf16)))
       names.push_back(level.host.name);
   return llvm::join(names, ", ");
 }
@@ -229,9 +232,9 @@ static ManifestContext getManifestContext(const CompileOptions &options,
     context.options["attention"] = options.attention;
   if (!options.keep.empty())
     context.options["keep"] = llvm::join(options.keep, ",");
-  std::string emulated = levelsWithoutBf16(levels);
-  if (options.dtype == "bf16" && !options.reference && !emulated.empty())
-    context.options["bf16-emulated"] = emulated;
+  std::string emulated = levelsThatEmulate(options.dtype, levels);
+  if (!options.reference && !emulated.empty())
+    context.options[options.dtype + "-emulated"] = emulated;
   if (options.gemm == "onednn")
     context.libraries = {kOneDnnLibrary};
   for (const Backend &level : levels)

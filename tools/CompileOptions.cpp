@@ -66,9 +66,10 @@ static Error addKept(CompileOptions &options, StringRef rule) {
   Expected<GlobPattern> pattern = GlobPattern::create(names);
   bool isPattern = bool(pattern) && !names.empty();
   consumeError(pattern.takeError());
-  if (!isPattern || (type != "bf16" && type != "f32"))
+  if (!isPattern || !is_contained({"bf16", "f16", "f32"}, type))
     return makeError("--keep has the value '" + rule +
-                     "', expected bf16:GLOB or f32:GLOB over names of weights");
+                     "', expected bf16:GLOB, f16:GLOB or f32:GLOB over names "
+                     "of weights");
   options.keep.push_back(rule.str());
   return Error::success();
 }
@@ -85,11 +86,13 @@ static Error checkKept(const CompileOptions &options) {
   for (StringRef rule : options.keep)
     if (options.dtype == "f32" || rule.split(':').first == options.dtype)
       return makeError("--keep has the value '" + rule +
-                       "', which is no wider than --dtype, '" + options.dtype +
-                       "'");
+                       "', which is no other and no wider than --dtype, '" +
+                       options.dtype + "'");
   return Error::success();
 }
 
+static constexpr StringLiteral kTypeNames = "auto, f32, bf16, f16 or int8";
+static constexpr StringLiteral kGemmNames = "generated or onednn";
 static constexpr unsigned kMostJobs = 1024;
 
 static Error setJobs(CompileOptions &options, StringRef value) {
@@ -107,6 +110,19 @@ static Error setSeed(CompileOptions &options, StringRef value) {
                      "', expected a number below 2^64");
   options.randomSeed = seed;
   return Error::success();
+}
+
+/// What a flag takes whose value is any text but an empty one, or is looked at
+/// when all flags are there.
+static std::string expectedOf(StringRef flag) {
+  if (flag == "--target")
+    return "any of " + backendNames() + ", with commas between";
+  return StringSwitch<StringRef>(flag)
+      .Case("--attention", "rules")
+      .Case("--dtype", kTypeNames)
+      .Case("--gemm", kGemmNames)
+      .Default("a file")
+      .str();
 }
 
 static Error setValue(CompileOptions &options, StringRef flag,
@@ -135,7 +151,7 @@ static Error setValue(CompileOptions &options, StringRef flag,
     return setSeed(options, value);
   if (value.empty())
     return makeError(flag + " has an empty value, expected " +
-                     (flag == "--attention" ? "rules" : "a file"));
+                     expectedOf(flag));
   if (flag == "--load-dialect-plugin") {
     options.dialectPlugins.push_back(value.str());
     return Error::success();
@@ -187,8 +203,8 @@ static Error checkTogether(const CompileOptions &options) {
     return makeError("no model is given, expected heddle-compile MODEL -o "
                      "FILE");
   if (options.gemm != "generated" && options.gemm != "onednn")
-    return makeError("--gemm has the value '" + options.gemm +
-                     "', expected generated or onednn");
+    return makeError("--gemm has the value '" + options.gemm + "', expected " +
+                     kGemmNames);
   if (options.gemm == "onednn" && options.dtype != "f32")
     return makeError("--gemm=onednn multiplies f32, but --dtype is '" +
                      options.dtype + "'");
@@ -205,9 +221,9 @@ static Error checkTogether(const CompileOptions &options) {
       none_of(*target, [](const Backend &backend) { return backend.gpu; }))
     return makeError("--ptxas assembles kernels of GPUs, but --target is '" +
                      options.target + "'");
-  if (!is_contained({"auto", "f32", "bf16", "int8"}, options.dtype))
+  if (!is_contained({"auto", "f32", "bf16", "f16", "int8"}, options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
-                     "', expected auto, f32, bf16 or int8");
+                     "', expected " + kTypeNames);
   if (Error error = checkKept(options))
     return error;
   if (!options.weights.empty() && options.randomSeed)

@@ -51,10 +51,10 @@ struct CompileOptions {
   std::string gemm;
   /// NVIDIA's assembler, which makes cubins; empty for PTX alone.
   std::string ptxas;
-  /// auto, f32, bf16 or int8.
+  /// auto, f32, bf16, f16 or int8.
   std::string dtype;
-  /// Weights that are multiplied in a wider type: bf16:GLOB or f32:GLOB over
-  /// the names of the checkpoint.
+  /// Weights that are multiplied in a wider type: bf16:GLOB, f16:GLOB or
+  /// f32:GLOB over the names of the checkpoint.
   std::vector<std::string> keep;
   /// Lines of text to measure what fewer bits cost; empty for none.
   std::string calibrate;

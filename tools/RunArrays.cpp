@@ -151,6 +151,7 @@ Status heddle::writeLogits(const RunOptions &options) {
     Status status =
         rows.of(heddle_logits(session, inputs.data(), count,
                               options.form.c_str(), RowWriter::take, &rows));
+    warnOfGpu(*run);
     for (size_t i = first; i < first + count && status.ok(); ++i)
       status = writer->writeMissing(int64_t(i), int64_t((*targets)[i].size()));
     if (!status.ok())
@@ -198,6 +199,7 @@ Status heddle::writeHiddenStates(const RunOptions &options) {
   RowWriter rows = {*writer};
   Status status = rows.of(heddle_hidden_states(session, inputs.data(), count,
                                                RowWriter::take, &rows));
+  warnOfGpu(*run);
   if (status.ok())
     status = writer->commit();
   return status.ok() ? reportRun(*run, options) : status;

@@ -25,8 +25,9 @@ public:
   using Format = std::function<std::string(
       int64_t number, const heddle_answer_text *answers, size_t count)>;
 
-  Printer(OutputWriter &output, Progress &progress, Format format)
-      : output(output), progress(progress), format(std::move(format)) {}
+  Printer(Run &run, OutputWriter &output, Progress &progress, Format format)
+      : run(run), output(output), progress(progress),
+        format(std::move(format)) {}
 
   /// Borrows this object.
   heddle_sink sink() {
@@ -48,6 +49,7 @@ private:
   }
   int flush() {
     failure = output.flush();
+    warnOfGpu(run);
     if (!failure.ok())
       return 1;
     progress.addLines(size_t(waiting));
@@ -56,6 +58,7 @@ private:
     return 0;
   }
 
+  Run &run;
   OutputWriter &output;
   Progress &progress;
   const Format format;
@@ -82,10 +85,11 @@ static Status print(Stream stream, const std::string &targets,
   Status status = Status::success();
   {
     Progress progress = Progress::ofLines(options.texts.empty());
-    Printer printer(output, progress, std::move(format));
+    Printer printer(*run, output, progress, std::move(format));
     heddle_source source = input->source();
     heddle_sink sink = printer.sink();
     status = statusOf(stream(run->session.get(), &source, &sink));
+    warnOfGpu(*run);
     if (!printer.status().ok())
       return printer.status();
   }

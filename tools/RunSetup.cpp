@@ -5,6 +5,7 @@
 #include "tools/LineReader.h"
 #include "tools/ProfilePage.h"
 #include "tools/Progress.h"
+#include "tools/SignalCleanup.h"
 #include "tools/WholeFile.h"
 
 #include <cerrno>
@@ -83,7 +84,14 @@ Result<Run> heddle::beginRun(const RunOptions &options) {
   if (options.profile && !options.profile->empty())
     if (status = checkProfile(*options.profile); !status.ok())
       return status;
+  warnOfGpu(run);
   return run;
+}
+
+void heddle::warnOfGpu(Run &run) {
+  const char *failure = heddle_session_gpu_failure(run.session.get());
+  if (failure && !std::exchange(run.hasWarned, true))
+    printSentence("warning", std::string(failure) + "; the CPU goes on");
 }
 
 static Status writeText(const std::string &path, const std::string &text) {

@@ -13,11 +13,17 @@ namespace heddle {
 struct Run {
   Handle<heddle_model> model;
   Handle<heddle_session> session;
+  /// See warnOfGpu.
+  bool hasWarned = false;
 };
 
 /// What the options ask for. Fails where lines are text but the model has no
 /// tokenizer, too.
 Result<Run> beginRun(const RunOptions &options);
+
+/// Says once, on standard error, that the CPU goes on where a GPU has failed
+/// that nobody asked for. One thread at a time.
+void warnOfGpu(Run &run);
 
 /// Ends a run that went well, with what it counted.
 Status reportRun(const Run &run, const RunOptions &options);

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <unistd.h>
@@ -53,6 +54,16 @@ void heddle::endWithoutMemory() {
 
 void heddle::callProgram(const std::string &name) {
   strncpy(program, name.c_str(), sizeof(program) - 1);
+}
+
+void heddle::printSentence(const char *kind, std::string sentence) {
+  if (hasLine)
+    writeOver("");
+  // Names and words from outside may hold anything.
+  for (char &c : sentence)
+    if (static_cast<unsigned char>(c) < ' ' || c == 127)
+      c = '?';
+  fprintf(stderr, "%s: %s: %s\n", program, kind, sentence.c_str());
 }
 
 static void removeAndEnd(int number) {

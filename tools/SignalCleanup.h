@@ -34,9 +34,11 @@ private:
 /// For std::set_new_handler: ends the process as a signal does, with a sentence
 /// and the exit code 1.
 [[noreturn]] void endWithoutMemory();
-/// What errors that are said without memory call the program; heddle-run by
-/// default.
+/// What sentences on standard error call the program; heddle-run by default.
 void callProgram(const std::string &name);
+/// Prints one there, behind the program's name and its kind, "error", in one
+/// line of its own, whatever it holds.
+void printSentence(const char *kind, std::string sentence);
 
 /// Writes over the last line of standard error, a terminal: with nothing at the
 /// end. From the first call on a signal erases the line before it ends the

@@ -100,15 +100,7 @@ int main(int argc, char **argv) {
       options.ok() ? run(*options, carried, output) : options.status();
   if (status.ok())
     return 0;
-  if (!output.readerIsGone()) {
-    // Names and words from outside may hold anything: keep it one line.
-    std::string sentence =
-        (carried.empty() ? "heddle-run" : programNameOf(carried)) +
-        ": error: " + status.message();
-    for (char &c : sentence)
-      if (static_cast<unsigned char>(c) < ' ' || c == 127)
-        c = '?';
-    fprintf(stderr, "%s\n", sentence.c_str());
-  }
+  if (!output.readerIsGone())
+    printSentence("error", status.message());
   return options.ok() ? 1 : 2;
 }

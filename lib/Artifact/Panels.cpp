@@ -39,6 +39,8 @@ template SmallVector<char, 0> packPanel(const WeightMatrix<float> &, int64_t,
                                         int64_t);
 template SmallVector<char, 0> packPanel(const WeightMatrix<uint16_t> &, int64_t,
                                         int64_t);
+template SmallVector<char, 0> packPanel(const WeightMatrix<_Float16> &, int64_t,
+                                        int64_t);
 template SmallVector<char, 0> packPanel(const WeightMatrix<int8_t> &, int64_t,
                                         int64_t);
 

@@ -15,8 +15,8 @@ template <typename Element> struct WeightMatrix {
 };
 
 /// The panel of the columns [first, first + count) of W, count <= 32, as
-/// PanelLayout says. Element is float, uint16_t for the bits of bf16, or
-/// int8_t.
+/// PanelLayout says. Element is float, uint16_t for the bits of bf16,
+/// _Float16, or int8_t.
 template <typename Element>
 llvm::SmallVector<char, 0> packPanel(const WeightMatrix<Element> &weight,
                                      int64_t first, int64_t count);

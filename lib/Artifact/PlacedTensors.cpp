@@ -25,11 +25,32 @@ namespace heddle {
 /// Elements that are decoded at a time: a few rows, or part of a wide matrix's.
 static constexpr uint64_t kBlockElements = 1 << 18;
 
+static PlacedElement placedElement(Type type) {
+  if (type.isInteger(8))
+    return PlacedElement::I8;
+  if (type.isF16())
+    return PlacedElement::F16;
+  return type.isBF16() ? PlacedElement::BF16 : PlacedElement::F32;
+}
+
+static uint64_t bytesOf(PlacedElement element) {
+  switch (element) {
+  case PlacedElement::F32:
+    return 4;
+  case PlacedElement::BF16:
+  case PlacedElement::F16:
+    return 2;
+  case PlacedElement::I8:
+    return 1;
+  }
+  llvm_unreachable("all elements are covered");
+}
+
 static uint64_t getByteSize(const PlacedTensor &placed) {
-  uint64_t rows = placed.tensor.getRows();
+  uint64_t rows = placed.tensor.getRows(), bytes = bytesOf(placed.element);
   if (placed.packed.empty())
-    return rows * placed.tensor.getColumns() * placed.elementBytes;
-  return PanelLayout(placed.elementBytes, placed.packed).byteSize(rows);
+    return rows * placed.tensor.getColumns() * bytes;
+  return PanelLayout(bytes, placed.packed).byteSize(rows);
 }
 
 Expected<std::vector<PlacedTensor>>
@@ -51,9 +72,9 @@ collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
       return tensor.takeError();
     ArrayRef<int64_t> packed =
         parameter.getPacked().value_or(ArrayRef<int64_t>());
-    tensors.push_back({parameter.getSymName().str(), *offset, *tensor,
-                       packed.vec(),
-                       parameter.getTensorType().getElementTypeBitWidth() / 8});
+    tensors.push_back(
+        {parameter.getSymName().str(), *offset, *tensor, packed.vec(),
+         placedElement(parameter.getTensorType().getElementType())});
   }
   llvm::sort(tensors, [](const PlacedTensor &a, const PlacedTensor &b) {
     return std::tie(a.offset, a.name) < std::tie(b.offset, b.name);
@@ -127,7 +148,7 @@ static uint64_t countNonFinite(ArrayRef<float> values) {
   return count_if(values, [](float value) { return !std::isfinite(value); });
 }
 
-/// Values as the elements that stand for them: f32, integers of 8 bits, or
+/// Values as the elements that stand for them: f32, f16, integers of 8 bits, or
 /// uint16_t for bf16, the upper half of f32 that is rounded to them.
 template <typename Element>
 static std::vector<Element> toElements(ArrayRef<float> values) {
@@ -180,12 +201,26 @@ static uint64_t writePanels(const StoredTensor &tensor, ArrayRef<int64_t> parts,
   return countNonFinite(matrix);
 }
 
-/// Returns how many elements are not finite.
 template <typename Element>
-static uint64_t writeTensor(const PlacedTensor &placed, ChunkHasher &hasher) {
+static uint64_t writeTensorOf(const PlacedTensor &placed, ChunkHasher &hasher) {
   return placed.packed.empty()
              ? writeRows<Element>(placed.tensor, hasher)
              : writePanels<Element>(placed.tensor, placed.packed, hasher);
+}
+
+/// Returns how many elements are not finite.
+static uint64_t writeTensor(const PlacedTensor &placed, ChunkHasher &hasher) {
+  switch (placed.element) {
+  case PlacedElement::F32:
+    return writeTensorOf<float>(placed, hasher);
+  case PlacedElement::BF16:
+    return writeTensorOf<uint16_t>(placed, hasher);
+  case PlacedElement::F16:
+    return writeTensorOf<_Float16>(placed, hasher);
+  case PlacedElement::I8:
+    return writeTensorOf<int8_t>(placed, hasher);
+  }
+  llvm_unreachable("all elements are covered");
 }
 
 std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
@@ -194,14 +229,7 @@ std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
   ChunkHasher hasher(stream);
   for (const PlacedTensor &placed : tensors) {
     hasher.padTo(placed.offset);
-    uint64_t count;
-    if (placed.elementBytes == 1)
-      count = writeTensor<int8_t>(placed, hasher);
-    else if (placed.elementBytes == 2)
-      count = writeTensor<uint16_t>(placed, hasher);
-    else
-      count = writeTensor<float>(placed, hasher);
-    if (count != 0)
+    if (uint64_t count = writeTensor(placed, hasher))
       nonFinite.push_back({placed.name, count});
   }
   return hasher.finish();

@@ -15,6 +15,9 @@
 
 namespace heddle {
 
+/// What stands in the section.
+enum class PlacedElement { F32, BF16, F16, I8 };
+
 /// A tensor at a byte offset of the section.
 struct PlacedTensor {
   std::string name;
@@ -22,8 +25,7 @@ struct PlacedTensor {
   StoredTensor tensor;
   /// The parts of a weight that is written in panels; empty where it is not.
   std::vector<int64_t> packed;
-  /// 4 of f32, 2 of bf16, 1 of i8.
-  unsigned elementBytes;
+  PlacedElement element;
 };
 
 /// The placed parameters of a module, in the order of their places, which are
@@ -42,7 +44,7 @@ struct NonFiniteWeights {
   uint64_t count;
 };
 
-/// Writes the section as little-endian f32; what is between tensors is zero.
+/// Writes the section, little-endian; what is between tensors is zero.
 /// Returns the XXH3 of each kWeightsChunk bytes: the section weights.checksums.
 /// Appends the tensors with weights that are NaN or infinite to `nonFinite`.
 std::vector<uint64_t> writeTensors(llvm::ArrayRef<PlacedTensor> tensors,

@@ -1,6 +1,6 @@
 #include "lib/CodeGen/AttentionLoops.h"
 #include "lib/CodeGen/QueryLoops.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <limits>
@@ -66,8 +66,8 @@ static void buildQuery(AttentionOp op, QueryLoops &query, Value sums,
   }
   loops.loop(width, [&](Value d) {
     Value result = loops.load(sums, d);
-    if (op.getRounds())
-      result = roundToBf16(builder, loops.loc, result);
+    if (std::optional<Type> rounded = op.getRounds())
+      result = roundTo(*rounded, builder, loops.loc, result);
     loops.store(result, op.getDestination(), query.resultAt(d));
   });
 }

@@ -16,10 +16,31 @@ static void add(llvm::SmallVectorImpl<Backend> &backends, Backend backend) {
     backends.push_back(std::move(backend));
 }
 
+std::string heddle::backendNames() {
+  std::string names = targetNames() + ", cuda";
+  for (const GpuArchitecture &architecture : getGpuArchitectures())
+    (names += ", ") += architecture.name;
+  return names;
+}
+
+/// Fails where getTarget does not know the name, which no GPU has either.
+static llvm::Error checkName(llvm::StringRef target) {
+  if (target == "native" || target == "portable" ||
+      llvm::expectedToOptional(getIsaLevel(target)))
+    return llvm::Error::success();
+  std::string sentence = ("unknown target '" + target + "' (").str();
+  if (auto other = getArchitectureFor(target))
+    sentence += ("its GPUs run code of " + other->name + "; ").str();
+  return llvm::createStringError(sentence + "supported: " + backendNames() +
+                                 ")");
+}
+
 llvm::Expected<llvm::SmallVector<Backend>>
 heddle::getBackends(llvm::StringRef targets, const ShortTypes &types) {
   llvm::SmallVector<Backend> backends, gpus;
   auto addLevels = [&](llvm::StringRef target) -> llvm::Error {
+    if (llvm::Error error = checkName(target))
+      return error;
     auto levels = getTarget(target, types);
     if (!levels)
       return levels.takeError();

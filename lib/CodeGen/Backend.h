@@ -24,10 +24,13 @@ struct Backend {
   llvm::StringRef name() const { return gpu ? gpu->name : host.name; }
 };
 
+/// The names that getBackends knows, with commas between.
+std::string backendNames();
+
 /// The backends of a `--target`, names with commas between: those of getTarget,
 /// architectures of GPUs, and `cuda`, which is all of these. CPUs come first;
 /// where none is named they are the portable ones. An error names what is
-/// unknown.
+/// unknown, and what there is.
 llvm::Expected<llvm::SmallVector<Backend>> getBackends(llvm::StringRef targets,
                                                        const ShortTypes &types);
 

@@ -99,10 +99,13 @@ llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
     LaunchShape shape = shapeOf(device);
     Unit &unit = level.units.emplace_back();
     unit.bytecode = writeBytecode(*copyOfDevice(device));
-    unit.kernel = CompiledKernel{
-        device.getName().str(), shape.block.threads, shape.block.sharedBytes,
-        /*image=*/"",
-        /*binary=*/"",          shape.isGeneric};
+    unit.kernel = CompiledKernel{device.getName().str(),
+                                 shape.block.threads,
+                                 shape.block.sharedBytes,
+                                 shape.block.stays ? shape.block.cluster : 0,
+                                 /*image=*/"",
+                                 /*binary=*/"",
+                                 shape.isGeneric};
   }
   return llvm::Error::success();
 }

@@ -10,7 +10,8 @@ using namespace heddle;
 static constexpr StringLiteral kNumber = "number", kGeneric = "generic",
                                kThreads = "threads",
                                kSharedBytes = "shared_bytes",
-                               kBlocks = "blocks", kCluster = "cluster";
+                               kBlocks = "blocks", kCluster = "cluster",
+                               kStays = "stays";
 /// What TMA wants, and more than any other access.
 static constexpr uint64_t kSharedAlignment = 1024;
 
@@ -22,16 +23,20 @@ static DictionaryAttr attributeOf(OpBuilder &builder, const BlockShape &shape,
     numbers.push_back(
         builder.getNamedAttr(key, builder.getI64IntegerAttr(value)));
   };
+  auto addWord = [&](StringRef key, bool isSaid) {
+    if (isSaid)
+      numbers.push_back(builder.getNamedAttr(key, builder.getUnitAttr()));
+  };
   if (launch)
     add(kNumber, launch->number);
-  if (launch && launch->isGeneric)
-    numbers.push_back(builder.getNamedAttr(kGeneric, builder.getUnitAttr()));
+  addWord(kGeneric, launch && launch->isGeneric);
   add(kThreads, shape.threads);
   add(kSharedBytes, shape.sharedBytes);
   if (shape.blocks > 1)
     add(kBlocks, shape.blocks);
   if (shape.cluster > 1)
     add(kCluster, shape.cluster);
+  addWord(kStays, shape.stays);
   return builder.getDictionaryAttr(numbers);
 }
 
@@ -43,7 +48,7 @@ static BlockShape blockShapeOf(DictionaryAttr launch) {
     return launch.contains(key) ? number(key) : 1;
   };
   return {number(kThreads), number(kSharedBytes), numberOrOne(kBlocks),
-          numberOrOne(kCluster)};
+          numberOrOne(kCluster), launch.contains(kStays)};
 }
 
 void heddle::declareSharedMemory(Block *module, Location loc) {

@@ -30,6 +30,10 @@ struct BlockShape {
   /// Blocks, side by side in the grid, that run at the same time and reach into
   /// each other's shared memory: the loop has a multiple of them.
   int64_t cluster = 1;
+  /// Whether blocks stay: of a loop's iterations only as many of the first ones
+  /// run as the device has room for at once, a multiple of the cluster, and do
+  /// what there is for all of them.
+  bool stays = false;
 };
 inline constexpr llvm::StringLiteral kSharedMemory = "shared_memory";
 

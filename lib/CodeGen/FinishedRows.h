@@ -23,9 +23,10 @@ void finishRows(Op op, llvm::ArrayRef<mlir::Value> destinations, Loops &loops) {
     if (op.getAlsoMultiplier())
       norm.getAlsoMultiplierMutable().assign(op.getAlsoMultiplier());
     norm.getDestinationsMutable().assign(destinations);
-  } else if (op.getAlso() == Shortening::Round) {
+  } else if (mlir::Type rounded =
+                 roundedType(builder.getContext(), op.getAlso())) {
     RoundOp::create(builder, loops.loc, mlir::TypeRange(), rows,
-                    destinations[1]);
+                    destinations[1], rounded);
   } else if (op.getAlso() == Shortening::Quantize) {
     QuantizeOp::create(builder, loops.loc, mlir::TypeRange(), rows,
                        op.getAlsoMultiplier(), destinations.drop_front());

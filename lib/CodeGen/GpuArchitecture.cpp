@@ -28,3 +28,23 @@ heddle::getGpuArchitecture(llvm::StringRef name) {
     }
   return std::nullopt;
 }
+
+/// The number in a name; 0 where there is none.
+static unsigned capabilityOf(llvm::StringRef name) {
+  unsigned capability = 0;
+  if (!name.consume_front("sm_") || name.consumeInteger(10, capability) ||
+      !(name.empty() || name == "a" || name == "f"))
+    return 0;
+  return capability;
+}
+
+std::optional<GpuArchitecture>
+heddle::getArchitectureFor(llvm::StringRef name) {
+  std::optional<GpuArchitecture> best;
+  unsigned capability = capabilityOf(name);
+  for (const GpuArchitecture &each : kArchitectures)
+    if (unsigned needed = capabilityOf(each.name);
+        each.name.ends_with("a") ? needed == capability : needed <= capability)
+      best = each;
+  return best;
+}

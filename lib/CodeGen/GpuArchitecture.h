@@ -19,7 +19,7 @@ struct GpuArchitecture {
   llvm::StringRef ptxVersion;
   /// Whether warpgroups multiply (wgmma) and bulk copies fill shared memory.
   bool hasWarpgroups;
-  /// Of its largest GPU: as many blocks that stay have one each.
+  /// Of its largest GPU: for fewer tiles than a part of them these are smaller.
   int64_t multiprocessors;
   /// Whether code is LLVM's bitcode, which an emulator runs in tests.
   bool isEmulated = false;
@@ -35,6 +35,10 @@ llvm::ArrayRef<GpuArchitecture> getGpuArchitectures();
 /// The architecture of that name. Behind a name `+emulated` may stand, for
 /// tests.
 std::optional<GpuArchitecture> getGpuArchitecture(llvm::StringRef name);
+
+/// The best architecture whose code GPUs run that have the one named, "sm_86";
+/// none where that is no architecture's name, or of one that is too old.
+std::optional<GpuArchitecture> getArchitectureFor(llvm::StringRef name);
 
 } // namespace heddle
 

@@ -28,6 +28,7 @@ std::string heddle::writeKernelTable(llvm::ArrayRef<CompiledKernel> kernels) {
     }
     record.threads = static_cast<uint32_t>(kernel.threads);
     record.sharedBytes = static_cast<uint32_t>(kernel.sharedBytes);
+    record.stayingCluster = static_cast<uint32_t>(kernel.stayingCluster);
     std::memcpy(table.data() + place, &record, sizeof record);
     place += sizeof record;
   }

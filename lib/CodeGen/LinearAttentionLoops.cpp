@@ -9,7 +9,7 @@
 #include "lib/CodeGen/LinearAttentionLoops.h"
 #include "lib/CodeGen/Loops.h"
 #include "lib/CodeGen/QueryLoops.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -89,7 +89,7 @@ void SumLoops::clear(const HeadSums &head) {
 /// As f32.
 Value SumLoops::element(Value memref, ValueRange row, Value column) {
   Value x = loops.load(memref, append(row, column));
-  return x.getType().isF32() ? x : widenBf16(loops.builder, loops.loc, x);
+  return x.getType().isF32() ? x : widen(loops.builder, loops.loc, x);
 }
 
 Value SumLoops::column(Value head, int64_t width, Value d) {

@@ -60,7 +60,7 @@ static Value dequantize(Value sum, const ProductInput &input,
   return weight.bias ? loops.add(y, loops.load(weight.bias, weightAt)) : y;
 }
 
-/// The f32 or bf16 at these coordinates, as f32.
+/// The f32 or short float at these coordinates, as f32.
 static Value loadFloat(Value memref, ValueRange at, Loops &loops) {
   Value value = loops.load(memref, at);
   if (value.getType().isF32())

@@ -2,7 +2,7 @@
 //
 // x W + b of one row, and the row in fewer bits: the reference of linear, ffn,
 // candidate_logits, quantize and round, in the order that Layers.td and
-// Quantization.td state; bf16 are widened, multiplied and added in f32,
+// Quantization.td state; short floats are widened, multiplied and added in f32,
 // ascending.
 //
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,6 @@
 #include "lib/CodeGen/QueryLoops.h"
 #include "lib/CodeGen/CacheSlot.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -89,7 +89,7 @@ Value QueryLoops::isAllowed(Value j) {
 }
 
 Value QueryLoops::widen(Value element) {
-  if (!op.isOfBf16())
+  if (!op.isOfShortFloats())
     return element;
   Type f32 = loops.builder.getF32Type();
   if (auto vector = dyn_cast<VectorType>(element.getType()))
@@ -158,11 +158,11 @@ Value QueryLoops::exp2(Value x) {
   return math::Exp2Op::create(loops.builder, loops.loc, x);
 }
 
-/// e^(score - maximum), of bf16 2^(score log2 e - n) with n the integer next to
-/// maximum log2 e.
+/// e^(score - maximum), of short floats 2^(score log2 e - n) with n the integer
+/// next to maximum log2 e.
 Value QueryLoops::exponential(Value score, Value maximum) {
   Value difference = loops.sub(score, maximum);
-  if (!op.isOfBf16())
+  if (!op.isOfShortFloats())
     return loops.exp(difference);
   OpBuilder &builder = loops.builder;
   Value exponent = loops.mul(maximum, loops.f32(M_LOG2E));
@@ -179,7 +179,7 @@ Value QueryLoops::exponential(Value score, Value maximum) {
 }
 
 Value QueryLoops::growthOf(Value maximum, Value larger) {
-  if (!op.isOfBf16())
+  if (!op.isOfShortFloats())
     return loops.exp(loops.sub(maximum, larger));
   OpBuilder &builder = loops.builder;
   auto whole = [&](Value value) -> Value {
@@ -205,6 +205,7 @@ Value QueryLoops::exactWeightOf(Value score, Value maximum) {
 
 Value QueryLoops::weightOf(Value score, Value maximum) {
   Value weight = exactWeightOf(score, maximum);
-  return op.isOfBf16() ? widen(roundToBf16(loops.builder, loops.loc, weight))
-                       : weight;
+  return op.isOfShortFloats() ? widen(roundTo(op.getFactorType(), loops.builder,
+                                              loops.loc, weight))
+                              : weight;
 }

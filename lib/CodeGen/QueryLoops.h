@@ -46,10 +46,10 @@ public:
   /// of any number of keys where sums are scaled when it grows. The maximum is
   /// read for a softmax only.
   mlir::Value weightOf(mlir::Value score, mlir::Value maximum);
-  /// The same before it is rounded to bf16, as weights of bf16 are.
+  /// The same before it is rounded, as weights of short floats are.
   mlir::Value exactWeightOf(mlir::Value score, mlir::Value maximum);
   /// What sums of weights for one maximum are multiplied by for a larger one:
-  /// of bf16 a power of 2, so that what was rounded stays.
+  /// of short floats a power of 2, so that what was rounded stays.
   mlir::Value growthOf(mlir::Value maximum, mlir::Value larger);
   /// An element, or a vector of them, as f32.
   mlir::Value widen(mlir::Value element);
@@ -62,7 +62,7 @@ public:
 protected:
   /// The inner product of the query and a key.
   virtual mlir::Value multiply(mlir::ValueRange key);
-  /// 2^x, of what weighs bf16.
+  /// 2^x, of what weighs short floats.
   virtual mlir::Value exp2(mlir::Value x);
 
   AttentionOp op;

@@ -60,11 +60,11 @@ static llvm::SmallVector<IsaLevel> hostLevels() {
   return llvm::to_vector(llvm::make_filter_range(kLevels, has));
 }
 
-static std::string supportedLevels() {
-  return llvm::join(
-      llvm::map_range(kLevels,
-                      [](const IsaLevel &level) { return level.name; }),
-      ", ");
+std::string heddle::targetNames() {
+  std::string names = "native, portable";
+  for (const IsaLevel &level : kLevels)
+    (names += ", ") += level.name;
+  return names;
 }
 
 template <typename... Text> static llvm::Error failure(const Text &...text) {
@@ -87,8 +87,8 @@ llvm::Expected<IsaLevel> heddle::getIsaLevel(llvm::StringRef name) {
       level.emulatesTiles = emulatesTiles;
       return level;
     }
-  return failure("unknown target '", name, "' (supported: native, portable, ",
-                 supportedLevels(), ")");
+  return failure("unknown target '", name, "' (supported: ", targetNames(),
+                 ")");
 }
 
 llvm::Expected<llvm::SmallVector<IsaLevel>>

@@ -56,6 +56,9 @@ struct IsaLevel {
   std::string option() const;
 };
 
+/// The names that getTarget knows, with commas between.
+std::string targetNames();
+
 /// The level of that name; an error lists the supported ones. Behind a name
 /// `+tiles` may stand, for tests: code of that level with tiles, which
 /// emulate-tiles makes loops.

@@ -216,7 +216,7 @@ Value LayerBuilder::attention(StringRef name, Value query, Value key,
              /*caches=*/Value(), /*history=*/Value(),
              /*destination=*/Value(), builder.getI64IntegerAttr(heads),
              /*kv_heads=*/IntegerAttr(), builder.getF32FloatAttr(scale),
-             /*shared=*/UnitAttr(), /*rounds=*/UnitAttr(),
+             /*shared=*/UnitAttr(), /*rounds=*/TypeAttr(),
              /*pinned=*/builder.getI64IntegerAttr(0),
              NormalizerAttr::get(builder.getContext(), Normalizer::Softmax))
       .getOutput();

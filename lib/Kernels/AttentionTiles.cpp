@@ -13,7 +13,7 @@ static constexpr int64_t kTileColumns = 16;
 static constexpr int64_t kColumnBytes = 1 << 19;
 
 static bool multipliesTiles(AttentionOp op, const IsaLevel &isa) {
-  return isa.hasTiles && op.isOfBf16() && !op.isStep() &&
+  return isa.hasTiles && op.getFactorType().isBF16() && !op.isStep() &&
          (!op.getSimilarity().empty() || op.getKeyWidth() % kKeyGroup == 0) &&
          op.getValueWidth() % kKeyGroup == 0;
 }
@@ -40,12 +40,13 @@ Value AttentionTiles::scratch(ArrayRef<int64_t> shape, Type element) {
                                   loops.builder.getI64IntegerAttr(64));
 }
 
-/// Scratch memory for what is multiplied, [size, count]: of bf16 in pairs.
+/// Scratch memory for what is multiplied, [size, count]: of short floats in
+/// pairs.
 Value AttentionTiles::factors(int64_t size, int64_t count) {
-  if (!op.isOfBf16())
+  if (!op.isOfShortFloats())
     return scratch({size, count}, loops.builder.getF32Type());
   int64_t pairs = llvm::divideCeil(size, 2);
-  return scratch({pairs, count, 2}, loops.builder.getBF16Type());
+  return scratch({pairs, count, 2}, op.getFactorType());
 }
 
 QueryScratch AttentionTiles::blockScratch(int64_t count) {
@@ -56,7 +57,7 @@ QueryScratch AttentionTiles::blockScratch(int64_t count) {
   taken.weights = factors(sizes.weights, count);
   taken.sums = scratch({op.getValueWidth(), count}, f32);
   taken.state = scratch({kOnlineStateRows, count}, f32);
-  if (hasSimilarity() && op.isOfBf16())
+  if (hasSimilarity() && op.isOfShortFloats())
     taken.copies = scratch({sizes.scores, op.getKeyWidth()}, f32);
   if (hasSimilarity() || !isTiled)
     return taken;
@@ -69,14 +70,13 @@ QueryScratch AttentionTiles::blockScratch(int64_t count) {
 QueryScratch AttentionTiles::rowScratch() {
   OpBuilder &builder = loops.builder;
   Type f32 = builder.getF32Type();
-  Type element = op.isOfBf16() ? Type(builder.getBF16Type()) : f32;
   QueryScratch taken;
-  if (!op.isOfBf16() || hasSimilarity())
+  if (!op.isOfShortFloats() || hasSimilarity())
     taken.queries = scratch({op.getQueryWidth()}, f32);
-  taken.weights = scratch({sizes.weights}, element);
+  taken.weights = scratch({sizes.weights}, op.getFactorType());
   taken.sums = scratch({op.getValueWidth()}, f32);
   taken.state = scratch({kOnlineStateRows, loops.isa.lanes}, f32);
-  if (op.isOfBf16())
+  if (op.isOfShortFloats())
     taken.scores = scratch({sizes.weights}, f32);
   if (hasSimilarity())
     taken.copies = scratch({op.getKeyWidth(), loops.isa.lanes}, f32);
@@ -115,7 +115,7 @@ void AttentionTiles::takeColumns() {
 /// Whether the scale is part of the factor that makes exponents of scores: its
 /// rounding then changes differences of scores alone. Where others read scores,
 /// and where no ordinary number is left of the factor, queries carry it, or
-/// scores where queries are bf16.
+/// scores where queries are short floats.
 bool AttentionTiles::scalesExponents() {
   double scale = effectiveScale();
   return op.getNormalizer() == Normalizer::Softmax && op.getScore().empty() &&
@@ -126,10 +126,10 @@ float AttentionTiles::effectiveScale() {
   return hasSimilarity() ? 1 : op.getEffectiveScale();
 }
 float AttentionTiles::queryScale() {
-  return scalesExponents() || op.isOfBf16() ? 1 : effectiveScale();
+  return scalesExponents() || op.isOfShortFloats() ? 1 : effectiveScale();
 }
 float AttentionTiles::scoreScale() {
-  return scalesExponents() || !op.isOfBf16() ? 1 : effectiveScale();
+  return scalesExponents() || !op.isOfShortFloats() ? 1 : effectiveScale();
 }
 float AttentionTiles::exponentFactor() {
   return scalesExponents() ? effectiveScale() * M_LOG2E : M_LOG2E;
@@ -262,7 +262,7 @@ void AttentionTiles::finishRows(const HeadView &view, Value first,
       loops.least(loops.plus(first, columns), loops.size(view.queries, 0));
   loops.each(first, end, 1, [&](Value query) {
     QueryScratch scratch = own;
-    if (op.isOfBf16() && !hasSimilarity())
+    if (op.isOfShortFloats() && !hasSimilarity())
       scratch.queries = rowView(loops, view.queries, query);
     init(view, query, scratch);
     OnlineResumeOp::create(loops.builder, loops.loc, block.sums, block.state,
@@ -299,7 +299,7 @@ void AttentionTiles::addLists(const HeadView &view, Value position,
 void AttentionTiles::row(const HeadView &view, Value row, Value position,
                          const QueryScratch &own) {
   QueryScratch scratch = own;
-  if (op.isOfBf16() && !hasSimilarity())
+  if (op.isOfShortFloats() && !hasSimilarity())
     scratch.queries = rowView(loops, view.queries, row);
   init(view, row, scratch);
   // Where a tile ends depends on no other row: maxima move between tiles.

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/CandidateLogits.h"
+#include "lib/Kernels/HeadRow.h"
 #include "lib/Kernels/InnerProduct.h"
 #include "lib/Kernels/RowKernel.h"
 #include "lib/Kernels/RowProduct.h"
@@ -48,8 +49,8 @@ private:
               ValueRange upcoming = {});
   SmallVector<Value> floatLogits(Value row, ArrayRef<SmallVector<Value>> places,
                                  ValueRange upcoming);
-  SmallVector<Value> bf16Logits(Value row, ArrayRef<SmallVector<Value>> places,
-                                ValueRange upcoming);
+  SmallVector<Value> shortLogits(Value row, ArrayRef<SmallVector<Value>> places,
+                                 ValueRange upcoming);
   SmallVector<Value> integerLogits(Value row,
                                    ArrayRef<SmallVector<Value>> places,
                                    ValueRange upcoming);
@@ -114,10 +115,10 @@ SmallVector<Value> CandidateLogitsBuilder::floatLogits(
   return totals;
 }
 
-/// The same of bf16, a pair a lane; behind the width there are zeros.
-SmallVector<Value> CandidateLogitsBuilder::bf16Logits(
+/// The same of short floats, a pair a lane; behind the width there are zeros.
+SmallVector<Value> CandidateLogitsBuilder::shortLogits(
     Value row, ArrayRef<SmallVector<Value>> places, ValueRange upcoming) {
-  InnerProduct product(loops, loops.builder.getBF16Type());
+  InnerProduct product(loops, elementOf(rows));
   int64_t step = product.group() * isa.lanes, whole = width / step * step;
   SmallVector<Value> sums(places.size(), loops.splat(0, isa.lanes));
   auto multiplyAdd = [&](ValueRange sums, Value d, int64_t count) {
@@ -204,10 +205,11 @@ void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
       place = {loops.toIndex(loops.load(ids, place))};
     places.push_back(std::move(place));
   }
-  Type element = cast<MemRefType>(rows.getType()).getElementType();
-  auto multiply = element.isF32()    ? &CandidateLogitsBuilder::floatLogits
-                  : element.isBF16() ? &CandidateLogitsBuilder::bf16Logits
-                                     : &CandidateLogitsBuilder::integerLogits;
+  Type element = elementOf(rows);
+  auto multiply = element.isF32() ? &CandidateLogitsBuilder::floatLogits
+                  : isShortFloat(element)
+                      ? &CandidateLogitsBuilder::shortLogits
+                      : &CandidateLogitsBuilder::integerLogits;
   SmallVector<Value> totals = (this->*multiply)(row, places, upcoming);
   for (auto [candidate, total] : llvm::zip(candidates, totals))
     loops.store(total, output, {row, candidate});

@@ -1,5 +1,5 @@
 #include "lib/Kernels/FeatureRows.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "lib/Kernels/ActivationKernel.h"
 #include "lib/Kernels/HeadRow.h"
 #include "lib/Kernels/LaneRegion.h"
@@ -12,7 +12,7 @@ using namespace heddle;
 Value heddle::loadAsF32(VectorLoops &loops, Value memref, ValueRange at,
                         int64_t count) {
   Value x = loops.loadFirst(memref, at, count, loops.isa.lanes);
-  return elementOf(memref).isF32() ? x : widenBf16(loops.builder, loops.loc, x);
+  return elementOf(memref).isF32() ? x : widen(loops.builder, loops.loc, x);
 }
 
 /// 1 / |x|, 0 of zeros.

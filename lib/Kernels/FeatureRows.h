@@ -23,7 +23,8 @@ public:
   int64_t size() const {
     return width + (features == FeatureMap::Taylor ? 1 : 0);
   }
-  /// result[to, 0 : size] = phi(rows[from, :]); rows are of f32 or bf16.
+  /// result[to, 0 : size] = phi(rows[from, :]); rows are of f32 or short
+  /// floats.
   void store(mlir::Value rows, mlir::Value from, mlir::Value result,
              mlir::Value to);
 
@@ -38,8 +39,8 @@ private:
   int64_t width;
 };
 
-/// The first `count` elements of a row of f32 or bf16 from `at` on, as a vector
-/// of f32 with zeros behind them.
+/// The first `count` elements of a row of f32 or short floats from `at` on, as
+/// a vector of f32 with zeros behind them.
 mlir::Value loadAsF32(VectorLoops &loops, mlir::Value memref,
                       mlir::ValueRange at, int64_t count);
 

@@ -1,5 +1,5 @@
 #include "lib/Kernels/InnerProduct.h"
-#include "dialect/PanelLayout.h"
+#include "dialect/Transformer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -135,7 +135,7 @@ Value InnerProduct::broadcast(Value x, ValueRange at, int64_t lanes,
   if (group() == 1)
     return loops.spread(loops.load(x, at), lanes);
   Type word = builder.getI32Type();
-  if (element.isBF16() && !isWhole) {
+  if (isShortFloat(element) && !isWhole) {
     Value half = arith::BitcastOp::create(builder, loc, builder.getI16Type(),
                                           loops.load(x, at));
     Value bits = arith::ExtUIOp::create(builder, loc, word, half);
@@ -158,6 +158,13 @@ Value InnerProduct::widen(Value pairs, bool isOdd) const {
   int64_t lanes = cast<VectorType>(pairs.getType()).getNumElements() / group();
   auto words = VectorType::get(lanes, builder.getI32Type());
   Value bits = vector::BitCastOp::create(builder, loc, words, pairs);
+  if (element.isF16()) {
+    if (isOdd)
+      bits = arith::ShRUIOp::create(builder, loc, bits, constant(words, 16));
+    Value halves = arith::TruncIOp::create(
+        builder, loc, VectorType::get(lanes, builder.getI16Type()), bits);
+    return loops.widen(loops.bitcast(halves, element));
+  }
   constexpr int32_t upperHalf = 0xffff0000;
   bits = isOdd ? arith::AndIOp::create(builder, loc, bits,
                                        constant(words, upperHalf))
@@ -167,10 +174,10 @@ Value InnerProduct::widen(Value pairs, bool isOdd) const {
   return arith::BitcastOp::create(builder, loc, accumulatorType(lanes), bits);
 }
 
-/// sums + x w, a pair of bf16 a lane.
+/// sums + x w, a pair of short floats a lane.
 Value InnerProduct::addPairs(Value x, Value w, Value sums) const {
   auto type = cast<VectorType>(sums.getType());
-  if (loops.isa.hasBf16)
+  if (element.isBF16() && loops.isa.hasBf16)
     return x86(
         ("avx512bf16.dpbf16ps." + Twine(32 * type.getNumElements())).str(),
         type, {sums, x, w});
@@ -218,7 +225,7 @@ Value InnerProduct::multiplyAdd(Value x, Value w, Value sums) const {
     return sums ? loops.multiplyAdd(x, w, sums) : loops.mul(x, w);
   int64_t lanes = cast<VectorType>(w.getType()).getNumElements() / group();
   VectorType type = accumulatorType(lanes);
-  if (element.isBF16())
+  if (isShortFloat(element))
     return addPairs(x, w, sums ? sums : constant(type, 0));
   if (takesUnsignedX())
     return x86(("avx512.vpdpbusd." + Twine(32 * lanes)).str(), type,

@@ -8,7 +8,7 @@
 //   f32    all             1  f32           one fused multiply-add
 //   bf16   with bf16       2  f32           vdpbf16ps
 //   bf16   others          2  f32           two fused multiply-adds of what is
-//                                           widened: the odd ones, the even
+//   f16    all                              widened: the odd ones, the even
 //                                           ones
 //   i8     VNNI            4  i32           vpdpbusd, of x + 128 as u8
 //   i8     others          4  i32           vpmaddubsw of |w| and x with the
@@ -18,8 +18,8 @@
 // 130,000: the first instruction of the last row adds two products in 16 bits,
 // where 2 * 128 * 127 has room and 2 * 128 * 128 has not.
 //
-// Products of bf16 are exact in f32, and the manual has vdpbf16ps add the odd
-// one first, too. Levels are only promised to agree within a tolerance.
+// Products of short floats are exact in f32, and the manual has vdpbf16ps add
+// the odd one first, too. Levels are only promised to agree within a tolerance.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,10 +31,10 @@
 namespace heddle {
 
 /// Builds steps with `loops`, which has to live as long. Widths are in lanes of
-/// the accumulators; of bf16 and i8 4, 8 or 16, as far as the level has them.
+/// the accumulators; of the others 4, 8 or 16, as far as the level has them.
 class InnerProduct {
 public:
-  /// x and w are both of that type: f32, bf16 or i8.
+  /// x and w are both of that type: f32, bf16, f16 or i8.
   InnerProduct(VectorLoops &loops, mlir::Type element)
       : loops(loops), element(element) {}
 
@@ -70,20 +70,20 @@ public:
                  mlir::Value count) const;
   /// The group of encoded x that starts at `at`, in every lane. Where the depth
   /// ends in it, it is not whole. Of i8 all is read even so: what stands behind
-  /// the depth does not matter, since panels are filled up with zeros. Of bf16
-  /// it could be no number, whose product with 0 is none: a zero takes its
+  /// the depth does not matter, since panels are filled up with zeros. A short
+  /// float could be no number, whose product with 0 is none: a zero takes its
   /// place.
   mlir::Value broadcast(mlir::Value x, mlir::ValueRange at, int64_t lanes,
                         bool isWhole = true) const;
   /// sums + x w; x w where there are no sums.
   mlir::Value multiplyAdd(mlir::Value x, mlir::Value w, mlir::Value sums) const;
   /// The same, but nothing is added where an element is not `inside`, whatever
-  /// x is there; w is a number. Of f32 and bf16.
+  /// x is there; w is a number. Of floats.
   mlir::Value multiplyAddInside(mlir::Value x, mlir::Value w, mlir::Value sums,
                                 mlir::Value inside) const;
-  /// The sum of the elements of x in each lane, added to sums. Of f32 and bf16.
+  /// The sum of the elements of x in each lane, added to sums. Of floats.
   mlir::Value addElements(mlir::Value x, mlir::Value sums) const;
-  /// The odd or the even ones of pairs of bf16, as f32.
+  /// The odd or the even ones of pairs of short floats, as f32.
   mlir::Value widen(mlir::Value pairs, bool isOdd) const;
 
   bool isOfIntegers() const { return element.isInteger(8); }

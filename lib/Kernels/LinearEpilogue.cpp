@@ -43,11 +43,11 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
   if (bias)
     y = loops.add(y, load(bias, column));
   VectorMath math(builder, loops.loc, loops.isa);
-  bool isShort =
-      cast<MemRefType>(destination.getType()).getElementType().isBF16();
+  Type element = cast<MemRefType>(destination.getType()).getElementType();
   if (activation)
-    y = isShort && !residual ? emitShortActivation(*activation, y, math)
-                             : emitActivation(*activation, y, math);
+    y = element.isBF16() && !residual
+            ? emitShortActivation(*activation, y, math)
+            : emitActivation(*activation, y, math);
   if (residual)
     y = loops.add(load(residual, {row, column}), y);
   if (multiplier) {
@@ -55,8 +55,8 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
     y = loops.mul(y, loops.spread(factor, lanes));
     y = InnerProduct(loops, builder.getI8Type())
             .encode(roundToIntegers(y, math));
-  } else if (isShort) {
-    y = roundToBf16(y, math);
+  } else if (isShortFloat(element)) {
+    y = roundTo(element, y, math);
   }
   if (mask)
     vector::MaskedStoreOp::create(builder, loops.loc, destination,

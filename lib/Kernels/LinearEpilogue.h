@@ -10,8 +10,8 @@ namespace heddle {
 
 /// y = residual + activation(sum + bias), a vector of f32 at a time. The same
 /// ops on the same values wherever the sums come from: registers or scratch.
-/// Sums of integers become f32 first, and a result may become integers or bf16,
-/// as LinearOp says.
+/// Sums of integers become f32 first, and a result may become integers or short
+/// floats, as LinearOp says.
 struct LinearEpilogue {
   /// Null where there is none.
   mlir::Value inputScales, weightScales, bias, residual, multiplier;

@@ -3,8 +3,8 @@
 // Queries come in as rows and leave as rows: both ends transpose small squares
 // in registers. Between them, the sums of P V: a tile of widths by queries in
 // registers while keys pass in ascending order, one step of InnerProduct each,
-// so that a row's sum is the same whatever the tiles are. A step of bf16 takes
-// two keys, the first of which is even.
+// so that a row's sum is the same whatever the tiles are. A step of short
+// floats takes two keys, the first of which is even.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ static void forEachSquare(VectorLoops &loops, int64_t width,
 
 namespace {
 /// queries[d, column] = scale rows[first + column, d], in words of 32 bits:
-/// f32, or pairs of bf16. Rows of either become queries of f32.
+/// f32, or pairs of short floats. Rows of either become queries of f32.
 class BlockInit {
 public:
   BlockInit(OnlineInitOp op, OpBuilder &builder, const IsaLevel &isa)
@@ -73,7 +73,7 @@ Value BlockInit::words(Value row, Value word, int64_t count) {
       op.getRows(), {row, loops.times(word, group)}, group * count);
   if (group > 1)
     return loops.bitcast(elements, loops.builder.getI32Type());
-  if (elementOf(op.getRows()).isBF16())
+  if (isShortFloat(elementOf(op.getRows())))
     elements = loops.widen(elements);
   float scale = op.getScale().convertToFloat();
   return loops.mul(elements, loops.splat(scale, count));
@@ -126,8 +126,8 @@ void heddle::emitBlock(OnlineInitOp op, const IsaLevel &isa) {
 void heddle::emitPairs(OnlinePairsOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   VectorLoops loops(builder, op.getLoc(), isa);
-  Value pairs =
-      InnerProduct(loops, builder.getBF16Type()).flatten(op.getPairs());
+  Type element = elementOf(op.getPairs());
+  Value pairs = InnerProduct(loops, element).flatten(op.getPairs());
   Value rowCount = loops.size(op.getValues(), 0);
   auto load = [&](Value key, Value d, int64_t count, bool exists) {
     Value row = exists ? key : loops.least(key, loops.plus(rowCount, -1));
@@ -138,7 +138,7 @@ void heddle::emitPairs(OnlinePairsOp op, const IsaLevel &isa) {
     Value zeros = arith::ConstantOp::create(
         builder, op.getLoc(), builder.getZeroAttr(bits.getType()));
     return loops.bitcast(loops.choose(loops.less(key, rowCount), bits, zeros),
-                         builder.getBF16Type());
+                         element);
   };
   auto pass = [&](Value from, Value to, bool exists) {
     loops.each(from, to, 2, [&](Value key) {
@@ -295,7 +295,7 @@ void heddle::emitBlock(OnlineFinishOp op, const IsaLevel &isa) {
                       op.getState(), {totals, at});
   }
   Value rowCount = loops.size(op.getRows(), 0);
-  bool rounds = elementOf(op.getRows()).isBF16();
+  Type element = elementOf(op.getRows());
   VectorMath math(builder, op.getLoc(), isa);
   forEachSquare(loops, shapeOf(op.getRows())[1], [&](Value d, int64_t side) {
     for (int64_t column = 0; column < columns; column += side) {
@@ -309,7 +309,8 @@ void heddle::emitBlock(OnlineFinishOp op, const IsaLevel &isa) {
       for (auto [r, vector] : llvm::enumerate(loops.transpose(rows))) {
         Value row = loops.plus(op.getFirst(), column + r);
         loops.when(loops.less(row, rowCount), [&, vector = vector] {
-          loops.storeVector(rounds ? roundToBf16(vector, math) : vector,
+          loops.storeVector(element.isF32() ? vector
+                                            : roundTo(element, vector, math),
                             op.getRows(), {row, d});
         });
       }

@@ -96,9 +96,9 @@ private:
 };
 } // namespace
 
-/// A vector with a query a lane: of f32, or of pairs of bf16.
+/// A vector with a query a lane: of f32, or of pairs of short floats.
 Value BlockWeights::load(Value memref, Value row, int64_t vector) {
-  bool isPaired = cast<MemRefType>(memref.getType()).getElementType().isBF16();
+  bool isPaired = isShortFloat(elementOf(memref));
   int64_t elements = isPaired ? group * loops.isa.lanes : loops.isa.lanes;
   return loops.loadVector(memref, {row, loops.index(vector * elements)},
                           elements);
@@ -322,7 +322,9 @@ void BlockWeights::shrink(Value key, ArrayRef<Value> factors) {
 
 /// The weights of two keys, rounded.
 Value BlockWeights::pairOf(Value even, Value odd) {
-  return loops.interleave(roundToBf16(even, math), roundToBf16(odd, math));
+  Type element = elementOf(op.getWeights());
+  return loops.interleave(roundTo(element, even, math),
+                          roundTo(element, odd, math));
 }
 
 /// The exponents of a tile, from reference points that move where they have to.

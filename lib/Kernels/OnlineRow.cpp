@@ -3,10 +3,10 @@
 // Widths that no whole vectors cover end in one of which only the first lanes
 // are read and written. Values are added into several sets of sums in turn, by
 // the position of the key, since a single one would wait for each addition; a
-// tree joins them. A step of bf16 takes an even key and the next one, whose
-// values are interleaved as they are used, inside quarters of 128 bits where
-// two vectors of sums are whole: the cheapest way, which leaves sums in another
-// order of lanes until the end.
+// tree joins them. A step of short floats takes an even key and the next one,
+// whose values are interleaved as they are used, inside quarters of 128 bits
+// where two vectors of sums are whole: the cheapest way, which leaves sums in
+// another order of lanes until the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +24,10 @@ void heddle::emitRow(OnlineInitOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   VectorLoops loops(builder, op.getLoc(), isa);
   Value scale = loops.splat(op.getScale().convertToFloat(), isa.lanes);
-  // bf16 are multiplied where they stand.
+  // Short floats are multiplied where they stand.
   int64_t copied =
       elementOf(op.getQueries()).isF32() ? widthOf(op.getQueries()) : 0;
-  bool isWidened = elementOf(op.getRows()).isBF16();
+  bool isWidened = isShortFloat(elementOf(op.getRows()));
   forEachPart(isa.lanes, copied, [&](int64_t d, int64_t count) {
     Value at = loops.index(d);
     Value query =
@@ -226,14 +226,14 @@ void heddle::emitRow(OnlineFinishOp op, const IsaLevel &isa) {
   Value total = loops.loadVector(
       op.getState(), {loops.index(kTotal), loops.index(0)}, isa.lanes);
   total = prepareTotal(loops, loops.sumOfLanes(total), op.getNormalizer());
-  bool rounds = elementOf(op.getRows()).isBF16();
+  Type element = elementOf(op.getRows());
   VectorMath math(builder, op.getLoc(), isa);
   forEachPart(isa.lanes, widthOf(op.getSums()), [&](int64_t d, int64_t count) {
     Value at = loops.index(d);
     Value sum = loops.loadFirst(op.getSums(), at, count, isa.lanes);
     Value y = divideByTotal(loops, sum, total, op.getNormalizer());
-    loops.storeFirst(rounds ? roundToBf16(y, math) : y, op.getRows(),
-                     {op.getFirst(), at}, count);
+    loops.storeFirst(element.isF32() ? y : roundTo(element, y, math),
+                     op.getRows(), {op.getFirst(), at}, count);
   });
 }
 

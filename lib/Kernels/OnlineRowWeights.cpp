@@ -119,8 +119,9 @@ private:
   Value waiting;
   KeyPlaces places;
   Value batch, head, position;
-  /// Empty of bf16: levels without it have no vectors that live from tile to
-  /// tile, but LLVM takes the loads out of the loop with what is made of them.
+  /// Empty of short floats: levels without them have no vectors that live from
+  /// tile to tile, but LLVM takes the loads out of the loop with what is made
+  /// of them.
   SmallVector<Value> query;
   std::optional<PairRegion> similarity;
 };
@@ -299,7 +300,7 @@ Value RowWeights::storeWeights(Value weights, Value at) {
     loops.storeVector(weights, op.getWeights(), at);
     return weights;
   }
-  Value rounded = roundToBf16(weights, math);
+  Value rounded = roundTo(elementOf(op.getWeights()), weights, math);
   loops.storeVector(rounded, op.getWeights(), at);
   return loops.widen(rounded);
 }

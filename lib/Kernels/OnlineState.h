@@ -67,7 +67,7 @@ PointMove followMaximum(VectorLoops &loops, const VectorMath &math,
 /// -0.0, in place of a weight: this pair is not in the mask. Weights are
 /// never -0.0 otherwise.
 mlir::Value outsideMask(VectorLoops &loops, int64_t width);
-/// The elements of `weights`, f32 or bf16, that count.
+/// The elements of `weights`, that count.
 mlir::Value insideMask(VectorLoops &loops, mlir::Value weights);
 
 /// The full part of a tile [begin, end), inside of it; empty parts are brought

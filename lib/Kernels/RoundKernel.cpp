@@ -2,12 +2,12 @@
 //
 // vcvtneps2bf16 where there is one: it takes denormals for zeros whatever the
 // thread's mode is, and RoundOp follows it. Eight integer instructions
-// elsewhere.
+// elsewhere. To f16 vcvtps2ph, which all levels have.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/RoundKernel.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -16,24 +16,24 @@ using namespace heddle;
 /// Lanes of the narrowest vector that the instruction rounds without a mask.
 static constexpr int64_t kFewestLanes = 8;
 
-Value heddle::roundToBf16(Value x, const VectorMath &math) {
+Value heddle::roundTo(Type element, Value x, const VectorMath &math) {
   OpBuilder &builder = math.builder;
   auto type = cast<VectorType>(x.getType());
   int64_t lanes = type.getNumElements();
-  if (!math.isa.hasBf16 || lanes < kFewestLanes)
-    return roundToBf16(builder, math.loc, x);
+  if (!element.isBF16() || !math.isa.hasBf16 || lanes < kFewestLanes)
+    return roundTo(element, builder, math.loc, x);
   std::string name =
       "llvm.x86.avx512bf16.cvtneps2bf16." + std::to_string(32 * lanes);
-  return LLVM::CallIntrinsicOp::create(builder, math.loc,
-                                       type.clone(builder.getBF16Type()),
+  return LLVM::CallIntrinsicOp::create(builder, math.loc, type.clone(element),
                                        builder.getStringAttr(name), x)
       .getResult(0);
 }
 
 void heddle::roundRow(RowKernel &kernel, Value input, Value row, Value output) {
+  Type element = cast<MemRefType>(output.getType()).getElementType();
   kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
     Value x = kernel.load(input, row, slice);
-    kernel.store(roundToBf16(x, kernel.math), output, row, slice);
+    kernel.store(roundTo(element, x, kernel.math), output, row, slice);
   });
 }
 

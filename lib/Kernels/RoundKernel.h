@@ -8,12 +8,12 @@
 
 namespace heddle {
 
-/// A vector of f32 as one of bf16 with as many lanes. The formula is that of
-/// RoundOp, bit for bit on every ISA level.
-mlir::Value roundToBf16(mlir::Value x, const VectorMath &math);
+/// A vector of f32 as one of a short float with as many lanes. The formula is
+/// that of RoundOp, bit for bit on every ISA level.
+mlir::Value roundTo(mlir::Type element, mlir::Value x, const VectorMath &math);
 
-/// Builds what becomes of row `row` of f32 [rows, width], in bf16 of that
-/// shape.
+/// Builds what becomes of row `row` of f32 [rows, width], in short floats of
+/// that shape.
 void roundRow(RowKernel &kernel, mlir::Value input, mlir::Value row,
               mlir::Value output);
 

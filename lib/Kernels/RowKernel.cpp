@@ -25,7 +25,7 @@ static SmallVector<ReassociationIndices> leadingAndLast(MemRefType type) {
 bool heddle::isRows(Value memref) {
   auto type = dyn_cast<MemRefType>(memref.getType());
   if (!type || type.getRank() == 0 || !type.isLastDimUnitStride() ||
-      !(isa<Float32Type, BFloat16Type>(type.getElementType()) ||
+      !(isa<Float32Type, BFloat16Type, Float16Type>(type.getElementType()) ||
         type.getElementType().isInteger(8)))
     return false;
   return type.getRank() <= 2 ||

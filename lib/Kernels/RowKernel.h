@@ -27,8 +27,8 @@ struct Slice {
   int64_t number = -1;
 };
 
-/// Whether a memref of f32, bf16 or i8 is made of rows: its last dimension is
-/// contiguous, the others are one dimension as far as their strides go.
+/// Whether a memref of f32, bf16, f16 or i8 is made of rows: its last dimension
+/// is contiguous, the others are one dimension as far as their strides go.
 bool isRows(mlir::Value memref);
 
 /// Builds at the builder's insertion point.

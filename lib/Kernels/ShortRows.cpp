@@ -12,8 +12,8 @@ ShortRows::ShortRows(RowKernel &kernel, ShortRowsOpInterface op)
       cast<DestinationOpInterface>(op.getOperation()).getDestinations();
   floats = kernel.rowsOf(destinations[0]);
   Value shorter = kernel.rowsOf(destinations[1]);
-  if (*op.getAlso() == Shortening::Round)
-    bf16 = shorter;
+  if (*op.getAlso() != Shortening::Quantize)
+    shortFloats = shorter;
   else
     integers = {shorter,
                 op.getAlsoMultiplier() ? Value()
@@ -22,8 +22,8 @@ ShortRows::ShortRows(RowKernel &kernel, ShortRowsOpInterface op)
 }
 
 void ShortRows::emit(Value row) {
-  if (bf16)
-    roundRow(kernel, floats, row, bf16);
+  if (shortFloats)
+    roundRow(kernel, floats, row, shortFloats);
   else if (integers.integers)
     quantizeRow(kernel, floats, row, integers);
 }

@@ -20,8 +20,9 @@ public:
 
 private:
   RowKernel &kernel;
-  /// The destinations, as [rows, width]; bf16 are null without `also round`.
-  mlir::Value floats, bf16;
+  /// The destinations, as [rows, width]; the second is null without `also
+  /// round`.
+  mlir::Value floats, shortFloats;
   /// Null without `also quantize`.
   IntegerRows integers;
 };

@@ -1,4 +1,6 @@
 #include "lib/Kernels/VectorLoops.h"
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -80,10 +82,10 @@ static Value firstLanes(VectorLoops &loops, int64_t count, int64_t width) {
                                    DenseElementsAttr::get(type, lanes));
 }
 /// Not all levels have masks for these, and LLVM takes masked loads and
-/// shuffles of bf16 apart where it has no type for them: words of two are moved
-/// instead.
-static bool isOfBf16(Type vector) {
-  return cast<VectorType>(vector).getElementType().isBF16();
+/// shuffles of short floats apart where it has no type for them: words of two
+/// are moved instead.
+static bool isOfShortFloats(Type vector) {
+  return isShortFloat(cast<VectorType>(vector).getElementType());
 }
 
 /// Calls `body` with the first lane and the size of each piece, powers of two,
@@ -155,7 +157,7 @@ Value VectorLoops::loadFirst(Value memref, ValueRange at, int64_t count,
   if (count == width)
     return loadVector(memref, at, width);
   VectorType type = vectorOf(memref, width);
-  if (isOfBf16(type))
+  if (isOfShortFloats(type))
     return loadPieces(*this, memref, at, count, type);
   Value zeros =
       arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
@@ -167,7 +169,7 @@ void VectorLoops::storeFirst(Value value, Value memref, ValueRange at,
   int64_t width = cast<VectorType>(value.getType()).getNumElements();
   if (count == width)
     return storeVector(value, memref, at);
-  if (isOfBf16(value.getType()))
+  if (isOfShortFloats(value.getType()))
     return storePieces(*this, value, memref, at, count);
   vector::MaskedStoreOp::create(builder, loc, memref, at,
                                 firstLanes(*this, count, width), value);
@@ -250,7 +252,7 @@ Value VectorLoops::interleaveGroups(Value a, Value b, bool isUpper) {
   SmallVector<int64_t> order;
   for (int64_t i = 0; i < count; ++i)
     order.push_back(i / 8 * 8 + isUpper * 4 + i % 8 / 2 + i % 2 * count);
-  // As integers: levels without bf16 have no vectors of it either.
+  // As integers: levels without bf16 or f16 have no vectors of it either.
   Value mixed = shuffle(bitcast(a, builder.getI16Type()),
                         bitcast(b, builder.getI16Type()), order);
   return bitcast(mixed, type.getElementType());
@@ -263,16 +265,8 @@ Value VectorLoops::bitcast(Value vector, Type element) {
       VectorType::get(bits / element.getIntOrFloatBitWidth(), element), vector);
 }
 
-// As integers: levels without bf16 have no vectors of it either.
 Value VectorLoops::widen(Value vector) {
-  auto words =
-      cast<VectorType>(vector.getType()).clone(Type(builder.getI32Type()));
-  Value bits = arith::ExtUIOp::create(builder, loc, words,
-                                      bitcast(vector, builder.getI16Type()));
-  Value shift = arith::ConstantOp::create(builder, loc,
-                                          DenseElementsAttr::get(words, 16));
-  return bitcast(arith::ShLIOp::create(builder, loc, bits, shift),
-                 builder.getF32Type());
+  return heddle::widen(builder, loc, vector);
 }
 
 SmallVector<Value> VectorLoops::transpose(ValueRange rows) {

@@ -70,14 +70,14 @@ public:
                       llvm::ArrayRef<int64_t> lanes);
   /// The sum of all lanes, in every lane: a tree.
   mlir::Value sumOfLanes(mlir::Value vector);
-  /// a[0], b[0], a[1], b[1], ... of bf16.
+  /// a[0], b[0], a[1], b[1], ... of short floats.
   mlir::Value interleave(mlir::Value a, mlir::Value b);
   /// The same of the lower or the upper halves of groups of eight elements, as
   /// one instruction does it: half of what interleaving all gives.
   mlir::Value interleaveGroups(mlir::Value a, mlir::Value b, bool isUpper);
   /// The same bits as elements of another type.
   mlir::Value bitcast(mlir::Value vector, mlir::Type element);
-  /// bf16 as f32.
+  /// Short floats as f32.
   mlir::Value widen(mlir::Value vector);
   /// The transpose of as many vectors as each has lanes, a power of two.
   llvm::SmallVector<mlir::Value> transpose(mlir::ValueRange rows);

@@ -83,7 +83,9 @@ StoredTensor deriveTensor(ParameterOp parameter,
   case Derivation::RowIntegers:
     return quantize(matrix, Axis::Rows);
   case Derivation::Rounded:
-    return matrix.rounded();
+    return matrix.rounded(StoredTensor::Rounding::BF16);
+  case Derivation::RoundedToF16:
+    return matrix.rounded(StoredTensor::Rounding::F16);
   case Derivation::ColumnScales:
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Columns));
   case Derivation::RowScales:

@@ -125,9 +125,9 @@ StoredTensor StoredTensor::quantizedBy(std::vector<float> scales,
   return tensor;
 }
 
-StoredTensor StoredTensor::rounded() const {
+StoredTensor StoredTensor::rounded(Rounding rounding) const {
   StoredTensor tensor = concatenate({*this});
-  tensor.isRounded = true;
+  tensor.rounding = rounding;
   return tensor;
 }
 
@@ -187,14 +187,16 @@ void StoredTensor::quantize(uint64_t first, uint64_t count, float *values,
 
 void StoredTensor::finish(uint64_t count, float *values,
                           uint64_t stride) const {
-  if (factor == 1.0f && !isRounded)
+  if (factor == 1.0f && rounding == Rounding::None)
     return;
   for (uint64_t r = 0; r < count; ++r)
     for (uint64_t c = 0; c < columns; ++c) {
       float &value = values[r * stride + c];
       value *= factor;
-      if (isRounded)
+      if (rounding == Rounding::BF16)
         value = roundToBf16(value);
+      else if (rounding == Rounding::F16)
+        value = static_cast<_Float16>(value);
     }
 }
 

@@ -46,8 +46,9 @@ public:
   enum class Axis { Columns, Rows };
   StoredTensor quantizedBy(std::vector<float> scales, Axis axis) const;
 
-  /// Each element as the nearest bf16, as RoundOp has it.
-  StoredTensor rounded() const;
+  /// Each element as the nearest of that type, as RoundOp has it.
+  enum class Rounding { None, BF16, F16 };
+  StoredTensor rounded(Rounding rounding) const;
 
   /// An `intgemm8` tensor as it is stored, not divided by its multiplier.
   StoredTensor asIntegers() const;
@@ -87,7 +88,7 @@ private:
   float multiplier = 1.0f;
   bool isDivided = true;
   float factor = 1.0f;
-  bool isRounded = false;
+  Rounding rounding = Rounding::None;
 };
 
 } // namespace heddle

@@ -72,12 +72,23 @@ heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
                 size_t(model.manifest().targetVocabulary)};
   std::vector<TokenIds> sources, targets;
   Status status = encodeAll(session->tokens(), inputs, count, sources, targets);
-  if (status.ok())
-    status = scoreTargets(
-        model, session->workers->session(0), sources, targets, *known,
-        [&](int64_t input, int64_t position, const float *logits) {
-          return give(input, position, /*rows=*/1, logits);
-        });
+  if (!status.ok())
+    return session->finish(status);
+  // Of each input, whichever device they are of.
+  std::vector<int64_t> given(count, 0);
+  auto sink = [&](int64_t input, int64_t position, const float *logits) {
+    if (position < given[size_t(input)])
+      return Status::success();
+    ++given[size_t(input)];
+    return give(input, position, /*rows=*/1, logits);
+  };
+  auto score = [&] {
+    return scoreTargets(model, session->workers->session(0), sources, targets,
+                        *known, sink);
+  };
+  status = score();
+  if (!status.ok() && session->workers->goOnWithCpu(0))
+    status = score();
   return session->finish(status);
 }
 

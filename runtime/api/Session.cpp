@@ -139,6 +139,15 @@ heddle_status heddle_session_configure(heddle_session *session,
                              : status;
 }
 
+int heddle_session_uses_gpu(const heddle_session *session) {
+  return session->workers->useGpu();
+}
+
+const char *heddle_session_gpu_failure(const heddle_session *session) {
+  const Status *failure = session->workers->gpuFailure();
+  return failure ? failure->message().c_str() : nullptr;
+}
+
 void heddle_cancel(heddle_session *session) {
   session->cancelled.store(true, std::memory_order_relaxed);
 }

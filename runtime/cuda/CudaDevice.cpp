@@ -61,7 +61,7 @@ public:
                    const int64_t *dims) override;
   Status makeReady(int64_t rows) override;
   bool mergesRanges() const override { return true; }
-  bool hasFailed() const override { return failed; }
+  Status failure() const override { return failedFirst; }
   Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &sizes,
               const CallFrame &frame) override;
 
@@ -100,8 +100,8 @@ private:
   /// They may not have arrived.
   bool sendsParents = false;
   /// What made `status` of an entry what it is.
-  Status failure = Status::success();
-  bool failed = false;
+  Status launchFailure = Status::success();
+  Status failedFirst = Status::success();
 };
 } // namespace
 
@@ -125,7 +125,8 @@ Status CudaDevice::begin() {
 
 /// Remembers that something failed.
 Status CudaDevice::noted(Status status) {
-  failed = failed || !status.ok();
+  if (failedFirst.ok())
+    failedFirst = status;
   return status;
 }
 
@@ -151,9 +152,10 @@ Status CudaDevice::wait() {
 /// What became of something that was asked for: after a failure the host may
 /// write again what the device would have read.
 Status CudaDevice::ended(Status status) {
+  status = noted(std::move(status));
   if (!status.ok() && stream)
     (void)wait();
-  return noted(std::move(status));
+  return status;
 }
 
 void CudaDevice::giveBack(char *memory, int64_t) {
@@ -423,7 +425,7 @@ Status CudaDevice::startEntry(HeddleEntry entry, const HeddleCall &call) {
   }
   // Another batch may do better.
   status = 0;
-  return std::exchange(failure, Status::success());
+  return std::exchange(launchFailure, Status::success());
 }
 
 Status CudaDevice::launchNumber(int64_t number, int64_t blocks,
@@ -432,6 +434,8 @@ Status CudaDevice::launchNumber(int64_t number, int64_t blocks,
   if (!found.ok())
     return found.status();
   const CudaModel::Kernel &kernel = **found;
+  if (kernel.stayingCluster > 0)
+    blocks = std::min(blocks, kernel.mostBlocks);
   if (blocks > INT32_MAX)
     return Status::error("kernel '", kernel.name, "' needs ", blocks,
                          " blocks, more than a GPU counts");
@@ -451,8 +455,8 @@ void CudaDevice::launchKernel(HeddleDevice *device, int64_t kernel,
   auto &self = *static_cast<CudaDevice *>(device);
   if (self.status != 0 || blocks == 0)
     return;
-  self.failure = self.launchNumber(kernel, blocks, context);
-  self.status = self.failure.ok() ? 0 : 1;
+  self.launchFailure = self.launchNumber(kernel, blocks, context);
+  self.status = self.launchFailure.ok() ? 0 : 1;
 }
 
 void *CudaDevice::takeScratch(HeddleDevice *device, int64_t bytes) {
@@ -460,9 +464,10 @@ void *CudaDevice::takeScratch(HeddleDevice *device, int64_t bytes) {
   if (bytes <= self.current->scratchBytes)
     return self.current->scratch;
   if (self.status == 0) {
-    self.failure = Status::error("the compiled code asks for ", bytes,
-                                 " bytes of scratch memory, expected at most ",
-                                 self.current->scratchBytes);
+    self.launchFailure =
+        Status::error("the compiled code asks for ", bytes,
+                      " bytes of scratch memory, expected at most ",
+                      self.current->scratchBytes);
     self.status = 1;
   }
   return nullptr;

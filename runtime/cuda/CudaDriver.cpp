@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
-#include <mutex>
-#include <optional>
 #include <string>
 
 using namespace heddle;
@@ -30,11 +28,14 @@ static std::string versionText(int version) {
          std::to_string(version % 1000 / 10);
 }
 
+static Result<void *> open(const char *path) {
+  if (void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL))
+    return library;
+  return Status::error("there is no CUDA driver: ", dlerror());
+}
+
 /// Finds the functions.
-static Status resolve(Driver &driver, const char *path) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    return Status::error("there is no CUDA driver: ", dlerror());
+static Status resolve(Driver &driver, const char *path, void *library) {
   Status status = Status::success();
   auto find = [&](auto &function, const char *name) {
     function = reinterpret_cast<std::decay_t<decltype(function)>>(
@@ -58,6 +59,7 @@ static Status resolve(Driver &driver, const char *path) {
   HEDDLE_FIND(cuModuleUnload);
   HEDDLE_FIND(cuModuleGetFunction);
   HEDDLE_FIND(cuFuncSetAttribute);
+  HEDDLE_FIND(cuOccupancyMaxActiveClusters);
   HEDDLE_FIND(cuMemAlloc_v2);
   HEDDLE_FIND(cuMemFree_v2);
   HEDDLE_FIND(cuMemHostAlloc);
@@ -79,27 +81,58 @@ static Status resolve(Driver &driver, const char *path) {
   return status;
 }
 
-static Status start(Driver &driver) {
+namespace {
+/// What there is once somebody has asked for it.
+struct Started {
+  Driver driver;
+  Status status = Status::success();
+  bool isMissing = false;
+
+  Started() { status = start(); }
+
+private:
+  Status start();
+};
+} // namespace
+
+Status Started::start() {
   const char *other = getenv("HEDDLE_LIBCUDA");
-  const char *path = other && *other ? other : "libcuda.so.1";
-  if (Status status = resolve(driver, path); !status.ok())
+  bool isNamed = other && *other;
+  const char *path = isNamed ? other : "libcuda.so.1";
+  Result<void *> library = open(path);
+  isMissing = !library.ok() && !isNamed;
+  if (!library.ok())
+    return library.status();
+  if (Status status = resolve(driver, path, *library); !status.ok())
     return status;
   int version = 0;
   if (driver.cuDriverGetVersion(&version) == 0 && version < kOldestVersion)
     return Status::error("the CUDA driver is of version ", versionText(version),
                          ", expected ", versionText(kOldestVersion),
                          " or later");
-  return driver.check(driver.cuInit(0), "cuInit");
+  Code code = driver.cuInit(0);
+  isMissing = code == kNoDevice;
+  if (Status status = driver.check(code, "cuInit"); !status.ok())
+    return status;
+  int count = 0;
+  if (Status status =
+          driver.check(driver.cuDeviceGetCount(&count), "cuDeviceGetCount");
+      !status.ok())
+    return status;
+  isMissing = count == 0;
+  return isMissing ? Status::error("there is no GPU that the CUDA driver shows")
+                   : Status::success();
+}
+
+static const Started &started() {
+  static const Started once;
+  return once;
 }
 
 Result<const Driver *> Driver::get() {
-  static std::mutex mutex;
-  static Driver driver;
-  static std::optional<Status> status;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (!status)
-    status = start(driver);
-  if (!status->ok())
-    return *status;
-  return static_cast<const Driver *>(&driver);
+  if (!started().status.ok())
+    return started().status;
+  return &started().driver;
 }
+
+bool Driver::isMissing() { return started().isMissing; }

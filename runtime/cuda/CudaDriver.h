@@ -18,7 +18,7 @@ namespace heddle::cuda {
 
 /// CUresult; 0 is success.
 using Code = int;
-inline constexpr Code kOutOfMemory = 2;
+inline constexpr Code kOutOfMemory = 2, kNoDevice = 100;
 /// CUstream_flags: beside the streams of others.
 inline constexpr unsigned kNonBlocking = 1;
 using Device = int;
@@ -31,12 +31,25 @@ using Stream = struct CUstream_st *;
 using Graph = struct CUgraph_st *;
 using GraphExec = struct CUgraphExec_st *;
 
+/// CUlaunchConfig, which says nothing of what a kernel says itself.
+struct LaunchConfig {
+  unsigned gridX, gridY, gridZ;
+  unsigned blockX, blockY, blockZ;
+  unsigned sharedBytes;
+  Stream stream;
+  void *attributes;
+  unsigned attributeCount;
+};
+
 /// The driver, one in a process. Its functions may be called by any thread.
 struct Driver {
   /// Loads libcuda.so.1, or the file that the environment variable
-  /// HEDDLE_LIBCUDA names, and starts it, once. Fails where there is none, or
-  /// one that is too old.
+  /// HEDDLE_LIBCUDA names, and starts it, once. Fails where there is none, one
+  /// that is too old, or no GPU that it shows.
   static Result<const Driver *> get();
+  /// Whether get() has failed for no other reason than that the machine has no
+  /// GPU, or no driver and nobody has named one.
+  static bool isMissing();
 
   /// Success, or a sentence about the function that returned `code`.
   Status check(Code code, const char *function) const;
@@ -57,6 +70,8 @@ struct Driver {
   Code (*cuModuleGetFunction)(Function *function, Module module,
                               const char *name);
   Code (*cuFuncSetAttribute)(Function function, int attribute, int value);
+  Code (*cuOccupancyMaxActiveClusters)(int *clusters, Function function,
+                                       const LaunchConfig *config);
   Code (*cuMemAlloc_v2)(Pointer *pointer, size_t bytes);
   Code (*cuMemFree_v2)(Pointer pointer);
   Code (*cuMemHostAlloc)(void **pointer, size_t bytes, unsigned flags);

@@ -5,6 +5,7 @@
 #include "runtime/Thread.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -18,6 +19,8 @@ static constexpr int kCapabilityMajor = 75, kCapabilityMinor = 76;
 /// for.
 static constexpr int kMostSharedBytes = 8;
 static constexpr unsigned kSharedBytesOfAll = 48 * 1024;
+/// Blocks of a cluster on any GPU.
+static constexpr unsigned kMostOfCluster = 16;
 /// CUjit_option.
 static constexpr int kErrorLog = 5, kErrorLogBytes = 6;
 
@@ -33,23 +36,41 @@ capabilityOf(const std::string &gpu) {
   return std::pair(capability, gpu.back() == 'a');
 }
 
-/// The last of `gpus` that a device of `capability` runs.
-static std::optional<std::string>
-chooseArchitecture(const std::vector<std::string> &gpus, int capability) {
-  std::optional<std::string> best;
-  for (const std::string &gpu : gpus)
-    if (auto needed = capabilityOf(gpu))
-      if (needed->second ? needed->first == capability
-                         : needed->first <= capability)
-        best = gpu;
-  return best;
-}
-
 static std::string joined(const std::vector<std::string> &names) {
   std::string text;
   for (const std::string &name : names)
     text += (text.empty() ? "" : ", ") + name;
   return text;
+}
+
+/// The last of `gpus` that a device of capability `major`.`minor` runs, or the
+/// one that HEDDLE_GPU_ARCH names.
+static Result<std::string>
+chooseArchitecture(const Artifact &artifact,
+                   const std::vector<std::string> &gpus, int major, int minor) {
+  int capability = 10 * major + minor;
+  std::vector<std::string> runnable;
+  for (const std::string &gpu : gpus)
+    if (auto needed = capabilityOf(gpu))
+      if (needed->second ? needed->first == capability
+                         : needed->first <= capability)
+        runnable.push_back(gpu);
+  if (runnable.empty())
+    return Status::error("'", artifact.path(), "' has code for ", joined(gpus),
+                         " but the GPU has compute capability ", major, ".",
+                         minor);
+  const char *forced = getenv("HEDDLE_GPU_ARCH");
+  if (!forced || !*forced)
+    return runnable.back();
+  if (!std::count(gpus.begin(), gpus.end(), forced))
+    return Status::error("HEDDLE_GPU_ARCH is '", forced, "' but '",
+                         artifact.path(), "' has code for ", joined(gpus));
+  if (!std::count(runnable.begin(), runnable.end(), forced))
+    return Status::error("HEDDLE_GPU_ARCH is '", forced,
+                         "' but of the code in '", artifact.path(),
+                         "' the GPU, of compute capability ", major, ".", minor,
+                         ", runs ", joined(runnable));
+  return std::string(forced);
 }
 
 Result<std::unique_ptr<CudaModel>>
@@ -59,14 +80,8 @@ CudaModel::open(const Artifact &artifact, const std::vector<std::string> &gpus,
   if (!driver.ok())
     return driver.status();
   const Driver &api = **driver;
-  int count = 0, major = 0, minor = 0;
+  int major = 0, minor = 0;
   cuda::Device device = 0;
-  if (Status status =
-          api.check(api.cuDeviceGetCount(&count), "cuDeviceGetCount");
-      !status.ok())
-    return status;
-  if (count == 0)
-    return Status::error("there is no GPU that the CUDA driver shows");
   for (auto [code, function] :
        {std::pair(api.cuDeviceGet(&device, 0), "cuDeviceGet"),
         std::pair(api.cuDeviceGetAttribute(&major, kCapabilityMajor, device),
@@ -75,11 +90,10 @@ CudaModel::open(const Artifact &artifact, const std::vector<std::string> &gpus,
                   "cuDeviceGetAttribute")})
     if (Status status = api.check(code, function); !status.ok())
       return status;
-  auto architecture = chooseArchitecture(gpus, 10 * major + minor);
-  if (!architecture)
-    return Status::error("'", artifact.path(), "' has code for ", joined(gpus),
-                         " but the GPU has compute capability ", major, ".",
-                         minor);
+  Result<std::string> architecture =
+      chooseArchitecture(artifact, gpus, major, minor);
+  if (!architecture.ok())
+    return architecture.status();
   Context context = nullptr;
   if (Status status = api.check(api.cuDevicePrimaryCtxRetain(&context, device),
                                 "cuDevicePrimaryCtxRetain");
@@ -138,7 +152,8 @@ Status CudaModel::readKernels(const Artifact &artifact) {
         !endsInside(record.image, record.imageBytes) ||
         (record.binaryBytes > 0 &&
          !endsInside(record.binary, record.binaryBytes)) ||
-        record.threads == 0 || record.threads > 1024)
+        record.threads == 0 || record.threads > 1024 ||
+        record.stayingCluster > kMostOfCluster)
       return Status::error("has a damaged kernel ", i);
     Kernel &kernel = kernels.emplace_back();
     kernel.name = bytes->data() + record.name;
@@ -147,6 +162,7 @@ Status CudaModel::readKernels(const Artifact &artifact) {
         record.binaryBytes ? bytes->data() + record.binary : nullptr;
     kernel.threads = record.threads;
     kernel.sharedBytes = record.sharedBytes;
+    kernel.stayingCluster = record.stayingCluster;
     for (auto [name, number] : ownNames)
       if (strcmp(kernel.name, name) == 0)
         *number = int64_t(i);
@@ -190,6 +206,26 @@ Status CudaModel::loadImage(Kernel &kernel, const char *image) const {
   return failure;
 }
 
+/// Of blocks that stay, how many the device has room for. What it counts may
+/// be more than it runs at once, in bad luck: the others come behind.
+Status CudaModel::countBlocks(Kernel &kernel, cuda::Function function) const {
+  if (kernel.stayingCluster == 0)
+    return Status::success();
+  LaunchConfig config = {};
+  config.gridX = kernel.stayingCluster;
+  config.blockX = kernel.threads;
+  config.gridY = config.gridZ = config.blockY = config.blockZ = 1;
+  config.sharedBytes = kernel.sharedBytes;
+  int clusters = 0;
+  Status status = api->check(
+      api->cuOccupancyMaxActiveClusters(&clusters, function, &config),
+      "cuOccupancyMaxActiveClusters");
+  // Of none the launch will tell why.
+  kernel.mostBlocks =
+      std::max<int64_t>(clusters, 1) * int64_t(kernel.stayingCluster);
+  return status;
+}
+
 Status CudaModel::load(Kernel &kernel) const {
   // A cubin is for some of the devices that PTX is for.
   if (!kernel.binary || !loadImage(kernel, kernel.binary).ok())
@@ -203,6 +239,8 @@ Status CudaModel::load(Kernel &kernel) const {
     status = api->check(api->cuFuncSetAttribute(function, kMostSharedBytes,
                                                 int(kernel.sharedBytes)),
                         "cuFuncSetAttribute");
+  if (status.ok())
+    status = countBlocks(kernel, function);
   if (!status.ok()) {
     api->cuModuleUnload(std::exchange(kernel.module, nullptr));
     return Status::error("kernel '", kernel.name, "': ", status.message());

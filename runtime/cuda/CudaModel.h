@@ -29,8 +29,9 @@ namespace heddle {
 class CudaModel {
 public:
   /// Finds the first GPU and its best architecture among `gpus`, the names in
-  /// the manifest, and copies the weights there, which `progress` may follow.
-  /// Errors are sentences.
+  /// the manifest, or the one that the environment variable HEDDLE_GPU_ARCH
+  /// names, and copies the weights there, which `progress` may follow. Errors
+  /// are sentences.
   static Result<std::unique_ptr<CudaModel>>
   open(const Artifact &artifact, const std::vector<std::string> &gpus,
        const UploadProgress &progress = {});
@@ -55,6 +56,10 @@ public:
     /// A cubin, or null.
     const char *binary;
     unsigned threads, sharedBytes;
+    /// As the format has it.
+    unsigned stayingCluster;
+    /// That a launch starts where they stay, once it is loaded.
+    int64_t mostBlocks = 0;
     /// Null until it is loaded, by whoever has the lock.
     std::atomic<cuda::Function> function = nullptr;
     cuda::Module module = nullptr;
@@ -87,6 +92,7 @@ private:
   std::vector<int64_t> missingOf(const std::set<int64_t> &numbers) const;
   Status load(Kernel &kernel) const;
   Status loadImage(Kernel &kernel, const char *image) const;
+  Status countBlocks(Kernel &kernel, cuda::Function function) const;
 
   const cuda::Driver *api;
   cuda::Device device;

@@ -227,7 +227,7 @@ func.func @rank_0(%x: tensor<f32>) {
 // -----
 
 func.func @rank_0_memref(%x: memref<f32>, %w: memref<8x8xf32>) {
-  // expected-error @below {{operand #0 must be vectors of a static width (f32, bf16 or i8 tensor or memref), but got 'memref<f32>'}}
+  // expected-error @below {{operand #0 must be vectors of a static width (f32, bf16, f16 or i8 tensor or memref), but got 'memref<f32>'}}
   transformer.linear %x, %w into %x : (memref<f32>, memref<8x8xf32>, memref<f32>) -> ()
   return
 }

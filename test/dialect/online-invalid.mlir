@@ -90,7 +90,7 @@ func.func @online_init_c2_elements(%i: index, %rows: memref<?x8xf32>, %queries: 
 // -----
 
 func.func @online_init_c2_pairs(%i: index, %rows: memref<?x8xbf16>, %queries: memref<8x32xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
-  // expected-error @+1 {{expects [size / 2, queries, 2] for a block of bf16 and no third dimension otherwise, found 'memref<8x32xbf16>'}}
+  // expected-error @+1 {{expects [size / 2, queries, 2] for a block of short floats and no third dimension otherwise, found 'memref<8x32xbf16>'}}
   transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 1.0 : f32} : memref<?x8xbf16>, memref<8x32xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
@@ -98,7 +98,7 @@ func.func @online_init_c2_pairs(%i: index, %rows: memref<?x8xbf16>, %queries: me
 // -----
 
 func.func @online_init_c2_scale(%i: index, %rows: memref<?x8xbf16>, %queries: memref<4x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
-  // expected-error @+1 {{expects a scale of 1 for bf16, found 5.000000e-01}}
+  // expected-error @+1 {{expects a scale of 1 for 'bf16', found 5.000000e-01}}
   transformer.online.init %rows[%i] into %queries, %sums, %state {scale = 0.5 : f32} : memref<?x8xbf16>, memref<4x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>
   return
 }
@@ -114,7 +114,7 @@ func.func @online_weights_c3_tile(%i: index, %queries: memref<4x32x2xbf16>, %key
 // -----
 
 func.func @online_weights_c3_scores(%i: index, %queries: memref<8xbf16>, %keys: memref<?x8xbf16>, %weights: memref<64xbf16>, %sums: memref<8xf32>, %state: memref<4x16xf32>) {
-  // expected-error @+1 {{expects scores exactly with one query of bf16}}
+  // expected-error @+1 {{expects scores exactly with one query of short floats, or with a block of bf16}}
   transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 16 : i64} : memref<8xbf16>, memref<?x8xbf16>, memref<64xbf16>, memref<8xf32>, memref<4x16xf32>
   return
 }
@@ -170,7 +170,7 @@ func.func @online_update_c3(%i: index, %weights: memref<32x32x2xbf16>, %values: 
 // -----
 
 func.func @online_pairs_c1_elements(%i: index, %values: memref<?x8xf32>, %pairs: memref<32x8x2xbf16>) {
-  // expected-error @+1 {{expects values of bf16 and pairs [keys / 2, width, 2] of it, found 'memref<?x8xf32>' and 'memref<32x8x2xbf16>'}}
+  // expected-error @+1 {{expects values of short floats and pairs [keys / 2, width, 2] of them, found 'memref<?x8xf32>' and 'memref<32x8x2xbf16>'}}
   transformer.online.pairs %values[%i to %i] into %pairs : memref<?x8xf32>, memref<32x8x2xbf16>
   return
 }

@@ -201,8 +201,24 @@ func.func @weight_c1() {
 // -----
 
 func.func @round_c1(%x: memref<?x8xf32>) {
-  // expected-error @below {{expects a destination of bf16, found 'memref<?x8xf32>'}}
+  // expected-error @below {{expects a destination of 'bf16', found 'memref<?x8xf32>'}}
   transformer.round %x into %x : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @round_c1_f16(%x: memref<?x8xf32>, %r: memref<?x8xbf16>) {
+  // expected-error @below {{expects a destination of 'f16', found 'memref<?x8xbf16>'}}
+  transformer.round %x to f16 into %r : (memref<?x8xf32>, memref<?x8xbf16>) -> ()
+  return
+}
+
+// -----
+
+func.func @round_type(%x: tensor<?x8xf32>) {
+  // expected-error @below {{attribute 'to' failed to satisfy constraint}}
+  %r = transformer.round %x to f64 : (tensor<?x8xf32>) -> tensor<?x8xf64>
   return
 }
 
@@ -265,7 +281,7 @@ func.func @embedding_c5_bf16(%ids: tensor<?x?xi32>, %t: tensor<9x8xbf16>) {
 // -----
 
 func.func @embedding_c5_widen(%ids: tensor<?x?xi32>, %t: tensor<9x8xf32>) {
-  // expected-error @below {{widens and expects a table of bf16, found 'tensor<9x8xf32>'}}
+  // expected-error @below {{widens and expects a table of bf16 or f16, found 'tensor<9x8xf32>'}}
   %a = transformer.embedding %ids, %t widen : (tensor<?x?xi32>, tensor<9x8xf32>) -> tensor<?x?x8xf32>
   return
 }
@@ -294,6 +310,22 @@ func.func @also_multiplier(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %m: tensor<2x
 func.func @also_round_multiplier(%x: tensor<?x8xf32>, %g: tensor<8xf32>, %m: tensor<1xf32>) {
   // expected-error @below {{has a multiplier and expects 'also quantize'}}
   %y:2 = "transformer.norm"(%x, %g, %m) <{kind = #transformer<norm_kind rms>, epsilon = 1.0 : f32, also = #transformer<shortening round>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 1, 0>}> : (tensor<?x8xf32>, tensor<8xf32>, tensor<1xf32>) -> (tensor<?x8xf32>, tensor<?x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @also_round_type(%x: tensor<?x8xf32>, %g: tensor<8xf32>) {
+  // expected-error @below {{expected bf16 or f16, found f64}}
+  %y:2 = transformer.norm rms %x, %g also round(f64) {epsilon = 1.0 : f32} : (tensor<?x8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xbf16>)
+  return
+}
+
+// -----
+
+func.func @linear_one_short_float(%x: tensor<?x8xf16>, %w: tensor<8x4xbf16>) {
+  // expected-error @below {{multiplies 'tensor<?x8xf16>' by 'tensor<8x4xbf16>', expected one element type}}
+  %y = transformer.linear %x, %w : (tensor<?x8xf16>, tensor<8x4xbf16>) -> tensor<?x4xf32>
   return
 }
 

@@ -80,6 +80,21 @@ func.func @attention_of_bf16(%x: tensor<?x8xbf16>, %w: tensor<8x16xbf16>, %q: te
   return
 }
 
+// CHECK-LABEL: @rounded_to_f16
+func.func @rounded_to_f16(%x: tensor<?x8xf32>, %w: tensor<8x8xf16>, %g: tensor<8xf32>, %k: tensor<?x?x8xf16>) {
+  // CHECK: %[[R:.*]] = transformer.round %arg0 to f16 : (tensor<?x8xf32>) -> tensor<?x8xf16>
+  %r = transformer.round %x to f16 : (tensor<?x8xf32>) -> tensor<?x8xf16>
+  // CHECK: transformer.linear %[[R]], %arg1 round(f16) split [4, 4] :
+  %a, %b = transformer.linear %r, %w round(f16) split [4, 4] : (tensor<?x8xf16>, tensor<8x8xf16>) -> (tensor<?x4xf16>, tensor<?x4xf16>)
+  // CHECK: transformer.norm rms %arg0, %arg2 also round(f16) {
+  %c:2 = transformer.norm rms %x, %g also round(f16) {epsilon = 1.0 : f32} : (tensor<?x8xf32>, tensor<8xf32>) -> (tensor<?x8xf32>, tensor<?x8xf16>)
+  // CHECK: transformer.attention %arg3, %arg3, %arg3 round(f16) {heads = 2 : i64} :
+  %y = transformer.attention %k, %k, %k round(f16) {heads = 2 : i64} : (tensor<?x?x8xf16>, tensor<?x?x8xf16>, tensor<?x?x8xf16>) -> tensor<?x?x8xf16>
+  // CHECK: transformer.round %arg0 : (tensor<?x8xf32>) -> tensor<?x8xbf16>
+  %s = transformer.round %x to bf16 : (tensor<?x8xf32>) -> tensor<?x8xbf16>
+  return
+}
+
 // CHECK-LABEL: @memrefs_of_bf16
 func.func @memrefs_of_bf16(%x: memref<?x8xf32>, %r: memref<?x8xbf16>, %w: memref<1x4x32x2xbf16>, %y: memref<?x4xbf16>) {
   // CHECK: transformer.round %arg0 into %arg1 :

@@ -403,6 +403,24 @@ TEST_F(FakeDriverTest, TakesParametersInOneBuffer) {
   EXPECT_EQ(result, (std::vector<int>{6, 7, 8, 9}));
 }
 
+TEST_F(FakeDriverTest, CountsClustersThatHaveRoom) {
+  setenv("HEDDLE_FAKE_CUDA_MULTIPROCESSORS", "7");
+  start();
+  CUfunction add = load(kAdd);
+  auto clustersOf = [&](unsigned threads, unsigned bytes) {
+    int clusters = -1;
+    CUlaunchConfig config = {1, 1, 1, threads, 1, 1, bytes, stream, nullptr, 0};
+    EXPECT_EQ(call("cuOccupancyMaxActiveClusters", &clusters, add,
+                   static_cast<const CUlaunchConfig *>(&config)),
+              CUDA_SUCCESS);
+    return clusters;
+  };
+  // By blocks, by threads, and by 228 KiB of shared memory.
+  EXPECT_EQ(clustersOf(32, 0), 7 * 32);
+  EXPECT_EQ(clustersOf(1024, 0), 7 * 2);
+  EXPECT_EQ(clustersOf(32, 48 << 10), 7 * 4);
+}
+
 TEST_F(FakeDriverTest, SharedMemoryAbove48KiBHasToBeAskedFor) {
   CUfunction add = load(kAdd);
   CUdeviceptr values = allocate(16);

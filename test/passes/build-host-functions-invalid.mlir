@@ -29,7 +29,7 @@ func.func private @strided_argument(%x: memref<4x4xf32, strided<[8, 1]>> {transf
 
 // -----
 
-// expected-error @below {{argument 'ids' has elements of type 'i64', expected f32, bf16, i32 or i8}}
+// expected-error @below {{argument 'ids' has elements of type 'i64', expected f32, bf16, f16, i32 or i8}}
 func.func private @wide_elements(%ids: memref<4xi64> {transformer.name = "ids"}) attributes {transformer.dims = []} {
   return
 }

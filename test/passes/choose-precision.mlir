@@ -1,5 +1,5 @@
 // Products become products of integers: all, or those whose weight is stored so;
-// or all of them products of bf16.
+// or all of them products of bf16 or f16.
 // RUN: heddle-opt %s -transformer-choose-precision=dtype=int8 -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s --check-prefixes=CHECK,INT8
 // RUN: FileCheck %s --check-prefix=REMARK <%t
 // RUN: heddle-opt %s -transformer-choose-precision=dtype=auto | FileCheck %s --check-prefixes=CHECK,AUTO
@@ -7,9 +7,11 @@
 
 // RUN: heddle-opt %s -transformer-choose-precision=dtype=bf16 -remarks-filter=.* -remark-format=emitRemark 2>%t.bf16 | FileCheck %s --check-prefix=BF16
 // RUN: FileCheck %s --check-prefix=BF16-REMARK <%t.bf16
+// RUN: heddle-opt %s -transformer-choose-precision=dtype=f16 -remarks-filter=.* -remark-format=emitRemark 2>%t.f16 | FileCheck %s --check-prefix=F16
+// RUN: FileCheck %s --check-prefix=F16-REMARK <%t.f16
 
 // F32-NOT: i8
-// F32-NOT: bf16
+// F32-NOT: f16
 
 transformer.parameter @w : tensor<8x4xf32>
 transformer.parameter @v : tensor<8x4xf32>
@@ -27,6 +29,13 @@ transformer.parameter @c : tensor<9xf32>
 // REMARK: w multiplies int8, each vector and each output with a scale of its own
 // BF16-DAG: transformer.parameter @w.rounded : tensor<8x4xbf16> rounded of [@w]
 // BF16-REMARK: w multiplies bf16
+// F16-DAG: transformer.parameter @w.rounded_to_f16 : tensor<8x4xf16> rounded_to_f16 of [@w]
+// F16-REMARK: w multiplies f16
+// F16-LABEL: func.func @linears(
+// F16-NEXT: %[[R:.*]] = transformer.round %arg0 to f16 : {{.*}} -> tensor<?x?x8xf16>
+// F16: %[[W:.*]] = transformer.weight @w.rounded_to_f16
+// F16: transformer.linear %[[R]], %[[W]], %{{.*}} :
+// F16-NOT: bf16
 // BF16-LABEL: func.func @linears(
 // BF16-NEXT: %[[R:.*]] = transformer.round %arg0 :
 // BF16: %[[B:.*]] = transformer.weight @b

@@ -49,9 +49,9 @@
 // CHECK: m64n64k16.f32.bf16.bf16
 // CHECK: transformer.launch = {shared_bytes = 98368 : i64, threads = 256 : i64}
 // CHECK: } else {
-// CHECK: %[[CLUSTERS:.*]] = arith.minui %{{.*}}, %c66
-// CHECK: %[[STAY:.*]] = arith.muli %[[CLUSTERS]], %c2
-// CHECK: scf.parallel {{.*}} to (%[[STAY]])
+// CHECK: %[[BLOCKS:.*]] = arith.muli %{{.*}}, %c2
+// CHECK: scf.parallel {{.*}} to (%[[BLOCKS]])
+// CHECK: nvvm.read.ptx.sreg.nclusterid.x
 // CHECK: nvvm.mbarrier.init
 // CHECK-NOT: nvvm.barrier0
 // CHECK: nvvm.cluster.arrive
@@ -65,7 +65,7 @@
 // CHECK: nvvm.mbarrier.arrive {{.*}} : !llvm.ptr<7>
 // CHECK: nvvm.cluster.arrive
 // CHECK: nvvm.cluster.wait
-// CHECK: transformer.launch = {cluster = 2 : i64, shared_bytes = 196672 : i64, threads = 384 : i64}
+// CHECK: transformer.launch = {cluster = 2 : i64, shared_bytes = 196672 : i64, stays, threads = 384 : i64}
 // CHECK-NOT: nvvm.mma.sync
 func.func private @bf16(%x: memref<?x130xbf16>, %w: memref<8x65x32x2xbf16>,
     %y: memref<?x256xf32>) attributes {transformer.kernel} {

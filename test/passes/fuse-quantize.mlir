@@ -50,6 +50,15 @@ func.func @rounded(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<?x4xbf1
   return %r : tensor<?x4xbf16>
 }
 
+// REMARK: "second writes f16 itself"
+// CHECK-LABEL: func.func @rounded_to_f16(
+// CHECK-NEXT: transformer.linear %arg0, %arg1 round(f16) : {{.*}} -> tensor<?x4xf16>
+func.func @rounded_to_f16(%x: tensor<?x8xf16>, %w: tensor<8x4xf16>) -> tensor<?x4xf16> {
+  %h = transformer.linear %x, %w : (tensor<?x8xf16>, tensor<8x4xf16>) -> tensor<?x4xf32> loc("second")
+  %r = transformer.round %h to f16 : (tensor<?x4xf32>) -> tensor<?x4xf16>
+  return %r : tensor<?x4xf16>
+}
+
 // CHECK-LABEL: func.func @rounded_and_read(
 // CHECK: transformer.round
 func.func @rounded_and_read(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) -> (tensor<?x4xbf16>, tensor<?x4xf32>) {

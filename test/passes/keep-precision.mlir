@@ -3,6 +3,7 @@
 // RUN: heddle-opt %s "-transformer-choose-precision=dtype=int8 keep=bf16:first*,f32:*_wide,f32:first_wide" -remarks-filter=.* -remark-format=emitRemark 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK <%t
 // RUN: heddle-opt %s "-transformer-choose-precision=dtype=bf16 keep=int8:first,f32:first_wide" | FileCheck %s --check-prefix=BF16
+// RUN: heddle-opt %s "-transformer-choose-precision=dtype=f16 keep=bf16:first,f32:first_wide" | FileCheck %s --check-prefix=F16
 // RUN: not heddle-opt %s "-transformer-choose-precision=dtype=int8 keep=bf16:second" 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not heddle-opt %s "-transformer-choose-precision=dtype=int8 keep=i8:first" 2>&1 | FileCheck %s --check-prefix=RULE
 
@@ -34,6 +35,11 @@ transformer.parameter @last : tensor<8x8xf32>
 // BF16-DAG: transformer.weight @first.rounded
 // BF16-DAG: transformer.weight @first_wide :
 // BF16-DAG: transformer.weight @last_wide.rounded
+// Of as many bits are both short floats.
+// F16-LABEL: func.func @products(
+// F16-DAG: transformer.weight @first.rounded : tensor<8x8xbf16>
+// F16-DAG: transformer.weight @first_wide :
+// F16-DAG: transformer.weight @last_wide.rounded_to_f16 :
 func.func @products(%x: tensor<?x8xf32>)
     -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
   %a = transformer.weight @first : tensor<8x8xf32>

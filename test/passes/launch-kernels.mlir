@@ -89,7 +89,8 @@ func.func private @two.loops(%x: memref<?x8xf32>, %y: memref<?xf32>) attributes 
 
 // -----
 
-// Where a loop says so an iteration is a block's, with shared memory of its own.
+// Where a loop says so an iteration is a block's, with shared memory of its own;
+// whether blocks stay, the launch has to know.
 
 // CHECK-NOT: llvm.mlir.global
 // CHECK-LABEL: func.func private @blocks(
@@ -97,7 +98,7 @@ func.func private @two.loops(%x: memref<?x8xf32>, %y: memref<?xf32>) attributes 
 // CHECK: llvm.call %{{.*}}(%{{.*}}, %c0_i64, %[[COUNT]], %{{.*}})
 // CHECK: gpu.module @blocks_0
 // CHECK: llvm.mlir.global external @shared_memory() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
-// CHECK: attributes {transformer.launch = {cluster = 2 : i64, number = 0 : i64, shared_bytes = 512 : i64, threads = 64 : i64}}
+// CHECK: attributes {transformer.launch = {cluster = 2 : i64, number = 0 : i64, shared_bytes = 512 : i64, stays, threads = 64 : i64}}
 // CHECK: llvm.mlir.addressof @shared_memory
 // CHECK: %[[BLOCK:.*]] = nvvm.read.ptx.sreg.ctaid.x
 // CHECK-NOT: arith.muli
@@ -111,7 +112,7 @@ func.func private @blocks(%x: memref<?xf32>, %count: index) attributes {transfor
     %memory = llvm.mlir.addressof @shared_memory : !llvm.ptr<3>
     %v = llvm.load %memory : !llvm.ptr<3> -> f32
     memref.store %v, %x[%block] : memref<?xf32>
-  } {transformer.launch = {cluster = 2 : i64, shared_bytes = 512 : i64, threads = 64 : i64}}
+  } {transformer.launch = {cluster = 2 : i64, shared_bytes = 512 : i64, stays, threads = 64 : i64}}
   return
 }
 

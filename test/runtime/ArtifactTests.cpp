@@ -167,13 +167,13 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
   // Of another version nothing but the number is believed.
   bytes.resize(64);
   std::fill(bytes.begin() + 12, bytes.end(), 'x');
-  header(bytes).version = 11;
+  header(bytes).version = 12;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 11 but this runtime reads version 10: it "
+            "'F' has format version 12 but this runtime reads version 11: it "
             "needs a newer runtime");
-  header(bytes).version = 9;
+  header(bytes).version = 10;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 9 but this runtime reads version 10: its "
+            "'F' has format version 10 but this runtime reads version 11: its "
             "model must be compiled again");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;

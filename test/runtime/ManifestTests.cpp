@@ -249,7 +249,7 @@ TEST(ManifestTest, entries) {
               m["entries"][0]["arguments"][0]["dtype"] = "f64";
             }),
             "manifest: an argument of entry 'encode' has the dtype 'f64' "
-            "(supported: f32, i32, i8, bf16)");
+            "(supported: f32, i32, i8, bf16, f16)");
   EXPECT_EQ(messageWith([](json &m) {
               m["entries"][0]["arguments"][0]["kind"] = "result";
             }),

@@ -144,6 +144,29 @@ TEST_F(ArtifactWriter, StreamsBfloat16) {
   EXPECT_TRUE(bytes == expected);
 }
 
+TEST_F(ArtifactWriter, StreamsFloat16) {
+  context.loadDialect<TransformerDialect>();
+  module = mlir::parseSourceString<mlir::ModuleOp>(
+      "transformer.parameter @m : tensor<200x150xf32>"
+      "  from <\"w.safetensors\", offset = " +
+          std::to_string(dataOffset + 12) +
+          ", encoding = f32> transposed"
+          "\ntransformer.parameter @r : tensor<200x150xf16>"
+          "  rounded_to_f16 of [@m] placed at 0",
+      &context);
+  ASSERT_TRUE(module);
+  auto tensors = collectPlacedTensors(*module, weights);
+  ASSERT_TRUE(bool(tensors)) << llvm::toString(tensors.takeError());
+  std::string bytes, expected;
+  llvm::raw_string_ostream stream(bytes);
+  std::vector<NonFiniteWeights> nonFinite;
+  writeTensors(*tensors, stream, nonFinite);
+  for (int64_t r = 0; r < kRows; ++r)
+    for (int64_t c = 0; c < kColumns; ++c)
+      expected += bytesOf(_Float16(float(c * kRows + r)));
+  EXPECT_TRUE(bytes == expected);
+}
+
 TEST_F(ArtifactWriter, RefusesPlacesThatOverlap) {
   EXPECT_EQ(sentenceOf(place(120000, 64)),
             "parameter 'v' is placed at byte 120000, expected a multiple of 64 "

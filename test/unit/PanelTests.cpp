@@ -60,6 +60,7 @@ static void checkPanel(int64_t group, int64_t rows) {
 
 TEST(Panels, GroupsOfF32) { checkPanel<float>(1, 0); }
 TEST(Panels, GroupsOfBF16) { checkPanel<uint16_t>(2, 0); }
+TEST(Panels, GroupsOfF16) { checkPanel<_Float16>(2, 0); }
 TEST(Panels, GroupsOfI8) { checkPanel<int8_t>(4, 1); }
 
 TEST(Panels, SumsOfI8StartWithTheirColumns) {

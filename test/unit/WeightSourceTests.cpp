@@ -5,6 +5,7 @@
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/WeightSource.h"
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace heddle;
 using namespace heddle::test;
@@ -66,10 +67,26 @@ TEST(StoredTensor, RoundsToBfloat16) {
   auto tensor = StoredTensor::create("t", {6}, Encoding::F32, false, *file, 0);
   ASSERT_TRUE(bool(tensor));
   std::vector<float> values(6);
-  tensor->rounded().decodeRows(0, 1, values);
+  tensor->rounded(StoredTensor::Rounding::BF16).decodeRows(0, 1, values);
   EXPECT_EQ(bytesOf(values),
             bytesOf<uint32_t>({0x3f800000, 0x3f820000, 0x3f810000, 0x80000000,
                                0x7f800000, 0x7fc00000}));
+}
+
+TEST(StoredTensor, RoundsToFloat16) {
+  // Ties to even; the smallest, half of it and a little more; what is above the
+  // largest by half a step.
+  std::string data = bytesOf<float>({1 + 0x1p-11f, 1 + 0x3p-11f, 0x1p-24f,
+                                     0x1p-25f, -0x1.002p-25f, 65519, 65520});
+  auto file = TensorFile::create(makeBuffer(data), {});
+  ASSERT_TRUE(bool(file));
+  auto tensor = StoredTensor::create("t", {7}, Encoding::F32, false, *file, 0);
+  ASSERT_TRUE(bool(tensor));
+  std::vector<float> values(7);
+  tensor->rounded(StoredTensor::Rounding::F16).decodeRows(0, 1, values);
+  EXPECT_EQ(values,
+            (std::vector<float>{1, 1 + 0x1p-9f, 0x1p-24f, 0, -0x1p-24f, 65504,
+                                std::numeric_limits<float>::infinity()}));
 }
 
 TEST(StoredTensor, DividesIntegersByTheMultiplier) {

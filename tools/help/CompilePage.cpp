@@ -45,14 +45,15 @@ static std::vector<Flag> getFlags() {
        "who computes linear layers: kernels of our own (default), or oneDNN, "
        "whose results depend on what runs together, in the last bits; "
        "heddle-run then needs libheddle-onednn.so beside it"},
-      {"--dtype", "auto|f32|bf16|int8", kTypes,
+      {"--dtype", "auto|f32|bf16|f16|int8", kTypes,
        "what products multiply: 8-bit integers where the weights are stored "
        "so, as in Marian's int8 models, otherwise f32 (default), or all one of "
-       "these; bf16 is fast from avx512-bf16 on, emulated below"},
-      {"--keep", "bf16:GLOB|f32:GLOB", kTypes,
+       "these; bf16 is fast from avx512-bf16 on, emulated below, and f16, "
+       "which ends at 65,504, is fast on GPUs alone"},
+      {"--keep", "bf16:GLOB|f16:GLOB|f32:GLOB", kTypes,
        "but multiply weights whose names in the checkpoint are like GLOB in "
-       "this wider type; may be given more than once, the first that has a "
-       "name counts"},
+       "this type, wider or of another 16 bits; may be given more than once, "
+       "the first that has a name counts"},
       {"--calibrate", "FILE", kTypes,
        "print how far logits are from f32's, for each layer by itself, over "
        "the lines of FILE (ids where the model has no tokenizer): which ones "

@@ -146,7 +146,7 @@ void AttentionBlock::addValues(ArrayRef<Value> words, State &state) {
 /// any.
 void AttentionBlock::clearOthers(const KeyTile &tile) {
   auto clear = [&] { return code.vote(tiles.values.clearOthers(code)); };
-  Value found = op.isOfBf16()
+  Value found = op.isOfShortFloats()
                     ? code.select(code.isNot(tile.isFull), clear, code.i32(0))
                     : clear();
   Value word =
@@ -260,8 +260,8 @@ void AttentionBlock::build() {
 static std::optional<Shape> shapeFor(AttentionOp op) {
   if (!hasQueryBlocks(op))
     return std::nullopt;
-  int64_t bytes =
-      std::max(op.getKeyWidth(), op.getValueWidth()) * (op.isOfBf16() ? 2 : 4);
+  int64_t bytes = std::max(op.getKeyWidth(), op.getValueWidth()) *
+                  (op.isOfShortFloats() ? 2 : 4);
   if (bytes <= 128)
     return Shape{32, 4, 64};
   if (bytes <= 256)

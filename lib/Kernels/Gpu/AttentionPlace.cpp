@@ -7,9 +7,10 @@ using namespace heddle;
 static constexpr int64_t kWordBytes = 4;
 
 AttentionMemory::AttentionMemory(AttentionOp op, const AttentionShape &shape)
-    : stages(shape.stages), queries{shape.queries(), int64_t(op.getKeyWidth())},
-      keys{shape.keys, int64_t(op.getKeyWidth())},
-      values{shape.keys, int64_t(op.getValueWidth())} {}
+    : stages(shape.stages),
+      queries{op.getFactorType(), shape.queries(), op.getKeyWidth()},
+      keys{op.getFactorType(), shape.keys, op.getKeyWidth()},
+      values{op.getFactorType(), shape.keys, op.getValueWidth()} {}
 
 Value AttentionMemory::foundOf(Value slot, BlockCode &code) const {
   return code.plus(code.times(slot, kWarpgroupWarps * kWordBytes),

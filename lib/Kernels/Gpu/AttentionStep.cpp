@@ -332,7 +332,7 @@ AttentionStep::States AttentionStep::walk(Value begin, Value end,
 
 /// Whether a lane has more than one piece of a row.
 static bool hasTwoPieces(AttentionOp op) {
-  int64_t bytes = op.isOfBf16() ? 2 : 4;
+  int64_t bytes = op.isOfShortFloats() ? 2 : 4;
   return std::max(op.getKeyWidth(), op.getValueWidth()) * bytes > 512;
 }
 

@@ -95,6 +95,7 @@ SmallVector<Value> AttentionProducts::multiplyKeys(const Stage &stage) {
   code.beginProducts();
   for (int64_t column = 0; column < memory.keys.width; column += kStepRows)
     sums = code.multiplyRows(
+        memory.keys.element,
         code.atWords(rows, memory.queries.wordsTo(0, column)),
         code.atWords(columns, memory.keys.wordsTo(0, column)), sums,
         /*isFirst=*/column == 0);
@@ -116,8 +117,9 @@ SmallVector<Value> AttentionProducts::addValues(const Stage &stage,
     FourWords words;
     std::copy_n(weights.words.begin() + row / kStepRows * words.size(),
                 words.size(), words.begin());
-    next = code.multiplyDepth(
-        words, code.atWords(depth, values.wordsTo(row, 0)), next);
+    next =
+        code.multiplyDepth(values.element, words,
+                           code.atWords(depth, values.wordsTo(row, 0)), next);
   }
   code.endProducts();
   return next;
@@ -299,7 +301,7 @@ static int64_t keysOfTile(int64_t width, bool walks) {
 LogicalResult heddle::emitWarpgroups(AttentionOp op) {
   int64_t width = std::max(op.getKeyWidth(), op.getValueWidth());
   bool walks = !hasFewRanges(op.getMask());
-  if (!op.isOfBf16() || !hasQueryBlocks(op) ||
+  if (!op.isOfShortFloats() || !hasQueryBlocks(op) ||
       width > (walks ? kMaxWalkingWidth : kMaxWidth))
     return failure();
   OpBuilder builder(op);

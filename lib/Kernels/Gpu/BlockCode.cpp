@@ -1,9 +1,11 @@
 #include "lib/Kernels/Gpu/BlockCode.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -95,12 +97,26 @@ static Value callIntrinsic(BlockCode &code, Type result, StringRef name,
              code.builder.getStringAttr("llvm.nvvm." + name), operands)
       .getResults();
 }
-Value BlockCode::roundTwo(Value lower, Value upper) {
-  Value pair = callIntrinsic(*this, VectorType::get(2, builder.getBF16Type()),
-                             "ff2bf16x2.rn", {upper, lower});
+Value BlockCode::roundTwo(Type element, Value lower, Value upper) {
+  Value pair = callIntrinsic(*this, VectorType::get(2, element),
+                             element.isF16() ? "ff2f16x2.rn" : "ff2bf16x2.rn",
+                             {upper, lower});
   return LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), pair);
 }
-std::array<Value, 2> BlockCode::widenTwo(Value word) {
+/// Two f16 as an operand of instructions.
+static Value pairOf(BlockCode &code, Value word) {
+  return LLVM::BitcastOp::create(code.builder, code.loc,
+                                 VectorType::get(2, code.builder.getF16Type()),
+                                 word);
+}
+std::array<Value, 2> BlockCode::widenTwo(Type element, Value word) {
+  if (element.isF16()) {
+    Value pair = widen(builder, loc, pairOf(*this, word));
+    auto half = [&](int64_t number) -> Value {
+      return vector::ExtractOp::create(builder, loc, pair, number);
+    };
+    return {half(0), half(1)};
+  }
   return {numberOf(shiftUp(word, 16)), numberOf(both(word, i32(~0xffff)))};
 }
 Value BlockCode::exp2(Value x) {
@@ -360,7 +376,13 @@ FourWords BlockCode::loadFragments(Value pointer, bool isTransposed) {
   return unpack(fragments, builder, loc);
 }
 
-/// A product of mma.sync with operands of one type; words, and f32 or i32.
+static SmallVector<Value> pairsOf(BlockCode &code, ValueRange words) {
+  return llvm::map_to_vector(words,
+                             [&](Value word) { return pairOf(code, word); });
+}
+
+/// A product of mma.sync with operands of one type, words or pairs of f16, and
+/// f32 or i32.
 static FourWords multiplyWords(BlockCode &code, NVVM::MMATypes type,
                                ValueRange a, ValueRange b, const FourWords &d) {
   OpBuilder &builder = code.builder;
@@ -368,7 +390,7 @@ static FourWords multiplyWords(BlockCode &code, NVVM::MMATypes type,
   std::optional<NVVM::MMAIntOverflow> overflow;
   if (isOfBytes)
     overflow = NVVM::MMAIntOverflow::wrapped;
-  int64_t depth = isOfBytes ? 32 : type == NVVM::MMATypes::bf16 ? 16 : 8;
+  int64_t depth = isOfBytes ? 32 : type == NVVM::MMATypes::tf32 ? 8 : 16;
   Value sums = NVVM::MmaOp::create(
       builder, code.loc, fourOf(d[0].getType()), a, b, d, {16, 8, depth},
       /*b1Op=*/std::nullopt, overflow,
@@ -394,6 +416,9 @@ splitWords(BlockCode &code, ValueRange words) {
 
 FourWords BlockCode::multiply(Type element, const FourWords &a, Value b0,
                               Value b1, const FourWords &d) {
+  if (element.isF16())
+    return multiplyWords(*this, NVVM::MMATypes::f16, pairsOf(*this, a),
+                         pairsOf(*this, {b0, b1}), d);
   if (!element.isF32())
     return multiplyWords(
         *this, element.isInteger(8) ? NVVM::MMATypes::s8 : NVVM::MMATypes::bf16,

@@ -57,10 +57,11 @@ public:
   /// The bits of an f32 as an i32, and back.
   mlir::Value bitsOf(mlir::Value number);
   mlir::Value numberOf(mlir::Value bits);
-  /// Two bf16 in a word, each of two nearest the even one.
-  mlir::Value roundTwo(mlir::Value lower, mlir::Value upper);
+  /// Two short floats in a word, each of two nearest the even one.
+  mlir::Value roundTwo(mlir::Type element, mlir::Value lower,
+                       mlir::Value upper);
   /// Those of a word as f32.
-  std::array<mlir::Value, 2> widenTwo(mlir::Value word);
+  std::array<mlir::Value, 2> widenTwo(mlir::Type element, mlir::Value word);
   /// 2^x within 2^-22 of itself; denormals are zeros.
   mlir::Value exp2(mlir::Value x);
   /// Of two f32; of a number and none the number.
@@ -151,11 +152,12 @@ public:
   // Products of a warp (PTX ISA, "Matrix Fragments for mma.m16n8kK").
   /// ldmatrix: the fragments of 16 rows of 8 words each, of any element type.
   /// Lane l says where row l % 16 has its words from 4 * (l / 16) on.
-  /// Transposed, elements of bf16 in columns of two rows each.
+  /// Transposed, elements of 16 bits in columns of two rows each.
   FourWords loadFragments(mlir::Value pointer, bool isTransposed = false);
-  /// d + a b of 16 rows, 8 words of depth (bf16, i8 or f32) and 8 columns; f32
-  /// or, of i8, i32. Of f32, as words, three products of tf32 without the least
-  /// (arXiv:2203.03341): what is not finite makes results that are no numbers.
+  /// d + a b of 16 rows, 8 words of depth (of any element type) and 8 columns;
+  /// f32 or, of i8, i32. Of f32, as words, three products of tf32 without the
+  /// least (arXiv:2203.03341): what is not finite makes results that are no
+  /// numbers.
   FourWords multiply(mlir::Type element, const FourWords &a, mlir::Value b0,
                      mlir::Value b1, const FourWords &d);
   /// The same, added to the four values from `sums` on.

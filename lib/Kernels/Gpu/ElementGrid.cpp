@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/ElementGrid.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "lib/Kernels/ActivationKernel.h"
 #include "lib/Kernels/Gpu/GridMath.h"
 #include "lib/Kernels/Gpu/PieceGrid.h"
@@ -74,7 +74,7 @@ LogicalResult heddle::emitGrid(RoundOp op) {
   Value x = op.getInput(), y = op.getDestination();
   return emitPieces(op, x, y, [&](const Piece &piece, BlockCode &code) {
     computePiece(piece, x, y, code, [&](ValueRange values, Value) {
-      return roundToBf16(code.builder, code.loc, values[0]);
+      return roundTo(op.getTo(), code.builder, code.loc, values[0]);
     });
   });
 }

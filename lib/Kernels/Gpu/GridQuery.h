@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-/// A query whose weights of bf16 are powers by a GPU's own instruction.
+/// A query whose weights of short floats are powers by a GPU's own instruction.
 class GridQuery : public QueryLoops {
 public:
   GridQuery(AttentionOp op, BlockCode &code, mlir::ValueRange row,

@@ -74,10 +74,13 @@ static Value isOther(Value word, uint32_t mask, BlockCode &code) {
 static std::pair<Value, Value> clearWord(Value word, Type element,
                                          BlockCode &code) {
   Value none = code.i32(0), all = code.i32(-1);
-  Value lower = isOther(word, element.isF32() ? 0x7f800000 : 0x7f80, code);
-  if (element.isF32())
-    return {code.choose(lower, none, word), lower};
-  Value upper = isOther(word, 0x7f800000, code);
+  if (element.isF32()) {
+    Value other = isOther(word, 0x7f800000, code);
+    return {code.choose(other, none, word), other};
+  }
+  uint32_t exponent = element.isF16() ? 0x7c00 : 0x7f80;
+  Value lower = isOther(word, exponent, code);
+  Value upper = isOther(word, exponent << 16, code);
   Value kept = code.both(code.choose(lower, code.i32(~0xffff), all),
                          code.choose(upper, code.i32(0xffff), all));
   return {code.both(word, kept), code.either(lower, upper)};

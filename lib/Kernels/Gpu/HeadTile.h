@@ -1,8 +1,8 @@
 //===- HeadTile.h - Rows of one head in shared memory -----------*- C++ -*-===//
 //
-// Queries, keys or values, in words of 32 bits of the width: two bf16 or one
-// f32, as in ProductBlock.h. A row takes four words more than it has, so that
-// no fragment that a warp loads meets two words of one bank.
+// Queries, keys or values, in words of 32 bits of the width: two short floats
+// or one f32, as in ProductBlock.h. A row takes four words more than it has, so
+// that no fragment that a warp loads meets two words of one bank.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ mlir::Value clearOthers(mlir::Type element, mlir::Value pointer,
                         BlockCode &code);
 
 struct HeadTile {
-  /// bf16 or f32.
+  /// A short float or f32.
   mlir::Type element;
   int64_t rows;
   /// In elements: a whole number of steps.

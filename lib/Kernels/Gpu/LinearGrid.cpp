@@ -1,7 +1,7 @@
 #include "lib/Kernels/Gpu/LinearGrid.h"
 #include "lib/CodeGen/FinishedRows.h"
 #include "lib/CodeGen/ProductLoops.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "lib/Kernels/ActivationKernel.h"
 #include "lib/Kernels/Gpu/GridMath.h"
 #include "lib/Kernels/Gpu/ProductEnds.h"
@@ -168,8 +168,8 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
       value = code.add(residual, value);
     if (op.getMultiplier())
       value = quantizeValue(value, op.getMultiplier(), code);
-    else if (op.getRounds())
-      value = roundToBf16(code.builder, code.loc, value);
+    else if (std::optional<Type> rounded = op.getRounds())
+      value = roundTo(*rounded, code.builder, code.loc, value);
     y[number] = value;
   };
   Value to = code.at(place.destination, code.times(column, bytes));
@@ -320,7 +320,7 @@ void LinearGrid::multiplyTiles(const WarpgroupShape &shape,
   multiplyByWarpgroups(shape, tiles, code);
 }
 
-/// A tile a block of warpgroups, of bf16 and i8.
+/// A tile a block of warpgroups, of short floats and i8.
 void LinearGrid::buildBlocks(const WarpgroupShape &shape, OpBuilder &builder) {
   auto [tiling, count] = tilingOf(shape.rows, shape.panels(), builder);
   createGrid(builder, op.getLoc(), count, shape.block(),
@@ -336,25 +336,24 @@ void LinearGrid::buildBlocks(const WarpgroupShape &shape, OpBuilder &builder) {
              });
 }
 
-/// Clusters of two blocks that stay, a block a multiprocessor, and do one pair
-/// of tiles after the other. A tile that is not there has no rows: its block
+/// Clusters of two blocks that stay, a block a multiprocessor, and do every
+/// so-manieth pair of tiles. A tile that is not there has no rows: its block
 /// copies, and multiplies what nobody asks for.
 void LinearGrid::buildPairs(const WarpgroupShape &shape, OpBuilder &builder) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   Tiling tiling = tilingOf(shape.rows, shape.panels(), builder).first;
   TilePairs pairs(tiling, loops);
-  Value clusters = arith::MinUIOp::create(
-      builder, loc, pairs.count(),
-      loops.index(architecture.multiprocessors / shape.cluster));
-  Value blocks =
-      arith::MulIOp::create(builder, loc, clusters, loops.index(shape.cluster));
+  Value blocks = arith::MulIOp::create(builder, loc, pairs.count(),
+                                       loops.index(shape.cluster));
+  BlockShape staying = shape.block();
+  staying.stays = true;
   createGrid(
-      builder, loc, blocks, shape.block(), [&](BlockCode &block, Value number) {
+      builder, loc, blocks, staying, [&](BlockCode &block, Value number) {
         WarpgroupCode code(block.builder, block.loc, block.threads);
         Value first = code.dividedBy(number, shape.cluster);
         Value rank = code.rankInCluster();
-        Value step = code.toI32(clusters);
+        Value step = code.clusters();
         WarpgroupTiles tiles;
         tiles.count = code.dividedBy(
             code.plus(code.minus(code.minus(code.toI32(pairs.count()), first),

@@ -1,10 +1,11 @@
 //===- LinearGrid.h - linear on a GPU ---------------------------*- C++ -*-===//
 //
-// A block takes a tile of rows and columns (ProductBlock.h, or of bf16 and i8
-// on architectures with products of warpgroups WarpgroupProduct.h) and does
-// with its sums, in registers, what follows element by element; a norm is an op
-// of its own behind it. Few rows have a shape of block of their own, chosen
-// when the grid starts: it changes no bit, as both multiply by one instruction.
+// A block takes a tile of rows and columns (ProductBlock.h, or of short floats
+// and i8 on architectures with products of warpgroups WarpgroupProduct.h) and
+// does with its sums, in registers, what follows element by element; a norm is
+// an op of its own behind it. Few rows have a shape of block of their own,
+// chosen when the grid starts: it changes no bit, as both multiply by one
+// instruction.
 //
 //===----------------------------------------------------------------------===//
 

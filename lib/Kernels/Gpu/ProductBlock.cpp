@@ -141,7 +141,8 @@ void ProductBlock::copyStage(Value stage, Value memory) {
 // From shared memory to sums
 //===----------------------------------------------------------------------===//
 
-/// Of bf16 and i8, by tensor cores: sums [16 rows][panel][4 products][4].
+/// Of short floats and i8, by tensor cores: sums [16 rows][panel][4
+/// products][4].
 SmallVector<Value> ProductBlock::addTensorProducts(Value memory,
                                                    ValueRange sums) {
   Value lane = code.lane();

@@ -1,11 +1,11 @@
 //===- ProductBlock.h - A block's tile of x W, in words ---------*- C++ -*-===//
 //
-// A word is 32 bits of depth: one f32, two bf16 or four i8. In words, rows of x
-// [rows, depth] and panels of W [panels, depth, 32] (dialect/PanelLayout.h)
-// have one form for all types, which is that of tensor cores, too: a step of
-// mma.sync takes 8 words of depth whatever they hold, and a thread its B
-// fragment from one word for each of the lower and upper four. So weights are
-// read as they stand in the artifact.
+// A word is 32 bits of depth: one f32, two short floats or four i8. In words,
+// rows of x [rows, depth] and panels of W [panels, depth, 32]
+// (dialect/PanelLayout.h) have one form for all types, which is that of tensor
+// cores, too: a step of mma.sync takes 8 words of depth whatever they hold, and
+// a thread its B fragment from one word for each of the lower and upper four.
+// So weights are read as they stand in the artifact.
 //
 // Fragments take four columns that stand side by side, one of each of four
 // products, for one load of 16 bytes; then a thread's sums are of columns side
@@ -44,7 +44,7 @@ struct ProductShape {
 
 /// What is multiplied. Rows and panels behind the last count as zeros.
 struct ProductOperands {
-  /// f32, bf16 or i8.
+  /// f32, bf16, f16 or i8.
   mlir::Type element;
   /// Of a row, in elements.
   int64_t depth;

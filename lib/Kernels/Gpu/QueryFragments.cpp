@@ -171,9 +171,9 @@ void QueryFragments::weighRow(int64_t row, ArrayRef<Value> scores, State &state,
         &weights
              .words[(row / 2 * keyFragments() + fragment) * wordsOfFragment() +
                     row % 2];
-    if (isOfBf16()) {
-      *word = code.roundTwo(both[0], both[1]);
-      both = code.widenTwo(*word);
+    if (isOfShortFloats()) {
+      *word = code.roundTwo(element(), both[0], both[1]);
+      both = code.widenTwo(element(), *word);
     } else {
       word[0] = code.bitsOf(both[0]);
       word[2] = code.bitsOf(both[1]);
@@ -235,7 +235,7 @@ QueryFragments::Weight QueryFragments::weightAt(const Weights &weights,
             .slice((row / 2 * keyFragments() + number) * wordsOfFragment(),
                    wordsOfFragment());
     Value here = mine[row % 2];
-    if (!isOfBf16())
+    if (!isOfShortFloats())
       here = code.choose(isOdd, mine[2 + row % 2], here);
     Value seenHere =
         code.choose(isOdd, bitOf(weights.seen, row, 2 * number + 1),
@@ -252,9 +252,9 @@ QueryFragments::Weight QueryFragments::weightAt(const Weights &weights,
   isSeen = code.isDifferent(
       code.fromLane(code.choose(isSeen, code.i32(1), code.i32(0)), owner),
       code.i32(0));
-  if (!isOfBf16())
+  if (!isOfShortFloats())
     return {code.numberOf(word), isSeen};
-  std::array<Value, 2> both = code.widenTwo(word);
+  std::array<Value, 2> both = code.widenTwo(element(), word);
   return {code.choose(isOdd, both[1], both[0]), isSeen};
 }
 
@@ -266,17 +266,15 @@ SmallVector<Value> QueryFragments::addOther(const Weights &weights, Value key,
   SmallVector<Weight> ofRows;
   for (int64_t row = 0; row < rows(); ++row)
     ofRows.push_back(weightAt(weights, row, key));
-  int64_t bytes = isOfBf16() ? 2 : 4;
-  Type element = isOfBf16() ? Type(code.builder.getBF16Type())
-                            : Type(code.builder.getF32Type());
+  int64_t bytes = isOfShortFloats() ? 2 : 4;
   Value at =
       code.at(value, code.times(code.remainder(code.lane(), 4), 2 * bytes));
   Value exponent = code.i32(0x7f800000);
   for (int64_t column = 0; column < columnFragments(); ++column)
     for (int64_t side = 0; side < 2; ++side) {
       Value other = code.loadOne(
-          element, code.at(at, (column * kFragmentColumns + side) * bytes));
-      if (isOfBf16())
+          element(), code.at(at, (column * kFragmentColumns + side) * bytes));
+      if (isOfShortFloats())
         other = arith::ExtFOp::create(code.builder, code.loc,
                                       code.builder.getF32Type(), other);
       Value isOther =

@@ -59,7 +59,7 @@ public:
   /// The weights of a tile.
   struct Weights {
     /// Fragments A. Of f32 a word is an element, as HeadTile::columnFragments
-    /// has its rows; of bf16 two keys side by side.
+    /// has its rows; of short floats two keys side by side.
     llvm::SmallVector<mlir::Value> words;
     /// A bit of an i64 for each pair, row by row: whether it is in the mask.
     mlir::Value seen;
@@ -83,8 +83,9 @@ private:
   bool isSoftmax() const {
     return AttentionOp(op).getNormalizer() == Normalizer::Softmax;
   }
-  bool isOfBf16() const { return AttentionOp(op).isOfBf16(); }
-  int64_t wordsOfFragment() const { return isOfBf16() ? 2 : 4; }
+  mlir::Type element() const { return AttentionOp(op).getFactorType(); }
+  bool isOfShortFloats() const { return AttentionOp(op).isOfShortFloats(); }
+  int64_t wordsOfFragment() const { return isOfShortFloats() ? 2 : 4; }
   std::unique_ptr<QueryLoops> queryOf(mlir::Value i);
   mlir::Value
   ofRow(mlir::Value value,

@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/QueryState.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include <limits>
 
 using namespace mlir;
@@ -37,7 +37,8 @@ Value heddle::resultOf(AttentionOp op, Value sum, Value total,
   if (op.getNormalizer() != Normalizer::None)
     result = code.choose(code.isEqual(total, code.f32(0)), code.f32(0),
                          code.div(sum, total));
-  return op.getRounds() ? roundToBf16(code.builder, code.loc, result) : result;
+  std::optional<Type> rounded = op.getRounds();
+  return rounded ? roundTo(*rounded, code.builder, code.loc, result) : result;
 }
 
 Value heddle::largestOfLanes(Value value, BlockCode &code) {

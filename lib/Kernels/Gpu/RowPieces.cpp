@@ -1,4 +1,5 @@
 #include "lib/Kernels/Gpu/RowPieces.h"
+#include "dialect/Transformer.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -12,7 +13,7 @@ static constexpr int64_t kPiecesAtOnce = 8;
 bool RowPieces::exist(Value memref, int64_t width) {
   auto type = cast<MemRefType>(memref.getType());
   Type element = type.getElementType();
-  return (element.isF32() || element.isBF16()) &&
+  return (element.isF32() || isShortFloat(element)) &&
          type.getLayout().isIdentity() &&
          width * element.getIntOrFloatBitWidth() / 8 % kPieceBytes == 0;
 }
@@ -83,7 +84,7 @@ SmallVector<Value> RowPieces::read(Value row, Value isRead) const {
       if (element.isF32())
         all.push_back(code.numberOf(word));
       else
-        llvm::append_range(all, code.widenTwo(word));
+        llvm::append_range(all, code.widenTwo(element, word));
     }
   }
   return all;

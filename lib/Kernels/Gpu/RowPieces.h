@@ -16,7 +16,7 @@ namespace heddle {
 class RowPieces {
 public:
   /// Rows of a head of a memref in row-major order, `width` elements of f32 or
-  /// bf16: a whole number of pieces.
+  /// short floats: a whole number of pieces.
   RowPieces(mlir::Value memref, int64_t width, mlir::Value head,
             BlockCode &code);
   /// Whether rows of a memref are so.

@@ -96,7 +96,6 @@ void SwizzledTile::copy(const HeadRows &source, Value first, Value memory,
 
 Value SwizzledTile::clearOthers(Value memory, WarpgroupCode &code) const {
   Value pieces = firstPiece(memory, code);
-  Type element = code.builder.getBF16Type();
   Value no = arith::ConstantOp::create(code.builder, code.loc,
                                        code.builder.getBoolAttr(false));
   Value any = no;

@@ -1,9 +1,9 @@
 //===- SwizzledTile.h - Rows of one head as wgmma reads them ----*- C++ -*-===//
 //
-// Queries, keys or values of bf16 in shared memory: 64 columns of all rows, 128
-// bytes of each, behind that the next 64, swizzled (WarpgroupCode.h). Columns
-// are the depth of one product, rows that of another. Behind the last column
-// nobody writes or reads.
+// Queries, keys or values of short floats in shared memory: 64 columns of all
+// rows, 128 bytes of each, behind that the next 64, swizzled (WarpgroupCode.h).
+// Columns are the depth of one product, rows that of another. Behind the last
+// column nobody writes or reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +16,7 @@
 namespace heddle {
 
 struct SwizzledTile {
+  mlir::Type element;
   /// Multiples of 16 and of 8; `width` is in elements.
   int64_t rows, width;
 

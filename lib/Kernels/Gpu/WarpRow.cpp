@@ -1,6 +1,6 @@
 #include "lib/Kernels/Gpu/WarpRow.h"
 #include "lib/CodeGen/ProductLoops.h"
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "lib/Kernels/Gpu/ProductEnds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -130,9 +130,11 @@ void WarpRow::quantize(ArrayRef<Value> elements, Value multiplier,
 }
 
 void WarpRow::round(ArrayRef<Value> elements, Value destination) {
-  store(map(elements,
-            [&](Value x) { return roundToBf16(code.builder, code.loc, x); }),
-        destination);
+  Type element = typeOf(destination).getElementType();
+  store(
+      map(elements,
+          [&](Value x) { return roundTo(element, code.builder, code.loc, x); }),
+      destination);
 }
 
 void WarpRow::storeAlso(ArrayRef<Value> elements, ShortRowsOpInterface op) {
@@ -141,7 +143,7 @@ void WarpRow::storeAlso(ArrayRef<Value> elements, ShortRowsOpInterface op) {
   store(elements, destinations[0]);
   if (op.getAlso() == Shortening::Quantize)
     quantize(elements, op.getAlsoMultiplier(), destinations.drop_front());
-  else if (op.getAlso() == Shortening::Round)
+  else if (op.getAlso())
     round(elements, destinations[1]);
 }
 

@@ -47,6 +47,9 @@ static Type clusterPointer(BlockCode &code) {
 Value WarpgroupCode::rankInCluster() {
   return NVVM::ClusterId::create(builder, loc, builder.getI32Type());
 }
+Value WarpgroupCode::clusters() {
+  return NVVM::ClusterDimXOp::create(builder, loc, builder.getI32Type());
+}
 void WarpgroupCode::clusterBarrier() {
   NVVM::ClusterArriveOp::create(builder, loc, /*aligned=*/UnitAttr());
   NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/UnitAttr());
@@ -226,30 +229,36 @@ static SmallVector<Value> addProduct(BlockCode &code, StringRef types,
                          areDescribed ? "l,l" : "r,r,r,r,l");
 }
 
-static constexpr StringLiteral kOfBf16 = "k16.f32.bf16.bf16",
-                               kOfBytes = "k32.s32.s8.s8";
+/// The depth and the types of a product, as instructions name them.
+static StringRef typesOf(Type element) {
+  if (element.isInteger(8))
+    return "k32.s32.s8.s8";
+  return element.isF16() ? "k16.f32.f16.f16" : "k16.f32.bf16.bf16";
+}
 
-// Behind whether it adds, bf16 have factors of 1 or -1 and whether depth is not
-// what stands side by side, of columns and, where they are described, rows.
+// Behind whether it adds, short floats have factors of 1 or -1 and whether
+// depth is not what stands side by side, of columns and, where they are
+// described, rows.
 
 SmallVector<Value>
 WarpgroupCode::multiplyColumns(Type element, const FourWords &rows,
                                Value columns, ValueRange sums, bool isFirst) {
-  bool isOfBytes = element.isInteger(8);
-  return addProduct(
-      *this, isOfBytes ? kOfBytes : kOfBf16,
-      {rows, columns, /*adds=*/!isFirst, isOfBytes ? "" : ", 1, 1, 0"}, sums);
+  StringRef rest = element.isInteger(8) ? "" : ", 1, 1, 0";
+  return addProduct(*this, typesOf(element),
+                    {rows, columns, /*adds=*/!isFirst, rest}, sums);
 }
 
-SmallVector<Value> WarpgroupCode::multiplyDepth(const FourWords &rows,
+SmallVector<Value> WarpgroupCode::multiplyDepth(Type element,
+                                                const FourWords &rows,
                                                 Value depth, ValueRange sums) {
-  return addProduct(*this, kOfBf16, {rows, depth, /*adds=*/true, ", 1, 1, 1"},
-                    sums);
+  return addProduct(*this, typesOf(element),
+                    {rows, depth, /*adds=*/true, ", 1, 1, 1"}, sums);
 }
 
-SmallVector<Value> WarpgroupCode::multiplyRows(Value rows, Value columns,
-                                               ValueRange sums, bool isFirst) {
-  return addProduct(*this, kOfBf16,
+SmallVector<Value> WarpgroupCode::multiplyRows(Type element, Value rows,
+                                               Value columns, ValueRange sums,
+                                               bool isFirst) {
+  return addProduct(*this, typesOf(element),
                     {rows, columns, /*adds=*/!isFirst, ", 1, 1, 0, 0"}, sums);
 }
 

@@ -32,6 +32,8 @@ public:
   // have met at its barrier, and not when one of them may have ended.
   /// The number of this block in its cluster.
   mlir::Value rankInCluster();
+  /// How many clusters have been started.
+  mlir::Value clusters();
   /// Until all threads of the cluster get here, which then see what all did.
   void clusterBarrier();
   /// Arrives at the same mbarrier of the block with that number. Of another
@@ -60,7 +62,7 @@ public:
   /// Products see what this thread has written to shared memory.
   void fenceForProducts();
 
-  // Products of 64 rows, 8 words of depth and n columns, of bf16 or i8.
+  // Products of 64 rows, 8 words of depth and n columns, of short floats or i8.
   /// Where n columns, or 64 rows, stand: eight after the other in 1024 bytes,
   /// each in 128, of which pieces of 16 bytes have changed places by
   /// swizzledPiece. The pointer is to words of the first one, a multiple of 8.
@@ -84,17 +86,17 @@ public:
                                                  mlir::Value columns,
                                                  mlir::ValueRange sums,
                                                  bool isFirst = false);
-  // Of bf16 alone; sums are those of multiplyColumns.
+  // Of short floats alone; sums are those of multiplyColumns.
   /// The same, with columns by their depth.
-  llvm::SmallVector<mlir::Value> multiplyDepth(const FourWords &rows,
+  llvm::SmallVector<mlir::Value> multiplyDepth(mlir::Type element,
+                                               const FourWords &rows,
                                                mlir::Value depth,
                                                mlir::ValueRange sums);
   /// The same, with rows as columns are described. What is first replaces the
   /// sums.
-  llvm::SmallVector<mlir::Value> multiplyRows(mlir::Value rows,
-                                              mlir::Value columns,
-                                              mlir::ValueRange sums,
-                                              bool isFirst);
+  llvm::SmallVector<mlir::Value>
+  multiplyRows(mlir::Type element, mlir::Value rows, mlir::Value columns,
+               mlir::ValueRange sums, bool isFirst);
   /// The products since the last of these are a group.
   void endProducts();
   /// Until at most `groups` are under way.

@@ -4,8 +4,8 @@
 // weights as they stand in the artifact. The product is that of the transposed
 // matrices, W^T x^T: wgmma takes one operand from registers, which a thread
 // fills with words of panels, and the other from shared memory as rows of words
-// side by side, which rows of x are. So nothing is packed anew, and bf16 and i8
-// have one code.
+// side by side, which rows of x are. So nothing is packed anew, and short
+// floats and i8 have one code.
 //
 // The first warpgroup of a block copies, the others multiply: a ring of stages
 // of 32 words of depth lies between them. Stages of a panel are one piece of
@@ -67,7 +67,7 @@ struct WarpgroupTiles {
 };
 
 /// Builds the products of a block, whose threads all get here, of operands of
-/// bf16 or i8 that differ by tile in nothing but where they are.
+/// short floats or i8 that differ by tile in nothing but where they are.
 void multiplyByWarpgroups(const WarpgroupShape &shape,
                           const WarpgroupTiles &tiles, WarpgroupCode &code);
 

@@ -81,7 +81,6 @@ HEDDLE_CUDA CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
 
 /// What an attribute is; -1 for those that nobody needed yet.
 static int attributeOf(const Driver &driver, CUdevice_attribute attribute) {
-  bool isHopper = driver.settings.major >= 9;
   switch (attribute) {
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
@@ -104,7 +103,7 @@ static int attributeOf(const Driver &driver, CUdevice_attribute attribute) {
   case CU_DEVICE_ATTRIBUTE_CLOCK_RATE:
     return 1000000;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-    return isHopper ? 132 : 108;
+    return driver.multiprocessors();
   case CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS:
   case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
     return 1;
@@ -115,21 +114,21 @@ static int attributeOf(const Driver &driver, CUdevice_attribute attribute) {
   case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
     return 50 << 20;
   case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR:
-    return 2048;
+    return Driver::kMostThreads;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
     return driver.settings.major;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
     return driver.settings.minor;
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
-    return (isHopper ? 228 : 164) << 10;
+    return driver.sharedBytes();
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
-    return (isHopper ? 227 : 163) << 10;
+    return driver.maxSharedBytes();
   case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR:
-    return 32;
+    return Driver::kMostBlocks;
   case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK:
-    return 1024;
+    return Driver::kReservedBytes;
   case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
-    return isHopper;
+    return driver.isHopper();
   }
   return -1;
 }

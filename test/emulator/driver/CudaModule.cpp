@@ -188,10 +188,6 @@ HEDDLE_CUDA CUresult cuModuleGetGlobal_v2(CUdeviceptr *pointer, size_t *bytes,
 // Attributes
 //===----------------------------------------------------------------------===//
 
-static int maxSharedBytes(const Driver &driver) {
-  return (driver.settings.major >= 9 ? 227 : 163) << 10;
-}
-
 HEDDLE_CUDA CUresult cuFuncSetAttribute(CUfunction function,
                                         CUfunction_attribute attribute,
                                         int value) {
@@ -201,7 +197,7 @@ HEDDLE_CUDA CUresult cuFuncSetAttribute(CUfunction function,
     if (attribute == CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
       return CUDA_SUCCESS;
     int limit =
-        maxSharedBytes(driver) - function->kernel->info.staticSharedBytes;
+        driver.maxSharedBytes() - function->kernel->info.staticSharedBytes;
     if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
         value < 0 || value > limit)
       return CUDA_ERROR_INVALID_VALUE;
@@ -243,6 +239,30 @@ HEDDLE_CUDA CUresult cuFuncGetAttribute(int *value,
     default:
       return CUDA_ERROR_INVALID_VALUE;
     }
+  });
+}
+
+/// The cluster is the kernel's own; that its blocks have to be near each other
+/// is left out of account.
+HEDDLE_CUDA CUresult cuOccupancyMaxActiveClusters(
+    int *clusters, CUfunction function, const CUlaunchConfig *config) {
+  return Driver::call("cuOccupancyMaxActiveClusters", [&](Driver &driver) {
+    if (!driver.functions.count(function))
+      return CUDA_ERROR_INVALID_HANDLE;
+    const KernelInfo &info = function->kernel->info;
+    uint64_t threads =
+        uint64_t(config->blockDimX) * config->blockDimY * config->blockDimZ;
+    if (!driver.isHopper() || config->numAttrs != 0 || threads == 0 ||
+        threads > info.maxThreads || config->gridDimX % info.clusterSize != 0 ||
+        config->sharedMemBytes > unsigned(function->maxDynamicSharedBytes))
+      return CUDA_ERROR_INVALID_VALUE;
+    int ofBlock = int(config->sharedMemBytes) + info.staticSharedBytes +
+                  Driver::kReservedBytes;
+    int blocks =
+        std::min({driver.sharedBytes() / ofBlock,
+                  Driver::kMostThreads / int(threads), Driver::kMostBlocks});
+    *clusters = driver.multiprocessors() * blocks / int(info.clusterSize);
+    return CUDA_SUCCESS;
   });
 }
 
@@ -334,6 +354,8 @@ static CUresult launch(const char *name, CUfunction function,
       return CUDA_ERROR_INVALID_VALUE;
     std::shared_ptr<LaunchedKernel> launched =
         copyParameters(*function->kernel, from);
+    if (info.clusterSize > 1)
+      driver.countMost("blocksOfClusters", config.gridDimX);
     launched->launch.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
     launched->launch.block = {config.blockDimX, config.blockDimY,
                               config.blockDimZ};

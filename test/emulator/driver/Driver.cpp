@@ -36,6 +36,8 @@ DriverSettings DriverSettings::fromEnvironment() {
     settings.memoryBytes = std::strtoull(bytes, nullptr, 10);
   if (const char *loads = std::getenv("HEDDLE_FAKE_CUDA_LOADS"))
     settings.loadsAtOnce = static_cast<unsigned>(std::atoi(loads));
+  if (const char *count = std::getenv("HEDDLE_FAKE_CUDA_MULTIPROCESSORS"))
+    settings.multiprocessors = std::atoi(count);
   if (const char *failures = std::getenv("HEDDLE_FAKE_CUDA_FAIL"))
     readFailures(failures, settings);
   return settings;

@@ -84,6 +84,8 @@ struct DriverSettings {
   int version = 13000;
   uint64_t memoryBytes = 4ull << 30;
   unsigned loadsAtOnce = 1;
+  /// 0 for those of the largest GPU.
+  int multiprocessors = 0;
   /// By function: which call fails, with which result.
   std::map<std::string, std::map<uint64_t, CUresult>> failures;
 
@@ -92,6 +94,11 @@ struct DriverSettings {
 
 class Driver {
 public:
+  // Of every multiprocessor: what each block has of its shared memory beside
+  // its own, threads and blocks.
+  static constexpr int kReservedBytes = 1024, kMostThreads = 2048,
+                       kMostBlocks = 32;
+
   static Driver &instance();
   ~Driver();
 
@@ -122,6 +129,16 @@ public:
   void countMost(const char *name, uint64_t number) {
     counts[name] = std::max(counts[name], number);
   }
+
+  bool isHopper() const { return settings.major >= 9; }
+  int multiprocessors() const {
+    return settings.multiprocessors ? settings.multiprocessors
+           : isHopper()             ? 132
+                                    : 108;
+  }
+  /// Bytes of shared memory of a multiprocessor, and of one of its blocks.
+  int sharedBytes() const { return (isHopper() ? 228 : 164) << 10; }
+  int maxSharedBytes() const { return sharedBytes() - kReservedBytes; }
 
   /// One line to HEDDLE_EMULATOR_LOG or stderr.
   static void log(const std::string &sentence);

@@ -6,7 +6,7 @@ usage: check_attention.py [--cells sample|all] [--batches NAME,...]
 
 A cell is a function of a variant (encoder, decoder, cross), with a head of keys
 for each head or for several, over a batch of sentences, as a whole, step by step
-or its first positions as a chunk, in f32 or bf16, by the code of one ISA level
+or its first positions as a chunk, in f32, bf16 or f16, by the code of one ISA level
 or by plain loops. Beside it stand properties: sentences alone, on other threads,
 have the bits that they have in the batch, and so have steps through other
 caches; `a | b` has those of `b | a`; the order of what has no positions means
@@ -45,7 +45,7 @@ LEVELS = {
 
 GPUS = ["sm_80", "sm_90a"]
 # An artifact has code of a CPU, too: that which is made soonest.
-HOSTS = {"f32": "x86-64-v3", "bf16": "amx"}
+HOSTS = {"f32": "x86-64-v3", "bf16": "amx", "f16": "x86-64-v3"}
 
 BATCHES = {
     "short": [32, 1, 33, 31],
@@ -55,13 +55,13 @@ BATCHES = {
 
 # Errors are counted in roundings of everything at once, each in the least
 # favourable direction, see sentence.py. In float32 products of 32 to 64 terms
-# round as often, but in any direction: four count for all of it. In bf16 the
-# oracle rounds what the type rounds, so that only those numbers differ which
-# float32 has moved across a tie, by two units of roundoff each: one in
-# thousands, so that the root of the mean square over a batch says more than
-# the largest.
-LARGEST = {"f32": 4, "bf16": 2}
-MEAN_SQUARE = {"f32": 1 / 4, "bf16": 1 / 32}
+# round as often, but in any direction: four count for all of it. In bf16 and
+# f16 the oracle rounds what the type rounds, so that only those numbers differ
+# which float32 has moved across a tie, by two units of roundoff each: one in
+# hundreds or thousands, so that the root of the mean square over a batch says
+# more than the largest.
+LARGEST = {"f32": 4, "bf16": 2, "f16": 2}
+MEAN_SQUARE = {"f32": 1 / 4, "bf16": 1 / 32, "f16": 1 / 32}
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,11 @@ def codes_of_machine():
     if not levels:
         sys.exit(f"this machine has none of {', '.join(LEVELS)}")
     best = [level for level in levels if level != "amx"][-1]
+    wide = [level for level in levels if "86" in level]
     targets = {
-        "f32": [level for level in levels if "86" in level],
+        "f32": wide,
         "bf16": [*levels, f"{best}+tiles"],
+        "f16": wide,
     }
     return {
         type: [
@@ -232,7 +234,11 @@ def plans_of(name, everything, on_gpu):
     if on_gpu:
         return [plan_of_gpu(own, codes, turn)]
     some = {"short": functions, "middle": [functions[turn % len(functions)]]}
-    first, second = (codes[type][turn % len(codes[type])] for type in codes)
+    # Of short floats mostly bf16, for which levels differ.
+    first, second = (
+        codes[type][turn % len(codes[type])]
+        for type in ("f32", "f16" if turn % 3 == 1 else "bf16")
+    )
     if turn % 2 and grouped:
         return [Plan(own, [first], some), Plan(grouped, [second], some)]
     return [Plan(own, [first, second], some)]
@@ -278,7 +284,7 @@ class Checker:
         batch = Batch(plan.module, function, BATCHES[name])
         arrays, expected = batch.arrays(), {}
         for type in {code.type for code in plan.codes}:
-            expected[type] = batch.expected(type == "bf16")
+            expected[type] = batch.expected(type)
         forms = plan.module.forms(function)
         for (code, artifact), form in product(artifacts.items(), forms):
             words = f"{plan.name(code)}, {function}, {name} batch"
@@ -343,7 +349,7 @@ class Checker:
             artifact.code.type,
             "order",
             artifact.run("cross", "full", moved),
-            batch.expected(artifact.code.type == "bf16"),
+            batch.expected(artifact.code.type),
         )
         moved = arrays | {"x": arrays["x"][:, queries]}
         found = artifact.run("cross", "full", moved)

@@ -166,7 +166,7 @@ class Batch:
             if name in LISTS
         }
 
-    def sentence(self, b, is_bf16):
+    def sentence(self, b, type):
         def exact(values):
             return Numbers(np.float64(values), np.zeros(values.shape))
 
@@ -180,19 +180,19 @@ class Batch:
             lists=self.lists(b),
             causal=self.function == "decoder",
             key_heads=self.module.key_heads,
-            is_bf16=is_bf16,
+            type=type,
         )
 
-    def expected(self, is_bf16):
+    def expected(self, type):
         """Of each sentence y, by how much one rounding moves it, and which
         queries of which heads have no key."""
-        return [self.oracle(b, is_bf16) for b in range(len(self.lengths))]
+        return [self.oracle(b, type) for b in range(len(self.lengths))]
 
-    def oracle(self, b, is_bf16):
+    def oracle(self, b, type):
         variant = self.module.variant
         if self.function == "encoder":
             variant = ENCODERS.get(self.module.name, variant)
-        sentence = self.sentence(b, is_bf16)
+        sentence = self.sentence(b, type)
         y = sentence.attend(variant)
         return y.value, y.moved * sentence.roundoff, sentence.empty
 

@@ -273,7 +273,7 @@ class Variant:
     heads: int = 2
     # Queries, keys and values, of the sequence and the memory.
     inputs: Callable = None
-    # Weights of bf16 are rounded, but for those that are never stored.
+    # Weights of bf16 and f16 are rounded, but for those that are never stored.
     rounds_weights: bool = True
     # Whether positions mean nothing to it.
     is_a_set: bool = False

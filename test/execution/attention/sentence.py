@@ -3,8 +3,8 @@
 Beside each number stands by how much it moves where everything that it is made
 of is rounded once, in the least favourable direction: the unit that errors are
 counted in, whatever cancels. A rounding is one of the type: where products are
-of bf16, r says what one of float32 is beside it, and what the type rounds (see
-AttentionOp and `--dtype` in README.md) is rounded here, too.
+of bf16 or f16, r says what one of float32 is beside it, and what the type rounds
+(see AttentionOp and `--dtype` in README.md) is rounded here, too.
 """
 
 from dataclasses import dataclass, field
@@ -22,6 +22,19 @@ def round_to_bf16(x):
     bits = np.float32(x).view(np.uint32).astype(np.uint64)
     bits = bits + 0x7FFF + (bits >> 16 & 1) & 0xFFFF0000
     return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+
+
+def round_to_f16(x):
+    return np.float32(x).astype(np.float16).astype(np.float64)
+
+
+# By type: what it rounds operands and weights to, by how much of a number, and
+# the smallest one that is not rounded by more.
+ROUNDED = {
+    "f32": (lambda x: x, 2.0**-24, 0),
+    "bf16": (round_to_bf16, 2.0**-8, 0),
+    "f16": (round_to_f16, 2.0**-11, 2.0**-14),
+}
 
 
 @dataclass
@@ -54,33 +67,40 @@ class Sentence:
     lists: dict
     causal: bool
     key_heads: int
-    is_bf16: bool
+    type: str
     # The queries of each head that had no key, the last time.
     empty: np.ndarray = field(default=None, init=False)
 
     @property
     def roundoff(self):
-        return 2.0**-8 if self.is_bf16 else 2.0**-24
+        return ROUNDED[self.type][1]
 
     @property
     def r(self):
         return 2.0**-24 / self.roundoff
 
+    def round(self, x):
+        return ROUNDED[self.type][0](x)
+
+    def rounding(self, x):
+        """By how much x moves where the type rounds it."""
+        return np.maximum(abs(x), ROUNDED[self.type][2])
+
     def rounded(self, x):
-        if not self.is_bf16:
+        if self.type == "f32":
             return x
-        value = round_to_bf16(x.value)
+        value = self.round(x.value)
         # What is a number of the type has the same one for a neighbour.
         is_exact = (x.moved == 0) & (value == x.value)
-        return Numbers(value, np.where(is_exact, 0, x.moved + abs(value)))
+        moved = x.moved + self.rounding(value)
+        return Numbers(value, np.where(is_exact, 0, moved))
 
     def linear(self, x, name):
         w = self.weights[name]
-        if self.is_bf16:
-            w = round_to_bf16(w)
-            x = Numbers(
-                round_to_bf16(x.value), x.moved + (x.moved > 0) * abs(x.value)
-            )
+        if self.type != "f32":
+            w = self.round(w)
+            moved = x.moved + (x.moved > 0) * self.rounding(x.value)
+            x = Numbers(self.round(x.value), moved)
         moved = (x.moved + self.r * abs(x.value)) @ abs(w)
         return Numbers(x.value @ w, moved)
 
@@ -157,9 +177,9 @@ class Sentence:
             s, moved = variant.score(p, own, k)
             w, moved = variant.weight(s, moved, allowed, self.r)
             moved = moved + self.lost(abs(w))
-            if self.is_bf16 and variant.rounds_weights:
-                w = round_to_bf16(w)
-                moved = moved + abs(w)
+            if self.type != "f32" and variant.rounds_weights:
+                w = self.round(w)
+                moved = moved + allowed * self.rounding(w)
             total = w.sum(1, keepdims=True)
             total[total == 0] = 1
             y = w @ v.value / total

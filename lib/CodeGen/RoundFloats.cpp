@@ -1,11 +1,12 @@
-#include "lib/CodeGen/RoundToBf16.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
+using namespace heddle;
 
-/// `element`, or a vector of it as `like` is one.
-static Type typeLike(Type like, Type element) {
+Type heddle::typeLike(Type like, Type element) {
   auto vector = dyn_cast<VectorType>(like);
   return vector ? Type(vector.clone(element)) : element;
 }
@@ -19,7 +20,7 @@ static Value wordOf(OpBuilder &builder, Location loc, Type words,
   return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(number));
 }
 
-Value heddle::roundToBf16(OpBuilder &builder, Location loc, Value x) {
+static Value roundToBf16(OpBuilder &builder, Location loc, Value x) {
   Type words = typeLike(x.getType(), builder.getI32Type());
   Type halves = typeLike(x.getType(), builder.getI16Type());
   auto constant = [&](uint32_t value) {
@@ -52,7 +53,16 @@ Value heddle::roundToBf16(OpBuilder &builder, Location loc, Value x) {
       arith::TruncIOp::create(builder, loc, halves, shift(result)));
 }
 
-Value heddle::widenBf16(OpBuilder &builder, Location loc, Value x) {
+Value heddle::roundTo(Type element, OpBuilder &builder, Location loc, Value x) {
+  return element.isF16() ? arith::TruncFOp::create(
+                               builder, loc, typeLike(x.getType(), element), x)
+                         : roundToBf16(builder, loc, x);
+}
+
+Value heddle::widen(OpBuilder &builder, Location loc, Value x) {
+  if (getElementTypeOrSelf(x).isF16())
+    return arith::ExtFOp::create(
+        builder, loc, typeLike(x.getType(), builder.getF32Type()), x);
   Type words = typeLike(x.getType(), builder.getI32Type());
   Type halves = typeLike(x.getType(), builder.getI16Type());
   Value bits = arith::ExtUIOp::create(
