@@ -13,16 +13,18 @@ static constexpr int64_t kRowLanes = 8;
 int64_t HeadTile::pieces() const {
   return width * elementBytes() / kPieceBytes;
 }
-int64_t HeadTile::lanes() const {
+int64_t HeadTile::lanes(const BlockCode &code) const {
   int64_t whole = std::clamp<int64_t>(pieces() & -pieces(), 4, kRowLanes);
-  return std::min<int64_t>(whole, llvm::bit_floor(uint64_t(pieces())));
+  int64_t most = llvm::bit_floor(uint64_t(pieces()));
+  // All threads have rows of the tile: of short ones some have no piece.
+  return std::max(std::min(whole, most), code.threads / rows);
 }
 
 Value HeadTile::firstRow(BlockCode &code) const {
-  return code.dividedBy(code.thread(), lanes());
+  return code.dividedBy(code.thread(), lanes(code));
 }
 Value HeadTile::firstPiece(BlockCode &code) const {
-  return code.times(code.remainder(code.thread(), lanes()), kPieceBytes);
+  return code.times(code.remainder(code.thread(), lanes(code)), kPieceBytes);
 }
 Value HeadTile::firstPlace(BlockCode &code) const {
   return code.shared(code.plus(
@@ -33,7 +35,7 @@ Value HeadTile::firstPlace(BlockCode &code) const {
 /// Whether this thread has any of the pieces of a row from `piece` on; null
 /// where all threads have.
 Value HeadTile::hasPiece(int64_t piece, BlockCode &code) const {
-  if (piece + lanes() <= pieces())
+  if (piece + lanes(code) <= pieces())
     return Value();
   return code.isLess(firstPiece(code),
                      code.i32((pieces() - piece) * kPieceBytes));
@@ -42,7 +44,7 @@ Value HeadTile::hasPiece(int64_t piece, BlockCode &code) const {
 void HeadTile::copy(const HeadRows &source, Value first,
                     BlockCode &code) const {
   Value to = firstPlace(code), mine = code.plus(first, firstRow(code));
-  for (int64_t row = 0; row < rows; row += code.threads / lanes()) {
+  for (int64_t row = 0; row < rows; row += code.threads / lanes(code)) {
     Value number = code.plus(mine, row);
     Value exists = code.isLess(number, source.count);
     // Nothing is read behind the last row, but the address is one of the rows.
@@ -50,7 +52,7 @@ void HeadTile::copy(const HeadRows &source, Value first,
                                   code.i32(source.pitch));
     Value from = code.at(code.at(source.first, offset), firstPiece(code));
     Value read = code.choose(exists, code.i32(kPieceBytes), code.i32(0));
-    for (int64_t piece = 0; piece < pieces(); piece += lanes()) {
+    for (int64_t piece = 0; piece < pieces(); piece += lanes(code)) {
       auto copyPiece = [&] {
         code.copy(code.at(to, row * pitch() + piece * kPieceBytes),
                   code.at(from, piece * kPieceBytes), kPieceBytes, read);
@@ -104,10 +106,10 @@ Value HeadTile::clearOthers(BlockCode &code) const {
   Value no = arith::ConstantOp::create(code.builder, code.loc,
                                        code.builder.getBoolAttr(false));
   Value any = no;
-  for (int64_t piece = 0; piece < pieces(); piece += lanes()) {
+  for (int64_t piece = 0; piece < pieces(); piece += lanes(code)) {
     auto clear = [&] {
       Value found = no;
-      for (int64_t row = 0; row < rows; row += code.threads / lanes()) {
+      for (int64_t row = 0; row < rows; row += code.threads / lanes(code)) {
         Value at = code.at(place, row * pitch() + piece * kPieceBytes);
         found = code.either(found, heddle::clearOthers(element, at, code));
       }

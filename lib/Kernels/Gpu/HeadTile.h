@@ -75,7 +75,7 @@ private:
   // all of its addresses of a tile are constants behind a few: a division for
   // each piece would be done once, in front of all tiles, and take registers.
   int64_t pieces() const;
-  int64_t lanes() const;
+  int64_t lanes(const BlockCode &code) const;
   /// The thread's first row, its first piece of a row, in bytes, and where this
   /// stands.
   mlir::Value firstRow(BlockCode &code) const;
