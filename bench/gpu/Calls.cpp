@@ -25,8 +25,9 @@ using namespace heddle::test;
 
 /// Hardware adds up what it multiplies in an order of its own: sums of up to
 /// some thousand products of f32, of which attention's are three products of
-/// tf32, or of bf16, whose rounded weights and results may be one unit off.
-static double toleranceOf(bool hasBf16) { return hasBf16 ? 0x1p-6 : 1e-4; }
+/// tf32, or of short floats, whose rounded weights and results may be one unit
+/// off.
+static double toleranceOf(bool isShort) { return isShort ? 0x1p-6 : 1e-4; }
 
 static double numberOf(const char *bytes, ElementType type) {
   switch (type) {
@@ -44,6 +45,11 @@ static double numberOf(const char *bytes, ElementType type) {
     float number;
     memcpy(&number, &word, sizeof number);
     return number;
+  }
+  case ElementType::F16: {
+    _Float16 number;
+    memcpy(&number, bytes, sizeof number);
+    return double(number);
   }
   case ElementType::F32: {
     float number;
@@ -81,7 +87,7 @@ static std::vector<std::pair<Dim, int64_t>> listOf(const DimValues &dims) {
 
 /// The largest difference of a call; an error where it cannot be made.
 static Result<double> replay(const std::string &path, RecordedCall &record,
-                             bool &hasBf16) {
+                             bool &isShort) {
   Result<RecordedCall> read = RecordedCall::read(path);
   if (!read.ok())
     return read.status();
@@ -105,7 +111,7 @@ static Result<double> replay(const std::string &path, RecordedCall &record,
   double largest = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
     ElementType type = arguments[i].type;
-    hasBf16 |= type == ElementType::BF16;
+    isShort |= type == ElementType::BF16 || type == ElementType::F16;
     size_t size = size_t(elementSize(type));
     const char *found = call->data<char>(arguments[i].name);
     for (size_t at = 0; at < record.after[i].size(); at += size)
@@ -120,9 +126,9 @@ static int replayAll(int count, char **paths) {
   int wrong = 0;
   for (int i = 0; i < count; ++i) {
     RecordedCall record;
-    bool hasBf16 = false;
-    Result<double> largest = replay(paths[i], record, hasBf16);
-    bool isRight = largest.ok() && *largest <= toleranceOf(hasBf16);
+    bool isShort = false;
+    Result<double> largest = replay(paths[i], record, isShort);
+    bool isRight = largest.ok() && *largest <= toleranceOf(isShort);
     wrong += !isRight;
     printf("%s %s %s ", isRight ? "right" : "wrong", paths[i],
            record.entry.c_str());
@@ -168,6 +174,9 @@ static void fill(EntryCall &call, const Argument &argument,
       memcpy(at + 4 * i, &number, 4);
     } else if (argument.type == ElementType::BF16) {
       memcpy(at + 2 * i, reinterpret_cast<char *>(&number) + 2, 2);
+    } else if (argument.type == ElementType::F16) {
+      _Float16 half = _Float16(number);
+      memcpy(at + 2 * i, &half, 2);
     } else if (argument.type == ElementType::I8) {
       at[i] = char(state >> 24);
     } else {

@@ -1,11 +1,41 @@
 """What is measured on a GPU: attention under masks and scores, and products, as
 modules of single entries. The names are those of bench/peers/gpu.py, too."""
 
-TOKENS = 16384  # Of a batch, and so of one sentence from there on.
-COLUMNS = 2048  # Of all heads.
-LENGTHS = [2048, 4096, 8192, 16384, 32768, 65536]
+import dataclasses
+
+
+@dataclasses.dataclass
+class Sizes:
+    tokens: int  # Of a batch, and so of one sentence from there on.
+    columns: int  # Of all heads.
+    lengths: list
+    steps: list  # Of caches.
+    products: list  # Rows, inputs and outputs of y = x W.
+
+
 WIDTHS = [64, 128]
-STEPS = [512, 4096, 32768]
+SIZES = {
+    "gpu": Sizes(
+        tokens=16384,
+        columns=2048,
+        lengths=[2048, 4096, 8192, 16384, 32768, 65536],
+        steps=[512, 4096, 32768],
+        products=[
+            (8192, 8192, 8192),
+            (4096, 4096, 4096),
+            (512, 4096, 4096),
+            (16, 4096, 4096),
+        ],
+    ),
+    # What an emulator does in seconds.
+    "emulator": Sizes(
+        tokens=64,
+        columns=128,
+        lengths=[64],
+        steps=[512],
+        products=[(16, 128, 128)],
+    ),
+}
 
 # Each as mask ops, of which the last is %mask, and a score of %s.
 VARIANTS = {
@@ -42,11 +72,8 @@ VARIANTS = {
     ),
 }
 
-# Rows, inputs and outputs of y = x W.
-PRODUCTS = [(8192, 8192, 8192), (4096, 4096, 4096), (512, 4096, 4096), (16, 4096, 4096)]
 
-
-def attention(variant, width):
+def attention(variant, width, columns):
     """The entry VARIANT_dWIDTH, of bf16."""
     mask, score = VARIANTS[variant]
     named = " mask(%mask)" if mask else ""
@@ -60,7 +87,7 @@ def attention(variant, width):
         if score
         else ""
     )
-    sequence = f"tensor<?x?x{COLUMNS}xbf16>"
+    sequence = f"tensor<?x?x{columns}xbf16>"
     inputs = "".join(
         f"""%{name}: {sequence} {{transformer.name = "{name}",
         transformer.dims = ["batch", "source"]}}, """
@@ -69,19 +96,19 @@ def attention(variant, width):
     return f"""func.func @{variant}_d{width}({inputs}
     %lengths: tensor<?xi32> {{transformer.name = "lengths",
         transformer.dims = ["batch"]}})
-    -> (tensor<?x?x{COLUMNS}xf32> {{transformer.name = "y"}}) {{
+    -> (tensor<?x?x{columns}xf32> {{transformer.name = "y"}}) {{
   {mask}
   %y = transformer.attention %q, %k, %v{named}
-      {{heads = {COLUMNS // width} : i64}}{region}
-    : ({sequence}, {sequence}, {sequence}{type_of_mask}) -> tensor<?x?x{COLUMNS}xf32>
-  return %y : tensor<?x?x{COLUMNS}xf32>
+      {{heads = {columns // width} : i64}}{region}
+    : ({sequence}, {sequence}, {sequence}{type_of_mask}) -> tensor<?x?x{columns}xf32>
+  return %y : tensor<?x?x{columns}xf32>
 }}
 """
 
 
-def step(width):
+def step(width, columns):
     """The entry step_dWIDTH: a query a row over its cache, of bf16."""
-    cache, row = f"tensor<?x?x{COLUMNS}xbf16>", f"tensor<?x{COLUMNS}xbf16>"
+    cache, row = f"tensor<?x?x{columns}xbf16>", f"tensor<?x{columns}xbf16>"
     caches = "".join(
         f"""%{name}: {cache} {{transformer.name = "{name}",
         transformer.dims = ["rows", "capacity"]}}, """
@@ -94,13 +121,13 @@ def step(width):
     )
     return f"""func.func @step_d{width}(
     %q: {row} {{transformer.name = "q", transformer.dims = ["rows"]}}, {caches}{ids})
-    -> (tensor<?x{COLUMNS}xf32> {{transformer.name = "y"}}) {{
+    -> (tensor<?x{columns}xf32> {{transformer.name = "y"}}) {{
   %mask = transformer.mask.causal
   %y = transformer.attention %q, %k, %v mask(%mask) at %positions of %sentences
-    {{heads = {COLUMNS // width} : i64}}
+    {{heads = {columns // width} : i64}}
     : ({row}, {cache}, {cache}, !transformer.mask, tensor<?xi32>, tensor<?xi32>)
-      -> tensor<?x{COLUMNS}xf32>
-  return %y : tensor<?x{COLUMNS}xf32>
+      -> tensor<?x{columns}xf32>
+  return %y : tensor<?x{columns}xf32>
 }}
 """
 
@@ -135,28 +162,46 @@ def keys(variant, i, n):
     raise KeyError(variant)  # Drawn: counted by whoever draws.
 
 
-def operations(variant, length):
-    """Of all heads of a batch; none where keys are drawn."""
-    if variant == "bigbird":
+def operations(entry, dims, sizes):
+    """Those of a call; none where keys are drawn."""
+    size = {key: int(n) for key, n in (word.split("=") for word in dims.split(","))}
+    name, shape = entry.split("_")
+    if name == "product":
+        inputs, outputs = map(int, shape.split("x"))
+        return 2 * size["rows"] * inputs * outputs
+    if name == "step":
+        return 4 * size["rows"] * size["capacity"] * sizes.columns
+    if name == "bigbird":
         return None
-    batch = max(1, TOKENS // length)
-    return 4 * COLUMNS * batch * sum(keys(variant, i, length) for i in range(length))
+    length = size["source"]
+    pairs = sum(keys(name, i, length) for i in range(length))
+    return 4 * sizes.columns * size["batch"] * pairs
 
 
-def timed(artifact):
+def artifacts(sizes):
+    """The artifacts, each with its entries' text."""
+    text = [step(width, sizes.columns) for width in WIDTHS]
+    for variant in VARIANTS:
+        text += [attention(variant, width, sizes.columns) for width in WIDTHS]
+    yield "attention", "".join(text)
+    for inputs, outputs in sorted({shape[1:] for shape in sizes.products}):
+        yield f"product-{inputs}x{outputs}", product(inputs, outputs)
+
+
+def timed(artifact, sizes):
     """The entries of an artifact and the dims of their calls."""
     if artifact.startswith("attention"):
         for variant in VARIANTS:
             for width in WIDTHS:
-                for length in LENGTHS:
-                    batch = max(1, TOKENS // length)
+                for length in sizes.lengths:
+                    batch = max(1, sizes.tokens // length)
                     yield f"{variant}_d{width}", f"batch={batch},source={length}"
         for width in WIDTHS:
-            for length in STEPS:
+            for length in sizes.steps:
                 for rows in (1, 64):
                     if rows * length <= 64 * 4096:
                         yield f"step_d{width}", f"rows={rows},capacity={length}"
     else:
-        for rows, inputs, outputs in PRODUCTS:
+        for rows, inputs, outputs in sizes.products:
             if artifact == f"product-{inputs}x{outputs}":
                 yield f"product_{inputs}x{outputs}", f"rows={rows}"
