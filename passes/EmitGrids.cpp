@@ -42,14 +42,14 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
   static LogicalResult emit(Operation *op,
                             const GpuArchitecture &architecture) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<AttentionOp, LinearOp>(
+        .Case<AttentionOp, BestLogitsOp, LargestLogitsOp, LinearOp>(
             [&](auto layer) { return emitGrid(layer, architecture); })
-        .Case<ActivationOp, AddOp, BestLogitsOp, CacheAppendOp, CacheFillOp,
-              CandidateLogitsOp, EmbeddingOp, FillOp, LargestLogitsOp,
-              LastRowsOp, LearnedPositionsOp, LinearAttentionOp,
-              LinearAttentionReadOp, LinearAttentionSumsOp, NormOp,
-              ProjectSequenceOp, PutRowsOp, QuantizeOp, RecurrenceOp, RoundOp,
-              SinusoidalPositionsOp, TakeRowsOp, memref::CopyOp>(
+        .Case<ActivationOp, AddOp, CacheAppendOp, CacheFillOp,
+              CandidateLogitsOp, EmbeddingOp, FillOp, LastRowsOp,
+              LearnedPositionsOp, LinearAttentionOp, LinearAttentionReadOp,
+              LinearAttentionSumsOp, NormOp, ProjectSequenceOp, PutRowsOp,
+              QuantizeOp, RecurrenceOp, RoundOp, SinusoidalPositionsOp,
+              TakeRowsOp, memref::CopyOp>(
             [](auto layer) { return emitGrid(layer); })
         .Default([](Operation *) { return failure(); });
   }

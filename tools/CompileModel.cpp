@@ -232,6 +232,10 @@ static ManifestContext getManifestContext(const CompileOptions &options,
     context.options["attention"] = options.attention;
   if (!options.keep.empty())
     context.options["keep"] = llvm::join(options.keep, ",");
+  if (llvm::any_of(levels, [](const Backend &level) {
+        return level.gpu && level.gpu->multipliesTf32;
+      }))
+    context.options["tf32"] = "on GPUs";
   std::string emulated = levelsThatEmulate(options.dtype, levels);
   if (!options.reference && !emulated.empty())
     context.options[options.dtype + "-emulated"] = emulated;
@@ -355,6 +359,9 @@ heddle::compileModel(const CompileOptions &options,
       getBackends(options.target, shortTypesOf(module));
   if (!levels)
     return levels.takeError();
+  for (Backend &level : *levels)
+    if (level.gpu && options.tf32)
+      level.gpu->multipliesTf32 = true;
   ManifestContext context = getManifestContext(options, *levels);
   context.tokenizer = std::move(model.tokenizer);
   auto tensors = collectPlacedTensors(module, model.weights);

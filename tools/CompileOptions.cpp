@@ -41,6 +41,7 @@ static bool *findSwitch(CompileOptions &options, StringRef flag) {
   return StringSwitch<bool *>(flag)
       .Case("--explain", &options.explain)
       .Case("--reference", &options.reference)
+      .Case("--tf32", &options.tf32)
       .Case("--help", &options.help)
       .Case("--license", &options.license)
       .Case("--version", &options.version)
@@ -182,6 +183,7 @@ static StringRef findPassFlag(const CompileOptions &options) {
       {"--target", !options.target.empty()},
       {"--gemm", !options.gemm.empty()},
       {"--ptxas", !options.ptxas.empty()},
+      {"--tf32", options.tf32},
       {"--dtype", !options.dtype.empty()},
       {"--keep", !options.keep.empty()},
       {"--calibrate", !options.calibrate.empty()},
@@ -217,10 +219,14 @@ static Error checkTogether(const CompileOptions &options) {
   auto target = getBackends(options.target, ShortTypes());
   if (!target)
     return target.takeError();
-  if (!options.ptxas.empty() &&
-      none_of(*target, [](const Backend &backend) { return backend.gpu; }))
-    return makeError("--ptxas assembles kernels of GPUs, but --target is '" +
-                     options.target + "'");
+  if (none_of(*target, [](const Backend &backend) { return backend.gpu; })) {
+    if (!options.ptxas.empty())
+      return makeError("--ptxas assembles kernels of GPUs, but --target is '" +
+                       options.target + "'");
+    if (options.tf32)
+      return makeError("--tf32 is for kernels of GPUs, but --target is '" +
+                       options.target + "'");
+  }
   if (!is_contained({"auto", "f32", "bf16", "f16", "int8"}, options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
                      "', expected " + kTypeNames);

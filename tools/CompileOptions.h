@@ -49,6 +49,8 @@ struct CompileOptions {
   bool explain = false;
   /// generated (the default), or onednn for linear layers.
   std::string gemm;
+  /// Whether products of f32 on a GPU are of tf32.
+  bool tf32 = false;
   /// NVIDIA's assembler, which makes cubins; empty for PTX alone.
   std::string ptxas;
   /// auto, f32, bf16, f16 or int8.

@@ -8,10 +8,11 @@ static constexpr GpuArchitecture kArchitectures[] = {
     {"sm_90a", "+ptx80", /*hasWarpgroups=*/true, /*multiprocessors=*/132},
 };
 
-static constexpr llvm::StringLiteral kEmulated = "+emulated";
+static constexpr llvm::StringLiteral kTf32 = "+tf32", kEmulated = "+emulated";
 
 std::string GpuArchitecture::option() const {
-  return (isEmulated ? name + kEmulated : llvm::Twine(name)).str();
+  return (name + (multipliesTf32 ? kTf32 : "") + (isEmulated ? kEmulated : ""))
+      .str();
 }
 
 llvm::ArrayRef<GpuArchitecture> heddle::getGpuArchitectures() {
@@ -21,8 +22,10 @@ llvm::ArrayRef<GpuArchitecture> heddle::getGpuArchitectures() {
 std::optional<GpuArchitecture>
 heddle::getGpuArchitecture(llvm::StringRef name) {
   bool isEmulated = name.consume_back(kEmulated);
+  bool multipliesTf32 = name.consume_back(kTf32);
   for (GpuArchitecture architecture : kArchitectures)
     if (architecture.name == name) {
+      architecture.multipliesTf32 = multipliesTf32;
       architecture.isEmulated = isEmulated;
       return architecture;
     }

@@ -21,6 +21,9 @@ struct GpuArchitecture {
   bool hasWarpgroups;
   /// Of its largest GPU: for fewer tiles than a part of them these are smaller.
   int64_t multiprocessors;
+  /// Whether tensor cores multiply f32 as tf32, which has 10 bits behind the
+  /// point, once, in place of products with (nearly) all bits.
+  bool multipliesTf32 = false;
   /// Whether code is LLVM's bitcode, which an emulator runs in tests.
   bool isEmulated = false;
 
@@ -32,8 +35,8 @@ struct GpuArchitecture {
 /// that of the ones before, but for names that end in "a".
 llvm::ArrayRef<GpuArchitecture> getGpuArchitectures();
 
-/// The architecture of that name. Behind a name `+emulated` may stand, for
-/// tests.
+/// The architecture of that name. Behind a name `+tf32` may stand, and then,
+/// for tests, `+emulated`.
 std::optional<GpuArchitecture> getGpuArchitecture(llvm::StringRef name);
 
 /// The best architecture whose code GPUs run that have the one named, "sm_86";

@@ -89,7 +89,8 @@ void test::PrintTo(const CodeChoice &choice, std::ostream *stream) {
               : isOnGpu(choice) ? "gpu"
                                 : name);
   if (!choice.flags.empty())
-    *stream << "_of_" << choice.flags.substr(choice.flags.rfind(' ') + 1);
+    *stream << "_of_"
+            << choice.flags.substr(choice.flags.find_last_of(" -") + 1);
 }
 
 bool LayerTest::takesSample() {

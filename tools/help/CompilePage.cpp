@@ -50,6 +50,10 @@ static std::vector<Flag> getFlags() {
        "so, as in Marian's int8 models, otherwise f32 (default), or all one of "
        "these; bf16 is fast from avx512-bf16 on, emulated below, and f16, "
        "which ends at 65,504, is fast on GPUs alone"},
+      {"--tf32", "", kTypes,
+       "multiply what is f32 on a GPU in one product of tf32, with 10 bits "
+       "behind the point as f16 has them: faster, but ids are no longer the "
+       "CPU's; by default products keep f32's bits, attention within the last"},
       {"--keep", "bf16:GLOB|f16:GLOB|f32:GLOB", kTypes,
        "but multiply weights whose names in the checkpoint are like GLOB in "
        "this type, wider or of another 16 bits; may be given more than once, "

@@ -273,13 +273,15 @@ static std::optional<Shape> shapeFor(AttentionOp op) {
   return std::nullopt;
 }
 
-LogicalResult heddle::emitBlocks(AttentionOp op) {
+LogicalResult heddle::emitBlocks(AttentionOp op,
+                                 const GpuArchitecture &architecture) {
   std::optional<Shape> shape = shapeFor(op);
   if (!shape)
     return failure();
   OpBuilder builder(op);
   createQueryGrid(op, shape->rows(), Tiles(op, *shape).block(*shape), builder,
                   [&](BlockCode &code, const QueryRows &block, Value mask) {
+                    code.multipliesTf32 = architecture.multipliesTf32;
                     AttentionBlock(op, mask, *shape, block, code).build();
                   });
   return success();

@@ -254,7 +254,7 @@ LogicalResult heddle::emitGrid(AttentionOp op,
     return failure();
   if (architecture.hasWarpgroups && succeeded(emitWarpgroups(op)))
     return success();
-  if (succeeded(emitBlocks(op)) || succeeded(emitSteps(op)))
+  if (succeeded(emitBlocks(op, architecture)) || succeeded(emitSteps(op)))
     return success();
   OpBuilder builder(op);
   Location loc = op.getLoc();

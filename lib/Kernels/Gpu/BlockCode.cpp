@@ -414,6 +414,15 @@ splitWords(BlockCode &code, ValueRange words) {
   return {upper, rest};
 }
 
+/// The words of f32 as tf32, each of two nearest the one away from zero.
+static SmallVector<Value> roundWords(BlockCode &code, ValueRange words) {
+  return llvm::map_to_vector(words, [&](Value word) -> Value {
+    return NVVM::ConvertFloatToTF32Op::create(
+        code.builder, code.loc, code.builder.getI32Type(), code.numberOf(word),
+        NVVM::FPRoundingMode::RNA);
+  });
+}
+
 FourWords BlockCode::multiply(Type element, const FourWords &a, Value b0,
                               Value b1, const FourWords &d) {
   if (element.isF16())
@@ -423,6 +432,9 @@ FourWords BlockCode::multiply(Type element, const FourWords &a, Value b0,
     return multiplyWords(
         *this, element.isInteger(8) ? NVVM::MMATypes::s8 : NVVM::MMATypes::bf16,
         a, {b0, b1}, d);
+  if (multipliesTf32)
+    return multiplyWords(*this, NVVM::MMATypes::tf32, roundWords(*this, a),
+                         roundWords(*this, {b0, b1}), d);
   auto [upperA, restA] = splitWords(*this, a);
   auto [upperB, restB] = splitWords(*this, {b0, b1});
   FourWords sums = multiplyWords(*this, NVVM::MMATypes::tf32, restA, upperB, d);

@@ -34,6 +34,8 @@ public:
       : Loops(builder, loc), threads(threads) {}
 
   const int64_t threads;
+  /// Whether products of f32 are one of tf32, of operands rounded to it.
+  bool multipliesTf32 = false;
 
   // i32, without a sign where it matters; folded where they are constants.
   mlir::Value i32(int64_t value);
@@ -155,9 +157,9 @@ public:
   /// Transposed, elements of 16 bits in columns of two rows each.
   FourWords loadFragments(mlir::Value pointer, bool isTransposed = false);
   /// d + a b of 16 rows, 8 words of depth (of any element type) and 8 columns;
-  /// f32 or, of i8, i32. Of f32, as words, three products of tf32 without the
-  /// least (arXiv:2203.03341): what is not finite makes results that are no
-  /// numbers.
+  /// f32 or, of i8, i32. Of f32, as words, unless tf32 is enough, three
+  /// products of tf32 without the least (arXiv:2203.03341): what is not finite
+  /// makes results that are no numbers.
   FourWords multiply(mlir::Type element, const FourWords &a, mlir::Value b0,
                      mlir::Value b1, const FourWords &d);
   /// The same, added to the four values from `sums` on.

@@ -273,6 +273,7 @@ void LinearGrid::buildBlocks(const ProductShape &shape, OpBuilder &builder) {
   createGrid(
       builder, op.getLoc(), count, shape.block(),
       [&, &tiling = tiling](BlockCode &code, Value block) {
+        code.multipliesTf32 = architecture.multipliesTf32;
         Tiling here = tiling;
         here.rowBlocks = code.toI32(tiling.rowBlocks);
         Tile tile = findTile(block, here, code);
@@ -401,7 +402,8 @@ void LinearGrid::build(OpBuilder &builder) {
         isLess(rows, kFewRows + 1),
         [&] { buildBlocks(kFewRowsShape, builder); },
         [&] {
-          buildBlocks(element.isF32() ? kFusedShape : kTensorShape, builder);
+          bool isFused = isFusedProduct(element, architecture.multipliesTf32);
+          buildBlocks(isFused ? kFusedShape : kTensorShape, builder);
         });
   auto buildTiles = [&](const WarpgroupShape &shape) {
     return [this, shape, &builder] { buildBlocks(shape, builder); };

@@ -26,8 +26,9 @@ static constexpr int64_t kWarps = 4;
 namespace {
 class LogitsGrid {
 public:
-  explicit LogitsGrid(RangedLogitsOpInterface op)
-      : op(op), ends(ProductEnds::of(op, {int64_t(op.getVocabulary())})) {}
+  LogitsGrid(RangedLogitsOpInterface op, const GpuArchitecture &architecture)
+      : op(op), architecture(architecture),
+        ends(ProductEnds::of(op, {int64_t(op.getVocabulary())})) {}
 
   bool isSupported() {
     return isPacked(op.getWeight()) && pitchOf(op.getInput()) > 0 &&
@@ -81,6 +82,7 @@ private:
                  Value record, BlockCode &code);
 
   RangedLogitsOpInterface op;
+  const GpuArchitecture &architecture;
   ProductEnds ends;
   /// f32: records [rows, tiles, words]; the last an index.
   Value memory, recordWords;
@@ -273,6 +275,7 @@ void LogitsGrid::buildTiles(const ProductShape &shape, LogitsKeeper &keeper,
   Value blocks =
       arith::MulIOp::create(builder, loc, rowBlocks, loops.index(tiles()));
   auto buildBlock = [&](BlockCode &code, Value block) {
+    code.multipliesTf32 = architecture.multipliesTf32;
     Value count = code.toI32(rowBlocks);
     Value tile = code.dividedBy(block, count);
     Place place = placeOf(shape, code.remainder(block, count), tile, code);
@@ -335,8 +338,9 @@ void LogitsGrid::build(LogitsKeeper &keeper, OpBuilder &builder) {
   buildMeeting(keeper, builder);
 }
 
-LogicalResult heddle::emitGrid(LargestLogitsOp op) {
-  LogitsGrid grid(op);
+LogicalResult heddle::emitGrid(LargestLogitsOp op,
+                               const GpuArchitecture &architecture) {
+  LogitsGrid grid(op, architecture);
   if (!grid.isSupported())
     return failure();
   OpBuilder builder(op);
@@ -346,8 +350,9 @@ LogicalResult heddle::emitGrid(LargestLogitsOp op) {
   return success();
 }
 
-LogicalResult heddle::emitGrid(BestLogitsOp op) {
-  LogitsGrid grid(op);
+LogicalResult heddle::emitGrid(BestLogitsOp op,
+                               const GpuArchitecture &architecture) {
+  LogitsGrid grid(op, architecture);
   if (!grid.isSupported())
     return failure();
   OpBuilder builder(op);

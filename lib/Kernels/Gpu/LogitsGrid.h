@@ -13,14 +13,17 @@
 #define HEDDLE_LIB_KERNELS_GPU_LOGITSGRID_H
 
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/GpuArchitecture.h"
 
 namespace heddle {
 
 /// Builds the grid of an op in front of it. Fails, building nothing, for
 /// weights that are not packed and rows that are no whole number of words.
-mlir::LogicalResult emitGrid(LargestLogitsOp op);
+mlir::LogicalResult emitGrid(LargestLogitsOp op,
+                             const GpuArchitecture &architecture);
 /// The same: a grid for each 32 that are kept of a range.
-mlir::LogicalResult emitGrid(BestLogitsOp op);
+mlir::LogicalResult emitGrid(BestLogitsOp op,
+                             const GpuArchitecture &architecture);
 
 } // namespace heddle
 

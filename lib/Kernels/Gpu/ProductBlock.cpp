@@ -37,7 +37,7 @@ public:
   ProductBlock(const ProductShape &shape, const ProductOperands &operands,
                BlockCode &code)
       : shape(shape), operands(operands), code(code),
-        isOfFloats(operands.element.isF32()),
+        isFused(isFusedProduct(operands.element, code.multipliesTf32)),
         words(llvm::divideCeil(operands.depth, operands.layout().group())) {}
 
   SmallVector<ProductPiece> build();
@@ -67,7 +67,7 @@ private:
   const ProductShape &shape;
   const ProductOperands &operands;
   BlockCode &code;
-  bool isOfFloats;
+  bool isFused;
   int64_t words;
   /// Of the warp, in the block.
   Value warpRow, warpPanel;
@@ -141,8 +141,7 @@ void ProductBlock::copyStage(Value stage, Value memory) {
 // From shared memory to sums
 //===----------------------------------------------------------------------===//
 
-/// Of short floats and i8, by tensor cores: sums [16 rows][panel][4
-/// products][4].
+/// By tensor cores: sums [16 rows][panel][4 products][4].
 SmallVector<Value> ProductBlock::addTensorProducts(Value memory,
                                                    ValueRange sums) {
   Value lane = code.lane();
@@ -178,8 +177,8 @@ SmallVector<Value> ProductBlock::addTensorProducts(Value memory,
   return result;
 }
 
-/// Of f32: sums [row][panel][4 columns]. A lane has every fourth row, and four
-/// columns of each panel.
+/// By multiply-adds: sums [row][panel][4 columns]. A lane has every fourth row,
+/// and four columns of each panel.
 SmallVector<Value> ProductBlock::addFusedProducts(Value memory,
                                                   ValueRange sums) {
   Value lane = code.lane();
@@ -216,15 +215,15 @@ SmallVector<Value> ProductBlock::addFusedProducts(Value memory,
 }
 
 SmallVector<Value> ProductBlock::addProducts(Value memory, ValueRange sums) {
-  return isOfFloats ? addFusedProducts(memory, sums)
-                    : addTensorProducts(memory, sums);
+  return isFused ? addFusedProducts(memory, sums)
+                 : addTensorProducts(memory, sums);
 }
 
 SmallVector<ProductPiece> ProductBlock::piecesOf(ValueRange sums) {
   Value lane = code.lane();
   SmallVector<ProductPiece> pieces;
   auto panelOf = [&](int64_t panel) { return code.plus(warpPanel, panel); };
-  if (isOfFloats) {
+  if (isFused) {
     Value first = code.plus(warpRow, code.dividedBy(lane, kPanelPieces));
     Value column = code.times(code.remainder(lane, kPanelPieces), 4);
     for (int64_t row = 0; row < rowsOfThread(); ++row)
@@ -293,6 +292,10 @@ SmallVector<ProductPiece> ProductBlock::build() {
         return result;
       });
   return piecesOf(ValueRange(sums).take_front(sumsOfThread));
+}
+
+bool heddle::isFusedProduct(Type element, bool multipliesTf32) {
+  return element.isF32() && !multipliesTf32;
 }
 
 SmallVector<ProductPiece> heddle::multiplyBlock(const ProductShape &shape,

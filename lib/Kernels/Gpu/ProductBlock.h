@@ -10,7 +10,8 @@
 // Fragments take four columns that stand side by side, one of each of four
 // products, for one load of 16 bytes; then a thread's sums are of columns side
 // by side, too. Sums of f32 are fused multiply-adds, depth ascending: the same
-// bits as a CPU's. No shape changes the bits of a row.
+// bits as a CPU's, unless tf32 is asked for. No shape changes the bits of a
+// row.
 //
 // Depth passes through shared memory, 16 words in a stage: rows 20 words apart
 // for x, 40 for panels, so that no load of a warp meets two words of one bank.
@@ -70,6 +71,9 @@ struct ProductPiece {
   /// i32 of i8, else f32.
   FourWords sums;
 };
+
+/// Whether products of that type are fused multiply-adds, not tensor cores'.
+bool isFusedProduct(mlir::Type element, bool multipliesTf32);
 
 /// Builds the product of a block, whose threads all get here; each gets its own
 /// pieces, row by row.

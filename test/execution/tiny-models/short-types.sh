@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles models of test/goldens with --dtype TYPE and compares their logits with
+# Compiles models of test/goldens with --dtype TYPE, or --tf32, and compares their logits with
 # those that transformers computed in float64, in the full form and step by step.
 #
 # usage: [MODELS='NAME...'] short-types.sh TYPE GOLDENS TEMPORARY FLAG...
@@ -7,6 +7,7 @@
 set -euo pipefail
 type=$1 goldens=$2 temporary=$3
 shift 3
+dtype=(--dtype "$type")
 case $type in
   # A chain of at most 19 products with weights and 6 of attention, whose factors
   # are both rounded, by some 2^-9 of their size: errors of chance add up to
@@ -15,6 +16,8 @@ case $type in
   bf16) within=0.042 beyond=0.001 cached=bf16 ;;
   # The same of 2^-12.
   f16) within=0.0053 beyond=0.000125 cached=f16 ;;
+  # As many bits; what is stored is f32.
+  tf32) within=0.0053 beyond=0.000125 cached=f32 dtype=(--dtype f32 --tf32) ;;
   # Factors are rounded to steps of max / 127, by 1 / sqrt(12) of one on average;
   # of vectors of 20 to 60 normal numbers the largest is about 2.4 deviations, so
   # that a factor is off by 2.4 / 127 / sqrt(12) = 0.55 %. That adds up to
@@ -35,7 +38,7 @@ score() {
 
 for model in ${MODELS:-bart-pre-norm led-untied marian-opus}; do
   golden=$goldens/$model
-  heddle-compile "$golden" -o "$temporary/model.heddle" --dtype "$type" "$@"
+  heddle-compile "$golden" -o "$temporary/model.heddle" "${dtype[@]}" "$@"
   # Caches hold what attention multiplies.
   grep -q "state.* $cached \[caches, " \
     <<<"$(heddle-run "$temporary/model.heddle" --info)"
