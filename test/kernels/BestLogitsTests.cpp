@@ -24,7 +24,7 @@ struct Range {
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(, BestLogitsTest,
-                         testing::ValuesIn(everyCodeOfShortTypes()),
+                         testing::ValuesIn(andHopper(everyCodeOfShortTypes())),
                          testing::PrintToStringParamName());
 
 static constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -124,14 +124,14 @@ TEST_P(BestLogitsTest, AgreesWithLogits) {
     withCode(module, weights, [&](const EntryRunner &code) {
       for (const RangedCase &sizes : kRangedCases)
         // Below and above the rows of tiles, and of scratch memory. More than
-        // some ranges have.
+        // some ranges have. A sample has a call of each shape of blocks.
         for (auto [rows, best] : {std::pair<int64_t, int64_t>(1, 1),
                                   {3, 40},
                                   {16, 8},
                                   {21, 3},
                                   {50, 8},
                                   {97, 1}}) {
-          if (rows > 21 && takesSample())
+          if (rows != 3 && rows != 21 && rows != 97 && takesSample())
             continue;
           SCOPED_TRACE(type + ("_" + sizes.name()) + " of " +
                        std::to_string(rows));

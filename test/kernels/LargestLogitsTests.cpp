@@ -20,7 +20,7 @@ struct Largest {
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(, LargestLogitsTest,
-                         testing::ValuesIn(everyCodeOfShortTypes()),
+                         testing::ValuesIn(andHopper(everyCodeOfShortTypes())),
                          testing::PrintToStringParamName());
 
 static constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -98,9 +98,10 @@ TEST_P(LargestLogitsTest, AgreesWithLogits) {
     std::string module = fillAllRanged(kModule, type, weights);
     withCode(module, weights, [&](const EntryRunner &code) {
       for (const RangedCase &sizes : kRangedCases)
-        // Below and above the rows of tiles, and of scratch memory.
+        // Below and above the rows of tiles, and of scratch memory; a sample
+        // has a call of each shape of blocks.
         for (int64_t rows : {1, 3, 16, 21, 32, 50, 97}) {
-          if (rows > 21 && takesSample())
+          if (rows != 3 && rows != 21 && rows != 97 && takesSample())
             continue;
           SCOPED_TRACE(type + ("_" + sizes.name()) + " of " +
                        std::to_string(rows));

@@ -42,12 +42,15 @@ std::string heddle::test::fillRanged(const RangedModule &module,
   %q = transformer.add %x, %x : (tensor<?xDEPTHxf32>, tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxf32>
   %w = transformer.weight @w_NAME : tensor<DEPTHxVOCABULARYxf32>)";
   std::string parameters;
-  if (type == "bf16") {
-    parameters = "transformer.parameter @r_NAME : tensor<DEPTHxVOCABULARYxbf16>"
-                 " rounded of [@w_NAME]\n";
-    factors = R"(
-  %q = transformer.round %x : (tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxbf16>
-  %w = transformer.weight @r_NAME : tensor<DEPTHxVOCABULARYxbf16>)";
+  if (type == "bf16" || type == "f16") {
+    bool isF16 = type == "f16";
+    parameters = std::string("transformer.parameter @r_NAME : "
+                             "tensor<DEPTHxVOCABULARYxELEMENT> ") +
+                 (isF16 ? "rounded_to_f16" : "rounded") + " of [@w_NAME]\n";
+    factors = std::string("\n  %q = transformer.round %x ") +
+              (isF16 ? "to f16" : "") + R"(
+    : (tensor<?xDEPTHxf32>) -> tensor<?xDEPTHxELEMENT>
+  %w = transformer.weight @r_NAME : tensor<DEPTHxVOCABULARYxELEMENT>)";
   } else if (type == "i8") {
     parameters = "transformer.parameter @i_NAME : tensor<DEPTHxVOCABULARYxi8>"
                  " column_integers of [@w_NAME]\n"

@@ -31,7 +31,7 @@ inline const RangedCase kRangedCases[] = {
     {12, 5, 32}, {36, 100, 32}, {512, 1700, 1152}};
 
 /// The types of products.
-inline const char *const kProductTypes[] = {"f32", "bf16", "i8"};
+inline const char *const kProductTypes[] = {"f32", "bf16", "f16", "i8"};
 
 /// A function, and its parameters, that returns all logits of x [rows, DEPTH]
 /// as "logits", %y [rows, VOCABULARY], and what `op` makes of them without

@@ -4,6 +4,7 @@
 #include "lib/Kernels/Gpu/AttentionWarpgroups.h"
 #include "lib/Kernels/Gpu/GridQuery.h"
 #include "lib/Kernels/Gpu/KeyTiles.h"
+#include "lib/Kernels/Gpu/Lanes.h"
 #include "lib/Kernels/Gpu/QueryState.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

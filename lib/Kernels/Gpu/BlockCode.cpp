@@ -183,6 +183,11 @@ BlockCode::Place BlockCode::placeInRows(Value block, Value width) {
 }
 
 void BlockCode::barrier() { NVVM::Barrier0Op::create(builder, loc); }
+void BlockCode::barrierOf(int64_t count) {
+  // Number 0 is that of all.
+  NVVM::BarrierOp::create(builder, loc, TypeRange(), i32(1), i32(count),
+                          NVVM::BarrierReductionAttr(), Value());
+}
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -334,6 +339,15 @@ Value BlockCode::vote(Value condition) {
       builder, loc, builder.getI32Type(), i32(kAllLanes), condition,
       NVVM::VoteSyncKindAttr::get(builder.getContext(),
                                   NVVM::VoteSyncKind::ballot));
+}
+
+Value BlockCode::mostOfLanes(Value value) {
+  return NVVM::ReduxOp::create(builder, loc, value.getType(), value,
+                               NVVM::ReduxKind::UMAX, i32(kAllLanes));
+}
+Value BlockCode::leastOfLanes(Value value) {
+  return NVVM::ReduxOp::create(builder, loc, value.getType(), value,
+                               NVVM::ReduxKind::UMIN, i32(kAllLanes));
 }
 
 void BlockCode::warpBarrier() {

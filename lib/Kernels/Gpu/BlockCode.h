@@ -99,6 +99,8 @@ public:
   Place placeInRows(mlir::Value block, mlir::Value width);
   /// All threads of the block see what was written before.
   void barrier();
+  /// The same of so many of them, a multiple of a warp's; others go on.
+  void barrierOf(int64_t count);
 
   // Pointers; offsets are bytes.
   /// To the first element of a memref, in the device's memory.
@@ -143,6 +145,9 @@ public:
   mlir::Value fromLaneBefore(mlir::Value value);
   /// A bit of an i32 for each lane whose condition holds.
   mlir::Value vote(mlir::Value condition);
+  /// Of i32 without signs.
+  mlir::Value mostOfLanes(mlir::Value value);
+  mlir::Value leastOfLanes(mlir::Value value);
   /// carried = combine(carried, that of the other lanes), in an order that
   /// lanes do not change: the same for all of them if `combine` commutes.
   llvm::SmallVector<mlir::Value> combineLanes(

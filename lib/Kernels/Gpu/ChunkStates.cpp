@@ -1,6 +1,7 @@
 #include "lib/Kernels/Gpu/ChunkStates.h"
 #include "dialect/MaskRanges.h"
 #include "lib/Kernels/Gpu/GridQuery.h"
+#include "lib/Kernels/Gpu/Lanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -2,6 +2,7 @@
 #include "dialect/MaskRanges.h"
 #include "lib/Kernels/Gpu/LogitsKeepers.h"
 #include "lib/Kernels/Gpu/ProductEnds.h"
+#include "lib/Kernels/Gpu/WarpgroupProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -18,16 +19,23 @@ static constexpr int64_t kFewRows = 32, kFewRowsBlocks = 2;
 static constexpr int64_t kPanels = kShape.panels(),
                          kColumns = kPanels * kPanelColumns;
 static_assert(kFewRowsShape.panels() == kPanels);
+/// The same of warpgroups. Of up to 16 rows 160 KB of weights are under way;
+/// 128 rows have 128 sums a thread, see LinearGrid.cpp.
+static constexpr WarpgroupShape kFewRowsWarpgroupShape = {16, 2, 6},
+                                kSmallWarpgroupShape = {64, 2, 5},
+                                kWarpgroupShape = {128, 2, 4, 88, 208};
+static_assert(kWarpgroupShape.panels() == kPanels);
 /// Bytes from one row of logits to the next: rows begin in other banks.
 static constexpr int64_t kLogitsPitch = (kColumns + 4) * sizeof(float);
-/// Of a block where tiles meet, a range of a row each.
-static constexpr int64_t kWarps = 4;
+/// Of a block: what goes through logits, or meets tiles, a range of a row each.
+static constexpr int64_t kTileWarps = kPanels, kWarps = 4;
 
 namespace {
 class LogitsGrid {
 public:
   LogitsGrid(RangedLogitsOpInterface op, const GpuArchitecture &architecture)
       : op(op), architecture(architecture),
+        element(typeOf(op.getWeight()).getElementType()),
         ends(ProductEnds::of(op, {int64_t(op.getVocabulary())})) {}
 
   bool isSupported() {
@@ -42,7 +50,7 @@ public:
 private:
   /// Where a block is.
   struct Place {
-    Value range, firstRow, rows;
+    Value tile, range, firstRow, rows;
     /// Those of the tile, and the first of its ids.
     ColumnRange columns;
     Value firstId;
@@ -68,32 +76,44 @@ private:
     block.blocks = shape.rows() < kShape.rows() ? kFewRowsBlocks : 1;
     return block;
   }
+  static BlockShape blockOf(const WarpgroupShape &shape) {
+    assert(shape.rows * kLogitsPitch <= shape.stages * shape.stageBytes());
+    return shape.block();
+  }
 
+  void createTiles(int64_t rows, const BlockShape &shape, OpBuilder &builder,
+                   function_ref<void(const Place &, BlockCode &)> body);
   void buildTiles(const ProductShape &shape, LogitsKeeper &keeper,
                   OpBuilder &builder);
+  void buildTiles(const WarpgroupShape &shape, LogitsKeeper &keeper,
+                  OpBuilder &builder);
   void buildMeeting(LogitsKeeper &keeper, OpBuilder &builder);
-  Place placeOf(const ProductShape &shape, Value rowBlock, Value tile,
-                BlockCode &code);
+  Place placeOf(int64_t rows, Value rowBlock, Value tile, BlockCode &code);
   TileRecords recordsOf(Value row, BlockCode &code);
-  void leaveLogits(const ProductShape &shape, const Place &place,
-                   BlockCode &code);
+  ProductOperands operandsOf(const Place &place, BlockCode &code);
+  void leaveLogits(ArrayRef<ProductPiece> pieces, Value firstRow,
+                   const Place &place, BlockCode &code);
   Value findForbidden(Value row, Value firstId, BlockCode &code);
   void goThrough(LogitsKeeper &keeper, const Place &place, Value inBlock,
-                 Value record, BlockCode &code);
+                 BlockCode &code);
+  void goThroughAll(LogitsKeeper &keeper, const Place &place, int64_t rows,
+                    Value warp, BlockCode &code);
 
   RangedLogitsOpInterface op;
   const GpuArchitecture &architecture;
+  Type element;
   ProductEnds ends;
   /// f32: records [rows, tiles, words]; the last an index.
   Value memory, recordWords;
 };
 } // namespace
 
-LogitsGrid::Place LogitsGrid::placeOf(const ProductShape &shape, Value rowBlock,
-                                      Value tile, BlockCode &code) {
+LogitsGrid::Place LogitsGrid::placeOf(int64_t rows, Value rowBlock, Value tile,
+                                      BlockCode &code) {
   int64_t range = int64_t(op.getRange());
   Place place;
-  place.firstRow = code.times(rowBlock, shape.rows());
+  place.tile = tile;
+  place.firstRow = code.times(rowBlock, rows);
   place.rows =
       code.minus(code.toI32(code.size(op.getInput(), 0)), place.firstRow);
   place.range = code.dividedBy(tile, tilesOfRange());
@@ -109,11 +129,8 @@ LogitsGrid::Place LogitsGrid::placeOf(const ProductShape &shape, Value rowBlock,
   return place;
 }
 
-/// The logits of a tile, in shared memory; -inf behind its end.
-void LogitsGrid::leaveLogits(const ProductShape &shape, const Place &place,
-                             BlockCode &code) {
+ProductOperands LogitsGrid::operandsOf(const Place &place, BlockCode &code) {
   int64_t depth = ends.depth;
-  Type element = typeOf(op.getWeight()).getElementType();
   PanelLayout layout(element, ends.widths);
   ProductOperands operands;
   operands.element = element;
@@ -128,33 +145,42 @@ void LogitsGrid::leaveLogits(const ProductShape &shape, const Place &place,
                                           code.i32(layout.panelBytes(depth))));
   operands.panels = code.dividedBy(
       code.plus(place.columns.width, kPanelColumns - 1), kPanelColumns);
-  SmallVector<ProductPiece> pieces = multiplyBlock(shape, operands, code);
-  // Nobody reads stages any more.
-  code.barrier();
+  return operands;
+}
+
+/// The logits of a thread's sums, whose rows count from that one of the tile,
+/// in shared memory; -inf behind the tile's end.
+void LogitsGrid::leaveLogits(ArrayRef<ProductPiece> pieces, Value firstRow,
+                             const Place &place, BlockCode &code) {
+  Value width = place.columns.width, column, panel, inPanel;
+  ProductEnds::Columns columns;
   for (const ProductPiece &piece : pieces) {
-    Value column =
-        code.plus(code.times(piece.panel, kPanelColumns), piece.column);
-    Value isRow = code.isLess(piece.row, place.rows);
+    Value row = code.plus(firstRow, piece.row);
+    if (piece.panel != panel || piece.column != inPanel) {
+      panel = piece.panel;
+      inPanel = piece.column;
+      column = code.plus(code.times(panel, kPanelColumns), inPanel);
+      // Columns behind the end read what stands in front of it.
+      Value inside =
+          code.choose(code.isLess(column, width), column, code.i32(0));
+      columns = ends.load(inside, place.columns, code);
+    }
     Value scale;
     if (Value scales = op.getInputScales()) {
-      Value row = code.choose(isRow, piece.row, code.i32(0));
+      Value inside =
+          code.choose(code.isLess(row, place.rows), row, code.i32(0));
       scale =
           code.loadOne(code.builder.getF32Type(),
                        code.at(code.global(scales),
-                               code.rowOffset(code.plus(place.firstRow, row),
+                               code.rowOffset(code.plus(place.firstRow, inside),
                                               code.i32(sizeof(float)))));
     }
-    // Columns behind the end read what stands in front of it.
-    Value width = place.columns.width;
-    Value isColumn = code.isLess(column, width);
-    Value inside = code.choose(isColumn, column, code.i32(0));
-    FourWords logits = ends.finish(
-        piece.sums, scale, ends.load(inside, place.columns, code), code);
+    FourWords logits = ends.finish(piece.sums, scale, columns, code);
     for (auto [number, logit] : llvm::enumerate(logits))
       logit = code.choose(code.isLess(code.plus(column, number), width), logit,
                           code.f32(kLowestLogit));
     code.storeFour(logits,
-                   code.shared(code.plus(code.times(piece.row, kLogitsPitch),
+                   code.shared(code.plus(code.times(row, kLogitsPitch),
                                          code.times(column, sizeof(float)))));
   }
 }
@@ -218,28 +244,36 @@ Value LogitsGrid::findForbidden(Value row, Value firstId, BlockCode &code) {
       .getResult(1);
 }
 
-/// What is kept of a row of a tile, whose logits stand in shared memory.
+/// Keeps what is to be kept of a row of a tile, whose logits stand in shared
+/// memory.
 void LogitsGrid::goThrough(LogitsKeeper &keeper, const Place &place,
-                           Value inBlock, Value record, BlockCode &code) {
-  Value row = code.plus(place.firstRow, inBlock), lane = code.lane();
-  Value forbidden = findForbidden(row, place.firstId, code);
-  Value memory = code.times(inBlock, kLogitsPitch);
-  SmallVector<Value> kept = code.foldAll(
-      code.i32(kColumns / kWarpThreads), keeper.start(row, place.range, code),
-      [&](Value step, ValueRange now) {
-        Value column = code.plus(code.times(step, kWarpThreads), lane);
-        Value logit = code.loadOne(
-            code.builder.getF32Type(),
-            code.shared(code.plus(memory, code.times(column, sizeof(float)))));
-        Value bit = code.both(
-            arith::ShRUIOp::create(code.builder, code.loc, forbidden, step),
-            code.i32(1));
-        Value allowed = code.choose(code.isSame(bit, code.i32(0)), logit,
-                                    code.f32(kLowestLogit));
-        return keeper.keep(now, logit, allowed,
-                           code.plus(place.firstId, column), code);
-      });
-  keeper.leave(kept, record, code);
+                           Value inBlock, BlockCode &code) {
+  Value row = code.plus(place.firstRow, inBlock);
+  TileLogits tile;
+  tile.firstId = place.firstId;
+  tile.forbidden = findForbidden(row, place.firstId, code);
+  Value memory = code.shared(code.plus(code.times(inBlock, kLogitsPitch),
+                                       code.times(code.lane(), sizeof(float))));
+  for (int64_t column = 0; column < kColumns; column += kWarpThreads)
+    tile.logits.push_back(
+        code.loadOne(code.builder.getF32Type(),
+                     code.at(memory, column * int64_t(sizeof(float)))));
+  keeper.keep(tile, row, place.range, recordsOf(row, code).at(place.tile, code),
+              code);
+}
+
+/// The same of all rows of a tile, of which number `warp` of its warps has
+/// every so-manieth.
+void LogitsGrid::goThroughAll(LogitsKeeper &keeper, const Place &place,
+                              int64_t rows, Value warp, BlockCode &code) {
+  code.foldAll(code.i32(rows / kTileWarps), {},
+               [&](Value number, ValueRange) -> SmallVector<Value> {
+                 Value inBlock =
+                     code.plus(code.times(number, kTileWarps), warp);
+                 code.when(code.isLess(inBlock, place.rows),
+                           [&] { goThrough(keeper, place, inBlock, code); });
+                 return {};
+               });
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,35 +299,67 @@ TileRecords LogitsGrid::recordsOf(Value row, BlockCode &code) {
   return {first, pitch, code.i32(tiles())};
 }
 
-/// Tiles of the same weights are side by side, and read them at once.
-void LogitsGrid::buildTiles(const ProductShape &shape, LogitsKeeper &keeper,
-                            OpBuilder &builder) {
+/// A block a tile of so many rows. Those of the same weights are side by side,
+/// and read them at once.
+void LogitsGrid::createTiles(
+    int64_t rows, const BlockShape &shape, OpBuilder &builder,
+    function_ref<void(const Place &, BlockCode &)> body) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
   Value rowBlocks = arith::CeilDivUIOp::create(
-      builder, loc, loops.size(op.getInput(), 0), loops.index(shape.rows()));
+      builder, loc, loops.size(op.getInput(), 0), loops.index(rows));
   Value blocks =
       arith::MulIOp::create(builder, loc, rowBlocks, loops.index(tiles()));
-  auto buildBlock = [&](BlockCode &code, Value block) {
-    code.multipliesTf32 = architecture.multipliesTf32;
+  createGrid(builder, loc, blocks, shape, [&](BlockCode &code, Value block) {
     Value count = code.toI32(rowBlocks);
-    Value tile = code.dividedBy(block, count);
-    Place place = placeOf(shape, code.remainder(block, count), tile, code);
-    leaveLogits(shape, place, code);
-    code.barrier();
-    code.foldAll(code.i32(shape.rows() / shape.panelWarps), {},
-                 [&](Value number, ValueRange) -> SmallVector<Value> {
-                   Value inBlock = code.plus(
-                       code.times(number, shape.panelWarps), code.warp());
-                   code.when(code.isLess(inBlock, place.rows), [&] {
-                     Value row = code.plus(place.firstRow, inBlock);
-                     Value record = recordsOf(row, code).at(tile, code);
-                     goThrough(keeper, place, inBlock, record, code);
-                   });
-                   return {};
-                 });
+    body(placeOf(rows, code.remainder(block, count),
+                 code.dividedBy(block, count), code),
+         code);
+  });
+}
+
+void LogitsGrid::buildTiles(const ProductShape &shape, LogitsKeeper &keeper,
+                            OpBuilder &builder) {
+  static_assert(kShape.threads() == kTileWarps * kWarpThreads);
+  createTiles(shape.rows(), blockOf(shape), builder,
+              [&](const Place &place, BlockCode &code) {
+                code.multipliesTf32 = architecture.multipliesTf32;
+                SmallVector<ProductPiece> pieces =
+                    multiplyBlock(shape, operandsOf(place, code), code);
+                // Nobody reads stages any more.
+                code.barrier();
+                leaveLogits(pieces, code.i32(0), place, code);
+                code.barrier();
+                goThroughAll(keeper, place, shape.rows(), code.warp(), code);
+              });
+}
+
+/// Warps that have multiplied go on with what they have left each other; those
+/// that copied are done, and have too few registers.
+void LogitsGrid::buildTiles(const WarpgroupShape &shape, LogitsKeeper &keeper,
+                            OpBuilder &builder) {
+  auto buildBlock = [&](const Place &place, BlockCode &block) {
+    WarpgroupCode code(block.builder, block.loc, block.threads);
+    WarpgroupTiles tiles;
+    tiles.count = code.i32(1);
+    auto find = [&](Value) { return operandsOf(place, code); };
+    auto finish = [&](Value, Value firstRow, ArrayRef<ProductPiece> pieces) {
+      constexpr int64_t threads = kTileWarps * kWarpThreads;
+      // Nobody reads stages any more.
+      code.barrierOf(threads);
+      leaveLogits(pieces, firstRow, place, code);
+      code.barrierOf(threads);
+      Value warp = code.minus(code.uniformWarp(),
+                              code.i32(kWarpgroupThreads / kWarpThreads));
+      goThroughAll(keeper, place, shape.rows, warp, code);
+    };
+    tiles.place = find;
+    tiles.finish = finish;
+    multiplyByWarpgroups(shape, tiles, code);
   };
-  createGrid(builder, loc, blocks, blockOf(shape), buildBlock);
+  static_assert(kWarpgroupShape.threads() ==
+                kTileWarps * kWarpThreads + kWarpgroupThreads);
+  createTiles(shape.rows, blockOf(shape), builder, buildBlock);
 }
 
 /// A warp a range of a row.
@@ -321,20 +387,34 @@ void LogitsGrid::buildMeeting(LogitsKeeper &keeper, OpBuilder &builder) {
   createGrid(builder, loc, blocks, {kWarps * kWarpThreads}, buildBlock);
 }
 
+/// The tiles of the shape that the rows ask for, all of which have the same
+/// bits, and what becomes of them.
 void LogitsGrid::build(LogitsKeeper &keeper, OpBuilder &builder) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);
-  Value isFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
-                                      loops.size(op.getInput(), 0),
-                                      loops.index(kFewRows));
-  auto tilesOf = [&](const ProductShape &shape) {
-    return [&, shape](OpBuilder &, Location at) {
-      buildTiles(shape, keeper, builder);
-      scf::YieldOp::create(builder, at);
+  Value rows = loops.size(op.getInput(), 0);
+  auto choose = [&](int64_t most, function_ref<void()> few,
+                    function_ref<void()> many) {
+    auto body = [&](function_ref<void()> build) {
+      return [&builder, build](OpBuilder &, Location at) {
+        build();
+        scf::YieldOp::create(builder, at);
+      };
     };
+    Value isFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                                        rows, loops.index(most));
+    scf::IfOp::create(builder, loc, isFew, body(few), body(many));
   };
-  scf::IfOp::create(builder, loc, isFew, tilesOf(kFewRowsShape),
-                    tilesOf(kShape));
+  auto tilesOf = [&](const auto &shape) {
+    return [&] { buildTiles(shape, keeper, builder); };
+  };
+  if (architecture.hasWarpgroups && !element.isF32())
+    choose(kFewRowsWarpgroupShape.rows, tilesOf(kFewRowsWarpgroupShape), [&] {
+      choose(kSmallWarpgroupShape.rows, tilesOf(kSmallWarpgroupShape),
+             tilesOf(kWarpgroupShape));
+    });
+  else
+    choose(kFewRows, tilesOf(kFewRowsShape), tilesOf(kShape));
   buildMeeting(keeper, builder);
 }
 

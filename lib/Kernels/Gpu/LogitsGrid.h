@@ -1,11 +1,12 @@
 //===- LogitsGrid.h - largest_logits and best_logits on a GPU ---*- C++ -*-===//
 //
 // A block takes some rows and 256 logits of each, of one range of the
-// vocabulary: their products leave them in shared memory, where a warp goes
-// through those of a row, ids ascending. What tiles of a range have kept meets
-// in a second grid, a warp a row and range. So few rows read the weights on all
-// multiprocessors; and since neither tiles nor their order depend on the rows,
-// no sum of exponentials does.
+// vocabulary: their products (ProductBlock.h, or of short floats and i8, where
+// an architecture has warpgroups, WarpgroupProduct.h) leave them in shared
+// memory, where a warp takes those of a row. What tiles of a range have kept
+// meets in a second grid, a warp a row and range. So few rows read the weights
+// on all multiprocessors; and since neither tiles nor their order depend on the
+// rows, no sum of exponentials does.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,11 @@
 #include "lib/Kernels/Gpu/LogitsKeepers.h"
 #include "dialect/MaskRanges.h"
+#include "lib/Kernels/Gpu/Lanes.h"
+#include "lib/Kernels/Gpu/TileRanking.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -30,21 +33,34 @@ foldRecords(const TileRecords &records, ValueRange none, BlockCode &code,
   return llvm::to_vector(ValueRange(loop.getResults()));
 }
 
+/// Writes a value and an id.
+static void storePair(Value value, Value id, Value to, BlockCode &code) {
+  code.storeOne(value, to);
+  code.storeOne(id, code.at(to, 4));
+}
+
 //===----------------------------------------------------------------------===//
 // The largest
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> LargestKeeper::keep(ValueRange kept, Value logit,
-                                       Value allowed, Value id,
-                                       BlockCode &code) {
-  // What is no number is a value only as long as there is no id.
-  Value hasNone = code.isSame(kept[1], code.i32(-1));
-  Value best = code.choose(hasNone, code.f32(kLowestLogit), kept[0]);
-  Value isBest = code.isAbove(allowed, best);
-  Value isTaken =
-      code.either(isBest, code.both(hasNone, isNoNumber(code, allowed)));
-  return {code.choose(isTaken, allowed, kept[0]),
-          code.choose(isBest, id, kept[1])};
+void LargestKeeper::keep(const TileLogits &tile, Value, Value, Value record,
+                         BlockCode &code) {
+  TileRanking ranking(tile, code);
+  TileRanking::First first = ranking.first(ranking.keys());
+  // What is no number is a value only where there is no id.
+  Value hasNoNumber;
+  for (auto [number, logit] : llvm::enumerate(tile.logits)) {
+    Value counts = code.both(isNoNumber(code, logit),
+                             code.isNot(ranking.isForbidden(number)));
+    hasNoNumber = hasNoNumber ? code.either(hasNoNumber, counts) : counts;
+  }
+  Value none = code.choose(code.isSame(code.vote(hasNoNumber), code.i32(0)),
+                           code.f32(kLowestLogit),
+                           code.f32(std::numeric_limits<double>::quiet_NaN()));
+  code.when(first.writes, [&] {
+    storePair(code.choose(first.exists, first.logit, none),
+              code.choose(first.exists, first.id, code.i32(-1)), record, code);
+  });
 }
 
 /// The larger of two: of equal ones the first id, of none the first that is no
@@ -66,30 +82,23 @@ static SmallVector<Value> largerOf(ValueRange mine, ValueRange other,
   return {code.choose(isTaken, other[0], mine[0]),
           code.choose(isTaken, other[1], mine[1])};
 }
-static SmallVector<Value> largestOfLanes(ValueRange kept, BlockCode &code) {
+static SmallVector<Value> meetLargest(ValueRange kept, BlockCode &code) {
   return code.combineLanes(kept, [&](ValueRange mine, ValueRange other) {
     return largerOf(mine, other, code);
   });
 }
 
-void LargestKeeper::leave(ValueRange kept, Value record, BlockCode &code) {
-  SmallVector<Value> largest = largestOfLanes(kept, code);
-  code.when(code.isSame(code.lane(), code.i32(0)), [&] {
-    code.storeOne(largest[0], record);
-    code.storeOne(largest[1], code.at(record, 4));
-  });
-}
-
 void LargestKeeper::finish(const TileRecords &records, Value row, Value range,
                            BlockCode &code) {
-  SmallVector<Value> largest = foldRecords(
-      records, none(code), code, [&](ValueRange mine, Value record) {
+  SmallVector<Value> none = {code.f32(kLowestLogit), code.i32(-1)};
+  SmallVector<Value> largest =
+      foldRecords(records, none, code, [&](ValueRange mine, Value record) {
         SmallVector<Value> other = {
             code.loadOne(code.builder.getF32Type(), record),
             code.loadOne(code.builder.getI32Type(), code.at(record, 4))};
         return largerOf(mine, other, code);
       });
-  largest = largestOfLanes(largest, code);
+  largest = meetLargest(largest, code);
   code.when(code.isSame(code.lane(), code.i32(0)), [&] {
     SmallVector<Value> at = {code.toIndex(row), code.toIndex(range)};
     code.store(largest[0], op.getDestinations()[0], at);
@@ -124,14 +133,39 @@ static SmallVector<Value> sumOf(ValueRange mine, ValueRange other,
   };
   return {maximum, code.add(scaled(mine), scaled(other))};
 }
-static SmallVector<Value> sumOfLanes(ValueRange sums, BlockCode &code) {
+static SmallVector<Value> meetSums(ValueRange sums, BlockCode &code) {
   return code.combineLanes(sums, [&](ValueRange mine, ValueRange other) {
     return sumOf(mine, other, code);
   });
 }
 
-SmallVector<Value> BestKeeper::start(Value row, Value range, BlockCode &code) {
-  // In front of the first pass stands what nothing is above.
+/// The maximum of a tile, forbidden ids and all, and the sum of exponentials of
+/// differences from it.
+void BestKeeper::keepSum(const TileLogits &tile, Value record,
+                         BlockCode &code) {
+  Value lowest = code.f32(kLowestLogit), maximum = lowest;
+  for (Value logit : tile.logits)
+    maximum = code.largest(maximum, logit);
+  maximum = largestOfLanes(maximum, code);
+  // Differences from -inf are those from 0: there is nothing to add then.
+  Value base = code.choose(code.isEqual(maximum, lowest), code.f32(0), maximum);
+  Value sum;
+  for (Value logit : tile.logits) {
+    Value part = code.exp2(
+        code.mul(code.sub(logit, base), code.f32(llvm::numbers::log2e)));
+    sum = sum ? code.add(sum, part) : part;
+  }
+  sum = sumOfLanes(sum, code);
+  code.when(code.isSame(code.lane(), code.i32(0)), [&] {
+    code.storeOne(maximum, record);
+    code.storeOne(sum, code.at(record, 4));
+  });
+}
+
+/// The logit and id in front of the first place; of the first pass what nothing
+/// is in front of.
+SmallVector<Value> BestKeeper::placeBefore(Value row, Value range,
+                                           BlockCode &code) {
   constexpr float most = std::numeric_limits<float>::infinity();
   Value one = code.index(1);
   Value before = arith::SubIOp::create(
@@ -144,11 +178,7 @@ SmallVector<Value> BestKeeper::start(Value row, Value range, BlockCode &code) {
   auto bound = [&](Value first, Value list) {
     return code.choose(isFirst, first, code.load(list, at));
   };
-  return {code.f32(kLowestLogit),
-          code.i32(-1),
-          code.f32(kLowestLogit),
-          code.f32(0),
-          bound(code.f32(most), op.getDestinations()[2]),
+  return {bound(code.f32(most), op.getDestinations()[2]),
           bound(code.i32(-1), op.getDestinations()[3])};
 }
 
@@ -194,38 +224,35 @@ SmallVector<Value> BestKeeper::insert(ValueRange list, Value logits, Value ids,
   return SmallVector<Value>(loop.getResults().drop_front());
 }
 
-SmallVector<Value> BestKeeper::keep(ValueRange kept, Value logit, Value allowed,
-                                    Value id, BlockCode &code) {
-  Value isBehind = code.either(
-      code.isAbove(kept[4], allowed),
-      code.both(code.isEqual(kept[4], allowed),
-                arith::CmpIOp::create(code.builder, code.loc,
-                                      arith::CmpIPredicate::slt, kept[5], id)));
-  SmallVector<Value> result =
-      insert(kept.take_front(2),
-             code.choose(isBehind, allowed, code.f32(kLowestLogit)), id, code);
-  llvm::append_range(result,
-                     sumOf(kept.slice(2, 2), {logit, code.f32(1)}, code));
-  llvm::append_range(result, kept.take_back(2));
-  return result;
-}
-
 /// Where a record has a place of its list.
 static Value placeOf(Value record, Value number, BlockCode &code) {
   return code.at(record, code.plus(code.times(number, 8), 4 * kSumsWords));
 }
 
-void BestKeeper::leave(ValueRange kept, Value record, BlockCode &code) {
-  SmallVector<Value> sums = sumOfLanes(kept.slice(2, 2), code);
-  Value lane = code.lane();
-  code.when(code.isSame(lane, code.i32(0)), [&] {
-    code.storeOne(sums[0], record);
-    code.storeOne(sums[1], code.at(record, 4));
-  });
-  code.when(code.isLess(lane, count(code)), [&] {
-    Value place = placeOf(record, lane, code);
-    code.storeOne(kept[0], place);
-    code.storeOne(kept[1], code.at(place, 4));
+void BestKeeper::keep(const TileLogits &tile, Value row, Value range,
+                      Value record, BlockCode &code) {
+  keepSum(tile, record, code);
+  TileRanking ranking(tile, code);
+  SmallVector<Value> keys = ranking.keys(),
+                     before = placeBefore(row, range, code);
+  for (auto [number, key] : llvm::enumerate(keys)) {
+    Value logit = tile.logits[number], id = ranking.idOf(code.i32(number));
+    Value isBehind =
+        code.either(code.isAbove(before[0], logit),
+                    code.both(code.isEqual(before[0], logit),
+                              arith::CmpIOp::create(code.builder, code.loc,
+                                                    arith::CmpIPredicate::slt,
+                                                    before[1], id)));
+    key = code.choose(isBehind, key, code.i32(0));
+  }
+  code.foldAll(count(code), keys, [&](Value place, ValueRange left) {
+    TileRanking::First first = ranking.first(left);
+    code.when(first.writes, [&] {
+      storePair(code.choose(first.exists, first.logit, code.f32(kLowestLogit)),
+                code.choose(first.exists, first.id, code.i32(-1)),
+                placeOf(record, place, code), code);
+    });
+    return ranking.without(first, left);
   });
 }
 
@@ -239,7 +266,7 @@ void BestKeeper::finish(const TileRecords &records, Value row, Value range,
                                     code.loadOne(f32, code.at(record, 4))};
         return sumOf(mine, other, code);
       });
-  sums = sumOfLanes(sums, code);
+  sums = meetSums(sums, code);
   Value lane = code.lane(), isPlace = code.isLess(lane, count(code));
   Value placeInside = code.choose(isPlace, lane, code.i32(0));
   SmallVector<Value> list = code.foldAll(

@@ -4,13 +4,9 @@
 #define HEDDLE_LIB_KERNELS_GPU_LOGITSKEEPERS_H
 
 #include "dialect/Transformer.h"
-#include "lib/Kernels/Gpu/BlockCode.h"
-#include <limits>
+#include "lib/Kernels/Gpu/TileRanking.h"
 
 namespace heddle {
-
-/// What a logit that is not there counts as.
-inline constexpr float kLowestLogit = -std::numeric_limits<float>::infinity();
 
 /// What the tiles of a range have left of a row: a record each, at the device's
 /// address `first` and `pitch` bytes behind each other; i32.
@@ -22,59 +18,39 @@ struct TileRecords {
   }
 };
 
-/// What a warp keeps of the logits of a row, while it goes through a tile of
-/// them, and what becomes of that of all tiles of a range.
+/// What a warp keeps of the logits of a row of a tile, and what becomes of that
+/// of all tiles of a range.
 class LogitsKeeper {
 public:
   virtual ~LogitsKeeper() = default;
   /// Words of 32 bits of a record, an even index.
   virtual mlir::Value recordWords(Loops &loops) = 0;
-  /// Of no logits: each lane's values.
-  virtual llvm::SmallVector<mlir::Value>
-  start(mlir::Value row, mlir::Value range, BlockCode &code) = 0;
-  /// With one more of each lane, of ids that ascend with the lanes; `allowed`
-  /// is -inf where the row forbids the id.
-  virtual llvm::SmallVector<mlir::Value>
-  keep(mlir::ValueRange kept, mlir::Value logit, mlir::Value allowed,
-       mlir::Value id, BlockCode &code) = 0;
-  /// Leaves what the lanes have kept in a record.
-  virtual void leave(mlir::ValueRange kept, mlir::Value record,
-                     BlockCode &code) = 0;
+  /// Leaves in a record what is kept of a tile of this row and range.
+  virtual void keep(const TileLogits &tile, mlir::Value row, mlir::Value range,
+                    mlir::Value record, BlockCode &code) = 0;
   /// Writes the range's results, [row, range], from its tiles' records, which
   /// stand in the order of their ids.
   virtual void finish(const TileRecords &records, mlir::Value row,
                       mlir::Value range, BlockCode &code) = 0;
 };
 
-/// Each lane's largest and its id.
+/// The largest and its id.
 class LargestKeeper : public LogitsKeeper {
 public:
   explicit LargestKeeper(LargestLogitsOp op) : op(op) {}
 
   mlir::Value recordWords(Loops &loops) override { return loops.index(2); }
-  llvm::SmallVector<mlir::Value> start(mlir::Value, mlir::Value,
-                                       BlockCode &code) override {
-    return none(code);
-  }
-  llvm::SmallVector<mlir::Value> keep(mlir::ValueRange kept, mlir::Value logit,
-                                      mlir::Value allowed, mlir::Value id,
-                                      BlockCode &code) override;
-  void leave(mlir::ValueRange kept, mlir::Value record,
-             BlockCode &code) override;
+  void keep(const TileLogits &tile, mlir::Value row, mlir::Value range,
+            mlir::Value record, BlockCode &code) override;
   void finish(const TileRecords &records, mlir::Value row, mlir::Value range,
               BlockCode &code) override;
 
 private:
-  static llvm::SmallVector<mlir::Value> none(BlockCode &code) {
-    return {code.f32(kLowestLogit), code.i32(-1)};
-  }
-
   LargestLogitsOp op;
 };
 
-/// The list of the best, one a lane; each lane's maximum, and its sum of
-/// exponentials of differences from it; and what has to stand in front of the
-/// list. More than there are lanes are kept in several passes.
+/// The maximum and the sum of exponentials of differences from it, and the list
+/// of the best. More than there are lanes are kept in several passes.
 class BestKeeper : public LogitsKeeper {
 public:
   /// The first place of the list that this pass fills, an index.
@@ -82,13 +58,8 @@ public:
       : op(op), firstPlace(firstPlace) {}
 
   mlir::Value recordWords(Loops &loops) override;
-  llvm::SmallVector<mlir::Value> start(mlir::Value row, mlir::Value range,
-                                       BlockCode &code) override;
-  llvm::SmallVector<mlir::Value> keep(mlir::ValueRange kept, mlir::Value logit,
-                                      mlir::Value allowed, mlir::Value id,
-                                      BlockCode &code) override;
-  void leave(mlir::ValueRange kept, mlir::Value record,
-             BlockCode &code) override;
+  void keep(const TileLogits &tile, mlir::Value row, mlir::Value range,
+            mlir::Value record, BlockCode &code) override;
   void finish(const TileRecords &records, mlir::Value row, mlir::Value range,
               BlockCode &code) override;
 
@@ -99,6 +70,9 @@ private:
     return code.least(code.minus(all, code.toI32(firstPlace)),
                       code.i32(kWarpThreads));
   }
+  void keepSum(const TileLogits &tile, mlir::Value record, BlockCode &code);
+  llvm::SmallVector<mlir::Value> placeBefore(mlir::Value row, mlir::Value range,
+                                             BlockCode &code);
   llvm::SmallVector<mlir::Value> insert(mlir::ValueRange list,
                                         mlir::Value logits, mlir::Value ids,
                                         BlockCode &code);

@@ -40,15 +40,3 @@ Value heddle::resultOf(AttentionOp op, Value sum, Value total,
   std::optional<Type> rounded = op.getRounds();
   return rounded ? roundTo(*rounded, code.builder, code.loc, result) : result;
 }
-
-Value heddle::largestOfLanes(Value value, BlockCode &code) {
-  return code.combineLanes(value, [&](ValueRange mine, ValueRange other) {
-    return SmallVector<Value>{code.largest(mine[0], other[0])};
-  })[0];
-}
-
-Value heddle::sumOfLanes(Value value, BlockCode &code) {
-  return code.combineLanes(value, [&](ValueRange mine, ValueRange other) {
-    return SmallVector<Value>{code.add(mine[0], other[0])};
-  })[0];
-}

@@ -32,11 +32,6 @@ struct QueryState {
 mlir::Value resultOf(AttentionOp op, mlir::Value sum, mlir::Value total,
                      BlockCode &code);
 
-/// The largest of a warp's f32; what is no number is none.
-mlir::Value largestOfLanes(mlir::Value value, BlockCode &code);
-/// The sum of a warp's f32.
-mlir::Value sumOfLanes(mlir::Value value, BlockCode &code);
-
 } // namespace heddle
 
 #endif // HEDDLE_LIB_KERNELS_GPU_QUERYSTATE_H
