@@ -138,6 +138,7 @@ static Type shortFloatOf(Precision precision, MLIRContext *context) {
   case Precision::F32:
     return Type();
   }
+  llvm_unreachable("no precision");
 }
 
 LogicalResult ChoosePrecision::parseRules() {
@@ -178,6 +179,7 @@ static int bitsOf(Precision precision) {
   case Precision::F32:
     return 32;
   }
+  llvm_unreachable("no precision");
 }
 
 /// By the first rule that has its name, where that is as wide at least.

@@ -103,7 +103,7 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
     Tile sizes are those of scratch memory and steps: changing them here changes
     the code.
 
-    Queries and weights of bf16 stand in pairs, and `online.pairs` puts the values
+    Queries and weights of short floats stand in pairs, and `online.pairs` puts the values
     of a tile in pairs before they are added; one query is read where it stands.
     Levels with tiles take 32 keys of bf16 at once where widths are multiples of 32;
     runs are, too, and `online.columns` keeps values in columns for the blocks of

@@ -46,8 +46,8 @@ def EmitGridsPass : Pass<"transformer-emit-grids", "::mlir::ModuleOp"> {
     blocks reach into each other's, how many are a `cluster`, and that they stay
     (`stays`) where few of them do what there is for all. What
     stands inside is what one of the threads does, on addresses. Emitters and sizes of
-    tiles are those of the architecture: sm_90a multiplies bf16 and i8 by warpgroups, and
-    has attention of bf16 by them.
+    tiles are those of the architecture: sm_90a multiplies short floats and i8 by
+    warpgroups, and has attention of short floats by them.
     Other ops are left to their reference loops, a thread an iteration.
 
     ```mlir

@@ -236,9 +236,15 @@ static ManifestContext getManifestContext(const CompileOptions &options,
         return level.gpu && level.gpu->multipliesTf32;
       }))
     context.options["tf32"] = "on GPUs";
-  std::string emulated = levelsThatEmulate(options.dtype, levels);
-  if (!options.reference && !emulated.empty())
-    context.options[options.dtype + "-emulated"] = emulated;
+  for (std::string type : {"bf16", "f16"}) {
+    bool isAsked = options.dtype == type ||
+                   llvm::any_of(options.keep, [&](llvm::StringRef rule) {
+                     return rule.split(':').first == type;
+                   });
+    std::string emulated = levelsThatEmulate(type, levels);
+    if (!options.reference && isAsked && !emulated.empty())
+      context.options[type + "-emulated"] = emulated;
+  }
   if (options.gemm == "onednn")
     context.libraries = {kOneDnnLibrary};
   for (const Backend &level : levels)

@@ -87,8 +87,8 @@ static Error checkKept(const CompileOptions &options) {
   for (StringRef rule : options.keep)
     if (options.dtype == "f32" || rule.split(':').first == options.dtype)
       return makeError("--keep has the value '" + rule +
-                       "', which is no other and no wider than --dtype, '" +
-                       options.dtype + "'");
+                       "', expected another type than --dtype, '" +
+                       options.dtype + "', and no narrower one");
   return Error::success();
 }
 

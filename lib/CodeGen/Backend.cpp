@@ -52,7 +52,8 @@ heddle::getBackends(llvm::StringRef targets, const ShortTypes &types) {
     if (target == "cuda")
       for (const GpuArchitecture &architecture : getGpuArchitectures())
         add(gpus, {hostOfGpu(), architecture});
-    else if (auto architecture = getGpuArchitecture(target))
+    else if (auto architecture = getGpuArchitecture(target);
+             architecture && !architecture->multipliesTf32)
       add(gpus, {hostOfGpu(), *architecture});
     else if (llvm::Error error = addLevels(target))
       return std::move(error);

@@ -31,8 +31,9 @@ struct TileSizes {
 /// Scratch memory of a block of queries, or of one query.
 struct QueryScratch {
   mlir::Value queries, weights, sums, state;
-  /// Of bf16: the values of a tile of keys in pairs, for a block; the scores of
-  /// one query, or of a group of keys, which has memory for the last ones.
+  /// Of short floats: the values of a tile of keys in pairs, for a block; the
+  /// scores of one query or, of bf16, of a group of keys, which has memory for
+  /// the last ones.
   mlir::Value pairs, scores, last;
   /// The keys of a tile as a similarity region reads them, where they do not
   /// stand so.

@@ -64,10 +64,11 @@ PointMove followMaximum(VectorLoops &loops, const VectorMath &math,
                         mlir::Value largest, const ExponentRule &rule,
                         const ReferencePoint &from);
 
-/// -0.0, in place of a weight: this pair is not in the mask. Weights are
-/// never -0.0 otherwise.
+/// -0.0, in place of a weight: this pair is not in the mask. Weights are -0.0
+/// otherwise only where they are negative and round to zero, which no finite
+/// value tells.
 mlir::Value outsideMask(VectorLoops &loops, int64_t width);
-/// The elements of `weights`, that count.
+/// The elements of `weights` that count.
 mlir::Value insideMask(VectorLoops &loops, mlir::Value weights);
 
 /// The full part of a tile [begin, end), inside of it; empty parts are brought

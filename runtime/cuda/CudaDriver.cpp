@@ -103,13 +103,16 @@ Status Started::start() {
   isMissing = !library.ok() && !isNamed;
   if (!library.ok())
     return library.status();
-  if (Status status = resolve(driver, path, *library); !status.ok())
-    return status;
+  Status resolved = resolve(driver, path, *library);
   int version = 0;
-  if (driver.cuDriverGetVersion(&version) == 0 && version < kOldestVersion)
+  // What an older one lacks is told by its version.
+  if (driver.cuDriverGetVersion && driver.cuDriverGetVersion(&version) == 0 &&
+      version < kOldestVersion)
     return Status::error("the CUDA driver is of version ", versionText(version),
                          ", expected ", versionText(kOldestVersion),
                          " or later");
+  if (!resolved.ok())
+    return resolved;
   Code code = driver.cuInit(0);
   isMissing = code == kNoDevice;
   if (Status status = driver.check(code, "cuInit"); !status.ok())

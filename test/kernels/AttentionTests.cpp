@@ -85,15 +85,19 @@ TEST_P(AttentionTest, PaddingChangesNoBits) {
 }
 
 TEST_P(AttentionTest, StepForm) {
+  std::vector<Case> all = cases();
+  // More than eight pieces of a row for each lane of a GPU's warp.
+  Case wide = {{1, 1, 1156, 1156}, kCausal};
+  all.push_back(wide);
   for (bool shared : {false, true}) {
     std::string module;
-    for (const Case &each : cases())
+    for (const Case &each : all)
       module += fill(
           moduleOf(each, kStepForm, elementType()),
           {{"LEADING", shared ? "batch\", \"source" : "rows\", \"capacity"},
            {"SHARED", shared ? "shared" : ""}});
     withCode(module, {}, [&](const EntryRunner &code) {
-      for (const Case &each : cases())
+      for (const Case &each : all)
         for (auto sizes : {std::pair<int64_t, int64_t>(1, 1),
                            {16, 16},
                            {30, 30},
@@ -105,6 +109,8 @@ TEST_P(AttentionTest, StepForm) {
                            {1500, 1100}}) {
           int64_t positions = sizes.first, slots = sizes.second;
           if (shared && slots != positions)
+            continue;
+          if (each.name() == wide.name() && positions > 30)
             continue;
           SCOPED_TRACE(each.name() + " " + std::to_string(positions) + " in " +
                        std::to_string(slots));

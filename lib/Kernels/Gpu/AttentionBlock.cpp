@@ -7,6 +7,9 @@
 using namespace mlir;
 using namespace heddle;
 
+/// Of heads whose sums a thread has registers for.
+static constexpr int64_t kMaxWidth = 304;
+
 namespace {
 /// What a block has at once: queries, in warps, and keys.
 struct Shape {
@@ -255,20 +258,21 @@ void AttentionBlock::build() {
 // The grid
 //===----------------------------------------------------------------------===//
 
-/// The shape for the widths: at most 192 sums and scores a thread and 99 KB of
-/// shared memory, which sm_86 has. None where rows have no fragments.
+/// The shape for the widths: at most 168 sums and scores a thread and 99 KB of
+/// shared memory, which sm_86 has. None where rows have no fragments, or a
+/// thread no registers.
 static std::optional<Shape> shapeFor(AttentionOp op) {
   if (!hasQueryBlocks(op))
     return std::nullopt;
-  int64_t bytes = std::max(op.getKeyWidth(), op.getValueWidth()) *
-                  (op.isOfShortFloats() ? 2 : 4);
+  int64_t width = std::max(op.getKeyWidth(), op.getValueWidth());
+  int64_t bytes = width * (op.isOfShortFloats() ? 2 : 4);
   if (bytes <= 128)
     return Shape{32, 4, 64};
   if (bytes <= 256)
     return Shape{32, 4, 32};
   if (bytes <= 512)
     return Shape{16, 4, 32};
-  if (bytes <= 1024)
+  if (bytes <= 1024 && width <= kMaxWidth)
     return Shape{16, 2, 32};
   return std::nullopt;
 }

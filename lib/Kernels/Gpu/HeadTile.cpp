@@ -88,7 +88,8 @@ static std::pair<Value, Value> clearWord(Value word, Type element,
   return {code.both(word, kept), code.either(lower, upper)};
 }
 
-Value heddle::clearOthers(Type element, Value pointer, BlockCode &code) {
+/// In one piece.
+static Value clearPiece(Type element, Value pointer, BlockCode &code) {
   FourWords words = code.loadFour(code.builder.getI32Type(), pointer);
   Value any = arith::ConstantOp::create(code.builder, code.loc,
                                         code.builder.getBoolAttr(false));
@@ -101,25 +102,36 @@ Value heddle::clearOthers(Type element, Value pointer, BlockCode &code) {
   return any;
 }
 
-Value HeadTile::clearOthers(BlockCode &code) const {
-  Value place = firstPlace(code);
+Value heddle::clearOthers(Type element, const TilePieces &pieces,
+                          BlockCode &code) {
   Value no = arith::ConstantOp::create(code.builder, code.loc,
                                        code.builder.getBoolAttr(false));
   Value any = no;
-  for (int64_t piece = 0; piece < pieces(); piece += lanes(code)) {
+  for (int64_t part = 0; part < pieces.parts; ++part) {
     auto clear = [&] {
       Value found = no;
-      for (int64_t row = 0; row < rows; row += code.threads / lanes(code)) {
-        Value at = code.at(place, row * pitch() + piece * kPieceBytes);
-        found = code.either(found, heddle::clearOthers(element, at, code));
-      }
+      for (int64_t row = 0; row < pieces.rows; ++row)
+        found =
+            code.either(found, clearPiece(element, pieces.at(part, row), code));
       return found;
     };
-    Value condition = hasPiece(piece, code);
+    Value condition = pieces.has(part);
     any = code.either(any,
                       condition ? code.select(condition, clear, no) : clear());
   }
   return any;
+}
+
+Value HeadTile::clearOthers(BlockCode &code) const {
+  Value place = firstPlace(code);
+  int64_t lanes = this->lanes(code), parts = llvm::divideCeil(pieces(), lanes);
+  int64_t rowStep = code.threads / lanes,
+          rowsOfThread = llvm::divideCeil(rows, rowStep);
+  auto at = [&](int64_t part, int64_t row) {
+    return code.at(place, row * rowStep * pitch() + part * lanes * kPieceBytes);
+  };
+  auto has = [&](int64_t part) { return hasPiece(part * lanes, code); };
+  return heddle::clearOthers(element, {parts, rowsOfThread, at, has}, code);
 }
 
 Value HeadTile::rowsFrom(Value row, BlockCode &code) const {

@@ -25,9 +25,19 @@ struct HeadRows {
   mlir::Value count;
 };
 
-/// What is no number or infinite becomes 0 in four words of shared memory of an
-/// element type; returns whether there was any.
-mlir::Value clearOthers(mlir::Type element, mlir::Value pointer,
+/// What a thread has of a tile: pieces of four words of shared memory, in rows
+/// and parts of them.
+struct TilePieces {
+  int64_t parts, rows;
+  /// To a piece.
+  llvm::function_ref<mlir::Value(int64_t part, int64_t row)> at;
+  /// Whether the thread has that part; null for yes.
+  llvm::function_ref<mlir::Value(int64_t part)> has;
+};
+
+/// What is no number or infinite becomes 0 in pieces of an element type;
+/// returns whether there was any.
+mlir::Value clearOthers(mlir::Type element, const TilePieces &pieces,
                         BlockCode &code);
 
 struct HeadTile {

@@ -97,7 +97,7 @@ SmallVector<Value>
 RowPieces::sumFrom(int64_t first, int64_t step,
                    function_ref<OfReads(ArrayRef<int64_t>)> values) const {
   OfReads left;
-  if (lanes / step <= kPiecesAtOnce / pieces) {
+  if (lanes / step <= std::max<int64_t>(kPiecesAtOnce / pieces, 1)) {
     // Without it all reads of rows of several pieces are begun at once, more
     // than registers hold.
     if (pieces > 1)

@@ -96,21 +96,10 @@ void SwizzledTile::copy(const HeadRows &source, Value first, Value memory,
 
 Value SwizzledTile::clearOthers(Value memory, WarpgroupCode &code) const {
   Value pieces = firstPiece(memory, code);
-  Value no = arith::ConstantOp::create(code.builder, code.loc,
-                                       code.builder.getBoolAttr(false));
-  Value any = no;
-  for (int64_t part = 0; part < parts(); ++part) {
-    auto clear = [&] {
-      Value found = no;
-      for (int64_t row = 0; row < rows; row += kRowsAtOnce) {
-        Value piece = code.at(pieces, part * partBytes() + row * kRowBytes);
-        found = code.either(found, heddle::clearOthers(element, piece, code));
-      }
-      return found;
-    };
-    Value condition = hasPieces(part, code);
-    any = code.either(any,
-                      condition ? code.select(condition, clear, no) : clear());
-  }
-  return any;
+  auto at = [&](int64_t part, int64_t row) {
+    return code.at(pieces, part * partBytes() + row * kRowsAtOnce * kRowBytes);
+  };
+  auto has = [&](int64_t part) { return hasPieces(part, code); };
+  int64_t rowsOfThread = llvm::divideCeil(rows, kRowsAtOnce);
+  return heddle::clearOthers(element, {parts(), rowsOfThread, at, has}, code);
 }
