@@ -475,3 +475,15 @@ void heddle::createGrid(OpBuilder &builder, Location loc, Value blocks,
       });
   setBlockShape(grid, shape);
 }
+
+void heddle::createEither(OpBuilder &builder, Location loc, Value condition,
+                          function_ref<void()> then,
+                          function_ref<void()> otherwise) {
+  auto body = [&](function_ref<void()> build) {
+    return [&builder, build](OpBuilder &, Location at) {
+      build();
+      scf::YieldOp::create(builder, at);
+    };
+  };
+  scf::IfOp::create(builder, loc, condition, body(then), body(otherwise));
+}

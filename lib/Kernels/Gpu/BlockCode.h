@@ -177,6 +177,11 @@ public:
 void createGrid(mlir::OpBuilder &builder, mlir::Location loc,
                 mlir::Value blocks, const BlockShape &shape,
                 llvm::function_ref<void(BlockCode &, mlir::Value)> body);
+/// The grids that `then` builds where the condition holds, or those of
+/// `otherwise`.
+void createEither(mlir::OpBuilder &builder, mlir::Location loc,
+                  mlir::Value condition, llvm::function_ref<void()> then,
+                  llvm::function_ref<void()> otherwise);
 
 } // namespace heddle
 

@@ -388,13 +388,7 @@ void LinearGrid::build(OpBuilder &builder) {
   };
   auto choose = [&](Value condition, function_ref<void()> then,
                     function_ref<void()> otherwise) {
-    auto body = [&](function_ref<void()> build) {
-      return [&builder, build](OpBuilder &, Location at) {
-        build();
-        scf::YieldOp::create(builder, at);
-      };
-    };
-    scf::IfOp::create(builder, loc, condition, body(then), body(otherwise));
+    createEither(builder, loc, condition, then, otherwise);
   };
   Value rows = Loops(builder, loc).size(op.getInput(), 0);
   if (!architecture.hasWarpgroups || element.isF32())

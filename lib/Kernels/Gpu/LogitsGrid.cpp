@@ -395,15 +395,9 @@ void LogitsGrid::build(LogitsKeeper &keeper, OpBuilder &builder) {
   Value rows = loops.size(op.getInput(), 0);
   auto choose = [&](int64_t most, function_ref<void()> few,
                     function_ref<void()> many) {
-    auto body = [&](function_ref<void()> build) {
-      return [&builder, build](OpBuilder &, Location at) {
-        build();
-        scf::YieldOp::create(builder, at);
-      };
-    };
     Value isFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                         rows, loops.index(most));
-    scf::IfOp::create(builder, loc, isFew, body(few), body(many));
+    createEither(builder, loc, isFew, few, many);
   };
   auto tilesOf = [&](const auto &shape) {
     return [&] { buildTiles(shape, keeper, builder); };
