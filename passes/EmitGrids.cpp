@@ -69,9 +69,14 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
         if (isa<DestinationOpInterface, memref::CopyOp>(op))
           layers.push_back(op);
       });
-      for (Operation *op : layers)
+      for (Operation *op : layers) {
+        if (llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>)) {
+          op->emitOpError("is still on tensors: bufferise it first");
+          return signalPassFailure();
+        }
         if (succeeded(emit(op, *gpu)))
           op->erase();
+      }
     }
   }
 };
