@@ -82,8 +82,7 @@ ToolPage heddle::getRunPage(const std::string &program) {
       {"Environment",
        {"HEDDLE_ISA=x86-64-v3  load the code of this ISA level, not of the "
         "best",
-        "HEDDLE_GPU_ARCH=sm_80 load the kernels of this architecture, not of "
-        "the "
+        "HEDDLE_GPU_ARCH=sm_80 load kernels of this architecture, not of the "
         "best",
         "HEDDLE_LIBCUDA=FILE   a CUDA driver in place of libcuda.so.1",
         "HEDDLE_PERF_MAP=1     name kernels for perf in /tmp/perf-PID.map"}}};
