@@ -200,6 +200,27 @@ TEST_P(BestLogitsTest, NumbersAtTheEnds) {
         });
 }
 
+TEST_P(BestLogitsTest, EqualOnesAreInTheOrderOfTheirIds) {
+  // Of one lane of a GPU's warp, too, and of two tiles.
+  const RangedCase sizes = {4, 310, 320};
+  std::vector<float> bias(sizes.vocabulary, -1);
+  for (int64_t id : {5, 36, 37, 69, 300})
+    bias[id] = 3;
+  Weights weights;
+  addWeights(sizes, weights, bias);
+  withCode(fillRanged(kModule, sizes, "f32"), weights,
+           [&](const EntryRunner &code) {
+             EntryCall call =
+                 prepare(code, "f32_" + sizes.name(),
+                         {{Dim::Rows, 1}, {Dim::Forbidden, 1}, {Dim::Best, 7}});
+             call.set("x", std::vector<float>(sizes.depth, 0));
+             call.set("forbidden", std::vector<int32_t>{36});
+             call();
+             EXPECT_EQ(call.get<int32_t>("best"),
+                       (std::vector<int32_t>{5, 37, 69, 300, 0, 1, 2}));
+           });
+}
+
 TEST_P(BestLogitsTest, ForbidsMany) {
   const RangedCase &sizes = kRangedCases[2];
   constexpr int64_t kRows = 3, kWidth = 70, kBest = 5;
