@@ -20,12 +20,16 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
 
 namespace heddle {
 
 inline constexpr int64_t kPanelColumns = 32;
+
+/// Behind the name of a parameter that is packed.
+inline constexpr llvm::StringLiteral kPackedSuffix = ".packed";
 
 /// The panels of a weight of an element type (f32, bf16, f16 or i8), for any
 /// depth. One of several parts side by side has each part in panels of its own.

@@ -34,7 +34,7 @@ struct PackWeights : heddle::impl::PackWeightsPassBase<PackWeights> {
     OpBuilder builder(parameter);
     builder.setInsertionPointAfter(parameter);
     packed = cast<ParameterOp>(builder.clone(*parameter));
-    packed.setSymName((parameter.getSymName() + ".packed").str());
+    packed.setSymName((parameter.getSymName() + kPackedSuffix).str());
     symbols.insert(packed);
     RankedTensorType type = parameter.getTensorType();
     PanelLayout layout(type.getElementType(), parts);

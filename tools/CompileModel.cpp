@@ -96,7 +96,7 @@ static LevelSteps getSteps(const CompileOptions &options,
   LevelSteps steps;
   steps.buildCode = [&](OpPassManager &manager, const Backend &backend) {
     CodeOptions code;
-    code.isa = backend.gpu ? backend.gpu->option() : backend.host.option();
+    code.isa = backend.option();
     code.kernels = !options.reference;
     code.oneDnn = options.gemm == "onednn";
     code.onGpu = backend.gpu.has_value();
@@ -145,12 +145,14 @@ static llvm::Error exploreAssembly(ModuleOp module, const IsaLevel &level,
   return llvm::Error::success();
 }
 
-/// The PTX, or LLVM IR, of all kernels of a GPU, one module behind the other.
+/// The PTX, or LLVM IR, of all kernels of a GPU, one module behind the other,
+/// each with a comment in front. The emulator's code is LLVM IR, too.
 static llvm::Error showKernels(ModuleOp module, const CompileOptions &options,
                                const GpuArchitecture &architecture,
                                const LevelSteps &steps, Watchers &watchers) {
   if (options.makesArtifact())
     return llvm::Error::success();
+  bool isIR = options.emit == Emit::LLVM || architecture.isEmulated;
   std::string text;
   for (auto device : module.getOps<gpu::GPUModuleOp>()) {
     OwningOpRef<ModuleOp> kernel = copyOfDevice(device);
@@ -159,11 +161,12 @@ static llvm::Error showKernels(ModuleOp module, const CompileOptions &options,
       return error;
     FirstDiagnostic diagnostic(*module.getContext());
     llvm::Expected<std::string> code = emitDeviceCode(
-        *kernel, architecture,
-        options.emit == Emit::LLVM ? DeviceForm::IR : DeviceForm::Code);
+        *kernel, architecture, isIR ? DeviceForm::IR : DeviceForm::Code);
     if (!code)
       return diagnostic.take(llvm::toString(code.takeError()));
-    text += *code;
+    text += (llvm::Twine(isIR ? "; " : "// ") + "module of the kernel " +
+             device.getName() + "\n" + *code)
+                .str();
   }
   return writeText(options.output, text);
 }
@@ -236,6 +239,9 @@ static ManifestContext getManifestContext(const CompileOptions &options,
         return level.gpu && level.gpu->multipliesTf32;
       }))
     context.options["tf32"] = "on GPUs";
+  if (llvm::any_of(levels, [](const Backend &level) { return level.gpu; }))
+    context.options["gpu-code"] =
+        options.ptxas.empty() ? "PTX" : "PTX and cubins";
   for (std::string type : {"bf16", "f16"}) {
     bool isAsked = options.dtype == type ||
                    llvm::any_of(options.keep, [&](llvm::StringRef rule) {
@@ -387,10 +393,10 @@ heddle::compileModel(const CompileOptions &options,
     auto isShown = [&](const Backend &level) {
       return !exploration || !level.gpu;
     };
-    llvm::Error error = showLevel(
-        *copy, options, *llvm::find_if(llvm::reverse(*levels), isShown), steps,
-        watchers);
-    if (error)
+    const Backend &shown = *llvm::find_if(llvm::reverse(*levels), isShown);
+    if (shown.name() != levels->back().name())
+      warnOfPage(shown.name(), levels->back().name());
+    if (llvm::Error error = showLevel(*copy, options, shown, steps, watchers))
       return std::move(error);
     if (!options.makesArtifact() || options.output.empty())
       return std::string();

@@ -198,6 +198,33 @@ static StringRef findPassFlag(const CompileOptions &options) {
   return "";
 }
 
+/// What is for GPUs alone, or not for them.
+static Error checkGpus(const CompileOptions &options) {
+  auto backends = getBackends(options.target, ShortTypes());
+  if (!backends)
+    return backends.takeError();
+  auto refuse = [&](StringRef what) {
+    return makeError(what + ", but --target is '" + options.target + "'");
+  };
+  bool hasGpus =
+      any_of(*backends, [](const Backend &backend) { return backend.gpu; });
+  if (!hasGpus && !options.ptxas.empty())
+    return refuse("--ptxas assembles kernels of GPUs");
+  if (!hasGpus && options.tf32)
+    return refuse("--tf32 is for kernels of GPUs");
+  if (hasGpus && options.gemm == "onednn")
+    return refuse("--gemm=onednn multiplies on a CPU");
+  if (options.tf32 && options.reference)
+    return makeError("--tf32 is for generated kernels, but --reference has "
+                     "none");
+  bool keepsF32 = any_of(
+      options.keep, [](StringRef rule) { return rule.starts_with("f32:"); });
+  if (options.tf32 && !keepsF32 && is_contained({"bf16", "f16"}, options.dtype))
+    return makeError("--tf32 multiplies what is f32, but --dtype is '" +
+                     options.dtype + "'");
+  return Error::success();
+}
+
 static Error checkTogether(const CompileOptions &options) {
   if (options.help || options.version || options.license)
     return Error::success();
@@ -216,17 +243,8 @@ static Error checkTogether(const CompileOptions &options) {
   if (options.gemm == "onednn" && options.reference)
     return makeError("--gemm=onednn replaces generated kernels, but "
                      "--reference has none");
-  auto target = getBackends(options.target, ShortTypes());
-  if (!target)
-    return target.takeError();
-  if (none_of(*target, [](const Backend &backend) { return backend.gpu; })) {
-    if (!options.ptxas.empty())
-      return makeError("--ptxas assembles kernels of GPUs, but --target is '" +
-                       options.target + "'");
-    if (options.tf32)
-      return makeError("--tf32 is for kernels of GPUs, but --target is '" +
-                       options.target + "'");
-  }
+  if (Error error = checkGpus(options))
+    return error;
   if (!is_contained({"auto", "f32", "bf16", "f16", "int8"}, options.dtype))
     return makeError("--dtype has the value '" + options.dtype +
                      "', expected " + kTypeNames);

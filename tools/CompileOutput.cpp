@@ -2,7 +2,9 @@
 #include "lib/Weights/Error.h"
 #include "tools/CompileProgress.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <unistd.h>
@@ -185,23 +187,69 @@ void heddle::warnOfTokenizer(llvm::StringRef path) {
              .str());
 }
 
-void heddle::warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
+void heddle::warnOfPage(llvm::StringRef shown, llvm::StringRef best) {
+  warn(("--explore shows the code of " + shown + ", not that of " + best +
+        ", which --emit=asm writes")
+           .str());
+}
+
+namespace {
+/// Of a tensor, how many weights a warning is about.
+struct CountedWeights {
+  const NonFiniteWeights &tensor;
+  uint64_t count;
+};
+} // namespace
+
+/// How many of which tensors are what `kind` says, for one of them at least.
+static std::string listWeights(llvm::ArrayRef<CountedWeights> weights,
+                               llvm::StringRef kind) {
   uint64_t count = 0;
-  for (const NonFiniteWeights &tensor : tensors)
-    count += tensor.count;
-  if (count == 0)
-    return;
+  for (const CountedWeights &each : weights)
+    count += each.count;
   std::string sentence;
   llvm::raw_string_ostream stream(sentence);
-  stream << count << (count == 1 ? " weight is" : " weights are")
-         << " NaN or infinite: ";
-  llvm::interleaveComma(tensors.take_front(kMostNamed), stream,
-                        [&](const NonFiniteWeights &tensor) {
-                          stream << tensor.count << " of '" << tensor.tensor
-                                 << "'";
-                        });
-  if (tensors.size() > kMostNamed)
-    stream << " and others of " << tensors.size() - kMostNamed
+  stream << count << (count == 1 ? " weight is " : " weights are ") << kind
+         << ": ";
+  llvm::interleaveComma(
+      weights.take_front(kMostNamed), stream, [&](const CountedWeights &each) {
+        stream << each.count << " of '"
+               << llvm::join(each.tensor.sources, "' and '") << "'";
+      });
+  if (weights.size() > kMostNamed)
+    stream << " and others of " << weights.size() - kMostNamed
            << " more tensors";
+  return sentence;
+}
+
+/// Of weights that are finite in the checkpoint, but not in a short type.
+static void warnOfOverflow(llvm::ArrayRef<NonFiniteWeights> tensors,
+                           PlacedElement element, llvm::StringRef type,
+                           llvm::StringRef end, llvm::StringRef wider) {
+  llvm::SmallVector<CountedWeights> found;
+  float largest = 0;
+  for (const NonFiniteWeights &tensor : tensors)
+    if (tensor.element == element && tensor.overflowed != 0) {
+      found.push_back({tensor, tensor.overflowed});
+      largest = std::max(largest, tensor.largest);
+    }
+  if (found.empty())
+    return;
+  std::string kind = ("infinite as " + type + ", which ends at " + end).str();
+  std::string sentence = listWeights(found, kind);
+  llvm::raw_string_ostream(sentence)
+      << ", up to " << llvm::format("%g", largest) << "; --keep '" << wider
+      << ":" << found.front().tensor.sources.front() << "' keeps their range";
   warn(std::move(sentence));
+}
+
+void heddle::warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
+  llvm::SmallVector<CountedWeights> stored;
+  for (const NonFiniteWeights &tensor : tensors)
+    if (tensor.stored != 0)
+      stored.push_back({tensor, tensor.stored});
+  if (!stored.empty())
+    warn(listWeights(stored, "NaN or infinite"));
+  warnOfOverflow(tensors, PlacedElement::F16, "f16", "65,504", "bf16");
+  warnOfOverflow(tensors, PlacedElement::BF16, "bf16", "3.39e38", "f32");
 }

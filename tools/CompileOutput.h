@@ -22,8 +22,9 @@ llvm::Error writeText(llvm::StringRef path, llvm::StringRef text);
 /// A sentence on one line: names from files may hold anything.
 std::string toOneLine(std::string sentence);
 
-/// Says on standard error that weights are NaN or infinite: one line, however
-/// many they are, and none where there are none.
+/// Says on standard error that weights are NaN or infinite, and that others
+/// become infinite in a shorter type: one line each, however many they are, and
+/// none where there are none.
 void warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors);
 
 /// Says on standard error that tensors of a model are left out: one line, and
@@ -32,6 +33,9 @@ void warnOfUnread(llvm::StringRef model, llvm::ArrayRef<std::string> tensors);
 
 /// And that it has no tokenizer, unless `path` is empty: ImportModel.h.
 void warnOfTokenizer(llvm::StringRef path);
+
+/// That the page of --explore shows the code of another level than the best.
+void warnOfPage(llvm::StringRef shown, llvm::StringRef best);
 
 } // namespace heddle
 

@@ -53,6 +53,19 @@ static uint64_t getByteSize(const PlacedTensor &placed) {
   return PanelLayout(bytes, placed.packed).byteSize(rows);
 }
 
+/// Appends the names, in the model, of those that are not made of others.
+static void collectSources(ParameterOp parameter,
+                           std::vector<std::string> &names) {
+  SmallVector<ParameterOp, 0> parts = parameter.getPartOps();
+  StringRef name = parameter.getSymName();
+  if (parameter.getPacked())
+    name = name.split(kPackedSuffix).first;
+  if (parts.empty() && !is_contained(names, name))
+    names.push_back(name.str());
+  for (ParameterOp part : parts)
+    collectSources(part, names);
+}
+
 Expected<std::vector<PlacedTensor>>
 collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
   std::vector<PlacedTensor> tensors;
@@ -72,9 +85,14 @@ collectPlacedTensors(ModuleOp module, const WeightSource &weights) {
       return tensor.takeError();
     ArrayRef<int64_t> packed =
         parameter.getPacked().value_or(ArrayRef<int64_t>());
-    tensors.push_back(
-        {parameter.getSymName().str(), *offset, *tensor, packed.vec(),
-         placedElement(parameter.getTensorType().getElementType())});
+    PlacedTensor &placed = tensors.emplace_back(PlacedTensor{
+        parameter.getSymName().str(),
+        {},
+        *offset,
+        *tensor,
+        packed.vec(),
+        placedElement(parameter.getTensorType().getElementType())});
+    collectSources(parameter, placed.sources);
   }
   llvm::sort(tensors, [](const PlacedTensor &a, const PlacedTensor &b) {
     return std::tie(a.offset, a.name) < std::tie(b.offset, b.name);
@@ -208,6 +226,24 @@ static uint64_t writeTensorOf(const PlacedTensor &placed, ChunkHasher &hasher) {
              : writePanels<Element>(placed.tensor, placed.packed, hasher);
 }
 
+/// Why elements of a tensor are not finite: `count` of those that are written.
+static NonFiniteWeights explainNonFinite(const PlacedTensor &placed,
+                                         uint64_t count) {
+  NonFiniteWeights weights{placed.element, placed.sources, 0, 0, 0.0f};
+  StoredTensor stored = placed.tensor.unrounded();
+  std::vector<float> row(stored.getColumns());
+  for (uint64_t i = 0; i < stored.getRows(); ++i) {
+    stored.decodeRows(i, 1, row);
+    for (float value : row)
+      if (!std::isfinite(value))
+        ++weights.stored;
+      else
+        weights.largest = std::max(weights.largest, std::fabs(value));
+  }
+  weights.overflowed = count - weights.stored;
+  return weights;
+}
+
 /// Returns how many elements are not finite.
 static uint64_t writeTensor(const PlacedTensor &placed, ChunkHasher &hasher) {
   switch (placed.element) {
@@ -230,7 +266,7 @@ std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
   for (const PlacedTensor &placed : tensors) {
     hasher.padTo(placed.offset);
     if (uint64_t count = writeTensor(placed, hasher))
-      nonFinite.push_back({placed.name, count});
+      nonFinite.push_back(explainNonFinite(placed, count));
   }
   return hasher.finish();
 }

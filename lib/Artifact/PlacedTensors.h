@@ -21,6 +21,8 @@ enum class PlacedElement { F32, BF16, F16, I8 };
 /// A tensor at a byte offset of the section.
 struct PlacedTensor {
   std::string name;
+  /// The stored parameters that it is made of.
+  std::vector<std::string> sources;
   uint64_t offset;
   StoredTensor tensor;
   /// The parts of a weight that is written in panels; empty where it is not.
@@ -40,8 +42,12 @@ uint64_t getSectionSize(llvm::ArrayRef<PlacedTensor> tensors);
 
 /// How many weights of a tensor are NaN or infinite.
 struct NonFiniteWeights {
-  std::string tensor;
-  uint64_t count;
+  PlacedElement element;
+  std::vector<std::string> sources;
+  /// As they are stored, and because their type ends below them.
+  uint64_t stored, overflowed;
+  /// The largest magnitude of those that are stored as finite numbers.
+  float largest;
 };
 
 /// Writes the section, little-endian; what is between tensors is zero.

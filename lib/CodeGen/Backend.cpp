@@ -7,13 +7,19 @@ using namespace heddle;
 /// Entry points for a GPU compute addresses and start kernels: any CPU will do.
 static IsaLevel hostOfGpu() { return llvm::cantFail(getIsaLevel("x86-64-v3")); }
 
-/// Adds what is not there yet.
-static void add(llvm::SmallVectorImpl<Backend> &backends, Backend backend) {
-  auto isSame = [&](const Backend &other) {
+/// Adds what is not there yet. Fails where code of the same name is, but other.
+static llvm::Error add(llvm::SmallVectorImpl<Backend> &backends,
+                       Backend backend) {
+  auto found = llvm::find_if(backends, [&](const Backend &other) {
     return other.name() == backend.name();
-  };
-  if (llvm::none_of(backends, isSame))
+  });
+  if (found == backends.end())
     backends.push_back(std::move(backend));
+  else if (found->option() != backend.option())
+    return llvm::createStringError("the targets '" + found->option() +
+                                   "' and '" + backend.option() +
+                                   "' are given, expected one of them");
+  return llvm::Error::success();
 }
 
 std::string heddle::backendNames() {
@@ -45,17 +51,23 @@ heddle::getBackends(llvm::StringRef targets, const ShortTypes &types) {
     if (!levels)
       return levels.takeError();
     for (const IsaLevel &level : *levels)
-      add(backends, {level});
+      if (llvm::Error error = add(backends, {level}))
+        return error;
+    return llvm::Error::success();
+  };
+  auto addGpus =
+      [&](llvm::ArrayRef<GpuArchitecture> architectures) -> llvm::Error {
+    for (const GpuArchitecture &architecture : architectures)
+      if (llvm::Error error = add(gpus, {hostOfGpu(), architecture}))
+        return error;
     return llvm::Error::success();
   };
   for (llvm::StringRef target : llvm::split(targets, ',')) {
-    if (target == "cuda")
-      for (const GpuArchitecture &architecture : getGpuArchitectures())
-        add(gpus, {hostOfGpu(), architecture});
-    else if (auto architecture = getGpuArchitecture(target);
-             architecture && !architecture->multipliesTf32)
-      add(gpus, {hostOfGpu(), *architecture});
-    else if (llvm::Error error = addLevels(target))
+    auto architecture = getGpuArchitecture(target);
+    bool isOne = architecture && !architecture->multipliesTf32;
+    if (llvm::Error error = target == "cuda" ? addGpus(getGpuArchitectures())
+                            : isOne          ? addGpus(*architecture)
+                                             : addLevels(target))
       return std::move(error);
   }
   if (backends.empty())

@@ -22,6 +22,9 @@ struct Backend {
 
   /// Of its code, in artifacts.
   llvm::StringRef name() const { return gpu ? gpu->name : host.name; }
+
+  /// What getBackends finds it by.
+  std::string option() const { return gpu ? gpu->option() : host.option(); }
 };
 
 /// The names that getBackends knows, with commas between.
@@ -30,7 +33,7 @@ std::string backendNames();
 /// The backends of a `--target`, names with commas between: those of getTarget,
 /// architectures of GPUs, and `cuda`, which is all of these. CPUs come first;
 /// where none is named they are the portable ones. An error names what is
-/// unknown, and what there is.
+/// unknown, and what there is, or two that would have the same place.
 llvm::Expected<llvm::SmallVector<Backend>> getBackends(llvm::StringRef targets,
                                                        const ShortTypes &types);
 

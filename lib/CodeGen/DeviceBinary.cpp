@@ -1,10 +1,12 @@
 #include "lib/CodeGen/DeviceBinary.h"
 #include "lib/Weights/Error.h"
+#include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstring>
 
 using namespace llvm;
 using namespace heddle;
@@ -32,6 +34,15 @@ static Expected<std::string> readFile(StringRef path) {
     return makeError("cannot read '" + path +
                      "': " + file.getError().message());
   return (*file)->getBuffer().str();
+}
+
+/// Whether it is an ELF file for GPUs.
+static bool isMachineCode(StringRef file) {
+  ELF::Elf64_Ehdr header;
+  if (file.size() < sizeof header)
+    return false;
+  std::memcpy(&header, file.data(), sizeof header);
+  return header.checkMagic() && header.e_machine == ELF::EM_CUDA;
 }
 
 Expected<std::string>
@@ -72,8 +83,15 @@ heddle::assembleDeviceCode(StringRef code, const GpuArchitecture &architecture,
       reason = StringRef(*said).split('\n').first.str();
     else if (!said)
       consumeError(said.takeError());
+    if (reason.empty())
+      reason = ("it says nothing and ends with " + Twine(status)).str();
     return makeError("'" + assembler + "' failed for " + architecture.name +
-                     ": " + (reason.empty() ? "it says nothing" : reason));
+                     ": " + reason);
   }
-  return readFile(output);
+  Expected<std::string> binary = readFile(output);
+  // What the emulator reads is known to itself alone.
+  if (binary && !architecture.isEmulated && !isMachineCode(*binary))
+    return makeError("'" + assembler + "' wrote no machine code for " +
+                     architecture.name);
+  return binary;
 }

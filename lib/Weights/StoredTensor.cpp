@@ -131,6 +131,14 @@ StoredTensor StoredTensor::rounded(Rounding rounding) const {
   return tensor;
 }
 
+StoredTensor StoredTensor::unrounded() const {
+  StoredTensor tensor = *this;
+  tensor.rounding = Rounding::None;
+  for (StoredTensor &part : tensor.parts)
+    part = part.unrounded();
+  return tensor;
+}
+
 StoredTensor StoredTensor::asIntegers() const {
   StoredTensor tensor = *this;
   tensor.isDivided = false;

@@ -49,6 +49,8 @@ public:
   /// Each element as the nearest of that type, as RoundOp has it.
   enum class Rounding { None, BF16, F16 };
   StoredTensor rounded(Rounding rounding) const;
+  /// What it is made of where nothing is rounded to a short float.
+  StoredTensor unrounded() const;
 
   /// An `intgemm8` tensor as it is stored, not divided by its multiplier.
   StoredTensor asIntegers() const;

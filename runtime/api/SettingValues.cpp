@@ -35,11 +35,11 @@ Result<bool> heddle::parseSwitch(const std::string &name,
 
 Result<int64_t> heddle::parseNumber(const std::string &name,
                                     const std::string &text, int64_t low,
-                                    int64_t high) {
+                                    int64_t high, const std::string &unit) {
   auto value = wholeNumber<int64_t>(text);
   if (!value || *value < low || *value > high)
     return refuse(name, text,
-                  "a number from " + std::to_string(low) + " to " +
+                  "a number " + unit + "from " + std::to_string(low) + " to " +
                       std::to_string(high));
   return *value;
 }

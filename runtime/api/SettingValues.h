@@ -25,8 +25,10 @@ inline constexpr double kLeastReal = std::numeric_limits<float>::min();
 /// "true" or "false".
 Result<bool> parseSwitch(const std::string &name, const std::string &text);
 
+/// `unit` is for the sentence: "of MiB ".
 Result<int64_t> parseNumber(const std::string &name, const std::string &text,
-                            int64_t low, int64_t high);
+                            int64_t low, int64_t high,
+                            const std::string &unit = "");
 
 Result<double> parseReal(const std::string &name, const std::string &text,
                          double low, double high);

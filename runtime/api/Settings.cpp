@@ -66,6 +66,11 @@ static Status readPart(SettingValues &values, const std::string &name,
   return put(values.search.*Member, parseReal(name, text, 0, 1));
 }
 
+static Status readMaxMemory(SettingValues &values, const std::string &name,
+                            const std::string &text) {
+  return put(values.maxMemory,
+             parseNumber(name, text, 1, kMostMebibytes, "of MiB "));
+}
 static Status readBeams(SettingValues &values, const std::string &name,
                         const std::string &text) {
   return put(values.search.beams, parseNumber(name, text, 1, kMostBeams));
@@ -214,7 +219,7 @@ static constexpr Row kRows[] = {
       "what batches may take of its memory: they become smaller for that, and "
       "workers fewer unless their number is given; a line that needs more is "
       "refused"},
-     readNumber<&SettingValues::maxMemory, 1, kMostMebibytes>},
+     readMaxMemory},
     {{"profile", nullptr, kMachine,
       "count what each kernel does and how long it takes"},
      readSwitch<&SettingValues::profile>},

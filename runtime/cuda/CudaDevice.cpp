@@ -134,11 +134,9 @@ Result<char *> CudaDevice::take(int64_t bytes) {
   if (Status status = begin(); !status.ok())
     return Status::error("cannot run: ", status.message());
   Pointer memory = 0;
-  if (Status status = noted(
-          api.check(api.cuMemAlloc_v2(&memory, size_t(bytes)), "cuMemAlloc"));
+  if (Status status = noted(api.allocate(&memory, size_t(bytes), "a batch"));
       !status.ok())
-    return Status::error("needs ", bytes,
-                         " bytes of the GPU's memory: ", status.message());
+    return status;
   return reinterpret_cast<char *>(memory);
 }
 

@@ -22,16 +22,28 @@ Status Driver::check(Code code, const char *function) const {
                        text, ")");
 }
 
+Status Driver::allocate(Pointer *memory, size_t bytes, const char *use) const {
+  constexpr size_t kMebibyte = size_t(1) << 20;
+  Code code = cuMemAlloc_v2(memory, bytes);
+  size_t free = 0, total = 0;
+  if (code != kOutOfMemory || cuMemGetInfo_v2(&free, &total) != 0)
+    return check(code, (std::string("cuMemAlloc for ") + use).c_str());
+  return Status::error("the GPU has ", free / kMebibyte, " of ",
+                       total / kMebibyte, " MiB of memory free, expected ",
+                       (bytes + kMebibyte - 1) / kMebibyte, " MiB for ", use);
+}
+
 /// "12.4".
 static std::string versionText(int version) {
   return std::to_string(version / 1000) + "." +
          std::to_string(version % 1000 / 10);
 }
 
-static Result<void *> open(const char *path) {
+static Result<void *> open(const char *path, bool isNamed) {
   if (void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL))
     return library;
-  return Status::error("there is no CUDA driver: ", dlerror());
+  return Status::error("there is no CUDA driver: ",
+                       isNamed ? "HEDDLE_LIBCUDA is " : "", dlerror());
 }
 
 /// Finds the functions.
@@ -60,6 +72,7 @@ static Status resolve(Driver &driver, const char *path, void *library) {
   HEDDLE_FIND(cuModuleGetFunction);
   HEDDLE_FIND(cuFuncSetAttribute);
   HEDDLE_FIND(cuOccupancyMaxActiveClusters);
+  HEDDLE_FIND(cuMemGetInfo_v2);
   HEDDLE_FIND(cuMemAlloc_v2);
   HEDDLE_FIND(cuMemFree_v2);
   HEDDLE_FIND(cuMemHostAlloc);
@@ -99,7 +112,7 @@ Status Started::start() {
   const char *other = getenv("HEDDLE_LIBCUDA");
   bool isNamed = other && *other;
   const char *path = isNamed ? other : "libcuda.so.1";
-  Result<void *> library = open(path);
+  Result<void *> library = open(path, isNamed);
   isMissing = !library.ok() && !isNamed;
   if (!library.ok())
     return library.status();

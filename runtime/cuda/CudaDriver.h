@@ -53,6 +53,9 @@ struct Driver {
 
   /// Success, or a sentence about the function that returned `code`.
   Status check(Code code, const char *function) const;
+  /// Takes memory of the device, for what the sentence of an error says: "the
+  /// weights".
+  Status allocate(Pointer *memory, size_t bytes, const char *use) const;
 
   Code (*cuInit)(unsigned flags);
   Code (*cuDriverGetVersion)(int *version);
@@ -72,6 +75,7 @@ struct Driver {
   Code (*cuFuncSetAttribute)(Function function, int attribute, int value);
   Code (*cuOccupancyMaxActiveClusters)(int *clusters, Function function,
                                        const LaunchConfig *config);
+  Code (*cuMemGetInfo_v2)(size_t *free, size_t *total);
   Code (*cuMemAlloc_v2)(Pointer *pointer, size_t bytes);
   Code (*cuMemFree_v2)(Pointer pointer);
   Code (*cuMemHostAlloc)(void **pointer, size_t bytes, unsigned flags);

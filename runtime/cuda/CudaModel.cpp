@@ -180,8 +180,7 @@ Status CudaModel::copyWeights(const Artifact &artifact,
     return Status::success();
   if (Status status = enter(); !status.ok())
     return status;
-  if (Status status = api->check(api->cuMemAlloc_v2(&weightsAt, bytes->size()),
-                                 "cuMemAlloc of the weights");
+  if (Status status = api->allocate(&weightsAt, bytes->size(), "the weights");
       !status.ok())
     return status;
   return uploadWeights(*api, weightsAt, *bytes, progress);

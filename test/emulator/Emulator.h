@@ -51,6 +51,9 @@ public:
   static std::unique_ptr<Program> load(std::string_view image,
                                        std::string &problem);
 
+  /// Whether a call is missing: OmittedCall.h.
+  bool lacksCall() const { return omitsCall; }
+
   /// A kernel by name; null where there is none, or with a sentence in
   /// `problem` if the module cannot be compiled, which happens at the first
   /// call.
@@ -65,6 +68,7 @@ private:
   bool compile(std::string &problem);
 
   std::unique_ptr<Source> source;
+  bool omitsCall = false;
   HostCode code;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::map<std::string, Kernel> kernels;

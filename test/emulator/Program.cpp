@@ -8,6 +8,7 @@
 
 #include "Emulator.h"
 #include "HostLibrary.h"
+#include "OmittedCall.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -60,6 +61,7 @@ std::unique_ptr<Program> Program::load(std::string_view image,
               "', expected nvptx64";
     return nullptr;
   }
+  program->omitsCall = omitCall(*module);
   if (!describeKernels(*module, program->code, problem))
     return nullptr;
   program->source->module = std::move(module);

@@ -198,6 +198,9 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
                    "--profile is given twice, as '' and as 'y'");
   expectUsageError("toy --workers 2 --teacher x --logits y",
                    "--workers is for translations, but --teacher scores");
+  expectUsageError("toy --max-memory 1M",
+                   "--max-memory has the value '1M', expected a number of MiB "
+                   "from 1 to 1073741824");
   expectUsageError("toy --max-memory 2 --teacher x --logits y",
                    "--max-memory is for translations, but --teacher scores");
   expectUsageError("toy --max-memory 2 --profile",

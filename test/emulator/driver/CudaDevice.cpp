@@ -15,6 +15,10 @@ HEDDLE_CUDA CUresult cuInit(unsigned flags) {
       "cuInit",
       [&](Driver &driver) {
         driver.initialize();
+        if (!driver.settings.problem.empty()) {
+          Driver::log(driver.settings.problem);
+          return CUDA_ERROR_INVALID_VALUE;
+        }
         // The first call of all may be the one that has to fail.
         auto found = driver.settings.failures.find("cuInit");
         if (found != driver.settings.failures.end() && found->second.count(1))

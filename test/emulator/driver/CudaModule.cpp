@@ -104,6 +104,7 @@ HEDDLE_CUDA CUresult cuModuleLoadDataEx(CUmodule *module, const void *image,
       writeLog(problem, numOptions, options, values);
       return CUDA_ERROR_INVALID_PTX;
     }
+    driver.count("loadedWithoutCall", loaded->program->lacksCall());
     *module = loaded.get();
     driver.modules[*module] = std::move(loaded);
     driver.countMost("loadsAtOnce", Loader::mostAtOnce());

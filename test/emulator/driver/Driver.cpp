@@ -2,44 +2,111 @@
 
 #include "Driver.h"
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <sys/mman.h>
 
 using namespace heddle::emulator;
 
-/// FUNCTION:CALL=RESULT, separated by commas.
-static void readFailures(const char *text, DriverSettings &settings) {
-  std::stringstream stream(text);
+namespace {
+/// Reads variables, and keeps what is wrong with the first that is.
+class Environment {
+public:
+  explicit Environment(DriverSettings &settings) : settings(settings) {}
+
+  /// A number, where the variable is there.
+  template <typename Number>
+  void read(const char *name, Number &number, Number least);
+  /// One of two words.
+  void expect(const char *name, std::string_view one, std::string_view other);
+  /// MAJOR.MINOR.
+  void readCapability(const char *name);
+  /// FUNCTION:CALL=RESULT, separated by commas.
+  void readFailures(const char *name);
+
+private:
+  void refuse(const char *name, const std::string &value, const char *expected);
+
+  DriverSettings &settings;
+};
+} // namespace
+
+void Environment::refuse(const char *name, const std::string &value,
+                         const char *expected) {
+  if (settings.problem.empty())
+    settings.problem =
+        std::string(name) + " is '" + value + "', expected " + expected;
+}
+
+/// The number that begins at `text`, which goes behind it.
+template <typename Number>
+static bool takeNumber(const char *&text, const char *end, Number &number) {
+  auto [rest, error] = std::from_chars(text, end, number);
+  text = rest;
+  return error == std::errc();
+}
+
+template <typename Number>
+void Environment::read(const char *name, Number &number, Number least) {
+  const char *value = std::getenv(name), *text = value;
+  if (!value)
+    return;
+  const char *end = value + std::strlen(value);
+  if (!takeNumber(text, end, number) || text != end || number < least)
+    refuse(name, value, "a number");
+}
+
+void Environment::expect(const char *name, std::string_view one,
+                         std::string_view other) {
+  const char *value = std::getenv(name);
+  if (value && value != one && value != other)
+    refuse(name, value,
+           (std::string(one) + " or " + std::string(other)).c_str());
+}
+
+void Environment::readCapability(const char *name) {
+  const char *value = std::getenv(name), *text = value;
+  if (!value)
+    return;
+  const char *end = value + std::strlen(value);
+  if (!takeNumber(text, end, settings.major) || *text++ != '.' ||
+      !takeNumber(text, end, settings.minor) || text != end)
+    refuse(name, value, "MAJOR.MINOR");
+}
+
+void Environment::readFailures(const char *name) {
+  const char *value = std::getenv(name);
+  std::stringstream stream(value ? value : "");
   for (std::string part; std::getline(stream, part, ',');) {
     size_t colon = part.find(':');
-    size_t equals = part.find('=', colon);
-    if (colon == std::string::npos || equals == std::string::npos) {
-      Driver::log("HEDDLE_FAKE_CUDA_FAIL has '" + part +
-                  "', expected FUNCTION:CALL=RESULT");
-      continue;
-    }
-    uint64_t call = std::strtoull(part.c_str() + colon + 1, nullptr, 10);
-    settings.failures[part.substr(0, colon)][call] =
-        static_cast<CUresult>(std::atoi(part.c_str() + equals + 1));
+    const char *text = part.c_str() + colon + 1;
+    const char *end = part.c_str() + part.size();
+    uint64_t call = 0;
+    int result = 0;
+    if (colon == std::string::npos || !takeNumber(text, end, call) ||
+        *text++ != '=' || !takeNumber(text, end, result) || text != end)
+      refuse(name, value, "FUNCTION:CALL=RESULT,...");
+    else
+      settings.failures[part.substr(0, colon)][call] =
+          static_cast<CUresult>(result);
   }
 }
 
 DriverSettings DriverSettings::fromEnvironment() {
   DriverSettings settings;
-  if (const char *capability = std::getenv("HEDDLE_FAKE_CUDA_CAPABILITY"))
-    std::sscanf(capability, "%d.%d", &settings.major, &settings.minor);
-  if (const char *version = std::getenv("HEDDLE_FAKE_CUDA_VERSION"))
-    settings.version = std::atoi(version);
-  if (const char *bytes = std::getenv("HEDDLE_FAKE_CUDA_MEMORY"))
-    settings.memoryBytes = std::strtoull(bytes, nullptr, 10);
-  if (const char *loads = std::getenv("HEDDLE_FAKE_CUDA_LOADS"))
-    settings.loadsAtOnce = static_cast<unsigned>(std::atoi(loads));
-  if (const char *count = std::getenv("HEDDLE_FAKE_CUDA_MULTIPROCESSORS"))
-    settings.multiprocessors = std::atoi(count);
-  if (const char *failures = std::getenv("HEDDLE_FAKE_CUDA_FAIL"))
-    readFailures(failures, settings);
+  Environment environment(settings);
+  environment.readCapability("HEDDLE_FAKE_CUDA_CAPABILITY");
+  environment.read("HEDDLE_FAKE_CUDA_VERSION", settings.version, 0);
+  environment.read<uint64_t>("HEDDLE_FAKE_CUDA_MEMORY", settings.memoryBytes,
+                             0);
+  environment.read("HEDDLE_FAKE_CUDA_LOADS", settings.loadsAtOnce, 1u);
+  environment.read("HEDDLE_FAKE_CUDA_MULTIPROCESSORS", settings.multiprocessors,
+                   1);
+  environment.readFailures("HEDDLE_FAKE_CUDA_FAIL");
+  environment.expect("HEDDLE_EMULATOR_CHECKS", "all", "none");
   return settings;
 }
 

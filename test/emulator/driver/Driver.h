@@ -89,6 +89,9 @@ struct DriverSettings {
   /// By function: which call fails, with which result.
   std::map<std::string, std::map<uint64_t, CUresult>> failures;
 
+  /// A variable with a wrong value; empty where there is none.
+  std::string problem;
+
   static DriverSettings fromEnvironment();
 };
 
