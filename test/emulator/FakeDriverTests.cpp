@@ -285,6 +285,25 @@ TEST_F(FakeDriverTest, FailsWhereTheEnvironmentSays) {
             CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+TEST_F(FakeDriverTest, RefusesWrongVariables) {
+  const std::pair<const char *, const char *> variables[] = {
+      {"HEDDLE_FAKE_CUDA_FAIL", "cuInit"},
+      {"HEDDLE_FAKE_CUDA_FAIL", "cuInit:1=999,cuMemAlloc_v2:x=2"},
+      {"HEDDLE_FAKE_CUDA_CAPABILITY", "9"},
+      {"HEDDLE_FAKE_CUDA_CAPABILITY", "9.0a"},
+      {"HEDDLE_FAKE_CUDA_VERSION", "12.4"},
+      {"HEDDLE_FAKE_CUDA_MEMORY", "1G"},
+      {"HEDDLE_FAKE_CUDA_LOADS", "0"},
+      {"HEDDLE_FAKE_CUDA_MULTIPROCESSORS", "-1"},
+      {"HEDDLE_EMULATOR_CHECKS", "some"}};
+  for (auto [name, value] : variables) {
+    setenv(name, value);
+    EXPECT_EQ(call("cuInit", 0u), CUDA_ERROR_INVALID_VALUE) << name;
+    ::unsetenv(name);
+  }
+  EXPECT_EQ(call("cuInit", 0u), CUDA_SUCCESS);
+}
+
 TEST_F(FakeDriverTest, IsTheDeviceOfTheEnvironment) {
   setenv("HEDDLE_FAKE_CUDA_CAPABILITY", "8.6");
   setenv("HEDDLE_FAKE_CUDA_VERSION", "11040");

@@ -24,7 +24,8 @@ static std::vector<Flag> getFlags() {
       {"--emit", "artifact|exe|mlir|llvm|asm", kOutput,
        "what to write: the artifact (default), a program that runs it and "
        "needs nothing but glibc 2.34, the module as imported, LLVM IR or "
-       "assembly"},
+       "assembly; these two are of the best of --target, of a GPU a module for "
+       "each kernel"},
       {"--jobs", "N", kOutput,
        "compile on at most N threads (default: one for each core); the "
        "artifact is the same"},
