@@ -64,7 +64,7 @@ struct HeddleDevice {
 /// The parameter of the kernel HEDDLE_MOVE_ROWS, which the runtime starts
 /// itself: row i of `to` becomes row parents[i] of `from` where it `gathers`,
 /// and else row i, but where parents[i] is i, which nobody writes. A thread
-/// moves one word of `rowsOfThread` rows, one after the other; a block has
+/// moves one piece of `rowsOfThread` rows, one after the other; a block has
 /// HEDDLE_MOVE_THREADS of them.
 #define HEDDLE_MOVE_ROWS "heddle_move_rows"
 #define HEDDLE_MOVE_THREADS 128
@@ -73,8 +73,9 @@ struct HeddleRowMove {
   uint64_t from, to, parents;
   /// From a row to the next, of both.
   uint64_t rowBytes;
-  /// That are moved, and of each row the first words of 4 bytes.
-  int32_t rows, words;
+  /// That are moved, and of each row the first pieces of `pieceBytes`: 4, or 16
+  /// where addresses and rowBytes are multiples of that.
+  int32_t rows, pieces, pieceBytes;
   int32_t rowsOfThread, gathers;
 };
 

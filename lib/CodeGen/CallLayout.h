@@ -51,14 +51,15 @@ static_assert(offsetof(HeddleDevice, launch) == 8 * int(DeviceField::Launch) &&
                   8 * int(DeviceField::Scratch) &&
               offsetof(HeddleDevice, status) == 8 * int(DeviceField::Status));
 
-/// Fields of HeddleRowMove by index: four words of 8 bytes and four of 4.
+/// Fields of HeddleRowMove by index: four words of 8 bytes and five of 4.
 enum class MoveField : int32_t {
   From,
   To,
   Parents,
   RowBytes,
   Rows,
-  Words,
+  Pieces,
+  PieceBytes,
   RowsOfThread,
   Gathers
 };
@@ -66,7 +67,7 @@ static_assert(offsetof(HeddleRowMove, rowBytes) ==
                   8 * int(MoveField::RowBytes) &&
               offsetof(HeddleRowMove, rows) == 8 * int(MoveField::Rows) &&
               offsetof(HeddleRowMove, gathers) ==
-                  8 * int(MoveField::Rows) + 12);
+                  8 * int(MoveField::Rows) + 16);
 
 /// Fields of HeddleHistoryWrite by index: three words of 8 bytes and two of 4.
 enum class HistoryField : int32_t {

@@ -278,18 +278,31 @@ Status CudaDevice::moveRows(const DeviceRows &rows,
   return ended(move(rows, next));
 }
 
+/// Whether rows are moved in pieces of 16 bytes.
+static bool areWide(const DeviceRows &rows) {
+  uint64_t all = addressOf(rows.rows) | addressOf(rows.spare) |
+                 uint64_t(rows.rowBytes) | uint64_t(rows.usedBytes);
+  return all % 16 == 0;
+}
+
 Status CudaDevice::move(const DeviceRows &rows,
                         const std::vector<int32_t> &next) {
   if (Status status = sendParents(next); !status.ok())
     return status;
-  int64_t words = rows.usedBytes / 4, count = int64_t(next.size());
+  int64_t pieceBytes = areWide(rows) ? 16 : 4;
+  int64_t pieces = rows.usedBytes / pieceBytes, count = int64_t(next.size());
   auto launch = [&](const char *from, char *to, int64_t rowsOfThread,
                     bool gathers) {
-    HeddleRowMove parameter = {
-        addressOf(from),         addressOf(to),  addressOf(deviceParents),
-        uint64_t(rows.rowBytes), int32_t(count), int32_t(words),
-        int32_t(rowsOfThread),   gathers};
-    int64_t threads = words * blocksFor(count, rowsOfThread);
+    HeddleRowMove parameter = {addressOf(from),
+                               addressOf(to),
+                               addressOf(deviceParents),
+                               uint64_t(rows.rowBytes),
+                               int32_t(count),
+                               int32_t(pieces),
+                               int32_t(pieceBytes),
+                               int32_t(rowsOfThread),
+                               gathers};
+    int64_t threads = pieces * blocksFor(count, rowsOfThread);
     return launchNumber(model.ownKernels().moveRows,
                         blocksFor(threads, HEDDLE_MOVE_THREADS), &parameter);
   };

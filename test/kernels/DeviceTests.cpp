@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <random>
 
 using namespace heddle;
@@ -224,25 +225,26 @@ TEST_F(DeviceTest, writes_the_next_position_of_each_row) {
 }
 
 TEST_F(DeviceTest, moves_rows_as_the_host_does) {
-  constexpr int64_t width = 5, used = 3;
-  std::vector<int32_t> numbers;
-  for (int32_t i = 0; i < 9 * width; ++i)
-    numbers.push_back(i);
-  for (const std::vector<int32_t> &parents :
-       {std::vector<int32_t>{0, 1, 8, 3}, std::vector<int32_t>{4, 0, 0, 2, 2},
-        std::vector<int32_t>{8, 7, 6, 5, 4, 3, 2, 1, 0}}) {
-    std::vector<int32_t> expected = numbers, spare = numbers;
-    moveHostRows({reinterpret_cast<char *>(expected.data()), 4 * width,
-                  4 * used, reinterpret_cast<char *>(spare.data())},
-                 parents);
-    char *rows = send(numbers);
-    ASSERT_TRUE(device
-                    ->moveRows({rows, 4 * width, 4 * used,
-                                take(numbers.size() * sizeof(int32_t))},
-                               parents)
-                    .ok());
-    EXPECT_EQ(fetch<int32_t>(rows, 9 * width), expected);
-  }
+  const std::vector<int32_t> lists[] = {
+      {0, 1, 8, 3}, {4, 0, 0, 2, 2}, {8, 7, 6, 5, 4, 3, 2, 1, 0}};
+  // The last of these in pieces of 16 bytes.
+  const std::pair<int64_t, int64_t> sizes[] = {{5, 3}, {8, 3}, {6, 4}, {12, 8}};
+  for (auto [width, used] : sizes)
+    for (const std::vector<int32_t> &parents : lists) {
+      std::vector<int32_t> numbers(9 * width);
+      std::iota(numbers.begin(), numbers.end(), 0);
+      std::vector<int32_t> expected = numbers, spare = numbers;
+      moveHostRows({reinterpret_cast<char *>(expected.data()), 4 * width,
+                    4 * used, reinterpret_cast<char *>(spare.data())},
+                   parents);
+      char *rows = send(numbers);
+      ASSERT_TRUE(device
+                      ->moveRows({rows, 4 * width, 4 * used,
+                                  take(numbers.size() * sizeof(int32_t))},
+                                 parents)
+                      .ok());
+      EXPECT_EQ(fetch<int32_t>(rows, 9 * width), expected);
+    }
 }
 
 //===----------------------------------------------------------------------===//

@@ -169,11 +169,11 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
   std::fill(bytes.begin() + 12, bytes.end(), 'x');
   header(bytes).version = 12;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 12 but this runtime reads version 11: it "
+            "'F' has format version 13 but this runtime reads version 12: it "
             "needs a newer runtime");
   header(bytes).version = 10;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 10 but this runtime reads version 11: its "
+            "'F' has format version 11 but this runtime reads version 12: its "
             "model must be compiled again");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;
