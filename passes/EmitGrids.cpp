@@ -24,6 +24,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace heddle {
@@ -33,6 +34,13 @@ namespace heddle {
 
 using namespace mlir;
 using namespace heddle;
+
+static std::string namesOfArchitectures() {
+  SmallVector<StringRef> names;
+  for (const GpuArchitecture &architecture : getGpuArchitectures())
+    names.push_back(architecture.name);
+  return llvm::join(names, ", ");
+}
 
 namespace {
 struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
@@ -58,7 +66,7 @@ struct EmitGrids : heddle::impl::EmitGridsPassBase<EmitGrids> {
     std::optional<GpuArchitecture> gpu = getGpuArchitecture(architecture);
     if (!gpu) {
       getOperation().emitError("there is no architecture '")
-          << architecture << "'";
+          << architecture << "' (supported: " << namesOfArchitectures() << ")";
       return signalPassFailure();
     }
     declareSharedMemory(getOperation().getBody(), getOperation().getLoc());

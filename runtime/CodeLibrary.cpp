@@ -23,6 +23,12 @@ static std::string quoted(const std::vector<std::string> &names) {
   return text;
 }
 
+/// What HEDDLE_ISA names; null for nothing.
+static const char *forcedIsa() {
+  const char *name = getenv("HEDDLE_ISA");
+  return name && *name ? name : nullptr;
+}
+
 /// The level to load: see CodeLibrary::load.
 static Result<std::string> chooseIsa(const Artifact &artifact,
                                      const std::vector<std::string> &isas) {
@@ -33,8 +39,8 @@ static Result<std::string> chooseIsa(const Artifact &artifact,
   if (runnable.empty())
     return Status::error("'", artifact.path(), "' has code for ", quoted(isas),
                          " but this machine runs none of them");
-  const char *forced = getenv("HEDDLE_ISA");
-  if (!forced || !*forced)
+  const char *forced = forcedIsa();
+  if (!forced)
     return *std::max_element(runnable.begin(), runnable.end(),
                              [](const std::string &a, const std::string &b) {
                                return rankOfIsa(a) < rankOfIsa(b);
@@ -56,6 +62,11 @@ Result<CodeLibrary> CodeLibrary::load(const Artifact &artifact,
   if (!isa.ok())
     return isa.status();
   return loadSection(artifact, *isa, callsLibraries);
+}
+
+Status CodeLibrary::checkForced(const Artifact &artifact,
+                                const std::vector<std::string> &isas) {
+  return forcedIsa() ? chooseIsa(artifact, isas).status() : Status::success();
 }
 
 Result<CodeLibrary> CodeLibrary::loadSection(const Artifact &artifact,

@@ -35,6 +35,10 @@ public:
                                   const std::vector<std::string> &isas,
                                   bool callsLibraries = false);
 
+  /// Fails where HEDDLE_ISA is set and load would not take what it names.
+  static Status checkForced(const Artifact &artifact,
+                            const std::vector<std::string> &isas);
+
   /// Loads section `code.<name>`, which any machine runs.
   static Result<CodeLibrary> loadSection(const Artifact &artifact,
                                          const std::string &name,

@@ -85,6 +85,11 @@ Result<Model> Model::load(Artifact artifact, const LoadOptions &options) {
   if (!chosen.ok() && options.device != DeviceChoice::Auto)
     return chosen.status();
   auto gpu = chosen.ok() ? std::move(*chosen) : nullptr;
+  // The CPU may have to go on.
+  if (gpu && options.device == DeviceChoice::Auto)
+    if (Status status = CodeLibrary::checkForced(artifact, manifest->isas);
+        !status.ok())
+      return status;
   Result<CodeLibrary> code =
       gpu ? CodeLibrary::loadSection(artifact, gpu->architecture())
           : CodeLibrary::load(artifact, manifest->isas,

@@ -210,6 +210,9 @@ static Error checkGpus(const CompileOptions &options) {
       any_of(*backends, [](const Backend &backend) { return backend.gpu; });
   if (!hasGpus && !options.ptxas.empty())
     return refuse("--ptxas assembles kernels of GPUs");
+  if (!options.ptxas.empty() && !options.makesArtifact())
+    return makeError("--ptxas puts machine code into artifacts, which --emit "
+                     "does not ask for");
   if (!hasGpus && options.tf32)
     return refuse("--tf32 is for kernels of GPUs");
   if (hasGpus && options.gemm == "onednn")

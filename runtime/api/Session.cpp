@@ -44,9 +44,9 @@ static Status checkGlobalTokens(const Model &model, const Settings &settings) {
 /// Kernels of a GPU run behind the back of who would count them.
 static Status checkProfile(const Model &model, const Settings &settings) {
   if (settings.values().profile && model.isOnGpu())
-    return Status::error(settings.nameOf("profile"),
-                         " counts kernels of the CPU, but '",
-                         model.artifact().path(), "' runs on a GPU");
+    return Status::error(
+        settings.nameOf("profile"), " counts kernels of the CPU, but '",
+        model.artifact().path(), "' runs on a GPU: expected the device cpu");
   return Status::success();
 }
 

@@ -221,7 +221,7 @@ static constexpr Row kRows[] = {
       "refused"},
      readMaxMemory},
     {{"profile", nullptr, kMachine,
-      "count what each kernel does and how long it takes"},
+      "count what each kernel of the CPU does and how long it takes"},
      readSwitch<&SettingValues::profile>},
 };
 

@@ -136,7 +136,7 @@ Result<char *> CudaDevice::take(int64_t bytes) {
   Pointer memory = 0;
   if (Status status = noted(api.allocate(&memory, size_t(bytes), "a batch"));
       !status.ok())
-    return status;
+    return Status::error("cannot run: ", status.message());
   return reinterpret_cast<char *>(memory);
 }
 

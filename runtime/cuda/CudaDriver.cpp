@@ -15,7 +15,8 @@ Status Driver::check(Code code, const char *function) const {
     return Status::success();
   const char *name = nullptr, *text = nullptr;
   if (cuGetErrorName(code, &name) != 0 || !name)
-    name = "an unknown error";
+    return Status::error("the CUDA driver failed in ", function, ": error ",
+                         code);
   if (cuGetErrorString(code, &text) != 0 || !text)
     text = "no more is known";
   return Status::error("the CUDA driver failed in ", function, ": ", name, " (",
@@ -26,7 +27,9 @@ Status Driver::allocate(Pointer *memory, size_t bytes, const char *use) const {
   constexpr size_t kMebibyte = size_t(1) << 20;
   Code code = cuMemAlloc_v2(memory, bytes);
   size_t free = 0, total = 0;
-  if (code != kOutOfMemory || cuMemGetInfo_v2(&free, &total) != 0)
+  // Memory may be in pieces, or a limit somebody's own.
+  if (code != kOutOfMemory || cuMemGetInfo_v2(&free, &total) != 0 ||
+      free >= bytes)
     return check(code, (std::string("cuMemAlloc for ") + use).c_str());
   return Status::error("the GPU has ", free / kMebibyte, " of ",
                        total / kMebibyte, " MiB of memory free, expected ",
@@ -118,14 +121,17 @@ Status Started::start() {
     return library.status();
   Status resolved = resolve(driver, path, *library);
   int version = 0;
+  Code asked =
+      driver.cuDriverGetVersion ? driver.cuDriverGetVersion(&version) : 0;
   // What an older one lacks is told by its version.
-  if (driver.cuDriverGetVersion && driver.cuDriverGetVersion(&version) == 0 &&
-      version < kOldestVersion)
+  if (driver.cuDriverGetVersion && asked == 0 && version < kOldestVersion)
     return Status::error("the CUDA driver is of version ", versionText(version),
                          ", expected ", versionText(kOldestVersion),
                          " or later");
   if (!resolved.ok())
     return resolved;
+  if (Status status = driver.check(asked, "cuDriverGetVersion"); !status.ok())
+    return status;
   Code code = driver.cuInit(0);
   isMissing = code == kNoDevice;
   if (Status status = driver.check(code, "cuInit"); !status.ok())

@@ -295,7 +295,8 @@ TEST_F(FakeDriverTest, RefusesWrongVariables) {
       {"HEDDLE_FAKE_CUDA_MEMORY", "1G"},
       {"HEDDLE_FAKE_CUDA_LOADS", "0"},
       {"HEDDLE_FAKE_CUDA_MULTIPROCESSORS", "-1"},
-      {"HEDDLE_EMULATOR_CHECKS", "some"}};
+      {"HEDDLE_EMULATOR_CHECKS", "some"},
+      {"HEDDLE_EMULATOR_THREADS", "0"}};
   for (auto [name, value] : variables) {
     setenv(name, value);
     EXPECT_EQ(call("cuInit", 0u), CUDA_ERROR_INVALID_VALUE) << name;

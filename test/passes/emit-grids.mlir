@@ -2,7 +2,7 @@
 // RUN: heddle-opt %s -transformer-emit-grids=architecture=sm_80 -split-input-file | FileCheck %s
 // RUN: not heddle-opt %s -transformer-emit-grids=architecture=sm_1 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: there is no architecture 'sm_1'
+// UNKNOWN: there is no architecture 'sm_1' (supported: sm_80, sm_90a)
 
 // Few rows have blocks of two warps, others of four, which multiply eight words
 // of depth at once whatever they hold: here 32 bytes. What ends the product

@@ -167,11 +167,11 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
   // Of another version nothing but the number is believed.
   bytes.resize(64);
   std::fill(bytes.begin() + 12, bytes.end(), 'x');
-  header(bytes).version = 12;
+  header(bytes).version = 13;
   EXPECT_EQ(messageOf(bytes),
             "'F' has format version 13 but this runtime reads version 12: it "
             "needs a newer runtime");
-  header(bytes).version = 10;
+  header(bytes).version = 11;
   EXPECT_EQ(messageOf(bytes),
             "'F' has format version 11 but this runtime reads version 12: its "
             "model must be compiled again");

@@ -30,8 +30,9 @@ static std::vector<Flag> getOwnFlags() {
        "run on the CPU, on the first NVIDIA GPU, or there where the model has "
        "code for it and it works; auto is the default"},
       {"--profile", "FILE", kAbout,
-       "say at the end, on standard error, how long each kernel took and how "
-       "close it came to this machine's peaks, which takes a second to "
+       "say at the end, on standard error, how long each kernel of the CPU "
+       "took and how close it came to this machine's peaks, which takes a "
+       "second to "
        "measure; FILE gets the same as JSON, FILE.html a page with layers, too",
        /*isValueOptional=*/true},
       {"--verify", "", kAbout,

@@ -107,6 +107,9 @@ DriverSettings DriverSettings::fromEnvironment() {
                    1);
   environment.readFailures("HEDDLE_FAKE_CUDA_FAIL");
   environment.expect("HEDDLE_EMULATOR_CHECKS", "all", "none");
+  // Of the machine, which takes up to its own limit.
+  int threads = 1;
+  environment.read("HEDDLE_EMULATOR_THREADS", threads, 1);
   return settings;
 }
 

@@ -157,7 +157,8 @@ public:
   bool isCapturing() const;
 
   bool isInitialized = false;
-  DriverSettings settings;
+  /// Of the first call, and of cuInit since.
+  DriverSettings settings = DriverSettings::fromEnvironment();
   std::unique_ptr<DeviceMemory> memory;
   std::unique_ptr<Machine> machine;
   /// What all calls return after a kernel failed.
