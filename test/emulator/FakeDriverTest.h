@@ -65,6 +65,9 @@ private:
   std::vector<std::string> variables;
 };
 
+/// For tests that end a process.
+using FakeDriverDeathTest = FakeDriverTest;
+
 } // namespace heddle::emulator
 
 #endif // HEDDLE_TEST_EMULATOR_FAKEDRIVERTEST_H

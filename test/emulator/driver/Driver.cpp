@@ -22,6 +22,8 @@ public:
   void read(const char *name, Number &number, Number least);
   /// One of two words.
   void expect(const char *name, std::string_view one, std::string_view other);
+  /// NUMBER:TEXT, which is the emulator's.
+  void expectOmission(const char *name);
   /// MAJOR.MINOR.
   void readCapability(const char *name);
   /// FUNCTION:CALL=RESULT, separated by commas.
@@ -67,6 +69,14 @@ void Environment::expect(const char *name, std::string_view one,
            (std::string(one) + " or " + std::string(other)).c_str());
 }
 
+void Environment::expectOmission(const char *name) {
+  const char *value = std::getenv(name), *text = value;
+  unsigned number = 0;
+  if (value && (!takeNumber(text, value + std::strlen(value), number) ||
+                number == 0 || *text++ != ':' || !*text))
+    refuse(name, value, "NUMBER:TEXT");
+}
+
 void Environment::readCapability(const char *name) {
   const char *value = std::getenv(name), *text = value;
   if (!value)
@@ -107,6 +117,7 @@ DriverSettings DriverSettings::fromEnvironment() {
                    1);
   environment.readFailures("HEDDLE_FAKE_CUDA_FAIL");
   environment.expect("HEDDLE_EMULATOR_CHECKS", "all", "none");
+  environment.expectOmission("HEDDLE_EMULATOR_OMIT");
   // Of the machine, which takes up to its own limit.
   int threads = 1;
   environment.read("HEDDLE_EMULATOR_THREADS", threads, 1);
