@@ -25,9 +25,14 @@ std::string HuggingFaceModel::firstOf(ArrayRef<std::string> names) const {
 /// that transformers saved has lost the tables of its sides to the shared one.
 HuggingFaceModel::HuggingFaceModel(LayerBuilder &layers,
                                    const HuggingFaceConfig &config)
-    : layers(layers), config(config), prefix(config.architecture->prefix) {
+    : layers(layers), config(config),
+      prefix((config.architecture->prefix + ".").str()) {
   const HuggingFaceArchitecture &architecture = *config.architecture;
-  auto inPrefix = [&](StringRef name) { return (prefix + "." + name).str(); };
+  // A checkpoint of the class without a head, such as BartModel's, has no name
+  // with the prefix.
+  if (!layers.hasTensors(prefix) && layers.hasTensors("encoder."))
+    prefix.clear();
+  auto inPrefix = [&](StringRef name) { return prefix + name.str(); };
   SmallVector<std::string> shared =
       map_to_vector(architecture.sharedTables, inPrefix);
   auto ownTable = [&](StringRef side) {
@@ -46,7 +51,7 @@ HuggingFaceModel::HuggingFaceModel(LayerBuilder &layers,
 }
 
 std::string HuggingFaceModel::layerName(StringRef side, int64_t layer) const {
-  return (prefix + "." + side + ".layers." + Twine(layer)).str();
+  return (prefix + side + ".layers." + Twine(layer)).str();
 }
 
 Value HuggingFaceModel::dense(Value input, const std::string &name,
@@ -109,7 +114,7 @@ Value HuggingFaceModel::embed(Value ids, const std::string &side) {
   Value x = layers.embedding(ids, weight, scale);
 
   // A static table may be stored, too, and then counts.
-  std::string positions = prefix + "." + side + ".embed_positions.weight";
+  std::string positions = prefix + side + ".embed_positions.weight";
   if (config.staticPositions && !layers.find(positions)) {
     x = layers.sinusoidalPositions(x, config.width / 2);
   } else {
@@ -123,7 +128,7 @@ Value HuggingFaceModel::embed(Value ids, const std::string &side) {
                                                {rows, config.width}}),
                                 offset);
   }
-  std::string embeddingNorm = prefix + "." + side + ".layernorm_embedding";
+  std::string embeddingNorm = prefix + side + ".layernorm_embedding";
   if (config.normalizeEmbedding)
     return norm(x, embeddingNorm);
   expectNone(embeddingNorm + ".weight", "normalize_embedding");
@@ -131,7 +136,7 @@ Value HuggingFaceModel::embed(Value ids, const std::string &side) {
 }
 
 Value HuggingFaceModel::finish(Value input, const std::string &side) {
-  std::string finalNorm = prefix + "." + side + ".layer_norm";
+  std::string finalNorm = prefix + side + ".layer_norm";
   if (config.finalNorm)
     return norm(input, finalNorm);
   expectNone(finalNorm + ".weight", "add_final_layer_norm");

@@ -51,7 +51,8 @@ private:
   /// Of tables that may be one, the first that the checkpoint has.
   std::string firstOf(llvm::ArrayRef<std::string> names) const;
 
-  /// In front of the names of all tensors but those of the output.
+  /// In front of the names of all tensors but those of the output: "model.", or
+  /// nothing.
   std::string prefix;
   /// Names of the tensors behind the three tables.
   std::string encoderTable, decoderTable, outputTable;

@@ -78,6 +78,14 @@ const TensorInfo *LayerBuilder::find(StringRef name) const {
   return entry ? entry->tensor : nullptr;
 }
 
+bool LayerBuilder::hasTensors(StringRef prefix) const {
+  return any_of(weights.getFiles(), [&](const TensorFile &file) {
+    return any_of(file.getTensors(), [&](const TensorInfo &tensor) {
+      return StringRef(tensor.name).starts_with(prefix);
+    });
+  });
+}
+
 /// Whether two shapes are equal once leading ones are dropped: files give a
 /// vector as [n] or as [1, n].
 static bool isSameShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
@@ -85,16 +93,65 @@ static bool isSameShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   return a.drop_while(isOne) == b.drop_while(isOne);
 }
 
+/// Says of a tensor that is not there which one is: of the same name behind a
+/// prefix, as `module.` of torch's DataParallel is, or without one.
+static std::string describeNearest(StringRef name,
+                                   const WeightSource &weights) {
+  auto isBehind = [](StringRef tail, StringRef whole) {
+    return whole.size() > tail.size() && whole.ends_with(tail) &&
+           whole.drop_back(tail.size()).ends_with(".");
+  };
+  for (const TensorFile &file : weights.getFiles())
+    for (const TensorInfo &tensor : file.getTensors())
+      if (isBehind(name, tensor.name))
+        return (", but '" + tensor.name + "', with '" +
+                StringRef(tensor.name).drop_back(name.size()) +
+                "' in front of its name")
+            .str();
+  for (const TensorFile &file : weights.getFiles())
+    for (const TensorInfo &tensor : file.getTensors())
+      if (isBehind(tensor.name, name))
+        return ", but '" + tensor.name + "'";
+  return "";
+}
+
+void LayerBuilder::expectEqual(ParameterOp declared,
+                               const Parameter &parameter) {
+  auto name = cast<NameLoc>(declared.getLoc()).getName();
+  ArrayRef<int64_t> shape = declared.getTensorType().getShape();
+  if (name != parameter.name)
+    fail("tensors '" + name.str() + "' and '" + parameter.name +
+         "' would both be the parameter '" + parameter.symbol + "'");
+  else if (shape != ArrayRef(parameter.shape) ||
+           declared.getTransposed() != parameter.transposed)
+    fail("tensor '" + parameter.name + "' is used with shape " +
+         formatShape(shape) + (declared.getTransposed() ? " transposed" : "") +
+         " and with shape " + formatShape(parameter.shape) +
+         (parameter.transposed ? " transposed" : ""));
+  else if (std::optional<SourceAttr> source = declared.getSource();
+           source && source->getEncoding() == Encoding::IntGemm8 &&
+           source->getInputMultiplier() != inputMultiplierOf(parameter))
+    fail("tensor '" + parameter.name +
+         "' multiplies vectors of two multipliers");
+}
+
+FloatAttr LayerBuilder::inputMultiplierOf(const Parameter &parameter) {
+  return parameter.inputMultiplier
+             ? builder.getF32FloatAttr(*parameter.inputMultiplier)
+             : FloatAttr();
+}
+
 void LayerBuilder::declare(const Parameter &parameter) {
-  if (symbols.lookup(parameter.symbol))
-    return;
+  if (auto declared = symbols.lookup<ParameterOp>(parameter.symbol))
+    return expectEqual(declared, parameter);
   std::optional<WeightSource::Entry> entry = weights.find(parameter.name);
   SourceAttr source;
   if (!entry) {
     // Without a failure the parameter has no source, which others give it.
     if (missing == MissingTensors::Fail)
       fail("the model has no tensor '" + parameter.name + "' (expected shape " +
-           formatShape(parameter.fileShape) + ")");
+           formatShape(parameter.fileShape) + ")" +
+           describeNearest(parameter.name, weights));
   } else if (!entry->tensor->encoding) {
     fail("tensor '" + parameter.name + "' of '" + entry->file +
          "' has the unsupported element type '" + entry->tensor->elementType +
@@ -104,13 +161,14 @@ void LayerBuilder::declare(const Parameter &parameter) {
          formatShape(entry->tensor->shape) + " but the model needs " +
          formatShape(parameter.fileShape));
   } else {
-    FloatAttr inputMultiplier;
-    if (parameter.inputMultiplier &&
-        entry->tensor->encoding == Encoding::IntGemm8)
-      inputMultiplier = builder.getF32FloatAttr(*parameter.inputMultiplier);
+    bool isQuantized = entry->tensor->encoding == Encoding::IntGemm8;
     source = SourceAttr::get(builder.getContext(), entry->file,
                              entry->tensor->offset, *entry->tensor->encoding,
-                             inputMultiplier);
+                             isQuantized ? inputMultiplierOf(parameter)
+                                         : FloatAttr());
+    // Now, and not when it is written.
+    if (Error error = weights.prepare(*entry))
+      fail(toString(std::move(error)));
   }
   OpBuilder::InsertionGuard guard(builder);
   if (auto functions = module.getOps<func::FuncOp>(); !functions.empty())

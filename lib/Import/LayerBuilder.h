@@ -54,6 +54,9 @@ public:
   /// The tensor `name` of the checkpoint, or null when it has none.
   const TensorInfo *find(llvm::StringRef name) const;
 
+  /// Whether the checkpoint has tensors whose names begin with `prefix`.
+  bool hasTensors(llvm::StringRef prefix) const;
+
   /// Reads the tensor `name` as `shape`. With `transposed` the file holds the
   /// transpose; `fileShape` is the shape that the file gives for it, where
   /// leading ones do not count. `symbol`, by default the name, tells two forms
@@ -107,6 +110,9 @@ private:
   /// Declares the parameter behind those that exist, or checks that an equal
   /// one does.
   void declare(const Parameter &parameter);
+  /// Fails where the parameter that was declared is another.
+  void expectEqual(ParameterOp declared, const Parameter &parameter);
+  mlir::FloatAttr inputMultiplierOf(const Parameter &parameter);
 
   mlir::OpBuilder builder;
   mlir::ModuleOp module;

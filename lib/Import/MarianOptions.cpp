@@ -298,6 +298,8 @@ Expected<MarianOptions> readMarianOptions(const TensorFile &file) {
   if (!text)
     return makeError("'" + path + "' has no tensor 'special:model.yml' with " +
                      "the model's options");
+  if (Error error = file.prepare(text->offset))
+    return std::move(error);
   std::string name = ("special:model.yml of " + path).str();
   Expected<YamlMapping> options =
       parseYaml(file.getBytes().substr(text->offset, text->size), name);

@@ -1,3 +1,11 @@
+//===- UnreadTensors.cpp - What a checkpoint has and no model reads -------===//
+//
+// A tensor is read where a parameter begins at its bytes, so that other names
+// of the same bytes are read, too. One without elements has no bytes and no
+// reader.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Import/UnreadTensors.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/Path.h"
@@ -16,8 +24,9 @@ listUnreadTensors(ModuleOp module, const WeightSource &weights,
   std::vector<std::string> unread;
   for (const TensorFile &file : weights.getFiles())
     for (const TensorInfo &tensor : file.getTensors())
-      if (!read.contains(
-              {llvm::sys::path::filename(file.getPath()), tensor.offset}) &&
+      if ((tensor.size == 0 ||
+           !read.contains(
+               {llvm::sys::path::filename(file.getPath()), tensor.offset})) &&
           !isUsual(tensor.name))
         unread.push_back(tensor.name);
   return unread;

@@ -3,14 +3,15 @@
 // A zip archive of files `NAME.npy`: "\x93NUMPY", u8 major and minor version,
 // the length of a header (u16 in version 1, then u32), the header, the array.
 // The header is a dictionary as Python prints it, with the keys 'descr',
-// 'fortran_order' and 'shape'.
+// 'fortran_order' and 'shape'. Here headers alone are read; ArchiveBytes has
+// the arrays.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Weights/ArchiveBytes.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/TensorFile.h"
-#include "lib/Weights/ZipDirectory.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -19,8 +20,9 @@ namespace heddle {
 
 /// No array of a model has more dimensions.
 static constexpr size_t kMaxRank = 8;
-/// Deflating makes nothing smaller than by this factor.
-static constexpr uint64_t kMostInflation = 1032;
+/// What is read of a file to see its header, which takes some 120 bytes: all
+/// that version 1 can say.
+static constexpr uint64_t kStartSize = 1 << 16;
 
 static std::optional<Encoding> getEncoding(StringRef descr) {
   return StringSwitch<std::optional<Encoding>>(descr)
@@ -53,15 +55,16 @@ static bool readShape(StringRef text, SmallVectorImpl<int64_t> &shape) {
   return true;
 }
 
-/// Reads the array of an entry that stands at `offset` of the file.
-static Expected<TensorInfo> readArray(const ZipEntry &entry, StringRef bytes,
-                                      uint64_t offset, StringRef path) {
+/// Reads the header of an entry that stands at `offset` of the table's bytes;
+/// `start` is what the entry begins with.
+static Expected<TensorInfo> readHeader(const ZipEntry &entry, StringRef start,
+                                       uint64_t offset, StringRef path) {
   StringRef name = entry.name;
   name.consume_back(".npy");
   auto fail = [&](const Twine &what) {
     return makeError("array '" + name + "' of '" + path + "' " + what);
   };
-  ByteReader reader(bytes);
+  ByteReader reader(start);
   StringRef magic, header;
   uint8_t major, minor;
   uint16_t shortLength;
@@ -84,7 +87,7 @@ static Expected<TensorInfo> readArray(const ZipEntry &entry, StringRef bytes,
   if (!findValue(header, "fortran_order").starts_with("False"))
     return fail("is not stored row by row");
   tensor.offset = offset + reader.offset();
-  tensor.size = reader.remaining();
+  tensor.size = entry.size - reader.offset();
   if (!tensor.encoding)
     return tensor;
   std::optional<uint64_t> elements = countElements(tensor.shape);
@@ -98,56 +101,44 @@ static Expected<TensorInfo> readArray(const ZipEntry &entry, StringRef bytes,
   return tensor;
 }
 
-/// Puts the files of the archive behind each other, and says so in `entries`.
-static Expected<std::unique_ptr<MemoryBuffer>>
-inflate(StringRef bytes, std::vector<ZipEntry> &entries, StringRef path) {
-  uint64_t size = 0;
-  for (const ZipEntry &entry : entries) {
-    // Before memory is asked for: the archive may claim any size.
-    if (entry.deflatedSize && entry.size / kMostInflation > *entry.deflatedSize)
-      return makeError("'" + path + "' is a damaged zip archive: '" +
-                       entry.name + "' cannot have " + Twine(entry.size) +
-                       " bytes");
-    size += entry.size;
-  }
-  auto buffer = WritableMemoryBuffer::getNewUninitMemBuffer(size, path);
-  if (!buffer)
-    return makeError("'" + path + "' needs " + Twine(size) +
-                     " bytes of memory");
-  uint64_t offset = 0;
-  for (ZipEntry &entry : entries) {
-    if (Error error = extract(
-            entry, bytes, buffer->getBuffer().slice(offset, entry.size), path))
-      return std::move(error);
-    entry.offset = offset;
-    offset += entry.size;
-  }
-  return std::move(buffer);
-}
-
 Expected<TensorFile> readNpzFile(std::unique_ptr<MemoryBuffer> buffer) {
   std::string path = buffer->getBufferIdentifier().str();
   auto entries = readZipDirectory(buffer->getBuffer(), path);
   if (!entries)
     return entries.takeError();
-  if (any_of(*entries, [](const ZipEntry &entry) {
-        return entry.deflatedSize.has_value();
-      })) {
-    auto inflated = inflate(buffer->getBuffer(), *entries, path);
-    if (!inflated)
-      return inflated.takeError();
-    buffer = std::move(*inflated);
-  }
+  bool inflates = any_of(*entries, [](const ZipEntry &entry) {
+    return entry.deflatedSize.has_value();
+  });
   std::vector<TensorInfo> tensors;
+  uint64_t size = 0;
   for (const ZipEntry &entry : *entries) {
     Expected<TensorInfo> tensor =
-        readArray(entry, buffer->getBuffer().substr(entry.offset, entry.size),
-                  entry.offset, path);
+        readHeader(entry, extractStart(entry, buffer->getBuffer(), kStartSize),
+                   inflates ? size : entry.offset, path);
     if (!tensor)
       return tensor.takeError();
     tensors.push_back(std::move(*tensor));
+    size += entry.size;
   }
-  return TensorFile::create(std::move(buffer), std::move(tensors));
+
+  std::shared_ptr<ArchiveBytes> files;
+  if (inflates) {
+    // Pages that nobody touches take no memory.
+    auto target = WritableMemoryBuffer::getNewUninitMemBuffer(size, path);
+    if (!target)
+      return makeError("'" + path + "' needs " + Twine(size) +
+                       " bytes of memory");
+    files =
+        std::make_shared<ArchiveBytes>(std::move(buffer), std::move(*entries),
+                                       Checksums::Always, target->getBuffer());
+    buffer = std::move(target);
+  } else {
+    files = std::make_shared<ArchiveBytes>(
+        buffer->getBuffer(), std::move(*entries), Checksums::Always, path);
+  }
+  return TensorFile::create(
+      std::move(buffer), std::move(tensors),
+      [files](uint64_t offset) { return files->prepare(offset); });
 }
 
 } // namespace heddle

@@ -2,8 +2,10 @@
 //
 // A machine with a stack, marks in it, and a memo of values by number, as
 // Python's pickletools describes it. Instructions that state dictionaries have
-// no use for are unknown here. Each makes at most one value, and the number of
-// values is bounded: damage cannot make a file larger than it is.
+// no use for are unknown here. Each makes at most one value. Bounds on the
+// number of values, and on that of the items that values copy from each other
+// (a call has those of its tuple), keep a small file from asking for much
+// memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +22,8 @@ namespace heddle {
 
 using Kind = PickleValue::Kind;
 
-/// A tensor of a state dictionary takes about thirty values.
-static constexpr size_t kMostValues = 1 << 22;
+/// A tensor of a state dictionary takes about thirty values, and copies ten.
+static constexpr size_t kMostValues = 1 << 22, kMostCopies = 1 << 22;
 
 /// What a sentence shows of a name.
 static constexpr size_t kLongestName = 64;
@@ -90,7 +92,9 @@ private:
   bool popMark(std::vector<PickleValue *> &values);
   /// Appends the values to the list or dictionary that is uppermost then.
   bool extend(Kind kind, ArrayRef<PickleValue *> values);
-  bool pushOrdered(ArrayRef<const PickleValue *> arguments);
+  /// Appends items of another value.
+  bool copyItems(PickleValue *to, const PickleValue &from);
+  bool pushOrdered(const PickleValue &arguments);
   bool call();
 
   bool remember(uint32_t index);
@@ -113,6 +117,8 @@ private:
   /// Null for a mark.
   std::vector<PickleValue *> stack;
   DenseMap<uint32_t, PickleValue *> memo;
+  /// Items that values have from other values.
+  size_t copies = 0;
   /// Where the instruction stands in the file.
   uint64_t offset = 0;
   std::string failure;
@@ -209,20 +215,27 @@ bool Unpickler::extend(Kind kind, ArrayRef<PickleValue *> values) {
   return true;
 }
 
+bool Unpickler::copyItems(PickleValue *to, const PickleValue &from) {
+  copies += from.items.size();
+  if (copies > kMostCopies)
+    return fail("'" + path + "' has a pickle whose values copy more than " +
+                Twine(kMostCopies) + " items");
+  append_range(to->items, from.items);
+  return true;
+}
+
 /// An OrderedDict is a container: empty, as Python 3 writes it, or Python 2's
 /// list of pairs.
-bool Unpickler::pushOrdered(ArrayRef<const PickleValue *> arguments) {
+bool Unpickler::pushOrdered(const PickleValue &arguments) {
   PickleValue *dictionary = push(Kind::Dictionary);
-  if (arguments.empty())
+  if (arguments.items.empty())
     return true;
-  if (arguments.size() != 1 || arguments.front()->kind != Kind::List)
+  if (arguments.items.size() != 1 ||
+      arguments.items.front()->kind != Kind::List)
     return false;
-  for (const PickleValue *pair : arguments.front()->items) {
-    if (pair->items.size() != 2)
-      return false;
-    append_range(dictionary->items, pair->items);
-  }
-  return true;
+  return all_of(arguments.items.front()->items, [&](const PickleValue *pair) {
+    return pair->items.size() == 2 && copyItems(dictionary, *pair);
+  });
 }
 
 /// The call of a global with a tuple.
@@ -232,11 +245,10 @@ bool Unpickler::call() {
       function->kind != Kind::Global)
     return false;
   if (function->text == "collections.OrderedDict")
-    return pushOrdered(arguments->items);
+    return pushOrdered(*arguments);
   PickleValue *result = push(Kind::Call);
   result->items.push_back(function);
-  append_range(result->items, arguments->items);
-  return true;
+  return copyItems(result, *arguments);
 }
 
 bool Unpickler::remember(uint32_t index) {

@@ -2,8 +2,9 @@
 //
 // u64 length of a JSON header, the header, the data. The header maps each name
 // to {"dtype", "shape", "data_offsets": [begin, end]}, offsets counted from the
-// start of the data; "__metadata__" is free text. Gaps between tensors are
-// harmless and accepted, overlaps are a sign of damage.
+// start of the data. Gaps between tensors are harmless and accepted, overlaps
+// are a sign of damage. "__metadata__" is free text, in which save_model of
+// safetensors.torch writes {"other name": "name"} for tensors that are one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +12,9 @@
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/TensorFile.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <map>
 
 using namespace llvm;
 
@@ -94,6 +97,28 @@ static Error checkDisjoint(ArrayRef<TensorInfo> tensors, StringRef path) {
   return Error::success();
 }
 
+/// Appends the other names that the metadata has of tensors.
+static void addAliases(const json::Object &header,
+                       std::vector<TensorInfo> &tensors) {
+  const json::Object *metadata = header.getObject("__metadata__");
+  if (!metadata)
+    return;
+  StringMap<size_t> indices;
+  for (auto [index, tensor] : enumerate(tensors))
+    indices[tensor.name] = index;
+  // The object's order is that of a hash table.
+  std::map<StringRef, size_t> aliases;
+  for (const auto &[other, value] : *metadata)
+    if (std::optional<StringRef> name = value.getAsString();
+        name && indices.contains(*name) && !indices.contains(other))
+      aliases[other] = indices[*name];
+  for (auto [other, index] : aliases) {
+    TensorInfo alias = tensors[index];
+    alias.name = other.str();
+    tensors.push_back(std::move(alias));
+  }
+}
+
 Expected<TensorFile> readSafetensorsFile(std::unique_ptr<MemoryBuffer> buffer) {
   StringRef path = buffer->getBufferIdentifier();
   ByteReader reader(buffer->getBuffer());
@@ -135,6 +160,7 @@ Expected<TensorFile> readSafetensorsFile(std::unique_ptr<MemoryBuffer> buffer) {
     return makeError("the tensors of '" + path + "' end at byte " + Twine(end) +
                      " but the file has " + Twine(buffer->getBufferSize()) +
                      " bytes");
+  addAliases(*object, tensors);
   return TensorFile::create(std::move(buffer), std::move(tensors));
 }
 

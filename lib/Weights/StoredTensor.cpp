@@ -51,7 +51,7 @@ Expected<StoredTensor>
 StoredTensor::create(StringRef name, ArrayRef<int64_t> shape, Encoding encoding,
                      bool transposed, const TensorFile &file, uint64_t offset) {
   std::optional<uint64_t> elements = countElements(shape);
-  if (!elements)
+  if (!elements || *elements == 0)
     return makeError("parameter '" + name + "' has the impossible shape " +
                      formatShape(shape));
   uint64_t size = storedSize(encoding, *elements);
@@ -61,6 +61,8 @@ StoredTensor::create(StringRef name, ArrayRef<int64_t> shape, Encoding encoding,
                      " bytes from byte " + Twine(offset) + " of '" +
                      file.getPath() + "' but the file has " + Twine(fileSize) +
                      " bytes");
+  if (Error error = file.prepare(offset))
+    return std::move(error);
 
   StoredTensor tensor;
   tensor.bytes = file.getBytes().substr(offset, size);

@@ -28,16 +28,19 @@ uint64_t storedSize(Encoding encoding, uint64_t elements) {
 std::optional<uint64_t> countElements(ArrayRef<int64_t> shape) {
   constexpr uint64_t limit = uint64_t(1) << 48;
   uint64_t count = 1;
+  bool isEmpty = false;
   for (int64_t extent : shape) {
-    if (extent <= 0 || uint64_t(extent) >= limit / count)
+    if (extent < 0 || uint64_t(extent) >= limit / count)
       return std::nullopt;
-    count *= extent;
+    isEmpty |= extent == 0;
+    count *= std::max<int64_t>(extent, 1);
   }
-  return count;
+  return isEmpty ? 0 : count;
 }
 
 Expected<TensorFile> TensorFile::create(std::unique_ptr<MemoryBuffer> buffer,
-                                        std::vector<TensorInfo> tensors) {
+                                        std::vector<TensorInfo> tensors,
+                                        Prepare prepare) {
   TensorFile file;
   for (auto [index, tensor] : enumerate(tensors))
     if (!file.indices.try_emplace(tensor.name, index).second)
@@ -45,6 +48,7 @@ Expected<TensorFile> TensorFile::create(std::unique_ptr<MemoryBuffer> buffer,
                        "' has the tensor '" + tensor.name + "' twice");
   file.buffer = std::move(buffer);
   file.tensors = std::move(tensors);
+  file.prepareBytes = std::move(prepare);
   return file;
 }
 

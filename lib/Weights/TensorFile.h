@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,7 +29,7 @@ uint64_t storedSize(Encoding encoding, uint64_t elements);
 /// One tensor of a file.
 struct TensorInfo {
   std::string name;
-  /// Extents are positive and their product is below 2^48.
+  /// Extents are not negative and their product is below 2^48.
   llvm::SmallVector<int64_t, 4> shape;
   /// Absent for an element type that no parameter can have.
   std::optional<Encoding> encoding;
@@ -40,30 +41,42 @@ struct TensorInfo {
   uint64_t size = 0;
 };
 
-/// The number of elements of a shape, or nothing where an extent is not
-/// positive or the product is 2^48 or more.
+/// The number of elements of a shape, 0 where an extent is 0; nothing where an
+/// extent is negative or the product of the others is 2^48 or more.
 std::optional<uint64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
-/// A mapped file and its tensors, in file order. Immutable.
+/// A mapped file and its tensors, in file order. What one sees of it never
+/// changes; safe to use from several threads.
 class TensorFile {
 public:
+  /// Makes the bytes of the tensor at `offset` readable, once, whenever it is
+  /// called; fails where they are damaged.
+  using Prepare = std::function<llvm::Error(uint64_t offset)>;
+
   /// Takes tensors whose ranges lie within `buffer`; fails where two of them
   /// have one name.
   static llvm::Expected<TensorFile>
   create(std::unique_ptr<llvm::MemoryBuffer> buffer,
-         std::vector<TensorInfo> tensors);
+         std::vector<TensorInfo> tensors, Prepare prepare = {});
 
   llvm::StringRef getPath() const { return buffer->getBufferIdentifier(); }
+  /// The bytes of a tensor are there once `prepare` had no failure for it.
   llvm::StringRef getBytes() const { return buffer->getBuffer(); }
   llvm::ArrayRef<TensorInfo> getTensors() const { return tensors; }
 
   /// The tensor of this name, or null.
   const TensorInfo *find(llvm::StringRef name) const;
 
+  /// To be called before the bytes at the offset of a tensor are read.
+  llvm::Error prepare(uint64_t offset) const {
+    return prepareBytes ? prepareBytes(offset) : llvm::Error::success();
+  }
+
 private:
   TensorFile() = default;
 
   std::unique_ptr<llvm::MemoryBuffer> buffer;
+  Prepare prepareBytes;
   std::vector<TensorInfo> tensors;
   llvm::StringMap<size_t> indices;
 };
@@ -74,7 +87,7 @@ readMarianFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
 /// Reads the table of an archive of numpy's arrays (`*.npz`), whose names are
 /// those of its files without `.npy`. Where some are deflated the file is all
-/// of them, inflated.
+/// of them, inflated, each when it is prepared.
 llvm::Expected<TensorFile>
 readNpzFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 
@@ -85,7 +98,8 @@ readSafetensorsFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 /// Reads the table of a file of torch.save, of any version, that holds a
 /// dictionary of tensors. Executes nothing: a pickle that asks for more than
 /// tensors is refused. A second table, "PATH (packed)", holds copies of tensors
-/// whose elements do not stand one behind the other, if there are any.
+/// whose elements do not stand one behind the other, if there are any; the
+/// first must outlive it.
 llvm::Expected<std::vector<TensorFile>>
 readTorchFile(std::unique_ptr<llvm::MemoryBuffer> buffer);
 

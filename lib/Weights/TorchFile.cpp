@@ -4,25 +4,24 @@
 // and its kin, known by a key. Since torch 1.6 the file is a zip archive with
 // NAME/data.pkl and NAME/data/KEY; before, four pickles (a magic number, the
 // version, the machine, the dictionary) and a fifth with the keys in order of
-// the storages behind it, each an i64 count and its elements.
+// the storages behind it, each an i64 count and its elements. A tensor whose
+// elements do not stand one behind the other is copied when somebody reads it.
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Weights/ArchiveBytes.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
-#include "lib/Weights/Pickle.h"
-#include "lib/Weights/TensorFile.h"
+#include "lib/Weights/TorchView.h"
 #include "lib/Weights/ZipDirectory.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringSet.h"
+#include <mutex>
 
 using namespace llvm;
+using namespace heddle::torch;
 
 namespace heddle {
-
-static constexpr StringLiteral kTensor = "torch._utils._rebuild_tensor_v2",
-                               kOldTensor = "torch._utils._rebuild_tensor",
-                               kParameter = "torch._utils._rebuild_parameter";
 
 /// The pickle of the number 0x1950a86a20f9469cfc6c, behind its protocol and,
 /// from 4 on, the length of its frame.
@@ -45,142 +44,47 @@ static std::optional<size_t> findOldMagic(StringRef bytes) {
 }
 
 namespace {
-/// The element types of storages.
-struct ElementType {
-  StringLiteral name;
-  uint64_t size;
-  std::optional<Encoding> encoding = std::nullopt;
+/// Makes the copies of views that are not dense, each when it is asked for. The
+/// buffers of both tables must outlive it.
+class Copies {
+public:
+  struct Copy {
+    View view;
+    /// Of the view's storage in the file, and of the copy in its own table.
+    uint64_t storageOffset, offset, size;
+    bool isReady = false;
+  };
+
+  Copies(std::vector<Copy> copies, StringRef bytes, TensorFile::Prepare prepare,
+         MutableArrayRef<char> target)
+      : copies(std::move(copies)), bytes(bytes), prepareStorage(prepare),
+        target(target) {}
+
+  Error prepare(uint64_t offset) {
+    auto after = partition_point(
+        copies, [&](const Copy &copy) { return copy.offset <= offset; });
+    Copy &copy = *std::prev(after);
+    std::lock_guard<std::mutex> lock(mutex);
+    if (copy.isReady)
+      return Error::success();
+    if (prepareStorage)
+      if (Error error = prepareStorage(copy.storageOffset))
+        return error;
+    copyElements(copy.view, bytes.substr(copy.storageOffset),
+                 target.slice(copy.offset, copy.size));
+    copy.isReady = true;
+    return Error::success();
+  }
+
+private:
+  /// By their offsets, the first of which is 0.
+  std::vector<Copy> copies;
+  StringRef bytes;
+  TensorFile::Prepare prepareStorage;
+  MutableArrayRef<char> target;
+  std::mutex mutex;
 };
 
-/// Elements of a storage, as the pickle or the file has them.
-struct Storage {
-  const ElementType *type;
-  std::string key;
-  uint64_t count;
-};
-
-/// A tensor as a view of a storage; shape and strides are equally long.
-struct View {
-  Storage storage;
-  uint64_t first;
-  SmallVector<int64_t, 4> shape, strides;
-};
-} // namespace
-
-static constexpr ElementType kElementTypes[] = {
-    {"torch.FloatStorage", 4, Encoding::F32},
-    {"torch.HalfStorage", 2, Encoding::F16},
-    {"torch.BFloat16Storage", 2, Encoding::BF16},
-    {"torch.DoubleStorage", 8},
-    {"torch.LongStorage", 8},
-    {"torch.IntStorage", 4},
-    {"torch.ShortStorage", 2},
-    {"torch.CharStorage", 1},
-    {"torch.ByteStorage", 1},
-    {"torch.BoolStorage", 1}};
-
-/// All that the pickles of weights may name.
-static std::vector<StringRef> listGlobals() {
-  std::vector<StringRef> globals = {kTensor, kOldTensor, kParameter,
-                                    "collections.OrderedDict"};
-  for (const ElementType &type : kElementTypes)
-    globals.push_back(type.name);
-  return globals;
-}
-
-/// Keys and names go into sentences.
-static bool isPrintable(StringRef text) {
-  return none_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
-}
-
-/// ('storage', type, key, device, count), in old files perhaps with a sixth
-/// value, a view of the storage, which torch 0.4 was the last to write.
-static std::optional<Storage> readStorage(const PickleValue &value) {
-  if (value.kind != PickleValue::Kind::Persistent)
-    return std::nullopt;
-  ArrayRef<const PickleValue *> parts = value.items.front()->items;
-  if (parts.size() < 5 || parts.size() > 6 || !parts[0]->isText() ||
-      parts[0]->text != "storage" || !parts[2]->isText() ||
-      !isPrintable(parts[2]->text) || !parts[4]->isInteger() ||
-      parts[4]->integer < 0 ||
-      (parts.size() == 6 && parts[5]->kind != PickleValue::Kind::None))
-    return std::nullopt;
-  auto type = find_if(kElementTypes, [&](const ElementType &known) {
-    return parts[1]->isGlobal(known.name);
-  });
-  if (type == std::end(kElementTypes))
-    return std::nullopt;
-  return Storage{type, parts[2]->text, uint64_t(parts[4]->integer)};
-}
-
-/// Reads a tuple of numbers that are not negative.
-static bool readNumbers(const PickleValue &value,
-                        SmallVectorImpl<int64_t> &numbers) {
-  for (const PickleValue *item : value.items) {
-    if (!item->isInteger() || item->integer < 0)
-      return false;
-    numbers.push_back(item->integer);
-  }
-  return value.kind == PickleValue::Kind::Tuple;
-}
-
-/// A parameter is a tensor.
-static const PickleValue *getTensor(const PickleValue *value) {
-  bool isParameter = value->isCallOf(kParameter) && value->items.size() > 1;
-  return isParameter ? value->items[1] : value;
-}
-
-/// Whether torch says more of a tensor, such as that its numbers are those of
-/// the storage negated: a dictionary behind what gradients need.
-static bool hasMetadata(const PickleValue *value) {
-  value = getTensor(value);
-  return value->isCallOf(kTensor) && value->items.size() > 7 &&
-         !value->items[7]->items.empty();
-}
-
-/// A tensor: (storage, first element, shape, strides, and what gradients need).
-static std::optional<View> readView(const PickleValue *value) {
-  value = getTensor(value);
-  if (!(value->isCallOf(kTensor) || value->isCallOf(kOldTensor)) ||
-      value->items.size() < 5)
-    return std::nullopt;
-  ArrayRef<const PickleValue *> parts = ArrayRef(value->items).drop_front();
-  std::optional<Storage> storage = readStorage(*parts[0]);
-  View view;
-  if (!storage || !parts[1]->isInteger() || parts[1]->integer < 0 ||
-      !readNumbers(*parts[2], view.shape) ||
-      !readNumbers(*parts[3], view.strides) ||
-      view.shape.size() != view.strides.size())
-    return std::nullopt;
-  view.storage = std::move(*storage);
-  view.first = uint64_t(parts[1]->integer);
-  return view;
-}
-
-/// Whether the elements stand one behind the other, in the order of the shape.
-static bool isDense(const View &view) {
-  int64_t expected = 1;
-  for (auto [extent, stride] : reverse(zip(view.shape, view.strides))) {
-    if (extent != 1 && stride != expected)
-      return false;
-    expected *= extent;
-  }
-  return true;
-}
-
-/// Whether all elements are among those of the storage.
-static bool fitsStorage(const View &view) {
-  uint64_t last = view.first, count = view.storage.count;
-  for (auto [extent, stride] : zip_equal(view.shape, view.strides)) {
-    if (last >= count ||
-        (extent > 1 && uint64_t(stride) > count / (extent - 1)))
-      return false;
-    last += uint64_t(extent - 1) * stride;
-  }
-  return last < count;
-}
-
-namespace {
 /// Makes the tables of a file and of copies of its tensors.
 class TorchReader {
 public:
@@ -197,8 +101,7 @@ private:
 
   Error addTensors(const PickleValue &dictionary);
   Error addTensor(StringRef name, const View &view);
-  /// Appends the elements of a view in the order of its shape.
-  void pack(const View &view, uint64_t storageOffset);
+  Expected<TensorFile> makeCopies(TensorFile::Prepare prepare);
 
   Error fail(const Twine &what) { return makeError("'" + path + "' " + what); }
 
@@ -208,8 +111,11 @@ private:
   std::vector<StringRef> globals;
   /// The bytes of storages, by key.
   StringMap<ZipEntry> storages;
-  std::vector<TensorInfo> tensors, packedTensors;
-  std::string packed;
+  /// Of an archive.
+  std::shared_ptr<ArchiveBytes> files;
+  std::vector<TensorInfo> tensors, copiedTensors;
+  std::vector<Copies::Copy> copies;
+  uint64_t copiedSize = 0;
 };
 } // namespace
 
@@ -217,27 +123,37 @@ Expected<Pickle> TorchReader::readArchive() {
   auto entries = readZipDirectory(bytes, path);
   if (!entries)
     return entries.takeError();
-  for (const ZipEntry &entry : *entries)
-    if (Error error = expectStored(entry, path))
-      return std::move(error);
   auto pickled = find_if(*entries, [](const ZipEntry &entry) {
     return StringRef(entry.name).ends_with("/data.pkl");
   });
   if (pickled == entries->end())
     return fail("is a zip archive without 'data.pkl', which torch writes");
-  StringRef folder = StringRef(pickled->name).drop_back(strlen("data.pkl"));
+  ZipEntry dictionary = *pickled;
+  StringRef folder = StringRef(dictionary.name).drop_back(strlen("data.pkl"));
+  auto expectReadable = [&](const ZipEntry &entry) -> Error {
+    if (Error error = expectStored(entry, path))
+      return error;
+    return checkStored(entry, bytes, Checksums::UnlessZero, path);
+  };
+  if (Error error = expectReadable(dictionary))
+    return std::move(error);
   for (const ZipEntry &entry : *entries) {
     StringRef name = entry.name;
     if (!name.consume_front(folder))
       continue;
-    if (name == "byteorder" &&
-        bytes.substr(entry.offset, entry.size) != "little")
-      return fail("was written on a machine of another byte order");
+    if (name == "byteorder") {
+      if (Error error = expectReadable(entry))
+        return std::move(error);
+      if (bytes.substr(entry.offset, entry.size) != "little")
+        return fail("was written on a machine of another byte order");
+    }
     if (name.consume_front("data/"))
       storages[name] = entry;
   }
-  ByteReader reader(bytes.substr(pickled->offset, pickled->size));
-  return Pickle::read(reader, globals, path, pickled->offset);
+  files = std::make_shared<ArchiveBytes>(bytes, std::move(*entries),
+                                         Checksums::UnlessZero, path);
+  ByteReader reader(bytes.substr(dictionary.offset, dictionary.size));
+  return Pickle::read(reader, globals, path, dictionary.offset);
 }
 
 Expected<Pickle> TorchReader::readSequence() {
@@ -279,42 +195,21 @@ Expected<Pickle> TorchReader::readSequence() {
   return dictionary;
 }
 
-void TorchReader::pack(const View &view, uint64_t storageOffset) {
-  uint64_t size = view.storage.type->size;
-  SmallVector<int64_t, 4> index(view.shape.size());
-  uint64_t element = view.first;
-  while (true) {
-    packed += bytes.substr(storageOffset + element * size, size);
-    size_t dim = index.size();
-    // Counts the last dimension up, and those before where one is through.
-    while (dim > 0) {
-      --dim;
-      element += view.strides[dim];
-      if (++index[dim] < view.shape[dim])
-        break;
-      element -= view.shape[dim] * view.strides[dim];
-      index[dim] = 0;
-      if (dim == 0)
-        return;
-    }
-    if (index.empty())
-      return;
-  }
-}
-
 Error TorchReader::addTensor(StringRef name, const View &view) {
   std::string subject = ("tensor '" + name + "' of '" + path + "'").str();
   auto storage = storages.find(view.storage.key);
   if (storage == storages.end())
     return makeError(subject + " needs the storage '" + view.storage.key +
                      "', which is not there");
+  if (Error error = expectStored(storage->second, path))
+    return error;
   const ElementType &type = *view.storage.type;
   std::optional<uint64_t> count = countElements(view.shape);
   if (!count)
     return makeError(subject + " has the impossible shape " +
                      formatShape(view.shape));
   if (view.storage.count > storage->second.size / type.size ||
-      !fitsStorage(view))
+      (*count > 0 && !fitsStorage(view)))
     return makeError(subject + " with shape " + formatShape(view.shape) +
                      " ends behind its storage of " +
                      Twine(storage->second.size) + " bytes");
@@ -324,7 +219,9 @@ Error TorchReader::addTensor(StringRef name, const View &view) {
                     type.name.str(),
                     storage->second.offset + view.first * type.size,
                     *count * type.size};
-  if (isDense(view)) {
+  if (*count == 0)
+    tensor.offset = storage->second.offset;
+  if (*count == 0 || isDense(view)) {
     tensors.push_back(std::move(tensor));
     return Error::success();
   }
@@ -338,9 +235,10 @@ Error TorchReader::addTensor(StringRef name, const View &view) {
   if (*count > view.storage.count)
     return makeError(subject + " with shape " + formatShape(view.shape) +
                      " repeats elements of its storage");
-  tensor.offset = packed.size();
-  pack(view, storage->second.offset);
-  packedTensors.push_back(std::move(tensor));
+  tensor.offset = copiedSize;
+  copies.push_back({view, storage->second.offset, tensor.offset, tensor.size});
+  copiedSize += tensor.size;
+  copiedTensors.push_back(std::move(tensor));
   return Error::success();
 }
 
@@ -348,6 +246,8 @@ Error TorchReader::addTensors(const PickleValue &dictionary) {
   if (dictionary.kind != PickleValue::Kind::Dictionary)
     return fail("holds a " + getTypeName(dictionary) +
                 " (expected a dictionary of tensors)");
+  // A pickle may name one tensor any number of times.
+  StringSet<> names;
   for (size_t i = 0; i < dictionary.items.size(); i += 2) {
     const PickleValue &key = *dictionary.items[i],
                       &value = *dictionary.items[i + 1];
@@ -361,10 +261,25 @@ Error TorchReader::addTensors(const PickleValue &dictionary) {
     if (!view)
       return fail("has a " + getTypeName(value) + " under the key '" +
                   key.text + "' (expected a tensor)");
+    if (!names.insert(key.text).second)
+      return fail("has the tensor '" + key.text + "' twice");
     if (Error error = addTensor(key.text, *view))
       return error;
   }
   return Error::success();
+}
+
+Expected<TensorFile> TorchReader::makeCopies(TensorFile::Prepare prepare) {
+  // Pages that nobody touches take no memory.
+  auto target = WritableMemoryBuffer::getNewUninitMemBuffer(copiedSize,
+                                                            path + " (packed)");
+  if (!target)
+    return fail("needs " + Twine(copiedSize) + " bytes of memory");
+  auto made = std::make_shared<Copies>(std::move(copies), bytes,
+                                       std::move(prepare), target->getBuffer());
+  return TensorFile::create(
+      std::move(target), std::move(copiedTensors),
+      [made](uint64_t offset) { return made->prepare(offset); });
 }
 
 Expected<std::vector<TensorFile>> TorchReader::read() {
@@ -386,23 +301,24 @@ Expected<std::vector<TensorFile>> TorchReader::read() {
   if (Error error = addTensors(dictionary->getRoot()))
     return std::move(error);
 
-  std::vector<TensorFile> files;
-  auto add = [&](std::unique_ptr<MemoryBuffer> content,
-                 std::vector<TensorInfo> table) -> Error {
-    auto file = TensorFile::create(std::move(content), std::move(table));
-    if (!file)
-      return file.takeError();
-    files.push_back(std::move(*file));
-    return Error::success();
-  };
-  if (Error error = add(std::move(buffer), std::move(tensors)))
-    return std::move(error);
-  if (!packedTensors.empty())
-    if (Error error =
-            add(MemoryBuffer::getMemBufferCopy(packed, path + " (packed)"),
-                std::move(packedTensors)))
-      return std::move(error);
-  return files;
+  TensorFile::Prepare prepare;
+  if (files)
+    prepare = [files = files](uint64_t offset) {
+      return files->prepare(offset);
+    };
+  auto file =
+      TensorFile::create(std::move(buffer), std::move(tensors), prepare);
+  if (!file)
+    return file.takeError();
+  std::vector<TensorFile> tables;
+  tables.push_back(std::move(*file));
+  if (copiedTensors.empty())
+    return tables;
+  Expected<TensorFile> copied = makeCopies(std::move(prepare));
+  if (!copied)
+    return copied.takeError();
+  tables.push_back(std::move(*copied));
+  return tables;
 }
 
 Expected<std::vector<TensorFile>>

@@ -120,6 +120,13 @@ std::optional<WeightSource::Entry> WeightSource::find(StringRef name) const {
   return std::nullopt;
 }
 
+Error WeightSource::prepare(const Entry &entry) const {
+  for (const TensorFile &file : files)
+    if (getFileName(file) == entry.file)
+      return file.prepare(entry.tensor->offset);
+  return Error::success();
+}
+
 Expected<std::optional<float>> WeightSource::readScalar(StringRef name) const {
   for (const TensorFile &file : files) {
     const TensorInfo *tensor = file.find(name);

@@ -36,6 +36,10 @@ public:
   /// The tensor of this name in any file.
   std::optional<Entry> find(llvm::StringRef name) const;
 
+  /// Fails where the bytes of a tensor are damaged, as far as its file shows
+  /// it.
+  llvm::Error prepare(const Entry &entry) const;
+
   /// The value of a tensor of one element; none where there is no such tensor.
   llvm::Expected<std::optional<float>> readScalar(llvm::StringRef name) const;
 

@@ -11,6 +11,7 @@
 #include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include <zlib.h>
 
 using namespace llvm;
@@ -21,6 +22,8 @@ static constexpr uint32_t kFileHeader = 0x04034b50, kEntryHeader = 0x02014b50,
                           kEnd = 0x06054b50, kEnd64 = 0x06064b50,
                           kLocator64 = 0x07064b50;
 static constexpr uint64_t kEndSize = 22, kLocator64Size = 20;
+/// Deflating makes nothing smaller than by this factor.
+static constexpr uint64_t kMostInflation = 1032;
 /// A number that stands elsewhere, in 64 bits.
 static constexpr uint32_t kElsewhere = 0xffffffff;
 
@@ -33,7 +36,14 @@ struct Directory {
 /// The parts of an entry's header that matter here.
 struct EntryHeader {
   uint16_t flags, method;
+  uint32_t checksum;
   uint64_t storedSize, size, offset;
+};
+
+/// An entry and what it takes of the archive: its own header and its bytes.
+struct CheckedEntry {
+  ZipEntry entry;
+  uint64_t begin, end;
 };
 } // namespace
 
@@ -114,7 +124,9 @@ static bool readEntry(ByteReader &reader, EntryHeader &header,
     return false;
   header = {uint16_t(numberAt<uint16_t>(fixed, 8)),
             uint16_t(numberAt<uint16_t>(fixed, 10)),
-            numberAt<uint32_t>(fixed, 20), numberAt<uint32_t>(fixed, 24),
+            uint32_t(numberAt<uint32_t>(fixed, 16)),
+            numberAt<uint32_t>(fixed, 20),
+            numberAt<uint32_t>(fixed, 24),
             numberAt<uint32_t>(fixed, 42)};
   return reader.take(numberAt<uint16_t>(fixed, 28), name) &&
          reader.take(numberAt<uint16_t>(fixed, 30), extra) &&
@@ -127,19 +139,23 @@ static bool hasControls(StringRef name) {
   return any_of(name, [](unsigned char c) { return c < ' ' || c == 0x7f; });
 }
 
-/// Where the bytes behind the header at `offset` begin.
-static std::optional<uint64_t> findBytes(StringRef bytes, uint64_t offset) {
+/// Where the bytes behind the header at `offset` begin; nothing where that is
+/// no header of a file of this name.
+static std::optional<uint64_t> findBytes(StringRef bytes, uint64_t offset,
+                                         StringRef name) {
   constexpr uint64_t fixedSize = 30;
   if (offset > bytes.size() || bytes.size() - offset < fixedSize ||
       numberAt<uint32_t>(bytes, offset) != kFileHeader)
     return std::nullopt;
-  return offset + fixedSize + numberAt<uint16_t>(bytes, offset + 26) +
-         numberAt<uint16_t>(bytes, offset + 28);
+  uint64_t nameSize = numberAt<uint16_t>(bytes, offset + 26);
+  if (bytes.substr(offset + fixedSize, nameSize) != name)
+    return std::nullopt;
+  return offset + fixedSize + nameSize + numberAt<uint16_t>(bytes, offset + 28);
 }
 
-static Expected<ZipEntry> checkEntry(StringRef bytes, StringRef name,
-                                     const EntryHeader &header,
-                                     StringRef path) {
+static Expected<CheckedEntry> checkEntry(StringRef bytes, StringRef name,
+                                         const EntryHeader &header,
+                                         StringRef path) {
   constexpr uint16_t encrypted = 1;
   if (header.flags & encrypted)
     return makeError("'" + path + "' keeps '" + name + "' encrypted");
@@ -148,15 +164,38 @@ static Expected<ZipEntry> checkEntry(StringRef bytes, StringRef name,
     return makeError("'" + path + "' keeps '" + name +
                      "' compressed by method " + Twine(header.method) +
                      " (supported: stored, deflated)");
-  std::optional<uint64_t> begin = findBytes(bytes, header.offset);
+  std::optional<uint64_t> begin = findBytes(bytes, header.offset, name);
   if (!begin || *begin > bytes.size() ||
       header.storedSize > bytes.size() - *begin ||
       (header.method == stored && header.size != header.storedSize))
     return damaged(path, "'" + name + "' is not where its directory says");
   ZipEntry entry{name.str(), *begin, header.size};
-  if (header.method == deflated)
+  entry.checksum = header.checksum;
+  if (header.method == deflated) {
+    // Before memory is asked for: the archive may claim any size.
+    if (header.size / kMostInflation > header.storedSize)
+      return damaged(path, "'" + name + "' cannot have " + Twine(header.size) +
+                               " bytes");
     entry.deflatedSize = header.storedSize;
-  return entry;
+  }
+  return CheckedEntry{std::move(entry), header.offset,
+                      *begin + header.storedSize};
+}
+
+/// Refuses files that share bytes, of which a small archive could have many.
+static Error checkDisjoint(ArrayRef<CheckedEntry> entries, StringRef path) {
+  std::vector<const CheckedEntry *> sorted;
+  for (const CheckedEntry &entry : entries)
+    sorted.push_back(&entry);
+  llvm::sort(sorted, [](const CheckedEntry *a, const CheckedEntry *b) {
+    return a->begin < b->begin;
+  });
+  for (size_t i = 1; i < sorted.size(); ++i)
+    if (sorted[i]->begin < sorted[i - 1]->end)
+      return damaged(path, "'" + Twine(sorted[i - 1]->entry.name) + "' and '" +
+                               sorted[i]->entry.name + "' overlap at byte " +
+                               Twine(sorted[i]->begin));
+  return Error::success();
 }
 
 Error expectStored(const ZipEntry &entry, StringRef path) {
@@ -166,11 +205,14 @@ Error expectStored(const ZipEntry &entry, StringRef path) {
                    "(supported: stored, as torch and numpy write it)");
 }
 
-/// Inflates all of `from` to all of `to`, without the header of a zlib stream.
-static bool inflateAll(StringRef from, MutableArrayRef<char> to) {
+/// Inflates `from` to `to`, without the header of a zlib stream, until either
+/// ends. Returns how many bytes it wrote; `isWhole` says whether both ended.
+static size_t inflateTo(StringRef from, MutableArrayRef<char> to,
+                        bool &isWhole) {
+  isWhole = false;
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-    return false;
+    return 0;
   auto *in = reinterpret_cast<const Bytef *>(from.data());
   auto *out = reinterpret_cast<Bytef *>(to.data());
   const Bytef *inEnd = in + from.size();
@@ -185,20 +227,58 @@ static bool inflateAll(StringRef from, MutableArrayRef<char> to) {
     stream.avail_out = std::min(most, outEnd - stream.next_out);
     status = inflate(&stream, Z_NO_FLUSH);
   }
-  bool isWhole = status == Z_STREAM_END && stream.next_in == inEnd &&
-                 stream.next_out == outEnd;
+  isWhole = status == Z_STREAM_END && stream.next_in == inEnd &&
+            stream.next_out == outEnd;
   inflateEnd(&stream);
-  return isWhole;
+  return stream.next_out - out;
+}
+
+/// Compares a file with its checksum.
+static Error checkSum(const ZipEntry &entry, StringRef file,
+                      Checksums checksums, StringRef path) {
+  if (checksums == Checksums::UnlessZero && entry.checksum == 0)
+    return Error::success();
+  uint32_t sum =
+      crc32_z(0, reinterpret_cast<const Bytef *>(file.data()), file.size());
+  if (sum == entry.checksum)
+    return Error::success();
+  return damaged(path, "'" + Twine(entry.name) + "' has the CRC-32 0x" +
+                           utohexstr(sum, /*LowerCase=*/true, /*Width=*/8) +
+                           " (expected 0x" +
+                           utohexstr(entry.checksum, /*LowerCase=*/true,
+                                     /*Width=*/8) +
+                           ")");
+}
+
+Error checkStored(const ZipEntry &entry, StringRef bytes, Checksums checksums,
+                  StringRef path) {
+  return checkSum(entry, bytes.substr(entry.offset, entry.size), checksums,
+                  path);
 }
 
 Error extract(const ZipEntry &entry, StringRef bytes,
-              MutableArrayRef<char> file, StringRef path) {
-  if (!entry.deflatedSize)
+              MutableArrayRef<char> file, Checksums checksums, StringRef path) {
+  bool isWhole = true;
+  if (entry.deflatedSize)
+    inflateTo(bytes.substr(entry.offset, *entry.deflatedSize), file, isWhole);
+  else
     llvm::copy(bytes.substr(entry.offset, entry.size), file.begin());
-  else if (!inflateAll(bytes.substr(entry.offset, *entry.deflatedSize), file))
+  if (!isWhole)
     return damaged(path, "'" + Twine(entry.name) + "' does not inflate to " +
                              Twine(entry.size) + " bytes");
-  return Error::success();
+  return checkSum(entry, StringRef(file.data(), file.size()), checksums, path);
+}
+
+std::string extractStart(const ZipEntry &entry, StringRef bytes,
+                         uint64_t size) {
+  size = std::min(size, entry.size);
+  if (!entry.deflatedSize)
+    return bytes.substr(entry.offset, size).str();
+  std::string start(size, '\0');
+  bool isWhole;
+  start.resize(inflateTo(bytes.substr(entry.offset, *entry.deflatedSize),
+                         {start.data(), start.size()}, isWhole));
+  return start;
 }
 
 Expected<std::vector<ZipEntry>> readZipDirectory(StringRef bytes,
@@ -208,17 +288,22 @@ Expected<std::vector<ZipEntry>> readZipDirectory(StringRef bytes,
       directory->size > bytes.size() - directory->offset)
     return damaged(path, "it has no directory");
   ByteReader reader(bytes.substr(directory->offset, directory->size));
-  std::vector<ZipEntry> entries;
+  std::vector<CheckedEntry> checked;
   for (uint64_t i = 0; i < directory->count; ++i) {
     EntryHeader header;
     StringRef name;
     if (!readEntry(reader, header, name) || hasControls(name))
       return damaged(path, "entry " + Twine(i) + " of its directory");
-    Expected<ZipEntry> entry = checkEntry(bytes, name, header, path);
+    Expected<CheckedEntry> entry = checkEntry(bytes, name, header, path);
     if (!entry)
       return entry.takeError();
-    entries.push_back(std::move(*entry));
+    checked.push_back(std::move(*entry));
   }
+  if (Error error = checkDisjoint(checked, path))
+    return std::move(error);
+  std::vector<ZipEntry> entries;
+  for (CheckedEntry &each : checked)
+    entries.push_back(std::move(each.entry));
   return entries;
 }
 

@@ -14,6 +14,10 @@ using namespace heddle;
 static void use(const TensorFile &file) {
   unsigned char sum = 0;
   for (const TensorInfo &tensor : file.getTensors()) {
+    if (llvm::Error error = file.prepare(tensor.offset)) {
+      llvm::consumeError(std::move(error));
+      continue;
+    }
     for (char byte : file.getBytes().substr(tensor.offset, tensor.size))
       sum ^= static_cast<unsigned char>(byte);
     if (!tensor.encoding)

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "FileBuilders.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CRC.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -39,9 +41,10 @@ std::string buildNpzFile(const std::vector<NpzArray> &arrays) {
     std::string bytes = "\x93NUMPY" + std::string("\1\0", 2) +
                         bytesOf<uint16_t>(array.header.size()) + array.header +
                         array.data;
+    uint32_t checksum = llvm::crc32(arrayRefFromStringRef(bytes));
     // Version, flags, method, time, date, checksum, sizes, lengths of texts.
     std::string common =
-        bytesOf<uint16_t>({20, 0, 0, 0, 0}) + bytesOf<uint32_t>(0) +
+        bytesOf<uint16_t>({20, 0, 0, 0, 0}) + bytesOf<uint32_t>(checksum) +
         bytesOf<uint32_t>(bytes.size()) + bytesOf<uint32_t>(bytes.size()) +
         bytesOf<uint16_t>(name.size()) + bytesOf<uint16_t>(0);
     directory += "PK\1\2" + bytesOf<uint16_t>(20) + common +

@@ -2,6 +2,7 @@
 
 #include "FileBuilders.h"
 #include "lib/Weights/Json.h"
+#include "lib/Weights/StoredTensor.h"
 #include <gtest/gtest.h>
 
 using namespace heddle;
@@ -106,8 +107,8 @@ TEST(NpzFile, RefusesWhatItClaimsWrongly) {
                     "data");
   EXPECT_EQ(read(npyHeader("<f4", "(1,)", "True"), "abcd"),
             array + "is not stored row by row");
-  EXPECT_EQ(read(npyHeader("<f4", "(0,)"), ""),
-            array + "has the impossible shape [0]");
+  EXPECT_EQ(read(npyHeader("<f4", "(-1,)"), ""),
+            array + "has the impossible shape [-1]");
   EXPECT_EQ(read("{'descr': [('x', '<f4')], 'shape': (1,)}", ""),
             array + "has a header without element type and shape");
   EXPECT_EQ(read(npyHeader("<f4", "(1,"), "abcd"),
@@ -118,6 +119,96 @@ TEST(NpzFile, RefusesWhatItClaimsWrongly) {
   bytes.replace(bytes.find("\x93NUMPY"), 6, "UMPY??");
   EXPECT_EQ(sentenceOf(readNpzFile(makeBuffer(bytes))),
             array + "is not in numpy's format");
+}
+
+/// One bit of an array flipped behind its checksum's back: only who reads the
+/// array hears of it.
+TEST(NpzFile, ComparesChecksumsOfWhatIsRead) {
+  std::string header = npyHeader("<f4", "(1,)"),
+              bytes =
+                  buildNpzFile({{"a", header, "abcd"}, {"b", header, "efgh"}});
+  bytes[bytes.find("abcd") + 1] ^= 1;
+  auto file = readNpzFile(makeBuffer(bytes));
+  ASSERT_TRUE(bool(file)) << llvm::toString(file.takeError());
+  EXPECT_EQ(sentenceOf(file->prepare(file->find("b")->offset)), "");
+  std::string sentence = sentenceOf(file->prepare(file->find("a")->offset));
+  EXPECT_EQ(sentence.substr(0, sentence.find("0x")),
+            "'file' is a damaged zip archive: 'a.npy' has the CRC-32 ");
+  EXPECT_EQ(sentenceOf(StoredTensor::create("a", {1}, Encoding::F32, false,
+                                            *file, file->find("a")->offset)),
+            sentence);
+}
+
+/// Deflated files are inflated, and compared, one by one.
+TEST(NpzFile, InflatesWhatIsRead) {
+  std::string bytes = readFile(HEDDLE_GOLDENS "/marian-npz-pre-norm/opus.spm."
+                                              "transformer.model1.npz."
+                                              "best-perplexity.npz");
+  // The directory's checksum of one file: 16 bytes behind its header's begin,
+  // 30 in front of its name.
+  std::string name = "encoder_l1_self_Wq.npy";
+  size_t at = bytes.rfind(name);
+  ASSERT_NE(at, std::string::npos);
+  bytes[at - 30] ^= 1;
+  auto file = readNpzFile(makeBuffer(bytes));
+  ASSERT_TRUE(bool(file)) << llvm::toString(file.takeError());
+  for (const TensorInfo &tensor : file->getTensors())
+    EXPECT_EQ(sentenceOf(file->prepare(tensor.offset)).empty(),
+              tensor.name != "encoder_l1_self_Wq")
+        << tensor.name;
+}
+
+TEST(NpzFile, RefusesFilesThatShareBytes) {
+  std::string header = npyHeader("<f4", "(1,)"),
+              bytes =
+                  buildNpzFile({{"a", header, "abcd"}, {"b", header, "efgh"}});
+  // The directory's second entry gets the place, and then the name, of the
+  // first, too: where the file stands is 4 bytes in front of its name.
+  std::string same = bytes;
+  same.replace(same.rfind("b.npy") - 4, 4, bytesOf<uint32_t>(0));
+  EXPECT_EQ(sentenceOf(readNpzFile(makeBuffer(same))),
+            "'file' is a damaged zip archive: 'b.npy' is not where its "
+            "directory says");
+  same[same.rfind("b.npy")] = 'a';
+  EXPECT_EQ(sentenceOf(readNpzFile(makeBuffer(same))),
+            "'file' is a damaged zip archive: 'a.npy' and 'a.npy' overlap at "
+            "byte 0");
+}
+
+/// numpy, torch and safetensors write such; a model has no use for them.
+TEST(TensorFile, ListsTensorsWithoutElements) {
+  auto npz = readNpzFile(
+      makeBuffer(buildNpzFile({{"a", npyHeader("<f4", "(0, 5)"), ""}})));
+  ASSERT_TRUE(bool(npz)) << llvm::toString(npz.takeError());
+  EXPECT_EQ(npz->find("a")->shape, (llvm::SmallVector<int64_t, 4>{0, 5}));
+  auto safetensors = readSafetensorsFile(makeBuffer(buildSafetensorsFile(
+      R"({"a": {"dtype": "F32", "shape": [0, 5], "data_offsets": [0, 0]},
+          "b": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}})",
+      "abcd")));
+  ASSERT_TRUE(bool(safetensors)) << llvm::toString(safetensors.takeError());
+  EXPECT_EQ(safetensors->find("a")->size, 0u);
+  auto marian =
+      readMarianFile(makeBuffer(buildMarianFile({{"a", kFloat32, {0}, ""}})));
+  EXPECT_TRUE(bool(marian)) << llvm::toString(marian.takeError());
+  // No parameter is empty.
+  EXPECT_EQ(sentenceOf(StoredTensor::create("a", {0, 5}, Encoding::F32, false,
+                                            *npz, npz->find("a")->offset)),
+            "parameter 'a' has the impossible shape [0, 5]");
+}
+
+/// save_model of safetensors.torch stores tensors that are one once.
+TEST(SafetensorsFile, KnowsAliases) {
+  auto file = readSafetensorsFile(makeBuffer(buildSafetensorsFile(
+      R"({"__metadata__": {"format": "pt", "head": "table", "table": "b",
+                           "none": "missing"},
+          "b": {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]},
+          "table": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}})",
+      std::string(12, 'x'))));
+  ASSERT_TRUE(bool(file)) << llvm::toString(file.takeError());
+  ASSERT_EQ(file->getTensors().size(), 3u);
+  ASSERT_NE(file->find("head"), nullptr);
+  EXPECT_EQ(file->find("head")->offset, file->find("table")->offset);
+  EXPECT_EQ(file->find("table")->shape, (llvm::SmallVector<int64_t, 4>{2}));
 }
 
 TEST(SafetensorsFile, ListsTensorsInFileOrder) {

@@ -116,6 +116,47 @@ TEST(TorchFile, RefusesWhatIsNoStateDictionary) {
             "stored, as torch and numpy write it)");
 }
 
+/// The sentence about a storage of archive.bin once `change` has altered the
+/// file; the storage's bytes begin at `data`.
+std::string prepareChanged(
+    llvm::function_ref<void(std::string &bytes, size_t data)> change) {
+  std::string bytes = readFile(HEDDLE_GOLDENS "/torch/archive.bin");
+  auto files = readTorchFile(makeBuffer(bytes));
+  EXPECT_TRUE(bool(files)) << llvm::toString(files.takeError());
+  change(bytes, files->front().find("table")->offset);
+  files = readTorchFile(makeBuffer(bytes));
+  if (!files)
+    return llvm::toString(files.takeError());
+  // The copy of a view reads the storage of the table.
+  std::string sentence =
+      sentenceOf(files->front().prepare(files->front().find("table")->offset));
+  EXPECT_EQ(sentence, sentenceOf(files->back().prepare(
+                          files->back().find("transposed")->offset)));
+  return sentence;
+}
+
+TEST(TorchFile, ComparesChecksumsOfStorages) {
+  auto damage = [](std::string &bytes, size_t data) { bytes[data + 3] ^= 1; };
+  std::string sentence = prepareChanged(damage);
+  EXPECT_EQ(
+      sentence.substr(0, sentence.find("0x")),
+      "'file' is a damaged zip archive: 'archive/data/0' has the CRC-32 ");
+  // torch.serialization.set_crc32_options(False) leaves checksums at 0, in the
+  // directory 30 bytes in front of the name.
+  EXPECT_EQ(prepareChanged([&](std::string &bytes, size_t data) {
+              damage(bytes, data);
+              bytes.replace(bytes.rfind("archive/data/0") - 30, 4, 4, '\0');
+            }),
+            "");
+  EXPECT_EQ(prepareChanged([](std::string &bytes, size_t data) {
+              size_t pickle = bytes.find("torch._utils");
+              if (pickle == std::string::npos)
+                pickle = bytes.find("ctorch");
+              bytes[pickle - 1] ^= 1;
+            }).substr(0, 64),
+            "'file' is a damaged zip archive: 'archive/data.pkl' has the CRC-");
+}
+
 /// A file of the old format whose third pickle is `dictionary`.
 std::string refusePickle(const std::string &dictionary) {
   std::string magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
@@ -154,6 +195,22 @@ TEST(TorchFile, BoundsWhatAPickleCanDo) {
             "'file' has no pickle of protocols 2 to 5 at byte 32");
   EXPECT_EQ(refusePickle(std::string(5'000'000, 'N') + "."),
             "'file' has a pickle of more than 4194304 values");
+  // Calls have a copy of the tuple of their arguments, whose items are many.
+  std::string call = "ctorch._utils\n_rebuild_tensor\nh\1R";
+  std::string calls = "(" + std::string(100'000, 'N') + "tq\1";
+  for (int i = 0; i < 1000; ++i)
+    calls += call;
+  EXPECT_EQ(refusePickle(calls + "."),
+            "'file' has a pickle whose values copy more than 4194304 items");
+  // So does an OrderedDict of the pairs of a list, however often that is named.
+  std::string ordered = "]q\1(";
+  for (int i = 0; i < 50'000; ++i)
+    ordered += "NN\x86";
+  ordered += "e";
+  for (int i = 0; i < 100; ++i)
+    ordered += "ccollections\nOrderedDict\nh\1\x85R";
+  EXPECT_EQ(refusePickle(ordered + "."),
+            "'file' has a pickle whose values copy more than 4194304 items");
 }
 
 } // namespace

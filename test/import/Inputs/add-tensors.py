@@ -1,4 +1,5 @@
-"""Adds tensors of one f32 to a file of safetensors or of numpy's arrays.
+"""Adds tensors of one f32 to a file of safetensors or of numpy's arrays; to the
+former, those whose names begin with `empty.` have no elements.
 
 usage: add-tensors.py FILE NAME...
 """
@@ -15,12 +16,13 @@ def add_to_safetensors(path, names):
     (length,) = struct.unpack_from("<Q", data)
     header, body = json.loads(data[8 : 8 + length]), data[8 + length :]
     for name in names:
+        count = 0 if name.startswith("empty.") else 1
         header[name] = {
             "dtype": "F32",
-            "shape": [1],
-            "data_offsets": [len(body), len(body) + 4],
+            "shape": [count],
+            "data_offsets": [len(body), len(body) + 4 * count],
         }
-        body += struct.pack("<f", 1)
+        body += struct.pack("<f", 1) * count
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with open(path, "wb") as file:
