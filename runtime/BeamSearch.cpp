@@ -1,8 +1,11 @@
 //===- BeamSearch.cpp - The best sequences of one sentence ----------------===//
 //
 // All beams begin in the one row that a sentence has, but the first one is far
-// ahead of the others: only where a vocabulary is smaller than the search is
-// wide do they matter, and then as in transformers.
+// ahead of the others. Where a step leaves fewer sequences that go on than
+// there are beams, what is done goes on, too, as far behind. Such beams hold
+// places until there are enough real ones again: what they end with counts
+// where an early end looks for as many hypotheses as beams, and is dropped at
+// the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +17,8 @@
 
 using namespace heddle;
 
-/// The sum of beams that are not there yet, and the score of hypotheses that
-/// are not.
+/// The sum of beams that are not there, and the score of hypotheses that are
+/// not.
 static constexpr float kNothing = -1e9f;
 static constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
@@ -98,6 +101,10 @@ void BeamSearch::finish(const Candidate &candidate, const TokenIds &tokens) {
   finished.insert(place, std::move(hypothesis));
 }
 
+bool BeamSearch::hasRunning() const {
+  return !running.empty() && running.front().sum > kNothing;
+}
+
 /// Whether nothing that follows can matter, behind a step.
 bool BeamSearch::isOver() {
   bool countsToTheEnd = generation->earlyStopping == EarlyStopping::Never &&
@@ -106,7 +113,7 @@ bool BeamSearch::isOver() {
                                : score(running.front().sum,
                                        countsToTheEnd ? limit : length);
   float worst = isFull() ? finished.back().score : kNothing;
-  mayImprove = mayImprove && best > worst;
+  mayImprove = mayImprove && best > worst && hasRunning();
   bool isFullAtOnce =
       isFull() && generation->earlyStopping == EarlyStopping::AtOnce;
   return !mayImprove || isFullAtOnce;
@@ -117,21 +124,27 @@ void BeamSearch::advance(const std::vector<BestContinuations> &rows,
                          std::vector<Continuation> &next) {
   findCandidates(rows);
   running.clear();
-  size_t begin = next.size();
+  size_t begin = next.size(), count = static_cast<size_t>(generation->beams);
+  auto goOn = [&](const Candidate &candidate, float sum) {
+    if (running.size() == count)
+      return;
+    running.push_back({static_cast<int32_t>(running.size()), sum});
+    next.push_back(
+        {static_cast<int32_t>(first) + beams[size_t(candidate.beam)].row,
+         candidate.token});
+  };
   for (size_t rank = 0; rank < candidates.size(); ++rank) {
     const Candidate &candidate = candidates[rank];
-    int32_t row = beams[size_t(candidate.beam)].row;
-    if (isDone(candidate)) {
-      if (rank < beams.size() && score(candidate.sum, length + 1) > kNothing)
-        finish(candidate, tokens[first + row]);
-    } else if (running.size() < beams.size()) {
-      running.push_back({static_cast<int32_t>(running.size()), candidate.sum});
-      next.push_back({static_cast<int32_t>(first) + row, candidate.token});
-    }
+    if (!isDone(candidate))
+      goOn(candidate, candidate.sum);
+    else if (rank < count && score(candidate.sum, length + 1) > kNothing)
+      finish(candidate, tokens[first + beams[size_t(candidate.beam)].row]);
   }
+  for (const Candidate &candidate : candidates)
+    if (isDone(candidate))
+      goOn(candidate, candidate.sum + kNothing);
   ++length;
   if (!isOver()) {
-    // As many beams as before, where a small vocabulary has no more.
     std::swap(beams, running);
     return;
   }
@@ -144,10 +157,5 @@ void BeamSearch::advance(const std::vector<BestContinuations> &rows,
     }
     spare.push_back(std::move(each->tokens));
     each = finished.erase(each);
-  }
-  if (finished.empty() && !candidates.empty()) {
-    const Candidate &best = candidates.front();
-    length -= 1;
-    finish(best, tokens[first + beams[size_t(best.beam)].row]);
   }
 }

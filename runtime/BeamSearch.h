@@ -60,8 +60,7 @@ public:
                const RowTokens &tokens, int64_t first,
                std::vector<Continuation> &next);
 
-  /// Finished ones, the best first. Where no sequence finished, the best one
-  /// that was running.
+  /// Finished ones, the best first; none where nothing could finish.
   std::vector<Hypothesis> &hypotheses() { return finished; }
 
 private:
@@ -80,6 +79,8 @@ private:
   bool isFull() const {
     return static_cast<int64_t>(finished.size()) == generation->beams;
   }
+  /// Whether a beam runs that is there.
+  bool hasRunning() const;
   bool isOver();
 
   const Generation *generation = nullptr;
