@@ -40,6 +40,7 @@
 //        "beams": 4, "length_penalty": 1.0,    what --beam and its kin replace
 //        "early_stopping": "true" | "false" | "never",
 //        "no_repeat_ngram": 3, "repetition_penalty": 1.1,
+//        "renormalize": 1,                     log-softmax behind constraints
 //        "temperature": 1.0, "top_k": 50, "top_p": 0.9, "min_p": 0.1,
 //        "length_factor": 2.5,                 at most int(factor n) + 1 tokens
 //        "max_source_length": 1000,            unless --max-source says more
@@ -151,7 +152,7 @@
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 12;
+inline constexpr uint32_t kVersion = 13;
 inline constexpr uint64_t kSectionAlignment = 4096;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;

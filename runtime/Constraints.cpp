@@ -66,6 +66,12 @@ Constraints::forced(const TokensSoFar &row) const {
   return Forced{*token, isSuppressed};
 }
 
+/// Whether a bad word is an eos alone, which NoBadWordsLogitsProcessor drops.
+static bool isOnlyEnd(const Generation &generation,
+                      const std::vector<int32_t> &word) {
+  return word.size() == 1 && contains(generation.eos, word[0]);
+}
+
 /// Whether the tokens end with all of `word` but its last token.
 /// NoBadWordsLogitsProcessor passes over words longer than the sequence so far,
 /// so that the start token never takes part in a match.
@@ -102,9 +108,7 @@ void Constraints::forEachForbidden(const TokensSoFar &row, Body body) const {
       body(id);
   forEachRepeated(row, body);
   for (const std::vector<int32_t> &word : generation.badWords) {
-    // NoBadWordsLogitsProcessor drops eos alone.
-    bool isOnlyEos = word.size() == 1 && contains(generation.eos, word[0]);
-    if (!isOnlyEos && endsWithPrefix(row, word))
+    if (!isOnlyEnd(generation, word) && endsWithPrefix(row, word))
       body(word.back());
   }
   if (row.count + 1 < generation.minLength ||
@@ -116,10 +120,12 @@ void Constraints::forEachForbidden(const TokensSoFar &row, Body body) const {
 int64_t Constraints::mostForbidden(int64_t length) const {
   // A token of a row, or the start token, is repeated once at most.
   int64_t repeated = generation.noRepeatNgram == 0 ? 0 : length;
-  return repeated + static_cast<int64_t>(generation.suppress.size() +
-                                         generation.beginSuppress.size() +
-                                         generation.badWords.size() +
-                                         generation.eos.size());
+  bool delaysEnd = generation.minLength > 0 || generation.minNewTokens > 0;
+  return repeated +
+         static_cast<int64_t>(generation.suppress.size() +
+                              generation.beginSuppress.size() +
+                              generation.badWords.size() +
+                              (delaysEnd ? generation.eos.size() : 0));
 }
 
 void Constraints::writeForbidden(const TokensSoFar &row, int32_t *ids,

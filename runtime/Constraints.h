@@ -48,10 +48,6 @@ struct NextTokenScores {
   std::optional<int64_t> find(int32_t id) const;
 };
 
-/// The first id, which all have the score -inf where nothing may come: what
-/// argmax gives in transformers, too. Every shortlist begins with it.
-inline constexpr int32_t kFirstId = 0;
-
 /// The constraints of one run of one model. One thread at a time.
 class Constraints {
 public:

@@ -27,7 +27,6 @@ static constexpr int64_t kBytesOfLogit = 32;
 /// The most ids that a row may forbid where it does without logits: where they
 /// grow with the tokens, those of a few pages.
 static constexpr int64_t kMostForbidden = 1024;
-static constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 //===----------------------------------------------------------------------===//
 // What all searches share
@@ -144,10 +143,12 @@ private:
     int32_t token;
     float logProbability;
   };
-  Choice chooseToken(int64_t row);
-  Choice chooseFrom(int64_t row, NextTokenScores logits);
-  Choice chooseFrom(const BestLogits &logits);
-  std::optional<int64_t> indexOf(int64_t row, const NextTokenScores &scores);
+  /// None where nothing may come, or nothing is a number.
+  std::optional<Choice> chooseToken(int64_t row);
+  std::optional<Choice> chooseFrom(int64_t row, NextTokenScores logits);
+  std::optional<Choice> chooseFrom(const BestLogits &logits);
+  std::optional<Sampler::Drawn> placeOf(int64_t row,
+                                        const NextTokenScores &scores);
 
   const SearchOptions &options;
   std::vector<Hypothesis> hypotheses;
@@ -159,50 +160,62 @@ private:
 };
 } // namespace
 
-/// The place of the largest score, or one that is drawn; none where no score is
-/// a number.
-std::optional<int64_t> SingleSearch::indexOf(int64_t row,
-                                             const NextTokenScores &scores) {
+/// Where the largest score stands, or one that is drawn, and where somebody
+/// wants it its log-probability among them.
+std::optional<Sampler::Drawn>
+SingleSearch::placeOf(int64_t row, const NextTokenScores &scores) {
   std::optional<int64_t> largest = findLargest(scores);
-  if (keys.empty() || !largest || scores.values[*largest] == kLowest)
-    return largest;
-  return sampler.draw(scores.values, scores.count,
-                      {options.seed, keys[size_t(session.sentence(row))],
-                       /*sample=*/0, uint32_t(tokens[row].size())});
+  if (!largest)
+    return std::nullopt;
+  if (!keys.empty())
+    return sampler.draw(scores.values, scores.count,
+                        {options.seed, keys[size_t(session.sentence(row))],
+                         /*sample=*/0, uint32_t(tokens[row].size())});
+  double logProbability = 0;
+  if (options.wantsSums && settings.renormalizes)
+    logProbability =
+        scores.values[*largest] - logSumExp(scores.values, scores.count);
+  return Sampler::Drawn{*largest, logProbability};
 }
 
-SingleSearch::Choice SingleSearch::chooseFrom(int64_t row,
-                                              NextTokenScores logits) {
-  float *values = logits.values;
-  float sum = options.wantsSums ? logSumExp(values, logits.count) : 0;
-  if (options.wantsSums) {
-    unchanged.assign(values, values + logits.count);
-    values = unchanged.data();
+std::optional<SingleSearch::Choice>
+SingleSearch::chooseFrom(int64_t row, NextTokenScores logits) {
+  bool wantsOwn = options.wantsSums && !settings.renormalizes;
+  float sum = 0;
+  if (wantsOwn) {
+    sum = logSumExp(logits.values, logits.count);
+    unchanged.assign(logits.values, logits.values + logits.count);
   }
   constraints.apply(soFar(row), logits);
-  std::optional<int64_t> index = indexOf(row, logits);
-  if (!index)
-    return {settings.eos[0], kLowest};
-  if (logits.values[*index] == kLowest)
-    return {logits.id(*index), kLowest};
-  return {logits.id(*index), options.wantsSums ? values[*index] - sum : 0};
+  std::optional<Sampler::Drawn> place = placeOf(row, logits);
+  if (!place)
+    return std::nullopt;
+  float logProbability = wantsOwn ? unchanged[size_t(place->index)] - sum
+                         : options.wantsSums
+                             ? static_cast<float>(place->logProbability)
+                             : 0;
+  return Choice{logits.id(place->index), logProbability};
 }
 
-SingleSearch::Choice SingleSearch::chooseFrom(const BestLogits &logits) {
+std::optional<SingleSearch::Choice>
+SingleSearch::chooseFrom(const BestLogits &logits) {
   int32_t id;
-  float logit, sum = logSumExp(logits);
-  if (findBest(logits, 1, &id, &logit) == 1)
-    return {id, logit - sum};
-  // Nothing may come, or nothing is a number.
-  return {std::isnan(sum) ? settings.eos[0] : kFirstId, kLowest};
+  float logit;
+  if (findBest(logits, 1, &id, &logit) == 0)
+    return std::nullopt;
+  return Choice{id, logit - logSumExp(logits)};
 }
 
-SingleSearch::Choice SingleSearch::chooseToken(int64_t row) {
-  if (auto forced = constraints.forced(soFar(row)))
-    return forced->isSuppressed ? Choice{kFirstId, kLowest}
-                                : Choice{forced->token, 0};
-  if (batch.form == DecoderForm::GreedyStep)
-    return {findLargest(session.largest(row)).value_or(settings.eos[0]), 0};
+std::optional<SingleSearch::Choice> SingleSearch::chooseToken(int64_t row) {
+  if (auto forced = constraints.forced(soFar(row))) {
+    if (forced->isSuppressed)
+      return std::nullopt;
+    return Choice{forced->token, 0};
+  }
+  if (batch.form == DecoderForm::GreedyStep) {
+    std::optional<int32_t> largest = findLargest(session.largest(row));
+    return largest ? std::optional(Choice{*largest, 0}) : std::nullopt;
+  }
   if (batch.form == DecoderForm::BestStep)
     return chooseFrom(session.best(row));
   return chooseFrom(row, logitsOf(row));
@@ -210,21 +223,27 @@ SingleSearch::Choice SingleSearch::chooseToken(int64_t row) {
 
 void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
                               std::vector<Continuation> &next) {
-  Choice choice = chooseToken(first);
+  std::optional<Choice> choice = chooseToken(first);
   Hypothesis &hypothesis = hypotheses[size_t(sentence)];
-  hypothesis.sum += choice.logProbability;
-  hypothesis.score = hypothesis.sum;
-  bool isLast = soFar(first).generated() + 1 == batch.limits[size_t(sentence)];
-  isLast |=
-      std::count(settings.eos.begin(), settings.eos.end(), choice.token) != 0;
+  bool isLast =
+      !choice ||
+      soFar(first).generated() + 1 == batch.limits[size_t(sentence)] ||
+      std::count(settings.eos.begin(), settings.eos.end(), choice->token) != 0;
   if (options.onToken)
-    options.onToken(sentence, tokens[first], choice.token, isLast);
+    options.onToken(sentence, tokens[first], choice ? choice->token : -1,
+                    isLast);
+  if (choice) {
+    hypothesis.sum += choice->logProbability;
+    hypothesis.score = hypothesis.sum;
+  }
   if (!isLast) {
-    next.push_back({static_cast<int32_t>(first), choice.token});
+    next.push_back({static_cast<int32_t>(first), choice->token});
     return;
   }
+  // Where nothing may follow a sentence ends as it stands.
   hypothesis.tokens = tokens[first];
-  hypothesis.tokens.push_back(choice.token);
+  if (choice)
+    hypothesis.tokens.push_back(choice->token);
 }
 
 //===----------------------------------------------------------------------===//
@@ -269,41 +288,42 @@ private:
 };
 } // namespace
 
+/// Nothing where nothing may come, or where no log-probability is a number.
 BestContinuations BeamedSearch::findContinuations(int64_t row, int32_t *ids,
                                                   float *logProbabilities) {
-  auto onlyOne = [&](int32_t id, float logProbability) {
-    *ids = id;
-    *logProbabilities = logProbability;
-    return BestContinuations{ids, logProbabilities, 1};
-  };
-  if (auto forced = constraints.forced(soFar(row)))
-    return forced->isSuppressed ? onlyOne(kFirstId, kLowest)
-                                : onlyOne(forced->token, 0);
+  if (auto forced = constraints.forced(soFar(row))) {
+    *ids = forced->token;
+    *logProbabilities = 0;
+    return {ids, logProbabilities, forced->isSuppressed ? 0 : 1};
+  }
+  int64_t count = 0;
   if (batch.form == DecoderForm::BestStep) {
+    // Where constraints forbid anything it is not normalised again.
     BestLogits logits = session.best(row);
     float sum = logSumExp(logits);
-    if (!std::isfinite(sum))
-      return onlyOne(settings.eos[0], kLowest);
-    int64_t count = findBest(logits, width, ids, logProbabilities);
-    if (count == 0)
-      return onlyOne(kFirstId, kLowest);
+    if (std::isfinite(sum))
+      count = findBest(logits, width, ids, logProbabilities);
     for (int64_t i = 0; i < count; ++i)
       logProbabilities[i] -= sum;
     return {ids, logProbabilities, count};
   }
   NextTokenScores logits = logitsOf(row);
-  float sum = logSumExp(logits.values, logits.count);
-  if (!std::isfinite(sum))
-    return onlyOne(settings.eos[0], kLowest);
-  if (constraints.changesScores()) {
+  // Only a penalty tells logits from log-probabilities that are normalised
+  // again.
+  bool changes = constraints.changesScores(), isOwn = !settings.renormalizes;
+  float sum = changes || isOwn ? logSumExp(logits.values, logits.count) : 0;
+  if (changes && std::isfinite(sum)) {
     for (int64_t i = 0; i < logits.count; ++i)
       logits.values[i] -= sum;
     sum = 0;
   }
-  constraints.apply(soFar(row), logits);
-  int64_t count = findBest(logits.values, logits.count, width, ids);
-  if (count == 0)
-    return onlyOne(kFirstId, kLowest);
+  if (std::isfinite(sum)) {
+    constraints.apply(soFar(row), logits);
+    if (!isOwn)
+      sum = logSumExp(logits.values, logits.count);
+  }
+  if (std::isfinite(sum))
+    count = findBest(logits.values, logits.count, width, ids);
   for (int64_t i = 0; i < count; ++i) {
     logProbabilities[i] = logits.values[ids[i]] - sum;
     ids[i] = logits.id(ids[i]);
@@ -316,7 +336,8 @@ BestContinuations BeamedSearch::findContinuations(int64_t row, int32_t *ids,
 //===----------------------------------------------------------------------===//
 
 /// The cheapest form that tells a search what it needs to know. `forbidden` is
-/// the most that a row forbids.
+/// the most that a row forbids. The sums of BestStep are of all logits: those
+/// of what is left need rows of logits, but where nothing is forbidden.
 static DecoderForm formFor(const Model &model, const Constraints &constraints,
                            const Generation &settings,
                            const SearchOptions &options, bool hasShortlist,
@@ -326,6 +347,7 @@ static DecoderForm formFor(const Model &model, const Constraints &constraints,
   bool needsLogits = (options.samples && settings.temperature > 0) ||
                      constraints.changesScores() || forbidden > kMostForbidden;
   bool needsSums = settings.beams > 1 || options.wantsSums;
+  needsLogits |= needsSums && settings.renormalizes && forbidden > 0;
   if (needsLogits || !model.entryPoint(needsSums ? Role::Best : Role::Greedy))
     return DecoderForm::Step;
   return needsSums ? DecoderForm::BestStep : DecoderForm::GreedyStep;
@@ -338,7 +360,7 @@ static Status checkPrefixes(const Model &model,
     return Status::error("a batch of ", sources.size(), " sentences has ",
                          prefixes.size(), " prefixes");
   for (size_t i = 0; i < prefixes.size(); ++i)
-    if (Status status = model.checkTarget(prefixes[i]); !status.ok())
+    if (Status status = model.checkPrefix(prefixes[i]); !status.ok())
       return Status::error("prefix ", i + 1, " of a batch ", status.message());
   return Status::success();
 }
@@ -395,6 +417,11 @@ static Result<Demand> demandOf(const Model &model,
   request.rowsPerSentence = settings->beams;
   for (size_t i = 0; i < sources.size(); ++i) {
     int64_t prefix = prefixes.empty() ? 0 : int64_t(prefixes[i].size());
+    if (prefix == 0)
+      if (auto first = constraints.forced({nullptr, 0, 0, /*limit=*/2});
+          first && first->isSuppressed)
+        return Status::error("no token may come first: it has to be ",
+                             first->token, ", which is suppressed");
     demand.limits.push_back(lengthLimit(*settings, int64_t(sources[i].size()),
                                         prefix, options.maxLength));
     request.length = std::max(request.length, prefix + demand.limits.back());

@@ -19,11 +19,12 @@
 
 namespace heddle {
 
-/// For each source its hypotheses, the best one first, at least one; more only
-/// of a beam search. `prefixes` are empty or one a source: target ids that
-/// every hypothesis begins with, which no limit, sum or penalty counts. Errors
-/// are those of settingsFor, Session::begin and Model::checkTarget, and a model
-/// without the entries or the start token that generation needs.
+/// For each source its hypotheses, the best one first: one, which ends where
+/// nothing may follow, or of a beam search those that have ended, if any.
+/// `prefixes` are empty or one a source: target ids that every hypothesis
+/// begins with, which no limit, sum or penalty counts. Errors are those of
+/// settingsFor, Session::begin and Model::checkPrefix, and a model without the
+/// entries or the start token that generation needs.
 Result<std::vector<std::vector<Hypothesis>>>
 generate(const Model &model, Session &session,
          const std::vector<TokenIds> &sources,

@@ -25,12 +25,12 @@ struct LargestLogits {
   int64_t count;
 };
 
-/// Where the largest score stands. Where nothing may come, kFirstId's place or
-/// the first one; none where no score is a number.
+/// Where the largest score stands; none where nothing may come, or no score is
+/// a number.
 std::optional<int64_t> findLargest(const NextTokenScores &scores);
 
-/// The id of the largest of all ranges. Where nothing may come, kFirstId; none
-/// where no logit is a number.
+/// The id of the largest of all ranges; none where nothing may come, or no
+/// logit is a number.
 std::optional<int32_t> findLargest(const LargestLogits &logits);
 
 } // namespace heddle

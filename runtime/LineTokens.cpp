@@ -100,10 +100,11 @@ Result<TokenIds> LineTokens::parseTarget(const LineText &line,
 Result<TokenIds> LineTokens::target(const LineText &line,
                                     TargetPart part) const {
   Result<TokenIds> target = parseTarget(line, part);
-  if (target.ok())
-    if (Status status = model.checkTarget(*target); !status.ok())
-      return status;
-  return target;
+  if (!target.ok())
+    return target;
+  Status status = part == TargetPart::Beginning ? model.checkPrefix(*target)
+                                                : model.checkTarget(*target);
+  return status.ok() ? target : status;
 }
 
 std::string LineTokens::text(const TokenIds &target) const {

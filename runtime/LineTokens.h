@@ -49,8 +49,8 @@ public:
   /// without a token. Fails on a line that is too long for the model or for
   /// `maxSource`: nothing is ever cut.
   Result<TokenIds> source(const LineText &line) const;
-  /// The ids of a target, which Model::checkTarget accepts. Ids stand for
-  /// themselves.
+  /// The ids of a target, which Model::checkTarget accepts, or of a beginning
+  /// Model::checkPrefix. Ids stand for themselves.
   Result<TokenIds> target(const LineText &line, TargetPart part) const;
   /// The text of a target; empty without a tokenizer.
   std::string text(const TokenIds &target) const;

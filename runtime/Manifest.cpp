@@ -156,6 +156,8 @@ static void parseSearch(Generation &generation, JsonReader &reader) {
   generation.noRepeatNgram =
       reader.optionalInteger("no_repeat_ngram", {1, kMaxLength}).value_or(0);
   number("repetition_penalty", kLeast, kMost, generation.repetitionPenalty);
+  generation.renormalizes =
+      reader.optionalInteger("renormalize", {0, 1}).value_or(0) != 0;
   number("temperature", kLeast, kMost, generation.temperature);
   generation.topK =
       reader.optionalInteger("top_k", {1, kMaxVocabulary}).value_or(0);

@@ -165,6 +165,9 @@ struct Generation {
   /// Divides positive scores of tokens that are there, multiplies negative
   /// ones.
   double repetitionPenalty = 1;
+  /// Log-probabilities are of what constraints, and what samples are drawn
+  /// from, leave: log-softmax behind all of them.
+  bool renormalizes = false;
   /// How to sample, where somebody asks for it.
   double temperature = 1;
   /// The likeliest ones; 0 for all.

@@ -195,3 +195,13 @@ Status Model::checkTarget(const std::vector<int32_t> &ids) const {
   return checkIds(ids, manifest().targetVocabulary,
                   manifest().generation.maxTarget);
 }
+
+Status Model::checkPrefix(const std::vector<int32_t> &ids) const {
+  std::optional<int64_t> positions = manifest().generation.maxTarget;
+  if (positions && ids.size() == static_cast<uint64_t>(*positions))
+    return Status::error("has ", ids.size(), " tokens but the model has ",
+                         *positions,
+                         " positions, the start token's among them, and one "
+                         "more has to follow");
+  return checkTarget(ids);
+}

@@ -90,8 +90,12 @@ public:
   /// Whether `ids` can be encoded: not empty, in the vocabulary, not longer
   /// than the model's positions. The error begins with a verb ("has ...").
   Status checkSource(const std::vector<int32_t> &ids) const;
-  /// Whether `ids` can be given to the decoder. May be empty.
+  /// Whether `ids` can be a whole target: its last token is not given to the
+  /// decoder. May be empty.
   Status checkTarget(const std::vector<int32_t> &ids) const;
+  /// Whether something can follow `ids`, the last of them given to the decoder,
+  /// too. May be empty.
+  Status checkPrefix(const std::vector<int32_t> &ids) const;
 
 private:
   Model(Artifact file, std::unique_ptr<Manifest> description, CodeLibrary code,

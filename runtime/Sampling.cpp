@@ -77,11 +77,12 @@ void Sampler::keepNucleus() {
   kept.resize(size);
 }
 
-int64_t Sampler::draw(const float *values, int64_t count, const DrawKey &key) {
+Sampler::Drawn Sampler::draw(const float *values, int64_t count,
+                             const DrawKey &key) {
   const float *certain =
       std::find(values, values + count, std::numeric_limits<float>::infinity());
   if (certain != values + count)
-    return certain - values;
+    return {certain - values, 0};
   keepLargest(values, count);
   if (generation.topP < 1)
     keepNucleus();
@@ -94,10 +95,13 @@ int64_t Sampler::draw(const float *values, int64_t count, const DrawKey &key) {
   for (const Weighted &each : kept)
     total += each.weight;
   double left = drawUniform(key) * total;
+  const Weighted *drawn = &kept.back(); // Where rounding leaves something.
   for (const Weighted &each : kept) {
-    if (left < each.weight)
-      return each.index;
+    if (left < each.weight) {
+      drawn = &each;
+      break;
+    }
     left -= each.weight;
   }
-  return kept.back().index; // Rounding left something.
+  return {drawn->index, std::log(drawn->weight / total)};
 }

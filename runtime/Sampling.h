@@ -44,8 +44,13 @@ public:
   /// Borrows the settings, whose temperature is above 0.
   explicit Sampler(const Generation &generation) : generation(generation) {}
 
-  /// The index of one of `count` values, of which one at least is above -inf.
-  int64_t draw(const float *values, int64_t count, const DrawKey &key);
+  /// An index, and its log-probability among those that could be drawn.
+  struct Drawn {
+    int64_t index;
+    double logProbability;
+  };
+  /// One of `count` values, of which one at least is above -inf.
+  Drawn draw(const float *values, int64_t count, const DrawKey &key);
 
 private:
   struct Weighted {

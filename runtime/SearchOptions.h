@@ -16,16 +16,17 @@ namespace heddle {
 
 /// What a caller says in place of the model's settings, see Generation.
 struct SearchOptions {
-  /// Generated tokens, eos included: from 1 to the largest int32_t.
+  /// Generated tokens, eos included: 1 or more.
   std::optional<int64_t> maxLength;
-  /// No eos while fewer are generated; a limit that comes earlier ends the
-  /// sentence nevertheless.
+  /// No eos while fewer are generated, 0 for no such rule; a limit that comes
+  /// earlier ends the sentence nevertheless.
   std::optional<int64_t> minLength;
   std::optional<int64_t> beams;
   std::optional<double> lengthPenalty;
   std::optional<EarlyStopping> earlyStopping;
   std::optional<int64_t> noRepeatNgram;
   std::optional<double> repetitionPenalty;
+  std::optional<bool> renormalizes;
   std::optional<std::vector<TokenIds>> badWords;
   std::optional<TokenIds> suppress;
   /// Draws tokens; settings of the model never do. With a temperature of 0 the
@@ -35,19 +36,22 @@ struct SearchOptions {
   std::optional<int64_t> topK;
   uint64_t seed = 0;
   /// Whether greedy hypotheses and samples have sums, too: of the model's own
-  /// log-probabilities. Those of a beam search always have.
+  /// log-probabilities, or where they are normalised again of those. Those of
+  /// a beam search always have.
   bool wantsSums = false;
   /// Where the model has a shortlist.
   bool useShortlist = true;
   /// Hears of each token that is generated for a sentence, behind those before
-  /// it, on the thread that does it; a search with beams tells nothing.
+  /// it, on the thread that does it; a search with beams tells nothing. Where
+  /// nothing may follow, -1 comes last.
   std::function<void(int64_t sentence, const TokenIds &before, int32_t token,
                      bool isLast)>
       onToken;
 };
 
 /// The settings of a model with what the caller says. Fails on numbers that
-/// mean nothing, and on beams that are to be sampled.
+/// mean nothing, on beams that are to be sampled, and on constraints that leave
+/// nothing.
 Result<Generation> settingsFor(const Manifest &manifest,
                                const SearchOptions &options);
 

@@ -297,7 +297,8 @@ typedef struct heddle_answer_text {
 typedef struct heddle_answers heddle_answers;
 
 /* Translates. An input has one answer, or with the setting "n-best" at most so
-   many; none where it has no token. Any number of inputs may be given: they run
+   many; none where it has no token. Where constraints let no sequence of a beam
+   search end, the answer is empty, with a score of -inf. Any number of inputs may be given: they run
    in batches of similar length. An input that cannot be translated fails the
    call, which names it ("input 3", counted from 1). */
 heddle_status heddle_translate(heddle_session *session,
@@ -322,7 +323,8 @@ void heddle_answers_free(heddle_answers *answers);
 
 /* Takes a token of an input, from 0, as soon as it is generated, and the text
    that is certain with it: the texts of an input's tokens, joined, are its
-   answer's, and the last of them comes with `is_last`. `text` may be "". What
+   answer's, and the last of them comes with `is_last`, which has the id -1
+   where constraints let nothing follow. `text` may be "". What
    is not 0 cancels the call, and no token follows. With more than one worker,
    one thread at a time calls it, not always the same. */
 typedef int (*heddle_token_callback)(void *context, size_t input, int32_t id,

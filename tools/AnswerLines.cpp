@@ -40,6 +40,9 @@ std::string heddle::formatAnswers(int64_t number,
   std::string lines;
   for (size_t i = 0; i < count; ++i) {
     const heddle_answer_text &each = answers[i];
+    // No hypothesis has ended.
+    if (options.nBest && std::isinf(each.score))
+      continue;
     std::string text = oneLine({each.text, each.text_size});
     if (options.nBest)
       lines += std::to_string(number) + kBar + text + kBar +

@@ -19,7 +19,17 @@ namespace heddle {
 
 namespace {
 /// What a key of transformer.generation holds.
-enum class SettingKind { Id, Ids, IdLists, Length, Factor, Number, Part, Rule };
+enum class SettingKind {
+  Id,
+  Ids,
+  IdLists,
+  Length,
+  Factor,
+  Number,
+  Part,
+  Rule,
+  Switch
+};
 struct Setting {
   StringLiteral key;
   SettingKind kind;
@@ -43,6 +53,7 @@ static constexpr Setting kSettings[] = {
     {"early_stopping", SettingKind::Rule},
     {"no_repeat_ngram", SettingKind::Length},
     {"repetition_penalty", SettingKind::Factor},
+    {"renormalize", SettingKind::Switch},
     {"temperature", SettingKind::Factor},
     {"top_k", SettingKind::Length},
     {"top_p", SettingKind::Part},
@@ -165,6 +176,10 @@ findMismatch(const Setting &setting, Attribute value, int64_t vocabulary) {
       return std::nullopt;
     return "\"true\", \"false\" or \"never\"";
   }
+  case SettingKind::Switch:
+    if (isInRange(value, 0, 1))
+      return std::nullopt;
+    return "the i32 0 or 1";
   }
   llvm_unreachable("all kinds are covered");
 }

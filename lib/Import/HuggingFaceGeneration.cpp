@@ -65,6 +65,7 @@ static constexpr StringLiteral kHonouredFields[] = {
     "no_repeat_ngram_size",
     "num_beams",
     "pad_token_id",
+    "renormalize_logits",
     "repetition_penalty",
     "suppress_tokens",
     "temperature",
@@ -99,7 +100,6 @@ static ArrayRef<SwitchedOffField> getSwitchedOffFields() {
       {"penalty_alpha", 0},
       {"prompt_lookup_num_tokens"},
       {"remove_invalid_values", false},
-      {"renormalize_logits", false},
       {"sequence_bias"},
       {"stop_strings"},
       {"token_healing", false},
@@ -215,6 +215,7 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
   setCount("no_repeat_ngram",
            config.integer("no_repeat_ngram_size", 0, 0, limit), 0);
   setNumber("repetition_penalty", config.positive("repetition_penalty", 1), 1);
+  setCount("renormalize", config.boolean("renormalize_logits", false), 0);
   setNumber("temperature", config.positive("temperature", 1), 1);
   setCount("top_k", config.integer("top_k", 0, 0, limit), 0);
   setNumber("top_p", config.number("top_p", 1, 0, 1), 1);

@@ -13,9 +13,13 @@
 #include "runtime/api/TokenStream.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 using namespace heddle;
+
+/// The score of nothing, where no sequence of a beam search could end.
+static constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 struct heddle_answers {
   /// Of each input, packed, and where its parts stand.
@@ -138,13 +142,16 @@ static Status translate(heddle_session &session, LineRunOptions options,
     return translateLines(
         *session.workers, options, tokens, *search, sentences,
         [&](const std::vector<Hypothesis> &found) {
-          return tokens.text(found.front().tokens);
+          return found.empty() ? std::string()
+                               : tokens.text(found.front().tokens);
         },
         sentences.joining(packing(std::move(write))));
   }
   size_t most = size_t(session.values.nBest.value_or(1));
   auto pack = [&](const std::vector<Hypothesis> &found) {
     std::string answers;
+    if (found.empty())
+      packAnswer(answers, "", {}, kLowest, kLowest);
     for (size_t i = 0; i < std::min(found.size(), most); ++i)
       packAnswer(answers, tokens.text(found[i].tokens), found[i].tokens,
                  found[i].sum, found[i].score);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -47,10 +48,17 @@ Result<int64_t> heddle::parseNumber(const std::string &name,
 Result<double> heddle::parseReal(const std::string &name,
                                  const std::string &text, double low,
                                  double high) {
-  auto value = wholeNumber<double>(text);
-  if (value && *value >= low && *value <= high)
-    return *value;
-  if (high != kMostReal)
+  double value = 0;
+  const char *end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, value);
+  bool isNumber = error != std::errc::invalid_argument && rest == end;
+  bool isBeyond = error == std::errc::result_out_of_range;
+  if (isNumber && !isBeyond && value >= low && value <= high)
+    return value;
+  // Numbers beyond those of f32 are told the limits.
+  bool isFar = isNumber && (isBeyond || std::abs(value) > kMostReal ||
+                            (value > 0 && value < low));
+  if (high != kMostReal || isFar)
     return Status::error(name, " has the value '", text,
                          "', expected a number from ", low, " to ", high);
   return refuse(name, text,

@@ -94,6 +94,10 @@ static Status readRepetitionPenalty(SettingValues &values,
   return put(values.search.repetitionPenalty,
              parseReal(name, text, kLeastReal, kMostReal));
 }
+static Status readRenormalize(SettingValues &values, const std::string &name,
+                              const std::string &text) {
+  return put(values.search.renormalizes, parseSwitch(name, text));
+}
 static Status readSuppressed(SettingValues &values, const std::string &name,
                              const std::string &text) {
   return put(values.search.suppress, parseIdList(name, text));
@@ -161,6 +165,10 @@ static constexpr Row kRows[] = {
     {{"repetition-penalty", "X", kSearch,
       "lower the scores of tokens that are there by this factor"},
      readRepetitionPenalty},
+    {{"renormalize", nullptr, kSearch,
+      "make probabilities sum up to 1 again behind constraints, as "
+      "renormalize_logits of transformers"},
+     readRenormalize},
     {{"suppress", "IDS", kSearch, "never generate these token ids, as 4,17"},
      readSuppressed},
     {{"no-shortlist", nullptr, kSearch, "choose among the whole vocabulary"},

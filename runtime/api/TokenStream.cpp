@@ -37,7 +37,8 @@ size_t TokenStream::certain(const Told &told, const std::string &text,
 bool TokenStream::add(int64_t input, const TokenIds &before, int32_t token,
                       bool isLast) {
   TokenIds ids = before;
-  ids.push_back(token);
+  if (token >= 0)
+    ids.push_back(token);
   std::string text = tokens.text(ids);
   std::lock_guard<std::mutex> lock(mutex);
   if (isOver)

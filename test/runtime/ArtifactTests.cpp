@@ -167,13 +167,13 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
   // Of another version nothing but the number is believed.
   bytes.resize(64);
   std::fill(bytes.begin() + 12, bytes.end(), 'x');
-  header(bytes).version = 13;
+  header(bytes).version = 14;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 13 but this runtime reads version 12: it "
+            "'F' has format version 14 but this runtime reads version 13: it "
             "needs a newer runtime");
-  header(bytes).version = 11;
+  header(bytes).version = 12;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 11 but this runtime reads version 12: its "
+            "'F' has format version 12 but this runtime reads version 13: its "
             "model must be compiled again");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;

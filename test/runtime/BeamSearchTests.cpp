@@ -290,6 +290,133 @@ TEST_P(BeamSearchTest, a_cold_sample_is_greedy) {
   EXPECT_NE(tokensOf(sample, 30), first);
 }
 
+/// Leaves these ids, none of them an end, each of which may come once.
+static SearchOptions leaving(const Ids &ids) {
+  SearchOptions options;
+  options.useShortlist = false;
+  options.wantsSums = true;
+  options.noRepeatNgram = 1;
+  options.suppress.emplace();
+  for (int32_t id = 0; id < kToyTargetVocabulary; ++id)
+    if (!std::count(ids.begin(), ids.end(), id))
+      options.suppress->push_back(id);
+  return options;
+}
+
+TEST_P(BeamSearchTest, ends_where_nothing_may_follow) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(6);
+  SearchOptions options = leaving({3, 4});
+  for (bool samples : {false, true}) {
+    // Samples read rows of logits.
+    if (samples && GetParam() == Form::BestAndChunk)
+      continue;
+    options.samples = samples;
+    std::vector<Ids> told(sources.size());
+    std::vector<bool> hasEnded(sources.size());
+    options.onToken = [&](int64_t sentence, const Ids &, int32_t token,
+                          bool isLast) {
+      told[size_t(sentence)].push_back(token);
+      hasEnded[size_t(sentence)] = isLast;
+    };
+    auto found = search(model, sources, sources.size(), options);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      Ids tokens = found[i].front().tokens;
+      std::sort(tokens.begin(), tokens.end());
+      EXPECT_EQ(tokens, (Ids{3, 4}));
+      EXPECT_EQ(told[i].size(), 3u);
+      EXPECT_EQ(told[i].back(), -1);
+      EXPECT_TRUE(hasEnded[i]);
+    }
+  }
+  // Of a search that has beams nothing ends with an eos or at the limit.
+  options = leaving({3, 4});
+  options.beams = 3;
+  for (const auto &hypotheses : search(model, sources, 6, options))
+    EXPECT_TRUE(hypotheses.empty());
+  options.maxLength = 2;
+  for (const auto &hypotheses : search(model, sources, 6, options))
+    EXPECT_EQ(hypotheses.size(), 2u);
+}
+
+TEST_P(BeamSearchTest, refuses_constraints_that_leave_nothing) {
+  Model model = load();
+  Session session(model);
+  auto message = [&](SearchOptions options) {
+    auto found = generate(model, session, {{1}}, {}, options);
+    return found.ok() ? "found" : found.message();
+  };
+  SearchOptions options = leaving({});
+  for (int64_t beams : {1, 3}) {
+    options.beams = beams;
+    EXPECT_EQ(message(options), "no token may come: all 11 of the vocabulary "
+                                "are suppressed or bad words");
+  }
+  options = leaving({5});
+  options.badWords = {{5}};
+  EXPECT_NE(message(options), "found");
+  // A bad word that is an end alone forbids nothing.
+  options = leaving({kToyEos});
+  options.badWords = {{kToyEos}};
+  EXPECT_EQ(message(options), "found");
+}
+
+TEST_P(BeamSearchTest, normalises_again_behind_constraints) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(10);
+  for (int64_t beams : {1, 3})
+    for (const Ids &suppressed : {Ids(), Ids{1, 4, 8}}) {
+      // Sums of what is left need rows of logits.
+      if (!suppressed.empty() && GetParam() == Form::BestAndChunk)
+        continue;
+      SearchOptions options;
+      options.useShortlist = false;
+      options.beams = beams;
+      options.wantsSums = true;
+      options.renormalizes = true;
+      options.suppress = suppressed;
+      auto found = search(model, sources, 10, options);
+      for (size_t i = 0; i < sources.size(); ++i) {
+        double sum = 0;
+        Ids before;
+        for (int32_t id : found[i].front().tokens) {
+          std::vector<double> next = logProbabilities(sources[i], before);
+          double left = 0;
+          for (size_t other = 0; other < next.size(); ++other)
+            if (!std::count(suppressed.begin(), suppressed.end(), other))
+              left += std::exp(next[other]);
+          sum += next[size_t(id)] - std::log(left);
+          before.push_back(id);
+        }
+        EXPECT_NEAR(found[i].front().sum, sum, 1e-5);
+      }
+    }
+}
+
+TEST_P(BeamSearchTest, a_prefix_leaves_a_position) {
+  json manifest = toyManifest();
+  manifest["generation"]["max_target"] = 4;
+  if (GetParam() != Form::Logits)
+    manifest = GetParam() == Form::Best ? withBestStep(manifest)
+                                        : withBestStepAndChunk(manifest);
+  TemporaryFile file(toyArtifact(manifest).build());
+  Result<Model> model = Model::load(file.path());
+  ASSERT_TRUE(model.ok()) << model.message();
+  for (int64_t beams : {1, 2}) {
+    SearchOptions options;
+    options.useShortlist = false;
+    options.wantsSums = true;
+    options.beams = beams;
+    auto found = search(*model, {{1, 2}}, 1, options, {{5, 6, 7}});
+    EXPECT_EQ(found[0].front().tokens.size(), 4u);
+    Session session(*model);
+    EXPECT_EQ(
+        generate(*model, session, {{1, 2}}, {{5, 6, 7, 8}}, options).message(),
+        "prefix 1 of a batch has 4 tokens but the model has 4 positions, the "
+        "start token's among them, and one more has to follow");
+  }
+}
+
 TEST_P(BeamSearchTest, refuses_what_means_nothing) {
   Model model = load();
   Session session(model);
@@ -305,9 +432,11 @@ TEST_P(BeamSearchTest, refuses_what_means_nothing) {
   EXPECT_EQ(message([](Options o) { o.samples = true, o.beams = 2; }),
             "a sample has one beam, found 2");
   EXPECT_EQ(message([](Options o) { o.topP = 1.5; }),
-            "top-p is 1.5, expected a number from 0 to 1");
-  EXPECT_EQ(message([](Options o) { o.repetitionPenalty = 0; }),
-            "the repetition penalty is 0, expected a positive number");
+            "the top-p is 1.5, expected a number from 0 to 1");
+  EXPECT_EQ(
+      message([](Options o) { o.repetitionPenalty = 0; }),
+      "the repetition penalty is 0, expected a number from 1.17549e-38 to "
+      "3.40282e+38");
   SearchOptions options;
   auto found = generate(model, session, {{1}}, {{1}, {2}}, options);
   EXPECT_EQ(found.message(), "a batch of 1 sentences has 2 prefixes");

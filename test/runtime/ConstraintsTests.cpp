@@ -27,7 +27,7 @@ static TokensSoFar behind(const std::vector<int32_t> &tokens,
   return {tokens.data(), int64_t(tokens.size()), prefix, limit};
 }
 
-/// The greedy choice behind `generated`; eos where no score is a number.
+/// The greedy choice behind `generated`; -1 where nothing may come.
 static int32_t choose(const Generation &generation, std::vector<float> logits,
                       const std::vector<int32_t> &candidates = {},
                       const std::vector<int32_t> &generated = {}) {
@@ -35,7 +35,7 @@ static int32_t choose(const Generation &generation, std::vector<float> logits,
                          candidates.empty() ? nullptr : candidates.data()};
   Constraints(generation, 10).apply(behind(generated), scores);
   std::optional<int64_t> index = findLargest(scores);
-  return index ? scores.id(*index) : generation.eos[0];
+  return index ? scores.id(*index) : -1;
 }
 
 TEST(GreedyChoiceTest, the_lowest_id_wins_a_tie) {
@@ -55,17 +55,16 @@ TEST(GreedyChoiceTest, finds_the_largest_at_every_place) {
 
 TEST(GreedyChoiceTest, what_is_no_number_is_not_chosen) {
   EXPECT_EQ(choose(endingWith(0), {kNan, 1, kNan, 2}), 3);
-  EXPECT_EQ(choose(endingWith(2), {kNan, kNan, kNan}), 2);
+  EXPECT_EQ(choose(endingWith(2), {kNan, kNan, kNan}), -1);
   EXPECT_EQ(choose(endingWith(0), {1, kInfinity, 3}), 1);
 }
 
-TEST(ConstraintsTest, the_first_id_where_nothing_is_allowed) {
+TEST(ConstraintsTest, nothing_where_nothing_is_allowed) {
   Generation generation = endingWith(2);
   generation.suppress = {0, 1, 2};
-  EXPECT_EQ(choose(generation, {1, 2, 3}), 0);
-  EXPECT_EQ(choose(generation, {5, 6}, {0, 1}), 0);
-  // What is left is no number.
-  EXPECT_EQ(choose(generation, {1, 2, 3, kNan}), 2);
+  EXPECT_EQ(choose(generation, {1, 2, 3}), -1);
+  EXPECT_EQ(choose(generation, {5, 6}, {0, 1}), -1);
+  EXPECT_EQ(choose(generation, {1, 2, 3, kNan}), -1);
 }
 
 TEST(ConstraintsTest, ids_that_are_no_candidates_can_be_suppressed) {
@@ -179,7 +178,7 @@ TEST(GreedyChoiceTest, the_largest_of_ranges_wins) {
 }
 
 TEST(GreedyChoiceTest, without_a_largest_logit) {
-  EXPECT_EQ(chooseOf({-kInfinity, -kInfinity}, {-1, -1}), 0);
+  EXPECT_EQ(chooseOf({-kInfinity, -kInfinity}, {-1, -1}), -1);
   EXPECT_EQ(chooseOf({-kInfinity, kNan}, {-1, -1}), -1);
 }
 
@@ -191,7 +190,7 @@ TEST(ConstraintsTest, forced_tokens) {
                     int64_t prefix = 0) {
     auto found =
         Constraints(generation, 10).forced(behind(tokens, limit, prefix));
-    return !found ? -1 : found->isSuppressed ? kFirstId : found->token;
+    return !found ? -1 : found->isSuppressed ? -2 : found->token;
   };
   EXPECT_EQ(forced({}), 8);
   EXPECT_EQ(forced({8}), -1);
@@ -200,7 +199,7 @@ TEST(ConstraintsTest, forced_tokens) {
   EXPECT_EQ(forced({2}, 3, 1), -1);
   EXPECT_EQ(forced({2, 2, 2}, 3, 1), 5);
   generation.suppress = {5};
-  EXPECT_EQ(forced({8, 2}, 3), kFirstId);
+  EXPECT_EQ(forced({8, 2}, 3), -2);
 }
 
 TEST(ConstraintsTest, what_may_not_come_fits_into_its_place) {

@@ -166,15 +166,17 @@ TEST_F(DecodingTest, suppressed_at_the_beginning) {
 }
 
 TEST_F(DecodingTest, forced_and_suppressed) {
-  // 0 ends the sentence, so that its place is taken by another id.
   json generation = {{"eos", {9}}, {"suppress", {7}}};
   auto with = [&](const char *key, const json &value) {
     json changed = generation;
     changed[key] = value;
     return changed;
   };
-  expectOracle(with("forced_bos", 7), 12);
   expectOracle(with("forced_eos", 7), 12);
+  Model model = load(with("forced_bos", 7));
+  Session session(model);
+  EXPECT_EQ(decodeBest(model, session, {{1}}, {}).message(),
+            "no token may come first: it has to be 7, which is suppressed");
   generation = {{"eos", {9}}, {"forced_eos", 3}, {"max_length", 2}};
   expectOracle(with("begin_suppress", {3}), 2);
   generation["forced_bos"] = 5;
@@ -202,6 +204,7 @@ TEST_F(DecodingTest, minimal_length_of_the_caller) {
   expectOracle(kNothing, 12, std::nullopt, /*atLeast=*/7);
   // In place of the model's own, and no further than any limit.
   expectOracle({{"min_length", 9}}, 12, std::nullopt, /*atLeast=*/2);
+  expectOracle({{"min_length", 9}}, 12, std::nullopt, /*atLeast=*/0);
   expectOracle(kNothing, 5, /*requested=*/5, /*atLeast=*/5);
   expectOracle({{"max_target", 4}}, 4, std::nullopt, /*atLeast=*/9);
 }
@@ -302,12 +305,13 @@ TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
     EXPECT_EQ(message({{1}}, options),
               "the maximal length is " + std::to_string(length) +
                   ", expected a number from 1 to 2147483647");
-    options.maxLength.reset();
-    options.minLength = length;
-    EXPECT_EQ(message({{1}}, options),
-              "the minimal length is " + std::to_string(length) +
-                  ", expected a number from 1 to 2147483647");
   }
+  SearchOptions options;
+  options.minLength = -1;
+  EXPECT_EQ(message({{1}}, options), "the minimal length is -1, expected a "
+                                     "number from 0 to 2147483647");
+  options.minLength = 0;
+  EXPECT_EQ(message({{1}}, options), "decoded");
   // A failure leaves the session usable.
   EXPECT_EQ(message({{1, 2}}), "decoded");
 }

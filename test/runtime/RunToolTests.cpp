@@ -224,6 +224,39 @@ TEST_F(RunToolTest, command_lines_that_are_wrong) {
   expectError("'a\nb'", "cannot open 'a?b': No such file or directory");
 }
 
+TEST_F(RunToolTest, constraints_that_leave_nothing) {
+  // Three and four may come once, and nothing ends.
+  std::string few = "toy --ids --no-shortlist --no-repeat-ngram 1 "
+                    "--suppress 0,1,2,5,6,7,8,9,10 ";
+  std::string greedy = run(few, "1 2\n").output;
+  EXPECT_TRUE(greedy == "3 4\n" || greedy == "4 3\n") << greedy;
+  EXPECT_EQ(run(few + "--beam 2", "1 2\n").output, "\n");
+  EXPECT_EQ(run(few + "--beam 2 --n-best 2", "1 2\n\n").output,
+            "1 |||  ||| F0= 0 ||| 0\n");
+  expectError("toy --ids --suppress 0,1,2,3,4,5,6,7,8,9,10",
+              "no token may come: all 11 of the vocabulary are suppressed or "
+              "bad words",
+              "1 2\n");
+}
+
+TEST_F(RunToolTest, numbers_beyond_what_scores_hold) {
+  auto expectLimits = [this](const std::string &flag, const std::string &value,
+                             const std::string &limits) {
+    expectUsageError("toy " + flag + " " + value,
+                     flag.substr(flag.rfind("--")) + " has the value '" +
+                         value + "', expected a number from " + limits);
+  };
+  const std::string most = " to 3.40282e+38";
+  for (const char *value : {"1e308", "1e39", "1e999"}) {
+    expectLimits("--sample --temperature", value, "0" + most);
+    expectLimits("--length-penalty", value, "-3.40282e+38" + most);
+    expectLimits("--repetition-penalty", value, "1.17549e-38" + most);
+    expectLimits("--sample --top-p", value, "0 to 1");
+  }
+  expectLimits("--length-penalty", "-1e39", "-3.40282e+38" + most);
+  expectLimits("--repetition-penalty", "1e-39", "1.17549e-38" + most);
+}
+
 TEST_F(RunToolTest, lines_that_are_wrong) {
   std::string first = "1 2\n3 4\n";
   std::string answered = answers({{1, 2}, {3, 4}}, true);

@@ -36,8 +36,10 @@ static std::map<int64_t, int64_t> draw(const Generation &generation,
   Sampler sampler(generation);
   std::map<int64_t, int64_t> drawn;
   for (int64_t i = 0; i < count; ++i)
-    ++drawn[sampler.draw(scores.data(), int64_t(scores.size()),
-                         {7, sourceKey({int32_t(i), 3}), 0, uint32_t(i % 5)})];
+    ++drawn[sampler
+                .draw(scores.data(), int64_t(scores.size()),
+                      {7, sourceKey({int32_t(i), 3}), 0, uint32_t(i % 5)})
+                .index];
   return drawn;
 }
 

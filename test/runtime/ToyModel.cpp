@@ -325,6 +325,9 @@ Ids heddle::test::toyGreedy(const Ids &source, const json &generation,
       for (int32_t id : generation.value("begin_suppress", Ids()))
         forbid(id);
     auto best = std::max_element(scores.begin(), scores.end());
+    // Here transformers goes on with token 0, which is not allowed either.
+    if (*best == -std::numeric_limits<float>::infinity())
+      break;
     generated.push_back(int32_t(best - scores.begin()));
     if (std::count(eos.begin(), eos.end(), generated.back()))
       break;

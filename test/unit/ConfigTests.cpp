@@ -278,6 +278,7 @@ TEST(HuggingFaceGeneration, ReadsWhatSearchesGoBy) {
   has(R"("early_stopping": "never")", "early_stopping = \"never\"");
   has(R"("no_repeat_ngram_size": 3)", "no_repeat_ngram = 3 : i32");
   has(R"("repetition_penalty": 1.5)", "repetition_penalty = 1.5");
+  has(R"("renormalize_logits": true)", "renormalize = 1 : i32");
   has(R"("temperature": 0.5)", "temperature = 5.0");
   has(R"("top_k": 50)", "top_k = 50 : i32");
   has(R"("top_p": 0.5)", "top_p = 5.0");
@@ -285,6 +286,7 @@ TEST(HuggingFaceGeneration, ReadsWhatSearchesGoBy) {
   // Defaults say nothing, and what samples is never switched on.
   EXPECT_EQ(generationOf(R"(, "num_beams": 1, "length_penalty": 1.0,
                              "early_stopping": false, "do_sample": true,
+                             "renormalize_logits": false,
                              "top_k": 0, "top_p": 1.0)"),
             generationOf(""));
   has(R"("num_beams": 1000)", "'num_beams' with the value 1000");

@@ -36,7 +36,7 @@ def run(flags, scratch, *more):
             value = str(path)
         elif isinstance(value, list):
             value = ",".join(map(str, value))
-        command += [flag, str(value)]
+        command += [flag] if value is True else [flag, str(value)]
     done = subprocess.run(command, input=sources, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: {done.stderr}")
@@ -45,8 +45,10 @@ def run(flags, scratch, *more):
 
 def found_by(flags, scratch, *how):
     if flags["--beam"] == 1:
-        lines = run(flags, scratch, *how)
-        return [[(line, None)] for line in lines]
+        if "--renormalize" not in flags:
+            return [[(line, None)] for line in run(flags, scratch, *how)]
+        lines = [line.split("\t") for line in run(flags, scratch, *how, "--scores")]
+        return [[(ids, float(score))] for score, ids in lines]
     rows = [[] for _ in range(count)]
     for line in run(flags, scratch, *how, "--n-best", str(flags["--beam"])):
         number, ids, _, score = line.split(" ||| ")
