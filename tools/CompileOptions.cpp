@@ -10,6 +10,7 @@
 #include "lib/Masks/AttentionRules.h"
 #include "lib/Weights/Error.h"
 #include "passes/Pipelines.h"
+#include "tools/UnknownFlag.h"
 #include "tools/help/CompilePage.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -170,9 +171,15 @@ static Error setValue(CompileOptions &options, StringRef flag,
 static Error setModel(CompileOptions &options, StringRef model) {
   if (model.empty())
     return makeError("the name of the model is empty");
+  if (model == "-")
+    return makeError("standard input is no model, expected a folder or a .mlir "
+                     "module");
+  std::string dashed = describePrintedDash(model.str(), getCompilePage());
+  if (!dashed.empty())
+    return makeError(dashed);
   if (!options.model.empty())
     return makeError("two models are given, '" + options.model + "' and '" +
-                     model + "', expected one");
+                     model + "', expected one (-o FILE says where to)");
   options.model = model.str();
   return Error::success();
 }
@@ -279,12 +286,9 @@ static Error checkTogether(const CompileOptions &options) {
     return makeError("--calibrate compares with f32, which --dtype is");
   if (!options.calibrate.empty() && !options.makesArtifact())
     return makeError("--calibrate runs artifacts, expected --emit artifact");
-  if (options.explain && options.output == "-")
-    return makeError("--explain prints on standard output, expected -o FILE");
-  if (options.output == "-" && options.makesArtifact())
-    return makeError(
-        (options.emit == Emit::Artifact ? "an artifact" : "a program") +
-        Twine(" cannot be written to standard output, expected -o FILE"));
+  if (options.output == "-" && (options.explain || !options.calibrate.empty()))
+    return makeError(Twine(options.explain ? "--explain" : "--calibrate") +
+                     " prints on standard output, expected -o FILE");
   return Error::success();
 }
 
@@ -320,7 +324,8 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
                                         : argument.drop_front(name.size() + 1)))
         return std::move(error);
     } else {
-      return makeError("unknown flag '" + argument + "'");
+      return makeError(
+          describeUnknownFlag(argument.str(), getCompilePage(), ""));
     }
   }
   StringRef passFlag = findPassFlag(options);

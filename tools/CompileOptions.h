@@ -22,8 +22,7 @@ enum class Emit { Artifact, Executable, MLIR, LLVM, Assembly };
 
 struct CompileOptions {
   std::string model;
-  /// "-" is standard output, which an artifact cannot go to. Empty where only
-  /// a page is asked for.
+  /// "-" is standard output. Empty where only a page is asked for.
   std::string output;
   std::string weights;
   /// The seed of --random-weights.
@@ -53,7 +52,8 @@ struct CompileOptions {
   bool tf32 = false;
   /// NVIDIA's assembler, which makes cubins; empty for PTX alone.
   std::string ptxas;
-  /// auto, f32, bf16, f16 or int8.
+  /// auto, f32, bf16, f16 or int8; auto is int8 for weights that the model
+  /// stores so, and otherwise f32.
   std::string dtype;
   /// Weights that are multiplied in a wider type: bf16:GLOB, f16:GLOB or
   /// f32:GLOB over the names of the checkpoint.

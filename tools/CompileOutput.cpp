@@ -1,4 +1,5 @@
 #include "tools/CompileOutput.h"
+#include "lib/Artifact/OutputFile.h"
 #include "lib/Weights/Error.h"
 #include "tools/CompileProgress.h"
 #include "llvm/ADT/STLExtras.h"
@@ -29,51 +30,24 @@ llvm::Error heddle::printText(llvm::StringRef text) {
   return llvm::Error::success();
 }
 
-static llvm::Error cannotWrite(llvm::StringRef path,
-                               const llvm::Twine &reason) {
-  return makeError("cannot write '" + path + "': " + reason);
-}
-
-/// A file beside `path`, which is to take its place.
-static llvm::Expected<llvm::sys::fs::TempFile>
-createBeside(llvm::StringRef path) {
-  // Renaming over a device would replace it.
-  llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status) &&
-      !llvm::sys::fs::is_regular_file(status))
-    return cannotWrite(path, "it is not a regular file");
-  auto file = llvm::sys::fs::TempFile::create(
-      path + ".%%%%%%%%", llvm::sys::fs::all_read | llvm::sys::fs::all_write);
-  if (!file)
-    return cannotWrite(path, llvm::toString(file.takeError()));
-  return file;
-}
-
 llvm::Error heddle::writeText(llvm::StringRef path, llvm::StringRef text) {
   if (path == "-")
     return printText(text);
-  auto file = createBeside(path);
+  auto file = OutputFile::create(path, OutputFile::Kind::Text);
   if (!file)
     return file.takeError();
-  llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+  llvm::raw_fd_ostream stream(file->descriptor(), /*shouldClose=*/false);
   stream << text;
-  if (std::error_code error = takeError(stream)) {
-    llvm::consumeError(file->discard());
+  if (std::error_code error = takeError(stream))
     return cannotWrite(path, error.message());
-  }
-  if (llvm::Error error = file->keep(path))
-    return cannotWrite(path, llvm::toString(std::move(error)));
-  return llvm::Error::success();
+  return file->keep();
 }
 
 /// An error where no file can be put there: better known before the work.
-static llvm::Error checkWritable(llvm::StringRef path) {
-  if (path.empty() || path == "-")
+static llvm::Error checkWritable(llvm::StringRef path, OutputFile::Kind kind) {
+  if (path.empty() || (path == "-" && kind == OutputFile::Kind::Text))
     return llvm::Error::success();
-  auto file = createBeside(path);
-  if (!file)
-    return file.takeError();
-  return file->discard();
+  return OutputFile::create(path, kind).takeError();
 }
 
 /// The files that a model is read from.
@@ -109,14 +83,15 @@ static llvm::Error checkOutput(const CompileOptions &options,
   return llvm::Error::success();
 }
 
-/// The file that a path names, which need not be there yet: its folder, without
-/// links, and its name.
-static std::string placeOf(llvm::StringRef path) {
+/// The file that a path names through links, which need not be there yet: its
+/// folder, without links, and its name.
+static std::string placeOf(llvm::StringRef name) {
+  std::string path = followLinks(name);
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
   llvm::SmallString<256> place;
   if (path.empty() ||
       llvm::sys::fs::real_path(folder.empty() ? "." : folder, place))
-    return path.str();
+    return path;
   llvm::sys::path::append(place, llvm::sys::path::filename(path));
   return place.str().str();
 }
@@ -124,7 +99,10 @@ static std::string placeOf(llvm::StringRef path) {
 /// An error where two outputs are one file, by whatever names.
 static llvm::Error checkDifferent(const std::string &one,
                                   const std::string &other) {
-  if (one.empty() || placeOf(one) != placeOf(other))
+  llvm::sys::fs::file_status status;
+  bool isShared = !llvm::sys::fs::status(one, status) &&
+                  !llvm::sys::fs::is_regular_file(status);
+  if (one.empty() || isShared || placeOf(one) != placeOf(other))
     return llvm::Error::success();
   return makeError("'" + one + "' and '" + other +
                    "' are the same file, expected one for each output");
@@ -139,9 +117,13 @@ llvm::Error heddle::checkOutput(const CompileOptions &options) {
   for (const std::string &path : {options.output, options.explore})
     if (llvm::Error error = ::checkOutput(options, path))
       return error;
-  for (const std::string &path :
-       {options.output, options.explore, options.writeWeights})
-    if (llvm::Error error = checkWritable(path))
+  constexpr auto text = OutputFile::Kind::Text,
+                 binary = OutputFile::Kind::Binary;
+  for (auto [path, kind] :
+       {std::pair(options.output, options.makesArtifact() ? binary : text),
+        {options.explore, text},
+        {options.writeWeights, binary}})
+    if (llvm::Error error = checkWritable(path, kind))
       return error;
   return llvm::Error::success();
 }

@@ -8,14 +8,10 @@
 
 #include "tools/NpyWriter.h"
 
-#include "tools/WholeFile.h"
-
 #include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <limits>
 #include <unistd.h>
-#include <utility>
+#include <vector>
 
 using namespace heddle;
 
@@ -41,11 +37,10 @@ Result<NpyWriter> NpyWriter::create(const std::string &path,
         elements > std::numeric_limits<int64_t>::max() / 8)
       return Status::error("cannot write '", path, "': an array of ", shape[0],
                            " x ", shape[1], " x ", shape[2], " is too large");
-  std::string temporary;
-  Result<int> file = createTemporary(path, temporary);
+  Result<WholeFile> file = WholeFile::create(path);
   if (!file.ok())
     return file.status();
-  NpyWriter writer(path, std::move(temporary), *file, shape);
+  NpyWriter writer(std::move(*file), shape);
   std::string header = headerFor(shape);
   if (Status status = writer.writeAt(0, header.data(), header.size());
       !status.ok())
@@ -54,26 +49,14 @@ Result<NpyWriter> NpyWriter::create(const std::string &path,
   return writer;
 }
 
-NpyWriter::NpyWriter(NpyWriter &&other) noexcept
-    : path(std::move(other.path)), temporary(std::move(other.temporary)),
-      file(std::exchange(other.file, -1)), shape(other.shape),
-      dataOffset(other.dataOffset) {}
-
-NpyWriter::~NpyWriter() {
-  if (file < 0)
-    return;
-  close(file);
-  unlink(temporary.c_str());
-}
-
 Status NpyWriter::writeAt(int64_t offset, const void *bytes, size_t size) {
   const char *rest = static_cast<const char *>(bytes);
   while (size > 0) {
-    ssize_t written = pwrite(file, rest, size, offset);
+    ssize_t written = pwrite(file.descriptor(), rest, size, offset);
     if (written < 0 && errno == EINTR)
       continue;
     if (written <= 0)
-      return Status::error("cannot write '", path, "': ", strerror(errno));
+      return file.failure(errno);
     rest += written;
     offset += written;
     size -= static_cast<size_t>(written);
@@ -98,13 +81,4 @@ Status NpyWriter::writeMissing(int64_t row, int64_t column) {
   return Status::success();
 }
 
-Status NpyWriter::commit() {
-  int closed = close(std::exchange(file, -1));
-  if (closed != 0 || rename(temporary.c_str(), path.c_str()) != 0) {
-    Status status =
-        Status::error("cannot write '", path, "': ", strerror(errno));
-    unlink(temporary.c_str());
-    return status;
-  }
-  return Status::success();
-}
+Status NpyWriter::commit() { return file.keep(); }

@@ -10,49 +10,40 @@
 #define HEDDLE_TOOLS_NPYWRITER_H
 
 #include "runtime/Result.h"
+#include "tools/WholeFile.h"
 
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace heddle {
 
-/// Owns the temporary file until commit. Move-only; several threads may write
-/// cells at the same time.
+/// Move-only; several threads may write cells at the same time.
 class NpyWriter {
 public:
-  /// Creates a temporary file beside `path` for an array of `shape`, C order.
+  /// For an array of `shape`, C order.
   static Result<NpyWriter> create(const std::string &path,
                                   std::array<int64_t, 3> shape);
 
-  NpyWriter(NpyWriter &&other) noexcept;
-  NpyWriter &operator=(NpyWriter &&other) = delete;
-  /// Removes the temporary file of a writer that was not committed.
-  ~NpyWriter();
-
-  /// Where the file stands until commit.
-  const std::string &temporaryPath() const { return temporary; }
+  /// What a signal has to remove until commit; empty for nothing.
+  const std::string &temporaryPath() const { return file.temporaryPath(); }
 
   /// Writes the cells array[row, column : column + count, :].
   Status write(int64_t row, int64_t column, const float *values,
                int64_t count = 1);
   /// Fills the cells array[row, column:, :] with NaN.
   Status writeMissing(int64_t row, int64_t column);
-  /// Renames the file to its path. Every cell has been written.
+  /// Gives the file its name. Every cell has been written.
   Status commit();
 
 private:
-  NpyWriter(std::string path, std::string temporary, int file,
-            std::array<int64_t, 3> shape)
-      : path(std::move(path)), temporary(std::move(temporary)), file(file),
-        shape(shape) {}
+  NpyWriter(WholeFile file, std::array<int64_t, 3> shape)
+      : file(std::move(file)), shape(shape) {}
 
   Status writeAt(int64_t offset, const void *bytes, size_t size);
 
-  std::string path;
-  std::string temporary;
-  int file;
+  WholeFile file;
   std::array<int64_t, 3> shape;
   int64_t dataOffset = 0;
 };

@@ -1,17 +1,25 @@
 //===- RunOptions.cpp - The command line of heddle-run --------------------===//
 //
 // One loop over the arguments. A flag's value is the next argument or stands
-// behind '='; behind '--' everything is text.
+// behind '='; behind '--' everything is text. Before it nothing is that may
+// mean something else: what begins with a dash, or names a file.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/RunOptions.h"
 
+#include "runtime/ArtifactFormat.h"
+#include "tools/CarriedModel.h"
+#include "tools/UnknownFlag.h"
+#include "tools/help/RunPage.h"
+
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string_view>
+#include <sys/stat.h>
 #include <utility>
 
 using namespace heddle;
@@ -20,12 +28,16 @@ namespace {
 /// The flags of a command line.
 class Parser {
 public:
-  Parser();
-  Status add(const std::vector<std::string> &arguments, size_t &at);
+  explicit Parser(const std::string &carried);
+  Status addAll(const std::vector<std::string> &arguments);
   Status check();
   RunOptions options;
 
 private:
+  Status add(const std::vector<std::string> &arguments, size_t &at);
+  Status addWord(const std::string &word);
+  Status checkStandardInput() const;
+  Status checkTexts() const;
   Status giveOnce(const std::string &flag, const std::string &value);
   Status setSetting(const std::string &flag, const char *value);
   Status setOwn(const std::string &flag, const std::string &value);
@@ -33,8 +45,14 @@ private:
   Status checkTranslates() const;
   bool isGiven(const char *flag) const { return given.count(flag) != 0; }
 
+  /// What a program that carries a model is called; empty for heddle-run.
+  const std::string program;
   /// What was said of each flag.
   std::map<std::string, std::string> given;
+  /// How many of the texts stand before '--'.
+  size_t textsBefore = 0;
+  /// Whether '-' is one of the words.
+  bool namesStandardInput = false;
 };
 } // namespace
 
@@ -76,7 +94,9 @@ static bool *findSwitch(RunOptions &options, const std::string &flag) {
   return nullptr;
 }
 
-Parser::Parser() {
+Parser::Parser(const std::string &carried)
+    : program(carried.empty() ? "" : programNameOf(carried)) {
+  options.file = carried;
   heddle_settings *settings = nullptr;
   heddle_settings_create("--", &settings);
   options.settings.reset(settings);
@@ -95,13 +115,21 @@ Status Parser::setSetting(const std::string &flag, const char *value) {
                                       value ? value : "true"));
 }
 
+/// The value of a flag that wants a file.
+static Status checkFile(const std::string &flag, const std::string &value) {
+  if (value.empty())
+    return Status::error(flag, " has an empty value, expected a file");
+  return value == "-"
+             ? Status::error(flag, " has the value '-', expected a file (one "
+                                   "of that name is ./-)")
+             : Status::success();
+}
+
 /// A flag of the tool with a value.
 Status Parser::setOwn(const std::string &flag, const std::string &value) {
   if (std::string *file = findFile(options, flag)) {
     *file = value;
-    return value.empty()
-               ? Status::error(flag, " has an empty value, expected a file")
-               : Status::success();
+    return checkFile(flag, value);
   }
   if (flag == "--device") {
     options.device = value;
@@ -135,12 +163,14 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
         isOwn ? setOwn(flag, value) : setSetting(flag, value.c_str());
     return status.ok() ? giveOnce(flag, value) : status;
   }
-  if (argument == "--profile=")
-    return Status::error("--profile has an empty value, expected a file");
   if (flag == "--profile") {
     options.profile =
         equals == std::string::npos ? "" : argument.substr(equals + 1);
-    Status status = giveOnce(flag, *options.profile);
+    Status status = equals == std::string::npos
+                        ? Status::success()
+                        : checkFile(flag, *options.profile);
+    if (status.ok())
+      status = giveOnce(flag, *options.profile);
     return status.ok() ? setSetting(flag, nullptr) : status;
   }
   if (setting && flag == argument) {
@@ -151,13 +181,111 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
     *enabled = true;
     return Status::success();
   }
-  return Status::error("unknown flag '", argument,
-                       "' (text that begins with -- follows a '--')");
+  return Status::error(
+      describeUnknownFlag(argument, getRunPage(program), "text"));
+}
+
+/// Whether an argument begins as no text does: with a dash that no space
+/// follows.
+static bool isFlag(const std::string &argument) {
+  size_t dashes = std::min(argument.find_first_not_of('-'), argument.size());
+  return dashes > 0 &&
+         (dashes == argument.size() || !strchr(" \t\n", argument[dashes]));
+}
+
+/// Takes an argument that is no flag and no value of one.
+Status Parser::addWord(const std::string &word) {
+  if (!options.file.empty()) {
+    options.texts.push_back(word);
+    return Status::success();
+  }
+  if (word.empty())
+    return Status::error("the name of the model file is empty");
+  if (word == "-")
+    return Status::error("standard input is no model, expected heddle-run "
+                         "FILE");
+  options.file = word;
+  return Status::success();
+}
+
+Status Parser::addAll(const std::vector<std::string> &arguments) {
+  bool onlyText = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string &argument = arguments[i];
+    Status status = Status::success();
+    if (onlyText) {
+      status = addWord(argument);
+    } else if (argument == "--") {
+      onlyText = true;
+      textsBefore = options.texts.size();
+    } else if (argument == "-" && !options.file.empty()) {
+      namesStandardInput = true;
+    } else if (argument != "-" && isFlag(argument)) {
+      status = add(arguments, i);
+    } else {
+      status = addWord(argument);
+    }
+    if (!status.ok())
+      return status;
+  }
+  if (!onlyText)
+    textsBefore = options.texts.size();
+  return Status::success();
 }
 
 //===----------------------------------------------------------------------===//
 // Flags together
 //===----------------------------------------------------------------------===//
+
+/// '-' is read where it is all that is to be read.
+Status Parser::checkStandardInput() const {
+  if (!namesStandardInput)
+    return Status::success();
+  if (options.info)
+    return Status::error("--info takes no text, found '-'");
+  return options.texts.empty()
+             ? Status::success()
+             : Status::error("'-' is standard input, which is read where no "
+                             "text is given, but '",
+                             options.texts[0],
+                             "' is (the text '-' follows a "
+                             "'--')");
+}
+
+/// Whether a file begins as artifacts do.
+static bool isArtifact(const std::string &path) {
+  char magic[sizeof(format::kMagic)];
+  FILE *file = fopen(path.c_str(), "re");
+  bool isRead = file && fread(magic, sizeof magic, 1, file) == 1;
+  if (file)
+    fclose(file);
+  return isRead && memcmp(magic, format::kMagic, sizeof magic) == 0;
+}
+
+/// A text that names a file is hardly meant to be translated.
+Status Parser::checkTexts() const {
+  std::string use = program.empty() ? "heddle-run " + options.file : program;
+  for (size_t i = 0; i < textsBefore; ++i) {
+    const std::string &text = options.texts[i];
+    struct stat info;
+    if (std::string sentence = describePrintedDash(text, getRunPage(program));
+        !sentence.empty())
+      return Status::error(sentence);
+    if (stat(text.c_str(), &info) != 0)
+      continue;
+    if (S_ISREG(info.st_mode) && program.empty() && isArtifact(text))
+      return Status::error("'", text,
+                           "' is an artifact, expected one, in "
+                           "front of all texts (",
+                           "'", options.file, "' stands there)");
+    return Status::error("'", text, "' is a ",
+                         S_ISDIR(info.st_mode) ? "folder" : "file",
+                         ", but texts are translated as they stand: expected ",
+                         use, " <", S_ISDIR(info.st_mode) ? "FILE" : text,
+                         " (the text '", text, "' follows a '--')");
+  }
+  return Status::success();
+}
 
 /// One job at a time, with what it needs.
 Status Parser::checkJobs() const {
@@ -218,6 +346,10 @@ Status Parser::check() {
     return status;
   if (Status status = checkTranslates(); !status.ok())
     return status;
+  if (Status status = checkStandardInput(); !status.ok())
+    return status;
+  if (Status status = checkTexts(); !status.ok())
+    return status;
   if (isGiven("--split") && !options.prefix.empty())
     return Status::error(
         "--split cuts lines into sentences, but --prefix is for whole lines");
@@ -238,26 +370,10 @@ Status Parser::check() {
 Result<RunOptions>
 heddle::parseRunOptions(const std::vector<std::string> &arguments,
                         const std::string &carried) {
-  Parser parser;
+  Parser parser(carried);
+  if (Status status = parser.addAll(arguments); !status.ok())
+    return status;
   RunOptions &options = parser.options;
-  options.file = carried;
-  bool onlyText = false;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    const std::string &argument = arguments[i];
-    if (argument == "--" && !onlyText) {
-      onlyText = true;
-    } else if (!onlyText &&
-               (argument.substr(0, 2) == "--" || argument == "-h")) {
-      if (Status status = parser.add(arguments, i); !status.ok())
-        return status;
-    } else if (!options.file.empty()) {
-      options.texts.push_back(argument);
-    } else if (argument.empty()) {
-      return Status::error("the name of the model file is empty");
-    } else {
-      options.file = argument;
-    }
-  }
   if (!options.help && !options.version && !options.license)
     if (Status status = parser.check(); !status.ok())
       return status;

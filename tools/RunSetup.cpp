@@ -8,11 +8,8 @@
 #include "tools/SignalCleanup.h"
 #include "tools/WholeFile.h"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <strings.h>
-#include <sys/stat.h>
 #include <utility>
 
 using namespace heddle;
@@ -31,18 +28,6 @@ static Status readBadWords(const std::string &path, heddle_settings &settings) {
     if (!status.ok())
       return status;
   }
-}
-
-/// Whether a profile goes to a device or a pipe, which nothing replaces.
-static bool isStream(const std::string &path) {
-  struct stat info;
-  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
-         !S_ISDIR(info.st_mode);
-}
-
-/// Whether the end of the run may write it.
-static Status checkProfile(const std::string &path) {
-  return isStream(path) ? Status::success() : checkWritable(path);
 }
 
 static unsigned flagsOf(const RunOptions &options) {
@@ -82,7 +67,7 @@ Result<Run> heddle::beginRun(const RunOptions &options) {
   if (!status.ok())
     return status;
   if (options.profile && !options.profile->empty())
-    if (status = checkProfile(*options.profile); !status.ok())
+    if (status = checkWritable(*options.profile); !status.ok())
       return status;
   warnOfGpu(run);
   return run;
@@ -92,16 +77,6 @@ void heddle::warnOfGpu(Run &run) {
   const char *failure = heddle_session_gpu_failure(run.session.get());
   if (failure && !std::exchange(run.hasWarned, true))
     printSentence("warning", std::string(failure) + "; the CPU goes on");
-}
-
-static Status writeText(const std::string &path, const std::string &text) {
-  FILE *file = fopen(path.c_str(), "w");
-  bool written =
-      file && fwrite(text.data(), 1, text.size(), file) == text.size();
-  // What is buffered can fail as late as here.
-  if ((file && fclose(file) != 0) || !written)
-    return Status::error("cannot write '", path, "': ", strerror(errno));
-  return Status::success();
 }
 
 static Result<std::string> profileOf(const Run &run, heddle_profile_form form) {
@@ -135,6 +110,5 @@ Status heddle::reportRun(const Run &run, const RunOptions &options) {
     return json.status();
   std::string text =
       isPage(*options.profile) ? makeProfilePage(*json) : std::move(*json);
-  return isStream(*options.profile) ? writeText(*options.profile, text)
-                                    : writeWholeFile(*options.profile, text);
+  return writeWholeFile(*options.profile, text);
 }

@@ -7,9 +7,8 @@
 
 #include "lib/Artifact/ArtifactWriter.h"
 #include "lib/Artifact/ExecutableWriter.h"
-#include "lib/Weights/Error.h"
+#include "lib/Artifact/OutputFile.h"
 #include "runtime/ArtifactFormat.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -103,38 +102,23 @@ static void writeSections(const ArtifactContents &contents,
 
 Expected<std::vector<NonFiniteWeights>>
 writeArtifact(StringRef path, const ArtifactContents &contents) {
-  auto fail = [&](const Twine &reason) {
-    return makeError("cannot write '" + path + "': " + reason);
-  };
-  sys::fs::file_status status;
-  if (!sys::fs::status(path, status) && !sys::fs::is_regular_file(status))
-    return fail("it is not a regular file");
-  // Less what the umask takes away.
-  unsigned mode = sys::fs::all_read | sys::fs::all_write;
-  if (!contents.runner.empty())
-    mode |= sys::fs::all_exe;
-  // A TempFile is removed when a signal ends the process.
-  Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(path + ".%%%%%%%%", mode);
+  unsigned mode = contents.runner.empty() ? 0666 : 0777;
+  Expected<OutputFile> file =
+      OutputFile::create(path, OutputFile::Kind::Binary, mode);
   if (!file)
-    return fail(toString(file.takeError()));
+    return file.takeError();
   std::vector<NonFiniteWeights> nonFinite;
   std::error_code error;
   {
-    raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+    raw_fd_ostream stream(file->descriptor(), /*shouldClose=*/false);
     writeSections(contents, stream, nonFinite);
     error = stream.error();
     stream.clear_error();
   }
-  if (error) {
-    consumeError(file->discard());
-    return fail(error.message());
-  }
-  if (Error failure = file->keep(path)) {
-    std::string reason = toString(std::move(failure));
-    consumeError(file->discard());
-    return fail(reason);
-  }
+  if (error)
+    return cannotWrite(path, error.message());
+  if (Error failure = file->keep())
+    return std::move(failure);
   return nonFinite;
 }
 

@@ -93,9 +93,8 @@ TEST_F(NpyWriterTest, refuses_places_it_cannot_write) {
                                                   "directory");
   EXPECT_EQ(message(folder, 1),
             "cannot write '" + folder + "': it is not a regular file");
-  // Renaming over a device would replace it.
-  EXPECT_EQ(message("/dev/null", 1),
-            "cannot write '/dev/null': it is not a regular file");
+  EXPECT_EQ(message("/dev/full", 1),
+            "cannot write '/dev/full': No space left on device");
   EXPECT_EQ(message(folder + "/a.npy", int64_t(1) << 61),
             "cannot write '" + folder +
                 "/a.npy': an array of 2305843009213693952 x 2 x 3 is too "

@@ -20,7 +20,9 @@ static std::vector<Flag> getFlags() {
        "write these numbers as safetensors, too"},
       {"--load-dialect-plugin", "FILE", kModel,
        "load a shared object with a dialect"},
-      {"-o", "FILE", kOutput, "where to; - is standard output"},
+      {"-o", "FILE", kOutput,
+       "where to; - is standard output, where that is no terminal or what is "
+       "written is text"},
       {"--emit", "artifact|exe|mlir|llvm|asm", kOutput,
        "what to write: the artifact (default), a program that runs it and "
        "needs nothing but glibc 2.34, the module as imported, LLVM IR or "
@@ -47,9 +49,10 @@ static std::vector<Flag> getFlags() {
        "whose results depend on what runs together, in the last bits; "
        "heddle-run then needs libheddle-onednn.so beside it"},
       {"--dtype", "auto|f32|bf16|f16|int8", kTypes,
-       "what products multiply: 8-bit integers where the weights are stored "
-       "so, as in Marian's int8 models, otherwise f32 (default), or all one of "
-       "these; bf16 is fast from avx512-bf16 on, emulated below, and f16, "
+       "what products multiply; auto (default): 8-bit integers where the "
+       "weights are stored so, as in Marian's int8 models, and f32 otherwise, "
+       "of weights in 16 bits, too; or all one of these; bf16 is fast from "
+       "avx512-bf16 on, emulated below, and f16, "
        "which ends at 65,504, is fast on GPUs alone"},
       {"--tf32", "", kTypes,
        "multiply what is f32 on a GPU in one product of tf32, with 10 bits "
@@ -105,6 +108,9 @@ ToolPage heddle::getCompilePage() {
   page.groups = {"The model", "What is written", "Machines",          "Types",
                  "Attention", "Looking inside",  "About the compiler"};
   page.flags = getFlags();
+  page.foreign = {{{"--output", "--out", "--output-file"}, "is '-o' meant?"},
+                  {{"-i", "--input", "-m", "--model", "--models"},
+                   "the model has no flag: " + page.usage}};
   Listing masks{"Masks, with what their parameters are by default", {}};
   for (const MaskFunction &function : getMaskFunctions())
     masks.lines.push_back(formatSignature(function));

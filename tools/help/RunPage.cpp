@@ -73,12 +73,20 @@ ToolPage heddle::getRunPage(const std::string &program) {
       "with the model " +
       std::string(program.empty() ? "that heddle-compile wrote to FILE"
                                   : "in this file") +
-      ", and prints a line for each.";
+      ", and prints a line for each. Behind -- all is text, also what begins "
+      "with a dash or names a file.";
   page.examples = {use + " \"Good morning.\"",
                    use + " --beam 4 <in.txt >out.txt", use + " --info"};
   page.groups = {"Search",  "Samples",    "Text",
                  "Machine", "Other jobs", "About a run"};
   page.flags = getFlags();
+  page.foreign = {
+      {{"-i", "--input"},
+       "lines are read from standard input: " + use + " <letters.txt"},
+      {{"-o", "--output"},
+       "answers go to standard output: " + use + " >answers.txt"},
+      {{"-m", "--model", "--models"},
+       "the model's file is the first argument: " + use}};
   page.listings = {
       {"Environment",
        {"HEDDLE_ISA=x86-64-v3  load the code of this ISA level, not of the "

@@ -28,6 +28,13 @@ struct Flag {
   bool isValueOptional = false;
 };
 
+/// Flags of other tools that this one has something else in place of.
+struct ForeignFlags {
+  std::vector<std::string> names;
+  /// What an error says.
+  std::string instead;
+};
+
 /// Lines as they are, below a title.
 struct Listing {
   std::string title;
@@ -47,6 +54,8 @@ struct ToolPage {
   /// In the order in which people read them.
   std::vector<std::string> groups;
   std::vector<Flag> flags;
+  /// For errors alone.
+  std::vector<ForeignFlags> foreign;
   std::vector<Listing> listings;
   std::string exitStatus;
 };
