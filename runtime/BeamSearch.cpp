@@ -28,12 +28,14 @@ int64_t BeamSearch::width(const Generation &generation) {
 }
 
 void BeamSearch::begin(const Generation &settings, int64_t mostTokens,
-                       int64_t room) {
+                       int64_t room, bool withTokenScores) {
   size_t count = static_cast<size_t>(settings.beams);
   generation = &settings;
   limit = mostTokens;
   length = 0;
   mayImprove = true;
+  wantsTokenScores = withTokenScores;
+  scores.assign(wantsTokenScores ? count : 0, {});
   beams.assign(count, {0, kNothing});
   beams.front().sum = 0;
   running.reserve(count);
@@ -52,7 +54,8 @@ void BeamSearch::findCandidates(const std::vector<BestContinuations> &rows) {
     const BestContinuations &row = rows[size_t(beams[beam].row)];
     for (int64_t i = 0; i < row.count; ++i)
       candidates.push_back({beams[beam].sum + row.logProbabilities[i],
-                            static_cast<int32_t>(beam), row.ids[i]});
+                            static_cast<int32_t>(beam), row.ids[i],
+                            row.logProbabilities[i]});
   }
   auto isBetter = [](const Candidate &a, const Candidate &b) {
     if (a.sum != b.sum)
@@ -77,6 +80,13 @@ float BeamSearch::score(float sum, int64_t tokens) const {
                                            generation->lengthPenalty));
 }
 
+/// Those of all tokens of a sequence.
+std::vector<float> BeamSearch::scoresOf(const Candidate &candidate) const {
+  std::vector<float> all = scores[size_t(beams[size_t(candidate.beam)].row)];
+  all.push_back(candidate.logProbability);
+  return all;
+}
+
 /// Keeps a sequence that is complete if it is among the best.
 void BeamSearch::finish(const Candidate &candidate, const TokenIds &tokens) {
   Hypothesis hypothesis{{}, candidate.sum, score(candidate.sum, length + 1)};
@@ -98,6 +108,8 @@ void BeamSearch::finish(const Candidate &candidate, const TokenIds &tokens) {
   }
   hypothesis.tokens.assign(tokens.begin(), tokens.end());
   hypothesis.tokens.push_back(candidate.token);
+  if (wantsTokenScores)
+    hypothesis.logProbabilities = scoresOf(candidate);
   finished.insert(place, std::move(hypothesis));
 }
 
@@ -124,11 +136,14 @@ void BeamSearch::advance(const std::vector<BestContinuations> &rows,
                          std::vector<Continuation> &next) {
   findCandidates(rows);
   running.clear();
+  nextScores.clear();
   size_t begin = next.size(), count = static_cast<size_t>(generation->beams);
   auto goOn = [&](const Candidate &candidate, float sum) {
     if (running.size() == count)
       return;
     running.push_back({static_cast<int32_t>(running.size()), sum});
+    if (wantsTokenScores)
+      nextScores.push_back(scoresOf(candidate));
     next.push_back(
         {static_cast<int32_t>(first) + beams[size_t(candidate.beam)].row,
          candidate.token});
@@ -146,6 +161,7 @@ void BeamSearch::advance(const std::vector<BestContinuations> &rows,
   ++length;
   if (!isOver()) {
     std::swap(beams, running);
+    std::swap(scores, nextScores);
     return;
   }
   next.resize(begin);

@@ -32,6 +32,8 @@ struct Hypothesis {
   /// The sum of the log-probabilities of what was generated, and that with the
   /// length penalty.
   float sum = 0, score = 0;
+  /// Those of the tokens that were generated, where somebody wants them.
+  std::vector<float> logProbabilities = {};
 };
 
 /// What follows a row: ids with their log-probabilities, the best ones first.
@@ -48,7 +50,8 @@ public:
   /// Begins anew, with one row: at most `limit` tokens are generated. Borrows
   /// the settings. Takes the memory of hypotheses of up to `room` tokens: no
   /// step allocates until one is longer.
-  void begin(const Generation &generation, int64_t limit, int64_t room);
+  void begin(const Generation &generation, int64_t limit, int64_t room,
+             bool wantsTokenScores = false);
 
   /// How many continuations of a row a step can need.
   static int64_t width(const Generation &generation);
@@ -71,11 +74,13 @@ private:
   struct Candidate {
     float sum;
     int32_t beam, token;
+    float logProbability;
   };
   void findCandidates(const std::vector<BestContinuations> &rows);
   bool isDone(const Candidate &candidate) const;
   float score(float sum, int64_t length) const;
   void finish(const Candidate &candidate, const TokenIds &tokens);
+  std::vector<float> scoresOf(const Candidate &candidate) const;
   bool isFull() const {
     return static_cast<int64_t>(finished.size()) == generation->beams;
   }
@@ -90,6 +95,9 @@ private:
   /// Whether a running beam may still become better than what is finished.
   bool mayImprove = true;
   std::vector<Beam> beams, running;
+  /// The log-probabilities of the tokens of each row, where they are wanted.
+  bool wantsTokenScores = false;
+  std::vector<std::vector<float>> scores, nextScores;
   std::vector<Candidate> candidates;
   std::vector<Hypothesis> finished;
   /// Memory for the tokens of those that are still to come.

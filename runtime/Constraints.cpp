@@ -161,6 +161,15 @@ void Constraints::penalize(const TokensSoFar &row,
 void Constraints::apply(const TokensSoFar &row, const NextTokenScores &scores) {
   if (changesScores())
     penalize(row, scores);
+  if (row.allowed) {
+    auto next = row.allowed->begin(), end = row.allowed->end();
+    for (int64_t i = 0; i < scores.count; ++i) {
+      next = std::find_if(next, end,
+                          [&](int32_t id) { return id >= scores.id(i); });
+      if (next == end || *next != scores.id(i))
+        scores.values[i] = -kInfinity;
+    }
+  }
   forEachForbidden(row, [&](int32_t id) {
     if (std::optional<int64_t> index = scores.find(id))
       scores.values[*index] = -kInfinity;

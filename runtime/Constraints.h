@@ -29,6 +29,8 @@ struct TokensSoFar {
   int64_t prefix;
   /// The most that may be generated.
   int64_t limit;
+  /// The ids that may come, ascending; null for all.
+  const std::vector<int32_t> *allowed = nullptr;
 
   int64_t generated() const { return count - prefix; }
 };

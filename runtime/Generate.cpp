@@ -1,20 +1,17 @@
 //===- Generate.cpp - Target sentences for source sentences ---------------===//
 //
-// A search is a chooser for the decoding loop. What both kinds share - what a
-// row has so far, its scores, forced prefixes - is in Search.
+// What a search asks of a session, and the loop that runs it. Alternatives take
+// two runs: one to the first free token of each sentence, and one of a sentence
+// for each of its best tokens there.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Generate.h"
 
-#include "runtime/Constraints.h"
-#include "runtime/DecodingLoop.h"
-#include "runtime/Sampling.h"
-#include "runtime/TokenScores.h"
+#include "runtime/BeamedSearch.h"
+#include "runtime/SingleSearch.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 using namespace heddle;
@@ -29,310 +26,7 @@ static constexpr int64_t kBytesOfLogit = 32;
 static constexpr int64_t kMostForbidden = 1024;
 
 //===----------------------------------------------------------------------===//
-// What all searches share
-//===----------------------------------------------------------------------===//
-
-/// Whether a form takes what may not come, and does without logits.
-static bool forbidsBefore(DecoderForm form) {
-  return form == DecoderForm::GreedyStep || form == DecoderForm::BestStep;
-}
-
-namespace {
-/// A batch that is decoded. Borrowed.
-struct Batch {
-  const Model &model;
-  Session &session;
-  const std::vector<TokenIds> &sources, &prefixes;
-  const Generation &settings;
-  DecoderForm form = DecoderForm::Step;
-  /// The most tokens that each sentence may generate, and for how many a row
-  /// has room from the beginning.
-  std::vector<int64_t> limits = {};
-  int64_t room = 0;
-  /// Of a shortlist, one list a sentence; else empty.
-  std::vector<TokenIds> candidates = {};
-};
-
-class Search : public Chooser {
-public:
-  explicit Search(const Batch &batch)
-      : batch(batch), session(batch.session), settings(batch.settings),
-        constraints(batch.settings, batch.model.manifest().targetVocabulary) {}
-
-  /// Its hypotheses of each sentence, once the loop has ended.
-  virtual std::vector<Hypothesis> take(size_t sentence) = 0;
-
-  void prepare(int64_t row) override {
-    if (forbidsBefore(batch.form))
-      constraints.writeForbidden(soFar(row), session.forbidden(row),
-                                 session.forbiddenWidth());
-  }
-  Status choose(int32_t sentence, int64_t first, int64_t count,
-                std::vector<Continuation> &next) override {
-    size_t length = tokens[first].size();
-    if (!batch.prefixes.empty() && length < prefixOf(sentence).size())
-      next.push_back({static_cast<int32_t>(first), prefixOf(sentence)[length]});
-    else
-      chooseFree(sentence, first, count, next);
-    return Status::success();
-  }
-
-  RowTokens tokens;
-
-protected:
-  virtual void chooseFree(int32_t sentence, int64_t first, int64_t count,
-                          std::vector<Continuation> &next) = 0;
-
-  const TokenIds &prefixOf(int32_t sentence) const {
-    return batch.prefixes[size_t(sentence)];
-  }
-  TokensSoFar soFar(int64_t row) const {
-    size_t sentence = static_cast<size_t>(session.sentence(row));
-    const TokenIds &ids = tokens[row];
-    int64_t prefix =
-        batch.prefixes.empty() ? 0 : int64_t(batch.prefixes[sentence].size());
-    return {ids.data(), int64_t(ids.size()), prefix, batch.limits[sentence]};
-  }
-  NextTokenScores logitsOf(int64_t row) const {
-    if (batch.candidates.empty()) {
-      int64_t width = batch.model.manifest().targetVocabulary;
-      return {session.logits() + row * width, width};
-    }
-    const TokenIds &list = batch.candidates[size_t(session.sentence(row))];
-    return {session.logits() + row * session.candidateWidth(),
-            int64_t(list.size()), list.data()};
-  }
-
-  const Batch &batch;
-  Session &session;
-  const Generation &settings;
-  Constraints constraints;
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Greedy search and sampling
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// One row a sentence, which gets the likeliest token or one that is drawn.
-class SingleSearch : public Search {
-public:
-  SingleSearch(const Batch &batch, const SearchOptions &options)
-      : Search(batch), options(options), hypotheses(batch.sources.size()),
-        sampler(settings) {
-    for (Hypothesis &hypothesis : hypotheses)
-      hypothesis.tokens.reserve(size_t(batch.room));
-    if (!forbidsBefore(batch.form) && options.wantsSums)
-      unchanged.reserve(size_t(batch.model.manifest().targetVocabulary));
-    if (options.samples && settings.temperature > 0)
-      for (const TokenIds &source : batch.sources)
-        keys.push_back(sourceKey(source));
-  }
-
-  std::vector<Hypothesis> take(size_t sentence) override {
-    return {std::move(hypotheses[sentence])};
-  }
-
-protected:
-  void chooseFree(int32_t sentence, int64_t first, int64_t count,
-                  std::vector<Continuation> &next) override;
-
-private:
-  struct Choice {
-    int32_t token;
-    float logProbability;
-  };
-  /// None where nothing may come, or nothing is a number.
-  std::optional<Choice> chooseToken(int64_t row);
-  std::optional<Choice> chooseFrom(int64_t row, NextTokenScores logits);
-  std::optional<Choice> chooseFrom(const BestLogits &logits);
-  std::optional<Sampler::Drawn> placeOf(int64_t row,
-                                        const NextTokenScores &scores);
-
-  const SearchOptions &options;
-  std::vector<Hypothesis> hypotheses;
-  Sampler sampler;
-  /// Of each source, where tokens are drawn.
-  std::vector<uint64_t> keys;
-  /// Logits as they were, where constraints change them and sums are wanted.
-  std::vector<float> unchanged;
-};
-} // namespace
-
-/// Where the largest score stands, or one that is drawn, and where somebody
-/// wants it its log-probability among them.
-std::optional<Sampler::Drawn>
-SingleSearch::placeOf(int64_t row, const NextTokenScores &scores) {
-  std::optional<int64_t> largest = findLargest(scores);
-  if (!largest)
-    return std::nullopt;
-  if (!keys.empty())
-    return sampler.draw(scores.values, scores.count,
-                        {options.seed, keys[size_t(session.sentence(row))],
-                         /*sample=*/0, uint32_t(tokens[row].size())});
-  double logProbability = 0;
-  if (options.wantsSums && settings.renormalizes)
-    logProbability =
-        scores.values[*largest] - logSumExp(scores.values, scores.count);
-  return Sampler::Drawn{*largest, logProbability};
-}
-
-std::optional<SingleSearch::Choice>
-SingleSearch::chooseFrom(int64_t row, NextTokenScores logits) {
-  bool wantsOwn = options.wantsSums && !settings.renormalizes;
-  float sum = 0;
-  if (wantsOwn) {
-    sum = logSumExp(logits.values, logits.count);
-    unchanged.assign(logits.values, logits.values + logits.count);
-  }
-  constraints.apply(soFar(row), logits);
-  std::optional<Sampler::Drawn> place = placeOf(row, logits);
-  if (!place)
-    return std::nullopt;
-  float logProbability = wantsOwn ? unchanged[size_t(place->index)] - sum
-                         : options.wantsSums
-                             ? static_cast<float>(place->logProbability)
-                             : 0;
-  return Choice{logits.id(place->index), logProbability};
-}
-
-std::optional<SingleSearch::Choice>
-SingleSearch::chooseFrom(const BestLogits &logits) {
-  int32_t id;
-  float logit;
-  if (findBest(logits, 1, &id, &logit) == 0)
-    return std::nullopt;
-  return Choice{id, logit - logSumExp(logits)};
-}
-
-std::optional<SingleSearch::Choice> SingleSearch::chooseToken(int64_t row) {
-  if (auto forced = constraints.forced(soFar(row))) {
-    if (forced->isSuppressed)
-      return std::nullopt;
-    return Choice{forced->token, 0};
-  }
-  if (batch.form == DecoderForm::GreedyStep) {
-    std::optional<int32_t> largest = findLargest(session.largest(row));
-    return largest ? std::optional(Choice{*largest, 0}) : std::nullopt;
-  }
-  if (batch.form == DecoderForm::BestStep)
-    return chooseFrom(session.best(row));
-  return chooseFrom(row, logitsOf(row));
-}
-
-void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
-                              std::vector<Continuation> &next) {
-  std::optional<Choice> choice = chooseToken(first);
-  Hypothesis &hypothesis = hypotheses[size_t(sentence)];
-  bool isLast =
-      !choice ||
-      soFar(first).generated() + 1 == batch.limits[size_t(sentence)] ||
-      std::count(settings.eos.begin(), settings.eos.end(), choice->token) != 0;
-  if (options.onToken)
-    options.onToken(sentence, tokens[first], choice ? choice->token : -1,
-                    isLast);
-  if (choice) {
-    hypothesis.sum += choice->logProbability;
-    hypothesis.score = hypothesis.sum;
-  }
-  if (!isLast) {
-    next.push_back({static_cast<int32_t>(first), choice->token});
-    return;
-  }
-  // Where nothing may follow a sentence ends as it stands.
-  hypothesis.tokens = tokens[first];
-  if (choice)
-    hypothesis.tokens.push_back(choice->token);
-}
-
-//===----------------------------------------------------------------------===//
-// Beam search
-//===----------------------------------------------------------------------===//
-
-namespace {
-class BeamedSearch : public Search {
-public:
-  explicit BeamedSearch(const Batch &batch)
-      : Search(batch), searches(batch.sources.size()),
-        width(BeamSearch::width(settings)), ids(size_t(width * settings.beams)),
-        logProbabilities(ids.size()), best(size_t(settings.beams)) {
-    for (size_t i = 0; i < searches.size(); ++i)
-      searches[i].begin(settings, batch.limits[i], batch.room);
-  }
-
-  std::vector<Hypothesis> take(size_t sentence) override {
-    return std::move(searches[sentence].hypotheses());
-  }
-
-protected:
-  void chooseFree(int32_t sentence, int64_t first, int64_t count,
-                  std::vector<Continuation> &next) override {
-    for (int64_t row = 0; row < count; ++row)
-      best[size_t(row)] =
-          findContinuations(first + row, ids.data() + row * width,
-                            logProbabilities.data() + row * width);
-    searches[size_t(sentence)].advance(best, tokens, first, next);
-  }
-
-private:
-  BestContinuations findContinuations(int64_t row, int32_t *ids,
-                                      float *logProbabilities);
-
-  std::vector<BeamSearch> searches;
-  int64_t width;
-  /// What follows the rows of a sentence, `width` a row.
-  std::vector<int32_t> ids;
-  std::vector<float> logProbabilities;
-  std::vector<BestContinuations> best;
-};
-} // namespace
-
-/// Nothing where nothing may come, or where no log-probability is a number.
-BestContinuations BeamedSearch::findContinuations(int64_t row, int32_t *ids,
-                                                  float *logProbabilities) {
-  if (auto forced = constraints.forced(soFar(row))) {
-    *ids = forced->token;
-    *logProbabilities = 0;
-    return {ids, logProbabilities, forced->isSuppressed ? 0 : 1};
-  }
-  int64_t count = 0;
-  if (batch.form == DecoderForm::BestStep) {
-    // Where constraints forbid anything it is not normalised again.
-    BestLogits logits = session.best(row);
-    float sum = logSumExp(logits);
-    if (std::isfinite(sum))
-      count = findBest(logits, width, ids, logProbabilities);
-    for (int64_t i = 0; i < count; ++i)
-      logProbabilities[i] -= sum;
-    return {ids, logProbabilities, count};
-  }
-  NextTokenScores logits = logitsOf(row);
-  // Only a penalty tells logits from log-probabilities that are normalised
-  // again.
-  bool changes = constraints.changesScores(), isOwn = !settings.renormalizes;
-  float sum = changes || isOwn ? logSumExp(logits.values, logits.count) : 0;
-  if (changes && std::isfinite(sum)) {
-    for (int64_t i = 0; i < logits.count; ++i)
-      logits.values[i] -= sum;
-    sum = 0;
-  }
-  if (std::isfinite(sum)) {
-    constraints.apply(soFar(row), logits);
-    if (!isOwn)
-      sum = logSumExp(logits.values, logits.count);
-  }
-  if (std::isfinite(sum))
-    count = findBest(logits.values, logits.count, width, ids);
-  for (int64_t i = 0; i < count; ++i) {
-    logProbabilities[i] = logits.values[ids[i]] - sum;
-    ids[i] = logits.id(ids[i]);
-  }
-  return {ids, logProbabilities, count};
-}
-
-//===----------------------------------------------------------------------===//
-// Batches
+// What a search asks for
 //===----------------------------------------------------------------------===//
 
 /// The cheapest form that tells a search what it needs to know. `forbidden` is
@@ -345,7 +39,8 @@ static DecoderForm formFor(const Model &model, const Constraints &constraints,
   if (hasShortlist)
     return DecoderForm::ShortlistStep;
   bool needsLogits = (options.samples && settings.temperature > 0) ||
-                     constraints.changesScores() || forbidden > kMostForbidden;
+                     constraints.changesScores() ||
+                     forbidden > kMostForbidden || !options.allowed.empty();
   bool needsSums = settings.beams > 1 || options.wantsSums;
   needsLogits |= needsSums && settings.renormalizes && forbidden > 0;
   if (needsLogits || !model.entryPoint(needsSums ? Role::Best : Role::Greedy))
@@ -409,8 +104,10 @@ static Result<Demand> demandOf(const Model &model,
   if (Status status = checkPrefixes(model, sources, prefixes); !status.ok())
     return status;
 
-  const Shortlist *shortlist =
-      options.useShortlist ? model.shortlist() : nullptr;
+  // Who says what may come has a list of his own.
+  const Shortlist *shortlist = options.useShortlist && options.allowed.empty()
+                                   ? model.shortlist()
+                                   : nullptr;
   Constraints constraints(*settings, manifest.targetVocabulary);
   Demand demand;
   DecoderRequest &request = demand.request;
@@ -444,20 +141,38 @@ static Result<Demand> demandOf(const Model &model,
   return demand;
 }
 
-Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
-                                        const std::vector<TokenIds> &sources,
-                                        const std::vector<TokenIds> &prefixes,
-                                        const SearchOptions &options) {
-  Result<Demand> demand = demandOf(model, sources, prefixes, options);
+/// What finding the first tokens asks for: sums of one row a sentence.
+static SearchOptions optionsOfFirst(SearchOptions options) {
+  options.beams = 1;
+  options.wantsSums = true;
+  return options;
+}
+
+/// The demand of optionsOfFirst(options).
+static Result<Demand> demandOfFirst(const Model &model,
+                                    const std::vector<TokenIds> &sources,
+                                    const std::vector<TokenIds> &prefixes,
+                                    const SearchOptions &options) {
+  Result<Demand> demand =
+      demandOf(model, sources, prefixes, optionsOfFirst(options));
+  if (demand.ok() && demand->request.form == DecoderForm::BestStep)
+    demand->request.best = options.alternatives;
+  return demand;
+}
+
+static Result<int64_t> bytesOf(const Result<Demand> &demand, const Model &model,
+                               Session &session,
+                               const std::vector<TokenIds> &sources,
+                               const SearchOptions &options) {
   if (!demand.ok())
     return demand.status();
   Result<int64_t> bytes =
       session.bytesFor(sources, demand->request, demand->candidates);
   if (!bytes.ok())
     return bytes;
-  // Tokens of rows and of finished hypotheses.
+  // Tokens of rows and of finished hypotheses, and their scores.
   int64_t rows = int64_t(sources.size()) * demand->settings.beams;
-  int64_t tokens = 3 * rows * demand->room;
+  int64_t tokens = (options.wantsTokenScores ? 6 : 3) * rows * demand->room;
   for (const TokenIds &list : demand->candidates)
     tokens += int64_t(list.size());
   int64_t result = *bytes + tokens * int64_t(sizeof(int32_t));
@@ -467,45 +182,153 @@ Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
   return result;
 }
 
-Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
-    const Model &model, Session &session, const std::vector<TokenIds> &sources,
-    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
+                                        const std::vector<TokenIds> &sources,
+                                        const std::vector<TokenIds> &prefixes,
+                                        const SearchOptions &options) {
+  Result<int64_t> bytes = bytesOf(demandOf(model, sources, prefixes, options),
+                                  model, session, sources, options);
+  if (!bytes.ok() || options.alternatives == 0)
+    return bytes;
+  Result<int64_t> first =
+      bytesOf(demandOfFirst(model, sources, prefixes, options), model, session,
+              sources, options);
+  return first.ok() ? std::max(*first, *bytes) : first;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// A batch of what was asked for, whose demand moves into it.
+static SearchBatch batchOf(const Model &model, Session &session,
+                           const std::vector<TokenIds> &sources,
+                           const std::vector<TokenIds> &prefixes,
+                           const SearchOptions &options, Demand &demand) {
+  return {model,
+          session,
+          sources,
+          prefixes,
+          demand.settings,
+          options,
+          demand.request.form,
+          std::move(demand.limits),
+          demand.room,
+          std::move(demand.candidates)};
+}
+
+/// Runs a search over a session that has begun.
+static Status run(Search &search, const SearchBatch &batch,
+                  const Demand &demand) {
+  search.tokens.reset(int64_t(batch.sources.size()) * batch.settings.beams,
+                      batch.room);
+  if (demand.request.chunk > 0) {
+    if (Status status = batch.session.runChunk(demand.chunk); !status.ok())
+      return status;
+    for (size_t i = 0; i < batch.prefixes.size(); ++i)
+      search.tokens.set(int64_t(i), batch.prefixes[i]);
+  }
+  return runSteps(batch.session, *batch.model.manifest().generation.start,
+                  search.tokens, search);
+}
+
+/// One search, of sentences for which a token may have been chosen.
+static Result<std::vector<std::vector<Hypothesis>>>
+searchOnce(const Model &model, Session &session,
+           const std::vector<TokenIds> &sources,
+           const std::vector<TokenIds> &prefixes, const SearchOptions &options,
+           std::vector<GivenToken> given = {}) {
   Result<Demand> demand = demandOf(model, sources, prefixes, options);
   if (!demand.ok())
     return demand.status();
-  const DecoderRequest &request = demand->request;
-  if (Status status = session.begin(sources, request, demand->candidates);
+  if (Status status =
+          session.begin(sources, demand->request, demand->candidates);
       !status.ok())
     return status;
-
-  int32_t start = *model.manifest().generation.start;
-  Batch batch{model,
-              session,
-              sources,
-              prefixes,
-              demand->settings,
-              request.form,
-              std::move(demand->limits),
-              demand->room,
-              std::move(demand->candidates)};
+  SearchBatch batch =
+      batchOf(model, session, sources, prefixes, options, *demand);
+  batch.given = std::move(given);
   std::optional<SingleSearch> single;
   std::optional<BeamedSearch> beamed;
   Search &search = batch.settings.beams > 1
                        ? static_cast<Search &>(beamed.emplace(batch))
-                       : single.emplace(batch, options);
-  search.tokens.reset(int64_t(sources.size()) * batch.settings.beams,
-                      batch.room);
-  if (request.chunk > 0) {
-    if (Status status = session.runChunk(demand->chunk); !status.ok())
-      return status;
-    for (size_t i = 0; i < prefixes.size(); ++i)
-      search.tokens.set(int64_t(i), prefixes[i]);
-  }
-  if (Status status = runSteps(session, start, search.tokens, search);
-      !status.ok())
+                       : single.emplace(batch);
+  if (Status status = run(search, batch, *demand); !status.ok())
     return status;
   std::vector<std::vector<Hypothesis>> results;
   for (size_t i = 0; i < sources.size(); ++i)
     results.push_back(search.take(i));
   return results;
+}
+
+/// The best tokens at the first free place of each sentence.
+static Result<std::vector<std::vector<GivenToken>>> findFirstTokens(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+  Result<Demand> demand = demandOfFirst(model, sources, prefixes, options);
+  if (!demand.ok())
+    return demand.status();
+  if (Status status =
+          session.begin(sources, demand->request, demand->candidates);
+      !status.ok())
+    return status;
+  SearchBatch batch =
+      batchOf(model, session, sources, prefixes, options, *demand);
+  FirstTokens search(batch, options.alternatives);
+  if (Status status = run(search, batch, *demand); !status.ok())
+    return status;
+  std::vector<std::vector<GivenToken>> tokens;
+  for (size_t i = 0; i < sources.size(); ++i)
+    tokens.push_back(search.of(i));
+  return tokens;
+}
+
+/// For each source one hypothesis a token that may come first. As many run
+/// together as there are sources: so they take no more memory than these.
+static Result<std::vector<std::vector<Hypothesis>>> searchAlternatives(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+  auto first = findFirstTokens(model, session, sources, prefixes, options);
+  if (!first.ok())
+    return first.status();
+  std::vector<std::pair<size_t, GivenToken>> all;
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (const GivenToken &token : (*first)[i])
+      all.emplace_back(i, token);
+  std::vector<std::vector<Hypothesis>> results(sources.size());
+  for (size_t begin = 0; begin < all.size(); begin += sources.size()) {
+    size_t end = std::min(begin + sources.size(), all.size());
+    std::vector<TokenIds> ownSources, ownPrefixes;
+    std::vector<GivenToken> given;
+    SearchOptions own = options;
+    if (options.allowed.size() > 1)
+      own.allowed.clear();
+    for (size_t k = begin; k < end; ++k) {
+      size_t i = all[k].first;
+      ownSources.push_back(sources[i]);
+      if (!prefixes.empty())
+        ownPrefixes.push_back(prefixes[i]);
+      if (options.allowed.size() > 1)
+        own.allowed.push_back(options.allowed[i]);
+      given.push_back(all[k].second);
+    }
+    auto found = searchOnce(model, session, ownSources, ownPrefixes, own,
+                            std::move(given));
+    if (!found.ok())
+      return found.status();
+    for (size_t k = begin; k < end; ++k)
+      for (Hypothesis &best : (*found)[k - begin]) {
+        results[all[k].first].push_back(std::move(best));
+        break;
+      }
+  }
+  return results;
+}
+
+Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+  return options.alternatives > 0
+             ? searchAlternatives(model, session, sources, prefixes, options)
+             : searchOnce(model, session, sources, prefixes, options);
 }

@@ -20,7 +20,8 @@
 namespace heddle {
 
 /// For each source its hypotheses, the best one first: one, which ends where
-/// nothing may follow, or of a beam search those that have ended, if any.
+/// nothing may follow, or of a beam search those that have ended, if any. With
+/// alternatives, one for each of the best first tokens, in their order.
 /// `prefixes` are empty or one a source: target ids that every hypothesis
 /// begins with, which no limit, sum or penalty counts. Errors are those of
 /// settingsFor, Session::begin and Model::checkPrefix, and a model without the

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 using namespace heddle;
 
@@ -105,6 +106,28 @@ Result<TokenIds> LineTokens::target(const LineText &line,
   Status status = part == TargetPart::Beginning ? model.checkPrefix(*target)
                                                 : model.checkTarget(*target);
   return status.ok() ? target : status;
+}
+
+Result<TokenIds> LineTokens::tokensOfWords(std::string_view line) const {
+  if (Status status = checkTokenizer(); !status.ok())
+    return status;
+  int32_t unknown = model.manifest().tokenizer.unknown;
+  TokenIds all;
+  while (true) {
+    size_t begin = line.find_first_not_of(kSpaces);
+    if (begin == std::string_view::npos)
+      return all;
+    line.remove_prefix(begin);
+    std::string word(line.substr(0, line.find_first_of(kSpaces)));
+    line.remove_prefix(word.size());
+    for (const std::string &text : {word, " " + word}) {
+      Result<TokenIds> ids = model.tokenizer()->encodeTarget(text);
+      if (!ids.ok())
+        return ids;
+      std::copy_if(ids->begin(), ids->end(), std::back_inserter(all),
+                   [&](int32_t id) { return id != unknown; });
+    }
+  }
 }
 
 std::string LineTokens::text(const TokenIds &target) const {

@@ -52,6 +52,9 @@ public:
   /// The ids of a target, which Model::checkTarget accepts, or of a beginning
   /// Model::checkPrefix. Ids stand for themselves.
   Result<TokenIds> target(const LineText &line, TargetPart part) const;
+  /// The ids of a target's words, each as it is at the beginning of a text and
+  /// behind a space; none that stand for unknown text.
+  Result<TokenIds> tokensOfWords(std::string_view line) const;
   /// The text of a target; empty without a tokenizer.
   std::string text(const TokenIds &target) const;
 

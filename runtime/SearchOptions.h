@@ -29,6 +29,15 @@ struct SearchOptions {
   std::optional<bool> renormalizes;
   std::optional<std::vector<TokenIds>> badWords;
   std::optional<TokenIds> suppress;
+  /// What may come, ascending, beside tokens that are forced: a list for all
+  /// sentences, or one for each of several; empty where all may. The model's
+  /// shortlist is not used then.
+  std::vector<TokenIds> allowed;
+  const TokenIds *allowedOf(size_t sentence) const {
+    return allowed.empty()       ? nullptr
+           : allowed.size() == 1 ? &allowed.front()
+                                 : &allowed[sentence];
+  }
   /// Draws tokens; settings of the model never do. With a temperature of 0 the
   /// search is greedy.
   bool samples = false;
@@ -39,6 +48,11 @@ struct SearchOptions {
   /// log-probabilities, or where they are normalised again of those. Those of
   /// a beam search always have.
   bool wantsSums = false;
+  /// Whether hypotheses have the log-probability of each token; needs sums.
+  bool wantsTokenScores = false;
+  /// How many of the best first tokens behind a prefix are each gone on with; 0
+  /// for a search as usual. Needs sums.
+  int64_t alternatives = 0;
   /// Where the model has a shortlist.
   bool useShortlist = true;
   /// Hears of each token that is generated for a sentence, behind those before

@@ -52,8 +52,17 @@ public:
                  const LineSource &source, const SearchOptions &search,
                  const HypothesesFormat &format)
       : TextJob(tokens, source, TargetPart::Beginning), model(model),
-        search(search), format(format) {}
+        source(source), search(search), format(format) {}
 
+  Result<Sentence> encode(int64_t number, const Line &line) override {
+    size_t lists = search.allowed.size();
+    if (lists > 1 && size_t(number) >= lists)
+      return Status::error(source.nameOf(number),
+                           " has no list of what may "
+                           "come: there are ",
+                           lists);
+    return TextJob::encode(number, line);
+  }
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
     return bytesToGenerate(model, session, batch.sources, batch.targets,
                            search);
@@ -67,6 +76,12 @@ public:
         hasShown = true;
         search.onToken(batch.lines[size_t(sentence)], before, token, isLast);
       };
+    // Lists of lines become those of the batch's sentences.
+    if (search.allowed.size() > 1) {
+      own.allowed.clear();
+      for (int64_t line : batch.lines)
+        own.allowed.push_back(search.allowed[size_t(line)]);
+    }
     auto found = generate(model, session, batch.sources, batch.targets, own);
     if (!found.ok())
       return found.status();
@@ -79,6 +94,7 @@ public:
 
 private:
   const Model &model;
+  const LineSource &source;
   const SearchOptions &search;
   const HypothesesFormat &format;
   /// Somebody has had a token.

@@ -185,6 +185,14 @@ heddle_status heddle_settings_set(heddle_settings *settings, const char *name,
 heddle_status heddle_settings_add_bad_words(heddle_settings *settings,
                                             const char *text, size_t size);
 
+/* Adds what targets may be made of: text, of which the tokens of each word
+   count, or ids with the setting "ids". Tokens that end a target may come, too,
+   and those that the model is forced to write. One call says it for all inputs;
+   of several, each says it for an input, in their order. The model's shortlist
+   is not used then. */
+heddle_status heddle_settings_add_allowed(heddle_settings *settings,
+                                          const char *text, size_t size);
+
 /* HEDDLE_MISUSED where settings contradict each other. Whatever takes settings
    asks this first. */
 heddle_status heddle_settings_check(const heddle_settings *settings);
@@ -289,7 +297,8 @@ typedef struct heddle_answer_text {
      length penalty; 0 for greedy searches and samples without the setting
      "scores". For a target that was given, the sum of what follows. */
   float sum, score;
-  /* Of heddle_score: that of each id; else NULL. */
+  /* Of heddle_score, and with the setting "token-scores": that of each id, 0
+     for those that were given; else NULL. */
   const float *log_probabilities;
 } heddle_answer_text;
 
@@ -297,10 +306,12 @@ typedef struct heddle_answer_text {
 typedef struct heddle_answers heddle_answers;
 
 /* Translates. An input has one answer, or with the setting "n-best" at most so
-   many; none where it has no token. Where constraints let no sequence of a beam
-   search end, the answer is empty, with a score of -inf. Any number of inputs may be given: they run
-   in batches of similar length. An input that cannot be translated fails the
-   call, which names it ("input 3", counted from 1). */
+   many, or with "alternatives" one for each of the best next tokens, in their
+   order; none where it has no token. Where constraints let no sequence of a
+   beam search end, the answer is empty, with a score of -inf. Any number of
+   inputs may be given: they run in batches of similar length. An input that
+   cannot be translated fails the call, which names it ("input 3", counted from
+   1). */
 heddle_status heddle_translate(heddle_session *session,
                                const heddle_input *inputs, size_t count,
                                heddle_answers **answers);

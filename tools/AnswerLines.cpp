@@ -27,6 +27,14 @@ std::string heddle::oneLine(std::string_view text) {
   return line;
 }
 
+/// Those of all tokens.
+static std::string formatLogProbabilities(const heddle_answer_text &answer) {
+  std::string each;
+  for (size_t i = 0; i < answer.id_count; ++i)
+    each += (i == 0 ? "" : " ") + formatNumber(answer.log_probabilities[i]);
+  return each;
+}
+
 std::string heddle::formatAnswers(int64_t number,
                                   const heddle_answer_text *answers,
                                   size_t count, const RunOptions &options) {
@@ -44,13 +52,16 @@ std::string heddle::formatAnswers(int64_t number,
     if (options.nBest && std::isinf(each.score))
       continue;
     std::string text = oneLine({each.text, each.text_size});
+    std::string scores =
+        options.tokenScores ? formatLogProbabilities(each) : std::string();
     if (options.nBest)
       lines += std::to_string(number) + kBar + text + kBar +
+               (options.tokenScores ? "WordScores= " + scores + kBar : "") +
                "F0= " + formatNumber(each.sum) + kBar +
                formatNumber(each.score) + "\n";
     else
-      lines +=
-          (options.scores ? formatNumber(each.score) + "\t" : "") + text + "\n";
+      lines += (options.scores ? formatNumber(each.score) + "\t" : "") +
+               (options.tokenScores ? scores + "\t" : "") + text + "\n";
   }
   return lines;
 }
@@ -60,10 +71,8 @@ std::string heddle::formatScores(const heddle_answer_text *answers,
   if (count == 0)
     return "\n";
   const heddle_answer_text &answer = *answers;
-  std::string each;
-  for (size_t i = 0; i < answer.id_count; ++i)
-    each += (i == 0 ? "" : " ") + formatNumber(answer.log_probabilities[i]);
-  return formatNumber(answer.sum) + "\t" + each + "\n";
+  return formatNumber(answer.sum) + "\t" + formatLogProbabilities(answer) +
+         "\n";
 }
 
 void Perplexity::add(const heddle_answer_text &answer) {

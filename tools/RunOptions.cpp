@@ -73,9 +73,10 @@ static const heddle_setting *findSetting(const std::string &flag) {
 /// A flag of the tool with the name of a file.
 static std::string *findFile(RunOptions &options, const std::string &flag) {
   const std::pair<std::string_view, std::string *> files[] = {
-      {"--bad-words", &options.badWords}, {"--hidden", &options.hidden},
-      {"--logits", &options.logits},      {"--prefix", &options.prefix},
-      {"--score", &options.score},        {"--teacher", &options.teacher}};
+      {"--allow", &options.allowed},  {"--bad-words", &options.badWords},
+      {"--hidden", &options.hidden},  {"--logits", &options.logits},
+      {"--prefix", &options.prefix},  {"--score", &options.score},
+      {"--teacher", &options.teacher}};
   for (auto [name, file] : files)
     if (name == flag)
       return file;
@@ -330,7 +331,8 @@ Status Parser::checkTranslates() const {
       return refuse(flag);
   for (const auto &[flag, value] : given) {
     const heddle_setting *setting = findSetting(flag);
-    if (flag == "--bad-words" || flag == "--prefix" || flag == "--split" ||
+    if (flag == "--allow" || flag == "--bad-words" || flag == "--prefix" ||
+        flag == "--split" ||
         (setting && (setting->group == std::string_view("Search") ||
                      setting->group == std::string_view("Samples"))))
       return refuse(flag);
@@ -360,7 +362,8 @@ Status Parser::check() {
   options.maxLength = numberOf("--max-length", 0);
   options.ids = isGiven("--ids");
   options.scores = isGiven("--scores");
-  options.nBest = isGiven("--n-best");
+  options.nBest = isGiven("--n-best") || isGiven("--alternatives");
+  options.tokenScores = isGiven("--token-scores");
   // Logits are of one batch after the other.
   if (isGiven("--workers") || !options.teacher.empty())
     return Status::success();

@@ -26,13 +26,16 @@ struct RunOptions {
   Handle<heddle_settings> settings;
   /// What of the settings the tool has to know.
   int64_t batch = 16;
-  bool ids = false, scores = false, nBest = false;
+  bool ids = false, scores = false, nBest = false, tokenScores = false;
   /// For --info; 0 for what the model says.
   int64_t maxLength = 0;
   /// Where to write a profile as JSON, empty where only the table is wanted.
   std::optional<std::string> profile;
   /// Target sequences that are never generated, a line each; empty for none.
   std::string badWords;
+  /// What targets may be made of, a line for all inputs or one for each; empty
+  /// for all.
+  std::string allowed;
   /// What each target begins with, one line an input; empty for none.
   std::string prefix;
   /// Targets whose log-probabilities are printed, one line an input; empty

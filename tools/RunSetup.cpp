@@ -14,8 +14,9 @@
 
 using namespace heddle;
 
-/// Adds the lines of a file to what is never generated.
-static Status readBadWords(const std::string &path, heddle_settings &settings) {
+/// Gives the lines of a file to the settings, by a function of theirs.
+static Status addLines(const std::string &path, heddle_settings &settings,
+                       decltype(heddle_settings_add_bad_words) *add) {
   Result<LineReader> lines = LineReader::open(path);
   if (!lines.ok())
     return lines.status();
@@ -23,8 +24,7 @@ static Status readBadWords(const std::string &path, heddle_settings &settings) {
     Result<std::optional<std::string>> line = lines->next();
     if (!line.ok() || !*line)
       return line.status();
-    Status status = statusOf(heddle_settings_add_bad_words(
-        &settings, (*line)->data(), (*line)->size()));
+    Status status = statusOf(add(&settings, (*line)->data(), (*line)->size()));
     if (!status.ok())
       return status;
   }
@@ -56,10 +56,12 @@ Result<Run> heddle::beginRun(const RunOptions &options) {
   if (!options.ids && !heddle_model_has_tokenizer(model))
     return Status::error("'", options.file,
                          "' has no tokenizer, expected --ids");
-  if (!options.badWords.empty())
-    if (status = readBadWords(options.badWords, *options.settings);
-        !status.ok())
-      return status;
+  for (auto [file, add] :
+       {std::pair(&options.badWords, &heddle_settings_add_bad_words),
+        std::pair(&options.allowed, &heddle_settings_add_allowed)})
+    if (!file->empty())
+      if (status = addLines(*file, *options.settings, add); !status.ok())
+        return status;
   heddle_session *session = nullptr;
   status =
       statusOf(heddle_session_create(model, options.settings.get(), &session));

@@ -46,6 +46,44 @@ static Result<std::vector<TokenIds>> badWordsOf(const heddle_session &session,
   return words;
 }
 
+/// The ids of a line of what may come, ascending, with the ends.
+static Result<TokenIds> allowedOf(const heddle_session &session,
+                                  const LineTokens &tokens,
+                                  const std::string &line) {
+  const Manifest &manifest = session.model->manifest();
+  Result<TokenIds> ids =
+      session.values.ids ? parseIds(line) : tokens.tokensOfWords(line);
+  if (!ids.ok())
+    return ids;
+  for (int32_t id : *ids)
+    if (id < 0 || id >= manifest.targetVocabulary)
+      return Status::error("has the id ", id, " but the vocabulary has ",
+                           manifest.targetVocabulary);
+  const TokenIds &eos = manifest.generation.eos;
+  ids->insert(ids->end(), eos.begin(), eos.end());
+  std::sort(ids->begin(), ids->end());
+  ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
+  return ids;
+}
+
+/// What the settings allow, a list for all inputs or one for each.
+static Status readAllowed(const heddle_session &session,
+                          const LineTokens &tokens, SearchOptions &search) {
+  const std::vector<std::string> &lines = session.settings.allowedLines();
+  if (lines.size() > 1 && session.values.split)
+    return Status::error(session.settings.nameOf("split"),
+                         " cuts lines into sentences, but ", lines.size(),
+                         " lists of what may come are for whole lines");
+  for (const std::string &line : lines) {
+    Result<TokenIds> ids = allowedOf(session, tokens, line);
+    if (!ids.ok())
+      return Status::error("line ", search.allowed.size() + 1,
+                           " of what may come ", ids.message());
+    search.allowed.push_back(std::move(*ids));
+  }
+  return Status::success();
+}
+
 /// What the model and the settings say of a search.
 static Result<SearchOptions> searchFor(const heddle_session &session,
                                        const LineTokens &tokens) {
@@ -53,7 +91,10 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
   const SettingValues &values = session.values;
   const std::string &file = model.artifact().path();
   SearchOptions search = values.search;
-  search.wantsSums = values.scores || values.nBest;
+  search.wantsSums = values.scores || values.nBest || search.alternatives > 0;
+  search.wantsTokenScores = values.tokenScores;
+  if (Status status = readAllowed(session, tokens, search); !status.ok())
+    return status;
   if (search.samples && !search.beams)
     search.beams = 1;
   if (!session.settings.forbiddenLines().empty()) {
@@ -82,6 +123,10 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
     return Status::error("tokens are asked for as they are generated, but ",
                          session.settings.nameOf("split"),
                          " joins the answers of sentences");
+  if (session.onToken && search.alternatives > 0)
+    return Status::error("tokens are asked for as they are generated, but ",
+                         session.settings.nameOf("alternatives"),
+                         " gives several translations");
   if (session.onToken && settings->beams > 1)
     return Status::error("tokens are asked for as they are generated, but '",
                          file, "' searches with ", settings->beams, " beams (",
@@ -123,6 +168,14 @@ static AnswerWriter packing(AnswerWriter write) {
   };
 }
 
+/// Those of all tokens, where a search has kept them: 0 for a prefix.
+static std::vector<float> scoresOf(const Hypothesis &hypothesis) {
+  std::vector<float> scores = hypothesis.logProbabilities;
+  if (!scores.empty())
+    scores.insert(scores.begin(), hypothesis.tokens.size() - scores.size(), 0);
+  return scores;
+}
+
 static Status translate(heddle_session &session, LineRunOptions options,
                         LineSource &source, AnswerWriter write) {
   LineTokens tokens = session.tokens();
@@ -147,14 +200,15 @@ static Status translate(heddle_session &session, LineRunOptions options,
         },
         sentences.joining(packing(std::move(write))));
   }
-  size_t most = size_t(session.values.nBest.value_or(1));
+  size_t most = size_t(session.values.nBest.value_or(
+      std::max<int64_t>(search->alternatives, 1)));
   auto pack = [&](const std::vector<Hypothesis> &found) {
     std::string answers;
     if (found.empty())
       packAnswer(answers, "", {}, kLowest, kLowest);
     for (size_t i = 0; i < std::min(found.size(), most); ++i)
       packAnswer(answers, tokens.text(found[i].tokens), found[i].tokens,
-                 found[i].sum, found[i].score);
+                 found[i].sum, found[i].score, scoresOf(found[i]));
     return answers;
   };
   return translateLines(*session.workers, options, tokens, *search, source,

@@ -112,6 +112,12 @@ heddle_status heddle_settings_add_bad_words(heddle_settings *settings,
   return HEDDLE_OK;
 }
 
+heddle_status heddle_settings_add_allowed(heddle_settings *settings,
+                                          const char *text, size_t size) {
+  settings->set.addAllowed({text, size});
+  return HEDDLE_OK;
+}
+
 heddle_status heddle_settings_check(const heddle_settings *settings) {
   return report(settings->set.check(), HEDDLE_MISUSED);
 }

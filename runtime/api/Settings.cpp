@@ -102,6 +102,11 @@ static Status readSuppressed(SettingValues &values, const std::string &name,
                              const std::string &text) {
   return put(values.search.suppress, parseIdList(name, text));
 }
+static Status readAlternatives(SettingValues &values, const std::string &name,
+                               const std::string &text) {
+  return put(values.search.alternatives,
+             parseNumber(name, text, 1, kMostBeams));
+}
 static Status readSample(SettingValues &values, const std::string &name,
                          const std::string &text) {
   return put(values.search.samples, parseSwitch(name, text));
@@ -175,6 +180,13 @@ static constexpr Row kRows[] = {
      readNoShortlist},
     {{"n-best", "N", kSearch, "give the N best of a search, at most its beams"},
      readNumber<&SettingValues::nBest, 1, kMostBeams>},
+    {{"alternatives", "N", kSearch,
+      "give the N best next tokens behind a prefix, each with the best "
+      "translation that goes on from there"},
+     readAlternatives},
+    {{"token-scores", nullptr, kSearch,
+      "give the log-probability of each token, too"},
+     readSwitch<&SettingValues::tokenScores>},
     {{"scores", nullptr, kSearch, "give scores of greedy searches, too"},
      readSwitch<&SettingValues::scores>},
     {{"sample", nullptr, kSamples,
@@ -293,6 +305,23 @@ Status Settings::checkSamples(const SettingValues &values) const {
 
 Status Settings::checkHypotheses(const SettingValues &values) const {
   const SearchOptions &search = values.search;
+  if (search.alternatives > 0) {
+    if (search.samples)
+      return Status::error(nameOf("alternatives"),
+                           " gives the best next tokens, but ",
+                           nameOf("sample"), " draws");
+    for (const char *name : {"n-best", "scores"})
+      if (has(name))
+        return Status::error(nameOf("alternatives"),
+                             " gives a translation with scores for each next "
+                             "token, ",
+                             nameOf(name), " adds none");
+  }
+  if (values.tokenScores && !values.nBest && !values.scores &&
+      search.alternatives == 0)
+    return Status::error(nameOf("token-scores"), " needs ", nameOf("scores"),
+                         ", ", nameOf("n-best"), " or ",
+                         nameOf("alternatives"));
   if (!values.nBest)
     return Status::success();
   if (search.samples)
@@ -311,9 +340,11 @@ Status Settings::checkHypotheses(const SettingValues &values) const {
 /// What belongs to a whole line cannot be joined.
 Status Settings::checkSplit(const SettingValues &values) const {
   if (values.split)
-    for (auto [name, isGiven] : {std::pair("ids", values.ids),
-                                 std::pair("n-best", values.nBest.has_value()),
-                                 std::pair("scores", values.scores)})
+    for (auto [name, isGiven] :
+         {std::pair("ids", values.ids),
+          std::pair("n-best", values.nBest.has_value()),
+          std::pair("alternatives", values.search.alternatives > 0),
+          std::pair("scores", values.scores)})
       if (isGiven)
         return Status::error(nameOf("split"),
                              " cuts lines into sentences, but ", nameOf(name),

@@ -33,7 +33,8 @@ struct SettingValues {
   SearchOptions search;
   /// How many hypotheses an answer has at most.
   std::optional<int64_t> nBest;
-  bool scores = false, split = false, ids = false, profile = false;
+  bool scores = false, tokenScores = false, split = false, ids = false,
+       profile = false;
 };
 
 /// A copyable set of settings.
@@ -45,6 +46,7 @@ public:
   /// Sets one, or unsets it. Fails on a name or value that means nothing.
   Status set(const std::string &name, const char *value);
   void addBadWords(std::string text) { badWords.push_back(std::move(text)); }
+  void addAllowed(std::string text) { allowed.push_back(std::move(text)); }
   /// Fails where settings contradict each other.
   Status check() const;
 
@@ -56,6 +58,8 @@ public:
   bool has(const std::string &name) const { return given.count(name) != 0; }
   /// Sequences that are never generated, as lines.
   const std::vector<std::string> &forbiddenLines() const { return badWords; }
+  /// What may come, as a line for all inputs or one for each; none for all.
+  const std::vector<std::string> &allowedLines() const { return allowed; }
 
 private:
   Status checkSamples(const SettingValues &values) const;
@@ -64,7 +68,7 @@ private:
 
   std::string prefix;
   std::map<std::string, std::string> given;
-  std::vector<std::string> badWords;
+  std::vector<std::string> badWords, allowed;
 };
 
 /// All settings, as heddle.h lists them.

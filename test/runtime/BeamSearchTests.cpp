@@ -393,6 +393,102 @@ TEST_P(BeamSearchTest, normalises_again_behind_constraints) {
     }
 }
 
+TEST_P(BeamSearchTest, tokens_have_scores) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(8), prefixes(8, {5, 1});
+  for (int64_t beams : {1, 3}) {
+    SearchOptions options;
+    options.useShortlist = false;
+    options.beams = beams;
+    options.wantsSums = options.wantsTokenScores = true;
+    auto found = search(model, sources, 8, options, prefixes);
+    for (size_t i = 0; i < sources.size(); ++i)
+      for (const Hypothesis &each : found[i]) {
+        ASSERT_EQ(each.logProbabilities.size(), each.tokens.size() - 2);
+        Ids before = prefixes[i];
+        for (float score : each.logProbabilities) {
+          int32_t id = each.tokens[before.size()];
+          EXPECT_NEAR(score, logProbabilities(sources[i], before)[size_t(id)],
+                      1e-5);
+          before.push_back(id);
+        }
+      }
+  }
+}
+
+TEST_P(BeamSearchTest, only_what_is_allowed_comes) {
+  if (GetParam() == Form::BestAndChunk)
+    GTEST_SKIP() << "what is allowed is read from rows of logits";
+  Model model = load();
+  std::vector<Ids> sources = toySources(8);
+  for (int64_t beams : {1, 3})
+    for (bool isForAll : {true, false}) {
+      SearchOptions options;
+      options.beams = beams;
+      // The end of the toy, and others.
+      if (isForAll)
+        options.allowed = {{kToyEos, 3, 7}};
+      else
+        for (size_t i = 0; i < sources.size(); ++i)
+          options.allowed.push_back({kToyEos, int32_t(1 + i), int32_t(2 + i)});
+      auto found = search(model, sources, 8, options);
+      SearchOptions suppressed;
+      suppressed.beams = beams;
+      suppressed.useShortlist = false;
+      for (size_t i = 0; i < sources.size(); ++i) {
+        const Ids &allowed = *options.allowedOf(i);
+        suppressed.suppress.emplace();
+        for (int32_t id = 0; id < kToyTargetVocabulary; ++id)
+          if (!std::count(allowed.begin(), allowed.end(), id))
+            suppressed.suppress->push_back(id);
+        auto expected = search(model, {sources[i]}, 1, suppressed);
+        EXPECT_EQ(found[i].front().tokens, expected[0].front().tokens);
+        EXPECT_NEAR(found[i].front().sum, expected[0].front().sum, 1e-5);
+      }
+    }
+}
+
+TEST_P(BeamSearchTest, alternatives_are_the_best_next_tokens) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(7), prefixes;
+  for (size_t i = 0; i < sources.size(); ++i)
+    prefixes.push_back(Ids(i % 3, int32_t(1 + i % 4)));
+  for (int64_t beams : {1, 3}) {
+    SearchOptions options;
+    options.useShortlist = false;
+    options.beams = beams;
+    options.wantsSums = true;
+    options.suppress = {6};
+    options.alternatives = 4;
+    auto found = search(model, sources, 7, options, prefixes);
+    SearchOptions usual = options;
+    usual.alternatives = 0;
+    auto best = search(model, sources, 7, usual, prefixes);
+    for (size_t i = 0; i < sources.size(); ++i) {
+      size_t prefix = prefixes[i].size();
+      std::vector<double> next = logProbabilities(sources[i], prefixes[i]);
+      next[6] = -1e30;
+      ASSERT_EQ(found[i].size(), 4u);
+      for (const Hypothesis &each : found[i]) {
+        auto likeliest = std::max_element(next.begin(), next.end());
+        EXPECT_EQ(next[size_t(each.tokens[prefix])], *likeliest);
+        next[size_t(each.tokens[prefix])] = -1e30;
+        // What follows is what would follow the token in a prefix.
+        double sum = 0;
+        Ids before = prefixes[i];
+        for (size_t k = prefix; k < each.tokens.size(); ++k) {
+          sum += logProbabilities(sources[i], before)[size_t(each.tokens[k])];
+          before.push_back(each.tokens[k]);
+        }
+        EXPECT_NEAR(each.sum, sum, 1e-5);
+      }
+      if (beams == 1) {
+        EXPECT_EQ(found[i].front().tokens, best[i].front().tokens);
+      }
+    }
+  }
+}
+
 TEST_P(BeamSearchTest, a_prefix_leaves_a_position) {
   json manifest = toyManifest();
   manifest["generation"]["max_target"] = 4;

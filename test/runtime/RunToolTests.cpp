@@ -11,6 +11,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 using namespace heddle::test;
 using nlohmann::json;
@@ -233,6 +234,51 @@ TEST_F(RunToolTest, constraints_that_leave_nothing) {
   expectError("toy --ids --suppress 0,1,2,3,4,5,6,7,8,9,10",
               "no token may come: all 11 of the vocabulary are suppressed or "
               "bad words",
+              "1 2\n");
+}
+
+TEST_F(RunToolTest, alternatives_and_scores_of_tokens) {
+  std::string few = "toy --ids --no-shortlist --max-length 2 ";
+  std::string lines = run(few + "--alternatives 3", "1 2\n3\n").output;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 6) << lines;
+  EXPECT_EQ(lines.find("0 ||| "), 0u) << lines;
+  // Scores of tokens sum up to that of a line.
+  lines = run(few + "--beam 2 --n-best 1 --token-scores", "1 2\n").output;
+  size_t at = lines.find("WordScores= "), end = lines.find("F0= ");
+  ASSERT_NE(at, std::string::npos) << lines;
+  std::istringstream scores(lines.substr(at + strlen("WordScores= ")));
+  double sum = 0, score = 0;
+  while (scores >> score)
+    sum += score;
+  EXPECT_NEAR(sum, std::stod(lines.substr(end + strlen("F0= "))), 1e-5);
+  expectUsageError("toy --token-scores", "--token-scores needs --scores, "
+                                         "--n-best or --alternatives");
+  expectUsageError("toy --alternatives 2 --n-best 2",
+                   "--alternatives gives a translation with scores for each "
+                   "next token, --n-best adds none");
+  expectUsageError("toy --alternatives 2 --sample",
+                   "--alternatives gives the best next tokens, but --sample "
+                   "draws");
+}
+
+TEST_F(RunToolTest, only_what_a_file_allows) {
+  auto usesOnly = [](const std::string &text, const std::string &ids) {
+    return text.find_first_not_of(ids) == std::string::npos;
+  };
+  write("allowed", "3 7\n");
+  std::string all = run("toy --ids --allow allowed", "1 2\n3\n").output;
+  EXPECT_TRUE(usesOnly(all, "037 \n")) << all;
+  write("allowed", "3\n7\n");
+  all = run("toy --ids --allow allowed", "1 2\n3\n").output;
+  EXPECT_TRUE(usesOnly(all.substr(0, all.find('\n')), "03 ")) << all;
+  EXPECT_TRUE(usesOnly(all.substr(all.find('\n')), "07 \n")) << all;
+  expectError(
+      "toy --ids --workers 1 --allow allowed",
+      "line 3 of standard input has no list of what may come: there are 2",
+      "1 2\n3\n4\n");
+  write("allowed", "3 11\n");
+  expectError("toy --ids --allow allowed",
+              "line 1 of what may come has the id 11 but the vocabulary has 11",
               "1 2\n");
 }
 

@@ -10,6 +10,9 @@ using namespace heddle;
 static std::vector<Flag> getOwnFlags() {
   static const std::string kJobs = "Other jobs", kAbout = "About a run";
   return {
+      {"--allow", "FILE", "Search",
+       "make targets of the words of FILE alone, or with --ids of its ids: one "
+       "line for all inputs, or one for each"},
       {"--bad-words", "FILE", "Search",
        "never generate the sequences of FILE, one a line"},
       {"--prefix", "FILE", "Search", "begin each target with a line of FILE"},
