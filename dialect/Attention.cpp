@@ -37,6 +37,11 @@ Type AttentionOp::getFactorType() {
 }
 bool AttentionOp::isOfShortFloats() { return isShortFloat(getFactorType()); }
 
+Type heddle::weightTypeBeside(Type values, Normalizer normalizer) {
+  bool hasRange = !values.isF16() || normalizer == Normalizer::Softmax;
+  return hasRange ? values : Type(Float32Type::get(values.getContext()));
+}
+
 bool AttentionOp::isStep() { return bool(getPositions()); }
 
 static Type resultElementType(MLIRContext *context,

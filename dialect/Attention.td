@@ -61,14 +61,14 @@ def AttentionOp : Transformer_LayerOp<"attention", [
     multiplied exactly and summed in f32, as `linear` does; a similarity region
     sees them as f32. Scores are f32; the scale multiplies them, not queries. A
     weight is rounded to the nearest of that type, of two the even one, before it
-    multiplies its value and before it is added to what divides the sum. That of
-    softmax counts from an integer n, one for all keys of a query:
-
-        w_j = bf16(2^(s_j log2 e - n))
-
-    What it rounds to does not depend on n, which only keeps w_j in range; of f16
-    as long as it is 2^-14 or more. (Where s_j log2 e is 2^23 or more n is any
-    number.) Denormals of bf16 count as zeros.
+    multiplies its value and is added to what divides the sum. That of softmax is
+    w_j = bf16(2^(s_j log2 e - n)): the integer n, one for all keys of a query, does
+    not change what it rounds to, of f16 as long as it is 2^-14 or more. (Where s_j
+    log2 e is 2^23 or more n is any number.) Denormals of bf16 count as zeros.
+    Other normalizers' weights have any size, which f16 has not: beside f16 they
+    stay f32. Where a GPU's product multiplies f16 they are 2^n f16(2^-n w_j), and n
+    brings the largest of the query into [2^14, 2^15): down to 2^-28 of that one
+    weights round as f16 does, and those below by 2^-39 of it.
 
     With `round`, which fuse-quantize adds, the result is rounded and has type
     bf16, or f16 with `round(f16)`, see the op.

@@ -224,12 +224,16 @@ LogicalResult OnlineWeightsOp::verify() {
     return emitOpError("expects queries of f32 before a similarity region, "
                        "found ")
            << getQueries().getType();
-  for (Value columns : {getQueries(), getWeights()}) {
-    bool isSeen = hasSimilarity && columns == getQueries();
-    if ((!isSeen && failed(verifyElements(*this, getKeys(), columns))) ||
-        failed(verifyPairs(*this, columns)))
-      return failure();
-  }
+  if ((!hasSimilarity &&
+       failed(verifyElements(*this, getKeys(), getQueries()))) ||
+      failed(verifyPairs(*this, getQueries())) ||
+      failed(verifyPairs(*this, getWeights())))
+    return failure();
+  Type weights = weightTypeBeside(elementOf(getKeys()), getNormalizer());
+  if (elementOf(getWeights()) != weights)
+    return emitOpError("expects weights of ")
+           << weights << " beside " << getKeys().getType() << ", found "
+           << getWeights().getType();
   bool isOfOneQuery = columnsOf(getQueries()) == 0;
   if (isOfShortFloats(getKeys()) && getTile() % 2 != 0)
     return emitOpError("expects tiles of an even number of keys, found ")
@@ -318,7 +322,9 @@ LogicalResult OnlineUpdateOp::verify() {
                          columnsOf(getSums()))))
     return failure();
   // online_update_c2
-  if (failed(verifyElements(*this, getWeights(), getValues())) ||
+  bool isMixed =
+      elementOf(getWeights()).isF32() && elementOf(getValues()).isF16();
+  if ((!isMixed && failed(verifyElements(*this, getWeights(), getValues()))) ||
       failed(verifyPairs(*this, getWeights())))
     return failure();
   MemRefType values = memrefType(getValues());

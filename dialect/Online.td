@@ -213,9 +213,9 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     other query's values change its bits. Other normalizers than softmax have no
     maximum: w_j = s_j, or what the normalizer's region makes of it.
 
-    Weights of short floats are rounded, and so added to the total. Their shifts
-    are whole numbers: a weight has the same digits whatever its shift, and shrinks
-    without rounding again, of f16 as far as it stays above 2^-14. The scores of one query wait in `scores` until the
+    Weights of short floats are rounded, and so added to the total; beside f16 those
+    of other normalizers than softmax are f32. Shifts of such are whole numbers: a
+    weight has the same digits whatever its shift, and shrinks without rounding again, of f16 as far as it stays above 2^-14. The scores of one query wait in `scores` until the
     largest of them is known. Those of a block on a level with tiles, 32 keys from
     `begin` on at a time, pass through `scores`; keys that are fewer stand in
     `last` then, where tiles may read behind them.
@@ -250,8 +250,8 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
       width of keys, or any before a similarity region; weights has a row for each
       key of a tile.
     - (C2) a normalizer region is given exactly where the normalizer is one.
-    - (C3) queries, keys and weights have one element type, but those that a
-      similarity region reads are f32. Tiles of short floats have an even
+    - (C3) queries, keys and weights have one element type, but queries that a
+      similarity region reads, and weights beside f16 that are none of softmax, are f32. Tiles of short floats have an even
       number of keys; with one query of them stand scores [keys of a tile].
     - (C4) with a block of bf16 may stand scores [32, queries] and last
       [32, width of keys], both or none; then the width is a multiple of 32, and
@@ -376,10 +376,10 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
         sums[d, query] += weights[j - begin', query] values[j, d]
 
     for the keys j in [begin, end), ascending. Where a weight is -0.0 nothing is
-    added, whatever the value. Rows as in `transformer.online.weights`; a block of
-    short floats takes those of the tile in pairs, from `online.pairs`, or in groups, from
+    added, whatever the value. Rows as in `transformer.online.weights`; weights of a
+    block that are short floats take those of the tile in pairs, from `online.pairs`, or in groups, from
     `online.columns`: then a tile begins with a group, and groups are added whole,
-    with weights of -0.0 behind the last key.
+    with weights of -0.0 behind the last key. Those of f32 widen values of f16.
 
     ```mlir
     transformer.online.update %weights, %values[%j to %end] full %from to %to
@@ -389,8 +389,8 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
 
     Constraints:
     - (C1) weights and sums have one number of columns, sums the width of values.
-    - (C2) weights and values have one element type; a block of short floats has
-      values [keys / 2, width, 2], or rows and groups of them.
+    - (C2) weights and values have one element type, or f32 and f16; weights of a block
+      that are short floats have values [keys / 2, width, 2], or rows and groups of them.
     - (C3) columns and slots stand together, as in `online.columns`.
     - (C4) a history and the rows of a cache stand together, for one query.
   }];

@@ -217,7 +217,7 @@ TaskScratch AttentionTiler::blockScratch() {
     scratch.wide = tiles.blockScratch(sizes.queries);
     if (sizes.queries > sizes.fewQueries)
       scratch.narrow = tiles.blockScratch(sizes.fewQueries);
-    if (op.isOfShortFloats() && !tiles.usesTiles())
+    if (tiles.usesPairs())
       scratch.wide.pairs = scratch.narrow.pairs = tiles.pairScratch();
     if (tiles.usesTiles())
       tiles.takeColumns();

@@ -1,4 +1,5 @@
 #include "lib/CodeGen/QueryLoops.h"
+#include "dialect/Attention.h"
 #include "lib/CodeGen/CacheSlot.h"
 #include "lib/CodeGen/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -205,7 +206,8 @@ Value QueryLoops::exactWeightOf(Value score, Value maximum) {
 
 Value QueryLoops::weightOf(Value score, Value maximum) {
   Value weight = exactWeightOf(score, maximum);
-  return op.isOfShortFloats() ? widen(roundTo(op.getFactorType(), loops.builder,
-                                              loops.loc, weight))
-                              : weight;
+  Type type = weightTypeOf(op);
+  return isShortFloat(type)
+             ? widen(roundTo(type, loops.builder, loops.loc, weight))
+             : weight;
 }

@@ -46,7 +46,7 @@ public:
   /// of any number of keys where sums are scaled when it grows. The maximum is
   /// read for a softmax only.
   mlir::Value weightOf(mlir::Value score, mlir::Value maximum);
-  /// The same before it is rounded, as weights of short floats are.
+  /// The same before it is rounded to the op's weight type.
   mlir::Value exactWeightOf(mlir::Value score, mlir::Value maximum);
   /// What sums of weights for one maximum are multiplied by for a larger one:
   /// of short floats a power of 2, so that what was rounded stays.

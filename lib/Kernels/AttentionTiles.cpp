@@ -42,19 +42,20 @@ Value AttentionTiles::scratch(ArrayRef<int64_t> shape, Type element) {
 
 /// Scratch memory for what is multiplied, [size, count]: of short floats in
 /// pairs.
-Value AttentionTiles::factors(int64_t size, int64_t count) {
-  if (!op.isOfShortFloats())
-    return scratch({size, count}, loops.builder.getF32Type());
+Value AttentionTiles::factors(int64_t size, int64_t count, Type element) {
+  if (!isShortFloat(element))
+    return scratch({size, count}, element);
   int64_t pairs = llvm::divideCeil(size, 2);
-  return scratch({pairs, count, 2}, op.getFactorType());
+  return scratch({pairs, count, 2}, element);
 }
 
 QueryScratch AttentionTiles::blockScratch(int64_t count) {
   Type f32 = loops.builder.getF32Type();
   QueryScratch taken;
-  taken.queries = hasSimilarity() ? scratch({op.getQueryWidth(), count}, f32)
-                                  : factors(op.getKeyWidth(), count);
-  taken.weights = factors(sizes.weights, count);
+  taken.queries = hasSimilarity()
+                      ? scratch({op.getQueryWidth(), count}, f32)
+                      : factors(op.getKeyWidth(), count, op.getFactorType());
+  taken.weights = factors(sizes.weights, count, weightTypeOf(op));
   taken.sums = scratch({op.getValueWidth(), count}, f32);
   taken.state = scratch({kOnlineStateRows, count}, f32);
   if (hasSimilarity() && op.isOfShortFloats())
@@ -73,7 +74,7 @@ QueryScratch AttentionTiles::rowScratch() {
   QueryScratch taken;
   if (!op.isOfShortFloats() || hasSimilarity())
     taken.queries = scratch({op.getQueryWidth()}, f32);
-  taken.weights = scratch({sizes.weights}, op.getFactorType());
+  taken.weights = scratch({sizes.weights}, weightTypeOf(op));
   taken.sums = scratch({op.getValueWidth()}, f32);
   taken.state = scratch({kOnlineStateRows, loops.isa.lanes}, f32);
   if (op.isOfShortFloats())
@@ -84,7 +85,7 @@ QueryScratch AttentionTiles::rowScratch() {
 }
 
 Value AttentionTiles::pairScratch() {
-  return factors(sizes.weights, op.getValueWidth());
+  return factors(sizes.weights, op.getValueWidth(), op.getFactorType());
 }
 
 void AttentionTiles::takeShared(bool hasLists) {

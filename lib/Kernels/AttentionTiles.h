@@ -9,6 +9,7 @@
 #ifndef HEDDLE_LIB_KERNELS_ATTENTIONTILES_H
 #define HEDDLE_LIB_KERNELS_ATTENTIONTILES_H
 
+#include "dialect/Attention.h"
 #include "dialect/MaskParts.h"
 #include "lib/Kernels/HeadRow.h"
 
@@ -31,9 +32,9 @@ struct TileSizes {
 /// Scratch memory of a block of queries, or of one query.
 struct QueryScratch {
   mlir::Value queries, weights, sums, state;
-  /// Of short floats: the values of a tile of keys in pairs, for a block; the
-  /// scores of one query or, of bf16, of a group of keys, which has memory for
-  /// the last ones.
+  /// The values of a tile of keys in pairs, for a block whose weights are short
+  /// floats. Of short floats the scores of one query or, of bf16, of a group of
+  /// keys, which has memory for the last ones.
   mlir::Value pairs, scores, last;
   /// The keys of a tile as a similarity region reads them, where they do not
   /// stand so.
@@ -70,6 +71,8 @@ public:
   /// Whether blocks of queries are multiplied in tiles, of bf16 and whole
   /// widths: with values, and with keys where no region scores them.
   bool usesTiles() const { return isTiled; }
+  /// Whether a block of queries takes the values of a tile in pairs.
+  bool usesPairs() { return isShortFloat(weightTypeOf(op)) && !isTiled; }
 
   /// Scratch memory for `count` queries, a column each, or for one query; for
   /// the values of a tile in pairs; and what all of them share.
@@ -94,7 +97,7 @@ public:
 private:
   bool hasSimilarity() { return !op.getSimilarity().empty(); }
   mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type element);
-  mlir::Value factors(int64_t size, int64_t count);
+  mlir::Value factors(int64_t size, int64_t count, mlir::Type element);
   bool scalesExponents();
   float effectiveScale();
   float queryScale();

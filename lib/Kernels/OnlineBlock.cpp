@@ -176,6 +176,7 @@ public:
 
 private:
   void setBounds();
+  Value valueAt(Value row, Value d);
   void widths(Value d, int64_t count);
   SmallVector<Value> addKeys(Value key, ArrayRef<Value> widths, ValueRange sums,
                              bool isPartial);
@@ -203,6 +204,15 @@ void BlockUpdate::setBounds() {
   fullEnd = loops.most(fullBegin, loops.floorTo(fullEnd, group));
 }
 
+/// Element d of a row of values, or of both of a pair, in every lane.
+Value BlockUpdate::valueAt(Value row, Value d) {
+  int64_t lanes = loops.isa.lanes;
+  SmallVector<Value> at = {row, loops.times(d, group)};
+  if (elementOf(values) == elementOf(weights))
+    return product.broadcast(values, at, lanes);
+  return loops.spread(loops.widen(loops.load(values, at)), lanes);
+}
+
 /// Adds the keys of a step, from `key` on.
 SmallVector<Value> BlockUpdate::addKeys(Value key, ArrayRef<Value> widths,
                                         ValueRange sums, bool isPartial) {
@@ -217,8 +227,7 @@ SmallVector<Value> BlockUpdate::addKeys(Value key, ArrayRef<Value> widths,
       inside.push_back(insideMask(loops, factors.back()));
   }
   for (auto [r, d] : llvm::enumerate(widths)) {
-    Value value =
-        product.broadcast(values, {valueRow, loops.times(d, group)}, lanes);
+    Value value = valueAt(valueRow, d);
     for (int64_t v = 0; v < vectors; ++v) {
       Value sum = sums[r * vectors + v];
       result.push_back(isPartial ? product.multiplyAddInside(value, factors[v],

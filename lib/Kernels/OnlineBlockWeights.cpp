@@ -35,13 +35,14 @@ public:
       : op(op), loops(builder, op.getLoc(), isa),
         product(loops,
                 cast<MemRefType>(op.getKeys().getType()).getElementType()),
-        group(product.group()), math(builder, op.getLoc(), isa),
+        weighting(loops, elementOf(op.getWeights())), group(weighting.group()),
+        math(builder, op.getLoc(), isa),
         vectors(sizeOf(op.getQueries(), 1) / isa.lanes), tile(op.getTile()),
         isSoftmax(op.getNormalizer() == Normalizer::Softmax),
         rule{op.getFactor().convertToDouble(), /*hasWholeShifts=*/group > 1},
         queries(op.getSimilarity().empty() ? product.flatten(op.getQueries())
                                            : op.getQueries()),
-        weights(product.flatten(op.getWeights())) {}
+        weights(weighting.flatten(op.getWeights())) {}
 
   void build();
 
@@ -75,8 +76,9 @@ private:
 
   OnlineWeightsOp op;
   VectorLoops loops;
-  InnerProduct product;
-  /// Elements that a step of the product takes, of a width or of keys.
+  /// Of queries and keys, and of weights and values.
+  InnerProduct product, weighting;
+  /// Keys of a step of the latter.
   int64_t group;
   VectorMath math;
   /// Vectors of queries, and keys whose scores stay in registers.
@@ -99,7 +101,7 @@ private:
 /// A vector with a query a lane: of f32, or of pairs of short floats.
 Value BlockWeights::load(Value memref, Value row, int64_t vector) {
   bool isPaired = isShortFloat(elementOf(memref));
-  int64_t elements = isPaired ? group * loops.isa.lanes : loops.isa.lanes;
+  int64_t elements = isPaired ? 2 * loops.isa.lanes : loops.isa.lanes;
   return loops.loadVector(memref, {row, loops.index(vector * elements)},
                           elements);
 }
@@ -161,7 +163,7 @@ SmallVector<Value> BlockWeights::dotProducts(Value key) {
     rows.push_back(loops.least(loops.plus(key, k), last));
   SmallVector<Value> sums(tile * vectors, loops.splat(0, lanes));
   // Narrow heads do little between the ends of a loop.
-  int64_t steps = width / group;
+  int64_t steps = width / product.group();
   int64_t together = width <= 16 ? steps : steps % 4 == 0 ? 4 : 1;
   if (steps > 0)
     sums = loops.carry(loops.index(0), loops.index(steps), together, sums,
@@ -172,7 +174,7 @@ SmallVector<Value> BlockWeights::dotProducts(Value key) {
                                        /*isWhole=*/true);
                          return next;
                        });
-  if (steps * group < width)
+  if (steps * product.group() < width)
     addProducts(loops.index(steps), rows, sums, /*isWhole=*/false);
   return sums;
 }
@@ -256,9 +258,9 @@ void BlockWeights::addProducts(Value step, ArrayRef<Value> rows,
   for (int64_t v = 0; v < vectors; ++v)
     factors.push_back(load(queries, step, v));
   for (int64_t k = 0; k < tile; ++k) {
-    Value number =
-        product.broadcast(op.getKeys(), {rows[k], loops.times(step, group)},
-                          loops.isa.lanes, isWhole);
+    Value number = product.broadcast(
+        op.getKeys(), {rows[k], loops.times(step, product.group())},
+        loops.isa.lanes, isWhole);
     for (int64_t v = 0; v < vectors; ++v) {
       Value &sum = sums[k * vectors + v];
       sum = product.multiplyAdd(number, factors[v], sum);
@@ -312,7 +314,7 @@ void BlockWeights::shrink(Value key, ArrayRef<Value> factors) {
     for (int64_t v = 0; v < vectors; ++v) {
       Value pair = load(weights, row, v);
       auto shrunk = [&](bool isOdd) {
-        return loops.mul(product.widen(pair, isOdd), factors[v]);
+        return loops.mul(weighting.widen(pair, isOdd), factors[v]);
       };
       store(pairOf(shrunk(/*isOdd=*/false), shrunk(/*isOdd=*/true)), weights,
             row, v);
@@ -409,7 +411,7 @@ void BlockWeights::weigh(Value key, SmallVector<Value> scores,
     Value factor = weightAt(at);
     if (group > 1)
       factor = pairOf(factor, weightAt(at + vectors));
-    totals[v] = product.addElements(factor, totals[v]);
+    totals[v] = weighting.addElements(factor, totals[v]);
     store(factor, weights, loops.plus(row, k / group), v);
   });
   for (int64_t v = 0; v < vectors; ++v)

@@ -61,7 +61,7 @@ class RowUpdate {
 public:
   RowUpdate(OnlineUpdateOp op, OpBuilder &builder, const IsaLevel &isa)
       : op(op), loops(builder, op.getLoc(), isa),
-        product(loops, elementOf(op.getValues())), group(product.group()),
+        product(loops, elementOf(op.getWeights())), group(product.group()),
         lanes(isa.lanes), places{op.getOrigin(), op.getList(), op.getHistory(),
                                  op.getCacheRows(), int64_t(op.getPinned())} {
     std::tie(fullBegin, fullEnd) = fullPart(loops, op.getBegin(), op.getEnd(),
@@ -109,7 +109,8 @@ Value RowUpdate::valuesAt(ArrayRef<Value> rows, const SumPart &part) {
     values.push_back(loops.loadFirst(
         op.getValues(), {row, loops.index(part.begin)}, part.count, width));
   if (group == 1)
-    return values.front();
+    return isShortFloat(elementOf(op.getValues())) ? loops.widen(values[0])
+                                                   : values[0];
   if (part.groups == SumPart::All)
     return loops.interleave(values[0], values[1]);
   return loops.interleaveGroups(values[0], values[1],

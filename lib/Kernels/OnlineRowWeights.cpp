@@ -293,14 +293,15 @@ Value RowWeights::scoredTile(Value key) {
   return loops.pick(isPartial, limit, all).front();
 }
 
-/// Stores the weights of a tile, rounded where the product is; returns what the
-/// total gets.
+/// Stores the weights of a tile, rounded to what they stand in; returns what
+/// the total gets.
 Value RowWeights::storeWeights(Value weights, Value at) {
-  if (product.group() == 1) {
+  Type element = elementOf(op.getWeights());
+  if (element.isF32()) {
     loops.storeVector(weights, op.getWeights(), at);
     return weights;
   }
-  Value rounded = roundTo(elementOf(op.getWeights()), weights, math);
+  Value rounded = roundTo(element, weights, math);
   loops.storeVector(rounded, op.getWeights(), at);
   return loops.widen(rounded);
 }

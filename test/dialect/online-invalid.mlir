@@ -129,6 +129,14 @@ func.func @online_weights_c3_number(%i: index, %queries: memref<8xbf16>, %keys: 
 
 // -----
 
+func.func @online_weights_c3_weights(%i: index, %queries: memref<4x32x2xf16>, %keys: memref<?x8xf16>, %weights: memref<32x32x2xf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
+  // expected-error @+1 {{expects weights of 'f32' beside 'memref<?x8xf16>', found 'memref<32x32x2xf16>'}}
+  transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} normalizer sum : memref<4x32x2xf16>, memref<?x8xf16>, memref<32x32x2xf16>, memref<8x32xf32>, memref<4x32xf32>
+  return
+}
+
+// -----
+
 func.func @online_weights_c4_together(%i: index, %queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>, %weights: memref<32x32x2xbf16>, %sums: memref<8x32xf32>, %state: memref<4x32xf32>) {
   // expected-error @+1 {{expects scores and last keys together}}
   transformer.online.weights %queries, %keys[%i to %i] full %i to %i of %i, %i, %i scores(%scores : memref<32x32xf32>) into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} : memref<32x32x2xbf16>, memref<?x64xbf16>, memref<32x32x2xbf16>, memref<8x32xf32>, memref<4x32xf32>

@@ -94,6 +94,16 @@ func.func @row_of_bf16(%queries: memref<64xbf16>, %keys: memref<?x64xbf16>, %sco
   return
 }
 
+// Weights of other normalizers than softmax are f32 beside f16.
+// CHECK-LABEL: @block_of_f16
+func.func @block_of_f16(%queries: memref<4x32x2xf16>, %keys: memref<?x7xf16>, %weights: memref<256x32xf32>, %values: memref<?x48xf16>, %sums: memref<48x32xf32>, %state: memref<4x32xf32>, %i: index, %end: index) {
+  // CHECK: transformer.online.weights {{.*}} normalizer sum : memref<4x32x2xf16>, memref<?x7xf16>, memref<256x32xf32>
+  transformer.online.weights %queries, %keys[%i to %end] full %i to %end of %i, %i, %i into %weights, %sums, %state {factor = 1.0 : f32, tile = 8 : i64} normalizer sum : memref<4x32x2xf16>, memref<?x7xf16>, memref<256x32xf32>, memref<48x32xf32>, memref<4x32xf32>
+  // CHECK: transformer.online.update {{.*}} : memref<256x32xf32>, memref<?x48xf16>, memref<48x32xf32>
+  transformer.online.update %weights, %values[%i to %end] full %i to %end into %sums {tile = 8 : i64} : memref<256x32xf32>, memref<?x48xf16>, memref<48x32xf32>
+  return
+}
+
 // CHECK-LABEL: @groups_of_keys
 func.func @groups_of_keys(%queries: memref<32x32x2xbf16>, %keys: memref<?x64xbf16>, %scores: memref<32x32xf32>, %last: memref<32x64xbf16>, %weights: memref<128x32x2xbf16>, %sums: memref<96x32xf32>, %state: memref<4x32xf32>, %values: memref<?x96xbf16>, %columns: memref<64x96x32xbf16>, %slots: memref<64x2xindex>, %j: index, %end: index) {
   // CHECK: transformer.online.weights {{.*}} scores(%{{.*}} : memref<32x32xf32>) last(%{{.*}} : memref<32x64xbf16>) into

@@ -58,6 +58,7 @@ bool test::runsEveryCell() {
 }
 
 static const char *const kInBf16 = "--dtype bf16";
+static const char *const kInF16 = "--dtype f16";
 
 std::vector<CodeChoice> test::hopperOfBf16() {
   return {{std::string("x86-64-v3") + kEmulatedHopper, /*reference=*/false,
@@ -75,6 +76,18 @@ std::vector<CodeChoice> test::everyCodeAndType() {
     if ((code.target == "x86-64-v4" || isOnGpu(code)) && !runsEveryCell())
       continue;
     code.flags = kInBf16;
+    codes.push_back(code);
+  }
+  return codes;
+}
+
+std::vector<CodeChoice> test::everyCodeInAnyType() {
+  std::vector<CodeChoice> codes;
+  for (const CodeChoice &code : everyCodeAndType())
+    if (runsEveryCell() || !(code.reference || isOnGpu(code)))
+      codes.push_back(code);
+  for (CodeChoice code : andHopper(everyCode())) {
+    code.flags = kInF16;
     codes.push_back(code);
   }
   return codes;
@@ -169,18 +182,30 @@ EntryCall LayerTest::prepare(const EntryRunner &code, const std::string &entry,
 }
 
 bool LayerTest::isOfBf16() { return GetParam().flags == kInBf16; }
+bool LayerTest::isOfF16() { return GetParam().flags == kInF16; }
+
+std::string LayerTest::elementType() {
+  return isOfBf16() ? "bf16" : isOfF16() ? "f16" : "f32";
+}
 
 std::vector<float> LayerTest::inType(std::vector<float> values) {
+  if (isOfF16())
+    for (float &value : values)
+      value = static_cast<_Float16>(value);
   return isOfBf16() ? rounded(std::move(values)) : values;
 }
 
 void LayerTest::setInType(EntryCall &call, const std::string &name,
                           const std::vector<float> &values) {
-  if (!isOfBf16())
+  if (!isOfBf16() && !isOfF16())
     return call.set(name, values);
   std::vector<uint16_t> halves;
-  for (float value : values)
-    halves.push_back(roundedBits(value));
+  for (float value : values) {
+    auto half = static_cast<_Float16>(value);
+    uint16_t bits;
+    std::memcpy(&bits, &half, sizeof bits);
+    halves.push_back(isOfF16() ? bits : roundedBits(value));
+  }
   call.set(name, halves);
 }
 

@@ -41,10 +41,12 @@ protected:
   /// GPU, since its emulator is slow.
   static bool takesSample();
 
-  /// Whether the test runs in bf16; see HEDDLE_FOR_EVERY_CODE_AND_TYPE.
+  /// Whether the test runs in bf16 or f16; see HEDDLE_FOR_EVERY_CODE_AND_TYPE
+  /// and everyCodeInAnyType.
   static bool isOfBf16();
+  static bool isOfF16();
   /// The element type that the test's module has in its place.
-  static std::string elementType() { return isOfBf16() ? "bf16" : "f32"; }
+  static std::string elementType();
   /// The values that the element type has for these.
   static std::vector<float> inType(std::vector<float> values);
   /// Sets an argument of that type.
@@ -90,6 +92,9 @@ std::vector<CodeChoice> hopperOfBf16();
   INSTANTIATE_TEST_SUITE_P(, SUITE, testing::ValuesIn(everyCodeAndType()),     \
                            testing::PrintToStringParamName())
 std::vector<CodeChoice> everyCodeAndType();
+/// And those of one whose tests run in f16, too, on all of these: of the others
+/// a sample.
+std::vector<CodeChoice> everyCodeInAnyType();
 void PrintTo(const CodeChoice &choice, std::ostream *stream);
 
 /// `text` with each key of `words`, in capitals by custom, replaced.

@@ -180,6 +180,23 @@ func.func private @works_in_pairs(%q: memref<?x?x49xbf16>,
 
 // -----
 
+// Weights that no softmax limits are f32 beside f16, and values stay where they
+// are.
+// CHECK-LABEL: @keeps_the_range_of_weights
+func.func private @keeps_the_range_of_weights(%q: memref<?x?x48xf16>,
+    %y: memref<?x?x48xf32>) {
+  // V4-DAG: memref.alloca() {{.*}} : memref<24x32x2xf16>
+  // V4-DAG: memref.alloca() {{.*}} : memref<256x32xf32>
+  // CHECK-NOT: transformer.online.pairs
+  // V4: transformer.online.update {{.*}} : memref<256x32xf32>, memref<?x48xf16, {{.*}}>, memref<48x32xf32>
+  transformer.attention %q, %q, %q into %y {heads = 1 : i64} normalizer sum
+    : (memref<?x?x48xf16>, memref<?x?x48xf16>, memref<?x?x48xf16>,
+       memref<?x?x48xf32>) -> ()
+  return
+}
+
+// -----
+
 // One query of bf16 is read where it stands; its scores are f32.
 // CHECK-LABEL: @reads_the_query_in_place
 func.func private @reads_the_query_in_place(%q: memref<?x64xbf16>,

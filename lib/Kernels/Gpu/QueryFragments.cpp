@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -11,6 +12,16 @@ using namespace heddle;
 
 /// From one row of a thread to the next.
 static constexpr int64_t kRowStride = kFragmentRows / 2;
+
+/// Of f32: the exponent of 1, and where exponents stand.
+static constexpr int64_t kExponentOf1 = 127, kFractionBits = 23,
+                         kExponentBits = 0x7f800000;
+/// A row's largest weight becomes 2^14 or more, and less than 2^15: as f16 it
+/// is finite, and as much as can be below it is a number.
+static constexpr int64_t kCountedExponent = 14;
+/// What weights are counted in at first, such that its reciprocal and
+/// 2^-kCountedExponent of it are ordinary numbers.
+static constexpr float kLeastCount = 0x1p-112f;
 
 QueryFragments::QueryFragments(AttentionOp op, const QueryRows &block,
                                const Shape &shape, BlockCode &code)
@@ -50,7 +61,9 @@ QueryFragments::State QueryFragments::start() {
   State state;
   // A softmax of nothing has a maximum that any score is above, and 0 is as
   // good as any for -inf.
-  state.maxima.append(rows(), code.f32(std::numeric_limits<float>::lowest()));
+  state.maxima.append(
+      rows(), code.f32(countsWeights() ? kLeastCount
+                                       : std::numeric_limits<float>::lowest()));
   state.totals.append(rows(), code.f32(0));
   state.sums.append(rowFragments() * columnFragments() * 4, code.f32(0));
   return state;
@@ -64,10 +77,15 @@ Value QueryFragments::ofRow(Value value,
   return value;
 }
 
-/// The maximum and the total of a row for the largest score so far, which it
-/// returns.
-Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
-                                   State &state, Weights &weights) {
+/// body(its place in a matrix) for each pair of a row.
+void QueryFragments::forEachPair(int64_t row, function_ref<void(size_t)> body) {
+  for (int64_t fragment = 0; fragment < keyFragments(); ++fragment)
+    for (int64_t side = 0; side < 2; ++side)
+      body(placeOf(row, keyFragments(), fragment) + side);
+}
+
+/// The largest of a row's numbers, one for each pair.
+Value QueryFragments::largestOfRow(int64_t row, ArrayRef<Value> numbers) {
   auto larger = [&](Value mine, Value other) {
     return code.largest(mine, other);
   };
@@ -75,16 +93,63 @@ Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
   std::array<Value, 2> largest;
   for (int64_t fragment = 0; fragment < keyFragments(); ++fragment)
     for (int64_t side = 0; side < 2; ++side) {
-      Value score = scores[placeOf(row, keyFragments(), fragment) + side];
-      largest[side] = fragment ? larger(largest[side], score) : score;
+      Value number = numbers[placeOf(row, keyFragments(), fragment) + side];
+      largest[side] = fragment ? larger(largest[side], number) : number;
     }
-  Value before = state.maxima[row];
-  Value after = larger(before, ofRow(larger(largest[0], largest[1]), larger));
-  Value growth = queries[row]->growthOf(before, after);
-  state.maxima[row] = after;
+  return ofRow(larger(largest[0], largest[1]), larger);
+}
+
+/// Brings the total of a row up to another maximum; scaleSums brings its sums.
+void QueryFragments::move(int64_t row, Value maximum, Value growth,
+                          State &state, Weights &weights) {
+  state.maxima[row] = maximum;
   state.totals[row] = code.mul(state.totals[row], growth);
   weights.growth.push_back(growth);
+}
+
+/// The maximum and the total of a row for the largest score so far, which it
+/// returns.
+Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
+                                   State &state, Weights &weights) {
+  Value before = state.maxima[row];
+  Value after = code.largest(before, largestOfRow(row, scores));
+  move(row, after, queries[row]->growthOf(before, after), state, weights);
   return after;
+}
+
+/// The number that has this exponent and no other bits. Of what is below the
+/// least one that is an ordinary number, that one: products with it are 0 or,
+/// if they are not finite, what they were.
+Value QueryFragments::powerOf2(Value exponent) {
+  return code.largest(code.numberOf(exponent),
+                      code.f32(std::numeric_limits<float>::min()));
+}
+
+/// Counts the weights of a row in the power of 2 that its largest one has: the
+/// row's own, so that no other one changes its bits. What is infinite or no
+/// number stays so.
+void QueryFragments::countRow(int64_t row, MutableArrayRef<Value> weights,
+                              State &state, Weights &all) {
+  auto exponent = [&](int64_t value) {
+    return code.i32(static_cast<int32_t>(uint32_t(value) << kFractionBits));
+  };
+  SmallVector<Value> sizes(weights.size());
+  forEachPair(row, [&](size_t at) {
+    sizes[at] =
+        code.numberOf(code.both(code.bitsOf(weights[at]),
+                                code.i32(std::numeric_limits<int32_t>::max())));
+  });
+  Value before = code.bitsOf(state.maxima[row]);
+  Value after = code.both(
+      code.bitsOf(code.largest(state.maxima[row], largestOfRow(row, sizes))),
+      code.i32(kExponentBits));
+  Value growth =
+      powerOf2(code.plus(code.minus(before, after), exponent(kExponentOf1)));
+  move(row, code.numberOf(after), growth, state, all);
+  Value factor = code.numberOf(
+      code.minus(exponent(2 * kExponentOf1 + kCountedExponent), after));
+  forEachPair(row,
+              [&](size_t at) { weights[at] = code.mul(weights[at], factor); });
 }
 
 void QueryFragments::scaleSums(const Weights &weights, State &state) {
@@ -153,19 +218,30 @@ SmallVector<Value> QueryFragments::score(ValueRange products, Value firstKey) {
   return scores;
 }
 
-void QueryFragments::weighRow(int64_t row, ArrayRef<Value> scores, State &state,
-                              Weights &weights) {
+/// What the scores of a row weigh; a pair outside of the mask nothing.
+void QueryFragments::weighRow(int64_t row, SmallVector<Value> scores,
+                              State &state, Weights &weights) {
   Value maximum;
   if (isSoftmax())
     maximum = raiseMaximum(row, scores, state, weights);
+  auto weigh = [&](Value score, int64_t pair) -> Value {
+    Value weight = queries[row]->exactWeightOf(score, maximum);
+    if (isSoftmax()) // which makes 0 of -inf
+      return weight;
+    return code.choose(bitOf(weights.seen, row, pair), weight, code.f32(0));
+  };
+  if (countsWeights()) {
+    int64_t pair = 0;
+    forEachPair(row,
+                [&](size_t at) { scores[at] = weigh(scores[at], pair++); });
+    countRow(row, scores, state, weights);
+  }
   for (int64_t fragment = 0; fragment < keyFragments(); ++fragment) {
     std::array<Value, 2> both;
     for (int64_t side = 0; side < 2; ++side) {
-      both[side] = queries[row]->exactWeightOf(
-          scores[placeOf(row, keyFragments(), fragment) + side], maximum);
-      if (!isSoftmax()) // which makes 0 of -inf
-        both[side] = code.choose(bitOf(weights.seen, row, 2 * fragment + side),
-                                 both[side], code.f32(0));
+      both[side] = scores[placeOf(row, keyFragments(), fragment) + side];
+      if (!countsWeights())
+        both[side] = weigh(both[side], 2 * fragment + side);
     }
     Value *word =
         &weights
@@ -325,12 +401,19 @@ void QueryFragments::finish(const State &state) {
       return code.add(mine, other);
     });
     Value i = code.plus(firstRow, row * kRowStride);
+    // Where nothing divides the sums they are what weights count.
+    Value unit;
+    if (countsWeights() && op.getNormalizer() == Normalizer::None)
+      unit = code.mul(state.maxima[row],
+                      code.f32(std::ldexp(1.0, -kCountedExponent)));
     code.when(code.isLess(i, block.queryCount), [&] {
       for (int64_t column = 0; column < columnFragments(); ++column)
         for (int64_t side = 0; side < 2; ++side) {
-          Value result = resultOf(
-              op, state.sums[placeOf(row, columnFragments(), column) + side],
-              total, code);
+          Value sum =
+              state.sums[placeOf(row, columnFragments(), column) + side];
+          if (unit)
+            sum = code.mul(sum, unit);
+          Value result = resultOf(op, sum, total, code);
           Value d = code.toIndex(
               code.plus(laneColumn, column * kFragmentColumns + side));
           code.store(result, op.getDestination(), queries[row]->resultAt(d));

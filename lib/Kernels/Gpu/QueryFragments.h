@@ -11,6 +11,7 @@
 #ifndef HEDDLE_LIB_KERNELS_GPU_QUERYFRAGMENTS_H
 #define HEDDLE_LIB_KERNELS_GPU_QUERYFRAGMENTS_H
 
+#include "dialect/Attention.h"
 #include "lib/CodeGen/QueryLoops.h"
 #include "lib/Kernels/Gpu/HeadTile.h"
 #include "lib/Kernels/Gpu/KeyTiles.h"
@@ -23,8 +24,9 @@ inline constexpr int64_t kFragmentRows = 16, kFragmentColumns = 8;
 
 class QueryFragments {
 public:
-  /// Of each of the thread's rows the largest score and this lane's sum of
-  /// weights, and the weighted values.
+  /// Of each of the thread's rows the largest score, or what its weights are
+  /// counted in (see countsWeights), and this lane's sum of weights, and the
+  /// weighted values.
   struct State {
     llvm::SmallVector<mlir::Value> maxima, totals, sums;
 
@@ -63,7 +65,8 @@ public:
     llvm::SmallVector<mlir::Value> words;
     /// A bit of an i64 for each pair, row by row: whether it is in the mask.
     mlir::Value seen;
-    /// Of a softmax what each row multiplies sums of tiles before with.
+    /// Where the largest score, or what weights are counted in, moves: what
+    /// each row multiplies sums of tiles before with.
     llvm::SmallVector<mlir::Value> growth;
   };
   /// Makes weights of the products of queries and keys, with maxima and totals
@@ -83,6 +86,9 @@ private:
   bool isSoftmax() const {
     return AttentionOp(op).getNormalizer() == Normalizer::Softmax;
   }
+  /// Whether weights have a range that the product's operands have not, and are
+  /// counted in powers of 2 that follow each row's largest one.
+  bool countsWeights() const { return weightTypeOf(op) != element(); }
   mlir::Type element() const { return AttentionOp(op).getFactorType(); }
   bool isOfShortFloats() const { return AttentionOp(op).isOfShortFloats(); }
   int64_t wordsOfFragment() const { return isOfShortFloats() ? 2 : 4; }
@@ -96,10 +102,17 @@ private:
   mlir::Value findSeen(mlir::Value firstKey);
   llvm::SmallVector<mlir::Value> score(mlir::ValueRange products,
                                        mlir::Value firstKey);
+  void forEachPair(int64_t row, llvm::function_ref<void(size_t)> body);
+  mlir::Value largestOfRow(int64_t row, llvm::ArrayRef<mlir::Value> numbers);
+  void move(int64_t row, mlir::Value maximum, mlir::Value growth, State &state,
+            Weights &weights);
   mlir::Value raiseMaximum(int64_t row, llvm::ArrayRef<mlir::Value> scores,
                            State &state, Weights &weights);
-  void weighRow(int64_t row, llvm::ArrayRef<mlir::Value> scores, State &state,
-                Weights &weights);
+  mlir::Value powerOf2(mlir::Value exponent);
+  void countRow(int64_t row, llvm::MutableArrayRef<mlir::Value> weights,
+                State &state, Weights &all);
+  void weighRow(int64_t row, llvm::SmallVector<mlir::Value> scores,
+                State &state, Weights &weights);
   struct Weight {
     mlir::Value weight, isSeen;
   };

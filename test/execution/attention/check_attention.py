@@ -222,6 +222,10 @@ def plans_of(name, everything, on_gpu):
     """All cells of a variant, or some, by its place in the table."""
     own = read_module(name)
     codes = codes_of_gpus() if on_gpu else codes_of_machine()
+    if on_gpu and name == "polynomial":
+        # Products of f16 round its weights there, in whole sentences, and the
+        # oracle does not: see WeightRangeTests.cpp.
+        codes["f16"] = []
     grouped = own.with_grouped_heads()
     functions = own.functions
     if everything:

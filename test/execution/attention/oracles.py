@@ -260,6 +260,12 @@ def inverse(s, moved, allowed, r):
     return w, w * (w * moved + r)
 
 
+def eighth_power(s, moved, allowed, r):
+    w = np.where(allowed, s**8, 0)
+    # Each of three squares rounds, what is squared again by twice as much.
+    return w, np.where(allowed, 8 * abs(s) ** 7 * moved + 7 * r * w, 0)
+
+
 # ------------------------------------------------------------------------------
 # The literature
 # ------------------------------------------------------------------------------
@@ -273,12 +279,17 @@ class Variant:
     heads: int = 2
     # Queries, keys and values, of the sequence and the memory.
     inputs: Callable = None
-    # Weights of bf16 and f16 are rounded, but for those that are never stored.
+    # Weights of bf16 are rounded, and those of a softmax to f16, too, but for
+    # weights that are never stored.
     rounds_weights: bool = True
     # Whether positions mean nothing to it.
     is_a_set: bool = False
     # The variant, of as many heads, that gives the rows of p.tokens instead.
     of_tokens: "Variant" = None
+
+    def rounds_weights_to(self, type):
+        of_type = type == "bf16" or (type == "f16" and self.weight is softmax)
+        return of_type and self.rounds_weights
 
 
 def linear(phi):
@@ -370,6 +381,7 @@ VARIANTS = {
     "linear-relu": linear(relu),
     "linear-taylor": linear(normalised),
     "linear-region": linear(softplus),
+    "polynomial": Variant(weight=eighth_power, is_a_set=True),
     "linformer": Variant(inputs=shortened),
     "linformer-per-head": Variant(inputs=shortened),
 }

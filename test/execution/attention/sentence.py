@@ -177,7 +177,7 @@ class Sentence:
             s, moved = variant.score(p, own, k)
             w, moved = variant.weight(s, moved, allowed, self.r)
             moved = moved + self.lost(abs(w))
-            if self.type != "f32" and variant.rounds_weights:
+            if variant.rounds_weights_to(self.type):
                 w = self.round(w)
                 moved = moved + allowed * self.rounding(w)
             total = w.sum(1, keepdims=True)
