@@ -47,16 +47,21 @@
 //        "max_source": 512, "max_target": 512},  tables of positions end here
 //     "tokenizer": {"kind": "none" | "sentencepiece" | "characters" |
 //            "byte-level",
-//        sentencepiece: "eos": 0 (appended), "unknown": 1, "special": [ids
-//            dropped from text]; section tokenizer.vocabulary where present
-//            numbers the pieces; tokenizer.target where absent is the source;
-//            "offset": 1 (ids are those of the model plus this), "bos": 4 (in
-//            front), "language": 5 (appended behind eos)
+//        none: "reason": why, for people
+//        all but characters: "bos": 4 (in front), "eos": 0 (appended),
+//            "language": 5 (appended behind eos), "unknown": 1, "special": [ids
+//            dropped from text], "clean_up": 1 (take back the space in front of
+//            English punctuation); section tokenizer.added where present has
+//            the tokens that are found in text as a whole. Ids may be beyond
+//            the vocabularies: text that needs one is refused
+//        sentencepiece: section tokenizer.vocabulary where present numbers the
+//            pieces; tokenizer.target where absent is the source; "offset": 1
+//            (ids are those of the model plus this), "frame": "none" | "slow" |
+//            "fast" | "fast-words" (which of transformers' tokenizers)
 //        characters: "source": "____AIO", "target": "____AIO", "unknown": 3,
 //            "bos": 1, "eos": 2 (put around the characters; either may miss)
-//        byte-level: "bos": 0, "eos": 2 (put around the pieces), "unknown": 3,
-//            "special": [ids dropped from text], "clean_up": 1 (take back the
-//            space in front of English punctuation)},
+//        byte-level: "adds_space": 1 (to text that begins with none); without
+//            "unknown" a byte that is no piece is nothing},
 //     "entries": [{"name": "decode.step", "role": "step", "decoder": "decode",
 //        "symbol": ..., "arena_symbol": ..., "dims": ["rows", "batch"],
 //        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",

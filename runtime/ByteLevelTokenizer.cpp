@@ -6,14 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/AddedTokens.h"
 #include "runtime/BytePairs.h"
 #include "runtime/Tokenizer.h"
-#include "runtime/UnicodeTables.h"
 #include "runtime/Utf8.h"
 #include "runtime/WordPattern.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 using namespace heddle;
@@ -22,88 +21,44 @@ namespace {
 
 class ByteLevelTokenizer final : public Tokenizer {
 public:
-  ByteLevelTokenizer(const TokenizerDescription &description, BytePairs pairs);
+  ByteLevelTokenizer(const Manifest &manifest, BytePairs pairs,
+                     AddedTokens added)
+      : Tokenizer(manifest), unknown(manifest.tokenizer.unknown),
+        special(manifest.tokenizer.special),
+        cleansUp(manifest.tokenizer.cleansUp),
+        addsSpace(manifest.tokenizer.addsSpace), pairs(pairs),
+        added(std::move(added)) {
+    std::sort(special.begin(), special.end());
+  }
 
   std::string decode(const std::vector<int32_t> &ids) const override;
 
 private:
-  /// An added token in a text: its bytes with the spaces that it takes.
-  struct Match {
-    size_t begin, end;
-    int32_t id;
-  };
-
   Result<std::vector<int32_t>> pieces(std::string_view text) const override;
-  /// The first match at or behind `from`; of those at one place the longest.
-  /// Where there is none it begins and ends at the end of the text.
-  Match findAdded(std::string_view text, size_t from) const;
+  std::string_view nameOf(int32_t id) const override;
+  void cut(std::string_view plain, std::vector<int32_t> &ids) const;
 
-  int32_t unknown;
+  std::optional<int32_t> unknown;
   std::vector<int32_t> special;
-  bool cleansUp;
+  bool cleansUp, addsSpace;
   BytePairs pairs;
-  /// By the first byte, the longest first.
-  std::array<std::vector<format::AddedToken>, 256> added;
+  AddedTokens added;
 };
 
 } // namespace
 
-ByteLevelTokenizer::ByteLevelTokenizer(const TokenizerDescription &description,
-                                       BytePairs pairs)
-    : Tokenizer(description), unknown(description.unknown),
-      special(description.special), cleansUp(description.cleansUp),
-      pairs(pairs) {
-  std::sort(special.begin(), special.end());
-  std::for_each(pairs.addedBegin(), pairs.addedEnd(),
-                [&](const format::AddedToken &token) {
-                  unsigned char first = pairs.text(token.id).front();
-                  added[first].push_back(token);
-                });
-  for (std::vector<format::AddedToken> &tokens : added)
-    std::sort(tokens.begin(), tokens.end(), [&](const auto &a, const auto &b) {
-      return pairs.text(a.id).size() > pairs.text(b.id).size();
-    });
+std::string_view ByteLevelTokenizer::nameOf(int32_t id) const {
+  std::string_view text = added.text(id);
+  return text.empty() && id < pairs.pieceCount() ? pairs.text(id) : text;
 }
 
-/// Where the spaces end that `text` has from `from` on.
-static size_t skipSpaces(std::string_view text, size_t from) {
-  std::string_view rest = text.substr(from);
-  while (!rest.empty() && isSpace(takeCodePoint(rest).value))
-    from = text.size() - rest.size();
-  return from;
-}
-
-/// Where the spaces begin that `text` has before `to`, at `from` or behind it.
-static size_t skipSpacesBack(std::string_view text, size_t from, size_t to) {
-  size_t begin = to;
-  while (begin > from) {
-    size_t start = begin - 1;
-    while (start > from && (text[start] & 0xC0) == 0x80)
-      --start;
-    std::string_view character = text.substr(start, begin - start);
-    if (!isSpace(takeCodePoint(character).value))
-      break;
-    begin = start;
-  }
-  return begin;
-}
-
-ByteLevelTokenizer::Match ByteLevelTokenizer::findAdded(std::string_view text,
-                                                        size_t from) const {
-  for (size_t at = from; at < text.size(); ++at)
-    for (const format::AddedToken &token :
-         added[static_cast<unsigned char>(text[at])]) {
-      std::string_view spelling = pairs.text(token.id);
-      if (text.substr(at, spelling.size()) != spelling)
-        continue;
-      Match match{at, at + spelling.size(), int32_t(token.id)};
-      if (token.flags & format::kStripsLeft)
-        match.begin = skipSpacesBack(text, from, at);
-      if (token.flags & format::kStripsRight)
-        match.end = skipSpaces(text, match.end);
-      return match;
-    }
-  return {text.size(), text.size(), -1};
+void ByteLevelTokenizer::cut(std::string_view plain,
+                             std::vector<int32_t> &ids) const {
+  std::string spaced;
+  if (addsSpace && plain.front() != ' ')
+    plain = spaced = " " + std::string(plain);
+  while (!plain.empty())
+    pairs.encode(takeWord(plain), ids);
 }
 
 Result<std::vector<int32_t>>
@@ -113,34 +68,24 @@ ByteLevelTokenizer::pieces(std::string_view damaged) const {
   if (!isUtf8(damaged))
     text = repaired = repairUtf8(damaged);
   std::vector<int32_t> ids;
-  for (size_t from = 0; from < text.size();) {
-    Match match = findAdded(text, from);
-    std::string_view plain = text.substr(from, match.begin - from);
-    while (!plain.empty())
-      pairs.encode(takeWord(plain), ids);
-    if (match.id >= 0)
-      ids.push_back(match.id);
-    from = match.end;
+  // Nothing normalises the text, but the tokens that would be found behind a
+  // normalizer are second to the others.
+  for (const auto &outer : added.cut(text, /*isNormalized=*/false)) {
+    if (outer.id >= 0) {
+      ids.push_back(outer.id);
+      continue;
+    }
+    for (const auto &part : added.cut(outer.text, /*isNormalized=*/true))
+      if (part.id >= 0)
+        ids.push_back(part.id);
+      else
+        cut(part.text, ids);
   }
-  std::replace(ids.begin(), ids.end(), -1, unknown);
+  if (unknown)
+    std::replace(ids.begin(), ids.end(), -1, *unknown);
+  else
+    ids.erase(std::remove(ids.begin(), ids.end(), -1), ids.end());
   return ids;
-}
-
-/// transformers' clean_up_tokenization, one replacement after the other.
-static std::string cleanUp(std::string text) {
-  static constexpr std::pair<std::string_view, std::string_view> kRules[] = {
-      {" .", "."},     {" ?", "?"},     {" !", "!"},   {" ,", ","},
-      {" ' ", "'"},    {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"},
-      {" 've", "'ve"}, {" 're", "'re"}};
-  for (const auto &[from, to] : kRules) {
-    std::string replaced;
-    size_t begin = 0;
-    for (size_t at; (at = text.find(from, begin)) != std::string::npos;
-         begin = at + from.size())
-      replaced.append(text, begin, at - begin).append(to);
-    text = replaced.append(text, begin, std::string::npos);
-  }
-  return text;
 }
 
 std::string ByteLevelTokenizer::decode(const std::vector<int32_t> &ids) const {
@@ -150,16 +95,23 @@ std::string ByteLevelTokenizer::decode(const std::vector<int32_t> &ids) const {
         !std::binary_search(special.begin(), special.end(), id))
       bytes += pairs.text(id);
   std::string text = repairUtf8(bytes);
-  return cleansUp ? cleanUp(std::move(text)) : text;
+  return cleansUp ? cleanUpSpaces(std::move(text)) : text;
 }
 
 Result<std::unique_ptr<Tokenizer>>
-heddle::makeByteLevelTokenizer(std::string_view section,
+heddle::makeByteLevelTokenizer(std::string_view pairsSection,
+                               std::string_view addedSection,
                                const Manifest &manifest) {
-  Result<BytePairs> pairs = BytePairs::parse(
-      section, std::min(manifest.sourceVocabulary, manifest.targetVocabulary));
+  Result<BytePairs> pairs = BytePairs::parse(pairsSection);
   if (!pairs.ok())
     return pairs.status();
+  AddedTokens added;
+  if (!addedSection.empty()) {
+    Result<AddedTokens> parsed = AddedTokens::parse(addedSection);
+    if (!parsed.ok())
+      return parsed.status();
+    added = std::move(*parsed);
+  }
   return std::unique_ptr<Tokenizer>(
-      std::make_unique<ByteLevelTokenizer>(manifest.tokenizer, *pairs));
+      std::make_unique<ByteLevelTokenizer>(manifest, *pairs, std::move(added)));
 }

@@ -9,6 +9,7 @@
 #include "runtime/BytePairs.h"
 
 #include <algorithm>
+#include <limits>
 #include <queue>
 #include <tuple>
 
@@ -33,7 +34,7 @@ struct Candidate {
 };
 } // namespace
 
-Result<BytePairs> BytePairs::parse(std::string_view bytes, int32_t vocabulary) {
+Result<BytePairs> BytePairs::parse(std::string_view bytes) {
   BytePairs pairs;
   const char *position = bytes.data();
   uint64_t room = bytes.size();
@@ -55,13 +56,12 @@ Result<BytePairs> BytePairs::parse(std::string_view bytes, int32_t vocabulary) {
     take(pairs.mergeBegins, begins);
     take(pairs.merges, pairs.header->mergeCount);
     take(pairs.textBegins, begins);
-    take(pairs.added, pairs.header->addedCount);
   }
   if (!fits)
     return Status::error("section 'tokenizer.pairs' has ", bytes.size(),
                          " bytes, fewer than its header says");
   pairs.texts = std::string_view(position, room);
-  if (Status status = pairs.check(vocabulary); !status.ok())
+  if (Status status = pairs.check(); !status.ok())
     return status;
   return pairs;
 }
@@ -72,11 +72,11 @@ static bool ascend(const uint32_t *begins, uint32_t count, uint64_t end) {
          begins[count] == end;
 }
 
-Status BytePairs::check(int32_t vocabulary) const {
+Status BytePairs::check() const {
   uint32_t count = header->pieceCount;
   auto isPiece = [&](uint32_t id) { return id < count; };
   bool isWhole =
-      count <= uint32_t(vocabulary) &&
+      count <= uint32_t(std::numeric_limits<int32_t>::max()) &&
       ascend(mergeBegins, count, header->mergeCount) &&
       ascend(textBegins, count, texts.size()) &&
       std::all_of(std::begin(header->byteIds), std::end(header->byteIds),
@@ -84,10 +84,6 @@ Status BytePairs::check(int32_t vocabulary) const {
       std::all_of(merges, merges + header->mergeCount,
                   [&](const format::PairMerge &merge) {
                     return isPiece(merge.right) && isPiece(merge.result);
-                  }) &&
-      std::all_of(addedBegin(), addedEnd(),
-                  [&](const format::AddedToken &token) {
-                    return isPiece(token.id) && !text(token.id).empty();
                   });
   if (isWhole)
     return Status::success();

@@ -22,8 +22,8 @@ namespace heddle {
 /// A view of the section, which must stay. Immutable.
 class BytePairs {
 public:
-  /// Refuses a section that is not whole, or has ids from `vocabulary` on.
-  static Result<BytePairs> parse(std::string_view bytes, int32_t vocabulary);
+  /// Refuses a section that is not whole.
+  static Result<BytePairs> parse(std::string_view bytes);
 
   /// Appends the pieces of `word`, -1 for a byte that none stands for. Takes
   /// n log n for n bytes.
@@ -35,21 +35,15 @@ public:
     return texts.substr(textBegins[id], textBegins[id + 1] - textBegins[id]);
   }
 
-  const format::AddedToken *addedBegin() const { return added; }
-  const format::AddedToken *addedEnd() const {
-    return added + header->addedCount;
-  }
-
 private:
   /// What two pieces become, or null.
   const format::PairMerge *find(int32_t left, int32_t right) const;
-  Status check(int32_t vocabulary) const;
+  Status check() const;
 
   const format::PairsHeader *header = nullptr;
   const uint32_t *mergeBegins = nullptr;
   const format::PairMerge *merges = nullptr;
   const uint32_t *textBegins = nullptr;
-  const format::AddedToken *added = nullptr;
   std::string_view texts;
 };
 

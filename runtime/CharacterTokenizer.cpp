@@ -18,7 +18,7 @@ namespace {
 class CharacterTokenizer final : public Tokenizer {
 public:
   CharacterTokenizer(const TokenizerDescription &description)
-      : Tokenizer(description), unknown(description.unknown) {
+      : Tokenizer(description), unknown(description.unknown.value_or(0)) {
     sourceIds = number(split(description.sourceCharacters));
     std::vector<CodePoint> target = split(description.targetCharacters);
     targetIds = number(target);

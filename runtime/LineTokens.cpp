@@ -44,10 +44,12 @@ std::string heddle::formatIds(const TokenIds &ids) {
 }
 
 Status LineTokens::checkTokenizer() const {
-  return model.tokenizer()
-             ? Status::success()
-             : Status::error("is text, but '", model.artifact().path(),
-                             "' has no tokenizer");
+  if (model.tokenizer())
+    return Status::success();
+  const std::string &reason = model.manifest().tokenizer.reason;
+  return Status::error("is text, but '", model.artifact().path(),
+                       "' has no tokenizer", reason.empty() ? "" : ": ",
+                       reason);
 }
 
 Result<TokenIds> LineTokens::parseSource(const LineText &line) const {
@@ -111,7 +113,7 @@ Result<TokenIds> LineTokens::target(const LineText &line,
 Result<TokenIds> LineTokens::tokensOfWords(std::string_view line) const {
   if (Status status = checkTokenizer(); !status.ok())
     return status;
-  int32_t unknown = model.manifest().tokenizer.unknown;
+  const std::optional<int32_t> &unknown = model.manifest().tokenizer.unknown;
   TokenIds all;
   while (true) {
     size_t begin = line.find_first_not_of(kSpaces);

@@ -24,6 +24,8 @@ static constexpr std::string_view kKindNames[] = {"input", "prepared", "state",
                                                   "output"};
 static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",
                                                   "f16"};
+static constexpr std::string_view kFrameNames[] = {"none", "slow", "fast",
+                                                   "fast-words"};
 static constexpr std::string_view kTokenizerNames[] = {
     "none", "sentencepiece", "characters", "byte-level"};
 
@@ -206,25 +208,40 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
   else
     reader.fail("has the kind '", kind,
                 "' (supported: none, sentencepiece, characters, byte-level)");
-  if (tokenizer.kind == Kind::None)
+  if (tokenizer.kind == Kind::None) {
+    if (reader.find("reason"))
+      tokenizer.reason = reader.string("reason");
     return tokenizer;
-
-  IntegerRange sourceIds{0, manifest.sourceVocabulary - 1};
-  tokenizer.eos = narrow(reader.optionalInteger("eos", sourceIds));
-  tokenizer.unknown =
-      static_cast<int32_t>(reader.integer("unknown", sourceIds));
-  if (tokenizer.kind != Kind::Characters)
-    tokenizer.special =
-        reader.optionalIds("special", {0, std::numeric_limits<int32_t>::max()});
-  tokenizer.bos = narrow(reader.optionalInteger("bos", sourceIds));
-  if (tokenizer.kind == Kind::SentencePiece) {
-    tokenizer.language = narrow(reader.optionalInteger("language", sourceIds));
-    tokenizer.offset =
-        narrow(reader.optionalInteger("offset", sourceIds)).value_or(0);
   }
-  if (tokenizer.kind == Kind::ByteLevel)
+
+  // A tokenizer may know pieces beyond the model's rows.
+  IntegerRange ids{0, std::numeric_limits<int32_t>::max() - 1};
+  tokenizer.eos = narrow(reader.optionalInteger("eos", ids));
+  tokenizer.bos = narrow(reader.optionalInteger("bos", ids));
+  tokenizer.unknown = narrow(reader.optionalInteger("unknown", ids));
+  if (tokenizer.kind != Kind::ByteLevel && !tokenizer.unknown)
+    tokenizer.unknown = int32_t(reader.integer("unknown", ids));
+  if (tokenizer.kind != Kind::Characters) {
+    tokenizer.special = reader.optionalIds("special", ids);
+    tokenizer.language = narrow(reader.optionalInteger("language", ids));
     tokenizer.cleansUp =
         reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;
+  }
+  if (tokenizer.kind == Kind::SentencePiece) {
+    tokenizer.offset =
+        narrow(reader.optionalInteger("offset", {0, 1 << 24})).value_or(0);
+    if (reader.find("frame")) {
+      std::string frame = reader.string("frame");
+      if (auto known = named<TextFrame>(kFrameNames, frame))
+        tokenizer.frame = *known;
+      else
+        reader.fail("has the frame '", frame,
+                    "' (supported: none, slow, fast, fast-words)");
+    }
+  }
+  if (tokenizer.kind == Kind::ByteLevel)
+    tokenizer.addsSpace =
+        reader.optionalInteger("adds_space", {0, 1}).value_or(0) != 0;
   if (tokenizer.kind == Kind::Characters) {
     tokenizer.sourceCharacters = reader.string("source");
     tokenizer.targetCharacters = reader.string("target");

@@ -185,23 +185,34 @@ struct Generation {
   std::optional<int64_t> maxTarget;
 };
 
+/// How SentencePiece is framed: not at all, as Marian has it; or as one of
+/// transformers' slow tokenizers; or as a fast one, which keeps each added
+/// token and each space in its place, or cuts at white space first.
+enum class TextFrame { None, Slow, Fast, FastWords };
+
 struct TokenizerDescription {
   enum class Kind { None, SentencePiece, Characters, ByteLevel };
   Kind kind = Kind::None;
+  /// Kind None: why, where the compiler knows.
+  std::string reason;
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
   /// The source language of mBART, behind eos.
   std::optional<int32_t> language;
-  int32_t unknown = 0;
+  /// What an unknown character is; without it, nothing.
+  std::optional<int32_t> unknown;
   /// Kind SentencePiece: the id of a piece is that of the model plus this.
   int32_t offset = 0;
+  TextFrame frame = TextFrame::None;
   /// Ids that are dropped from text.
   std::vector<int32_t> special;
   /// Kind Characters: the character at index i has id i.
   std::string sourceCharacters;
   std::string targetCharacters;
-  /// Kind ByteLevel: spaces in front of English punctuation are taken back.
+  /// Spaces in front of English punctuation are taken back.
   bool cleansUp = false;
+  /// Kind ByteLevel: text that does not begin with a space gets one.
+  bool addsSpace = false;
 };
 std::string_view nameOf(TokenizerDescription::Kind kind);
 

@@ -1,52 +1,105 @@
 //===- SentencePieceTokenizer.cpp - The numbers of SentencePiece's pieces -===//
 //
-// SentencePieces.h cuts and joins; this file numbers the pieces. Marian's own
-// models use the numbers of the SentencePiece model. The Marian models of
-// Hugging Face number the pieces of two SentencePiece models by one vocabulary,
-// in which `>>code<<`, the language to translate into, is a piece that no
-// SentencePiece model knows.
+// SentencePieces.h cuts and joins; this file numbers the pieces, and frames
+// them as the tokenizer does that a folder has. Marian's own models use the
+// numbers of the SentencePiece model. The Marian models of Hugging Face number
+// the pieces of two SentencePiece models by one vocabulary, in which
+// `>>code<<`, the language to translate into, is a piece that no SentencePiece
+// model knows; their tokenizer is a slow one. mBART's and Pegasus's are fast:
+// there a space is the mark of a piece wherever an added token stands.
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/AddedTokens.h"
 #include "runtime/SentencePieces.h"
 #include "runtime/Tokenizer.h"
+#include "runtime/UnicodeTables.h"
+#include "runtime/Utf8.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace heddle;
 
 namespace {
 
+using Ids = std::vector<int32_t>;
+
 class SentencePieceTokenizer final : public Tokenizer {
 public:
-  SentencePieceTokenizer(const TokenizerDescription &description)
-      : Tokenizer(description), unknown(description.unknown),
-        offset(description.offset), special(description.special) {
+  explicit SentencePieceTokenizer(const Manifest &manifest)
+      : Tokenizer(manifest), unknown(manifest.tokenizer.unknown.value_or(0)),
+        offset(manifest.tokenizer.offset), frame(manifest.tokenizer.frame),
+        cleansUp(manifest.tokenizer.cleansUp),
+        special(manifest.tokenizer.special) {
     std::sort(special.begin(), special.end());
   }
 
-  Status load(const Artifact &artifact, const Manifest &manifest);
+  Status load(const Artifact &artifact);
 
-  std::string decode(const std::vector<int32_t> &ids) const override;
+  std::string decode(const Ids &ids) const override;
 
 private:
-  Result<std::vector<int32_t>> pieces(std::string_view text) const override;
-  Result<std::vector<int32_t>>
-  targetPieces(std::string_view text) const override;
-  /// The ids of a text by one of the models, which numbers its pieces itself
-  /// where there is no vocabulary; `numbers` are the vocabulary's for it.
-  std::vector<int32_t> read(std::string_view text, const SentencePieces &model,
-                            const int32_t *numbers) const;
+  /// One of the models, and the numbers that the vocabulary gives to its
+  /// pieces; null where the model numbers them.
+  struct Side {
+    const SentencePieces &model;
+    const int32_t *numbers;
+  };
+
+  Result<Ids> pieces(std::string_view text) const override {
+    return cut(text, sourceSide());
+  }
+  Result<Ids> targetPieces(std::string_view text) const override {
+    return cut(text, targetSide());
+  }
+  std::string_view nameOf(int32_t id) const override;
+
+  Side sourceSide() const {
+    return {*source, vocabulary ? vocabulary->sourceIds() : nullptr};
+  }
+  Side targetSide() const {
+    return {target ? *target : *source,
+            vocabulary ? vocabulary->targetIds() : nullptr};
+  }
+  Ids cut(std::string_view text, const Side &side) const;
+
+  /// Appends the ids of what a model has cut.
+  void number(const CutText &cut, const Side &side, Ids &ids) const;
   int32_t idOf(std::string_view piece) const;
+
+  // As a slow tokenizer, or none.
+  void cutPlain(std::string_view text, const Side &side, Ids &ids) const;
+  std::string joinPlain(const Ids &ids) const;
+  std::string decodeSlowly(const Ids &ids) const;
+
+  // As a fast tokenizer.
+  void cutFast(std::string_view text, const Side &side, Ids &ids) const;
+  void cutWord(std::string_view word, const Side &side, Ids &ids) const;
+  std::string decodeFast(const Ids &ids) const;
+
+  bool isSpecial(int32_t id) const {
+    return std::binary_search(special.begin(), special.end(), id);
+  }
+  /// The texts of pieces, by ids less the offset.
+  const PieceTexts &texts() const {
+    return vocabulary ? vocabulary->texts() : targetSide().model.texts();
+  }
+  bool isPiece(int32_t id) const {
+    return id >= offset && uint32_t(id - offset) < texts().count;
+  }
 
   int32_t unknown;
   /// What ids are above those of the model.
   int32_t offset;
-  std::vector<int32_t> special;
+  TextFrame frame;
+  bool cleansUp;
+  Ids special;
   std::optional<SentencePieces> source;
   /// Where it differs.
   std::optional<SentencePieces> target;
   std::optional<PieceNumbers> vocabulary;
+  AddedTokens added;
 };
 
 } // namespace
@@ -64,8 +117,27 @@ static Status loadModel(const Artifact &artifact, const char *name,
   return Status::success();
 }
 
-Status SentencePieceTokenizer::load(const Artifact &artifact,
-                                    const Manifest &manifest) {
+/// What a fast tokenizer's normalizer leaves of a text behind the rules of the
+/// model: no space at the end, and a mark for several.
+static std::string normalizeFast(std::string text) {
+  std::string normalized;
+  size_t end = 0; // Of what is no space.
+  for (std::string_view rest = text; !rest.empty();)
+    if (!isSpace(takeCodePoint(rest).value))
+      end = text.size() - rest.size();
+  text.resize(end);
+  for (size_t at = 0; at < text.size();) {
+    size_t next = std::min(text.find_first_not_of(' ', at), text.size());
+    if (next - at > 1)
+      normalized += kSpaceMark;
+    else
+      next = at + 1, normalized += text[at];
+    at = next;
+  }
+  return normalized;
+}
+
+Status SentencePieceTokenizer::load(const Artifact &artifact) {
   if (Status status = loadModel(artifact, "tokenizer.source", source);
       !status.ok())
     return status;
@@ -74,22 +146,24 @@ Status SentencePieceTokenizer::load(const Artifact &artifact,
         !status.ok())
       return status;
   if (std::optional<std::string_view> section =
+          artifact.section("tokenizer.added")) {
+    Result<AddedTokens> parsed = AddedTokens::parse(*section);
+    if (!parsed.ok())
+      return parsed.status();
+    added = std::move(*parsed);
+    if (frame == TextFrame::Fast || frame == TextFrame::FastWords)
+      added.spell([&](std::string_view text) {
+        return normalizeFast(source->replace(text));
+      });
+  }
+  if (std::optional<std::string_view> section =
           artifact.section("tokenizer.vocabulary")) {
-    Result<PieceNumbers> numbers = PieceNumbers::parse(
-        *section,
-        std::min(manifest.sourceVocabulary, manifest.targetVocabulary), *source,
-        target ? *target : *source);
+    Result<PieceNumbers> numbers =
+        PieceNumbers::parse(*section, *source, target ? *target : *source);
     if (!numbers.ok())
       return numbers.status();
     vocabulary = *numbers;
-    return Status::success();
   }
-  // Every id of the model is an index into the embedding.
-  if (source->pieceCount() > manifest.sourceVocabulary - offset)
-    return Status::error("section 'tokenizer.source' has ",
-                         source->pieceCount(), " pieces from ", offset,
-                         " on, but the source vocabulary has ",
-                         manifest.sourceVocabulary);
   return Status::success();
 }
 
@@ -98,62 +172,75 @@ int32_t SentencePieceTokenizer::idOf(std::string_view piece) const {
   return id < 0 ? unknown : id;
 }
 
-std::vector<int32_t>
-SentencePieceTokenizer::read(std::string_view text, const SentencePieces &model,
-                             const int32_t *numbers) const {
-  CutText cut = model.cut(text);
-  std::vector<int32_t> ids;
-  ids.reserve(cut.pieces.size() + 3); // What stands around them.
+std::string_view SentencePieceTokenizer::nameOf(int32_t id) const {
+  std::string_view name = added.text(id);
+  return name.empty() && isPiece(id) ? texts().text(uint32_t(id - offset))
+                                     : name;
+}
+
+void SentencePieceTokenizer::number(const CutText &cut, const Side &side,
+                                    Ids &ids) const {
   for (const CutText::Piece &piece : cut.pieces) {
-    bool isUnknown = piece.id == model.unknown();
-    if (!vocabulary)
+    bool isUnknown = piece.id == side.model.unknown();
+    if (!side.numbers)
       ids.push_back(isUnknown && offset ? unknown : piece.id + offset);
     else if (isUnknown) // The vocabulary may know the characters.
       ids.push_back(idOf(cut.textOf(piece)));
     else
-      ids.push_back(numbers[piece.id] < 0 ? unknown : numbers[piece.id]);
+      ids.push_back(side.numbers[piece.id] < 0 ? unknown
+                                               : side.numbers[piece.id]);
   }
+}
+
+Ids SentencePieceTokenizer::cut(std::string_view text, const Side &side) const {
+  Ids ids;
+  if (frame == TextFrame::Fast || frame == TextFrame::FastWords) {
+    cutFast(text, side, ids);
+    return ids;
+  }
+  if (added.isEmpty() || !added.mayBegin(text)) {
+    cutPlain(text, side, ids);
+    return ids;
+  }
+  for (const auto &part : added.cutSlowly(repairUtf8(text)))
+    if (part.id >= 0)
+      ids.push_back(part.id);
+    else
+      cutPlain(part.text, side, ids);
   return ids;
 }
 
-Result<std::vector<int32_t>>
-SentencePieceTokenizer::pieces(std::string_view text) const {
-  const int32_t *numbers = vocabulary ? vocabulary->sourceIds() : nullptr;
+//===----------------------------------------------------------------------===//
+// Without a frame, and as slow tokenizers do
+//===----------------------------------------------------------------------===//
+
+void SentencePieceTokenizer::cutPlain(std::string_view text, const Side &side,
+                                      Ids &ids) const {
   size_t codeEnd = text.find("<<");
-  if (!vocabulary || text.substr(0, 2) != ">>" ||
-      codeEnd == std::string_view::npos)
-    return read(text, *source, numbers);
-  int32_t code = idOf(text.substr(0, codeEnd + 2));
-  std::vector<int32_t> ids = read(text.substr(codeEnd + 2), *source, numbers);
-  ids.insert(ids.begin(), code);
-  return ids;
+  if (vocabulary && text.substr(0, 2) == ">>" &&
+      codeEnd != std::string_view::npos) {
+    ids.push_back(idOf(text.substr(0, codeEnd + 2)));
+    text.remove_prefix(codeEnd + 2);
+  }
+  number(side.model.cut(text), side, ids);
 }
 
-Result<std::vector<int32_t>>
-SentencePieceTokenizer::targetPieces(std::string_view text) const {
-  return read(text, target ? *target : *source,
-              vocabulary ? vocabulary->targetIds() : nullptr);
+/// Python's str.strip.
+static std::string strip(std::string_view text) {
+  size_t begin = std::string::npos, end = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    size_t at = text.size() - rest.size();
+    char32_t c = takeCodePoint(rest).value;
+    if (isSpace(c) || (c >= 0x1C && c <= 0x1F))
+      continue;
+    begin = std::min(begin, at);
+    end = text.size() - rest.size();
+  }
+  return end ? std::string(text.substr(begin, end - begin)) : std::string();
 }
 
-/// Python's str.strip, of ASCII.
-static std::string strip(const std::string &text) {
-  size_t begin = text.find_first_not_of(" \t\n\r\v\f");
-  if (begin == std::string::npos)
-    return std::string();
-  return text.substr(begin, text.find_last_not_of(" \t\n\r\v\f") - begin + 1);
-}
-
-std::string
-SentencePieceTokenizer::decode(const std::vector<int32_t> &targetIds) const {
-  const SentencePieces &model = target ? *target : *source;
-  const PieceTexts &texts = vocabulary ? vocabulary->texts() : model.texts();
-  std::vector<int32_t> kept;
-  for (int32_t id : targetIds)
-    if (id >= offset && uint32_t(id - offset) < texts.count &&
-        !std::binary_search(special.begin(), special.end(), id))
-      kept.push_back(id - offset);
-
-  std::string text = model.join(kept, texts);
+std::string SentencePieceTokenizer::joinPlain(const Ids &ids) const {
+  std::string text = targetSide().model.join(ids, texts());
   if (!vocabulary) // As transformers' tokenizers do, not Marian.
     return offset ? strip(text) : text;
   // MarianTokenizer.convert_tokens_to_string: pieces that the target model
@@ -163,11 +250,109 @@ SentencePieceTokenizer::decode(const std::vector<int32_t> &targetIds) const {
   return strip(text);
 }
 
+std::string SentencePieceTokenizer::decodeSlowly(const Ids &ids) const {
+  std::vector<std::string> parts;
+  Ids run;
+  for (int32_t id : ids) {
+    if (isSpecial(id))
+      continue;
+    if (std::string_view token = added.text(id); !token.empty()) {
+      if (std::string text = joinPlain(run); !text.empty())
+        parts.push_back(std::move(text));
+      run.clear();
+      parts.emplace_back(token);
+    } else if (isPiece(id)) {
+      run.push_back(id - offset);
+    }
+  }
+  if (!run.empty())
+    parts.push_back(joinPlain(run));
+  std::string text;
+  for (size_t i = 0; i < parts.size(); ++i)
+    text += (i ? " " : "") + parts[i];
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// As fast tokenizers do
+//===----------------------------------------------------------------------===//
+
+/// The pre-tokenizer Metaspace, then the model.
+void SentencePieceTokenizer::cutWord(std::string_view word, const Side &side,
+                                     Ids &ids) const {
+  if (word.empty())
+    return;
+  std::string marked;
+  for (char byte : word)
+    if (byte == ' ')
+      marked += kSpaceMark;
+    else
+      marked += byte;
+  if (marked.compare(0, kSpaceMark.size(), kSpaceMark) != 0)
+    marked.insert(0, kSpaceMark);
+  number(side.model.cutNormalized(std::move(marked)), side, ids);
+}
+
+void SentencePieceTokenizer::cutFast(std::string_view damaged, const Side &side,
+                                     Ids &ids) const {
+  std::string text = repairUtf8(damaged);
+  for (const auto &outer : added.cut(text, /*isNormalized=*/false)) {
+    if (outer.id >= 0) {
+      ids.push_back(outer.id);
+      continue;
+    }
+    std::string normalized = normalizeFast(side.model.replace(outer.text));
+    for (const auto &part : added.cut(normalized, /*isNormalized=*/true)) {
+      if (part.id >= 0) {
+        ids.push_back(part.id);
+      } else if (frame == TextFrame::Fast) {
+        cutWord(part.text, side, ids);
+      } else {
+        std::string_view word = part.text;
+        for (std::string_view rest = word; !rest.empty();) {
+          size_t end = size_t(rest.data() - word.data());
+          if (!isSpace(takeCodePoint(rest).value))
+            continue;
+          cutWord(word.substr(0, end), side, ids);
+          word = rest;
+        }
+        cutWord(word, side, ids);
+      }
+    }
+  }
+}
+
+/// The decoder Metaspace: a mark is a space, but nothing in the first token.
+std::string SentencePieceTokenizer::decodeFast(const Ids &ids) const {
+  std::string text;
+  bool isFirst = true;
+  for (int32_t id : ids) {
+    if (isSpecial(id))
+      continue;
+    std::string_view piece = nameOf(id);
+    if (piece.empty())
+      continue;
+    for (size_t at; (at = piece.find(kSpaceMark)) != std::string_view::npos;) {
+      text.append(piece, 0, at).append(isFirst ? "" : " ");
+      piece.remove_prefix(at + kSpaceMark.size());
+    }
+    text += piece;
+    isFirst = false;
+  }
+  return text;
+}
+
+std::string SentencePieceTokenizer::decode(const Ids &ids) const {
+  bool isFast = frame == TextFrame::Fast || frame == TextFrame::FastWords;
+  std::string text = isFast ? decodeFast(ids) : decodeSlowly(ids);
+  return cleansUp ? cleanUpSpaces(std::move(text)) : text;
+}
+
 Result<std::unique_ptr<Tokenizer>>
 heddle::makeSentencePieceTokenizer(const Artifact &artifact,
                                    const Manifest &manifest) {
-  auto tokenizer = std::make_unique<SentencePieceTokenizer>(manifest.tokenizer);
-  if (Status status = tokenizer->load(artifact, manifest); !status.ok())
+  auto tokenizer = std::make_unique<SentencePieceTokenizer>(manifest);
+  if (Status status = tokenizer->load(artifact); !status.ok())
     return status;
   return std::unique_ptr<Tokenizer>(std::move(tokenizer));
 }

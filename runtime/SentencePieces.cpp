@@ -82,7 +82,11 @@ bool SentencePieces::isWhole() const {
 }
 
 CutText SentencePieces::cut(std::string_view text) const {
-  CutText result{normalizer.normalize(text), {}};
+  return cutNormalized(normalizer.normalize(text));
+}
+
+CutText SentencePieces::cutNormalized(std::string normalized) const {
+  CutText result{std::move(normalized), {}};
   if (result.normalized.empty())
     return result;
   if (header->kind == format::kUnigram)
@@ -166,7 +170,6 @@ std::string SentencePieces::join(const std::vector<int32_t> &ids,
 }
 
 Result<PieceNumbers> PieceNumbers::parse(std::string_view bytes,
-                                         int32_t vocabulary,
                                          const SentencePieces &source,
                                          const SentencePieces &target) {
   PieceNumbers numbers;
@@ -181,13 +184,10 @@ Result<PieceNumbers> PieceNumbers::parse(std::string_view bytes,
     takeTexts(reader, header->pieceCount, numbers.pieceTexts);
     numbers.pieceTexts.bytes = reader.takeRest();
   }
-  if (!reader.isWhole() || !numbers.pieceTexts.areWhole())
+  if (!reader.isWhole() || header->pieceCount > format::kPieceIdMask ||
+      !numbers.pieceTexts.areWhole())
     return Status::error("section 'tokenizer.vocabulary' is not a whole table "
                          "of pieces");
-  if (header->pieceCount > uint32_t(vocabulary))
-    return Status::error("section 'tokenizer.vocabulary' has ",
-                         header->pieceCount, " pieces but the vocabulary has ",
-                         vocabulary);
   auto checkIds = [&](const int32_t *ids, uint32_t count,
                       const SentencePieces &model) {
     return count == uint32_t(model.pieceCount()) &&

@@ -68,6 +68,12 @@ public:
   /// Unknown characters beside each other are one piece. Takes time linear in
   /// the length of a text for a unigram model, n log n for BPE.
   CutText cut(std::string_view text) const;
+  /// The same of text that is normalised.
+  CutText cutNormalized(std::string normalized) const;
+  /// The text with what rules of the model replace, its spaces as they stand.
+  std::string replace(std::string_view text) const {
+    return normalizer.replace(text);
+  }
 
   /// The text of pieces, whose texts are those of the model or of another
   /// vocabulary; ids are below its count.
@@ -94,9 +100,8 @@ private:
 /// pieces. A view of a section, which must stay. Immutable.
 class PieceNumbers {
 public:
-  /// Refuses a section that is not whole, has ids from `vocabulary` on, or is
-  /// for models of another size.
-  static Result<PieceNumbers> parse(std::string_view bytes, int32_t vocabulary,
+  /// Refuses a section that is not whole, or is for models of another size.
+  static Result<PieceNumbers> parse(std::string_view bytes,
                                     const SentencePieces &source,
                                     const SentencePieces &target);
 

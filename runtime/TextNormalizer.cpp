@@ -83,3 +83,10 @@ std::string TextNormalizer::normalize(std::string_view text) const {
     normalized += space;
   return normalized;
 }
+
+std::string TextNormalizer::replace(std::string_view text) const {
+  std::string replaced;
+  while (!text.empty())
+    replaced += takePrefix(text);
+  return replaced;
+}

@@ -37,6 +37,8 @@ public:
 
   /// Any bytes are text: one that is not UTF-8 becomes U+FFFD.
   std::string normalize(std::string_view text) const;
+  /// The text with what rules replace, its spaces as they stand.
+  std::string replace(std::string_view text) const;
 
 private:
   /// Removes the start of `text` that a rule replaces, or a character; what it

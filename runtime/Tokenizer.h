@@ -13,6 +13,7 @@
 #include "runtime/Result.h"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,13 +29,12 @@ public:
 
   /// The source ids of `text`, with bos and eos where the model wants them.
   /// Empty where the text has no token of its own. Any bytes are text: what is
-  /// not UTF-8 reads as an unknown character.
+  /// not UTF-8 reads as an unknown character. Fails, with a sentence that
+  /// begins with a verb, where the text has a piece beyond the vocabulary.
   Result<std::vector<int32_t>> encode(std::string_view text) const;
 
   /// The target ids of a part of a target text, without bos or eos.
-  Result<std::vector<int32_t>> encodeTarget(std::string_view text) const {
-    return targetPieces(text);
-  }
+  Result<std::vector<int32_t>> encodeTarget(std::string_view text) const;
 
   /// The text of target ids, without special tokens.
   virtual std::string decode(const std::vector<int32_t> &ids) const = 0;
@@ -43,6 +43,11 @@ protected:
   explicit Tokenizer(const TokenizerDescription &description)
       : bos(description.bos), eos(description.eos),
         language(description.language) {}
+  /// Its pieces may be more than the model has rows for.
+  explicit Tokenizer(const Manifest &manifest) : Tokenizer(manifest.tokenizer) {
+    sourceCount = manifest.sourceVocabulary;
+    targetCount = manifest.targetVocabulary;
+  }
 
   /// The ids of `text` alone.
   virtual Result<std::vector<int32_t>> pieces(std::string_view text) const = 0;
@@ -51,11 +56,19 @@ protected:
   targetPieces(std::string_view text) const {
     return pieces(text);
   }
+  /// What an error calls a piece.
+  virtual std::string_view nameOf(int32_t) const { return {}; }
 
 private:
+  Result<std::vector<int32_t>> check(Result<std::vector<int32_t>> ids,
+                                     std::string_view side,
+                                     int32_t count) const;
+
   std::optional<int32_t> bos;
   std::optional<int32_t> eos;
   std::optional<int32_t> language;
+  int32_t sourceCount = std::numeric_limits<int32_t>::max();
+  int32_t targetCount = std::numeric_limits<int32_t>::max();
 };
 
 /// The tokenizer that the manifest describes; null for kind "none".
@@ -71,15 +84,23 @@ makeCharacterTokenizer(const TokenizerDescription &description);
 /// SentencePiece, its pieces numbered by the model itself or by the section
 /// tokenizer.vocabulary: then a leading `>>code<<` of the text is one piece, as
 /// in transformers' MarianTokenizer; or by the model plus an offset, as in
-/// those of mBART and Pegasus. The artifact must stay.
+/// those of mBART and Pegasus. Of folders of transformers the tokens of the
+/// section tokenizer.added, `</s>` among them, become their ids. The artifact
+/// must stay.
 Result<std::unique_ptr<Tokenizer>>
 makeSentencePieceTokenizer(const Artifact &artifact, const Manifest &manifest);
 
 /// Byte pairs over GPT-2's words, as BART has them: pieces and merges stand in
-/// `section`, "tokenizer.pairs", which must stay. Added tokens in the text,
-/// such as `<mask>`, become their ids.
+/// `pairs`, the section tokenizer.pairs, and tokens that are found in a text as
+/// a whole, such as `<mask>`, in `added`, tokenizer.added, which is empty where
+/// there are none. Both must stay.
 Result<std::unique_ptr<Tokenizer>>
-makeByteLevelTokenizer(std::string_view section, const Manifest &manifest);
+makeByteLevelTokenizer(std::string_view pairs, std::string_view added,
+                       const Manifest &manifest);
+
+/// transformers' clean_up_tokenization: spaces in front of English punctuation
+/// are taken back, one rule after the other.
+std::string cleanUpSpaces(std::string text);
 
 } // namespace heddle
 

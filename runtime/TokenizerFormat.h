@@ -30,9 +30,11 @@
 //   tokenizer.pairs     byte pairs: PairsHeader, u32 mergeBegins[pieceCount +
 //                         1], PairMerge merges[mergeCount] (of the left pieces
 //                         in order, each by its right piece), u32
-//                         textBegins[pieceCount + 1], AddedToken
-//                         added[addedCount], then the bytes of the pieces, to
-//                         which textBegins are offsets
+//                         textBegins[pieceCount + 1], then the bytes of the
+//                         pieces, to which textBegins are offsets
+//   tokenizer.added     tokens that are found in text as a whole: AddedHeader,
+//                         AddedToken tokens[count], u32 textBegins[count + 1],
+//                         then their texts
 //
 // A double array is a trie as darts-clone lays it out: unit 0 is the root, and
 // the child of unit i for the byte c is unit i ^ offset ^ c, if bit 31 is clear
@@ -122,8 +124,7 @@ static_assert(sizeof(VocabularyHeader) == 16);
 struct PairsHeader {
   uint32_t pieceCount;
   uint32_t mergeCount;
-  uint32_t addedCount;
-  uint32_t reserved;
+  uint32_t reserved[2];
   /// The piece of each byte; -1 for none.
   int32_t byteIds[256];
 };
@@ -137,14 +138,23 @@ struct PairMerge {
 };
 static_assert(sizeof(PairMerge) == 12);
 
-/// A piece that is found in text as a whole. Flags: 1 takes spaces in front
-/// with it, 2 those behind.
+/// At the start of the section `tokenizer.added`.
+struct AddedHeader {
+  uint32_t count;
+  uint32_t reserved;
+};
+static_assert(sizeof(AddedHeader) == 8);
+
 struct AddedToken {
   uint32_t id;
   uint32_t flags;
 };
 static_assert(sizeof(AddedToken) == 8);
-inline constexpr uint32_t kStripsLeft = 1, kStripsRight = 2;
+/// Flags: takes the spaces in front with it, or those behind; is found only as
+/// a word of its own; is found in text behind its normalizer; is never found,
+/// and only named.
+inline constexpr uint32_t kStripsLeft = 1, kStripsRight = 2, kIsWord = 4,
+                          kIsNormalized = 8, kIsName = 16;
 
 } // namespace heddle::format
 

@@ -135,6 +135,10 @@ void heddle_model_free(heddle_model *model);
 /* Whether it knows text: otherwise inputs are ids. */
 int heddle_model_has_tokenizer(const heddle_model *model);
 
+/* Why it has none: what the compiler found that it does not support; empty
+   where there was nothing. Stays until the model is freed. */
+const char *heddle_model_tokenizer_problem(const heddle_model *model);
+
 /* How many ids its source and its target vocabulary have. */
 int32_t heddle_model_source_vocabulary(const heddle_model *model);
 int32_t heddle_model_target_vocabulary(const heddle_model *model);

@@ -161,11 +161,12 @@ void heddle::warnOfUnread(llvm::StringRef model,
   warn(std::move(sentence));
 }
 
-void heddle::warnOfTokenizer(llvm::StringRef path) {
-  if (!path.empty())
-    warn(("'" + path +
-          "' is of a kind that is not supported, so that texts are token ids: "
-          "expected byte-level BPE, or a file of SentencePiece's beside it")
+void heddle::warnOfTokenizer(llvm::StringRef model, llvm::StringRef problem) {
+  if (!problem.empty())
+    warn(("'" + model +
+          "' has a tokenizer that is not supported, so that texts are token "
+          "ids (--ids): " +
+          problem)
              .str());
 }
 

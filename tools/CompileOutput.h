@@ -31,8 +31,9 @@ void warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors);
 /// none where there are none.
 void warnOfUnread(llvm::StringRef model, llvm::ArrayRef<std::string> tensors);
 
-/// And that it has no tokenizer, unless `path` is empty: ImportModel.h.
-void warnOfTokenizer(llvm::StringRef path);
+/// And that its tokenizer is not supported, unless `problem`, which says why,
+/// is empty.
+void warnOfTokenizer(llvm::StringRef model, llvm::StringRef problem);
 
 /// That the page of --explore shows the code of another level than the best.
 void warnOfPage(llvm::StringRef shown, llvm::StringRef best);

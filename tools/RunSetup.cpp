@@ -53,9 +53,12 @@ Result<Run> heddle::beginRun(const RunOptions &options) {
   run.model.reset(model);
   if (!status.ok())
     return status;
-  if (!options.ids && !heddle_model_has_tokenizer(model))
+  if (!options.ids && !heddle_model_has_tokenizer(model)) {
+    std::string problem = heddle_model_tokenizer_problem(model);
     return Status::error("'", options.file,
-                         "' has no tokenizer, expected --ids");
+                         "' has no tokenizer, expected --ids",
+                         problem.empty() ? "" : ": ", problem);
+  }
   for (auto [file, add] :
        {std::pair(&options.badWords, &heddle_settings_add_bad_words),
         std::pair(&options.allowed, &heddle_settings_add_allowed)})

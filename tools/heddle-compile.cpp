@@ -103,7 +103,7 @@ static llvm::Error compile(const CompileOptions &options) {
     return model.takeError();
   if (!options.isTrial) {
     warnOfUnread(options.model, model->unreadTensors);
-    warnOfTokenizer(model->unreadTokenizer);
+    warnOfTokenizer(options.model, model->tokenizerProblem);
   }
   if (!options.writeWeights.empty() && !options.isTrial)
     if (llvm::Error error = writeText(

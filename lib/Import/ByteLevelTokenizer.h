@@ -1,22 +1,23 @@
 //===- ByteLevelTokenizer.h - Reads byte pairs of a folder ------*- C++ -*-===//
 //
-// BART's tokenizer: `vocab.json` and `merges.txt`, or `tokenizer.json`, which
-// holds the same, with special tokens in `special_tokens_map.json`,
-// `tokenizer_config.json` and `added_tokens.json`.
+// BART's tokenizer: `tokenizer.json`, or `vocab.json` and `merges.txt`, and
+// what the other files of a folder say of added tokens. As in transformers the
+// first counts where there are both.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_LIB_IMPORT_BYTELEVELTOKENIZER_H
 #define HEDDLE_LIB_IMPORT_BYTELEVELTOKENIZER_H
 
+#include "lib/Import/TokenizerFiles.h"
 #include "lib/Import/Tokenizers.h"
 
 namespace heddle {
 
-/// The byte-level tokenizer of a folder, whose ids are below `vocabulary`. A
-/// folder with neither merges.txt nor a tokenizer.json of byte pairs has none.
-llvm::Expected<ImportedTokenizer> readByteLevelTokenizer(llvm::StringRef folder,
-                                                         int64_t vocabulary);
+/// The byte-level tokenizer of a folder, whose model has `vocabulary` ids. A
+/// folder with none of the files has none.
+llvm::Expected<ImportedTokenizer>
+readByteLevelTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 
 } // namespace heddle
 

@@ -39,6 +39,15 @@ static std::vector<std::string> spellBytes() {
   return spellings;
 }
 
+bool hasAllBytes(const BytePairVocabulary &vocabulary) {
+  StringMap<bool> pieces;
+  for (const std::string &piece : vocabulary.pieces)
+    pieces[piece] = true;
+  return all_of(spellBytes(), [&](const std::string &spelling) {
+    return pieces.contains(spelling);
+  });
+}
+
 /// The bytes that a piece spells; what is not spelled so is its own text.
 static std::string bytesOf(StringRef piece, const StringMap<char> &bytes) {
   std::string text;
@@ -59,13 +68,10 @@ static std::string joinTexts(const BytePairVocabulary &vocabulary,
   StringMap<char> bytes;
   for (auto [byte, spelling] : enumerate(spellBytes()))
     bytes[spelling] = char(byte);
-  std::vector<bool> isAdded(vocabulary.pieces.size());
-  for (auto [id, flags] : vocabulary.added)
-    isAdded[id] = true;
   std::string texts;
-  for (auto [id, piece] : enumerate(vocabulary.pieces)) {
+  for (const std::string &piece : vocabulary.pieces) {
     begins.push_back(texts.size());
-    texts += isAdded[id] ? piece : bytesOf(piece, bytes);
+    texts += bytesOf(piece, bytes);
   }
   begins.push_back(texts.size());
   return texts;
@@ -122,7 +128,6 @@ Expected<std::string> buildBytePairTable(const BytePairVocabulary &vocabulary,
   format::PairsHeader header = {};
   header.pieceCount = vocabulary.pieces.size();
   header.mergeCount = merges->size();
-  header.addedCount = vocabulary.added.size();
   for (auto [byte, spelling] : enumerate(spellBytes())) {
     auto id = ids.find(spelling);
     header.byteIds[byte] = id == ids.end() ? -1 : int32_t(id->second);
@@ -135,9 +140,6 @@ Expected<std::string> buildBytePairTable(const BytePairVocabulary &vocabulary,
   }
   for (size_t id = 1; id < mergeBegins.size(); ++id)
     mergeBegins[id] += mergeBegins[id - 1];
-  std::vector<format::AddedToken> added;
-  for (auto [id, flags] : vocabulary.added)
-    added.push_back({id, flags});
   std::string texts = joinTexts(vocabulary, textBegins);
 
   std::string section;
@@ -145,7 +147,6 @@ Expected<std::string> buildBytePairTable(const BytePairVocabulary &vocabulary,
   append(section, ArrayRef(mergeBegins));
   append(section, ArrayRef(table));
   append(section, ArrayRef(textBegins));
-  append(section, ArrayRef(added));
   return section + texts;
 }
 

@@ -17,10 +17,10 @@ struct BytePairVocabulary {
   std::vector<std::string> pieces;
   /// Left and right piece, the first merge first.
   std::vector<std::pair<std::string, std::string>> merges;
-  /// Ids of tokens that are found in text as a whole, with the flags of
-  /// format::AddedToken. They are spelled by their text.
-  std::vector<std::pair<uint32_t, uint32_t>> added;
 };
+
+/// Whether each byte is a piece.
+bool hasAllBytes(const BytePairVocabulary &vocabulary);
 
 /// The section `tokenizer.pairs`, see runtime/TokenizerFormat.h. Fails where a
 /// merge is of pieces that are not there or gives one; `path` is where they

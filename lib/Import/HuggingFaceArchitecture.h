@@ -10,7 +10,6 @@
 #define HEDDLE_LIB_IMPORT_HUGGINGFACEARCHITECTURE_H
 
 #include "lib/Import/ConfigReader.h"
-#include "lib/Import/Tokenizers.h"
 
 namespace heddle {
 
@@ -39,10 +38,8 @@ struct HuggingFaceArchitecture {
   void (*readForm)(ConfigReader &config, HuggingFaceConfig &model);
   /// Writes @encode.
   void (*buildEncode)(HuggingFaceModel &model);
-  /// The tokenizer of a folder for a source vocabulary of this size; of kind
-  /// "none" where the folder has none.
-  llvm::Expected<ImportedTokenizer> (*readTokenizer)(llvm::StringRef folder,
-                                                     int64_t vocabulary);
+  /// The class of the tokenizer where a folder names none.
+  llvm::StringLiteral tokenizerClass;
 };
 
 extern const HuggingFaceArchitecture kBart, kLed, kMarianMt, kMBart, kPegasus;

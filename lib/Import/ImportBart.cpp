@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/ByteLevelTokenizer.h"
 #include "lib/Import/HuggingFaceModel.h"
 
 using namespace mlir;
@@ -44,4 +43,4 @@ const HuggingFaceArchitecture heddle::kBart = {
     /*sidesFallBack=*/true,
     readBartForm,
     buildBartEncode,
-    readByteLevelTokenizer};
+    "BartTokenizer"};

@@ -10,6 +10,7 @@
 #include "lib/Import/HuggingFaceModel.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Import/RandomParameters.h"
+#include "lib/Import/Tokenizers.h"
 #include "lib/Import/UnreadTensors.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
@@ -40,7 +41,8 @@ readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
     return makeCharacterTokenizer(config.sourceCharacters,
                                   config.targetCharacters, config.bos, eos,
                                   config.vocabulary);
-  return config.architecture->readTokenizer(folder, config.vocabulary);
+  return readFolderTokenizer(folder, config.architecture->tokenizerClass,
+                             config.vocabulary);
 }
 
 /// Copies of tables that are one, and what transformers does not load either.
@@ -88,11 +90,8 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
     return tokenizer.takeError();
   model.tokenizer = std::move(tokenizer->manifest);
   model.sections = std::move(tokenizer->sections);
-  SmallString<128> tokenizerPath = folder;
-  sys::path::append(tokenizerPath, "tokenizer.json");
-  if (model.tokenizer.getString("kind") == "none" &&
-      sys::fs::exists(tokenizerPath))
-    model.unreadTokenizer = tokenizerPath.str().str();
+  model.tokenizerProblem =
+      model.tokenizer.getString("reason").value_or("").str();
 
   model.module = createModule(folder, config->architecture->modelType, context);
   LayerBuilder layers(*model.module, model.weights,

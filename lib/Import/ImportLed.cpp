@@ -8,7 +8,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/ByteLevelTokenizer.h"
 #include "lib/Import/HuggingFaceModel.h"
 
 using namespace mlir;
@@ -132,4 +131,4 @@ const HuggingFaceArchitecture heddle::kLed = {
     /*sidesFallBack=*/false,
     readLedForm,
     buildLedEncode,
-    readByteLevelTokenizer};
+    "LEDTokenizer"};

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/HuggingFaceModel.h"
-#include "lib/Import/OffsetTokenizers.h"
 
 using namespace heddle;
 
@@ -27,4 +26,4 @@ const HuggingFaceArchitecture heddle::kMBart = {
     /*sidesFallBack=*/true,
     readMBartForm,
     buildBartEncode,
-    readMBartTokenizer};
+    "MBartTokenizer"};

@@ -44,4 +44,4 @@ const HuggingFaceArchitecture heddle::kMarianMt = {
     /*sidesFallBack=*/false,
     readMarianForm,
     buildBartEncode,
-    readMarianMtTokenizer};
+    "MarianTokenizer"};

@@ -35,9 +35,9 @@ struct ImportedModel {
   /// Tensors of a folder's files that the model leaves out. A module says
   /// itself what it reads of a file.
   std::vector<std::string> unreadTensors;
-  /// The file of a tokenizer of a kind that is not supported, where there is no
-  /// other.
-  std::string unreadTokenizer;
+  /// Why the folder's tokenizer is not supported; empty where it is, or where
+  /// there is none.
+  std::string tokenizerProblem;
 };
 
 struct ImportOptions {

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/HuggingFaceModel.h"
-#include "lib/Import/OffsetTokenizers.h"
 
 using namespace heddle;
 
@@ -28,4 +27,4 @@ const HuggingFaceArchitecture heddle::kPegasus = {
     /*sidesFallBack=*/true,
     readPegasusForm,
     buildBartEncode,
-    readPegasusTokenizer};
+    "PegasusTokenizer"};

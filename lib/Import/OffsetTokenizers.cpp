@@ -1,19 +1,18 @@
 //===- OffsetTokenizers.cpp - Tokenizers of mBART and Pegasus -------------===//
 //
 // The numbers are those of transformers' MBartTokenizer, MBart50Tokenizer and
-// PegasusTokenizer, which fix them in their code.
+// PegasusTokenizer, which fix them in their code. AutoTokenizer takes the fast
+// ones, which convert the SentencePiece model or read tokenizer.json.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/OffsetTokenizers.h"
+#include "lib/Import/AddedTokens.h"
 #include "lib/Import/SentencePieceTable.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -30,28 +29,104 @@ static constexpr StringLiteral kLanguages[] = {
     "ur_PK", "xh_ZA", "gl_ES", "sl_SI"};
 static constexpr size_t kFirstLanguages = 25;
 
-static std::string inFolder(StringRef folder, StringRef name) {
-  SmallString<128> path = folder;
-  sys::path::append(path, name);
-  return path.str().str();
-}
-
 /// The manifest of a model whose ids are those of `model` plus `offset`.
-static Expected<ImportedTokenizer> describe(const SentencePieceModel &model,
-                                            StringRef path, int64_t offset,
-                                            int64_t idCount,
-                                            int64_t vocabulary) {
-  if (idCount > vocabulary)
-    return makeError("'" + path + "' has " + Twine(model.pieceCount()) +
-                     " pieces, which with special tokens are " +
-                     Twine(idCount) + ", but the vocabulary has " +
-                     Twine(vocabulary));
+static ImportedTokenizer describe(const SentencePieceModel &model,
+                                  const TokenizerFiles &files, int64_t offset) {
   ImportedTokenizer tokenizer;
   tokenizer.manifest =
       json::Object{{"kind", "sentencepiece"}, {"offset", offset}};
+  if (files.isTrue("clean_up_tokenization_spaces"))
+    tokenizer.manifest["clean_up"] = 1;
   tokenizer.sections.push_back(
       {"tokenizer.source", buildSentencePieceTable(model)});
   return tokenizer;
+}
+
+/// The tokens that a fast tokenizer has before its files add others: those of
+/// tokenizer.json, or else what the model has no text for or a user defined.
+static std::vector<AddedTokenForm> listFirst(const SentencePieceModel &model,
+                                             const TokenizerFiles &files) {
+  if (files.whole)
+    return files.wholeAdded;
+  std::vector<AddedTokenForm> tokens;
+  for (const SentencePiece &piece : model.pieces) {
+    bool isControl = piece.type == SentencePiece::Type::Control;
+    if (!isControl && piece.type != SentencePiece::Type::UserDefined)
+      continue;
+    AddedTokenForm form;
+    form.content = piece.text;
+    form.isSpecial = isControl;
+    tokens.push_back(std::move(form));
+  }
+  return tokens;
+}
+
+/// Refuses a part of tokenizer.json that cuts text in another way than the
+/// conversion of a SentencePiece model; whether it cuts at white space first.
+static Expected<bool> readWordSplit(const TokenizerFiles &files,
+                                    bool byDefault) {
+  if (!files.whole)
+    return byDefault;
+  // The parts of a sequence, or the part itself.
+  auto partsOf = [&](StringRef key, StringRef list) {
+    std::vector<const json::Object *> parts;
+    const json::Object *object = files.whole->getObject(key);
+    const json::Array *sequence = object ? object->getArray(list) : nullptr;
+    if (!sequence && object)
+      parts.push_back(object);
+    if (sequence)
+      for (const json::Value &value : *sequence)
+        if (const json::Object *part = value.getAsObject())
+          parts.push_back(part);
+    return parts;
+  };
+  auto refuse = [&](StringRef key, const json::Object &part,
+                    StringRef supported) {
+    return refuseTokenizerField("tokenizer.json", key, json::Object(part),
+                                supported);
+  };
+  for (const json::Object *part : partsOf("normalizer", "normalizers"))
+    if (!is_contained({"Precompiled", "Strip", "Replace"},
+                      part->getString("type").value_or("")))
+      return refuse("normalizer", *part, "Precompiled, Strip, Replace");
+  bool splitsWords = false;
+  for (const json::Object *part : partsOf("pre_tokenizer", "pretokenizers")) {
+    StringRef type = part->getString("type").value_or("");
+    splitsWords |= type == "WhitespaceSplit";
+    bool isAlways =
+        part->getString("prepend_scheme").value_or("always") == "always" &&
+        part->getBoolean("add_prefix_space").value_or(true);
+    if (type != "WhitespaceSplit" && !(type == "Metaspace" && isAlways))
+      return refuse("pre_tokenizer", *part,
+                    "WhitespaceSplit, Metaspace that always adds a space");
+  }
+  return splitsWords;
+}
+
+/// Adds the tokens that are found in text, and the frame. `names` are the texts
+/// of the first ids, which are not those of the model.
+static Error frame(const SentencePieceModel &model, const TokenizerFiles &files,
+                   const std::map<int64_t, AddedTokenForm> &added,
+                   ArrayRef<SpecialToken> special, const BaseVocabulary &base,
+                   ArrayRef<std::string> names, bool splitsWords,
+                   ImportedTokenizer &tokenizer) {
+  if (Error error = checkTokenizerConfig(files, /*isSlow=*/false))
+    return error;
+  Expected<bool> words = readWordSplit(files, splitsWords);
+  if (!words)
+    return words.takeError();
+  tokenizer.manifest["frame"] = *words ? "fast-words" : "fast";
+  AddedTokenTable table =
+      addFastTokens(listFirst(model, files), added, special, base);
+  for (auto [id, name] : enumerate(names))
+    if (!table.find(name) && base.find(name) == int64_t(id)) {
+      AddedTokenForm form;
+      form.content = name;
+      form.isName = true;
+      table.entries.push_back({int64_t(id), form});
+    }
+  describeAddedTokens(table, tokenizer);
+  return Error::success();
 }
 
 /// The text of a field of tokenizer_config.json, where there is one.
@@ -70,95 +145,161 @@ static Expected<std::string> readField(const json::Object &config,
                    " (supported: " + join(supported, ", ") + ")");
 }
 
-static Expected<json::Object> readConfig(StringRef path) {
-  if (!sys::fs::exists(path))
-    return json::Object();
-  return readJsonFile(path);
+/// The special tokens of mBART, whose mask takes the spaces in front with it.
+static std::vector<SpecialToken> listMBart(const TokenizerFiles &files,
+                                           ArrayRef<StringLiteral> languages,
+                                           bool isFront) {
+  AddedTokenForm mask;
+  mask.content = "<mask>";
+  mask.stripsLeft = mask.isSpecial = true;
+  mask.isNormalized = isFront || files.whole;
+  const std::pair<StringLiteral, SpecialToken> fields[] = {
+      {"bos_token", {"<s>", {}}},          {"eos_token", {"</s>", {}}},
+      {"unk_token", {"<unk>", {}}},        {"sep_token", {"</s>", {}}},
+      {"pad_token", {"<pad>", {}}},        {"cls_token", {"<s>", {}}},
+      {"mask_token", {mask.content, mask}}};
+  std::vector<SpecialToken> special, codes;
+  for (const auto &[field, byDefault] : fields)
+    if (std::optional<SpecialToken> token = files.find(field, byDefault))
+      appendSpecial(*token, special);
+  for (StringRef code : languages)
+    codes.push_back({code.str(), {}});
+  std::vector<SpecialToken> others =
+      files.additional.value_or(std::vector<SpecialToken>());
+  appendSpecial(isFront ? others : codes, special);
+  appendSpecial(isFront ? codes : others, special);
+  appendSpecial(files.extra, special);
+  return special;
 }
 
-Expected<ImportedTokenizer> readMBartTokenizer(StringRef folder,
+Expected<ImportedTokenizer> readMBartTokenizer(const TokenizerFiles &files,
                                                int64_t vocabulary) {
-  std::string path = inFolder(folder, "sentencepiece.bpe.model"),
-              configPath = inFolder(folder, "tokenizer_config.json");
-  if (!sys::fs::exists(path))
+  if (!files.has("sentencepiece.bpe.model"))
     return ImportedTokenizer();
-  Expected<json::Object> config = readConfig(configPath);
-  if (!config)
-    return config.takeError();
-  constexpr StringLiteral classes[] = {"MBartTokenizer", "MBartTokenizerFast",
-                                       "MBart50Tokenizer",
-                                       "MBart50TokenizerFast"};
-  Expected<SentencePieceModel> model = readSentencePieceModel(path);
+  Expected<SentencePieceModel> model =
+      readSentencePieceModel(files.path("sentencepiece.bpe.model"));
   if (!model)
     return model.takeError();
-  // Where nothing says which of the two it is, the vocabulary has room for the
-  // languages of one.
   constexpr int64_t offset = 1, maskCount = 1;
+  // Where no class is named, the vocabulary has room for the languages of one.
   bool hasRoom = vocabulary >= model->pieceCount() + offset +
                                    int64_t(std::size(kLanguages)) + maskCount;
-  Expected<std::string> name =
-      readField(*config, "tokenizer_class", classes[hasRoom ? 2 : 0], classes,
-                configPath);
-  if (!name)
-    return name.takeError();
-  bool isFront = StringRef(*name).starts_with("MBart50");
+  bool isFront =
+      files.className.empty() ? hasRoom : files.className == "MBart50Tokenizer";
   auto languages = ArrayRef(kLanguages);
   if (!isFront)
     languages = languages.take_front(kFirstLanguages);
-  Expected<std::string> language =
-      readField(*config, "src_lang", "en_XX", languages, configPath);
+  Expected<std::string> language = readField(files.config, "src_lang", "en_XX",
+                                             languages, files.configPath());
   if (!language)
     return language.takeError();
 
   // fairseq's <s>, <pad>, </s>, <unk> for the model's <unk>, <s>, </s>; behind
   // the pieces the languages and <mask>.
-  constexpr int64_t pad = 1, eos = 2, unknown = 3;
+  constexpr StringLiteral fairseq[] = {"<s>", "<pad>", "</s>", "<unk>"};
+  constexpr int64_t eos = 2, unknown = 3, modelReserved = 3;
   int64_t firstLanguage = model->pieceCount() + offset,
           mask = firstLanguage + int64_t(languages.size());
   int64_t code =
       firstLanguage + (llvm::find(languages, *language) - languages.begin());
-  auto tokenizer = describe(*model, path, offset, mask + 1, vocabulary);
-  if (!tokenizer)
-    return tokenizer;
-  json::Array special{0, pad, eos, unknown};
-  for (int64_t id = firstLanguage; id <= mask; ++id)
-    special.push_back(id);
-  tokenizer->manifest["eos"] = eos;
-  tokenizer->manifest["unknown"] = unknown;
-  tokenizer->manifest["special"] = std::move(special);
-  tokenizer->manifest[isFront ? "bos" : "language"] = code;
+  auto find = [&](StringRef piece) -> std::optional<int64_t> {
+    if (auto at = llvm::find(fairseq, piece); at != std::end(fairseq))
+      return at - std::begin(fairseq);
+    if (auto at = llvm::find(languages, piece); at != languages.end())
+      return firstLanguage + (at - languages.begin());
+    if (piece == "<mask>")
+      return mask;
+    auto known = model->ids.find(piece);
+    if (known == model->ids.end() || known->second < modelReserved)
+      return std::nullopt;
+    return known->second + offset;
+  };
+  ImportedTokenizer tokenizer = describe(*model, files, offset);
+  if (Error error =
+          frame(*model, files, files.added,
+                listMBart(files, languages, isFront), {find, mask + maskCount},
+                /*names=*/{}, /*splitsWords=*/false, tokenizer))
+    return std::move(error);
+  tokenizer.manifest["eos"] = eos;
+  tokenizer.manifest["unknown"] = unknown;
+  tokenizer.manifest[isFront ? "bos" : "language"] = code;
   return tokenizer;
 }
 
-Expected<ImportedTokenizer> readPegasusTokenizer(StringRef folder,
-                                                 int64_t vocabulary) {
-  std::string path = inFolder(folder, "spiece.model"),
-              configPath = inFolder(folder, "tokenizer_config.json");
-  if (!sys::fs::exists(path))
+/// The special tokens of Pegasus: the list of additional ones is filled up with
+/// names of ids that pretraining used.
+static std::vector<SpecialToken> listPegasus(const TokenizerFiles &files,
+                                             StringRef sentenceMask,
+                                             int64_t offset) {
+  std::vector<SpecialToken> special, others;
+  for (auto [field, text] : {std::pair("eos_token", "</s>"),
+                             {"unk_token", "<unk>"},
+                             {"pad_token", "<pad>"},
+                             {"mask_token", "<mask_2>"}})
+    if (auto token = files.find(field, {text, {}}))
+      appendSpecial(*token, special);
+  bool isGiven = files.additional.has_value();
+  if (isGiven)
+    others = *files.additional;
+  if (none_of(others, [&](const SpecialToken &token) {
+        return !token.form && token.content == sentenceMask;
+      }))
+    others.insert(others.begin(), {sentenceMask.str(), {}});
+  for (int64_t i = isGiven ? int64_t(others.size()) : 2; i < offset - isGiven;
+       ++i)
+    others.push_back({"<unk_" + std::to_string(i) + ">", {}});
+  appendSpecial(others, special);
+  appendSpecial(files.extra, special);
+  return special;
+}
+
+Expected<ImportedTokenizer> readPegasusTokenizer(const TokenizerFiles &files,
+                                                 int64_t) {
+  if (!files.has("spiece.model"))
     return ImportedTokenizer();
-  Expected<json::Object> config = readConfig(configPath);
-  if (!config)
-    return config.takeError();
   constexpr int64_t offset = 103, eos = 1;
-  if (const json::Value *value = config->get("offset");
+  if (const json::Value *value = files.config.get("offset");
       value && *value != json::Value(offset))
-    return makeError("'" + configPath + "' has 'offset' with the value " +
-                     formatJson(*value) + " (supported: 103)");
-  Expected<SentencePieceModel> model = readSentencePieceModel(path);
+    return refuseTokenizerField(files.configPath(), "offset", *value, "103");
+  const json::Value *sent = files.config.get("mask_token_sent");
+  if (sent && !sent->getAsString())
+    return refuseTokenizerField(files.configPath(), "mask_token_sent", *sent,
+                                "a text");
+  StringRef sentenceMask = sent ? *sent->getAsString() : "<mask_1>";
+  Expected<SentencePieceModel> model =
+      readSentencePieceModel(files.path("spiece.model"));
   if (!model)
     return model.takeError();
   int64_t unknown = model->unknown + offset,
           idCount = model->pieceCount() + offset;
-  auto tokenizer = describe(*model, path, offset, idCount, vocabulary);
-  if (!tokenizer)
-    return tokenizer;
-  json::Array special;
-  for (int64_t id = 0; id < offset; ++id)
-    special.push_back(id);
-  special.push_back(unknown);
-  tokenizer->manifest["eos"] = eos;
-  tokenizer->manifest["unknown"] = unknown;
-  tokenizer->manifest["special"] = std::move(special);
+  // <pad>, </s>, two masks, <unk_2> to <unk_102> for the model's first two
+  // pieces and the offset.
+  constexpr int64_t firstUnknown = 4, modelReserved = 2;
+  auto contentOf = [&](StringRef field, StringRef byDefault) {
+    auto token = files.find(field, {byDefault.str(), {}});
+    return token ? token->content : std::string();
+  };
+  std::vector<std::string> names = {
+      contentOf("pad_token", "<pad>"), contentOf("eos_token", "</s>"),
+      sentenceMask.str(), contentOf("mask_token", "<mask_2>")};
+  for (int64_t i = firstUnknown; i < offset + modelReserved; ++i)
+    names.push_back("<unk_" + std::to_string(i - 2) + ">");
+  auto find = [&](StringRef piece) -> std::optional<int64_t> {
+    if (auto at = llvm::find(names, piece); at != names.end())
+      return at - names.begin();
+    auto known = model->ids.find(piece);
+    if (known == model->ids.end() || known->second < modelReserved)
+      return std::nullopt;
+    return known->second + offset;
+  };
+  ImportedTokenizer tokenizer = describe(*model, files, offset);
+  // PegasusTokenizerFast drops the added tokens of other files.
+  if (Error error = frame(
+          *model, files, /*added=*/{}, listPegasus(files, sentenceMask, offset),
+          {find, idCount}, names, /*splitsWords=*/true, tokenizer))
+    return std::move(error);
+  tokenizer.manifest["eos"] = eos;
+  tokenizer.manifest["unknown"] = unknown;
   return tokenizer;
 }
 

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_LIB_IMPORT_OFFSETTOKENIZERS_H
 #define HEDDLE_LIB_IMPORT_OFFSETTOKENIZERS_H
 
+#include "lib/Import/TokenizerFiles.h"
 #include "lib/Import/Tokenizers.h"
 
 namespace heddle {
@@ -15,12 +16,12 @@ namespace heddle {
 /// `sentencepiece.bpe.model`, numbered as fairseq does, with a code for each
 /// language behind the pieces. The source language is `src_lang` of
 /// tokenizer_config.json: mBART's stands behind the text, mBART-50's in front.
-llvm::Expected<ImportedTokenizer> readMBartTokenizer(llvm::StringRef folder,
-                                                     int64_t vocabulary);
+llvm::Expected<ImportedTokenizer>
+readMBartTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 
 /// `spiece.model`, behind the 103 ids that pretraining used.
-llvm::Expected<ImportedTokenizer> readPegasusTokenizer(llvm::StringRef folder,
-                                                       int64_t vocabulary);
+llvm::Expected<ImportedTokenizer>
+readPegasusTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 
 } // namespace heddle
 

@@ -7,14 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers.h"
+#include "lib/Import/AddedTokens.h"
 #include "lib/Import/SentencePieceTable.h"
+#include "lib/Import/TokenizerFiles.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
-#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/ConvertUTF.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -67,14 +66,18 @@ Expected<json::Object> readJsonFile(const Twine &path) {
 
 Expected<std::vector<std::string>> numberPieces(const json::Object &ids,
                                                 StringRef path, int64_t size) {
+  constexpr int64_t holes = 1 << 12;
+  int64_t limit = std::max(size, int64_t(ids.size()) + holes);
   std::vector<std::string> pieces(size);
   for (const auto &[piece, value] : ids) {
     std::optional<int64_t> id = value.getAsInteger();
     StringRef text = piece;
-    if (!id || *id < 0 || *id >= size)
+    if (!id || *id < 0 || *id >= limit)
       return makeError("'" + path + "' numbers the piece '" + text + "' with " +
-                       formatJson(value) + " but the vocabulary has " +
-                       Twine(size) + " ids");
+                       formatJson(value) + " (expected a number below " +
+                       Twine(limit) + ")");
+    if (size_t(*id) >= pieces.size())
+      pieces.resize(*id + 1);
     if (text.empty())
       return makeError("'" + path + "' numbers the empty piece");
     if (!pieces[*id].empty())
@@ -94,22 +97,67 @@ Expected<int64_t> findPiece(ArrayRef<std::string> pieces, StringRef piece,
   return found - pieces.begin();
 }
 
-/// Refuses the options of `tokenizer_config.json` that change the ids.
-static Error checkTokenizerConfig(StringRef path) {
-  if (!sys::fs::exists(path))
-    return Error::success();
-  Expected<json::Object> config = readJsonFile(path);
-  if (!config)
-    return config.takeError();
-  if (config->getBoolean("separate_vocabs").value_or(false))
-    return makeError("'" + path + "' has 'separate_vocabs' with the value " +
-                     "true (supported: false)");
+/// Adds the tokens that MarianTokenizer finds in text, which may have ids of
+/// their own; `pieces` are then those of the vocabulary and these.
+static Error addMarianTokens(const TokenizerFiles &files,
+                             std::vector<std::string> &pieces,
+                             ImportedTokenizer &tokenizer) {
+  if (Error error = checkTokenizerConfig(files, /*isSlow=*/true))
+    return error;
+  StringMap<int64_t> ids;
+  for (auto [id, piece] : enumerate(pieces))
+    if (!piece.empty())
+      ids[piece] = int64_t(id);
+  auto find = [&](StringRef piece) -> std::optional<int64_t> {
+    auto known = ids.find(piece);
+    return known == ids.end() ? std::nullopt : std::optional(known->second);
+  };
+  std::vector<SpecialToken> special;
+  for (auto [field, text] : {std::pair("bos_token", ""),
+                             {"eos_token", "</s>"},
+                             {"unk_token", "<unk>"},
+                             {"sep_token", ""},
+                             {"pad_token", "<pad>"},
+                             {"cls_token", ""},
+                             {"mask_token", ""}}) {
+    std::optional<SpecialToken> token = files.find(field, {text, {}});
+    bool isKnown = token && (files.special.count(field) || find(text));
+    if (isKnown && !token->content.empty())
+      appendSpecial(*token, special);
+  }
+  if (files.additional)
+    appendSpecial(*files.additional, special);
+  appendSpecial(files.extra, special);
+  AddedTokenTable table =
+      addSlowTokens(files, special, {find, int64_t(ids.size())});
+  int64_t limit = std::max<int64_t>(pieces.size() + (1 << 12), 1 << 16);
+  for (const auto &[id, form] : table.entries) {
+    std::optional<int64_t> known = find(form.content);
+    bool isTaken = size_t(id) < pieces.size() && !pieces[id].empty() &&
+                   pieces[id] != form.content;
+    if (id >= limit || isTaken || (known && *known != id))
+      return make_error<UnsupportedTokenizer>(
+          ("the token '" + form.content + "' was added as " + Twine(id) +
+           (isTaken ? ", which is the piece '" + pieces[id] + "'"
+            : known ? ", but 'vocab.json' has it as " + std::to_string(*known)
+                    : ", far beyond the vocabulary"))
+              .str());
+    if (size_t(id) >= pieces.size())
+      pieces.resize(id + 1);
+    pieces[id] = form.content;
+  }
+  tokenizer.manifest["frame"] = "slow";
+  if (files.isTrue("clean_up_tokenization_spaces"))
+    tokenizer.manifest["clean_up"] = 1;
+  describeAddedTokens(table, tokenizer);
   return Error::success();
 }
 
-Expected<ImportedTokenizer>
-readNumberedTokenizer(StringRef source, StringRef target,
-                      const json::Object &ids, const VocabularyFile &numbers) {
+Expected<ImportedTokenizer> readNumberedTokenizer(StringRef source,
+                                                  StringRef target,
+                                                  const json::Object &ids,
+                                                  const VocabularyFile &numbers,
+                                                  const TokenizerFiles *files) {
   Expected<SentencePieceModel> sourceModel = readSentencePieceModel(source);
   if (!sourceModel)
     return sourceModel.takeError();
@@ -119,10 +167,17 @@ readNumberedTokenizer(StringRef source, StringRef target,
   auto pieces = numberPieces(ids, numbers.path, numbers.size);
   if (!pieces)
     return pieces.takeError();
-  Expected<int64_t> eos = findPiece(*pieces, "</s>", numbers.path);
+  auto nameOf = [&](StringRef field, StringRef byDefault) {
+    SpecialToken token{byDefault.str(), std::nullopt};
+    return files ? files->find(field, token).value_or(token).content
+                 : token.content;
+  };
+  Expected<int64_t> eos =
+      findPiece(*pieces, nameOf("eos_token", "</s>"), numbers.path);
   if (!eos)
     return eos.takeError();
-  Expected<int64_t> unknown = findPiece(*pieces, "<unk>", numbers.path);
+  Expected<int64_t> unknown =
+      findPiece(*pieces, nameOf("unk_token", "<unk>"), numbers.path);
   if (!unknown)
     return unknown.takeError();
 
@@ -135,6 +190,9 @@ readNumberedTokenizer(StringRef source, StringRef target,
                                     {"eos", *eos},
                                     {"unknown", *unknown},
                                     {"special", std::move(special)}};
+  if (files)
+    if (Error error = addMarianTokens(*files, *pieces, tokenizer))
+      return std::move(error);
   tokenizer.sections.push_back(
       {"tokenizer.source", buildSentencePieceTable(*sourceModel)});
   tokenizer.sections.push_back(
@@ -145,25 +203,18 @@ readNumberedTokenizer(StringRef source, StringRef target,
   return tokenizer;
 }
 
-Expected<ImportedTokenizer> readMarianMtTokenizer(StringRef folder,
+Expected<ImportedTokenizer> readMarianMtTokenizer(const TokenizerFiles &files,
                                                   int64_t vocabulary) {
-  auto inFolder = [&](StringRef name) {
-    SmallString<128> path = folder;
-    sys::path::append(path, name);
-    return path.str().str();
-  };
-  std::string source = inFolder("source.spm"), target = inFolder("target.spm"),
-              numbers = inFolder("vocab.json");
-  if (!sys::fs::exists(source) && !sys::fs::exists(target) &&
-      !sys::fs::exists(numbers))
+  if (!files.has("source.spm") && !files.has("target.spm") &&
+      !files.has("vocab.json"))
     return ImportedTokenizer();
-
-  if (Error error = checkTokenizerConfig(inFolder("tokenizer_config.json")))
-    return std::move(error);
+  std::string numbers = files.path("vocab.json");
   Expected<json::Object> ids = readJsonFile(numbers);
   if (!ids)
     return ids.takeError();
-  return readNumberedTokenizer(source, target, *ids, {numbers, vocabulary});
+  return readNumberedTokenizer(files.path("source.spm"),
+                               files.path("target.spm"), *ids,
+                               {numbers, vocabulary}, &files);
 }
 
 /// Refuses a table with more characters than the vocabulary has ids.

@@ -22,6 +22,8 @@ struct ImportedSection {
   std::string bytes;
 };
 
+struct TokenizerFiles;
+
 /// The object "tokenizer" of the manifest, and its sections.
 struct ImportedTokenizer {
   llvm::json::Object manifest{{"kind", "none"}};
@@ -30,11 +32,21 @@ struct ImportedTokenizer {
   std::optional<int64_t> targetEos = std::nullopt;
 };
 
+/// The tokenizer of a Hugging Face folder. The class that the folder names
+/// counts, or else `byDefault`, that of its model. One that is not supported is
+/// of kind "none" and has a "reason". `vocabulary` is how many ids the source
+/// has: pieces beyond it are in the tables, too, and the runtime refuses text
+/// that needs them.
+llvm::Expected<ImportedTokenizer> readFolderTokenizer(llvm::StringRef folder,
+                                                      llvm::StringRef byDefault,
+                                                      int64_t vocabulary);
+
 /// The object in a file.
 llvm::Expected<llvm::json::Object> readJsonFile(const llvm::Twine &path);
 
-/// The piece of each id below `size`, empty for none; `ids` maps pieces to ids,
-/// `path` is where it stands.
+/// The piece of each id, empty for none; `ids` maps pieces to ids, `path` is
+/// where it stands. There are at least `size`; an id must not be much beyond
+/// both that and the number of pieces.
 llvm::Expected<std::vector<std::string>>
 numberPieces(const llvm::json::Object &ids, llvm::StringRef path, int64_t size);
 
@@ -55,16 +67,17 @@ readSentencePieceTokenizer(const VocabularyFile &source,
                            const VocabularyFile &target);
 
 /// The SentencePiece models `source` and `target` cut, `ids` of `numbers`
-/// number the pieces.
+/// number the pieces. Of a folder of transformers `files` add tokens.
 llvm::Expected<ImportedTokenizer>
 readNumberedTokenizer(llvm::StringRef source, llvm::StringRef target,
                       const llvm::json::Object &ids,
-                      const VocabularyFile &numbers);
+                      const VocabularyFile &numbers,
+                      const TokenizerFiles *files = nullptr);
 
 /// MarianMT's tokenizer: `source.spm` and `target.spm` cut, `vocab.json`
 /// numbers the pieces. A folder with none of the three has no tokenizer.
-llvm::Expected<ImportedTokenizer> readMarianMtTokenizer(llvm::StringRef folder,
-                                                        int64_t vocabulary);
+llvm::Expected<ImportedTokenizer>
+readMarianMtTokenizer(const TokenizerFiles &files, int64_t vocabulary);
 
 /// Tables of characters: the id of a character is its index.
 llvm::Expected<ImportedTokenizer>

@@ -86,7 +86,9 @@ std::string heddle::describeArtifact(const Artifact &artifact,
   text += row("vocabulary",
               std::to_string(manifest.sourceVocabulary) + " source, " +
                   std::to_string(manifest.targetVocabulary) + " target");
-  text += row("tokenizer", std::string(nameOf(manifest.tokenizer.kind)));
+  const std::string &reason = manifest.tokenizer.reason;
+  text += row("tokenizer", std::string(nameOf(manifest.tokenizer.kind)) +
+                               (reason.empty() ? "" : ": " + reason));
   text += row("generation", describeGeneration(manifest.generation));
   if (manifest.entry("encode")->argument("global", ArgumentKind::Input))
     text += row("global", "token " + joined(SessionOptions().globalTokens) +

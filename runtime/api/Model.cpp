@@ -82,6 +82,10 @@ int heddle_model_has_tokenizer(const heddle_model *model) {
   return model->loaded->tokenizer() != nullptr;
 }
 
+const char *heddle_model_tokenizer_problem(const heddle_model *model) {
+  return model->loaded->manifest().tokenizer.reason.c_str();
+}
+
 int32_t heddle_model_source_vocabulary(const heddle_model *model) {
   return model->loaded->manifest().sourceVocabulary;
 }

@@ -8,9 +8,9 @@
 
 #include "../unit/FileBuilders.h"
 #include "../unit/SentencePieceSamples.h"
-#include "lib/Import/ByteLevelTokenizer.h"
 #include "lib/Import/SentencePieceTable.h"
 #include "lib/Import/Shortlist.h"
+#include "lib/Import/Tokenizers.h"
 
 #include <filesystem>
 #include <fstream>
@@ -62,9 +62,10 @@ static void writeTokenizers() {
                                          "--denormalization_rule_tsv=" +
                                          rules));
   std::filesystem::remove_all(root + "/rules");
-  auto pairs =
-      llvm::cantFail(readByteLevelTokenizer(HEDDLE_GOLDENS "/byte-level", 701));
+  auto pairs = llvm::cantFail(
+      readFolderTokenizer(HEDDLE_GOLDENS "/byte-level", "BartTokenizer", 701));
   write("pairs", "byte-level", pairs.sections.at(0).bytes);
+  write("pairs", "added", pairs.sections.at(1).bytes);
 }
 
 static void writeShortlists() {

@@ -1,7 +1,14 @@
-//===- pairs.cpp - Tables of byte pairs in an artifact --------------------===//
+//===- pairs.cpp - Tables of byte pairs and added tokens ------------------===//
+//
+// An input is one of the two; its last bytes, behind the last zero, are a text
+// that it cuts.
+//
+//===----------------------------------------------------------------------===//
 
 #include "AlignedCopy.h"
+#include "runtime/AddedTokens.h"
 #include "runtime/Tokenizer.h"
+#include "runtime/Utf8.h"
 
 #include <numeric>
 
@@ -9,13 +16,19 @@ using namespace heddle;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz::AlignedCopy copy(data, size);
+  std::string_view text = copy.view().substr(copy.view().rfind('\0') + 1);
+  if (auto added = AddedTokens::parse(copy.view()); added.ok()) {
+    std::string whole = repairUtf8(text);
+    (void)added->cut(whole, /*isNormalized=*/false);
+    (void)added->cut(whole, /*isNormalized=*/true);
+    (void)added->cutSlowly(whole);
+  }
   Manifest manifest;
   manifest.sourceVocabulary = manifest.targetVocabulary = 1000;
   manifest.tokenizer.kind = TokenizerDescription::Kind::ByteLevel;
-  auto tokenizer = makeByteLevelTokenizer(copy.view(), manifest);
+  auto tokenizer = makeByteLevelTokenizer(copy.view(), "", manifest);
   if (!tokenizer.ok())
     return 0;
-  std::string_view text = copy.view().substr(copy.view().rfind('\0') + 1);
   (void)(*tokenizer)->encode(text).ok();
   std::vector<int32_t> ids(1000);
   std::iota(ids.begin(), ids.end(), 0);

@@ -7,19 +7,19 @@
 
 #include "runtime/Tokenizer.h"
 #include "FolderInput.h"
-#include "lib/Import/ByteLevelTokenizer.h"
-#include "lib/Import/OffsetTokenizers.h"
+#include "lib/Import/Tokenizers.h"
+#include "runtime/AddedTokens.h"
 #include "runtime/SentencePieces.h"
 
 using namespace heddle;
 
 static constexpr int32_t kVocabulary = 1000;
 
-static void cutPairs(std::string_view table) {
+static void cutPairs(std::string_view table, std::string_view added) {
   Manifest manifest;
   manifest.sourceVocabulary = manifest.targetVocabulary = kVocabulary;
   manifest.tokenizer.kind = TokenizerDescription::Kind::ByteLevel;
-  auto tokenizer = makeByteLevelTokenizer(table, manifest);
+  auto tokenizer = makeByteLevelTokenizer(table, added, manifest);
   if (!tokenizer.ok())
     return;
   auto ids = (*tokenizer)->encode("The other <mask> text, \xC3\xA4 \xFF.");
@@ -29,18 +29,26 @@ static void cutPairs(std::string_view table) {
 
 static void cut(const std::vector<ImportedSection> &sections) {
   std::optional<SentencePieces> source, target;
+  std::string_view added, pairs;
   for (const auto &[name, bytes] : sections) {
     if (name == "tokenizer.pairs")
-      cutPairs(bytes);
+      pairs = bytes;
+    else if (name == "tokenizer.added")
+      added = bytes;
     else if (name == "tokenizer.vocabulary" && source)
-      (void)PieceNumbers::parse(bytes, kVocabulary, *source,
-                                target ? *target : *source)
+      (void)PieceNumbers::parse(bytes, *source, target ? *target : *source)
           .ok();
     else if (auto pieces = SentencePieces::parse(bytes, name); pieces.ok())
       (name == "tokenizer.source" ? source : target) = *pieces;
   }
+  if (!pairs.empty())
+    cutPairs(pairs, added);
   if (source)
     (void)source->cut("Some text, \xC3\xA4 \xFF and more.");
+  if (auto tokens = AddedTokens::parse(added); tokens.ok()) {
+    (void)tokens->cut("a <mask> b </s><unk>", /*isNormalized=*/false);
+    (void)tokens->cutSlowly("a <mask> b </s><unk>");
+  }
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -49,9 +57,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
        "tokenizer_config.json", "added_tokens.json", "source.spm", "target.spm",
        "sentencepiece.bpe.model", "spiece.model"});
   folder.fill({reinterpret_cast<const char *>(data), size});
-  for (auto *read : {readByteLevelTokenizer, readMarianMtTokenizer,
-                     readMBartTokenizer, readPegasusTokenizer}) {
-    auto tokenizer = read(folder.path(), kVocabulary);
+  for (const char *name : {"BartTokenizer", "MarianTokenizer", "MBartTokenizer",
+                           "PegasusTokenizer"}) {
+    auto tokenizer = readFolderTokenizer(folder.path(), name, kVocabulary);
     if (tokenizer)
       cut(tokenizer->sections);
     else

@@ -1,9 +1,11 @@
 """Writes offset/: small tokenizers of mBART, mBART-50, Pegasus and MarianMT, and
 what they make of texts.
 
-usage: make_offset_goldens.py [--folder FOLDER]
+usage: make_offset_goldens.py [--folder FOLDER] [--keep-models]
 
-README.md describes the files. The oracle is transformers.
+README.md describes the files. The oracle is transformers: of a slow and a fast
+tokenizer the fast one, which AutoTokenizer takes. --keep-models does not train
+the models anew: their bytes vary with the version of SentencePiece.
 """
 
 import argparse
@@ -11,14 +13,10 @@ import json
 import pathlib
 import random
 import shutil
+import tempfile
 
 import sentencepiece
-from transformers import (
-    MarianTokenizer,
-    MBart50Tokenizer,
-    MBartTokenizer,
-    PegasusTokenizer,
-)
+from transformers import AutoTokenizer
 from transformers.utils import logging
 
 SENTENCES = [
@@ -52,7 +50,6 @@ def train(prefix, **ids):
         **ids,
     )
     prefix.with_suffix(".vocab").unlink()
-    return prefix.with_suffix(".model")
 
 
 def write_marian(folder, model):
@@ -63,12 +60,25 @@ def write_marian(folder, model):
     vocabulary = {name: id for id, name in enumerate([*names, "<pad>"])}
     text = json.dumps(vocabulary, ensure_ascii=False)
     (folder / "vocab.json").write_text(text + "\n")
-    return MarianTokenizer(str(model), str(model), str(folder / "vocab.json"))
 
 
-def write_case(folder, tokenizer, config):
+def read(folder, model, places, config):
+    """The tokenizer of a folder with the model in these places."""
+    with tempfile.TemporaryDirectory() as scratch:
+        whole = pathlib.Path(scratch)
+        for place in places:
+            shutil.copy(model, whole / place)
+        if (folder / "vocab.json").exists():
+            shutil.copy(folder / "vocab.json", whole)
+        (whole / "config.json").write_text('{"model_type": "marian"}')
+        (whole / "tokenizer_config.json").write_text(json.dumps(config))
+        return AutoTokenizer.from_pretrained(whole)
+
+
+def write_case(folder, model, places, config):
     """Lines: the text's ids, and the text of random ids."""
     (folder / "tokenizer_config.json").write_text(json.dumps(config) + "\n")
+    tokenizer = read(folder, model, places, config)
     rng = random.Random(1)
     size = len(tokenizer.get_vocab())
     with open(folder / "ids", "w") as ids, open(folder / "drawn", "w") as drawn:
@@ -88,25 +98,31 @@ def main():
     arguments = argparse.ArgumentParser()
     goldens = pathlib.Path(__file__).parent
     arguments.add_argument("--folder", type=pathlib.Path, default=goldens)
-    root = arguments.parse_args().folder / "offset"
-    shutil.rmtree(root, ignore_errors=True)
+    arguments.add_argument("--keep-models", action="store_true")
+    options = arguments.parse_args()
+    root = options.folder / "offset"
+    if not options.keep_models:
+        shutil.rmtree(root, ignore_errors=True)
     folders = {}
     for name in ("mbart", "mbart50", "pegasus", "marian"):
         folders[name] = root / name
-        folders[name].mkdir(parents=True)
+        folders[name].mkdir(parents=True, exist_ok=True)
     (root / "texts").write_text("".join(text + "\n" for text in TEXTS))
-    fairseq = train(root / "fairseq", unk_id=0, bos_id=1, eos_id=2)
+    fairseq, other = root / "fairseq.model", root / "pegasus.model"
+    if not options.keep_models:
+        train(root / "fairseq", unk_id=0, bos_id=1, eos_id=2)
+        train(root / "pegasus", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
     for name, kind, language in (
-        ("mbart", MBartTokenizer, "ro_RO"),
-        ("mbart50", MBart50Tokenizer, "pt_XX"),
+        ("mbart", "MBartTokenizer", "ro_RO"),
+        ("mbart50", "MBart50Tokenizer", "pt_XX"),
     ):
-        config = {"tokenizer_class": kind.__name__, "src_lang": language}
-        tokenizer = kind(str(fairseq), src_lang=language)
-        write_case(folders[name], tokenizer, config)
-    write_case(folders["marian"], write_marian(folders["marian"], fairseq), {})
-    other = train(root / "pegasus", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
+        config = {"tokenizer_class": kind, "src_lang": language}
+        places = ["sentencepiece.bpe.model"]
+        write_case(folders[name], fairseq, places, config)
+    write_marian(folders["marian"], fairseq)
+    write_case(folders["marian"], fairseq, ["source.spm", "target.spm"], {})
     config = {"tokenizer_class": "PegasusTokenizer"}
-    write_case(folders["pegasus"], PegasusTokenizer(str(other)), config)
+    write_case(folders["pegasus"], other, ["spiece.model"], config)
 
 
 if __name__ == "__main__":

@@ -196,6 +196,12 @@ TEST(ManifestTest, types_and_ranges) {
       messageWith([](json &m) { m["generation"]["length_factor"] = "2"; }),
       "manifest: 'generation' has 'length_factor' = \"2\", expected a "
       "positive number");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["tokenizer"] = {
+                  {"kind", "sentencepiece"}, {"unknown", 1}, {"frame", "odd"}};
+            }),
+            "manifest: 'tokenizer' has the frame 'odd' (supported: none, slow, "
+            "fast, fast-words)");
   EXPECT_EQ(messageWith([](json &m) { m["tokenizer"]["kind"] = "wordpiece"; }),
             "manifest: 'tokenizer' has the kind 'wordpiece' (supported: none, "
             "sentencepiece, characters, byte-level)");

@@ -71,11 +71,7 @@ TEST(SentencePieceTokenizer, ReadsAnyBytes) {
   EXPECT_EQ(tokenizer->decode({-5, 32000, 1 << 30}), "");
 }
 
-TEST(SentencePieceTokenizer, NeedsRoomForItsPieces) {
-  LoadedTokenizer tokenizer(importDefault(), 31999);
-  EXPECT_EQ(tokenizer.message(),
-            "section 'tokenizer.source' has 32000 pieces from 0 on, but the "
-            "source vocabulary has 31999");
+TEST(SentencePieceTokenizer, NeedsItsModel) {
   ImportedTokenizer none = importDefault();
   none.sections.clear();
   std::string message = LoadedTokenizer(none, 32000).message();
@@ -179,9 +175,6 @@ TEST_F(NumberedTokenizer, NumbersWhatTheLibraryCuts) {
 }
 
 TEST_F(NumberedTokenizer, NeedsItsOwnVocabulary) {
-  EXPECT_EQ(LoadedTokenizer(imported, size - 1).message(),
-            "section 'tokenizer.vocabulary' has " + std::to_string(size) +
-                " pieces but the vocabulary has " + std::to_string(size - 1));
   ImportedTokenizer other = imported;
   other.sections[1] = {"tokenizer.target", importDefault().sections[0].bytes};
   EXPECT_EQ(LoadedTokenizer(other, size).message(), "");
@@ -230,7 +223,7 @@ TEST(SentencePieceTables, MayBeDamaged) {
       if (i % 16 == 0)
         damaged.resize(random() % damaged.size());
       if (isVocabulary) {
-        auto numbers = PieceNumbers::parse(damaged, 1000, *whole, *whole);
+        auto numbers = PieceNumbers::parse(damaged, *whole, *whole);
         if (numbers.ok())
           numbers->find("the");
         continue;

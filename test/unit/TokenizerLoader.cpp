@@ -23,15 +23,26 @@ LoadedTokenizer::LoadedTokenizer(const ImportedTokenizer &imported,
   Manifest manifest;
   manifest.sourceVocabulary = manifest.targetVocabulary = int32_t(vocabulary);
   TokenizerDescription &description = manifest.tokenizer;
-  description.kind = TokenizerDescription::Kind::SentencePiece;
+  auto text = [&](const char *key) {
+    return imported.manifest.getString(key).value_or("");
+  };
   auto integer = [&](const char *key) {
     return imported.manifest.getInteger(key);
   };
+  description.kind = text("kind") == "byte-level"
+                         ? TokenizerDescription::Kind::ByteLevel
+                         : TokenizerDescription::Kind::SentencePiece;
+  description.frame = text("frame") == "slow"         ? TextFrame::Slow
+                      : text("frame") == "fast"       ? TextFrame::Fast
+                      : text("frame") == "fast-words" ? TextFrame::FastWords
+                                                      : TextFrame::None;
   description.bos = integer("bos");
   description.eos = integer("eos");
   description.language = integer("language");
-  description.unknown = int32_t(*integer("unknown"));
+  description.unknown = integer("unknown");
   description.offset = int32_t(integer("offset").value_or(0));
+  description.cleansUp = integer("clean_up").value_or(0);
+  description.addsSpace = integer("adds_space").value_or(0);
   for (const llvm::json::Value &id : *imported.manifest.getArray("special"))
     description.special.push_back(int32_t(*id.getAsInteger()));
   auto made = makeTokenizer(*artifact, manifest);

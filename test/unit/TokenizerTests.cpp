@@ -123,38 +123,44 @@ TEST(Tokenizer, MarianMtNumbersPiecesByVocabJson) {
   folder.write("target.spm", spm);
   folder.write("vocab.json", R"({"</s>": 0, "<unk>": 1, "\u2581a": 2,
                                  "<pad>": 4})");
-  auto tokenizer = readMarianMtTokenizer(folder.path(), 5);
+  auto tokenizer = readFolderTokenizer(folder.path(), "MarianTokenizer", 5);
   ASSERT_TRUE(bool(tokenizer)) << llvm::toString(tokenizer.takeError());
   EXPECT_EQ(tokenizer->manifest, (llvm::json::Object{{"kind", "sentencepiece"},
                                                      {"eos", 0},
                                                      {"unknown", 1},
+                                                     {"frame", "slow"},
                                                      {"special", {0, 1, 4}}}));
-  ASSERT_EQ(tokenizer->sections.size(), 3u);
-  EXPECT_EQ(tokenizer->sections[2].name, "tokenizer.vocabulary");
+  ASSERT_EQ(tokenizer->sections.size(), 4u);
+  EXPECT_EQ(tokenizer->sections[0].name, "tokenizer.added");
+  EXPECT_EQ(tokenizer->sections[3].name, "tokenizer.vocabulary");
 }
 
 TEST(Tokenizer, MarianMtRefusesWrongNumbers) {
   TemporaryFolder folder;
   std::string spm = readFile(kVocabulary);
-  EXPECT_EQ(sentenceOf(readMarianMtTokenizer(folder.path(), 5)), "");
+  EXPECT_EQ(
+      sentenceOf(readFolderTokenizer(folder.path(), "MarianTokenizer", 5)), "");
   folder.write("source.spm", spm);
-  EXPECT_EQ(sentenceOf(readMarianMtTokenizer(folder.path(), 5)),
-            "cannot read '" + folder.path() +
-                "/vocab.json': No such file or directory");
+  EXPECT_EQ(
+      sentenceOf(readFolderTokenizer(folder.path(), "MarianTokenizer", 5)),
+      "cannot read '" + folder.path() +
+          "/vocab.json': No such file or directory");
   folder.write("target.spm", spm);
   auto read = [&](const std::string &vocabulary) {
     std::string path = folder.write("vocab.json", vocabulary);
-    std::string sentence = sentenceOf(readMarianMtTokenizer(folder.path(), 3));
+    std::string sentence =
+        sentenceOf(readFolderTokenizer(folder.path(), "MarianTokenizer", 3));
     return sentence.substr(sentence.find(path) + path.size());
   };
-  EXPECT_EQ(read(R"({"</s>": 0, "<unk>": 3})"),
-            "' numbers the piece '<unk>' with 3 but the vocabulary has 3 ids");
+  EXPECT_EQ(read(R"({"</s>": 0, "<unk>": 1, "far": 99999})"),
+            "' numbers the piece 'far' with 99999 (expected a number below "
+            "4099)");
   EXPECT_EQ(read(R"({"</s>": 0, "<unk>": 0})"),
             "' gives the id 0 to two pieces");
   EXPECT_EQ(read(R"({"</s>": 0})"), "' has no piece '<unk>'");
   EXPECT_EQ(read(R"({"</s>": "0"})"),
-            "' numbers the piece '</s>' with \"0\" but the vocabulary has 3 "
-            "ids");
+            "' numbers the piece '</s>' with \"0\" (expected a number below "
+            "4097)");
 }
 
 TEST(Tokenizer, CharacterTablesFitTheVocabulary) {

@@ -1,0 +1,272 @@
+"""Writes added/cases.json: folders with added and special tokens in all forms,
+and what AutoTokenizer makes of texts with these tokens.
+
+usage: make_added_goldens.py [--folder FOLDER]
+
+README.md describes the file. The oracle is AutoTokenizer of transformers, on
+the SentencePiece models of offset/ and the byte pairs of byte-level/, which
+other scripts make first.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import shutil
+import tempfile
+
+from transformers import AutoTokenizer
+from transformers.utils import logging
+
+GOLDENS = pathlib.Path(__file__).parent
+# What a folder has beside its JSON files, and the type of its model.
+KINDS = {
+    "marian": ("marian", "MarianTokenizer"),
+    "mbart": ("mbart", "MBartTokenizer"),
+    "mbart50": ("mbart", "MBart50Tokenizer"),
+    "pegasus": ("pegasus", "PegasusTokenizer"),
+    "bart": ("bart", "BartTokenizer"),
+}
+SIZES = {"marian": 99, "mbart": 124, "mbart50": 151, "pegasus": 200, "bart": 701}
+
+TEMPLATES = [
+    "{0}",
+    "the {0} fox",
+    "the{0}fox",
+    "the  {0}  fox",
+    "the{0} fox {0}fox",
+    " {0}{0} {0} ",
+    "the\t{0}\u3000fox",
+    "fox.{0}!{0}, é",
+    "é{0}_ 1{0}2 _{0}",
+    ">>por<<{0} \u00a0{0}\u00a0 fox",
+]
+PLAIN = [
+    "The quick brown fox jumps over the lazy dog .",
+    "</s>the <unk> a<pad>b <s> fox",
+    " <mask> the<mask>fox  <mask>  <mask_1> <mask_2> <unk_7>",
+    "en_XX fox pt_XX",
+    "<te<term<term>",
+    "do n't , the fox 's ' dog ' 've !",
+    "  two  spaces   and\ttabs \u3000",
+]
+
+
+def form(content, flags="", special=False):
+    return {
+        "content": content,
+        "lstrip": "l" in flags,
+        "rstrip": "r" in flags,
+        "single_word": "w" in flags,
+        "normalized": "n" in flags,
+        "special": special,
+    }
+
+
+def forms(first):
+    """An added token of each form, from the id `first` on."""
+    tokens = [
+        form("<term>", "n"),
+        form("<te", "n"),
+        form("<raw>"),
+        form("<l>", "ln"),
+        form("<r>", "r"),
+        form("<w>", "wn"),
+        form("<raw word>", "w"),
+        form("<lrw>", "lrw"),
+        form("fox", "w"),
+        form("ﬁn", "n"),
+        form("<2pt>", "", True),
+        form("<3pt>", "lr", True),
+    ]
+    return {str(first + i): token for i, token in enumerate(tokens)}
+
+
+def listed(first):
+    """The same, whose special ones tokenizer_config.json lists, too."""
+    return {
+        "added_tokens_decoder": forms(first),
+        "additional_special_tokens": ["<2pt>", "<3pt>"],
+    }
+
+
+def specials(kind):
+    """What a folder saved lately says of its own special tokens."""
+    names = {
+        "marian": {0: "</s>", 1: "<unk>", 98: "<pad>"},
+        "bart": {0: "<s>", 1: "<pad>", 2: "</s>", 3: "<unk>"},
+    }
+    return {
+        str(id): form(text, "", True) for id, text in names.get(kind, {}).items()
+    }
+
+
+def cases():
+    """Names, kinds and JSON files."""
+    clean = {"clean_up_tokenization_spaces": True}
+    for kind, size in SIZES.items():
+        yield "plain", kind, {}
+        yield "added", kind, {
+            "added_tokens.json": {"<term>": size, "<2pt>": size + 1},
+            "special_tokens_map.json": {
+                "additional_special_tokens": [
+                    "<2pt>",
+                    {**form("<4pt>", "l"), "normalized": False},
+                ],
+                "mask_token": form("<mask>", "ln"),
+            },
+        }
+        yield "added-alone", kind, {
+            "added_tokens.json": {"<term>": size, "<2pt>": size + 1},
+        }
+        config = listed(size)
+        config["added_tokens_decoder"].update(specials(kind))
+        yield "forms", kind, {"tokenizer_config.json": config}
+        yield "unlisted", kind, {
+            "tokenizer_config.json": {"added_tokens_decoder": forms(size)}
+        }
+        yield "clean", kind, {
+            "tokenizer_config.json": {**clean, **listed(size)}
+        }
+        yield "extra", kind, {
+            "tokenizer_config.json": {
+                "extra_special_tokens": {"image_token": "<2pt>"},
+                "added_tokens_decoder": forms(size),
+            }
+        }
+        yield "no-effect", kind, {
+            "tokenizer_config.json": {
+                "model_max_length": 5,
+                "truncation_side": "left",
+                "padding_side": "left",
+                "do_lower_case": True,
+                "legacy": False,
+                "errors": "strict",
+                "sp_model_kwargs": {},
+                "trim_offsets": False,
+                "use_fast": False,
+                "keep_accents": False,
+                "source_lang": "en",
+                "target_lang": "pt",
+                "tgt_lang": "ro_RO",
+                "add_bos_token": True,
+                "separate_vocabs": False,
+                "special_tokens_map_file": None,
+                "clean_up_tokenization_spaces": None,
+                "chat_template": "x",
+            }
+        }
+        if kind not in ("marian",):
+            yield "saved", kind, {"tokenizer_config.json": listed(size)}
+    yield "prefix", "bart", {
+        "tokenizer_config.json": {"add_prefix_space": True, **listed(701)}
+    }
+    yield "prefix-saved", "bart", {
+        "tokenizer_config.json": {"add_prefix_space": True, **listed(701)}
+    }
+    for name in ("Roberta", "LED", "Longformer", "Mvp"):
+        yield name, "bart", {
+            "tokenizer_config.json": {
+                "tokenizer_class": name + "Tokenizer",
+                **listed(701),
+            }
+        }
+    yield "generic-saved", "bart", {
+        "tokenizer_config.json": {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            **listed(701),
+        }
+    }
+
+
+def write_folder(folder, kind, files):
+    model_type, name = KINDS[kind]
+    (folder / "config.json").write_text(json.dumps({"model_type": model_type}))
+    copies = {
+        "marian": {"fairseq.model": ["source.spm", "target.spm"]},
+        "mbart": {"fairseq.model": ["sentencepiece.bpe.model"]},
+        "mbart50": {"fairseq.model": ["sentencepiece.bpe.model"]},
+        "pegasus": {"pegasus.model": ["spiece.model"]},
+    }
+    for source, targets in copies.get(kind, {}).items():
+        for target in targets:
+            shutil.copy(GOLDENS / "offset" / source, folder / target)
+    if kind == "marian":
+        shutil.copy(GOLDENS / "offset/marian/vocab.json", folder)
+    if kind == "bart":
+        for file in ("vocab.json", "merges.txt"):
+            shutil.copy(GOLDENS / "byte-level" / file, folder)
+    files.setdefault("tokenizer_config.json", {}).setdefault(
+        "tokenizer_class", name
+    )
+    for file, content in files.items():
+        (folder / file).write_text(json.dumps(content, ensure_ascii=False))
+
+
+def read(folder, files, name):
+    """The tokenizer, saved once by its own library where the case says it."""
+    if "saved" not in name:
+        return AutoTokenizer.from_pretrained(folder)
+    if "generic" in name:
+        shutil.copy(GOLDENS / "byte-level/tokenizer.json", folder)
+    AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
+    for path in folder.glob("*.json"):
+        if path.name not in ("config.json", "vocab.json"):
+            files[path.name] = json.loads(path.read_text())
+    # Large parts: what models say stands in their own files.
+    whole = files["tokenizer.json"]
+    whole["model"] = {"type": whole["model"]["type"]}
+    for part in (whole["normalizer"] or {}).get("normalizers", []):
+        part.pop("precompiled_charsmap", None)
+    return AutoTokenizer.from_pretrained(folder)
+
+
+def texts():
+    """Texts with each token; the first 25 are enough for a folder without
+    tokens of its own."""
+    tokens = ["</s>"] + [token["content"] for token in forms(0).values()]
+    return PLAIN + [t.format(token) for token in tokens for t in TEMPLATES]
+
+
+def make_case(name, kind, files):
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        write_folder(folder, kind, files)
+        tokenizer = read(folder, files, name)
+    own = name not in ("plain", "added-alone", "no-effect")
+    ids = [tokenizer(text).input_ids for text in texts()[: None if own else 25]]
+    rng = random.Random(name + kind)
+    vocabulary = sorted(tokenizer.get_vocab().values())
+    late = [id for id in vocabulary if id >= SIZES[kind]] or [0]
+    rows = []
+    for row in ids[::3]:
+        row = row + [
+            rng.choice(late if rng.random() < 0.4 else vocabulary)
+            for _ in range(4)
+        ]
+        rng.shuffle(row)
+        rows.append(row[:12])
+    return {
+        "name": name,
+        "kind": kind,
+        "files": files,
+        "ids": [" ".join(map(str, row)) for row in ids],
+        "rows": [" ".join(map(str, row)) for row in rows],
+        "decoded": [tokenizer.decode(row, skip_special_tokens=True) for row in rows],
+    }
+
+
+def main():
+    logging.set_verbosity_error()
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--folder", type=pathlib.Path, default=GOLDENS)
+    folder = arguments.parse_args().folder / "added"
+    folder.mkdir(exist_ok=True)
+    made = [make_case(*case) for case in cases()]
+    with open(folder / "cases.json", "w") as file:
+        json.dump({"texts": texts(), "cases": made}, file, ensure_ascii=False, indent=0)
+        file.write("\n")
+
+
+if __name__ == "__main__":
+    main()
