@@ -7,17 +7,19 @@
 
 #include "runtime/SentenceLines.h"
 
-#include "runtime/SentenceSplitter.h"
-
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 using namespace heddle;
 
 /// A line without a sentence has an empty one, whose answer is empty.
 void SentenceLines::add(std::string_view line, std::vector<Line> &sentences) {
-  OpenLine added = {sentencesRead, {}};
-  for (const SentenceSpan &sentence : splitSentences(line)) {
+  std::vector<SentenceSpan> spans = splitSentences(line, rules);
+  size_t before =
+      spans.empty() ? line.size() : size_t(spans[0].text.data() - line.data());
+  OpenLine added = {sentencesRead, {}, std::string(line.substr(0, before))};
+  for (const SentenceSpan &sentence : spans) {
     sentences.push_back({{std::string(sentence.text)}});
     added.spaces.emplace_back(sentence.space);
   }
@@ -64,11 +66,12 @@ std::string SentenceLines::nameOf(int64_t number) const {
 bool SentenceLines::join(const std::string &answer, std::string &joined) {
   OpenLine &line = open.front();
   size_t place = size_t(sentencesAnswered++ - line.first);
-  line.answer += answer;
-  if (place + 1 < line.spaces.size()) {
-    line.answer += line.spaces[place];
+  // Ends of lines are the text's alone.
+  std::replace_copy(answer.begin(), answer.end(),
+                    std::back_inserter(line.answer), '\n', ' ');
+  line.answer += line.spaces[place];
+  if (place + 1 < line.spaces.size())
     return false;
-  }
   joined = std::move(line.answer);
   open.pop_front();
   ++linesAnswered;

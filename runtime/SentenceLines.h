@@ -2,8 +2,8 @@
 //
 // Models are trained on sentences. Lines of running text are cut into those,
 // each of which runs as a line of its own, in a batch with others of its
-// length; and their answers are joined again, with the white space between
-// that stood between the sentences.
+// length; and their answers are joined again, with the white space in front,
+// between and behind that the line had there, byte for byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +12,7 @@
 
 #include "runtime/LineRun.h"
 #include "runtime/Lines.h"
+#include "runtime/SentenceSplitter.h"
 
 #include <cstdint>
 #include <deque>
@@ -25,7 +26,9 @@ namespace heddle {
 /// target something is said, is a failure: it is a whole.
 class SentenceLines : public LineSource {
 public:
-  explicit SentenceLines(LineSource &lines) : lines(lines) {}
+  explicit SentenceLines(LineSource &lines,
+                         SplitRules rules = SplitRules::AllScripts)
+      : lines(lines), rules(rules) {}
 
   /// The sentences of whole lines: as many lines as `limits` allow, one at
   /// least.
@@ -45,12 +48,14 @@ private:
     int64_t first;
     /// What stands behind each sentence.
     std::vector<std::string> spaces;
-    std::string answer = {};
+    /// Begins with what stands in front of the first one.
+    std::string answer;
   };
   void add(std::string_view line, std::vector<Line> &sentences);
   bool join(const std::string &answer, std::string &joined);
 
   LineSource &lines;
+  const SplitRules rules;
   /// Guards all that follows.
   mutable std::mutex mutex;
   /// Those without an answer, in order.

@@ -2,7 +2,7 @@
 //
 // One pass: all that is looked at behind a candidate is looked at once more
 // when the search goes on there, and no rule looks further back than a
-// character.
+// character, or counts what it wants to know of the sentence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -99,7 +99,11 @@ static bool mayBegin(char32_t next, bool isQuoted) {
   return isUppercase(next) || isNumber(next) || !isQuoted;
 }
 
-std::vector<SentenceSpan> heddle::splitSentences(std::string_view text) {
+//===----------------------------------------------------------------------===//
+// As browsers
+//===----------------------------------------------------------------------===//
+
+static std::vector<SentenceSpan> splitAsBrowsers(std::string_view text) {
   std::vector<SentenceSpan> sentences;
   takeSpaces(text);
   // The sentence so far is what stands before `rest`.
@@ -127,4 +131,180 @@ std::vector<SentenceSpan> heddle::splitSentences(std::string_view text) {
   size_t size = text.find_last_not_of(kSpaces) + 1;
   sentences.push_back({text.substr(0, size), text.substr(size)});
   return sentences;
+}
+
+//===----------------------------------------------------------------------===//
+// Of all scripts
+//===----------------------------------------------------------------------===//
+
+static constexpr char32_t kEllipsis = 0x2026;
+
+static bool isAny(std::u32string_view characters, char32_t character) {
+  return characters.find(character) != std::u32string_view::npos;
+}
+
+static bool isLineEnd(char32_t character) {
+  return isAny(U"\n\v\f\r\u0085\u2028\u2029", character);
+}
+
+/// White space that may stand between sentences. No-break spaces hold together
+/// what is of one: "M. Dupont".
+static bool isBreakingSpace(char32_t character) {
+  return isSpace(character) && !isAny(U"\u00A0\u2007\u202F", character);
+}
+
+/// A full stop that stands in numbers, too: of full width, and small.
+static bool isPoint(char32_t character) {
+  return isAny(U"\uFF0E\uFE52", character);
+}
+
+/// A comma, colon or semicolon of any script: the sentence goes on.
+static bool isContinuation(char32_t character) {
+  return isAny(U",:;\u055D\u060C\u061B\u1363\u1364\u1365\u3001\uFE10\uFE11"
+               U"\uFE13\uFE14\uFE50\uFE51\uFE54\uFE55\uFF0C\uFF1A\uFF1B"
+               U"\uFF64",
+               character);
+}
+
+static char32_t firstOf(std::string_view text) {
+  return text.empty() ? 0 : takeCodePoint(text).value;
+}
+
+/// Whether Japanese quotes what stands in front: "to" or "tte".
+static bool isQuotative(std::string_view text) {
+  static constexpr std::string_view kTo = "\xE3\x81\xA8",
+                                    kTte = "\xE3\x81\xA3\xE3\x81\xA6";
+  return text.substr(0, kTo.size()) == kTo ||
+         text.substr(0, kTte.size()) == kTte;
+}
+
+namespace {
+/// Cuts a text, one sentence after the other.
+class Splitter {
+public:
+  explicit Splitter(std::string_view text) : text(text), rest(text) {}
+  std::vector<SentenceSpan> run();
+
+private:
+  size_t at() const { return text.size() - rest.size(); }
+  void skipSpaces() { takeWhile(rest, isSpace); }
+  bool takeClosers(bool isWide);
+  bool isEnd(size_t sign, char32_t first);
+  void cut(size_t end);
+
+  std::string_view text, rest;
+  std::vector<SentenceSpan> sentences;
+  /// Where the sentence begins, and where its last character but white space
+  /// ends.
+  size_t begin = 0, end = 0;
+  /// Whether the sentence has quotation marks that open and close alike an odd
+  /// number of times.
+  bool inDouble = false, inSingle = false;
+};
+} // namespace
+
+/// Takes what closes a sentence behind its sign, and says whether there was
+/// anything. A mark that also opens closes where it was opened, or, where a
+/// sign needs white space behind it, in front of that.
+bool Splitter::takeClosers(bool isWide) {
+  std::string_view start = rest;
+  for (bool hasFootnote = false;;) {
+    std::string_view next = rest;
+    char32_t mark = next.empty() ? 0 : takeCodePoint(next).value;
+    bool &isOpen = mark == U'"' ? inDouble : inSingle;
+    if (isClosing(mark) || isFinalQuote(mark)) {
+      // Closes, whatever came before.
+    } else if (mark == U'"' || mark == U'\'') {
+      if (isWide && !isOpen)
+        break;
+      isOpen = !isOpen;
+    } else if (isInitialQuote(mark)) {
+      std::string_view behind = next;
+      takeWhile(behind, [](char32_t each) {
+        return isClosing(each) || isFinalQuote(each) || isInitialQuote(each);
+      });
+      if (isWide || !(behind.empty() || isSpace(firstOf(behind))))
+        break;
+      next = behind;
+    } else {
+      next = rest;
+      takeFootnote(next);
+      if (hasFootnote || next.size() == rest.size())
+        break;
+      hasFootnote = true;
+    }
+    rest = next;
+  }
+  return rest.size() < start.size();
+}
+
+/// Whether the run of signs that begins with `first`, at `sign`, ends a
+/// sentence: takes it and what closes behind it.
+bool Splitter::isEnd(size_t sign, char32_t first) {
+  bool isInside = sign > 0 && text[sign - 1] == '[';
+  char32_t last = first;
+  bool isWide = first >= 128;
+  takeWhile(rest, [&](char32_t character) {
+    if (!isSentenceEnd(character) && character != kEllipsis)
+      return false;
+    isWide |= character >= 128 && character != kEllipsis;
+    last = character;
+    return true;
+  });
+  std::string_view signs = text.substr(sign, at() - sign);
+  size_t closers = at();
+  bool isClosed = takeClosers(isWide);
+  std::string_view tail = text.substr(closers, at() - closers);
+  end = at();
+  char32_t next = firstOf(rest);
+  if (rest.empty())
+    return true;
+  if (isWide)
+    return !isContinuation(next) && !(isPoint(last) && isNumber(next)) &&
+           !(isClosed && isQuotative(rest));
+  std::string_view behind = rest;
+  bool breaks = false;
+  takeWhile(behind, [&](char32_t character) {
+    breaks |= isBreakingSpace(character);
+    return isSpace(character);
+  });
+  bool isQuoted = isInside && signs == "..." && tail == "]";
+  return breaks && (behind.empty() || mayBegin(firstLetter(behind), isQuoted));
+}
+
+/// Ends the sentence that stands in front of `end`.
+void Splitter::cut(size_t end) {
+  rest = text.substr(end);
+  std::string_view spaces = takeWhile(rest, isSpace);
+  sentences.push_back({text.substr(begin, end - begin), spaces});
+  begin = this->end = at();
+  inDouble = inSingle = false;
+}
+
+std::vector<SentenceSpan> Splitter::run() {
+  skipSpaces();
+  begin = end = at();
+  while (!rest.empty()) {
+    size_t place = at();
+    char32_t character = takeCodePoint(rest).value;
+    if (isSpace(character)) {
+      if (isLineEnd(character))
+        cut(end);
+      continue;
+    }
+    inDouble ^= character == U'"';
+    inSingle ^= character == U'\'';
+    end = at();
+    if (isSentenceEnd(character) && isEnd(place, character))
+      cut(end);
+  }
+  if (begin < text.size())
+    sentences.push_back({text.substr(begin, end - begin), text.substr(end)});
+  return std::move(sentences);
+}
+
+std::vector<SentenceSpan> heddle::splitSentences(std::string_view text,
+                                                 SplitRules rules) {
+  return rules == SplitRules::Browser ? splitAsBrowsers(text)
+                                      : Splitter(text).run();
 }

@@ -50,3 +50,15 @@ bool heddle::isFinalQuote(char32_t character) {
 bool heddle::isSpace(char32_t character) {
   return contains(kSpaces, character);
 }
+
+bool heddle::isSentenceEnd(char32_t character) {
+  return contains(kSentenceEnds, character);
+}
+
+bool heddle::isInitialQuote(char32_t character) {
+  return contains(kInitialQuotes, character);
+}
+
+bool heddle::isClosing(char32_t character) {
+  return contains(kClosing, character);
+}

@@ -5,8 +5,8 @@
 
 namespace heddle {
 
-/// Unicode's general categories L, Ll, Lu and Lt, M, N, Nd, S, Pf, and white
-/// space.
+/// Unicode's general categories L, Ll, Lu and Lt, M, N, Nd, S, Pf, white space,
+/// Sentence_Terminal, and the general categories Pi and Pe.
 bool isLetter(char32_t character);
 bool isLowercase(char32_t character);
 bool isUppercase(char32_t character);
@@ -16,6 +16,9 @@ bool isDigit(char32_t character);
 bool isSymbol(char32_t character);
 bool isFinalQuote(char32_t character);
 bool isSpace(char32_t character);
+bool isSentenceEnd(char32_t character);
+bool isInitialQuote(char32_t character);
+bool isClosing(char32_t character);
 
 } // namespace heddle
 

@@ -20,6 +20,9 @@ TABLES = {
     "kSymbols": r"\p{S}",
     "kFinalQuotes": r"\p{Pf}",
     "kSpaces": r"\s",
+    "kSentenceEnds": r"\p{Sentence_Terminal}",
+    "kInitialQuotes": r"\p{Pi}",
+    "kClosing": r"\p{Pe}",
 }
 
 

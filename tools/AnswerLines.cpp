@@ -51,7 +51,9 @@ std::string heddle::formatAnswers(int64_t number,
     // No hypothesis has ended.
     if (options.nBest && std::isinf(each.score))
       continue;
-    std::string text = oneLine({each.text, each.text_size});
+    // Of running text ends of lines are the input's own.
+    std::string text = options.split ? std::string(each.text, each.text_size)
+                                     : oneLine({each.text, each.text_size});
     std::string scores =
         options.tokenScores ? formatLogProbabilities(each) : std::string();
     if (options.nBest)

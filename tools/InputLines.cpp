@@ -12,7 +12,8 @@
 using namespace heddle;
 
 Result<InputLines> InputLines::open(const std::vector<std::string> &texts,
-                                    const std::string &targets) {
+                                    const std::string &targets,
+                                    bool keepsEnds) {
   std::optional<LineReader> targetLines;
   if (!targets.empty()) {
     Result<LineReader> opened = LineReader::open(targets);
@@ -20,8 +21,9 @@ Result<InputLines> InputLines::open(const std::vector<std::string> &texts,
       return opened.status();
     targetLines.emplace(std::move(*opened));
   }
-  Result<LineReader> lines =
-      texts.empty() ? LineReader::standardInput() : LineReader::texts(texts);
+  Result<LineReader> lines = texts.empty()
+                                 ? LineReader::standardInput(keepsEnds)
+                                 : LineReader::texts(texts);
   if (!lines.ok())
     return lines.status();
   return InputLines(std::move(*lines), std::move(targetLines), texts.size());

@@ -24,12 +24,15 @@ public:
   /// The texts of the command line, or standard input where there are none;
   /// with a file of targets, unless its path is empty.
   static Result<InputLines> open(const std::vector<std::string> &texts,
-                                 const std::string &targets = "");
+                                 const std::string &targets = "",
+                                 bool keepsEnds = false);
 
   /// The next line; nothing behind the last one.
   Result<std::optional<std::string>> next();
   /// "line 3 of standard input", from 0. Any thread.
   std::string nameOf(int64_t number) const { return lines.nameOf(number); }
+  /// Whether a line has no end to keep. Any thread.
+  bool lacksEnd(int64_t number) const { return lines.lacksEnd(number); }
 
   /// Borrows this object.
   heddle_source source();

@@ -26,8 +26,9 @@ Descriptor::~Descriptor() {
     close(number);
 }
 
-Result<LineReader> LineReader::standardInput() {
+Result<LineReader> LineReader::standardInput(bool keepsEnds) {
   LineReader reader(STDIN_FILENO, "standard input");
+  reader.keepsEnds = keepsEnds;
   reader.interruption = Descriptor(eventfd(/*initval=*/0, EFD_CLOEXEC));
   if (reader.interruption.get() < 0)
     return Status::error("cannot wait for ", reader.fileName, ": ",
@@ -126,8 +127,10 @@ Result<std::optional<std::string>> LineReader::next() {
       return std::optional<std::string>();
     std::string line = buffer.substr(consumed, length);
     consumed += length + (atEnd ? 0 : 1);
+    if (atEnd)
+      *endless = lineCount;
     ++lineCount;
-    if (!line.empty() && line.back() == '\r')
+    if (!keepsEnds && !line.empty() && line.back() == '\r')
       line.pop_back();
     return std::optional<std::string>(std::move(line));
   }

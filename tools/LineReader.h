@@ -10,7 +10,9 @@
 
 #include "runtime/Result.h"
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,7 +42,9 @@ private:
 /// Move-only. One thread at a time, except for interrupt().
 class LineReader {
 public:
-  static Result<LineReader> standardInput();
+  /// With `keepsEnds` a line ends at "\n" alone, and "\r" in front of it is the
+  /// last of its bytes.
+  static Result<LineReader> standardInput(bool keepsEnds = false);
   /// The texts of a command line, one a line.
   static LineReader texts(std::vector<std::string> lines);
   static Result<LineReader> open(const std::string &path);
@@ -63,6 +67,9 @@ public:
   std::string nameOf(int64_t number) const;
   /// How many lines next() has returned.
   int64_t linesRead() const { return lineCount; }
+  /// Whether a line of those lacks its end: the last one may.
+  /// Any thread.
+  bool lacksEnd(int64_t number) const { return number == *endless; }
 
 private:
   LineReader(int file, std::string name)
@@ -78,7 +85,10 @@ private:
   Descriptor interruption;
   std::string fileName;
   std::vector<std::string> given;
+  bool keepsEnds = false;
   int64_t lineCount = 0;
+  std::unique_ptr<std::atomic<int64_t>> endless =
+      std::make_unique<std::atomic<int64_t>>(-1);
   std::string buffer;
   size_t consumed = 0;
   /// The file has no more, or `failure` says why it cannot be read.

@@ -75,17 +75,26 @@ using Stream = heddle_status (*)(heddle_session *, const heddle_source *,
 /// Prints what becomes of the input and of what `targets` says of it.
 static Status print(Stream stream, const std::string &targets,
                     const RunOptions &options, OutputWriter &output,
-                    Printer::Format format) {
+                    const Printer::Format &format) {
   Result<Run> run = beginRun(options);
   if (!run.ok())
     return run.status();
-  Result<InputLines> input = InputLines::open(options.texts, targets);
+  Result<InputLines> input =
+      InputLines::open(options.texts, targets, options.split);
   if (!input.ok())
     return input.status();
   Status status = Status::success();
   {
     Progress progress = Progress::ofLines(options.texts.empty());
-    Printer printer(*run, output, progress, std::move(format));
+    Printer printer(
+        *run, output, progress,
+        [&](int64_t number, const heddle_answer_text *answers, size_t count) {
+          std::string text = format(number, answers, count);
+          // Running text ends as it does.
+          if (options.split && input->lacksEnd(number))
+            text.pop_back();
+          return text;
+        });
     heddle_source source = input->source();
     heddle_sink sink = printer.sink();
     status = statusOf(stream(run->session.get(), &source, &sink));

@@ -174,6 +174,15 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
       status = giveOnce(flag, *options.profile);
     return status.ok() ? setSetting(flag, nullptr) : status;
   }
+  if (flag == "--split") {
+    std::string value =
+        equals == std::string::npos ? "true" : argument.substr(equals + 1);
+    Status status = value != "true" && value != "browser"
+                        ? Status::error("--split has the value '", value,
+                                        "', expected browser or none")
+                        : giveOnce(flag, value);
+    return status.ok() ? setSetting(flag, value.c_str()) : status;
+  }
   if (setting && flag == argument) {
     given[flag] = "true";
     return setSetting(flag, nullptr);
@@ -364,6 +373,7 @@ Status Parser::check() {
   options.scores = isGiven("--scores");
   options.nBest = isGiven("--n-best") || isGiven("--alternatives");
   options.tokenScores = isGiven("--token-scores");
+  options.split = isGiven("--split");
   // Logits are of one batch after the other.
   if (isGiven("--workers") || !options.teacher.empty())
     return Status::success();

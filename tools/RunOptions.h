@@ -26,7 +26,8 @@ struct RunOptions {
   Handle<heddle_settings> settings;
   /// What of the settings the tool has to know.
   int64_t batch = 16;
-  bool ids = false, scores = false, nBest = false, tokenScores = false;
+  bool ids = false, scores = false, nBest = false, tokenScores = false,
+       split = false;
   /// For --info; 0 for what the model says.
   int64_t maxLength = 0;
   /// Where to write a profile as JSON, empty where only the table is wanted.

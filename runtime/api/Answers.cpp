@@ -191,7 +191,7 @@ static Status translate(heddle_session &session, LineRunOptions options,
         heddle_cancel(&session);
     };
   if (session.values.split) {
-    SentenceLines sentences(source);
+    SentenceLines sentences(source, session.values.splitRules);
     return translateLines(
         *session.workers, options, tokens, *search, sentences,
         [&](const std::vector<Hypothesis> &found) {

@@ -28,13 +28,24 @@ static std::vector<size_t> byTime(const std::vector<KernelCount> &counts) {
   return order;
 }
 
-/// "12.3  45 %": a rate a nanosecond, in 10^9 a second, and its part of a peak.
-static std::string rate(int64_t amount, int64_t nanoseconds, double peak) {
+/// Whether bytes come faster than memory gives them.
+static bool readsCaches(const KernelCount &count, double peak) {
+  return double(count.bytes) > peak * double(count.nanoseconds) &&
+         count.nanoseconds > 0;
+}
+
+/// "12.3  45 %": a rate a nanosecond, in 10^9 a second, and its part of a peak;
+/// "cache" in place of the part where what is read is in caches.
+static std::string rate(int64_t amount, int64_t nanoseconds, double peak,
+                        bool isCached = false) {
   if (amount == 0 || nanoseconds == 0)
     return "       -     - ";
   double value = double(amount) / double(nanoseconds);
   char text[32];
-  snprintf(text, sizeof(text), "%8.1f %4.0f %%", value, 100 * value / peak);
+  if (isCached)
+    snprintf(text, sizeof(text), "%8.1f  cache", value);
+  else
+    snprintf(text, sizeof(text), "%8.1f %4.0f %%", value, 100 * value / peak);
   return text;
 }
 
@@ -61,9 +72,12 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
   double total = double(std::max<int64_t>(profile.entries().nanoseconds, 1));
   MachinePeaks peaks = setting.peaksEach();
   std::string text;
+  bool isAnyCached = false;
   auto addRow = [&](const std::string &name, const KernelCount &count,
                     ElementType type) {
     double peak = peakOf(type, peaks);
+    bool isCached = readsCaches(count, peaks.gigabytes);
+    isAnyCached |= isCached;
     char columns[96];
     snprintf(columns, sizeof(columns), "%10lld %10.1f %5.1f %%",
              static_cast<long long>(count.calls),
@@ -71,7 +85,8 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
              100 * double(count.nanoseconds) / total);
     text += name + std::string(width - name.size(), ' ') + columns +
             rate(count.flops, count.nanoseconds, peak) +
-            rate(count.bytes, count.nanoseconds, peaks.gigabytes) + "\n";
+            rate(count.bytes, count.nanoseconds, peaks.gigabytes, isCached) +
+            "\n";
   };
   text += "kernel" + std::string(width - 6, ' ') +
           "     calls         ms    time GFLOP/s   peak    GB/s   peak\n";
@@ -84,6 +99,8 @@ std::string heddle::describeProfile(const Model &model, const Profile &profile,
   if (names.empty())
     text += "the reference lowering has no kernels: its loops are not told "
             "apart\n";
+  if (isAnyCached)
+    text += "cache: reads from caches, faster than memory gives bytes\n";
   std::string shared;
   if (setting.workers > 1)
     shared = ", a worker's share of " + std::to_string(setting.workers);

@@ -125,6 +125,15 @@ static Status readSeed(SettingValues &values, const std::string &name,
                        const std::string &text) {
   return put(values.search.seed, parseSeed(name, text));
 }
+static Status readSplit(SettingValues &values, const std::string &name,
+                        const std::string &text) {
+  values.splitRules =
+      text == "browser" ? SplitRules::Browser : SplitRules::AllScripts;
+  if (text == "browser")
+    return put(values.split, Result<bool>(true));
+  Status status = put(values.split, parseSwitch(name, text));
+  return status.ok() ? status : Status::error(status.message(), " or browser");
+}
 static Status readGlobalTokens(SettingValues &values, const std::string &name,
                                const std::string &text) {
   return put(values.globalTokens, parsePositions(name, text));
@@ -209,8 +218,9 @@ static constexpr Row kRows[] = {
      readSeed},
     {{"split", nullptr, kText,
       "lines are running text: translate their sentences, and join the "
-      "translations"},
-     readSwitch<&SettingValues::split>},
+      "translations; browser in place of true cuts as browsers do, at . ? ! "
+      "alone"},
+     readSplit},
     {{"ids", nullptr, kText,
       "texts are token ids, in and out; of targets and bad words, too"},
      readSwitch<&SettingValues::ids>},

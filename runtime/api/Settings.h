@@ -11,6 +11,7 @@
 #include "runtime/Manifest.h"
 #include "runtime/Result.h"
 #include "runtime/SearchOptions.h"
+#include "runtime/SentenceSplitter.h"
 #include "runtime/heddle.h"
 
 #include <cstdint>
@@ -35,6 +36,8 @@ struct SettingValues {
   std::optional<int64_t> nBest;
   bool scores = false, tokenScores = false, split = false, ids = false,
        profile = false;
+  /// With `split`.
+  SplitRules splitRules = SplitRules::AllScripts;
 };
 
 /// A copyable set of settings.

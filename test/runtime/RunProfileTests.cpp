@@ -195,6 +195,26 @@ TEST_F(RunProfileTest, several_workers_share_the_peaks) {
   EXPECT_EQ(report["peak_each_worker"]["bytes_per_second"], 5e9);
 }
 
+TEST_F(RunProfileTest, caches_are_no_part_of_memory) {
+  Result<Model> model = Model::load(folder + "/toy");
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  auto table = [&](int64_t bytes) {
+    Profile profile(model->manifest());
+    profile.add(&profile, 0, 1'000'000'000, 50'000'000'000, bytes);
+    addSteps(profile, 1'000'000'000);
+    return describeProfile(*model, profile, {1, 1, {100, 300, 400, 10}});
+  };
+  std::string sentence =
+      "\ncache: reads from caches, faster than memory gives bytes\n";
+  std::string fast = table(162'900'000'000), slow = table(10'000'000'000);
+  EXPECT_NE(fast.find("100.0 %    50.0   50 %   162.9  cache\n"),
+            std::string::npos)
+      << fast;
+  EXPECT_NE(fast.find(sentence), std::string::npos);
+  EXPECT_NE(slow.find("   10.0  100 %\n"), std::string::npos) << slow;
+  EXPECT_EQ(slow.find(sentence), std::string::npos);
+}
+
 TEST_F(RunProfileTest, short_types_have_peaks_of_their_own) {
   json manifest = toyManifest();
   for (auto [type, row] :

@@ -60,7 +60,31 @@ TEST(SentenceLinesTest, JoinsWhatItCut) {
   EXPECT_EQ(sentences.nameOf(4), "sentence 2 of line 3");
   EXPECT_EQ(sentences.nameOf(5), "sentence 1 of line 4");
   ASSERT_TRUE(write({"4?", "5"}).ok());
-  EXPECT_EQ(written, (Texts{"1.  2.", "", "3.\t4?", "5"}));
+  EXPECT_EQ(written, (Texts{"1.  2.", "", "  3.\t4? ", "5"}));
+}
+
+TEST(SentenceLinesTest, KeepsWhiteSpaceByteForByte) {
+  Texts texts = {" ", "\r", "\t一。二。\u3000\u00a0三 \r", "\u00a0",
+                 "一.\n\n二"};
+  GivenLines given(texts);
+  SentenceLines sentences(given);
+  EXPECT_EQ(textsOf(sentences.next({9, 1000})),
+            (Texts{"", "", "一。", "二。", "三", "", "一.", "二"}));
+  Texts written;
+  AnswerWriter write = sentences.joining([&](const Texts &answers) {
+    written.insert(written.end(), answers.begin(), answers.end());
+    return Status::success();
+  });
+  // An end of a line in an answer is no end of the text's.
+  ASSERT_TRUE(write({"", "", "1.\n", "2.", "3", "", "1.", "2"}).ok());
+  EXPECT_EQ(written,
+            (Texts{" ", "\r", "\t1. 2.\u3000\u00a03 \r", "\u00a0", "1.\n\n2"}));
+}
+
+TEST(SentenceLinesTest, CutsAsBrowsersDo) {
+  GivenLines given({"一。二. 三"});
+  SentenceLines sentences(given, SplitRules::Browser);
+  EXPECT_EQ(textsOf(sentences.next({9, 1000})), (Texts{"一。二.", "三"}));
 }
 
 TEST(SentenceLinesTest, FailsAsItsWriterDoes) {

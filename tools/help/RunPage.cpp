@@ -16,6 +16,12 @@ static std::vector<Flag> getOwnFlags() {
       {"--bad-words", "FILE", "Search",
        "never generate the sequences of FILE, one a line"},
       {"--prefix", "FILE", "Search", "begin each target with a line of FILE"},
+      {"--split", "browser", "Text",
+       "lines are running text: translate their sentences, and join the "
+       "translations with the text's own white space and ends of lines; "
+       "browser "
+       "cuts as browsers do, at . ? ! alone",
+       /*isValueOptional=*/true},
       {"--score", "FILE", kJobs,
        "print how likely the lines of FILE are as translations: the "
        "log-probability, a tab and that of each token; at the end, on standard "
@@ -55,8 +61,8 @@ static std::vector<Flag> getFlags() {
   for (size_t i = 0; i < count; ++i) {
     std::string name = "--" + std::string(settings[i].name);
     const char *value = settings[i].value;
-    // The tool's own says more.
-    if (name != "--profile")
+    // The tool's own say more.
+    if (name != "--profile" && name != "--split")
       flags.push_back(
           {name, value ? value : "", settings[i].group, settings[i].help});
   }

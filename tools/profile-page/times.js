@@ -16,6 +16,11 @@ const peakOf = type => peaks[{i8: "int8_ops_per_second", bf16: "bf16_flops_per_s
 const unitOf = type => type === "i8" ? "GOP/s" : "GFLOP/s";
 const formatRate = value => value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 
+// What part of memory's peak bytes are: more than all of it comes from caches.
+const partOfMemory = (work, whole = "") =>
+  work.bytes / work.seconds > peaks.bytes_per_second ? whole ? "from caches" : "cache"
+    : formatShare(work.bytes / work.seconds / peaks.bytes_per_second) + whole;
+
 // What a line of a hint says of calls.
 function describeWork(work, type) {
   const lines = [];
@@ -26,17 +31,17 @@ function describeWork(work, type) {
   if (work.bytes)
     lines.push(`${formatBytes(work.bytes)}, ` +
       `${formatRate(work.bytes / work.seconds / 1e9)} GB/s, ` +
-      `${formatShare(work.bytes / work.seconds / peaks.bytes_per_second)} of memory's`);
+      partOfMemory(work, " of memory's"));
   return lines;
 }
 
 function rateCells(work, type) {
-  const cell = (amount, peak) => make("td", {class: "figure"},
+  const cell = (amount, share) => make("td", {class: "figure"},
     amount && work.seconds ? formatRate(amount / work.seconds / 1e9) : "",
-    make("span", {class: "share"},
-      amount && work.seconds && peak ? formatShare(amount / work.seconds / peak) : ""));
-  return [cell(work.flops, type && peakOf(type)),
-          cell(work.bytes, peaks.bytes_per_second),
+    make("span", {class: "share"}, amount && work.seconds ? share() : ""));
+  return [cell(work.flops,
+            () => type ? formatShare(work.flops / work.seconds / peakOf(type)) : ""),
+          cell(work.bytes, () => partOfMemory(work)),
           make("td", {class: "figure"},
             work.flops && work.bytes ? (work.flops / work.bytes).toFixed(1) : "")];
 }
@@ -105,7 +110,8 @@ function makeKernels() {
     return mark;
   };
   return makeSection("kernels", "Time by kernel",
-    "The most expensive first; beside rates, how much of this machine's peak they are.",
+    "The most expensive first; beside rates, how much of this machine's peak they are, " +
+    "or that bytes come from caches.",
     make("div", {class: "table"}, make("table", {},
       makeHead(["Kernel", "Type", "Calls", "Time", "Of all", "GFLOP/s", "GB/s",
                 "FLOPs a byte"]),

@@ -53,8 +53,20 @@ def check_opening(browser):
     assert text(browser, "h1") == "bergamot-en-pt"
     assert text(browser, "#isa") == data["isa"]
     assert count(browser, ".part") == len(functions)
-    # Nothing is wider than the page.
+    # Nothing is wider than the page, nor would be with names of any length and
+    # all layers open.
     assert browser.run("main.scrollWidth <= main.clientWidth")
+    assert browser.run("""(() => {
+      for (const fold of document.querySelectorAll(".fold")) fold.click();
+      const cells = [...document.querySelectorAll("td.names:not([colspan]), #layers td.type")];
+      const before = cells.map(cell => cell.innerHTML);
+      for (const cell of cells) (cell.querySelector("button") || cell).append("_256x1536".repeat(12));
+      const fits = [...document.querySelectorAll(".table")].every(each =>
+        each.scrollWidth <= each.clientWidth);
+      cells.forEach((cell, index) => { cell.innerHTML = before[index]; });
+      return fits;
+    })()""")
+    browser.open(page)
     shot(browser, "top")
 
 
