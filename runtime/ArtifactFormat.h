@@ -38,12 +38,15 @@
 //        "min_new_tokens": 4,
 //        "max_length": 511,                    generated tokens, eos included
 //        "beams": 4, "length_penalty": 1.0,    what --beam and its kin replace
-//        "early_stopping": "true" | "false" | "never",
+//        "word_penalty": 0.0,
+//        "early_stopping": "true" | "false" | "never" | "shrink",
 //        "no_repeat_ngram": 3, "repetition_penalty": 1.1,
 //        "renormalize": 1,                     log-softmax behind constraints
 //        "temperature": 1.0, "top_k": 50, "top_p": 0.9, "min_p": 0.1,
-//        "length_factor": 2.5,                 at most int(factor n) + 1 tokens
+//        "length_factor": 2.5,                 at most factor n tokens, rounded
+//                                              up
 //        "max_source_length": 1000,            unless --max-source says more
+//        "crop_source": 1,                     longer ones are cut
 //        "max_source": 512, "max_target": 512},  tables of positions end here
 //     "tokenizer": {"kind": "none" | "sentencepiece" | "characters" |
 //            "byte-level",

@@ -23,6 +23,8 @@ static constexpr float kNothing = -1e9f;
 static constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 int64_t BeamSearch::width(const Generation &generation) {
+  if (generation.earlyStopping == EarlyStopping::Shrink)
+    return generation.beams;
   int64_t ends = static_cast<int64_t>(generation.eos.size());
   return std::max<int64_t>(2, 1 + ends) * generation.beams;
 }
@@ -76,8 +78,27 @@ bool BeamSearch::isDone(const Candidate &candidate) const {
 }
 
 float BeamSearch::score(float sum, int64_t tokens) const {
-  return sum / static_cast<float>(std::pow(static_cast<double>(tokens),
-                                           generation->lengthPenalty));
+  float words =
+      static_cast<float>(generation->wordPenalty) * static_cast<float>(tokens);
+  return (sum - words) /
+         static_cast<float>(
+             std::pow(static_cast<double>(tokens), generation->lengthPenalty));
+}
+
+/// No less than what a running beam can become at any length up to the limit.
+float BeamSearch::bestPossibleScore(float sum) const {
+  double penalty = generation->lengthPenalty;
+  float best = score(sum, penalty > 0 ? limit : length);
+  if (generation->wordPenalty == 0)
+    return best;
+  auto reward = [&](int64_t tokens) {
+    return -generation->wordPenalty *
+           std::pow(static_cast<double>(tokens), 1 - penalty);
+  };
+  // Either part at the length that is best for it.
+  best = sum / static_cast<float>(std::pow(
+                   static_cast<double>(penalty > 0 ? limit : length), penalty));
+  return best + static_cast<float>(std::max(reward(length), reward(limit)));
 }
 
 /// Those of all tokens of a sequence.
@@ -119,11 +140,12 @@ bool BeamSearch::hasRunning() const {
 
 /// Whether nothing that follows can matter, behind a step.
 bool BeamSearch::isOver() {
-  bool countsToTheEnd = generation->earlyStopping == EarlyStopping::Never &&
-                        generation->lengthPenalty > 0;
-  float best = running.empty() ? kLowest
-                               : score(running.front().sum,
-                                       countsToTheEnd ? limit : length);
+  if (shrinks())
+    return running.empty();
+  bool countsToTheEnd = generation->earlyStopping == EarlyStopping::Never;
+  float best = running.empty()  ? kLowest
+               : countsToTheEnd ? bestPossibleScore(running.front().sum)
+                                : score(running.front().sum, length);
   float worst = isFull() ? finished.back().score : kNothing;
   mayImprove = mayImprove && best > worst && hasRunning();
   bool isFullAtOnce =
@@ -138,6 +160,13 @@ void BeamSearch::advance(const std::vector<BestContinuations> &rows,
   running.clear();
   nextScores.clear();
   size_t begin = next.size(), count = static_cast<size_t>(generation->beams);
+  if (shrinks()) {
+    count -= finished.size();
+    // Those of beams that were never there take no place.
+    while (!candidates.empty() &&
+           (candidates.size() > count || candidates.back().sum <= kNothing))
+      candidates.pop_back();
+  }
   auto goOn = [&](const Candidate &candidate, float sum) {
     if (running.size() == count)
       return;
@@ -156,7 +185,7 @@ void BeamSearch::advance(const std::vector<BestContinuations> &rows,
       finish(candidate, tokens[first + beams[size_t(candidate.beam)].row]);
   }
   for (const Candidate &candidate : candidates)
-    if (isDone(candidate))
+    if (isDone(candidate) && !shrinks())
       goOn(candidate, candidate.sum + kNothing);
   ++length;
   if (!isOver()) {

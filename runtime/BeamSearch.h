@@ -6,9 +6,15 @@
 //   sum, the log-probabilities of their tokens;
 // - one is done that is an eos or reaches the limit; of those only the ones
 //   among the best B become hypotheses; the best B that are not done go on;
-// - a hypothesis of n tokens, eos included, has the score sum / n^penalty; the
-//   best B are kept;
+// - a hypothesis of n tokens, eos included, has the score sum / n^penalty, or
+//   (sum - w n) / n^penalty with a word penalty w; the best B are kept;
 // - it is over as EarlyStopping says, or where all continuations are done.
+//
+// With EarlyStopping::Shrink it is Marian's (src/translator/beam_search.cpp):
+//
+// - a step takes the best B - F continuations, where F hypotheses are finished;
+// - one that is an eos or reaches the limit is one more; the others go on;
+// - it is over when none goes on.
 //
 // All sums and scores are f32, as there.
 //
@@ -30,7 +36,7 @@ namespace heddle {
 struct Hypothesis {
   std::vector<int32_t> tokens;
   /// The sum of the log-probabilities of what was generated, and that with the
-  /// length penalty.
+  /// penalties.
   float sum = 0, score = 0;
   /// Those of the tokens that were generated, where somebody wants them.
   std::vector<float> logProbabilities = {};
@@ -79,6 +85,10 @@ private:
   void findCandidates(const std::vector<BestContinuations> &rows);
   bool isDone(const Candidate &candidate) const;
   float score(float sum, int64_t length) const;
+  float bestPossibleScore(float sum) const;
+  bool shrinks() const {
+    return generation->earlyStopping == EarlyStopping::Shrink;
+  }
   void finish(const Candidate &candidate, const TokenIds &tokens);
   std::vector<float> scoresOf(const Candidate &candidate) const;
   bool isFull() const {

@@ -9,6 +9,7 @@
 #include "runtime/Constraints.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 using namespace heddle;
@@ -183,8 +184,11 @@ int64_t heddle::lengthLimit(const Generation &generation, int64_t sourceLength,
     limit = *requested;
   } else {
     if (generation.lengthFactor) {
-      double factored = *generation.lengthFactor * double(sourceLength);
-      limit = factored < double(limit - 1) ? int64_t(factored) + 1 : limit;
+      // In f32, as Marian.
+      float factored =
+          std::ceil(float(*generation.lengthFactor) * float(sourceLength));
+      if (factored < float(limit))
+        limit = int64_t(factored);
     }
     if (generation.maxLength)
       limit = std::min(limit, *generation.maxLength);

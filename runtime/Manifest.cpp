@@ -30,7 +30,7 @@ static constexpr std::string_view kTokenizerNames[] = {
     "none", "sentencepiece", "characters", "byte-level"};
 
 static constexpr std::string_view kEarlyStoppingNames[] = {"true", "false",
-                                                           "never"};
+                                                           "never", "shrink"};
 
 /// No tensor of a transformer has more dimensions.
 static constexpr size_t kMaxRank = 8;
@@ -147,13 +147,14 @@ static void parseSearch(Generation &generation, JsonReader &reader) {
   generation.beams =
       reader.optionalInteger("beams", {1, kMostBeams}).value_or(1);
   number("length_penalty", -kMost, kMost, generation.lengthPenalty);
+  number("word_penalty", -kMost, kMost, generation.wordPenalty);
   if (reader.find("early_stopping")) {
     std::string rule = reader.string("early_stopping");
     if (std::optional<EarlyStopping> known = parseEarlyStopping(rule))
       generation.earlyStopping = *known;
     else
       reader.fail("has 'early_stopping' with the value '", rule,
-                  "' (supported: true, false, never)");
+                  "' (supported: true, false, never, shrink)");
   }
   generation.noRepeatNgram =
       reader.optionalInteger("no_repeat_ngram", {1, kMaxLength}).value_or(0);
@@ -192,6 +193,8 @@ static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
   generation.lengthFactor = reader.optionalPositiveNumber("length_factor");
   generation.maxSourceLength =
       reader.optionalInteger("max_source_length", lengths);
+  generation.cropsSources =
+      reader.optionalInteger("crop_source", {1, 1}).has_value();
   generation.maxSource = reader.optionalInteger("max_source", lengths);
   generation.maxTarget = reader.optionalInteger("max_target", lengths);
   reader.rejectOtherKeys();

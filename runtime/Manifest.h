@@ -127,9 +127,10 @@ struct KernelPlace {
 /// When a beam search is over for a sentence that has as many finished
 /// hypotheses as beams: at once; when the best running one, at its present
 /// length, is no better than the worst finished one; or when it could not
-/// become better at any length.
-enum class EarlyStopping { AtOnce, WhenUnlikely, Never };
-/// "true", "false" and "never", as transformers calls them.
+/// become better at any length. Marian's search has another rule: each
+/// hypothesis that finishes takes its beam along, until no beam is left.
+enum class EarlyStopping { AtOnce, WhenUnlikely, Never, Shrink };
+/// "true", "false" and "never", as transformers calls them, and "shrink".
 std::string_view nameOf(EarlyStopping rule);
 std::optional<EarlyStopping> parseEarlyStopping(std::string_view name);
 
@@ -157,8 +158,10 @@ struct Generation {
   std::optional<int64_t> maxLength;
   /// 1: greedy, without length penalty.
   int64_t beams = 1;
-  /// A hypothesis of n tokens has the score sum / n^lengthPenalty.
+  /// A hypothesis of n tokens has the score
+  /// (sum - wordPenalty n) / n^lengthPenalty.
   double lengthPenalty = 1;
+  double wordPenalty = 0;
   EarlyStopping earlyStopping = EarlyStopping::WhenUnlikely;
   /// No sequence of as many tokens comes twice; 0 for any.
   int64_t noRepeatNgram = 0;
@@ -176,10 +179,12 @@ struct Generation {
   double topP = 1;
   /// Those of at least this part of the likeliest one's probability.
   double minP = 0;
-  /// At most int(lengthFactor * source tokens) + 1 tokens.
+  /// At most lengthFactor * source tokens, rounded up, as Marian has it.
   std::optional<double> lengthFactor;
-  /// Longer sources are refused unless the caller asks for more.
+  /// Longer sources are refused unless the caller asks for more, or cut where
+  /// `cropsSources` says so.
   std::optional<int64_t> maxSourceLength;
+  bool cropsSources = false;
   /// The positions that the model has.
   std::optional<int64_t> maxSource;
   std::optional<int64_t> maxTarget;

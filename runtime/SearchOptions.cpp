@@ -31,6 +31,7 @@ static constexpr Bounds<int64_t> kCounts[] = {
 };
 static constexpr Bounds<double> kNumbers[] = {
     {"length penalty", &SearchOptions::lengthPenalty, -kMost, kMost},
+    {"word penalty", &SearchOptions::wordPenalty, -kMost, kMost},
     {"repetition penalty", &SearchOptions::repetitionPenalty, kLeast, kMost},
     {"temperature", &SearchOptions::temperature, 0, kMost},
     {"top-p", &SearchOptions::topP, 0, 1},
@@ -109,6 +110,7 @@ Result<Generation> heddle::settingsFor(const Manifest &manifest,
   }
   take(settings.beams, options.beams);
   take(settings.lengthPenalty, options.lengthPenalty);
+  take(settings.wordPenalty, options.wordPenalty);
   take(settings.earlyStopping, options.earlyStopping);
   take(settings.noRepeatNgram, options.noRepeatNgram);
   take(settings.repetitionPenalty, options.repetitionPenalty);

@@ -22,7 +22,7 @@ struct SearchOptions {
   /// earlier ends the sentence nevertheless.
   std::optional<int64_t> minLength;
   std::optional<int64_t> beams;
-  std::optional<double> lengthPenalty;
+  std::optional<double> lengthPenalty, wordPenalty;
   std::optional<EarlyStopping> earlyStopping;
   std::optional<int64_t> noRepeatNgram;
   std::optional<double> repetitionPenalty;

@@ -138,7 +138,7 @@ std::string heddle::toOneLine(std::string sentence) {
 /// How many of what a warning is about are named in it.
 static constexpr size_t kMostNamed = 3;
 
-static void warn(std::string sentence) {
+void heddle::warn(std::string sentence) {
   showProgress("");
   llvm::errs() << "heddle-compile: warning: " << toOneLine(std::move(sentence))
                << "\n";

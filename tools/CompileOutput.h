@@ -22,6 +22,9 @@ llvm::Error writeText(llvm::StringRef path, llvm::StringRef text);
 /// A sentence on one line: names from files may hold anything.
 std::string toOneLine(std::string sentence);
 
+/// Says a sentence of warning on standard error.
+void warn(std::string sentence);
+
 /// Says on standard error that weights are NaN or infinite, and that others
 /// become infinite in a shorter type: one line each, however many they are, and
 /// none where there are none.

@@ -104,6 +104,8 @@ static llvm::Error compile(const CompileOptions &options) {
   if (!options.isTrial) {
     warnOfUnread(options.model, model->unreadTensors);
     warnOfTokenizer(options.model, model->tokenizerProblem);
+    for (const std::string &sentence : model->warnings)
+      warn(sentence);
   }
   if (!options.writeWeights.empty() && !options.isTrial)
     if (llvm::Error error = writeText(

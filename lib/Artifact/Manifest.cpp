@@ -50,6 +50,7 @@ static constexpr Setting kSettings[] = {
     {"max_length", SettingKind::Length},
     {"beams", SettingKind::Length},
     {"length_penalty", SettingKind::Number},
+    {"word_penalty", SettingKind::Number},
     {"early_stopping", SettingKind::Rule},
     {"no_repeat_ngram", SettingKind::Length},
     {"repetition_penalty", SettingKind::Factor},
@@ -60,6 +61,7 @@ static constexpr Setting kSettings[] = {
     {"min_p", SettingKind::Part},
     {"length_factor", SettingKind::Factor},
     {"max_source_length", SettingKind::Length},
+    {"crop_source", SettingKind::Length},
     {"max_source", SettingKind::Length},
     {"max_target", SettingKind::Length},
 };
@@ -172,9 +174,10 @@ findMismatch(const Setting &setting, Attribute value, int64_t vocabulary) {
   }
   case SettingKind::Rule: {
     auto rule = dyn_cast<StringAttr>(value);
-    if (rule && (rule == "true" || rule == "false" || rule == "never"))
+    if (rule &&
+        is_contained({"true", "false", "never", "shrink"}, rule.getValue()))
       return std::nullopt;
-    return "\"true\", \"false\" or \"never\"";
+    return "\"true\", \"false\", \"never\" or \"shrink\"";
   }
   case SettingKind::Switch:
     if (isInRange(value, 0, 1))

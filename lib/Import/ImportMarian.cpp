@@ -286,10 +286,6 @@ void MarianModel::buildShortlist() {
   layers.endFunction(layers.candidateLogits(states, rows, bias, arguments[4]));
 }
 
-/// The default of marian-decoder's max-length: what a line may cost grows with
-/// the square of its length.
-static constexpr int32_t kMaxSourceLength = 1000;
-
 /// The network and what is beside it in its file.
 static Expected<TensorFile> readModelFile(StringRef path) {
   auto buffer = mapFile(path);
@@ -330,6 +326,8 @@ readYamlTokenizer(StringRef folder, const VocabularyFile &numbers) {
     return eos.takeError();
   ImportedTokenizer tokenizer;
   tokenizer.targetEos = *eos;
+  if (auto unknown = llvm::find(*pieces, "<unk>"); unknown != pieces->end())
+    tokenizer.targetUnknown = unknown - pieces->begin();
   return tokenizer;
 }
 
@@ -347,9 +345,26 @@ static Expected<ImportedTokenizer> readTokenizer(StringRef folder,
   return readYamlTokenizer(folder, source);
 }
 
+/// The ids of the vocabulary that a decoder never generates.
+static SmallVector<int32_t> listSuppressed(const MarianDecoder &decoder,
+                                           const ImportedTokenizer &tokenizer,
+                                           int64_t vocabulary) {
+  SmallVector<int32_t> ids;
+  if (tokenizer.targetUnknown && !decoder.allowsUnknown)
+    ids.push_back(int32_t(*tokenizer.targetUnknown));
+  if (!decoder.allowsSpecial)
+    ids.append(tokenizer.targetControls.begin(),
+               tokenizer.targetControls.end());
+  llvm::erase_if(ids, [&](int32_t id) { return id >= vocabulary; });
+  llvm::sort(ids);
+  return ids;
+}
+
 /// `positions` is the table of trained positions, or null.
 static DictionaryAttr getGenerationAttr(MLIRContext &context,
-                                        const MarianFolder &files, int64_t eos,
+                                        const MarianDecoder &decoder,
+                                        const ImportedTokenizer &tokenizer,
+                                        int64_t vocabulary,
                                         const TensorInfo *positions) {
   Builder builder(&context);
   SmallVector<NamedAttribute> entries;
@@ -357,9 +372,22 @@ static DictionaryAttr getGenerationAttr(MLIRContext &context,
     entries.push_back(builder.getNamedAttr(name, value));
   };
   add("start", builder.getI32IntegerAttr(-1));
-  add("eos", builder.getDenseI32ArrayAttr(int32_t(eos)));
-  add("length_factor", builder.getF64FloatAttr(files.maxLengthFactor));
-  add("max_source_length", builder.getI32IntegerAttr(kMaxSourceLength));
+  add("eos", builder.getDenseI32ArrayAttr(int32_t(*tokenizer.targetEos)));
+  if (auto ids = listSuppressed(decoder, tokenizer, vocabulary); !ids.empty())
+    add("suppress", builder.getDenseI32ArrayAttr(ids));
+  if (decoder.beams > 1)
+    add("beams", builder.getI32IntegerAttr(int32_t(decoder.beams)));
+  // What one beam does without counts for a caller who asks for more.
+  add("early_stopping", builder.getStringAttr("shrink"));
+  if (decoder.lengthPenalty != 1)
+    add("length_penalty", builder.getF64FloatAttr(decoder.lengthPenalty));
+  if (decoder.wordPenalty != 0)
+    add("word_penalty", builder.getF64FloatAttr(decoder.wordPenalty));
+  add("length_factor", builder.getF64FloatAttr(decoder.maxLengthFactor));
+  add("max_source_length",
+      builder.getI32IntegerAttr(int32_t(decoder.maxSourceLength)));
+  if (decoder.cropsSources)
+    add("crop_source", builder.getI32IntegerAttr(1));
   if (positions)
     for (StringRef name : {"max_source", "max_target"})
       add(name, builder.getI32IntegerAttr(int32_t(positions->shape.front())));
@@ -389,9 +417,9 @@ Expected<ImportedModel> importMarianFolder(StringRef folder,
     return tokenizer.takeError();
 
   ImportedModel model;
+  model.warnings = files->decoder.warnings;
   if (Error error = model.weights.add(std::move(*file)))
     return std::move(error);
-  int64_t eos = *tokenizer->targetEos;
   model.tokenizer = std::move(tokenizer->manifest);
   model.sections = std::move(tokenizer->sections);
   if (!files->shortlist.empty()) {
@@ -422,7 +450,9 @@ Expected<ImportedModel> importMarianFolder(StringRef folder,
                                   options->targetVocabulary));
   (*model.module)
       ->setAttr(kGenerationAttr,
-                getGenerationAttr(context, *files, eos, layers.find("Wpos")));
+                getGenerationAttr(context, files->decoder, *tokenizer,
+                                  options->targetVocabulary,
+                                  layers.find("Wpos")));
   model.unreadTensors =
       listUnreadTensors(*model.module, model.weights, isUsuallyUnread);
   return model;

@@ -38,6 +38,8 @@ struct ImportedModel {
   /// Why the folder's tokenizer is not supported; empty where it is, or where
   /// there is none.
   std::string tokenizerProblem;
+  /// Sentences about what the folder asks for and does not get.
+  std::vector<std::string> warnings;
 };
 
 struct ImportOptions {

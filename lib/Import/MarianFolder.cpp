@@ -1,8 +1,6 @@
 //===- MarianFolder.cpp - Which files make a Marian model -----------------===//
 //
-// Options of a decoder that only steer its speed, its beam search or its log
-// are listed as harmless; an option in no list is refused, since it may change
-// the translation.
+// What the options of a decoder say beside files is MarianDecoder's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,33 +12,10 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include <cmath>
 
 using namespace llvm;
 
 namespace heddle {
-
-static constexpr StringLiteral kHarmlessOptions[] = {"alignment",
-                                                     "beam-size",
-                                                     "cpu-threads",
-                                                     "gemm-precision",
-                                                     "log",
-                                                     "log-level",
-                                                     "maxi-batch",
-                                                     "maxi-batch-sort",
-                                                     "mini-batch",
-                                                     "mini-batch-words",
-                                                     "normalize",
-                                                     "num-threads",
-                                                     "quiet",
-                                                     "quiet-translation",
-                                                     "relative-paths",
-                                                     "skip-cost",
-                                                     "ssplit-mode",
-                                                     "version",
-                                                     "word-penalty",
-                                                     "workspace",
-                                                     "max-length-break"};
 
 static std::string join(StringRef folder, StringRef name) {
   SmallString<128> path = folder;
@@ -83,11 +58,15 @@ readFileOption(const YamlMapping &config, StringRef path, StringRef option,
   if (entry == config.end())
     return paths;
   ArrayRef<std::string> names = entry->second.values;
+  // An empty list names nothing, as no option does.
+  if (names.empty() || names.front().empty())
+    return paths;
   // What follows the name of a shortlist are its parameters.
   if (option == "shortlist")
     names = names.take_front();
   for (StringRef name : names)
-    if (name == sys::path::filename(name) && !name.empty())
+    if (name = sys::path::remove_leading_dotslash(name);
+        name == sys::path::filename(name) && !name.empty())
       paths.push_back(join(sys::path::parent_path(path), name));
   if (paths.size() != names.size() || names.empty() || names.size() > most)
     return makeError(
@@ -113,21 +92,6 @@ static Error readModels(const YamlMapping &config, StringRef path,
   return Error::success();
 }
 
-static Error readLengthFactor(const YamlMapping &config, StringRef path,
-                              MarianFolder &files) {
-  auto factor = config.find("max-length-factor");
-  if (factor == config.end()) {
-    files.maxLengthFactor = 3; // marian-decoder's default.
-    return Error::success();
-  }
-  if ((to_float(factor->second.format(), files.maxLengthFactor) &&
-       std::isfinite(files.maxLengthFactor) && files.maxLengthFactor > 0))
-    return Error::success();
-  return makeError("'" + path + "' has the option 'max-length-factor' with " +
-                   "the value '" + factor->second.format() +
-                   "' (expected a positive number)");
-}
-
 /// Reads the options of the decoder into `files`.
 static Error readConfig(StringRef path, MarianFolder &files) {
   auto buffer = mapFile(path);
@@ -136,11 +100,10 @@ static Error readConfig(StringRef path, MarianFolder &files) {
   Expected<YamlMapping> config = parseYaml((*buffer)->getBuffer(), path);
   if (!config)
     return config.takeError();
-  for (const auto &[name, value] : *config)
-    if (name != "models" && name != "vocabs" && name != "shortlist" &&
-        name != "max-length-factor" && !is_contained(kHarmlessOptions, name))
-      return makeError("'" + path + "' has the unknown option '" + name +
-                       "' with the value '" + value.format() + "'");
+  Expected<MarianDecoder> decoder = readMarianDecoder(*config, path);
+  if (!decoder)
+    return decoder.takeError();
+  files.decoder = std::move(*decoder);
   if (Error error = readModels(*config, path, files))
     return error;
   auto vocabularies = readFileOption(*config, path, "vocabs", /*most=*/2);
@@ -155,7 +118,7 @@ static Error readConfig(StringRef path, MarianFolder &files) {
     return shortlist.takeError();
   if (!shortlist->empty())
     files.shortlist = shortlist->front();
-  return readLengthFactor(*config, path, files);
+  return Error::success();
 }
 
 /// The options of a decoder that the folder has; "" for none.
@@ -204,7 +167,8 @@ static Error findVocabularies(StringRef folder, MarianFolder &files) {
 
 Expected<MarianFolder> readMarianFolder(StringRef folder) {
   MarianFolder files;
-  if (std::string config = findConfig(folder); !config.empty())
+  std::string config = findConfig(folder);
+  if (!config.empty())
     if (Error error = readConfig(config, files))
       return std::move(error);
   if (Error error = findFile(folder, "model", {".bin", ".npz"}, files.model))
@@ -217,8 +181,10 @@ Expected<MarianFolder> readMarianFolder(StringRef folder) {
     return makeError(
         "'" + folder +
         "' has no vocab*.spm, nor srcvocab*.spm and trgvocab*.spm");
-  if (Error error = findFile(folder, "lex", {".bin"}, files.shortlist))
-    return std::move(error);
+  // A decoder takes no shortlist that its options do not name.
+  if (config.empty())
+    if (Error error = findFile(folder, "lex", {".bin"}, files.shortlist))
+      return std::move(error);
   return files;
 }
 

@@ -1,7 +1,8 @@
 //===- MarianFolder.h - Which files make a Marian model ---------*- C++ -*-===//
 //
 // The files of a folder, by the names that published models have or by those
-// that a `config.yml` or `decoder.yml`, the options of Marian's decoder, gives:
+// that a `config.yml` or `decoder.yml`, the options of Marian's decoder, gives;
+// where there is one, it says of the shortlist whether there is any:
 //
 //   model*.bin or model*.npz         the network
 //   vocab*.spm                       the vocabulary, or one for each side,
@@ -13,8 +14,7 @@
 #ifndef HEDDLE_LIB_IMPORT_MARIANFOLDER_H
 #define HEDDLE_LIB_IMPORT_MARIANFOLDER_H
 
-#include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Error.h"
+#include "lib/Import/MarianDecoder.h"
 #include <string>
 
 namespace heddle {
@@ -23,9 +23,7 @@ struct MarianFolder {
   /// Paths; `shortlist` is empty where the folder has none. Vocabularies, which
   /// may be one, are SentencePiece models, or numbers of pieces in YAML.
   std::string model, sourceVocabulary, targetVocabulary, shortlist;
-  /// A translation has at most int(factor n) + 1 tokens for n source tokens;
-  /// without options that of browsers.
-  double maxLengthFactor = 2.5;
+  MarianDecoder decoder;
 };
 
 /// Whether the folder looks like a Marian model.

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/MarianOptions.h"
-#include "lib/Import/Yaml.h"
+#include "lib/Import/MarianOptionReader.h"
 #include "lib/Weights/Error.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -20,32 +20,6 @@ namespace {
 /// An option that has to have one value.
 struct FixedOption {
   StringLiteral name, supported, byDefault;
-};
-
-/// Reads options and remembers the first failure.
-class OptionReader {
-public:
-  OptionReader(const YamlMapping &options, StringRef file)
-      : options(options), file(file) {}
-
-  /// The text of a scalar option.
-  std::string text(StringRef name, StringRef byDefault);
-  int64_t integer(StringRef name, int64_t byDefault, int64_t min, int64_t max);
-  /// One that is false where it is absent.
-  bool boolean(StringRef name);
-  /// A string of the letters `allowed`.
-  std::string letters(StringRef name, StringRef byDefault, StringRef allowed);
-  SmallVector<int64_t> integers(StringRef name, int64_t min, int64_t max);
-
-  void fail(StringRef name, const Twine &value, const Twine &supported);
-  Error takeError() const {
-    return failure.empty() ? Error::success() : makeError(failure);
-  }
-
-private:
-  const YamlMapping &options;
-  StringRef file;
-  std::string failure;
 };
 } // namespace
 
@@ -130,69 +104,9 @@ static constexpr StringLiteral kIrrelevantOptions[] = {
 static constexpr int64_t kMaxDepth = 256, kMaxWidth = 1 << 20,
                          kMaxVocabulary = 1 << 24;
 
-void OptionReader::fail(StringRef name, const Twine &value,
-                        const Twine &supported) {
-  if (failure.empty())
-    failure = ("'" + file + "' has the option '" + name + "' with the value '" +
-               value + "' (supported: " + supported + ")")
-                  .str();
-}
-
-std::string OptionReader::text(StringRef name, StringRef byDefault) {
-  auto option = options.find(name.str());
-  if (option == options.end())
-    return byDefault.str();
-  return option->second.format();
-}
-
-int64_t OptionReader::integer(StringRef name, int64_t byDefault, int64_t min,
-                              int64_t max) {
-  std::string value = text(name, std::to_string(byDefault));
-  int64_t number;
-  if (!StringRef(value).getAsInteger(10, number) && number >= min &&
-      number <= max)
-    return number;
-  fail(name, value, Twine(min) + " to " + Twine(max));
-  return min;
-}
-
-bool OptionReader::boolean(StringRef name) {
-  std::string value = text(name, "false");
-  if (value != "true" && value != "false")
-    fail(name, value, "true, false");
-  return value == "true";
-}
-
-std::string OptionReader::letters(StringRef name, StringRef byDefault,
-                                  StringRef allowed) {
-  std::string value = text(name, byDefault);
-  if (StringRef(value).find_first_not_of(allowed) != StringRef::npos)
-    fail(name, value, "the letters " + allowed);
-  return value;
-}
-
-SmallVector<int64_t> OptionReader::integers(StringRef name, int64_t min,
-                                            int64_t max) {
-  SmallVector<int64_t> numbers;
-  auto option = options.find(name.str());
-  if (option == options.end())
-    return numbers;
-  for (const std::string &value : option->second.values) {
-    int64_t number;
-    if (StringRef(value).getAsInteger(10, number) || number < min ||
-        number > max) {
-      fail(name, option->second.format(),
-           "numbers from " + Twine(min) + " to " + Twine(max));
-      return {};
-    }
-    numbers.push_back(number);
-  }
-  return numbers;
-}
-
 /// Refuses fixed options with another value and options in no table.
 static Error checkKnown(const YamlMapping &options, StringRef file,
-                        OptionReader &reader) {
+                        MarianOptionReader &reader) {
   for (const FixedOption &option : kFixedOptions)
     if (std::string value = reader.text(option.name, option.byDefault);
         value != option.supported)
@@ -203,8 +117,7 @@ static Error checkKnown(const YamlMapping &options, StringRef file,
         none_of(kFixedOptions, [name = StringRef(name)](const FixedOption &o) {
           return o.name == name;
         }))
-      return makeError("'" + file + "' has the unknown option '" + name +
-                       "' with the value '" + value.format() + "'");
+      return reader.refuseUnknown(name, value);
   return reader.takeError();
 }
 
@@ -218,7 +131,7 @@ static std::optional<ActivationKind> getActivation(StringRef name) {
 }
 
 /// The vocabularies and what they share.
-static void readVocabularies(OptionReader &reader, MarianOptions &model) {
+static void readVocabularies(MarianOptionReader &reader, MarianOptions &model) {
   bool isOneTable = reader.boolean("tied-embeddings-all");
   model.tiedOutput = reader.boolean("tied-embeddings") || isOneTable;
   isOneTable |= reader.boolean("tied-embeddings-src");
@@ -236,7 +149,7 @@ static void readVocabularies(OptionReader &reader, MarianOptions &model) {
 }
 
 /// The layer of the decoder that reads earlier targets.
-static bool readIsRecurrent(OptionReader &reader) {
+static bool readIsRecurrent(MarianOptionReader &reader) {
   std::string layer =
       reader.text("transformer-decoder-autoreg", "self-attention");
   if (layer == "self-attention")
@@ -264,7 +177,8 @@ static SmallVector<int64_t> parseVersion(StringRef text) {
 /// Marian normalised the queries of self-attention alone before the 6th of
 /// February 2022; what the versions around that day did, which were not
 /// published, nobody can tell.
-static bool readPreprocessesKeys(OptionReader &reader, StringRef preprocess) {
+static bool readPreprocessesKeys(MarianOptionReader &reader,
+                                 StringRef preprocess) {
   if (!preprocess.contains('n'))
     return false;
   std::string text = reader.text("version", "");
@@ -278,7 +192,7 @@ static bool readPreprocessesKeys(OptionReader &reader, StringRef preprocess) {
 }
 
 /// The layers whose weights the decoder uses; tied layers name earlier ones.
-static SmallVector<int64_t> readDecoderLayers(OptionReader &reader,
+static SmallVector<int64_t> readDecoderLayers(MarianOptionReader &reader,
                                               int64_t depth) {
   SmallVector<int64_t> layers =
       reader.integers("transformer-tied-layers", 1, depth);
@@ -305,7 +219,7 @@ Expected<MarianOptions> readMarianOptions(const TensorFile &file) {
       parseYaml(file.getBytes().substr(text->offset, text->size), name);
   if (!options)
     return options.takeError();
-  OptionReader reader(*options, path);
+  MarianOptionReader reader(*options, path);
   if (Error error = checkKnown(*options, path, reader))
     return std::move(error);
 

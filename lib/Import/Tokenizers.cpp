@@ -34,6 +34,12 @@ readNumberingModel(const VocabularyFile &file) {
   return model;
 }
 
+/// Whether a piece spells a control character as "<0x0A>".
+static bool isControl(StringRef piece) {
+  int byte = byteOf(piece);
+  return byte >= 0 && byte < ' ';
+}
+
 Expected<ImportedTokenizer>
 readSentencePieceTokenizer(const VocabularyFile &source,
                            const VocabularyFile &target) {
@@ -45,6 +51,10 @@ readSentencePieceTokenizer(const VocabularyFile &source,
     return targetModel.takeError();
   ImportedTokenizer tokenizer;
   tokenizer.targetEos = targetModel->eos;
+  tokenizer.targetUnknown = targetModel->unknown;
+  for (const auto &[id, piece] : enumerate(targetModel->pieces))
+    if (isControl(piece.text))
+      tokenizer.targetControls.push_back(int32_t(id));
   tokenizer.manifest = json::Object{{"kind", "sentencepiece"},
                                     {"eos", sourceModel->eos},
                                     {"unknown", sourceModel->unknown},
@@ -183,6 +193,10 @@ Expected<ImportedTokenizer> readNumberedTokenizer(StringRef source,
 
   ImportedTokenizer tokenizer;
   tokenizer.targetEos = *eos;
+  tokenizer.targetUnknown = *unknown;
+  for (const auto &[id, piece] : enumerate(*pieces))
+    if (isControl(piece))
+      tokenizer.targetControls.push_back(int32_t(id));
   json::Array special{*eos, *unknown};
   if (auto pad = llvm::find(*pieces, "<pad>"); pad != pieces->end())
     special.push_back(int64_t(pad - pieces->begin()));

@@ -30,6 +30,10 @@ struct ImportedTokenizer {
   std::vector<ImportedSection> sections;
   /// What ends a target, where the tokenizer says it.
   std::optional<int64_t> targetEos = std::nullopt;
+  /// The piece of a target that stands for unknown text, and those that
+  /// spell the control characters 0 to 31.
+  std::optional<int64_t> targetUnknown = std::nullopt;
+  std::vector<int32_t> targetControls = {};
 };
 
 /// The tokenizer of a Hugging Face folder. The class that the folder names

@@ -29,6 +29,13 @@ static std::optional<std::string> readScalar(yaml::Node *node) {
   return std::nullopt;
 }
 
+/// Whether a node is null in a word, without quotes.
+static bool isNull(yaml::Node *node) {
+  auto *scalar = dyn_cast_or_null<yaml::ScalarNode>(node);
+  return scalar &&
+         is_contained({"~", "null", "Null", "NULL"}, scalar->getRawValue());
+}
+
 /// Reads a value node; false when it is no scalar and no list of scalars.
 static bool readValue(yaml::Node *node, YamlValue &value) {
   if (auto *list = dyn_cast_or_null<yaml::SequenceNode>(node)) {
@@ -47,7 +54,7 @@ static bool readValue(yaml::Node *node, YamlValue &value) {
   }
   std::optional<std::string> text = readScalar(node);
   if (text)
-    value.values.push_back(*text);
+    value.values.push_back(isNull(node) ? "" : *text);
   return text.has_value();
 }
 

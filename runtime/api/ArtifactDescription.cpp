@@ -51,8 +51,8 @@ static std::string describeGeneration(const Generation &generation) {
   add("forced first ", generation.forcedBos);
   add("forced last ", generation.forcedEos);
   if (generation.lengthFactor)
-    parts.push_back("at most int(" + number(*generation.lengthFactor, "%g") +
-                    " n) + 1 tokens");
+    parts.push_back("at most " + number(*generation.lengthFactor, "%g") +
+                    " n tokens");
   add("at most ", generation.maxLength);
   add("source at most ", generation.maxSourceLength);
   add("source positions ", generation.maxSource);

@@ -75,9 +75,10 @@ static Status readBeams(SettingValues &values, const std::string &name,
                         const std::string &text) {
   return put(values.search.beams, parseNumber(name, text, 1, kMostBeams));
 }
-static Status readLengthPenalty(SettingValues &values, const std::string &name,
-                                const std::string &text) {
-  return put(values.search.lengthPenalty,
+template <auto Member>
+static Status readPenalty(SettingValues &values, const std::string &name,
+                          const std::string &text) {
+  return put(values.search.*Member,
              parseReal(name, text, -kMostReal, kMostReal));
 }
 static Status readEarlyStopping(SettingValues &values, const std::string &name,
@@ -86,7 +87,7 @@ static Status readEarlyStopping(SettingValues &values, const std::string &name,
   return values.search.earlyStopping
              ? Status::success()
              : Status::error(name, " has the value '", text,
-                             "', expected true, false or never");
+                             "', expected true, false, never or shrink");
 }
 static Status readRepetitionPenalty(SettingValues &values,
                                     const std::string &name,
@@ -161,10 +162,14 @@ static constexpr Row kRows[] = {
      readBeams},
     {{"length-penalty", "A", kSearch,
       "divide the log-probability of n tokens by n^A"},
-     readLengthPenalty},
-    {{"early-stopping", "true|false|never", kSearch,
+     readPenalty<&SearchOptions::lengthPenalty>},
+    {{"word-penalty", "W", kSearch,
+      "subtract W for each token from that log-probability first (default 0)"},
+     readPenalty<&SearchOptions::wordPenalty>},
+    {{"early-stopping", "true|false|never|shrink", kSearch,
       "end a search when N are finished: at once, when the others look worse, "
-      "or when they cannot become better"},
+      "or when they cannot become better; shrink searches with a beam less for "
+      "each finished one, as Marian does"},
      readEarlyStopping},
     {{"min-length", "N", kSearch,
       "no end while fewer than N tokens are generated, unless a limit comes "

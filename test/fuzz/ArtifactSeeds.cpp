@@ -97,7 +97,8 @@ int main(int count, char **arguments) {
   settings["generation"].update(json::parse(R"({
     "suppress": [3], "begin_suppress": [4], "bad_words": [[1, 2], [3]],
     "forced_bos": 3, "forced_eos": 2, "min_length": 5, "min_new_tokens": 4,
-    "beams": 4, "length_penalty": 1.5, "early_stopping": "never",
+    "beams": 4, "length_penalty": 1.5, "word_penalty": 0.5,
+    "early_stopping": "never",
     "no_repeat_ngram": 3, "repetition_penalty": 1.1, "renormalize": 1,
     "temperature": 0.5, "top_k": 50, "top_p": 0.9, "min_p": 0.1, "length_factor": 2.5,
     "max_source_length": 1000, "max_source": 512, "max_target": 512})"));

@@ -305,7 +305,7 @@ def greedy(spec, formula, source):
     memory, ids, margin = formula.encode(source), [], np.inf
     # marian-decoder's, whose options the folder has, or that of browsers.
     factor = 3 if spec.get("opus") else 2.5
-    while len(ids) < int(factor * len(source)) + 1 and 0 not in ids:
+    while len(ids) < factor * len(source) and 0 not in ids:
         logits = formula.decode(memory, ids)[-1]
         best = np.sort(logits)[-2:]
         margin = min(margin, best[1] - best[0])

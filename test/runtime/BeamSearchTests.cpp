@@ -79,6 +79,7 @@ struct Exhaustive {
   int64_t limit;
   int32_t count;
   double penalty;
+  double word = 0;
   Ids best = {};
   double bestScore = -1e30;
 
@@ -90,11 +91,59 @@ struct Exhaustive {
       double length = double(longer.size()), total = sum + next[size_t(id)];
       if (id != kToyEos && int64_t(longer.size()) < limit) {
         extend(longer, total);
-      } else if (total / std::pow(length, penalty) > bestScore) {
+      } else if (double score =
+                     (total - word * length) / std::pow(length, penalty);
+                 score > bestScore) {
         best = longer;
-        bestScore = total / std::pow(length, penalty);
+        bestScore = score;
       }
     }
+  }
+};
+
+/// Marian's search, as its src/translator/beam_search.cpp and history.h have
+/// it, over all sequences so far, in f64.
+struct MarianSearch {
+  struct Path {
+    Ids tokens;
+    double sum;
+  };
+  const Ids &source;
+  size_t beams, limit;
+  double lengthPenalty, wordPenalty;
+  std::vector<std::pair<double, Ids>> found = {};
+  bool isAmbiguous = false;
+
+  /// One hypothesis a beam, the best first.
+  void run() {
+    std::vector<Path> running = {{{}, 0}};
+    for (size_t places = beams; places > 0; places = running.size()) {
+      std::vector<Path> next;
+      for (const Path &path : running) {
+        std::vector<double> scores = logProbabilities(source, path.tokens);
+        for (size_t id = 0; id < scores.size(); ++id) {
+          next.push_back({path.tokens, path.sum + scores[id]});
+          next.back().tokens.push_back(int32_t(id));
+        }
+      }
+      std::sort(next.begin(), next.end(),
+                [](auto &a, auto &b) { return a.sum > b.sum; });
+      // Which of two that are as likely goes on is nobody's business.
+      isAmbiguous |= places < next.size() &&
+                     next[places - 1].sum - next[places].sum < 1e-5;
+      next.resize(std::min(places, next.size()));
+      running.clear();
+      for (Path &path : next) {
+        double length = double(path.tokens.size());
+        if (path.tokens.back() != kToyEos && path.tokens.size() < limit)
+          running.push_back(path);
+        else
+          found.emplace_back((path.sum - wordPenalty * length) /
+                                 std::pow(length, lengthPenalty),
+                             path.tokens);
+      }
+    }
+    std::sort(found.rbegin(), found.rend());
   }
 };
 
@@ -159,6 +208,93 @@ TEST_P(BeamSearchTest, a_search_wider_than_its_vocabulary) {
       EXPECT_EQ(different.size(), hypotheses.size());
     }
   }
+}
+
+TEST_P(BeamSearchTest, a_shrinking_search_is_that_of_Marian) {
+  Model model = load();
+  std::vector<Ids> sources = toySources(30);
+  SearchOptions options;
+  options.useShortlist = false;
+  options.earlyStopping = EarlyStopping::Shrink;
+  options.maxLength = 12;
+  // Of 480.
+  int ambiguous = 0;
+  for (int64_t beams : {2, 3, 6, 11})
+    for (auto [length, word] : {std::pair(0.0, 0.0), std::pair(1.0, 0.0),
+                                std::pair(0.6, 0.4), std::pair(0.0, -0.7)}) {
+      options.beams = beams;
+      options.lengthPenalty = length;
+      options.wordPenalty = word;
+      auto found = search(model, sources, 7, options);
+      ASSERT_EQ(found.size(), sources.size());
+      for (size_t i = 0; i < sources.size(); ++i) {
+        MarianSearch marian{sources[i], size_t(beams), 12, length, word};
+        marian.run();
+        if (marian.isAmbiguous) {
+          ++ambiguous;
+          continue;
+        }
+        ASSERT_EQ(found[i].size(), marian.found.size());
+        std::set<Ids> ours, theirs;
+        for (size_t rank = 0; rank < found[i].size(); ++rank) {
+          EXPECT_NEAR(found[i][rank].score, marian.found[rank].first, 1e-5);
+          ours.insert(found[i][rank].tokens);
+          theirs.insert(marian.found[rank].second);
+        }
+        EXPECT_EQ(ours, theirs);
+      }
+    }
+  EXPECT_LT(ambiguous, 300);
+}
+
+// Of 3 ids there are no 6 beams at first, and all of them soon.
+TEST_P(BeamSearchTest, a_shrinking_search_wider_than_its_vocabulary) {
+  Model model = load();
+  SearchOptions options;
+  options.useShortlist = false;
+  options.earlyStopping = EarlyStopping::Shrink;
+  options.maxLength = 3;
+  options.beams = 6;
+  options.suppress.emplace();
+  for (int32_t id = 3; id < kToyTargetVocabulary; ++id)
+    options.suppress->push_back(id);
+  for (const auto &hypotheses : search(model, toySources(20), 7, options)) {
+    EXPECT_EQ(hypotheses.size(), 6u);
+    std::set<Ids> different;
+    for (const Hypothesis &each : hypotheses) {
+      EXPECT_GT(each.sum, -1e6f);
+      different.insert(each.tokens);
+    }
+    EXPECT_EQ(different.size(), hypotheses.size());
+  }
+}
+
+// What a word costs or is worth, where a search goes on until nothing can
+// become better.
+TEST_P(BeamSearchTest, a_word_penalty_counts_each_token) {
+  Model model = load();
+  constexpr int32_t kIds = 5;
+  SearchOptions options;
+  options.useShortlist = false;
+  options.maxLength = 4;
+  options.beams = 128;
+  options.earlyStopping = EarlyStopping::Never;
+  options.suppress.emplace();
+  for (int32_t id = kIds; id < kToyTargetVocabulary; ++id)
+    options.suppress->push_back(id);
+  std::vector<Ids> sources = toySources(20);
+  for (double penalty : {0.0, 0.5, 2.0})
+    for (double word : {-3.0, 1.5}) {
+      options.lengthPenalty = penalty;
+      options.wordPenalty = word;
+      auto found = search(model, sources, 7, options);
+      for (size_t i = 0; i < sources.size(); ++i) {
+        Exhaustive all{sources[i], 4, kIds, penalty, word};
+        all.extend({}, 0);
+        EXPECT_EQ(found[i].front().tokens, all.best) << i << " " << penalty;
+        EXPECT_NEAR(found[i].front().score, all.bestScore, 1e-4);
+      }
+    }
 }
 
 TEST_P(BeamSearchTest, neighbours_leave_no_trace) {

@@ -150,8 +150,9 @@ TEST(LengthLimitTest, combines_its_bounds) {
   EXPECT_EQ(limit(10, 100, 60), 4);
   EXPECT_EQ(limit(10, 3, 60), 3);
   generation.lengthFactor = 2.5;
-  EXPECT_EQ(limit(3, {}), 8); // int(7.5) + 1
-  EXPECT_EQ(limit(4, {}), 11);
+  // Marian generates while tokens are fewer than 2.5 n.
+  EXPECT_EQ(limit(3, {}), 8);
+  EXPECT_EQ(limit(4, {}), 10);
   EXPECT_EQ(limit(4, 20), 20);
   generation.maxLength = 7;
   EXPECT_EQ(limit(4, {}), 7);
@@ -159,6 +160,10 @@ TEST(LengthLimitTest, combines_its_bounds) {
   generation = endingWith(0);
   generation.lengthFactor = 1e300;
   EXPECT_EQ(limit(4, {}), std::numeric_limits<int>::max());
+  generation.lengthFactor = 0.1;
+  EXPECT_EQ(limit(4, {}), 1);
+  generation.lengthFactor = 1.1;
+  EXPECT_EQ(limit(10, {}), 11); // 11.000000000000002 in f64.
 }
 
 /// The choice among the largest logits of ranges.

@@ -227,7 +227,7 @@ TEST_F(DecodingTest, limit_by_the_length_of_the_source) {
   std::vector<Ids> decoded = decode(model, sources, 20, {});
   ASSERT_EQ(decoded.size(), sources.size());
   for (size_t i = 0; i < sources.size(); ++i)
-    EXPECT_EQ(decoded[i].size(), sources[i].size() / 2 + 1);
+    EXPECT_EQ(decoded[i].size(), (sources[i].size() + 1) / 2);
 }
 
 TEST_F(DecodingTest, candidates_are_sorted_and_unique) {

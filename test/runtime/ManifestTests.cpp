@@ -47,7 +47,9 @@ TEST(ManifestTest, reads_every_key) {
     "start": 4, "eos": [0, 2], "pad": 1, "suppress": [3], "begin_suppress": [5],
     "bad_words": [[6], [7, 8]], "forced_bos": 9, "forced_eos": 10,
     "min_length": 11, "min_new_tokens": 16, "max_length": 12, "length_factor": 2.5, "max_source": 13,
-    "max_target": 14, "max_source_length": 15})");
+    "max_target": 14, "max_source_length": 15, "crop_source": 1,
+    "beams": 6, "length_penalty": 0.6, "word_penalty": -0.5,
+    "early_stopping": "shrink"})");
   text["tokenizer"] = json::parse(R"({"kind": "characters", "source": "ab",
     "target": "cd", "unknown": 3, "bos": 1, "eos": 2})");
   Result<Manifest> manifest = parseManifest(text.dump());
@@ -84,6 +86,11 @@ TEST(ManifestTest, reads_every_key) {
   EXPECT_EQ(generation.maxSource, 13);
   EXPECT_EQ(generation.maxTarget, 14);
   EXPECT_EQ(generation.maxSourceLength, 15);
+  EXPECT_TRUE(generation.cropsSources);
+  EXPECT_EQ(generation.beams, 6);
+  EXPECT_EQ(generation.lengthPenalty, 0.6);
+  EXPECT_EQ(generation.wordPenalty, -0.5);
+  EXPECT_EQ(generation.earlyStopping, EarlyStopping::Shrink);
   const TokenizerDescription &tokenizer = manifest->tokenizer;
   EXPECT_EQ(tokenizer.kind, TokenizerDescription::Kind::Characters);
   EXPECT_EQ(tokenizer.sourceCharacters, "ab");
@@ -214,7 +221,7 @@ TEST(ManifestTest, types_and_ranges) {
   EXPECT_EQ(
       messageWith([](json &m) { m["generation"]["early_stopping"] = "maybe"; }),
       "manifest: 'generation' has 'early_stopping' with the value 'maybe' "
-      "(supported: true, false, never)");
+      "(supported: true, false, never, shrink)");
 }
 
 TEST(ManifestTest, unknown_settings_are_not_ignored) {

@@ -93,6 +93,13 @@ TEST_F(Manifest, NamesSettingsThatTheRuntimeWouldRefuse) {
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, length_factor = -1.0 : f64"),
             "'transformer.generation' of the module has 'length_factor' with "
             "the value -1.000000e+00 : f64, expected a positive float");
+  EXPECT_EQ(checkGeneration("eos = array<i32: 1>, early_stopping = \"shrink\", "
+                            "word_penalty = -0.5 : f64, crop_source = 1 : i32"),
+            "");
+  EXPECT_EQ(checkGeneration("eos = array<i32: 1>, early_stopping = \"soon\""),
+            "'transformer.generation' of the module has 'early_stopping' with "
+            "the value \"soon\", expected \"true\", \"false\", \"never\" or "
+            "\"shrink\"");
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, begin = 1 : i32"),
             "'transformer.generation' of the module has the unknown key "
             "'begin'");
