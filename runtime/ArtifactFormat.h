@@ -57,6 +57,9 @@
 //            English punctuation); section tokenizer.added where present has
 //            the tokens that are found in text as a whole. Ids may be beyond
 //            the vocabularies: text that needs one is refused
+//            with "languages": ["ar_AR", "cs_CZ"], which a request may name,
+//            "language_tokens": [ids] and "target_language": "start" (what the
+//            decoder starts from) | "forced_bos" (the first generated token)
 //        sentencepiece: section tokenizer.vocabulary where present numbers the
 //            pieces; tokenizer.target where absent is the source; "offset": 1
 //            (ids are those of the model plus this), "frame": "none" | "slow" |

@@ -95,12 +95,12 @@ static Result<Demand> demandOf(const Model &model,
                                const std::vector<TokenIds> &prefixes,
                                const SearchOptions &options) {
   const Manifest &manifest = model.manifest();
-  if (!manifest.generation.start)
-    return Status::error("'", model.artifact().path(),
-                         "' has no start token to generate from");
   Result<Generation> settings = settingsFor(manifest, options);
   if (!settings.ok())
     return settings.status();
+  if (!settings->start)
+    return Status::error("'", model.artifact().path(),
+                         "' has no start token to generate from");
   if (Status status = checkPrefixes(model, sources, prefixes); !status.ok())
     return status;
 
@@ -134,7 +134,7 @@ static Result<Demand> demandOf(const Model &model,
   if (request.form == DecoderForm::BestStep && settings->beams > 1)
     request.best = BeamSearch::width(*settings);
   if (model.entryPoint(Role::Chunk, shortlist))
-    demand.chunk = inputsBefore(prefixes, *manifest.generation.start);
+    demand.chunk = inputsBefore(prefixes, *settings->start);
   for (const TokenIds &input : demand.chunk)
     request.chunk = std::max(request.chunk, int64_t(input.size()));
   demand.settings = std::move(*settings);
@@ -228,8 +228,7 @@ static Status run(Search &search, const SearchBatch &batch,
     for (size_t i = 0; i < batch.prefixes.size(); ++i)
       search.tokens.set(int64_t(i), batch.prefixes[i]);
   }
-  return runSteps(batch.session, *batch.model.manifest().generation.start,
-                  search.tokens, search);
+  return runSteps(batch.session, *batch.settings.start, search.tokens, search);
 }
 
 /// One search, of sentences for which a token may have been chosen.

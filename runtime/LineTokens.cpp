@@ -59,7 +59,7 @@ Result<TokenIds> LineTokens::parseSource(const LineText &line) const {
     return parseIds(line.text);
   if (Status status = checkTokenizer(); !status.ok())
     return status;
-  return model.tokenizer()->encode(line.text);
+  return model.tokenizer()->encode(line.text, languages.source);
 }
 
 Result<TokenIds> LineTokens::source(const LineText &line) const {
@@ -88,15 +88,15 @@ Result<TokenIds> LineTokens::parseTarget(const LineText &line,
   Result<TokenIds> target = model.tokenizer()->encodeTarget(line.text);
   if (!target.ok() || part == TargetPart::Any)
     return target;
-  const Manifest &manifest = model.manifest();
-  std::optional<int32_t> bos = manifest.generation.forcedBos
-                                   ? manifest.generation.forcedBos
-                                   : manifest.tokenizer.bos;
+  Generation generation = this->generation();
+  std::optional<int32_t> bos = generation.forcedBos
+                                   ? generation.forcedBos
+                                   : model.manifest().tokenizer.bos;
   bool isWhole = part == TargetPart::Whole;
   if (bos && (isWhole || !target->empty()))
     target->insert(target->begin(), *bos);
   if (isWhole)
-    target->push_back(manifest.generation.eos.front());
+    target->push_back(generation.eos.front());
   return target;
 }
 
@@ -130,6 +130,14 @@ Result<TokenIds> LineTokens::tokensOfWords(std::string_view line) const {
                    [&](int32_t id) { return id != unknown; });
     }
   }
+}
+
+Generation LineTokens::generation() const {
+  const Manifest &manifest = model.manifest();
+  Generation generation = manifest.generation;
+  if (languages.target)
+    setTargetLanguage(manifest.tokenizer, *languages.target, generation);
+  return generation;
 }
 
 std::string LineTokens::text(const TokenIds &target) const {

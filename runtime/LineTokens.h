@@ -8,6 +8,7 @@
 #ifndef HEDDLE_RUNTIME_LINETOKENS_H
 #define HEDDLE_RUNTIME_LINETOKENS_H
 
+#include "runtime/Languages.h"
 #include "runtime/Lines.h"
 #include "runtime/Model.h"
 #include "runtime/Result.h"
@@ -39,11 +40,11 @@ public:
   /// says; `settingPrefix` stands before its name in errors.
   LineTokens(const Model &model, bool ids,
              std::optional<int64_t> maxSource = {},
-             std::string settingPrefix = {})
+             std::string settingPrefix = {}, RequestLanguages languages = {})
       : model(model), ids(ids),
         maxSource(maxSource ? maxSource
                             : model.manifest().generation.maxSourceLength),
-        settingPrefix(std::move(settingPrefix)) {}
+        settingPrefix(std::move(settingPrefix)), languages(languages) {}
 
   /// The ids of a source, which Model::checkSource accepts, or none for a line
   /// without a token. Fails on a line that is too long for the model or for
@@ -57,6 +58,8 @@ public:
   Result<TokenIds> tokensOfWords(std::string_view line) const;
   /// The text of a target; empty without a tokenizer.
   std::string text(const TokenIds &target) const;
+  /// How the model generates in the languages of the request.
+  Generation generation() const;
 
 private:
   Status checkTokenizer() const;
@@ -67,6 +70,7 @@ private:
   bool ids;
   std::optional<int64_t> maxSource;
   std::string settingPrefix;
+  RequestLanguages languages;
 };
 
 } // namespace heddle

@@ -201,6 +201,29 @@ static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
   return generation;
 }
 
+static constexpr std::string_view kTargetLanguageNames[] = {"start",
+                                                            "forced_bos"};
+
+/// The languages that a request may name.
+static void parseLanguages(TokenizerDescription &tokenizer, JsonReader &reader,
+                           IntegerRange ids) {
+  if (!reader.find("languages"))
+    return;
+  std::vector<std::string> names = reader.strings("languages");
+  std::vector<int32_t> tokens = reader.optionalIds("language_tokens", ids);
+  std::string target = reader.string("target_language");
+  if (auto known = named<TargetLanguage>(kTargetLanguageNames, target))
+    tokenizer.targetLanguage = *known;
+  else
+    reader.fail("has the target language '", target,
+                "' (supported: start, forced_bos)");
+  if (names.size() != tokens.size())
+    return reader.fail("names ", names.size(), " languages with tokens for ",
+                       tokens.size());
+  for (size_t i = 0; i < names.size(); ++i)
+    tokenizer.languages.push_back({std::move(names[i]), tokens[i]});
+}
+
 static TokenizerDescription parseTokenizer(JsonReader reader,
                                            const Manifest &manifest) {
   using Kind = TokenizerDescription::Kind;
@@ -227,6 +250,11 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
   if (tokenizer.kind != Kind::Characters) {
     tokenizer.special = reader.optionalIds("special", ids);
     tokenizer.language = narrow(reader.optionalInteger("language", ids));
+    // The decoder reads them, too.
+    parseLanguages(
+        tokenizer, reader,
+        {0,
+         std::min(manifest.sourceVocabulary, manifest.targetVocabulary) - 1});
     tokenizer.cleansUp =
         reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;
   }

@@ -195,6 +195,16 @@ struct Generation {
 /// token and each space in its place, or cuts at white space first.
 enum class TextFrame { None, Slow, Fast, FastWords };
 
+/// A language and its token.
+struct Language {
+  std::string name;
+  int32_t token;
+};
+
+/// How the decoder of a model of many languages is told which one to write: by
+/// what it starts from, or by the first generated token.
+enum class TargetLanguage { Start, ForcedBos };
+
 struct TokenizerDescription {
   enum class Kind { None, SentencePiece, Characters, ByteLevel };
   Kind kind = Kind::None;
@@ -204,6 +214,10 @@ struct TokenizerDescription {
   std::optional<int32_t> eos;
   /// The source language of mBART, behind eos.
   std::optional<int32_t> language;
+  /// Those that a request may name, in the folder's order; the source's stands
+  /// where `language` does, or else where `bos` does.
+  std::vector<Language> languages;
+  TargetLanguage targetLanguage = TargetLanguage::ForcedBos;
   /// What an unknown character is; without it, nothing.
   std::optional<int32_t> unknown;
   /// Kind SentencePiece: the id of a piece is that of the model plus this.

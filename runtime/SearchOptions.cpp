@@ -2,6 +2,8 @@
 
 #include "runtime/SearchOptions.h"
 
+#include "runtime/Languages.h"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -93,6 +95,8 @@ Result<Generation> heddle::settingsFor(const Manifest &manifest,
   if (Status status = checkOptions(options); !status.ok())
     return status;
   Generation settings = manifest.generation;
+  if (options.targetLanguage)
+    setTargetLanguage(manifest.tokenizer, *options.targetLanguage, settings);
   auto take = [](auto &setting, const auto &option) {
     if (option)
       setting = *option;

@@ -55,6 +55,9 @@ struct SearchOptions {
   int64_t alternatives = 0;
   /// Where the model has a shortlist.
   bool useShortlist = true;
+  /// The token of the language to write, for models that have such
+  /// (Languages.h).
+  std::optional<int32_t> targetLanguage;
   /// Hears of each token that is generated for a sentence, behind those before
   /// it, on the thread that does it; a search with beams tells nothing. Where
   /// nothing may follow, -1 comes last.

@@ -67,10 +67,9 @@ Result<int64_t> heddle::bytesToScore(const Model &model, Session &session,
   return most;
 }
 
-Result<std::vector<std::vector<float>>>
-heddle::scoreTokens(const Model &model, Session &session,
-                    const std::vector<TokenIds> &sources,
-                    const std::vector<TokenIds> &targets) {
+Result<std::vector<std::vector<float>>> heddle::scoreTokens(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &targets, std::optional<int32_t> start) {
   if (sources.size() != targets.size())
     return Status::error("a batch of ", sources.size(), " sentences has ",
                          targets.size(), " targets");
@@ -87,9 +86,9 @@ heddle::scoreTokens(const Model &model, Session &session,
                                    : -std::numeric_limits<float>::infinity());
       return Status::success();
     };
-    if (Status status =
-            scoreTargets(model, session, partOf(sources, first, count),
-                         partOf(targets, first, count), formOf(model), sink);
+    if (Status status = scoreTargets(
+            model, session, partOf(sources, first, count),
+            partOf(targets, first, count), {formOf(model), start}, sink);
         !status.ok())
       return status;
     first += count;

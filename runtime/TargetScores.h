@@ -21,11 +21,11 @@ namespace heddle {
 /// target, in nats; a target scores its end only if it has one. -inf where no
 /// logit is a number. Runs the full form where the model has one, as many
 /// targets at a time as few megabytes of logits allow. Errors are those of
-/// scoreTargets.
+/// scoreTargets. `start` is the decoder's first input.
 Result<std::vector<std::vector<float>>>
 scoreTokens(const Model &model, Session &session,
             const std::vector<TokenIds> &sources,
-            const std::vector<TokenIds> &targets);
+            const std::vector<TokenIds> &targets, std::optional<int32_t> start);
 
 /// The bytes of its session that scoreTokens() takes for these arguments; ends
 /// the session's batch.

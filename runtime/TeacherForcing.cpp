@@ -85,8 +85,8 @@ private:
 Status heddle::scoreTargets(const Model &model, Session &session,
                             const std::vector<TokenIds> &sources,
                             const std::vector<TokenIds> &targets,
-                            DecoderForm form, const LogitsSink &sink) {
-  std::optional<int32_t> start = model.manifest().generation.start;
+                            const Teaching &teaching, const LogitsSink &sink) {
+  const auto &[form, start] = teaching;
   if (!start)
     return Status::error("'", model.artifact().path(),
                          "' has no start token to score from");

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace heddle {
@@ -24,6 +25,14 @@ namespace heddle {
 using LogitsSink = std::function<Status(int64_t sentence, int64_t position,
                                         const float *logits)>;
 
+/// How targets are scored.
+struct Teaching {
+  /// Full, Chunk or Step.
+  DecoderForm form;
+  /// The decoder's first input.
+  std::optional<int32_t> start;
+};
+
 /// Feeds the start token and the targets (without their last token, which
 /// nothing follows) to the decoder, in the form Full or Step, and hands out the
 /// raw logits of every position: nothing suppressed, no shortlist. Positions of
@@ -32,8 +41,8 @@ using LogitsSink = std::function<Status(int64_t sentence, int64_t position,
 /// start token.
 Status scoreTargets(const Model &model, Session &session,
                     const std::vector<TokenIds> &sources,
-                    const std::vector<TokenIds> &targets, DecoderForm form,
-                    const LogitsSink &sink);
+                    const std::vector<TokenIds> &targets,
+                    const Teaching &teaching, const LogitsSink &sink);
 
 } // namespace heddle
 

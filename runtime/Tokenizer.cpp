@@ -12,16 +12,22 @@ using namespace heddle;
 
 Tokenizer::~Tokenizer() = default;
 
-Result<std::vector<int32_t>> Tokenizer::encode(std::string_view text) const {
+Result<std::vector<int32_t>>
+Tokenizer::encode(std::string_view text,
+                  std::optional<int32_t> sourceLanguage) const {
   Result<std::vector<int32_t>> ids = pieces(text);
   if (!ids.ok() || ids->empty())
     return ids;
-  if (bos)
-    ids->insert(ids->begin(), *bos);
+  // The language is behind the end, or else what begins a source.
+  std::optional<int32_t> first = bos, last = language;
+  if (sourceLanguage)
+    (language ? last : first) = sourceLanguage;
+  if (first)
+    ids->insert(ids->begin(), *first);
   if (eos)
     ids->push_back(*eos);
-  if (language)
-    ids->push_back(*language);
+  if (last)
+    ids->push_back(*last);
   return check(std::move(ids), "source", sourceCount);
 }
 

@@ -31,7 +31,10 @@ public:
   /// Empty where the text has no token of its own. Any bytes are text: what is
   /// not UTF-8 reads as an unknown character. Fails, with a sentence that
   /// begins with a verb, where the text has a piece beyond the vocabulary.
-  Result<std::vector<int32_t>> encode(std::string_view text) const;
+  /// `sourceLanguage` stands in place of the model's.
+  Result<std::vector<int32_t>>
+  encode(std::string_view text,
+         std::optional<int32_t> sourceLanguage = {}) const;
 
   /// The target ids of a part of a target text, without bos or eos.
   Result<std::vector<int32_t>> encodeTarget(std::string_view text) const;

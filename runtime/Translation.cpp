@@ -106,14 +106,15 @@ public:
   ScoreJob(const Model &model, const LineTokens &tokens,
            const LineSource &source, const ScoresFormat &format)
       : TextJob(tokens, source, TargetPart::Whole), model(model),
-        format(format) {}
+        start(tokens.generation().start), format(format) {}
 
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
     return bytesToScore(model, session, batch.sources, batch.targets);
   }
   Result<std::vector<std::string>> answer(Session &session,
                                           const Batch &batch) override {
-    auto scores = scoreTokens(model, session, batch.sources, batch.targets);
+    auto scores =
+        scoreTokens(model, session, batch.sources, batch.targets, start);
     if (!scores.ok())
       return scores.status();
     std::vector<std::string> answers;
@@ -124,6 +125,7 @@ public:
 
 private:
   const Model &model;
+  std::optional<int32_t> start;
   const ScoresFormat &format;
 };
 

@@ -223,6 +223,15 @@ Expected<ImportedTokenizer> readMBartTokenizer(const TokenizerFiles &files,
   tokenizer.manifest["eos"] = eos;
   tokenizer.manifest["unknown"] = unknown;
   tokenizer.manifest[isFront ? "bos" : "language"] = code;
+  json::Array names, tokens;
+  for (auto [index, name] : enumerate(languages))
+    if (firstLanguage + int64_t(index) < vocabulary) {
+      names.push_back(name.str());
+      tokens.push_back(firstLanguage + int64_t(index));
+    }
+  tokenizer.manifest["languages"] = std::move(names);
+  tokenizer.manifest["language_tokens"] = std::move(tokens);
+  tokenizer.manifest["target_language"] = isFront ? "forced_bos" : "start";
   return tokenizer;
 }
 

@@ -95,6 +95,7 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
   search.wantsTokenScores = values.tokenScores;
   if (Status status = readAllowed(session, tokens, search); !status.ok())
     return status;
+  search.targetLanguage = session.languages.target;
   if (search.samples && !search.beams)
     search.beams = 1;
   if (!session.settings.forbiddenLines().empty()) {

@@ -89,6 +89,12 @@ std::string heddle::describeArtifact(const Artifact &artifact,
   const std::string &reason = manifest.tokenizer.reason;
   text += row("tokenizer", std::string(nameOf(manifest.tokenizer.kind)) +
                                (reason.empty() ? "" : ": " + reason));
+  if (!manifest.tokenizer.languages.empty()) {
+    std::vector<std::string> names;
+    for (const Language &language : manifest.tokenizer.languages)
+      names.push_back(language.name);
+    text += row("languages", joined(names));
+  }
   text += row("generation", describeGeneration(manifest.generation));
   if (manifest.entry("encode")->argument("global", ArgumentKind::Input))
     text += row("global", "token " + joined(SessionOptions().globalTokens) +

@@ -71,7 +71,8 @@ heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
   Taker give = {*session, take, context,
                 size_t(model.manifest().targetVocabulary)};
   std::vector<TokenIds> sources, targets;
-  Status status = encodeAll(session->tokens(), inputs, count, sources, targets);
+  LineTokens tokens = session->tokens();
+  Status status = encodeAll(tokens, inputs, count, sources, targets);
   if (!status.ok())
     return session->finish(status);
   // Of each input, whichever device they are of.
@@ -84,7 +85,7 @@ heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
   };
   auto score = [&] {
     return scoreTargets(model, session->workers->session(0), sources, targets,
-                        *known, sink);
+                        {*known, tokens.generation().start}, sink);
   };
   status = score();
   if (!status.ok() && session->workers->goOnWithCpu(0))

@@ -50,12 +50,43 @@ static Status checkProfile(const Model &model, const Settings &settings) {
   return Status::success();
 }
 
+/// The tokens of the languages that settings name.
+static Result<RequestLanguages> findLanguages(const Model &model,
+                                              const Settings &settings) {
+  SettingValues values = settings.values();
+  RequestLanguages languages;
+  using Names = std::optional<std::string> SettingValues::*;
+  struct Place {
+    const char *setting;
+    Names name;
+    std::optional<int32_t> *token;
+  };
+  for (auto [setting, name, token] :
+       {Place{"source-language", &SettingValues::sourceLanguage,
+              &languages.source},
+        Place{"target-language", &SettingValues::targetLanguage,
+              &languages.target}}) {
+    if (!(values.*name))
+      continue;
+    Result<int32_t> found =
+        findLanguage(model.manifest().tokenizer, *(values.*name));
+    if (!found.ok())
+      return Status::error(settings.nameOf(setting), " ",
+                           found.status().message());
+    *token = *found;
+  }
+  return languages;
+}
+
 Status heddle_session::configure(const Settings &wanted) {
   SettingValues wantedValues = wanted.values();
   if (Status status = checkProfile(*model, wanted); !status.ok())
     return status;
   if (Status status = checkGlobalTokens(*model, wanted); !status.ok())
     return status;
+  Result<RequestLanguages> found = findLanguages(*model, wanted);
+  if (!found.ok())
+    return found.status();
   WorkerOptions options = workerOptions(wantedValues);
   if (!workers || !isSame(options, workerOptions(values))) {
     options.cancelled = &cancelled;
@@ -66,6 +97,7 @@ Status heddle_session::configure(const Settings &wanted) {
   }
   settings = wanted;
   values = std::move(wantedValues);
+  languages = *found;
   return Status::success();
 }
 

@@ -25,6 +25,7 @@ struct heddle_session {
   std::shared_ptr<const heddle::Model> model;
   heddle::Settings settings;
   heddle::SettingValues values;
+  heddle::RequestLanguages languages;
   /// Threads and memory, as `values` ask for them.
   std::optional<heddle::Workers> workers;
   /// By number of threads.
@@ -38,7 +39,8 @@ struct heddle_session {
   /// the session as it was.
   heddle::Status configure(const heddle::Settings &wanted);
   heddle::LineTokens tokens() const {
-    return {*model, values.ids, values.maxSource, settings.nameOf("")};
+    return {*model, values.ids, values.maxSource, settings.nameOf(""),
+            languages};
   }
   heddle::LineRunOptions runOptions() const;
   /// The end of a call: what its status is to the caller.

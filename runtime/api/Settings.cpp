@@ -139,6 +139,14 @@ static Status readGlobalTokens(SettingValues &values, const std::string &name,
                                const std::string &text) {
   return put(values.globalTokens, parsePositions(name, text));
 }
+template <auto Member>
+static Status readText(SettingValues &values, const std::string &name,
+                       const std::string &text) {
+  if (text.empty())
+    return Status::error(name, " is empty, expected a name");
+  values.*Member = text;
+  return Status::success();
+}
 static Status readWorkers(SettingValues &values, const std::string &name,
                           const std::string &text) {
   values.allWorkers = text == "all";
@@ -229,6 +237,13 @@ static constexpr Row kRows[] = {
     {{"ids", nullptr, kText,
       "texts are token ids, in and out; of targets and bad words, too"},
      readSwitch<&SettingValues::ids>},
+    {{"source-language", "NAME", kText,
+      "the language of the input, as pt_XX or pt, for models of many languages "
+      "(default: what the model says)"},
+     readText<&SettingValues::sourceLanguage>},
+    {{"target-language", "NAME", kText,
+      "the language to translate into, likewise"},
+     readText<&SettingValues::targetLanguage>},
     {{"max-source", "N", kText,
       "refuse lines of more than N tokens, the end included; time grows with "
       "their square (default: what the model says)"},
@@ -369,6 +384,10 @@ Status Settings::checkSplit(const SettingValues &values) const {
 
 Status Settings::check() const {
   SettingValues all = values();
+  if (all.ids && all.sourceLanguage)
+    return Status::error(nameOf("source-language"), " is of texts, but ",
+                         nameOf("ids"),
+                         " gives ids, which have their language with them");
   const SearchOptions &search = all.search;
   if (all.maxMemory && all.profile)
     return Status::error(nameOf("profile"),

@@ -25,6 +25,8 @@ namespace heddle {
 /// What settings say. Absent: what heddle.h calls the default.
 struct SettingValues {
   std::optional<int64_t> batch, threads, workers, maxSource;
+  /// Names of languages.
+  std::optional<std::string> sourceLanguage, targetLanguage;
   /// Instead of `workers`: as many as keep all cores busy, or fewer.
   bool allWorkers = false;
   /// In MiB.

@@ -209,6 +209,20 @@ TEST(ManifestTest, types_and_ranges) {
             }),
             "manifest: 'tokenizer' has the frame 'odd' (supported: none, slow, "
             "fast, fast-words)");
+  auto withLanguages = [](json tokens, const char *target) {
+    return messageWith([&](json &m) {
+      m["tokenizer"] = {{"kind", "byte-level"},
+                        {"languages", json::array({"en_XX", "pt_XX"})},
+                        {"language_tokens", tokens},
+                        {"target_language", target}};
+    });
+  };
+  EXPECT_EQ(withLanguages({1}, "start"),
+            "manifest: 'tokenizer' names 2 languages with tokens for 1");
+  EXPECT_EQ(withLanguages({1, 2}, "end"),
+            "manifest: 'tokenizer' has the target language 'end' (supported: "
+            "start, forced_bos)");
+  EXPECT_NE(withLanguages({1, 1 << 20}, "start"), "");
   EXPECT_EQ(messageWith([](json &m) { m["tokenizer"]["kind"] = "wordpiece"; }),
             "manifest: 'tokenizer' has the kind 'wordpiece' (supported: none, "
             "sentencepiece, characters, byte-level)");

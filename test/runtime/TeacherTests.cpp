@@ -62,7 +62,7 @@ TEST_F(TeacherTest, both_forms_match_the_oracle) {
           return Status::success();
         };
         Status status = scoreTargets(*model, session, part(sources),
-                                     part(targets), form, sink);
+                                     part(targets), {form, kToyStart}, sink);
         EXPECT_TRUE(status.ok()) << status.message();
       }
       size_t expected = 0;
@@ -76,11 +76,11 @@ TEST_F(TeacherTest, the_sink_ends_the_scoring) {
   for (DecoderForm form : {DecoderForm::Full, DecoderForm::Step}) {
     Session session(*model);
     int calls = 0;
-    Status status = scoreTargets(*model, session, {{1}, {2}}, {{1, 2}, {3, 4}},
-                                 form, [&](int64_t, int64_t, const float *) {
-                                   return ++calls == 2 ? Status::error("enough")
-                                                       : Status::success();
-                                 });
+    Status status = scoreTargets(
+        *model, session, {{1}, {2}}, {{1, 2}, {3, 4}}, {form, kToyStart},
+        [&](int64_t, int64_t, const float *) {
+          return ++calls == 2 ? Status::error("enough") : Status::success();
+        });
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.message(), "enough");
     EXPECT_EQ(calls, 2);
@@ -91,7 +91,7 @@ TEST_F(TeacherTest, refuses_targets_that_do_not_fit) {
   Session session(*model);
   auto message = [&](const std::vector<Ids> &targets) {
     Status status = scoreTargets(
-        *model, session, {{1}}, targets, DecoderForm::Full,
+        *model, session, {{1}}, targets, {DecoderForm::Full, kToyStart},
         [](int64_t, int64_t, const float *) { return Status::success(); });
     return status.ok() ? "scored" : status.message();
   };

@@ -102,6 +102,10 @@ TEST(MBartTokenizer, CountsLanguagesWhereNoClassIsNamed) {
   ASSERT_TRUE(small && large);
   EXPECT_EQ(small->manifest.getInteger("language"), 97 + 1 + 3);
   EXPECT_EQ(large->manifest.getInteger("bos"), 97 + 1 + 3);
+  EXPECT_EQ(small->manifest.getArray("languages")->size(), 25u);
+  EXPECT_EQ(large->manifest.getArray("languages")->size(), 52u);
+  EXPECT_EQ(small->manifest.getString("target_language"), "start");
+  EXPECT_EQ(large->manifest.getString("target_language"), "forced_bos");
   EXPECT_FALSE(large->manifest.get("language"));
 }
 

@@ -1,0 +1,95 @@
+//===- LanguagesTests.cpp - Languages of a request ------------------------===//
+
+#include "ToyModel.h"
+
+#include "runtime/Generate.h"
+#include "runtime/Languages.h"
+#include "runtime/Model.h"
+#include "runtime/TeacherForcing.h"
+
+using namespace heddle;
+using namespace heddle::test;
+using nlohmann::json;
+
+namespace {
+
+TokenizerDescription manyLanguages() {
+  TokenizerDescription tokenizer;
+  tokenizer.languages = {
+      {"en_XX", 4}, {"pt_XX", 5}, {"zh_CN", 6}, {"zh_TW", 7}};
+  return tokenizer;
+}
+
+std::string messageOf(const TokenizerDescription &tokenizer,
+                      const std::string &name) {
+  Result<int32_t> found = findLanguage(tokenizer, name);
+  return found.ok() ? std::to_string(*found) : found.status().message();
+}
+
+TEST(Languages, are_found_by_name_and_by_code) {
+  TokenizerDescription tokenizer = manyLanguages();
+  EXPECT_EQ(messageOf(tokenizer, "pt_XX"), "5");
+  EXPECT_EQ(messageOf(tokenizer, "pt"), "5");
+  EXPECT_EQ(messageOf(tokenizer, "zh_TW"), "7");
+}
+
+TEST(Languages, that_are_unknown_name_the_nearest) {
+  TokenizerDescription tokenizer = manyLanguages();
+  EXPECT_EQ(messageOf(tokenizer, "pt_BR"),
+            "has the value 'pt_BR', expected one of 4 languages, such as "
+            "en_XX: is 'pt_XX' meant?");
+  // Two begin so.
+  EXPECT_EQ(messageOf(tokenizer, "zh"),
+            "has the value 'zh', expected one of 4 languages, such as en_XX: "
+            "is 'zh_CN' or 'zh_TW' meant?");
+  EXPECT_EQ(messageOf(tokenizer, "Klingon"),
+            "has the value 'Klingon', expected one of 4 languages, such as "
+            "en_XX");
+  EXPECT_EQ(messageOf(TokenizerDescription(), "pt"),
+            "names a language, but the model knows none");
+}
+
+class LanguagesTest : public ToyModelTest {};
+
+/// A target language is a first token that is forced, or another start.
+TEST_F(LanguagesTest, of_targets_are_what_the_model_would_say) {
+  auto load = [&](json manifest) {
+    Result<Model> model =
+        Model::load(toyArtifact(manifest).write("languages.heddle"));
+    EXPECT_TRUE(model.ok()) << model.message();
+    return std::move(*model);
+  };
+  constexpr int32_t language = 5;
+  json said = toyManifest(), forced = said, started = said;
+  forced["generation"]["forced_bos"] = language;
+  started["generation"]["start"] = language;
+  auto translate = [](const Model &model,
+                      std::optional<int32_t> targetLanguage) {
+    Session session(model);
+    SearchOptions options;
+    options.targetLanguage = targetLanguage;
+    std::vector<Ids> answers;
+    auto result = generate(model, session, toySources(20), {}, options);
+    EXPECT_TRUE(result.ok()) << result.message();
+    for (const auto &hypotheses : *result)
+      answers.push_back(hypotheses.front().ids);
+    return answers;
+  };
+  Model plain = load(said), forcing = load(forced), starting = load(started);
+  EXPECT_EQ(translate(plain, language), translate(forcing, std::nullopt));
+  EXPECT_NE(translate(plain, language), translate(plain, std::nullopt));
+
+  json byStart = said;
+  byStart["tokenizer"] = {{"kind", "byte-level"},
+                          {"languages", json::array({"pt_XX"})},
+                          {"language_tokens", {language}},
+                          {"target_language", "start"}};
+  Result<Manifest> parsed = parseManifest(byStart.dump());
+  ASSERT_TRUE(parsed.ok()) << parsed.message();
+  Generation generation = parsed->generation;
+  setTargetLanguage(parsed->tokenizer, language, generation);
+  EXPECT_EQ(generation.start, starting.manifest().generation.start);
+  EXPECT_EQ(generation.forcedBos, std::nullopt);
+}
+
+} // namespace
