@@ -270,9 +270,9 @@ llvm::Error Calibration::prepare() {
 llvm::Error Calibration::score(const Model &model, size_t first,
                                const LogitsSink &sink) {
   Session session(model, {pool.get(), nullptr});
+  Teaching teaching{DecoderForm::Step, model.manifest().generation.start};
   return toError(scoreTargets(model, session, batchOf(pairs.sources, first),
-                              batchOf(pairs.targets, first), DecoderForm::Step,
-                              sink));
+                              batchOf(pairs.targets, first), teaching, sink));
 }
 
 llvm::Expected<LogitError> Calibration::measure(const Model &model) {
