@@ -2,8 +2,10 @@
 //
 // A layer's error is measured where it counts, in the logits: the model is
 // compiled once for each layer, with that one in fewer bits and everything else
-// in f32, and follows the same targets. Errors of layers do not add up to that
-// of all, but they say which one to keep.
+// in f32, and follows the same targets. Kernels that two of these models, or
+// the artifact, share are compiled once, and logits in f32 are computed once
+// unless they are many. Errors of layers do not add up to that of all, but they
+// say which one to keep.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +21,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include <cmath>
 #include <thread>
@@ -28,6 +31,8 @@ using namespace heddle;
 
 /// Lines that run together: their logits in f32 are kept meanwhile.
 static constexpr size_t kBatch = 8;
+/// Bytes of such logits that are kept from model to model.
+static constexpr size_t kMostKept = size_t(256) << 20;
 
 //===----------------------------------------------------------------------===//
 // Layers
@@ -131,6 +136,9 @@ struct LogitError {
   }
 };
 
+/// Rows of logits, by sentence of a batch and position.
+using Rows = std::map<std::pair<int64_t, int64_t>, std::vector<float>>;
+
 class Calibration {
 public:
   using Compile = llvm::function_ref<llvm::Error(const CompileOptions &)>;
@@ -146,6 +154,7 @@ private:
   llvm::Error readLines();
   llvm::Error answer();
   llvm::Expected<LogitError> measure(const Model &model);
+  llvm::Expected<Rows> scoreInF32(size_t first);
   llvm::Error score(const Model &model, size_t first, const LogitsSink &sink);
 
   CompileOptions options;
@@ -153,6 +162,8 @@ private:
   std::optional<Model> f32;
   std::unique_ptr<ThreadPool> pool;
   Pairs pairs;
+  /// Of the batches that begin with these sentences.
+  std::map<size_t, Rows> kept;
 };
 } // namespace
 
@@ -182,9 +193,16 @@ void LogitError::add(ArrayRef<float> found, ArrayRef<float> expected) {
 /// Compiles for this machine and loads what came of it.
 llvm::Expected<Model> Calibration::build(StringRef dtype,
                                          std::vector<std::string> keep) {
-  SmallString<128> path;
-  if (std::error_code error = llvm::sys::fs::createUniqueFile(
-          options.output + ".calibrate-%%%%%%%%", path))
+  // It is a file of its own: the output may be a pipe, or have the longest
+  // name.
+  SmallString<128> folder(options.output), path;
+  llvm::sys::path::remove_filename(folder);
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(options.output, status) &&
+      !llvm::sys::fs::is_regular_file(status))
+    llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
+  llvm::sys::path::append(folder, "heddle-calibrate-%%%%%%%%");
+  if (std::error_code error = llvm::sys::fs::createUniqueFile(folder, path))
     return makeError("cannot write beside '" + options.output +
                      "': " + error.message());
   llvm::FileRemover remover(path);
@@ -275,24 +293,41 @@ llvm::Error Calibration::score(const Model &model, size_t first,
                               batchOf(pairs.targets, first), teaching, sink));
 }
 
+/// The logits of a batch in f32.
+llvm::Expected<Rows> Calibration::scoreInF32(size_t first) {
+  size_t width = size_t(f32->manifest().targetVocabulary);
+  Rows rows;
+  llvm::Error error = score(
+      *f32, first, [&](int64_t sentence, int64_t position, const float *row) {
+        rows[{sentence, position}].assign(row, row + width);
+        return Status::success();
+      });
+  if (error)
+    return std::move(error);
+  return rows;
+}
+
 llvm::Expected<LogitError> Calibration::measure(const Model &model) {
   size_t width = size_t(f32->manifest().targetVocabulary);
+  bool keeps = pairs.tokens() <= kMostKept / (width * sizeof(float));
   LogitError result;
   for (size_t first = 0; first < pairs.sources.size(); first += kBatch) {
-    std::map<std::pair<int64_t, int64_t>, std::vector<float>> expected;
+    auto found = kept.find(first);
+    if (found == kept.end()) {
+      llvm::Expected<Rows> rows = scoreInF32(first);
+      if (!rows)
+        return rows.takeError();
+      if (!keeps)
+        kept.clear();
+      found = kept.emplace(first, std::move(*rows)).first;
+    }
+    const Rows &expected = found->second;
     llvm::Error error = score(
-        *f32, first, [&](int64_t sentence, int64_t position, const float *row) {
-          expected[{sentence, position}].assign(row, row + width);
+        model, first,
+        [&](int64_t sentence, int64_t position, const float *row) {
+          result.add(ArrayRef(row, width), expected.at({sentence, position}));
           return Status::success();
         });
-    if (error)
-      return std::move(error);
-    error = score(model, first,
-                  [&](int64_t sentence, int64_t position, const float *row) {
-                    result.add(ArrayRef(row, width),
-                               expected.at({sentence, position}));
-                    return Status::success();
-                  });
     if (error)
       return std::move(error);
   }
@@ -313,11 +348,11 @@ static void printRow(llvm::raw_ostream &stream, size_t width, StringRef name,
 
 llvm::Expected<std::string> Calibration::run(ArrayRef<std::string> layers) {
   size_t model = 0;
-  auto showNext = [&] {
-    showProgress("calibrating " + Twine(++model) + " of " +
-                 Twine(layers.size() + 2));
+  auto showNext = [&](const Twine &name) {
+    showProgress("calibrating, " + Twine(++model) + " of " +
+                 Twine(layers.size() + 2) + " models: " + name);
   };
-  showNext();
+  showNext("f32");
   if (llvm::Error error = prepare())
     return std::move(error);
   constexpr StringLiteral all = "all layers";
@@ -332,7 +367,7 @@ llvm::Expected<std::string> Calibration::run(ArrayRef<std::string> layers) {
          << "  rms error    largest  other next token\n";
   auto addRow = [&](StringRef name,
                     std::vector<std::string> keep) -> llvm::Error {
-    showNext();
+    showNext(name);
     llvm::Expected<Model> model = build(options.dtype, std::move(keep));
     if (!model)
       return model.takeError();

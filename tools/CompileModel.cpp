@@ -94,6 +94,7 @@ static llvm::Error checkManifest(const std::string &text) {
 static LevelSteps getSteps(const CompileOptions &options,
                            const ManifestContext &context) {
   LevelSteps steps;
+  steps.cache = options.cache;
   steps.buildCode = [&](OpPassManager &manager, const Backend &backend) {
     CodeOptions code;
     code.isa = backend.option();

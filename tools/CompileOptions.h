@@ -17,6 +17,8 @@
 
 namespace heddle {
 
+class UnitCache;
+
 /// What heddle-compile writes.
 enum class Emit { Artifact, Executable, MLIR, LLVM, Assembly };
 
@@ -63,6 +65,8 @@ struct CompileOptions {
   /// Whether this is one of the artifacts that --calibrate measures, of which
   /// nothing is said.
   bool isTrial = false;
+  /// What these and the artifact have compiled already; null for nothing.
+  UnitCache *cache = nullptr;
   Emit emit = Emit::Artifact;
   /// Threads that compile; 0 for one on each core that this process may use.
   unsigned jobs = 0;

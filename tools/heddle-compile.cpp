@@ -8,6 +8,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/LargeStack.h"
+#include "lib/CodeGen/UnitCache.h"
 #include "lib/Fusion/FusionReport.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Masks/RuledSites.h"
@@ -147,7 +148,11 @@ static llvm::Error run(const CompileOptions &options) {
     return printText(options.help      ? writeHelp(getCompilePage())
                      : options.license ? getNotices()
                                        : "heddle-compile " HEDDLE_VERSION "\n");
-  return compile(options);
+  CompileOptions own = options;
+  UnitCache cache;
+  if (!options.calibrate.empty())
+    own.cache = &cache;
+  return compile(own);
 }
 
 /// One line, and below it, where a text of the command line is wrong, two more.
