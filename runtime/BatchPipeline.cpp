@@ -32,7 +32,7 @@ BatchPipeline::run(int64_t workers, int64_t least,
   std::vector<Thread> threads;
   {
     // Nobody takes anything before all workers are there.
-    std::lock_guard<std::mutex> lock(mutex);
+    Lock lock(mutex);
     for (int64_t number = 1; number < workers; ++number) {
       Result<Thread> thread = Thread::start(
           [this, &makeWorker, number] { work(makeWorker(number)); });
@@ -41,8 +41,8 @@ BatchPipeline::run(int64_t workers, int64_t least,
         continue;
       }
       if (number < least)
-        stop(Status::error("cannot start worker ", number + 1, " of ", workers,
-                           ": ", thread.message()));
+        stop(lock, Status::error("cannot start worker ", number + 1, " of ",
+                                 workers, ": ", thread.message()));
       break;
     }
   }
@@ -204,16 +204,19 @@ void BatchPipeline::writeFinished(Lock &lock) {
     unwritten.bytes -= window.size.bytes;
     windows.pop_front();
     if (!status.ok())
-      stop(std::move(status));
+      stop(lock, std::move(status));
     mayTake.notify_all();
   }
   writing = false;
 }
 
-/// Ends the run; the mutex is held.
-void BatchPipeline::stop(Status status) {
+/// Ends the run. Who is interrupted may wait for a worker that waits for the
+/// mutex.
+void BatchPipeline::stop(Lock &lock, Status status) {
   failure = std::move(status);
   stopped = true;
   mayTake.notify_all();
+  lock.unlock();
   stages.interrupt();
+  lock.lock();
 }

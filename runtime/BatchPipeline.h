@@ -70,7 +70,8 @@ public:
     /// Called by any thread.
     std::function<std::vector<Batch>(Sentences sentences, bool isFull)> divide;
     std::function<Status(const std::vector<std::string> &)> write;
-    /// Makes a read() that waits for input return, with any lines.
+    /// Makes a read() that waits for input return, with any lines, as does one
+    /// that is called at the same time or later.
     std::function<void()> interrupt;
   };
 
@@ -124,7 +125,7 @@ private:
   void divide(Lock &lock, OpenWindow &window);
   void put(const Task &task, Answers answers);
   void writeFinished(Lock &lock);
-  void stop(Status status);
+  void stop(Lock &lock, Status status);
 
   const Limits limits;
   const Stages stages;

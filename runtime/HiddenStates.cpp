@@ -1,7 +1,7 @@
 //===- HiddenStates.cpp - What the encoder makes of a line ----------------===//
 //
-// A batch is padded to its longest sentence; a sentence's states are the first
-// rows of its part.
+// A batch is padded to the session's source tokens; a sentence's states are the
+// first rows of its part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@ static bool isPerToken(const Argument &argument) {
 
 Result<HiddenOutput> heddle::findHiddenOutput(const Model &model) {
   // EntryContract.h has made sure that there is one.
-  const std::vector<Argument> &arguments =
-      model.manifest().entry("encode")->arguments;
+  const Entry &encode = *model.manifest().entry(Role::Encode);
+  const std::vector<Argument> &arguments = encode.arguments;
   int64_t count = std::count_if(arguments.begin(), arguments.end(), isPerToken);
   if (count != 1)
     return Status::error("'", model.artifact().path(), "' has ", count,
-                         " outputs f32 [batch, source, width] in the entry "
-                         "'encode', expected one");
+                         " outputs f32 [batch, source, width] in the entry '",
+                         encode.name, "', expected one");
   auto found = std::find_if(arguments.begin(), arguments.end(), isPerToken);
   return HiddenOutput{size_t(found - arguments.begin()), found->shape[2].size};
 }
@@ -39,14 +39,12 @@ Status heddle::encodeSources(Session &session, const HiddenOutput &output,
                              const HiddenSink &sink) {
   if (Status status = session.begin(sources, DecoderRequest()); !status.ok())
     return status;
-  size_t longest = 0;
-  for (const TokenIds &source : sources)
-    longest = std::max(longest, source.size());
   auto *states =
       static_cast<const float *>(session.encoderOutput(output.index));
+  int64_t stride = session.sourceTokens() * output.width;
   for (size_t i = 0; i < sources.size(); ++i)
     if (Status status = sink(int64_t(i), int64_t(sources[i].size()),
-                             states + i * longest * size_t(output.width));
+                             states + int64_t(i) * stride);
         !status.ok())
       return status;
   return Status::success();

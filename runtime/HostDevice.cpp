@@ -87,8 +87,8 @@ public:
     if (frame.history)
       writeHistory(*frame.history);
     FloatEnvironment environment;
-    [[maybe_unused]] int32_t status = entry(&call);
-    assert(status == 0 && "code of the CPU cannot fail");
+    if (int32_t status = entry(&call); status != 0)
+      return Status::error("the compiled code ended with the status ", status);
     return Status::success();
   }
 };

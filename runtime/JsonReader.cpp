@@ -17,6 +17,34 @@ static const json kNull;
 static const json kEmptyArray = json::array();
 static const json kEmptyObject = json::object();
 
+/// How deep the brackets of a document nest, in its strings none. Of text that
+/// is no JSON it is as good as any number.
+static int64_t countLevels(std::string_view text) {
+  int64_t open = 0, most = 0;
+  bool isInString = false;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (isInString && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      isInString = !isInString;
+    else if (!isInString && (text[i] == '[' || text[i] == '{'))
+      most = std::max(most, ++open);
+    else if (!isInString && (text[i] == ']' || text[i] == '}'))
+      --open;
+  return most;
+}
+
+Result<json> heddle::parseJson(std::string_view text) {
+  if (int64_t levels = countLevels(text); levels > kMostJsonLevels)
+    return Status::error("nests ", levels, " levels deep, expected at most ",
+                         kMostJsonLevels);
+  json document = json::parse(text.begin(), text.end(), /*cb=*/nullptr,
+                              /*allow_exceptions=*/false);
+  if (document.is_discarded())
+    return Status::error("is not valid JSON");
+  return document;
+}
+
 JsonReader::JsonReader(const json &value, std::string where, Status &status)
     : value(value.is_object() ? value : kEmptyObject), where(std::move(where)),
       status(status) {

@@ -22,6 +22,13 @@
 
 namespace heddle {
 
+/// Deepest nesting of arrays and objects that is accepted: what walks a
+/// document recurses once a level.
+inline constexpr int64_t kMostJsonLevels = 64;
+
+/// Parses a document. An error begins with a verb.
+Result<nlohmann::json> parseJson(std::string_view text);
+
 /// Inclusive bounds of an integer.
 struct IntegerRange {
   int64_t low = 0;

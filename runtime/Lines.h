@@ -63,7 +63,8 @@ public:
   /// their bytes to `limits.bytes`, and only the first one is waited for.
   /// Called by one thread at a time, and not behind the last lines.
   virtual Lines next(const LineLimits &limits) = 0;
-  /// Makes a next() that waits return, with any lines. Any thread.
+  /// Makes a next() that waits return, with any lines; one that is called at
+  /// the same time does not wait, either. Any thread.
   virtual void interrupt() {}
   /// Names a line that was read: "line 3 of standard input". Any thread.
   virtual std::string nameOf(int64_t number) const = 0;

@@ -476,10 +476,10 @@ static void parseKernels(Manifest &manifest, JsonReader &reader) {
 }
 
 Result<Manifest> heddle::parseManifest(std::string_view text) {
-  json document = json::parse(text.begin(), text.end(), /*cb=*/nullptr,
-                              /*allow_exceptions=*/false);
-  if (document.is_discarded())
-    return Status::error("manifest: it is not valid JSON");
+  Result<json> parsed = parseJson(text);
+  if (!parsed.ok())
+    return Status::error("manifest: it ", parsed.message());
+  const json &document = *parsed;
 
   Status status = Status::success();
   JsonReader reader(document, "it", status);

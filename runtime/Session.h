@@ -117,6 +117,11 @@ public:
     return workspace.hostAt(encode.places[index]);
   }
 
+  /// The source tokens that each sentence of the batch has room for: outputs of
+  /// `encode` are [sentences, sourceTokens(), ...]. At least its longest
+  /// source.
+  int64_t sourceTokens() const { return dims[Dim::Source]; }
+
   /// The decoder's input, for the caller to fill: [sentences, length] for the
   /// full form, [rows] for a step.
   int32_t *ids() const { return decoderIds; }

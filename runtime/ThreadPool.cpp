@@ -65,9 +65,33 @@ ThreadPool::~ThreadPool() {
   threads.clear(); // Waits for each.
 }
 
+namespace {
+/// A task whose iteration 0 is another one's.
+struct ShiftedTask {
+  HeddleTask task;
+  void *context;
+  int64_t first;
+
+  static void run(void *context, void *scratch, int64_t begin, int64_t end) {
+    auto *self = static_cast<ShiftedTask *>(context);
+    self->task(self->context, scratch, self->first + begin, self->first + end);
+  }
+};
+} // namespace
+
 void ThreadPool::parallelFor(void *pool, int64_t count, HeddleTask task,
                              void *context, void *scratch,
                              int64_t scratchBytes) {
+  // More iterations than a range holds are several loops.
+  if (count > TaskRange::kMostIterations) {
+    for (int64_t first = 0; first < count;
+         first += TaskRange::kMostIterations) {
+      ShiftedTask shifted = {task, context, first};
+      parallelFor(pool, std::min(count - first, TaskRange::kMostIterations),
+                  ShiftedTask::run, &shifted, scratch, scratchBytes);
+    }
+    return;
+  }
   auto &self = *static_cast<ThreadPool *>(pool);
   self.task = task;
   self.context = context;

@@ -96,7 +96,7 @@ std::string heddle::describeArtifact(const Artifact &artifact,
     text += row("languages", joined(names));
   }
   text += row("generation", describeGeneration(manifest.generation));
-  if (manifest.entry("encode")->argument("global", ArgumentKind::Input))
+  if (manifest.entry(Role::Encode)->argument("global", ArgumentKind::Input))
     text += row("global", "token " + joined(SessionOptions().globalTokens) +
                               " of a line, unless --global says otherwise");
   if (!manifest.options.empty())

@@ -431,8 +431,12 @@ Status CudaDevice::startEntry(HeddleEntry entry, const HeddleCall &call) {
   {
     FloatEnvironment environment;
     current = &call;
-    if (entry(&call) == 0)
+    int32_t code = entry(&call);
+    if (code == 0)
       return Status::success();
+    if (launchFailure.ok())
+      launchFailure =
+          Status::error("the compiled code ended with the status ", code);
   }
   // Another batch may do better.
   status = 0;

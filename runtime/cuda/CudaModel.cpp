@@ -225,27 +225,32 @@ Status CudaModel::countBlocks(Kernel &kernel, cuda::Function function) const {
   return status;
 }
 
+/// A cubin is for some of the devices that PTX is for, and need not be one that
+/// our assembler made: what it lacks, PTX may have.
 Status CudaModel::load(Kernel &kernel) const {
-  // A cubin is for some of the devices that PTX is for.
-  if (!kernel.binary || !loadImage(kernel, kernel.binary).ok())
-    if (Status status = loadImage(kernel, kernel.image); !status.ok())
+  auto loadFrom = [&](const char *image) -> Status {
+    if (Status status = loadImage(kernel, image); !status.ok())
       return status;
-  cuda::Function function = nullptr;
-  Status status = api->check(
-      api->cuModuleGetFunction(&function, kernel.module, kernel.name),
-      "cuModuleGetFunction");
-  if (status.ok() && kernel.sharedBytes > kSharedBytesOfAll)
-    status = api->check(api->cuFuncSetAttribute(function, kMostSharedBytes,
-                                                int(kernel.sharedBytes)),
-                        "cuFuncSetAttribute");
-  if (status.ok())
-    status = countBlocks(kernel, function);
-  if (!status.ok()) {
-    api->cuModuleUnload(std::exchange(kernel.module, nullptr));
-    return Status::error("kernel '", kernel.name, "': ", status.message());
-  }
-  kernel.function = function;
-  return Status::success();
+    cuda::Function function = nullptr;
+    Status status = api->check(
+        api->cuModuleGetFunction(&function, kernel.module, kernel.name),
+        "cuModuleGetFunction");
+    if (status.ok() && kernel.sharedBytes > kSharedBytesOfAll)
+      status = api->check(api->cuFuncSetAttribute(function, kMostSharedBytes,
+                                                  int(kernel.sharedBytes)),
+                          "cuFuncSetAttribute");
+    if (status.ok())
+      status = countBlocks(kernel, function);
+    if (!status.ok()) {
+      api->cuModuleUnload(std::exchange(kernel.module, nullptr));
+      return Status::error("kernel '", kernel.name, "': ", status.message());
+    }
+    kernel.function = function;
+    return Status::success();
+  };
+  if (kernel.binary && loadFrom(kernel.binary).ok())
+    return Status::success();
+  return loadFrom(kernel.image);
 }
 
 Result<const CudaModel::Kernel *> CudaModel::kernel(int64_t number) const {

@@ -322,6 +322,41 @@ TEST_F(BatchPipelineTest, failed_write_does_not_wait_for_input) {
   EXPECT_EQ(reads, 8);
 }
 
+TEST_F(BatchPipelineTest, interrupting_may_wait_for_a_worker) {
+  // Who is interrupted waits until the other worker has gone, as a source does
+  // whose own lock that worker holds.
+  auto other = std::make_shared<std::atomic<bool>>(false);
+  BatchPipeline::Stages stages;
+  stages.read = [&](const LineLimits &) { return read(1000); };
+  stages.encode = [&](int64_t number, const Line &) { return encode(number); };
+  stages.divide = divide;
+  stages.write = [](const std::vector<std::string> &) {
+    return Status::error("full");
+  };
+  bool hasGone = false;
+  stages.interrupt = [&] {
+    for (int i = 0; i < 5000 && !hasGone; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      hasGone = *other;
+    }
+  };
+  std::atomic<int> inside{0};
+  BatchPipeline pipeline(limits, std::move(stages));
+  Status status = pipeline.run(2, 2, [&](int64_t) {
+    auto gone =
+        std::shared_ptr<void>(nullptr, [other](void *) { *other = true; });
+    return [&inside, gone](const Batch &batch) {
+      // Both are there before one fails.
+      ++inside;
+      waitUntil([&] { return inside >= 2; });
+      return answers(batch.lines[0]);
+    };
+  });
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.message(), "full");
+  EXPECT_TRUE(hasGone);
+}
+
 TEST_F(BatchPipelineTest, more_workers_than_batches) {
   EXPECT_TRUE(run(64, 1, answers).ok());
   EXPECT_EQ(written, linesBefore(3));

@@ -560,6 +560,49 @@ TEST(EntryContractTest, types_and_shapes_agree) {
             "which is an input");
 }
 
+/// `levels` brackets, one in another.
+static std::string nested(size_t levels) {
+  return std::string(levels, '[') + std::string(levels, ']');
+}
+
+TEST(ManifestTest, deep_nesting_is_refused) {
+  // Deeper than any stack, wherever it stands, and whatever it makes of it.
+  const std::string deep = nested(1000000);
+  for (const char *key : {"options", "generation", "entries", "unknown"}) {
+    std::string text = toyManifest().dump();
+    text.insert(1, '"' + std::string(key) + "\":{\"x\":" + deep + "},");
+    Result<Manifest> parsed = parseManifest(text);
+    ASSERT_FALSE(parsed.ok()) << key;
+    EXPECT_EQ(parsed.message(), "manifest: it nests 1000002 levels deep, "
+                                "expected at most 64");
+  }
+  for (const std::string &text :
+       {deep, std::string(1000000, '['), std::string(1000000, '{')}) {
+    Result<Manifest> parsed = parseManifest(text);
+    ASSERT_FALSE(parsed.ok());
+    EXPECT_EQ(parsed.message(), "manifest: it nests 1000000 levels deep, "
+                                "expected at most 64");
+  }
+}
+
+TEST(ManifestTest, nesting_within_the_limit_is_read) {
+  auto withOption = [](const std::string &value) {
+    std::string text = toyManifest().dump();
+    text.replace(text.find("\"test\""), 6, value);
+    return parseManifest(text);
+  };
+  // Two levels are those of the option.
+  Result<Manifest> most = withOption(nested(62));
+  ASSERT_TRUE(most.ok()) << most.message();
+  EXPECT_EQ(most->options[0].second, nested(62));
+  EXPECT_FALSE(withOption(nested(63)).ok());
+  // Brackets of strings are text.
+  std::string text = "\"\\\"" + std::string(1000, '[') + "\\\\\"";
+  Result<Manifest> quoted = withOption(text);
+  ASSERT_TRUE(quoted.ok()) << quoted.message();
+  EXPECT_EQ(quoted->options[0].second, '"' + std::string(1000, '[') + '\\');
+}
+
 TEST(ManifestTest, damaged_text_is_refused_without_a_crash) {
   std::string original = toyManifest().dump();
   std::mt19937 random(3);

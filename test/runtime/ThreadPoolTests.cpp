@@ -58,6 +58,38 @@ TEST(ThreadPoolTest, runs_every_iteration_once) {
   }
 }
 
+TEST(ThreadPoolTest, runs_more_iterations_than_a_range_holds) {
+  struct Counted {
+    std::atomic<int64_t> count{0}, sum{0}, end{0};
+  };
+  auto task = [](void *context, void *, int64_t begin, int64_t end) {
+    auto &counted = *static_cast<Counted *>(context);
+    counted.count += end - begin;
+    // Modulo 2^64, of begin ... end - 1, of which one of both is even.
+    uint64_t first = uint64_t(begin + end - 1), length = uint64_t(end - begin);
+    counted.sum +=
+        int64_t(first % 2 ? first * (length / 2) : first / 2 * length);
+    for (int64_t most = counted.end;
+         most < end && !counted.end.compare_exchange_weak(most, end);)
+      ;
+  };
+  constexpr int64_t kMost = TaskRange::kMostIterations;
+  for (int64_t threads : {1, 3}) {
+    std::unique_ptr<ThreadPool> pool = makePool(threads);
+    for (int64_t count :
+         {kMost, kMost + 1, 2 * kMost, (int64_t(1) << 36) + 5}) {
+      Counted counted;
+      ThreadPool::parallelFor(pool.get(), count, task, &counted,
+                              /*scratch=*/nullptr, /*scratchBytes=*/0);
+      EXPECT_EQ(counted.count, count);
+      EXPECT_EQ(counted.end, count);
+      uint64_t last = uint64_t(count - 1), length = uint64_t(count);
+      EXPECT_EQ(uint64_t(counted.sum),
+                last % 2 ? last * (length / 2) : last / 2 * length);
+    }
+  }
+}
+
 TEST(ThreadPoolTest, loops_follow_each_other) {
   for (int64_t threads : {2, 4}) {
     std::unique_ptr<ThreadPool> pool = makePool(threads);

@@ -184,6 +184,10 @@ int32_t step(const struct HeddleCall *call) {
   return 0;
 }
 
+// Fails, whatever it is asked.
+int64_t failing_arena(const int64_t *dims) { return 128 * dims[0]; }
+int32_t failing(const struct HeddleCall *call) { return 7; }
+
 /// The largest logits of four ids a range, but for the forbidden ones of a row.
 static void reduce(const float *logits, const int32_t *forbidden, int64_t count,
                    float *values, int32_t *largest) {
