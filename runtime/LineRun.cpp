@@ -34,6 +34,9 @@ static constexpr int64_t kLeastLineBytes = 32;
 /// The tokens of a sentence that each of several workers has memory for.
 static constexpr int64_t kUsualTokens = 64;
 
+/// What becomes of lines that somebody who is asked to stop comes to.
+static Status cancellation() { return Status::error("the run was cancelled"); }
+
 /// Part of a batch.
 static Batch partOf(const Batch &batch, size_t first, size_t count) {
   auto part = [&](const auto &all) {
@@ -167,6 +170,8 @@ Status LineRun::refuse(int64_t line, int64_t bytes) const {
 }
 
 Result<Sentence> LineRun::encode(int64_t number, const Line &line) {
+  if (workers.isCancelled())
+    return cancellation();
   int64_t bytes = line.bytes() * MemoryPlan::kBytesOfText;
   if (!memory || workers.model().isOnGpu() ||
       bytes <= MemoryPlan::kBytesOfShortLine)
@@ -257,8 +262,8 @@ Answers LineRun::answerWithin(WorkerSession &own, const Batch &batch) {
 }
 
 Answers LineRun::answer(WorkerSession &own, const Batch &batch) {
-  if (own.get().isCancelled())
-    return Status::error("the run was cancelled");
+  if (workers.isCancelled())
+    return cancellation();
   if (memory)
     return answerWithin(own, batch);
   Result<std::vector<std::string>> answers = answerOnce(own, batch);
@@ -275,7 +280,11 @@ BatchPipeline::Worker LineRun::makeWorker(int64_t number) {
 
 Status LineRun::run(const AnswerWriter &write) {
   BatchPipeline::Stages stages;
-  stages.read = [&](const LineLimits &limits) { return source.next(limits); };
+  stages.read = [&](const LineLimits &limits) {
+    // A source that has nothing at the moment is asked again and again.
+    return workers.isCancelled() ? Lines{{}, /*last=*/true, cancellation()}
+                                 : source.next(limits);
+  };
   stages.encode = [&](int64_t number, const Line &line) {
     return encode(number, line);
   };

@@ -34,7 +34,6 @@ void SentenceLines::add(std::string_view line, std::vector<Line> &sentences) {
 Lines SentenceLines::next(const LineLimits &limits) {
   Lines result = lines.next(limits);
   std::vector<Line> sentences;
-  std::lock_guard<std::mutex> lock(mutex);
   for (const Line &line : result.lines) {
     if (line.source.ids || line.target.bytes() > 0) {
       result.failure =
@@ -44,6 +43,7 @@ Lines SentenceLines::next(const LineLimits &limits) {
       result.last = true;
       break;
     }
+    std::lock_guard<std::mutex> lock(mutex);
     add(line.source.text, sentences);
     ++linesRead;
   }
@@ -52,13 +52,15 @@ Lines SentenceLines::next(const LineLimits &limits) {
 }
 
 std::string SentenceLines::nameOf(int64_t number) const {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::unique_lock<std::mutex> lock(mutex);
   auto behind = std::upper_bound(
       open.begin(), open.end(), number,
       [](int64_t wanted, const OpenLine &line) { return wanted < line.first; });
   int64_t index = behind - open.begin() - 1;
-  return "sentence " + std::to_string(number - open[size_t(index)].first + 1) +
-         " of " + lines.nameOf(linesAnswered + index);
+  int64_t place = number - open[size_t(index)].first + 1;
+  int64_t line = linesAnswered + index;
+  lock.unlock(); // Others may wait for it in the functions of the source.
+  return "sentence " + std::to_string(place) + " of " + lines.nameOf(line);
 }
 
 /// Takes the answer of the next sentence; whether it is the last one of its

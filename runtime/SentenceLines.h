@@ -56,7 +56,7 @@ private:
 
   LineSource &lines;
   const SplitRules rules;
-  /// Guards all that follows.
+  /// Guards all that follows. Never held while the source works.
   mutable std::mutex mutex;
   /// Those without an answer, in order.
   std::deque<OpenLine> open;

@@ -47,6 +47,8 @@ public:
                                 const WorkerOptions &options);
 
   const Model &model() const { return *used; }
+  /// Whether who runs them is asked to stop. Any thread.
+  bool isCancelled() const { return options.cancelled && *options.cancelled; }
   int64_t count() const { return int64_t(equipment.size()); }
   /// The session of a worker, from 0, which keeps its memory from run to run.
   Session &session(int64_t worker) const {

@@ -20,8 +20,10 @@
 |*
 |* Memory. What a function creates is freed by the function of its type, and
 |* plain arrays and texts by heddle_free; all of these take NULL. No other
-|* pointer may be NULL where nothing says that it may. What is passed in is
-|* borrowed for the call. Texts are UTF-8 with their size in bytes, need
+|* pointer may be NULL where nothing says that it may, but that of an array
+|* without elements: a call that gets one is HEDDLE_MISUSED, as is one that gets
+|* more elements than memory has addresses for; a function without a status
+|* returns 0 or NULL then. What is passed in is borrowed for the call. Texts are UTF-8 with their size in bytes, need
 |* no NUL at their end, and may hold any bytes: what is not UTF-8 reads as an
 |* unknown character. Texts that come out end with a NUL that their size does
 |* not count.
@@ -68,12 +70,14 @@ const char *heddle_version(void);
 typedef enum heddle_status {
   HEDDLE_OK = 0,
   /* The input, the file or the machine is at fault: memory, too, where what a
-     batch takes is not to be had. Where not even a few bytes are, the C++
-     library ends the process. */
+     batch takes, or what a call gives out, is not to be had. Where the lists and
+     texts of the library itself find none, the C++ library ends the process. */
   HEDDLE_FAILED = 1,
-  /* The call itself: a setting that does not exist or contradicts another. */
+  /* The call itself: a setting that does not exist or contradicts another, a
+     value that no argument has. Nothing was done. */
   HEDDLE_MISUSED = 2,
-  /* heddle_cancel ended it, or a callback that asked for that. */
+  /* heddle_cancel ended it, or a callback that asked for that, whatever else
+     would have become of it: nothing but that is said then. */
   HEDDLE_CANCELLED = 3
 } heddle_status;
 
@@ -231,11 +235,16 @@ int heddle_session_uses_gpu(const heddle_session *session);
    thread may ask for this and the above, also during a call. */
 const char *heddle_session_gpu_failure(const heddle_session *session);
 
-/* Ends the call that runs, or else the next one that has something to do, with
-   HEDDLE_CANCELLED: within a step of the decoder, or once the encoder is
-   through a batch. A `next` of a source that waits for input is left to wait:
-   whoever cancels makes it return (heddle_source). Any thread may call this,
-   and a signal handler. */
+/* Ends the call that runs with HEDDLE_CANCELLED: within a step of the decoder,
+   or once the encoder is through a batch. A call is one that takes inputs, or a
+   source; it runs until it returns, and so what comes too late to save any work
+   cancels it all the same. Where none runs it is the next one, unless that has
+   no inputs (a count of 0). No other call hears of it, and of several that come
+   while one runs, or before it, none is left over.
+
+   A `next` of a source that waits for input is left to wait: whoever cancels
+   makes it return (heddle_source). Any thread may call this, a callback of the
+   call, and a signal handler. */
 void heddle_cancel(heddle_session *session);
 
 /*===----------------------------------------------------------------------===*\
@@ -339,9 +348,10 @@ void heddle_answers_free(heddle_answers *answers);
 /* Takes a token of an input, from 0, as soon as it is generated, and the text
    that is certain with it: the texts of an input's tokens, joined, are its
    answer's, and the last of them comes with `is_last`, which has the id -1
-   where constraints let nothing follow. `text` may be "". What
-   is not 0 cancels the call, and no token follows. With more than one worker,
-   one thread at a time calls it, not always the same. */
+   where constraints let nothing follow. `text` may be "". What is not 0 cancels
+   the call, as heddle_cancel does, also at the last token of all; no token
+   follows. With more than one worker, one thread at a time calls it, not always
+   the same. */
 typedef int (*heddle_token_callback)(void *context, size_t input, int32_t id,
                                      const char *text, size_t text_size,
                                      int is_last);
@@ -359,7 +369,9 @@ typedef enum heddle_next {
   /* There is none at the moment: answers are not to wait for it. */
   HEDDLE_NEXT_LATER,
   HEDDLE_NEXT_END,
-  /* It cannot be read, and nothing behind it: `failure` says why. */
+  /* It cannot be read, and nothing behind it: `failure` says why. Any other
+     value is a failure of its own, and so is an input that has a size and no
+     text or ids. */
   HEDDLE_NEXT_FAILED
 } heddle_next;
 
@@ -373,10 +385,11 @@ typedef struct heddle_source {
   /* The next input, which stays valid until the next call. May wait for it only
      where `may_wait` is not 0. */
   heddle_next (*next)(void *context, int may_wait, heddle_input *input);
-  /* Makes a `next` that waits return HEDDLE_NEXT_END: called where the call
-     ends early, a callback having asked for that or an input having failed, but
-     not by heddle_cancel, which may come from a signal handler. Any thread;
-     NULL where next never waits. */
+  /* Makes a `next` that waits return HEDDLE_NEXT_END, as well as one that is
+     called at the same time: called where the call ends early, a callback
+     having asked for that or an input having failed, but not by heddle_cancel,
+     which may come from a signal handler. Any thread; NULL where next never
+     waits. */
   void (*interrupt)(void *context);
   /* What errors call input `number`, from 0, or with `is_target` what is said
      of its target ("line 3 of 'in.txt'"): writes at most `size` bytes with the
@@ -389,13 +402,14 @@ typedef struct heddle_source {
 } heddle_source;
 
 /* Takes the answers of one input after the other, in order; `count` is 0 where
-   it had no token. What is not 0 cancels the call. One thread at a time. */
+   it had no token. What is not 0 cancels the call, and no answer follows. One
+   thread at a time. */
 typedef int (*heddle_answer_callback)(void *context,
                                       const heddle_answer_text *answers,
                                       size_t count);
 
 /* What is called behind answers that were ready together and before anything is
-   waited for: time to flush. May be NULL. */
+   waited for: time to flush. What is not 0 cancels the call. May be NULL. */
 typedef int (*heddle_flush_callback)(void *context);
 
 typedef struct heddle_sink {
@@ -419,7 +433,7 @@ heddle_status heddle_score_stream(heddle_session *session,
 \*===----------------------------------------------------------------------===*/
 
 /* Takes f32 [rows, width], of an input's positions `first`, `first` + 1 and so
-   on; valid during the call. What is not 0 cancels that. */
+   on; valid during the call. What is not 0 cancels that, and no rows follow. */
 typedef int (*heddle_rows_callback)(void *context, size_t input, size_t first,
                                     size_t rows, const float *values,
                                     size_t width);

@@ -7,6 +7,7 @@
 
 #include "runtime/SentenceLines.h"
 #include "runtime/Translation.h"
+#include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
 #include "runtime/api/PackedAnswer.h"
 #include "runtime/api/Session.h"
@@ -139,22 +140,21 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
 // Streams
 //===----------------------------------------------------------------------===//
 
-/// Gives packed answers, one line after the other, to a sink.
+/// Gives packed answers, one line after the other, to a sink, until somebody
+/// cancels the call.
 static AnswerWriter writerTo(const heddle_sink &sink, heddle_session &session) {
   return [&](const std::vector<std::string> &answers) {
-    bool wantsMore = true;
     for (const std::string &answer : answers) {
-      std::vector<heddle_answer_text> texts = unpackAnswers(answer);
-      wantsMore = sink.answer(sink.context, texts.data(), texts.size()) == 0;
-      if (!wantsMore)
+      if (session.cancelled)
         break;
+      std::vector<heddle_answer_text> texts = unpackAnswers(answer);
+      if (sink.answer(sink.context, texts.data(), texts.size()) != 0)
+        heddle_cancel(&session);
     }
-    if (wantsMore && sink.flush)
-      wantsMore = sink.flush(sink.context) == 0;
-    if (wantsMore)
-      return Status::success();
-    heddle_cancel(&session);
-    return Status::error("the sink of the answers ended the call");
+    if (!session.cancelled && sink.flush && sink.flush(sink.context) != 0)
+      heddle_cancel(&session);
+    return session.cancelled ? Status::error("the call was cancelled")
+                             : Status::success();
   };
 }
 
@@ -183,13 +183,14 @@ static Status translate(heddle_session &session, LineRunOptions options,
   Result<SearchOptions> search = searchFor(session, tokens);
   if (!search.ok())
     return search.status();
-  TokenStream stream(tokens, session.model->manifest().tokenizer.cleansUp,
-                     session.onToken, session.onTokenContext);
+  TokenStream stream([&](const TokenIds &ids) { return tokens.text(ids); },
+                     session.model->manifest().tokenizer.cleansUp,
+                     session.onToken, session.onTokenContext,
+                     session.cancelled);
   if (session.onToken)
     search->onToken = [&](int64_t input, const TokenIds &before, int32_t token,
                           bool isLast) {
-      if (!stream.add(input, before, token, isLast))
-        heddle_cancel(&session);
+      stream.add(input, before, token, isLast);
     };
   if (session.values.split) {
     SentenceLines sentences(source, session.values.splitRules);
@@ -237,14 +238,17 @@ using Job = Status (*)(heddle_session &, LineRunOptions, LineSource &,
 
 static heddle_status run(Job job, heddle_session *session,
                          const heddle_source *source, const heddle_sink *sink) {
+  if (Status status = checkPointers(
+          {{"session", session}, {"source", source}, {"sink", sink}});
+      !status.ok())
+    return reportMisuse(status);
   if (!source->next || !sink->answer)
-    return report(Status::error("the ", source->next ? "sink" : "source",
-                                " has no function to call"),
-                  HEDDLE_MISUSED);
+    return reportMisuse(Status::error("the ", source->next ? "sink" : "source",
+                                      " has no function to call"));
   CallbackSource lines(*source);
   LineRunOptions options = session->runOptions();
   if (source->count > 0)
-    options.mostLines = int64_t(source->count);
+    options.mostLines = int64_t(std::min(source->count, size_t(INT64_MAX)));
   return session->finish(
       job(*session, options, lines, writerTo(*sink, *session)));
 }
@@ -268,7 +272,13 @@ heddle_status heddle_score_stream(heddle_session *session,
 static heddle_status run(Job job, heddle_session *session,
                          const heddle_input *inputs, size_t count,
                          heddle_answers **answers) {
-  *answers = nullptr;
+  if (answers)
+    *answers = nullptr;
+  Status asked = checkPointers({{"session", session}, {"answers", answers}});
+  if (asked.ok())
+    asked = checkInputs(inputs, count);
+  if (!asked.ok())
+    return reportMisuse(asked);
   ArraySource lines(inputs, count);
   LineRunOptions options = session->runOptions();
   options.mostLines = int64_t(count);
@@ -278,9 +288,11 @@ static heddle_status run(Job job, heddle_session *session,
                             packed.end());
     return Status::success();
   };
-  Status status = job(*session, options, lines, gather);
-  if (!status.ok())
-    return session->finish(status);
+  if (count > 0) // A call without inputs takes nobody's wish to cancel one.
+    if (heddle_status status =
+            session->finish(job(*session, options, lines, gather));
+        status != HEDDLE_OK)
+      return status;
   for (const std::string &packed : gathered->packed)
     gathered->texts.push_back(unpackAnswers(packed));
   *answers = gathered.release();
@@ -299,7 +311,8 @@ heddle_status heddle_score(heddle_session *session, const heddle_input *inputs,
 }
 
 size_t heddle_answer_count(const heddle_answers *answers, size_t input) {
-  return input < answers->texts.size() ? answers->texts[input].size() : 0;
+  return answers && input < answers->texts.size() ? answers->texts[input].size()
+                                                  : 0;
 }
 
 const heddle_answer_text *heddle_answer(const heddle_answers *answers,

@@ -16,11 +16,22 @@ heddle_status heddle::report(const Status &status, heddle_status kind) {
   return kind;
 }
 
-char *heddle::copyForCaller(const std::string &text) {
-  auto *copy = static_cast<char *>(malloc(text.size() + 1));
-  if (copy)
-    std::memcpy(copy, text.c_str(), text.size() + 1);
-  return copy;
+heddle_status heddle::giveCopy(const void *bytes, size_t size, void **copy) {
+  auto *memory = static_cast<char *>(malloc(size + 1));
+  *copy = memory;
+  if (!memory)
+    return report(Status::error("there is no memory for ", size + 1, " bytes"));
+  if (size > 0)
+    std::memcpy(memory, bytes, size);
+  memory[size] = '\0';
+  return HEDDLE_OK;
+}
+
+heddle_status heddle::giveText(const std::string &text, char **copy) {
+  void *memory;
+  heddle_status status = giveCopy(text.data(), text.size(), &memory);
+  *copy = static_cast<char *>(memory);
+  return status;
 }
 
 const char *heddle_version() { return HEDDLE_VERSION; }

@@ -14,9 +14,16 @@ namespace heddle {
 /// HEDDLE_OK for a success, which leaves an earlier sentence alone.
 heddle_status report(const Status &status, heddle_status kind = HEDDLE_FAILED);
 
-/// The text for a caller, who frees it with heddle_free; null where memory is
-/// short.
-char *copyForCaller(const std::string &text);
+/// Of a call that nothing can be right with.
+inline heddle_status reportMisuse(const Status &status) {
+  return report(status, HEDDLE_MISUSED);
+}
+
+/// Gives a caller a copy of these bytes, with a NUL behind them, that
+/// heddle_free frees. Null, and a failure, where memory is short.
+heddle_status giveCopy(const void *bytes, size_t size, void **copy);
+/// The same of a text.
+heddle_status giveText(const std::string &text, char **copy);
 
 } // namespace heddle
 

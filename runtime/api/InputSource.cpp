@@ -2,6 +2,8 @@
 
 #include "runtime/api/InputSource.h"
 
+#include "runtime/api/Arguments.h"
+
 using namespace heddle;
 
 /// The most bytes of a name or sentence, its NUL included: paths have 4096.
@@ -55,13 +57,23 @@ Status CallbackSource::failure() const {
 
 Lines CallbackSource::next(const LineLimits &limits) {
   Lines result;
+  auto fail = [&](Status status) {
+    result.failure = std::move(status);
+    result.last = true;
+    return std::move(result);
+  };
   for (int64_t bytes = 0;
        bytes < limits.bytes && int64_t(result.lines.size()) < limits.lines;) {
     heddle_input input = {};
-    switch (source.next(source.context, result.lines.empty(), &input)) {
+    // Whatever it is, it need be none of the enumerators.
+    int said = source.next(source.context, result.lines.empty(), &input);
+    switch (said) {
     case HEDDLE_NEXT_INPUT:
+      if (Status status = checkInput(input); !status.ok())
+        return fail(Status::error(nameOf(taken), ": ", status.message()));
       result.lines.push_back(lineOf(input));
       bytes += result.lines.back().bytes();
+      ++taken;
       break;
     case HEDDLE_NEXT_LATER:
       return result;
@@ -69,9 +81,10 @@ Lines CallbackSource::next(const LineLimits &limits) {
       result.last = true;
       return result;
     case HEDDLE_NEXT_FAILED:
-      result.failure = failure();
-      result.last = true;
-      return result;
+      return fail(failure());
+    default:
+      return fail(Status::error("'next' of the source returned ", said,
+                                ", expected 0 to ", int(HEDDLE_NEXT_FAILED)));
     }
   }
   return result;

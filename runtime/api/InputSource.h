@@ -31,7 +31,8 @@ private:
   size_t count, taken = 0;
 };
 
-/// Inputs that callbacks give.
+/// Inputs that callbacks give. Where they give none that can be one, it is a
+/// failure.
 class CallbackSource : public LineSource {
 public:
   explicit CallbackSource(const heddle_source &source) : source(source) {}
@@ -46,6 +47,7 @@ private:
   Status failure() const;
 
   const heddle_source &source;
+  int64_t taken = 0;
 };
 
 } // namespace heddle

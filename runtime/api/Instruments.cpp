@@ -2,6 +2,7 @@
 
 #include "runtime/HiddenStates.h"
 #include "runtime/TeacherForcing.h"
+#include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
 #include "runtime/api/Session.h"
 #include "runtime/api/SettingValues.h"
@@ -11,8 +12,12 @@
 
 using namespace heddle;
 
+/// What nobody is to hear: a call says itself that it was cancelled.
+static Status cancellation() { return Status::error("the call was cancelled"); }
+
 namespace {
-/// Where a caller takes rows of numbers.
+/// Where a caller takes rows of numbers, one after the other, until somebody
+/// cancels the call.
 struct Taker {
   heddle_session &session;
   heddle_rows_callback take;
@@ -26,11 +31,10 @@ struct Taker {
 
 Status Taker::operator()(int64_t input, int64_t first, int64_t rows,
                          const float *values) const {
-  if (take(context, size_t(input), size_t(first), size_t(rows), values,
-           width) == 0)
-    return Status::success();
-  heddle_cancel(&session);
-  return Status::error("whoever takes the rows ended the call");
+  if (!session.cancelled && take(context, size_t(input), size_t(first),
+                                 size_t(rows), values, width) != 0)
+    heddle_cancel(&session);
+  return session.cancelled ? cancellation() : Status::success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -38,11 +42,15 @@ Status Taker::operator()(int64_t input, int64_t first, int64_t rows,
 //===----------------------------------------------------------------------===//
 
 /// The ids of all inputs and targets. Fails on an input without a token.
-static Status encodeAll(const LineTokens &tokens, const heddle_input *inputs,
-                        size_t count, std::vector<TokenIds> &sources,
+static Status encodeAll(const heddle_session &session,
+                        const heddle_input *inputs, size_t count,
+                        std::vector<TokenIds> &sources,
                         std::vector<TokenIds> &targets) {
+  LineTokens tokens = session.tokens();
   ArraySource names(inputs, count);
   for (size_t i = 0; i < count; ++i) {
+    if (session.cancelled)
+      return cancellation();
     Line line = lineOf(inputs[i]);
     Result<TokenIds> source = tokens.source(line.source);
     if (source.ok() && source->empty())
@@ -62,17 +70,22 @@ static Status encodeAll(const LineTokens &tokens, const heddle_input *inputs,
 heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
                             size_t count, const char *form,
                             heddle_rows_callback take, void *context) {
+  Status asked =
+      checkPointers({{"session", session}, {"form", form}, {"take", take}});
+  if (asked.ok())
+    asked = checkInputs(inputs, count);
+  if (!asked.ok())
+    return reportMisuse(asked);
   Result<DecoderForm> known = parseForm(session->settings.nameOf("form"), form);
   if (!known.ok())
-    return report(known.status(), HEDDLE_MISUSED);
+    return reportMisuse(known.status());
   if (count == 0)
     return HEDDLE_OK;
   const Model &model = *session->model;
   Taker give = {*session, take, context,
                 size_t(model.manifest().targetVocabulary)};
   std::vector<TokenIds> sources, targets;
-  LineTokens tokens = session->tokens();
-  Status status = encodeAll(tokens, inputs, count, sources, targets);
+  Status status = encodeAll(*session, inputs, count, sources, targets);
   if (!status.ok())
     return session->finish(status);
   // Of each input, whichever device they are of.
@@ -85,7 +98,7 @@ heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
   };
   auto score = [&] {
     return scoreTargets(model, session->workers->session(0), sources, targets,
-                        {*known, tokens.generation().start}, sink);
+                        {*known, session->tokens().generation().start}, sink);
   };
   status = score();
   if (!status.ok() && session->workers->goOnWithCpu(0))
@@ -138,9 +151,16 @@ private:
 heddle_status heddle_hidden_states(heddle_session *session,
                                    const heddle_input *inputs, size_t count,
                                    heddle_rows_callback take, void *context) {
+  Status asked = checkPointers({{"session", session}, {"take", take}});
+  if (asked.ok())
+    asked = checkInputs(inputs, count);
+  if (!asked.ok())
+    return reportMisuse(asked);
+  if (count == 0)
+    return HEDDLE_OK;
   Result<HiddenOutput> hidden = findHiddenOutput(*session->model);
   if (!hidden.ok())
-    return report(hidden.status());
+    return session->finish(hidden.status());
   ArraySource lines(inputs, count);
   LineTokens tokens = session->tokens();
   Taker give = {*session, take, context, size_t(hidden->width)};

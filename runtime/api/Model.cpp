@@ -3,6 +3,7 @@
 #include "runtime/api/Model.h"
 
 #include "runtime/HiddenStates.h"
+#include "runtime/api/Arguments.h"
 #include "runtime/api/ArtifactDescription.h"
 #include "runtime/api/Failure.h"
 
@@ -37,12 +38,22 @@ static Status checkFlags(unsigned flags) {
   return Status::success();
 }
 
+/// What is wrong with a call that loads; `model` is NULL then.
+static Status beginLoad(std::initializer_list<Pointer> pointers, unsigned flags,
+                        heddle_model **model) {
+  if (model)
+    *model = nullptr;
+  Status status = checkPointers({{"model", model}});
+  if (status.ok())
+    status = checkPointers(pointers);
+  return status.ok() ? checkFlags(flags) : status;
+}
+
 static heddle_status load(const char *path, unsigned flags,
                           const UploadProgress &progress,
                           heddle_model **model) {
-  *model = nullptr;
-  if (Status status = checkFlags(flags); !status.ok())
-    return report(status, HEDDLE_MISUSED);
+  if (Status status = beginLoad({{"path", path}}, flags, model); !status.ok())
+    return reportMisuse(status);
   LoadOptions options = optionsOf(flags);
   options.progress = progress;
   return share(Model::load(path, options), model);
@@ -57,6 +68,9 @@ heddle_status heddle_model_load_with_progress(const char *path, unsigned flags,
                                               heddle_progress_callback callback,
                                               void *context,
                                               heddle_model **model) {
+  if (Status status = beginLoad({{"callback", callback}}, flags, model);
+      !status.ok())
+    return reportMisuse(status);
   return load(
       path, flags,
       [=](uint64_t done, uint64_t all) { callback(context, done, all); },
@@ -66,11 +80,13 @@ heddle_status heddle_model_load_with_progress(const char *path, unsigned flags,
 heddle_status heddle_model_load_memory(const void *bytes, size_t size,
                                        const char *name, unsigned flags,
                                        heddle_model **model) {
-  *model = nullptr;
-  if (Status status = checkFlags(flags); !status.ok())
-    return report(status, HEDDLE_MISUSED);
-  auto artifact =
-      Artifact::fromMemory(name, {static_cast<const char *>(bytes), size});
+  Status status = beginLoad({{"bytes", bytes}, {"name", name}}, flags, model);
+  auto *first = static_cast<const char *>(bytes);
+  if (status.ok())
+    status = checkArrays({{"bytes", first, "size", size}});
+  if (!status.ok())
+    return reportMisuse(status);
+  auto artifact = Artifact::fromMemory(name, {first, size});
   if (!artifact.ok())
     return share(artifact.status(), model);
   return share(Model::load(std::move(*artifact), optionsOf(flags)), model);
@@ -79,24 +95,30 @@ heddle_status heddle_model_load_memory(const void *bytes, size_t size,
 void heddle_model_free(heddle_model *model) { delete model; }
 
 int heddle_model_has_tokenizer(const heddle_model *model) {
-  return model->loaded->tokenizer() != nullptr;
+  return model && model->loaded->tokenizer() != nullptr;
 }
 
 const char *heddle_model_tokenizer_problem(const heddle_model *model) {
-  return model->loaded->manifest().tokenizer.reason.c_str();
+  return model ? model->loaded->manifest().tokenizer.reason.c_str() : nullptr;
 }
 
 int32_t heddle_model_source_vocabulary(const heddle_model *model) {
-  return model->loaded->manifest().sourceVocabulary;
+  return model ? model->loaded->manifest().sourceVocabulary : 0;
 }
 
 int32_t heddle_model_target_vocabulary(const heddle_model *model) {
-  return model->loaded->manifest().targetVocabulary;
+  return model ? model->loaded->manifest().targetVocabulary : 0;
 }
 
 heddle_status heddle_hidden_width(const heddle_model *model, size_t *width) {
+  if (width)
+    *width = 0;
+  if (Status status = checkPointers({{"model", model}, {"width", width}});
+      !status.ok())
+    return reportMisuse(status);
   Result<HiddenOutput> hidden = findHiddenOutput(*model->loaded);
-  *width = hidden.ok() ? size_t(hidden->width) : 0;
+  if (hidden.ok())
+    *width = size_t(hidden->width);
   return report(hidden.status());
 }
 
@@ -118,15 +140,17 @@ static Result<std::string> describe(const char *path, unsigned flags,
 
 heddle_status heddle_describe(const char *path, unsigned flags,
                               int64_t positions, char **text) {
-  *text = nullptr;
-  Status asked = checkFlags(flags);
+  if (text)
+    *text = nullptr;
+  Status asked = checkPointers({{"path", path}, {"text", text}});
+  if (asked.ok())
+    asked = checkFlags(flags);
   if (asked.ok() && positions < 0)
     asked =
         Status::error("the positions are ", positions, ", expected 0 or more");
   if (!asked.ok())
-    return report(asked, HEDDLE_MISUSED);
+    return reportMisuse(asked);
   Result<std::string> description = describe(path, flags, positions);
-  if (description.ok())
-    *text = copyForCaller(*description);
-  return report(description.status());
+  return description.ok() ? giveText(*description, text)
+                          : report(description.status());
 }

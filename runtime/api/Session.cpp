@@ -6,6 +6,7 @@
 
 #include "runtime/api/Session.h"
 
+#include "runtime/api/Arguments.h"
 #include "runtime/api/Model.h"
 #include "runtime/api/ProfileReport.h"
 
@@ -34,7 +35,7 @@ static bool isSame(const WorkerOptions &a, const WorkerOptions &b) {
 }
 
 static Status checkGlobalTokens(const Model &model, const Settings &settings) {
-  const Entry &encode = *model.manifest().entry("encode");
+  const Entry &encode = *model.manifest().entry(Role::Encode);
   if (settings.has("global") && !encode.argument("global", ArgumentKind::Input))
     return Status::error(settings.nameOf("global"), " is given, but '",
                          model.artifact().path(), "' knows no global tokens");
@@ -113,20 +114,23 @@ LineRunOptions heddle_session::runOptions() const {
 }
 
 heddle_status heddle_session::finish(const Status &status) {
-  if (status.ok())
-    return HEDDLE_OK;
-  // A wish that comes when all is done is one for the next call.
-  bool wasCancelled = cancelled.exchange(false);
-  return report(status, wasCancelled ? HEDDLE_CANCELLED : HEDDLE_FAILED);
+  // Each wish is that of one call, whatever else became of it: one that comes
+  // later is for the next.
+  if (cancelled.exchange(false))
+    return report(Status::error("the call was cancelled"), HEDDLE_CANCELLED);
+  return report(status);
 }
 
 const heddle_setting *heddle_settings_list(size_t *count) {
-  *count = settingsList().size();
+  if (count)
+    *count = settingsList().size();
   return settingsList().data();
 }
 
 heddle_status heddle_settings_create(const char *prefix,
                                      heddle_settings **settings) {
+  if (Status status = checkPointers({{"settings", settings}}); !status.ok())
+    return reportMisuse(status);
   *settings = new heddle_settings{Settings(prefix ? prefix : "")};
   return HEDDLE_OK;
 }
@@ -135,31 +139,52 @@ void heddle_settings_free(heddle_settings *settings) { delete settings; }
 
 heddle_status heddle_settings_set(heddle_settings *settings, const char *name,
                                   const char *value) {
-  return report(settings->set.set(name, value), HEDDLE_MISUSED);
+  Status status = checkPointers({{"settings", settings}, {"name", name}});
+  return reportMisuse(status.ok() ? settings->set.set(name, value) : status);
+}
+
+/// A copy of a text that is added to settings.
+static Result<std::string> addedText(const heddle_settings *settings,
+                                     const char *text, size_t size) {
+  Status status = checkPointers({{"settings", settings}});
+  if (status.ok())
+    status = checkArrays({{"text", text, "size", size}});
+  if (!status.ok())
+    return status;
+  return text ? std::string(text, size) : std::string();
 }
 
 heddle_status heddle_settings_add_bad_words(heddle_settings *settings,
                                             const char *text, size_t size) {
-  settings->set.addBadWords({text, size});
-  return HEDDLE_OK;
+  Result<std::string> added = addedText(settings, text, size);
+  if (added.ok())
+    settings->set.addBadWords(std::move(*added));
+  return reportMisuse(added.status());
 }
 
 heddle_status heddle_settings_add_allowed(heddle_settings *settings,
                                           const char *text, size_t size) {
-  settings->set.addAllowed({text, size});
-  return HEDDLE_OK;
+  Result<std::string> added = addedText(settings, text, size);
+  if (added.ok())
+    settings->set.addAllowed(std::move(*added));
+  return reportMisuse(added.status());
 }
 
 heddle_status heddle_settings_check(const heddle_settings *settings) {
-  return report(settings->set.check(), HEDDLE_MISUSED);
+  Status status = checkPointers({{"settings", settings}});
+  return reportMisuse(status.ok() ? settings->set.check() : status);
 }
 
 heddle_status heddle_session_create(const heddle_model *model,
                                     const heddle_settings *settings,
                                     heddle_session **session) {
+  if (session)
+    *session = nullptr;
+  if (Status status = checkPointers({{"model", model}, {"session", session}});
+      !status.ok())
+    return reportMisuse(status);
   auto created = std::make_unique<heddle_session>();
   created->model = model->loaded;
-  *session = nullptr;
   heddle_status status = heddle_session_configure(created.get(), settings);
   if (status == HEDDLE_OK)
     *session = created.release();
@@ -170,6 +195,8 @@ void heddle_session_free(heddle_session *session) { delete session; }
 
 heddle_status heddle_session_configure(heddle_session *session,
                                        const heddle_settings *settings) {
+  if (Status status = checkPointers({{"session", session}}); !status.ok())
+    return reportMisuse(status);
   if (!settings)
     return report(session->configure(Settings()));
   heddle_status status = heddle_settings_check(settings);
@@ -178,21 +205,24 @@ heddle_status heddle_session_configure(heddle_session *session,
 }
 
 int heddle_session_uses_gpu(const heddle_session *session) {
-  return session->workers->useGpu();
+  return session && session->workers->useGpu();
 }
 
 const char *heddle_session_gpu_failure(const heddle_session *session) {
-  const Status *failure = session->workers->gpuFailure();
+  const Status *failure = session ? session->workers->gpuFailure() : nullptr;
   return failure ? failure->message().c_str() : nullptr;
 }
 
 void heddle_cancel(heddle_session *session) {
-  session->cancelled.store(true, std::memory_order_relaxed);
+  if (session)
+    session->cancelled.store(true, std::memory_order_relaxed);
 }
 
 heddle_status heddle_session_on_token(heddle_session *session,
                                       heddle_token_callback callback,
                                       void *context) {
+  if (Status status = checkPointers({{"session", session}}); !status.ok())
+    return reportMisuse(status);
   session->onToken = callback;
   session->onTokenContext = context;
   return HEDDLE_OK;
@@ -200,19 +230,23 @@ heddle_status heddle_session_on_token(heddle_session *session,
 
 heddle_status heddle_session_profile(heddle_session *session,
                                      heddle_profile_form form, char **text) {
-  *text = nullptr;
+  if (text)
+    *text = nullptr;
+  if (Status status = checkPointers({{"session", session}, {"text", text}});
+      !status.ok())
+    return reportMisuse(status);
   if (form != HEDDLE_PROFILE_TABLE && form != HEDDLE_PROFILE_JSON)
-    return report(Status::error("there is no profile of the form ", int(form)),
-                  HEDDLE_MISUSED);
+    return reportMisuse(Status::error("the form of the profile is ", int(form),
+                                      ", expected 0 or 1"));
   if (!session->values.profile)
-    return report(Status::error("nothing was counted, expected the setting ",
-                                session->settings.nameOf("profile")),
-                  HEDDLE_MISUSED);
+    return reportMisuse(
+        Status::error("nothing was counted, expected the setting ",
+                      session->settings.nameOf("profile")));
   Result<ProfileReport> profile =
       reportProfile(*session->model, session->workers->profiles(),
                     session->values.threads.value_or(1), session->peaks);
-  if (profile.ok())
-    *text = copyForCaller(form == HEDDLE_PROFILE_JSON ? profile->json
-                                                      : profile->table);
-  return report(profile.status());
+  if (!profile.ok())
+    return report(profile.status());
+  return giveText(form == HEDDLE_PROFILE_JSON ? profile->json : profile->table,
+                  text);
 }

@@ -3,50 +3,78 @@
 // Tells a callback of each token and of the text that is certain with it. What
 // ends a text may still change: bytes of half a character, a space in front of
 // punctuation that is taken back. So text is told once the next token has left
-// it as it was.
+// it as it was, and nothing that follows can.
+//
+// Tokens become text together: what a piece reads as depends on those before
+// it. How far back is a matter of some pieces, so that of a long text the
+// latest tokens alone are read again for each that comes. Where what they read
+// as differs from the end of the whole text, more of them are taken.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_RUNTIME_API_TOKENSTREAM_H
 #define HEDDLE_RUNTIME_API_TOKENSTREAM_H
 
-#include "runtime/LineTokens.h"
+#include "runtime/Session.h"
 #include "runtime/heddle.h"
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace heddle {
 
 /// Borrows what it is made of. Any number of threads.
 class TokenStream {
 public:
-  TokenStream(const LineTokens &tokens, bool takesSpacesBack,
-              heddle_token_callback callback, void *context)
-      : tokens(tokens), takesSpacesBack(takesSpacesBack), callback(callback),
-        context(context) {}
+  /// The text of target tokens. Any number of threads call it.
+  using TextOf = std::function<std::string(const TokenIds &)>;
 
-  /// Whether the callback wants more. One that does not is called no more.
-  bool add(int64_t input, const TokenIds &before, int32_t token, bool isLast);
+  /// A callback that wants no more raises `cancelled`; once that is raised, by
+  /// whomever, it is called no more. `takesSpacesBack` says that texts have
+  /// been cleaned up (Tokenizer.h).
+  TokenStream(TextOf textOf, bool takesSpacesBack,
+              heddle_token_callback callback, void *context,
+              std::atomic<bool> &cancelled)
+      : textOf(std::move(textOf)), takesSpacesBack(takesSpacesBack),
+        callback(callback), context(context), cancelled(cancelled) {}
+
+  /// The token of an input that comes behind `before`; a last one of -1 is
+  /// none, as heddle.h says. Those of an input come in order, and no two of
+  /// them at the same time.
+  void add(int64_t input, const TokenIds &before, int32_t token, bool isLast);
+
+  /// As many tokens are read again, or up to twice as many.
+  static constexpr size_t kTokens = 64;
 
 private:
   /// Of an input that is not at its end.
   struct Told {
-    /// Its text before the token.
+    /// Its latest tokens, what they read as, and how much of that was told.
+    TokenIds tokens;
     std::string text;
-    /// How much of it was told.
     size_t size = 0;
+    /// What was told in all.
+    size_t all = 0;
+    /// From so many tokens on fewer of them may do.
+    size_t most = 2 * kTokens;
   };
-  size_t certain(const Told &told, const std::string &text, bool isLast) const;
+  std::string tell(Told &told, const TokenIds &before, int32_t token,
+                   bool isLast) const;
+  size_t certain(const Told &told, std::string_view text) const;
+  void forgetTokens(Told &told) const;
 
-  const LineTokens &tokens;
+  const TextOf textOf;
   const bool takesSpacesBack;
   const heddle_token_callback callback;
   void *const context;
+  std::atomic<bool> &cancelled;
+  /// Guards what follows, but not what is told, and calls of the callback.
   std::mutex mutex;
-  bool isOver = false;
   std::map<int64_t, Told> inputs;
 };
 

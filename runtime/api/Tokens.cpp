@@ -1,11 +1,9 @@
 //===- Tokens.cpp - Text to ids and back, for heddle.h --------------------===//
 
 #include "runtime/LineTokens.h"
+#include "runtime/api/Arguments.h"
 #include "runtime/api/Failure.h"
 #include "runtime/api/Session.h"
-
-#include <cstdlib>
-#include <cstring>
 
 using namespace heddle;
 
@@ -13,7 +11,8 @@ using namespace heddle;
 static Result<TokenIds> encode(const heddle_session &session, unsigned kind,
                                std::string_view text) {
   LineTokens tokens(*session.model, session.values.ids || kind & HEDDLE_IDS,
-                    session.values.maxSource, session.settings.nameOf(""));
+                    session.values.maxSource, session.settings.nameOf(""),
+                    session.languages);
   LineText line = {std::string(text)};
   switch (kind & ~HEDDLE_IDS) {
   case HEDDLE_SOURCE:
@@ -29,31 +28,45 @@ static Result<TokenIds> encode(const heddle_session &session, unsigned kind,
 heddle_status heddle_encode(const heddle_session *session, unsigned kind,
                             const char *text, size_t size, const char *name,
                             int32_t **ids, size_t *count) {
-  *ids = nullptr;
-  *count = 0;
+  if (ids)
+    *ids = nullptr;
+  if (count)
+    *count = 0;
+  if (Status status =
+          checkPointers({{"session", session}, {"ids", ids}, {"count", count}});
+      !status.ok())
+    return reportMisuse(status);
+  if (Status status = checkArrays({{"text", text, "size", size}}); !status.ok())
+    return reportMisuse(status);
   if ((kind & ~HEDDLE_IDS) > HEDDLE_TARGET)
-    return report(Status::error("the kind of text is ", kind & ~HEDDLE_IDS,
-                                ", expected 0 to ", int(HEDDLE_TARGET)),
-                  HEDDLE_MISUSED);
+    return reportMisuse(Status::error("the kind of text is ", kind,
+                                      ", expected 0 to ", int(HEDDLE_TARGET),
+                                      ", or ", int(HEDDLE_IDS), " to ",
+                                      HEDDLE_TARGET + HEDDLE_IDS, " for ids"));
   Result<TokenIds> encoded =
       encode(*session, kind, text ? std::string_view(text, size) : "");
   if (!encoded.ok())
     return report(
         Status::error(name ? name : "the text", " ", encoded.message()));
-  size_t bytes = encoded->size() * sizeof(int32_t);
-  // Not of no bytes: such an address may be null.
-  *ids = static_cast<int32_t *>(malloc(bytes + 1));
-  if (!*ids)
-    return report(Status::error("there is no memory for ", bytes, " bytes"));
-  if (bytes > 0)
-    std::memcpy(*ids, encoded->data(), bytes);
-  *count = encoded->size();
-  return HEDDLE_OK;
+  void *copy;
+  heddle_status status =
+      giveCopy(encoded->data(), encoded->size() * sizeof(int32_t), &copy);
+  *ids = static_cast<int32_t *>(copy);
+  *count = copy ? encoded->size() : 0;
+  return status;
 }
 
 heddle_status heddle_decode(const heddle_session *session, const int32_t *ids,
                             size_t count, char **text, size_t *size) {
-  *text = nullptr;
+  if (text)
+    *text = nullptr;
+  if (size)
+    *size = 0;
+  if (Status status = checkPointers({{"session", session}, {"text", text}});
+      !status.ok())
+    return reportMisuse(status);
+  if (Status status = checkArrays({{"ids", ids, "count", count}}); !status.ok())
+    return reportMisuse(status);
   const Model &model = *session->model;
   if (!model.tokenizer() && !session->values.ids)
     return report(
@@ -62,8 +75,8 @@ heddle_status heddle_decode(const heddle_session *session, const int32_t *ids,
   if (Status status = model.checkTarget(tokens); !status.ok())
     return report(Status::error("the text ", status.message()));
   std::string decoded = session->tokens().text(tokens);
-  if (size)
+  heddle_status status = giveText(decoded, text);
+  if (size && status == HEDDLE_OK)
     *size = decoded.size();
-  *text = copyForCaller(decoded);
-  return HEDDLE_OK;
+  return status;
 }

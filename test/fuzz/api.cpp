@@ -96,6 +96,8 @@ private:
     for (unsigned kind : {HEDDLE_SOURCE, HEDDLE_TARGET_PART,
                           HEDDLE_TARGET_BEGINNING, HEDDLE_TARGET})
       encode(kind, line);
+    // Most are none.
+    encode(unsigned(line.size()), line);
   }
   /// And back.
   void encode(unsigned kind, std::string_view line) {
@@ -109,7 +111,8 @@ private:
     heddle_free(ids);
   }
 
-  /// Gives the batch one by one; it is not always there.
+  /// Gives the batch one by one; it is not always there, and an input that
+  /// begins with a tilde is nonsense.
   static heddle_next next(void *context, int mayWait, heddle_input *input) {
     auto &self = *static_cast<Calls *>(context);
     if (!mayWait && self.streamed % 3 == 1)
@@ -117,7 +120,8 @@ private:
     if (self.streamed == self.inputs.size())
       return HEDDLE_NEXT_END;
     *input = self.inputs[self.streamed++];
-    return HEDDLE_NEXT_INPUT;
+    bool isNonsense = input->text_size > 0 && input->text[0] == '~';
+    return isNonsense ? heddle_next(input->text_size + 3) : HEDDLE_NEXT_INPUT;
   }
   void stream(heddle_status (*call)(heddle_session *, const heddle_source *,
                                     const heddle_sink *)) {
