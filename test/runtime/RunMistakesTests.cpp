@@ -25,7 +25,7 @@ TEST_F(RunMistakesTest, flags_with_one_dash) {
   };
   expect("-b 4", "-b", "is '--beam', '--batch' or '--bad-words' meant? ");
   expect("-b4 cafe", "-b4", "is '--beam', '--batch' or '--bad-words' meant? ");
-  expect("-w=2 cafe", "-w=2", "is '--workers' meant? ");
+  expect("-w=2 cafe", "-w=2", "is '--word-penalty' or '--workers' meant? ");
   expect("-beam 4 cafe", "-beam", "is '--beam' meant? ");
   expect("-bach=4", "-bach=4", "is '--batch' meant? ");
   expect("-t 4", "-t", "heddle-run --help lists all; ");
