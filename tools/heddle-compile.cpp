@@ -139,6 +139,8 @@ static llvm::Error compile(const CompileOptions &options) {
     return printText(*table);
   std::string text;
   llvm::raw_string_ostream stream(text);
+  for (const std::string &remark : model->remarks)
+    stream << toOneLine(remark) << "\n";
   report.print(stream, fusions);
   return printText(text + *kernels + *table);
 }

@@ -208,22 +208,6 @@ static Error checkVocabulary(DictionaryAttr vocabulary) {
   return Error::success();
 }
 
-/// No end may come sooner than a sequence has to end. min_length counts the
-/// start token, the other two what is generated.
-static Error checkLengths(DictionaryAttr generation) {
-  auto most = generation.getAs<IntegerAttr>("max_length");
-  for (auto [key, counted] :
-       {std::pair("min_length", 1), std::pair("min_new_tokens", 0)}) {
-    auto least = generation.getAs<IntegerAttr>(key);
-    if (least && most && least.getInt() > most.getInt() + counted)
-      return makeError("'" + kGenerationAttr + "' of the module has '" + key +
-                       "' with the value " + Twine(least.getInt()) +
-                       ", expected at most " + Twine(most.getInt() + counted) +
-                       " beside its 'max_length'");
-  }
-  return Error::success();
-}
-
 Error checkModelAttributes(ModuleOp module) {
   if (!module->getAttrOfType<StringAttr>(kFamilyAttr))
     return makeError("the module has no string '" + kFamilyAttr +
@@ -250,8 +234,6 @@ Error checkModelAttributes(ModuleOp module) {
                        "' with the value " + format(entry.getValue()) +
                        ", expected " + *expected);
   }
-  if (Error error = checkLengths(*generation))
-    return error;
   if (!generation->get("eos"))
     return makeError("'" + kGenerationAttr + "' of the module has no 'eos'");
   return Error::success();

@@ -1,4 +1,4 @@
-//===- ConfigReader.cpp - Reads every field of a JSON object --------------===//
+//===- ConfigReader.cpp - Reads the fields of a JSON object ---------------===//
 //
 // See the header.
 //
@@ -11,7 +11,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cmath>
 
 using namespace llvm;
 
@@ -27,18 +26,25 @@ const json::Value *ConfigReader::readNonNull(StringRef field) {
   return value && value->getAsNull() ? nullptr : value;
 }
 
+std::string ConfigReader::describe(StringRef field) const {
+  return ("'" + path + "' has '" + field + "' with the value " +
+          formatJson(*object.get(field)))
+      .str();
+}
+
 void ConfigReader::fail(StringRef field, const Twine &supported) {
   if (!failure.empty())
     return;
-  const json::Value *value = object.get(field);
-  if (value)
-    failure = ("'" + path + "' has '" + field + "' with the value " +
-               formatJson(*value) + " (supported: " + supported + ")")
-                  .str();
+  if (object.get(field))
+    failure = (describe(field) + " (supported: " + supported + ")").str();
   else
     failure =
         ("'" + path + "' has no '" + field + "' (expected " + supported + ")")
             .str();
+}
+
+void ConfigReader::warn(StringRef field, const Twine &why) {
+  warnings.push_back((describe(field) + ", " + why).str());
 }
 
 Error ConfigReader::takeError() const {
@@ -67,6 +73,14 @@ int64_t ConfigReader::integer(StringRef field, int64_t byDefault, int64_t min,
   return byDefault;
 }
 
+int64_t ConfigReader::size(StringRef field, int64_t byDefault, int64_t min,
+                           int64_t max) {
+  const json::Value *value = read(field);
+  if (value && value->getAsNull())
+    fail(field, Twine(min) + " to " + Twine(max));
+  return integer(field, byDefault, min, max);
+}
+
 double ConfigReader::number(StringRef field, double byDefault, double min,
                             double max) {
   const json::Value *value = readNonNull(field);
@@ -82,15 +96,20 @@ double ConfigReader::number(StringRef field, double byDefault, double min,
   return byDefault;
 }
 
-double ConfigReader::positive(StringRef field, double byDefault) {
-  const json::Value *value = readNonNull(field);
+bool ConfigReader::truth(StringRef field, bool byDefault) {
+  const json::Value *value = read(field);
   if (!value)
     return byDefault;
-  std::optional<double> number = value->getAsNumber();
-  if (number && *number > 0 && std::isfinite(*number))
-    return *number;
-  fail(field, "positive numbers");
-  return byDefault;
+  if (std::optional<bool> flag = value->getAsBoolean())
+    return *flag;
+  if (std::optional<double> number = value->getAsNumber())
+    return *number != 0;
+  if (std::optional<StringRef> text = value->getAsString())
+    return !text->empty();
+  if (const json::Array *array = value->getAsArray())
+    return !array->empty();
+  const json::Object *fields = value->getAsObject();
+  return fields && !fields->empty();
 }
 
 std::string ConfigReader::text(StringRef field, StringRef byDefault) {
@@ -126,20 +145,42 @@ std::optional<int64_t> ConfigReader::id(StringRef field,
   return id;
 }
 
-std::vector<int32_t> ConfigReader::ids(StringRef field, int64_t vocabulary) {
-  std::vector<int32_t> ids;
+ArrayRef<json::Value> ConfigReader::elementsOf(StringRef field) {
   const json::Value *value = readNonNull(field);
   if (!value)
-    return ids;
+    return {};
   const json::Array *array = value->getAsArray();
-  ArrayRef<json::Value> elements =
-      array ? ArrayRef(array->data(), array->size()) : ArrayRef(*value);
-  for (const json::Value &element : elements) {
+  return array ? ArrayRef(array->data(), array->size()) : ArrayRef(*value);
+}
+
+std::vector<int32_t> ConfigReader::ids(StringRef field, int64_t vocabulary) {
+  std::vector<int32_t> ids;
+  for (const json::Value &element : elementsOf(field)) {
     if (!toId(element, vocabulary, ids.emplace_back())) {
       fail(field, "ids from 0 to " + Twine(vocabulary - 1));
       return {};
     }
   }
+  return ids;
+}
+
+std::vector<int32_t> ConfigReader::knownIds(StringRef field,
+                                            int64_t vocabulary) {
+  std::vector<int32_t> ids;
+  std::string range = ("ids from 0 to " + Twine(vocabulary - 1)).str();
+  bool knowsAll = true;
+  for (const json::Value &element : elementsOf(field)) {
+    if (!element.getAsInteger()) {
+      fail(field, range);
+      return {};
+    }
+    if (int32_t id = 0; toId(element, vocabulary, id))
+      ids.push_back(id);
+    else
+      knowsAll = false;
+  }
+  if (!knowsAll)
+    warn(field, "of which only " + range + " can come");
   return ids;
 }
 
@@ -153,17 +194,13 @@ void ConfigReader::require(StringRef field, ArrayRef<json::Value> supported) {
   fail(field, texts.empty() ? "null" : join(texts, ", "));
 }
 
-void ConfigReader::refuseUnread() {
+std::vector<StringRef> ConfigReader::getUnread() const {
   std::vector<StringRef> unread;
   for (const auto &[key, value] : object)
     if (!seen.contains(key))
       unread.push_back(key);
-  if (unread.empty() || !failure.empty())
-    return;
-  StringRef field = *llvm::min_element(unread);
-  failure = ("'" + path + "' has the unknown field '" + field +
-             "' with the value " + formatJson(*object.get(field)))
-                .str();
+  llvm::sort(unread);
+  return unread;
 }
 
 } // namespace heddle

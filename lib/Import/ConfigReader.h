@@ -1,8 +1,9 @@
-//===- ConfigReader.h - Reads every field of a JSON object ------*- C++ -*-===//
+//===- ConfigReader.h - Reads the fields of a JSON object -------*- C++ -*-===//
 //
 // Reads the fields of a configuration and knows which of them were read, so
-// that what is left over is refused by name. Failures are sticky: the first is
-// kept, later reads return defaults.
+// that what is left over can be named. Failures are sticky: the first is kept,
+// later reads return defaults. Warnings are collected: a field that has no
+// effect never fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,10 +37,14 @@ public:
   bool boolean(llvm::StringRef field, bool byDefault);
   int64_t integer(llvm::StringRef field, int64_t byDefault, int64_t min,
                   int64_t max);
+  /// As `integer`, but null is a failure: a size that the library cannot do
+  /// without.
+  int64_t size(llvm::StringRef field, int64_t byDefault, int64_t min,
+               int64_t max);
   double number(llvm::StringRef field, double byDefault, double min,
                 double max);
-  /// A finite one above 0.
-  double positive(llvm::StringRef field, double byDefault);
+  /// What Python takes for true: null, 0 and what is empty are false.
+  bool truth(llvm::StringRef field, bool byDefault);
   std::string text(llvm::StringRef field, llvm::StringRef byDefault);
   /// An id below `vocabulary`. Absent has the default, null has none.
   std::optional<int64_t> id(llvm::StringRef field,
@@ -47,6 +52,9 @@ public:
                             int64_t vocabulary);
   /// A list of ids, or one id; absent or null is empty.
   std::vector<int32_t> ids(llvm::StringRef field, int64_t vocabulary);
+  /// As `ids`, but numbers beyond the vocabulary, which no model can generate,
+  /// are left out with a warning.
+  std::vector<int32_t> knownIds(llvm::StringRef field, int64_t vocabulary);
 
   /// Accepts a field only with one of these values; null counts as absent.
   void require(llvm::StringRef field,
@@ -56,22 +64,31 @@ public:
     for (llvm::StringRef field : fields)
       seen.insert(field);
   }
-  /// Refuses the first field, in alphabetical order, that nobody read.
-  void refuseUnread();
+  /// The fields that nobody read, in alphabetical order.
+  std::vector<llvm::StringRef> getUnread() const;
 
   /// Keeps the first failure: the field, its value or that it has none, and
   /// what is supported.
   void fail(llvm::StringRef field, const llvm::Twine &supported);
   llvm::Error takeError() const;
+  /// Warns that the field's value has no effect, or another than meant: `why`
+  /// continues "'FILE' has 'FIELD' with the value VALUE, ".
+  void warn(llvm::StringRef field, const llvm::Twine &why);
+  llvm::ArrayRef<std::string> getWarnings() const { return warnings; }
 
 private:
   bool toId(const llvm::json::Value &value, int64_t vocabulary,
             int32_t &id) const;
+  /// "'FILE' has 'FIELD' with the value VALUE".
+  std::string describe(llvm::StringRef field) const;
+  /// The elements of a list, or the one value that stands in its place.
+  llvm::ArrayRef<llvm::json::Value> elementsOf(llvm::StringRef field);
 
   llvm::json::Object object;
   std::string path;
   llvm::StringSet<> seen;
   std::string failure;
+  std::vector<std::string> warnings;
 };
 
 } // namespace heddle

@@ -16,6 +16,13 @@ namespace heddle {
 struct HuggingFaceConfig;
 class HuggingFaceModel;
 
+/// The norms and positions of a class: norms in front of sublayers instead of
+/// behind, one behind the last layer, one behind embeddings and positions;
+/// positions by formula.
+struct HuggingFaceForm {
+  bool normalizeBefore, finalNorm, normalizeEmbedding, staticPositions;
+};
+
 /// Ids that a configuration class has by default, which count where config.json
 /// governs generation.
 struct DefaultIds {
@@ -24,17 +31,24 @@ struct DefaultIds {
 
 struct HuggingFaceArchitecture {
   llvm::StringLiteral className, modelType;
-  /// In front of the names of all tensors but those of the output.
+  /// In front of the names of all tensors but those of the output, unless the
+  /// class without the head wrote the file.
   llvm::StringLiteral prefix;
   /// The size of the vocabulary by default.
   int64_t vocabulary;
   DefaultIds ids;
+  HuggingFaceForm form;
+  /// Whether transformers 3 read another form from config.json and wrote
+  /// checkpoints of it: HuggingFaceForm.h.
+  bool hadOtherForms;
+  /// Whether force_bos_token_to_be_generated of config.json is a setting.
+  bool readsForceBos;
   /// Where a table for both sides may stand, behind the prefix: the first name
   /// that a checkpoint has counts.
   llvm::ArrayRef<llvm::StringLiteral> sharedTables;
   /// Whether a side whose own table is missing takes the first of these.
   bool sidesFallBack;
-  /// Reads what shapes the network beyond its sizes: positions, norms, tables.
+  /// Reads what shapes the network beyond its sizes: positions, tables.
   void (*readForm)(ConfigReader &config, HuggingFaceConfig &model);
   /// Writes @encode.
   void (*buildEncode)(HuggingFaceModel &model);
@@ -52,20 +66,6 @@ inline constexpr llvm::StringLiteral
     kBartTables[] = {"shared.weight", "decoder.embed_tokens.weight"},
     kAllTables[] = {"shared.weight", "encoder.embed_tokens.weight",
                     "decoder.embed_tokens.weight"};
-
-/// Fields that said once what a class now does by itself: where transformers 3
-/// wrote one, its value counts. `isStatic` and `hasEmbeddingNorm` are what a
-/// file means that has none of them.
-void readVariableForm(ConfigReader &config, HuggingFaceConfig &model,
-                      bool isStatic, bool hasEmbeddingNorm);
-
-/// The norms and positions of a class that has one form only; the fields above
-/// must say the same.
-struct FixedForm {
-  bool normalizeBefore, finalNorm, normalizeEmbedding, staticPositions;
-};
-void requireForm(ConfigReader &config, HuggingFaceConfig &model,
-                 const FixedForm &form);
 
 /// `max_position_embeddings` of both sides.
 void readPositions(ConfigReader &config, HuggingFaceConfig &model);

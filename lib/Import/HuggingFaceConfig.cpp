@@ -1,55 +1,20 @@
 //===- HuggingFaceConfig.cpp - config.json of an encoder-decoder ----------===//
 //
-// See the header. The lists below name the fields of transformers'
-// configuration classes, and of older releases, that have no effect on what a
-// model computes.
+// See the header.
 //
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/HuggingFaceConfig.h"
+#include "lib/Import/HuggingFaceFields.h"
 #include "lib/Weights/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace llvm;
 
 namespace heddle {
-
-/// Training, provenance, heads of other tasks, settings of the Python library.
-static constexpr StringLiteral kIrrelevantFields[] = {
-    "_attn_implementation_autoset",
-    "_name_or_path",
-    "_num_labels",
-    "activation_dropout",
-    "add_bias_logits",
-    "attention_dropout",
-    "classif_dropout",
-    "classifier_dropout",
-    "decoder_layerdrop",
-    "dropout",
-    "dtype",
-    "encoder_layerdrop",
-    "finetuning_task",
-    "gradient_checkpointing",
-    "id2label",
-    "label2id",
-    "num_hidden_layers",
-    "num_labels",
-    "output_attentions",
-    "output_hidden_states",
-    "output_past",
-    "prefix",
-    "problem_type",
-    "return_dict",
-    "task_specific_params",
-    "tokenizer_class",
-    "torch_dtype",
-    "torchscript",
-    "transformers_version",
-    "use_bfloat16",
-    "use_cache",
-};
 
 ArrayRef<const HuggingFaceArchitecture *> getHuggingFaceArchitectures() {
   static const HuggingFaceArchitecture *const all[] = {&kBart, &kLed, &kMBart,
@@ -57,6 +22,15 @@ ArrayRef<const HuggingFaceArchitecture *> getHuggingFaceArchitectures() {
   return all;
 }
 
+/// "Bart" of BartForConditionalGeneration, "Marian" of MarianMTModel.
+static StringRef familyOf(const HuggingFaceArchitecture *architecture) {
+  StringRef name = architecture->className;
+  return name.take_front(std::min(name.find("For"), name.find("MTModel")));
+}
+
+/// The class that AutoModelForSeq2SeqLM takes: `model_type` decides, whatever
+/// head wrote the file (facebook/bart-base is a BartModel). Only a file without
+/// one needs the name of the class.
 static const HuggingFaceArchitecture *readArchitecture(ConfigReader &config) {
   ArrayRef<const HuggingFaceArchitecture *> all = getHuggingFaceArchitectures();
   std::string type = config.text("model_type", "");
@@ -66,23 +40,29 @@ static const HuggingFaceArchitecture *readArchitecture(ConfigReader &config) {
                                       ? classes->front().getAsString()
                                       : std::nullopt;
   auto found = find_if(all, [&](const HuggingFaceArchitecture *known) {
-    return value ? name == known->className : type == known->modelType;
+    return type.empty() ? name == known->className : type == known->modelType;
   });
   if (found == all.end()) {
-    auto nameOf = [](const HuggingFaceArchitecture *known) {
-      return known->className.str();
+    bool isNamed = type.empty();
+    auto nameOf = [&](const HuggingFaceArchitecture *known) {
+      return (isNamed ? known->className : known->modelType).str();
     };
-    config.fail("architectures", join(map_range(all, nameOf), ", "));
+    config.fail(isNamed ? "architectures" : "model_type",
+                join(map_range(all, nameOf), ", "));
     return all.front();
   }
-  if (!type.empty() && type != (*found)->modelType)
-    config.fail("model_type", (*found)->modelType);
+  if (name && !name->starts_with(familyOf(*found)))
+    config.warn("architectures",
+                "though its 'model_type' makes it a " + (*found)->className);
   return *found;
 }
 
 /// The names of transformers' ACT2FN.
 static void readActivation(ConfigReader &config, HuggingFaceConfig &model) {
-  std::string name = config.text("activation_function", "gelu");
+  const json::Value *value = config.read("activation_function");
+  std::string name = value && value->getAsNull()
+                         ? ""
+                         : config.text("activation_function", "gelu");
   if (name == "linear")
     return;
   model.activation = StringSwitch<std::optional<ActivationKind>>(name)
@@ -104,12 +84,11 @@ static void readActivation(ConfigReader &config, HuggingFaceConfig &model) {
 }
 
 static HuggingFaceStack readStack(ConfigReader &config, const std::string &side,
-                                  int64_t width, int64_t defaultHeads) {
+                                  const std::string &heads, int64_t width) {
   HuggingFaceStack stack;
-  std::string heads = side + "_attention_heads";
-  stack.depth = config.integer(side + "_layers", 12, 1, kMaxDepth);
-  stack.heads = config.integer(heads, defaultHeads, 1, kMaxWidth);
-  stack.ffnWidth = config.integer(side + "_ffn_dim", 4096, 1, kMaxWidth);
+  stack.depth = config.size(side + "_layers", 12, 1, kMaxDepth);
+  stack.heads = config.size(heads, 16, 1, kMaxWidth);
+  stack.ffnWidth = config.size(side + "_ffn_dim", 4096, 1, kMaxWidth);
   if (width % stack.heads != 0)
     config.fail(heads, "divisors of d_model = " + Twine(width));
   return stack;
@@ -117,37 +96,9 @@ static HuggingFaceStack readStack(ConfigReader &config, const std::string &side,
 
 void readPositions(ConfigReader &config, HuggingFaceConfig &model) {
   model.encoder.maxPositions = model.decoder.maxPositions =
-      config.integer("max_position_embeddings", 1024, 1, kMaxWidth);
+      config.size("max_position_embeddings", 1024, 1, kMaxWidth);
   // Two rows of a learned table stand for no position.
-  model.positionsOffset = model.staticPositions ? 0 : 2;
-  if (model.staticPositions && model.width % 2 != 0)
-    config.fail("d_model", "even widths, half of which are sines");
-  if (model.staticPositions)
-    config.read("extra_pos_embeddings");
-  else
-    config.require("extra_pos_embeddings", {2});
-}
-
-void readVariableForm(ConfigReader &config, HuggingFaceConfig &model,
-                      bool isStatic, bool hasEmbeddingNorm) {
-  model.normalizeBefore = config.boolean("normalize_before", false);
-  model.finalNorm = config.boolean("add_final_layer_norm", false);
-  model.normalizeEmbedding =
-      config.boolean("normalize_embedding", hasEmbeddingNorm);
-  model.staticPositions =
-      config.boolean("static_position_embeddings", isStatic);
-}
-
-void requireForm(ConfigReader &config, HuggingFaceConfig &model,
-                 const FixedForm &form) {
-  model.normalizeBefore = form.normalizeBefore;
-  model.finalNorm = form.finalNorm;
-  model.normalizeEmbedding = form.normalizeEmbedding;
-  model.staticPositions = form.staticPositions;
-  config.require("normalize_before", {form.normalizeBefore});
-  config.require("add_final_layer_norm", {form.finalNorm});
-  config.require("normalize_embedding", {form.normalizeEmbedding});
-  config.require("static_position_embeddings", {form.staticPositions});
+  model.positionsOffset = model.form.staticPositions ? 0 : 2;
 }
 
 Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
@@ -156,40 +107,46 @@ Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
   if (Error error = config.takeError())
     return std::move(error);
 
-  // transformers knows both names of these two.
-  model.width = config.integer(
-      "d_model", config.integer("hidden_size", 1024, 1, kMaxWidth), 1,
-      kMaxWidth);
-  int64_t heads = config.integer("num_attention_heads", 16, 1, kMaxWidth);
-  model.encoder = readStack(config, "encoder", model.width, heads);
-  model.decoder = readStack(config, "decoder", model.width, 16);
-  model.tieWordEmbeddings = config.boolean("tie_word_embeddings", true);
+  model.form = model.architecture->form;
+  // An alias overwrites what the field itself says: PretrainedConfig sets it
+  // later.
+  auto nameOf = [&](const char *alias, const char *field) {
+    config.read(field);
+    return std::string(config.read(alias) ? alias : field);
+  };
+  model.width =
+      config.size(nameOf("hidden_size", "d_model"), 1024, 1, kMaxWidth);
+  std::string encoderHeads =
+      nameOf("num_attention_heads", "encoder_attention_heads");
+  model.encoder = readStack(config, "encoder", encoderHeads, model.width);
+  model.decoder =
+      readStack(config, "decoder", "decoder_attention_heads", model.width);
+  model.tieWordEmbeddings = config.truth("tie_word_embeddings", true);
   model.shareEmbeddings = model.tieWordEmbeddings;
-  model.vocabulary = model.decoderVocabulary = config.integer(
+  model.vocabulary = model.decoderVocabulary = config.size(
       "vocab_size", model.architecture->vocabulary, 1, kMaxVocabulary);
-  model.scaleEmbedding = config.boolean("scale_embedding", false);
+  model.scaleEmbedding = config.truth("scale_embedding", false);
   readActivation(config, model);
-  model.deviation = config.positive("init_std", 0.02);
+  model.deviation = 0.02;
+  if (const json::Value *deviation = config.readNonNull("init_std"))
+    if (std::optional<double> number = deviation->getAsNumber();
+        number && *number > 0 && std::isfinite(*number))
+      model.deviation = *number;
   model.architecture->readForm(config, model);
 
-  model.bos =
-      config.id("bos_token_id", model.architecture->ids.bos, model.vocabulary);
   model.sourceCharacters = config.text("grapheme_chars", "");
   model.targetCharacters = config.text("phoneme_chars", "");
   if (model.sourceCharacters.empty() != model.targetCharacters.empty())
     config.fail("phoneme_chars", "given together with grapheme_chars");
+  if (!model.sourceCharacters.empty())
+    model.bos = config.id("bos_token_id", model.architecture->ids.bos,
+                          model.vocabulary);
 
-  config.require("is_encoder_decoder", {true});
-  config.require("is_decoder", {false});
-  config.require("add_cross_attention", {false});
-  config.require("cross_attention_hidden_size", {});
-  config.require("chunk_size_feed_forward", {0});
-  config.require("tie_encoder_decoder", {false});
-  config.require("do_blenderbot_90_layernorm", {false});
-  config.require("pruned_heads", {json::Object()});
-  config.require("quantization_config", {});
-  config.require("auto_map", {});
-  config.ignore(kIrrelevantFields);
+  refuseUnsupportedNetwork(
+      config, std::max(model.encoder.maxPositions, model.decoder.maxPositions));
+  if (config.readNonNull("auto_map"))
+    config.warn("auto_map", "but code of the folder is not run, as without "
+                            "trust_remote_code");
   if (Error error = config.takeError())
     return std::move(error);
   return model;

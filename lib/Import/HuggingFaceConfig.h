@@ -1,12 +1,10 @@
 //===- HuggingFaceConfig.h - config.json of an encoder-decoder --*- C++ -*-===//
 //
 // What transformers' configuration classes of BART's descendants say about the
-// network. Every field is read, known to be without effect, or refused by name:
-// a field that nobody has thought of is an error and never a wrong result.
-// Defaults are those of the classes in transformers 4.57. Some fields only mean
-// something to older releases and to the checkpoints these wrote
-// (normalize_before, add_final_layer_norm, normalize_embedding,
-// static_position_embeddings): they mean here what they meant then.
+// network. Defaults are those of the classes in transformers 4.57.6, and so is
+// what a field means, null included: HuggingFaceFields.h lists the fields that
+// the release reads and Heddle lacks, which are errors, and those that it does
+// not read. HuggingFaceForm.h has the fields that transformers 3 read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,11 +38,7 @@ struct HuggingFaceConfig {
   /// None for the identity.
   std::optional<ActivationKind> activation;
   bool scaleEmbedding;
-  /// Norms in front of sublayers instead of behind, one behind the last layer.
-  bool normalizeBefore, finalNorm;
-  /// A norm behind embeddings and positions.
-  bool normalizeEmbedding;
-  bool staticPositions;
+  HuggingFaceForm form;
   /// The first rows of a table of learned positions that are none.
   int64_t positionsOffset;
   /// Which tables are one: output and decoder, encoder and decoder.
@@ -55,8 +49,9 @@ struct HuggingFaceConfig {
   std::optional<int64_t> bos;
 };
 
-/// Reads what shapes the network. Of the fields of config.json only those of
-/// generation are left unread.
+/// Reads what shapes the network, but for the form: it is the class's. Of the
+/// fields of config.json, those of generation, of older forms and those without
+/// effect are left unread.
 llvm::Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config);
 
 } // namespace heddle

@@ -7,50 +7,24 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/HuggingFaceGeneration.h"
+#include "lib/Import/HuggingFaceFields.h"
 #include "lib/Weights/Error.h"
 #include "mlir/IR/Builders.h"
 #include "runtime/ArtifactFormat.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace llvm;
 
 namespace heddle {
 
-/// Fields of the output's form and of the library; and of sampling, which is
-/// only done on request.
-static constexpr StringLiteral kIrrelevantFields[] = {
-    "_from_model_config",
-    "assistant_confidence_threshold",
-    "assistant_early_exit",
-    "assistant_lookbehind",
-    "cache_config",
-    "cache_implementation",
-    "compile_config",
-    "disable_compile",
-    "do_sample",
-    "is_assistant",
-    "low_memory",
-    "max_matching_ngram_size",
-    "num_assistant_tokens",
-    "num_assistant_tokens_schedule",
-    "num_return_sequences",
-    "output_attentions",
-    "output_hidden_states",
-    "output_logits",
-    "output_scores",
-    "return_dict_in_generate",
-    "return_legacy_cache",
-    "target_lookbehind",
-    "transformers_version",
-    "use_cache",
-};
-
-/// Fields that are honoured.
+/// Settings that are honoured, or warned of.
 static constexpr StringLiteral kHonouredFields[] = {
     "bad_words_ids",
     "begin_suppress_tokens",
     "bos_token_id",
     "decoder_start_token_id",
+    "do_sample",
     "early_stopping",
     "eos_token_id",
     "force_bos_token_to_be_generated",
@@ -64,6 +38,7 @@ static constexpr StringLiteral kHonouredFields[] = {
     "min_p",
     "no_repeat_ngram_size",
     "num_beams",
+    "num_return_sequences",
     "pad_token_id",
     "renormalize_logits",
     "repetition_penalty",
@@ -73,46 +48,34 @@ static constexpr StringLiteral kHonouredFields[] = {
     "top_p",
 };
 
-namespace {
-/// A field that changes what is generated unless it is absent or has this
-/// value.
-struct SwitchedOffField {
-  StringLiteral name;
-  std::optional<json::Value> off = std::nullopt;
-};
-} // namespace
+/// The most that the manifest holds: positions and counts of tokens are i32.
+static constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
 
-static ArrayRef<SwitchedOffField> getSwitchedOffFields() {
-  static const SwitchedOffField fields[] = {
-      {"constraints"},
-      {"diversity_penalty", 0},
-      {"dola_layers"},
-      {"encoder_no_repeat_ngram_size", 0},
-      {"encoder_repetition_penalty", 1},
-      {"epsilon_cutoff", 0},
-      {"eta_cutoff", 0},
-      {"exponential_decay_length_penalty"},
-      {"force_words_ids"},
-      {"forced_decoder_ids"},
-      {"guidance_scale", 1},
-      {"max_time"},
-      {"num_beam_groups", 1},
-      {"penalty_alpha", 0},
-      {"prompt_lookup_num_tokens"},
-      {"remove_invalid_values", false},
-      {"sequence_bias"},
-      {"stop_strings"},
-      {"token_healing", false},
-      {"top_h"},
-      {"typical_p", 1},
-      {"watermarking_config"}};
-  return fields;
+/// Of numbers, which the runtime narrows to f32.
+static constexpr double kMostNumber = std::numeric_limits<float>::max(),
+                        kLeastNumber = std::numeric_limits<float>::min();
+
+/// Python's `==` of scalars: true is 1, and false is 0.
+static bool isEqual(const json::Value &left, const json::Value &right) {
+  auto number = [](const json::Value &value) {
+    std::optional<bool> flag = value.getAsBoolean();
+    return flag ? std::optional<double>(*flag) : value.getAsNumber();
+  };
+  return left == right || (number(left) && number(left) == number(right));
 }
 
-/// Whether config.json sets generation itself: a field of
-/// PretrainedConfig._get_generation_defaults that differs from its default.
+/// What forces the first token in a config.json that has no
+/// forced_bos_token_id: BartConfig turns the old name into it.
+static bool forcesBos(ConfigReader &config, const HuggingFaceConfig &model) {
+  return model.architecture->readsForceBos &&
+         !config.readNonNull("forced_bos_token_id") &&
+         config.truth("force_bos_token_to_be_generated", false);
+}
+
+/// Whether config.json sets generation itself.
 static bool setsGeneration(ConfigReader &config,
-                           std::optional<int64_t> defaultForcedEos) {
+                           const HuggingFaceConfig &model) {
+  const DefaultIds &ids = model.architecture->ids;
   const std::pair<StringRef, json::Value> defaults[] = {
       {"max_length", 20},
       {"min_length", 0},
@@ -132,16 +95,32 @@ static bool setsGeneration(ConfigReader &config,
       {"output_scores", false},
       {"return_dict_in_generate", false},
       {"forced_bos_token_id", nullptr},
-      {"forced_eos_token_id", defaultForcedEos ? json::Value(*defaultForcedEos)
-                                               : json::Value(nullptr)},
+      {"forced_eos_token_id",
+       ids.forcedEos ? json::Value(*ids.forcedEos) : json::Value(nullptr)},
       {"remove_invalid_values", false},
       {"exponential_decay_length_penalty", nullptr},
       {"suppress_tokens", nullptr},
-      {"begin_suppress_tokens", nullptr}};
-  return any_of(defaults, [&](const auto &field) {
-    const json::Value *value = config.read(field.first);
-    return value && *value != field.second;
+      {"begin_suppress_tokens", nullptr},
+      {"num_beam_groups", 1},
+      {"diversity_penalty", 0}};
+  bool hasSetting = any_of(defaults, [&](const auto &field) {
+    const json::Value *value = config.readNonNull(field.first);
+    return value && !isEqual(*value, field.second);
   });
+  return hasSetting || (forcesBos(config, model) &&
+                        config.id("bos_token_id", ids.bos, model.vocabulary));
+}
+
+/// GenerationConfig.validate, which from_pretrained runs on both files, whether
+/// they govern or not.
+static void checkAsLoaded(ConfigReader &file) {
+  const json::Value *early = file.readNonNull("early_stopping");
+  if (early && !isEqual(*early, false) && !isEqual(*early, true) &&
+      *early != json::Value("never"))
+    file.fail("early_stopping", "true, false or \"never\"");
+  const json::Value *tokens = file.readNonNull("max_new_tokens");
+  if (tokens && !(tokens->getAsNumber().value_or(0) >= 1))
+    file.fail("max_new_tokens", "1 and more");
 }
 
 /// Reads the list of lists `bad_words_ids`.
@@ -173,27 +152,72 @@ readBadWords(ConfigReader &config, int64_t vocabulary, Builder &builder) {
   return words;
 }
 
+/// A count of tokens. What is below 0 counts for nothing, as 0; nothing comes
+/// near the most.
+static int64_t readCount(ConfigReader &config, StringRef field) {
+  const json::Value *value = config.readNonNull(field);
+  if (!value)
+    return 0;
+  std::optional<double> number = value->getAsNumber();
+  if (!number || *number != std::floor(*number)) {
+    config.fail(field, "whole numbers");
+    return 0;
+  }
+  return int64_t(std::clamp(*number, 0.0, double(kMostTokens)));
+}
+
 /// The longest generation, eos included; none where the file does not say.
 static std::optional<int64_t> readMaxLength(ConfigReader &config) {
-  constexpr int64_t limit = 1 << 30;
-  int64_t newTokens = config.integer("max_new_tokens", 0, 0, limit);
-  int64_t length = config.integer("max_length", 0, 0, limit);
+  int64_t newTokens = readCount(config, "max_new_tokens");
+  int64_t length = readCount(config, "max_length");
   if (newTokens)
     return newTokens;
-  if (!length)
+  if (!config.readNonNull("max_length"))
     return std::nullopt;
+  // The start token takes one of them.
+  if (length < 2)
+    config.fail("max_length", "2 and more");
   // transformers takes 20 for its default, which means 20 new tokens; any other
   // number counts the start token.
-  if (length == 1)
-    config.fail("max_length", "2 and more");
   return length == 20 ? 20 : length - 1;
+}
+
+/// Reads how few and how many tokens come.
+static void readLengths(ConfigReader &config, NamedAttrList &settings,
+                        Builder &builder) {
+  // min_new_tokens, be it 0, takes the place of min_length.
+  bool countsNew = config.readNonNull("min_new_tokens");
+  int64_t minNew = readCount(config, "min_new_tokens");
+  int64_t minLength = readCount(config, "min_length");
+  StringRef key = countsNew ? "min_new_tokens" : "min_length";
+  int64_t least = countsNew ? minNew : minLength;
+  if (least)
+    settings.set(key, builder.getI32IntegerAttr(least));
+  std::optional<int64_t> most = readMaxLength(config);
+  if (!most)
+    return;
+  settings.set("max_length", builder.getI32IntegerAttr(*most));
+  // transformers warns, too, and ends at the maximum.
+  if (least > *most + !countsNew)
+    config.warn(key, "though only " + Twine(*most) + " tokens may come");
+}
+
+/// A number that only samples look at: where the file does not sample, one that
+/// samples cannot take is no setting.
+static double readOfSamples(ConfigReader &config, bool samples, StringRef field,
+                            double byDefault, double min, double max) {
+  const json::Value *value = config.readNonNull(field);
+  std::optional<double> number = value ? value->getAsNumber() : std::nullopt;
+  if (!samples && number && !(*number >= min && *number <= max)) {
+    config.warn(field, "which no sample can take, so that it is not set");
+    return byDefault;
+  }
+  return config.number(field, byDefault, min, max);
 }
 
 /// Reads what searches and samples go by.
 static void readSearch(ConfigReader &config, NamedAttrList &settings,
                        Builder &builder) {
-  constexpr int64_t limit = 1 << 30;
-  constexpr double most = std::numeric_limits<float>::max();
   auto setCount = [&](StringRef key, int64_t count, int64_t byDefault) {
     if (count != byDefault)
       settings.set(key, builder.getI32IntegerAttr(count));
@@ -202,29 +226,95 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
     if (number != byDefault)
       settings.set(key, builder.getF64FloatAttr(number));
   };
-  setCount("beams", config.integer("num_beams", 1, 1, kMostBeams), 1);
-  setNumber("length_penalty", config.number("length_penalty", 1, -most, most),
-            1);
+  SearchKind kind{config.integer("num_beams", 1, 1, kMostBeams),
+                  config.truth("do_sample", false)};
+  setCount("beams", kind.beams, 1);
+  setNumber("length_penalty",
+            config.number("length_penalty", 1, -kMostNumber, kMostNumber), 1);
   const json::Value *early = config.readNonNull("early_stopping");
   if (early && *early == json::Value("never"))
     settings.set("early_stopping", builder.getStringAttr("never"));
-  else if (early && *early == json::Value(true))
+  else if (early && isEqual(*early, true))
     settings.set("early_stopping", builder.getStringAttr("true"));
-  else if (early && *early != json::Value(false))
-    config.fail("early_stopping", "true, false or \"never\"");
-  setCount("no_repeat_ngram",
-           config.integer("no_repeat_ngram_size", 0, 0, limit), 0);
-  setNumber("repetition_penalty", config.positive("repetition_penalty", 1), 1);
+  setCount("no_repeat_ngram", readCount(config, "no_repeat_ngram_size"), 0);
+  setNumber("repetition_penalty",
+            config.number("repetition_penalty", 1, kLeastNumber, kMostNumber),
+            1);
+
   setCount("renormalize", config.boolean("renormalize_logits", false), 0);
-  setNumber("temperature", config.positive("temperature", 1), 1);
-  setCount("top_k", config.integer("top_k", 0, 0, limit), 0);
-  setNumber("top_p", config.number("top_p", 1, 0, 1), 1);
-  setNumber("min_p", config.number("min_p", 0, 0, 1), 0);
+
+  auto ofSamples = [&](StringRef field, double byDefault, double min,
+                       double max) {
+    return readOfSamples(config, kind.samples, field, byDefault, min, max);
+  };
+  setNumber("temperature",
+            ofSamples("temperature", 1, kLeastNumber, kMostNumber), 1);
+  double topK = ofSamples("top_k", 0, 0, std::numeric_limits<double>::max());
+  if (topK != std::floor(topK))
+    config.fail("top_k", "whole numbers");
+  setCount("top_k", int64_t(std::min(topK, double(kMostTokens))), 0);
+  // What is above 1 leaves no token out.
+  double topP = ofSamples("top_p", 1, 0, std::numeric_limits<double>::max());
+  setNumber("top_p", std::min(topP, 1.0), 1);
+  setNumber("min_p", ofSamples("min_p", 0, 0, 1), 0);
+  if (kind.samples)
+    config.warn("do_sample", "which heddle-run does where --sample is given");
+  if (config.integer("num_return_sequences", 1, 1, kMostTokens) > 1)
+    config.warn("num_return_sequences",
+                "which heddle-run prints where --n-best is given");
+  refuseUnsupportedSettings(config, kind);
+}
+
+/// Reads the ids that begin and end a sequence, and pads it. Returns eos.
+static std::vector<int32_t> readEnds(ConfigReader &config,
+                                     const DefaultIds &defaults,
+                                     const HuggingFaceConfig &model,
+                                     NamedAttrList &settings,
+                                     Builder &builder) {
+  // The manifest wants a start that is an id of either side.
+  int64_t vocabulary = model.decoderVocabulary;
+  int64_t starts = std::min(model.vocabulary, vocabulary);
+  config.read("bos_token_id");
+  std::optional<int64_t> start =
+      config.id("decoder_start_token_id", defaults.start, starts);
+  if (!start)
+    start = config.id("bos_token_id", defaults.bos, starts);
+  if (!start || *start >= starts)
+    config.fail("decoder_start_token_id", "ids from 0 to " + Twine(starts - 1));
+  else
+    settings.set("start", builder.getI32IntegerAttr(*start));
+
+  std::vector<int32_t> eos = config.knownIds("eos_token_id", vocabulary);
+  if (!config.read("eos_token_id") && defaults.eos)
+    eos = {int32_t(*defaults.eos)};
+  if (eos.empty() || eos.front() >= vocabulary)
+    config.fail("eos_token_id", "ids, since nothing else ends a sequence");
+  settings.set("eos", builder.getDenseI32ArrayAttr(eos));
+  // Its name until transformers 2.2.
+  const json::Value *old = config.readNonNull("eos_token_ids");
+  const json::Array *list = old ? old->getAsArray() : nullptr;
+  if (list && any_of(*list, [&](const json::Value &id) {
+        return !is_contained(eos, id.getAsInteger().value_or(-1));
+      }))
+    config.warn("eos_token_ids", "which transformers 4.57.6 does not read: "
+                                 "'eos_token_id' ends a sequence");
+
+  // Nothing but the rows of lines that have ended holds it.
+  std::vector<int32_t> pads = config.knownIds("pad_token_id", model.vocabulary);
+  if (!config.read("pad_token_id") && defaults.pad)
+    pads = {int32_t(*defaults.pad)};
+  if (!pads.empty() && pads.front() >= model.vocabulary)
+    config.fail("pad_token_id", "ids from 0 to " + Twine(model.vocabulary - 1));
+  if (pads.empty() && !eos.empty())
+    pads = {eos.front()};
+  if (!pads.empty())
+    settings.set("pad", builder.getI32IntegerAttr(pads.front()));
+  return eos;
 }
 
 /// Reads the governing file.
 static DictionaryAttr readSettings(ConfigReader &config,
-                                   const DefaultIds &defaults,
+                                   const DefaultIds &defaults, bool forcesBos,
                                    const HuggingFaceConfig &model,
                                    Builder &builder) {
   int64_t vocabulary = model.decoderVocabulary;
@@ -237,72 +327,41 @@ static DictionaryAttr readSettings(ConfigReader &config,
     if (!ids.empty())
       settings.set(key, builder.getDenseI32ArrayAttr(ids));
   };
+  readEnds(config, defaults, model, settings, builder);
 
-  std::optional<int64_t> bos =
-      config.id("bos_token_id", defaults.bos, model.vocabulary);
-  std::optional<int64_t> start =
-      config.id("decoder_start_token_id", defaults.start, model.vocabulary);
-  if (!start)
-    start = bos;
-  if (!start || *start >= model.vocabulary)
-    config.fail("decoder_start_token_id",
-                "ids from 0 to " + Twine(model.vocabulary - 1));
-  setId("start", start);
-
-  std::vector<int32_t> eos = config.ids("eos_token_id", vocabulary);
-  if (!config.read("eos_token_id") && defaults.eos)
-    eos = {int32_t(*defaults.eos)};
-  if (eos.empty())
-    config.fail("eos_token_id", "ids, since nothing else ends a sequence");
-  settings.set("eos", builder.getDenseI32ArrayAttr(eos));
-
-  std::optional<int64_t> pad =
-      config.id("pad_token_id", defaults.pad, model.vocabulary);
-  if (!pad && !eos.empty())
-    pad = eos.front();
-  setId("pad", pad);
-
-  setIds("suppress", config.ids("suppress_tokens", vocabulary));
-  setIds("begin_suppress", config.ids("begin_suppress_tokens", vocabulary));
+  setIds("suppress", config.knownIds("suppress_tokens", vocabulary));
+  setIds("begin_suppress",
+         config.knownIds("begin_suppress_tokens", vocabulary));
   SmallVector<Attribute> words = readBadWords(config, vocabulary, builder);
   if (!words.empty())
     settings.set("bad_words", builder.getArrayAttr(words));
 
   std::optional<int64_t> forcedBos =
       config.id("forced_bos_token_id", std::nullopt, vocabulary);
-  if (config.boolean("force_bos_token_to_be_generated", false) && !forcedBos)
-    forcedBos = bos;
+  if (forcesBos)
+    forcedBos = config.id("bos_token_id", defaults.bos, vocabulary);
+  else if (!forcedBos && config.truth("force_bos_token_to_be_generated", false))
+    config.warn(
+        "force_bos_token_to_be_generated",
+        "which transformers 4.57.6 reads in a BART's config.json alone: "
+        "expected 'forced_bos_token_id'");
   setId("forced_bos", forcedBos);
   // Of several forced ids all have the logit 0 and the first wins.
   std::vector<int32_t> forcedEos =
       config.ids("forced_eos_token_id", vocabulary);
   if (!config.read("forced_eos_token_id") && defaults.forcedEos)
     forcedEos = {int32_t(*defaults.forcedEos)};
+  if (!forcedEos.empty() && forcedEos.front() >= vocabulary)
+    config.fail("forced_eos_token_id",
+                "ids from 0 to " + Twine(vocabulary - 1));
   if (!forcedEos.empty())
     setId("forced_eos", *llvm::min_element(forcedEos));
 
-  // min_new_tokens, be it 0, takes the place of min_length.
-  bool countsNew = config.readNonNull("min_new_tokens");
-  int64_t minNew = config.integer("min_new_tokens", 0, 0, 1 << 30);
-  int64_t minLength = config.integer("min_length", 0, 0, 1 << 30);
-  StringRef leastKey = countsNew ? "min_new_tokens" : "min_length";
-  int64_t least = countsNew ? minNew : minLength;
-  if (least)
-    setId(leastKey, least);
-  std::optional<int64_t> most = readMaxLength(config);
-  if (most && least > *most + !countsNew)
-    config.fail(leastKey, "at most " + Twine(*most + !countsNew) +
-                              ", since no more tokens may come");
-  setId("max_length", most);
+  readLengths(config, settings, builder);
   readSearch(config, settings, builder);
   // transformers' tables of positions end there, also those of formulas.
   setId("max_source", model.encoder.maxPositions);
   setId("max_target", model.decoder.maxPositions);
-
-  for (const SwitchedOffField &field : getSwitchedOffFields())
-    config.require(field.name,
-                   field.off ? ArrayRef(*field.off) : ArrayRef<json::Value>());
-  config.ignore(kIrrelevantFields);
   return settings.getDictionary(builder.getContext());
 }
 
@@ -310,29 +369,28 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
                                         ConfigReader *generation,
                                         const HuggingFaceConfig &model,
                                         MLIRContext &context) {
-  const DefaultIds &classDefaults = model.architecture->ids;
   Builder builder(&context);
-  if (!generation || (generation->boolean("_from_model_config", false) &&
-                      setsGeneration(config, classDefaults.forcedEos))) {
-    DictionaryAttr settings =
-        readSettings(config, classDefaults, model, builder);
-    config.refuseUnread();
-    if (Error error = config.takeError())
-      return std::move(error);
-    return settings;
-  }
-  config.ignore(kHonouredFields);
-  config.ignore(kIrrelevantFields);
-  for (const SwitchedOffField &field : getSwitchedOffFields())
-    config.read(field.name);
-  config.refuseUnread();
-  if (Error error = config.takeError())
-    return std::move(error);
+  bool configGoverns =
+      !generation || (generation->truth("_from_model_config", false) &&
+                      setsGeneration(config, model));
+  for (ConfigReader *file : {&config, generation})
+    if (file)
+      checkAsLoaded(*file);
+  if (generation && !generation->truth("_from_model_config", false))
+    refuseArguments(*generation);
   DictionaryAttr settings =
-      readSettings(*generation, DefaultIds(), model, builder);
-  generation->refuseUnread();
-  if (Error error = generation->takeError())
-    return std::move(error);
+      configGoverns ? readSettings(config, model.architecture->ids,
+                                   forcesBos(config, model), model, builder)
+                    : readSettings(*generation, DefaultIds(),
+                                   /*forcesBos=*/false, model, builder);
+  for (ConfigReader *file : {&config, generation}) {
+    if (!file)
+      continue;
+    file->ignore(kHonouredFields);
+    ignoreKnownFields(*file);
+    if (Error error = file->takeError())
+      return std::move(error);
+  }
   return settings;
 }
 

@@ -1,12 +1,20 @@
 //===- HuggingFaceGeneration.h - How a model generates ----------*- C++ -*-===//
 //
-// The generation settings of a Hugging Face folder, as transformers 4.57 finds
-// them: `generation_config.json` alone where it exists - what it leaves out is
-// not taken from config.json - except that a file derived from config.json
-// (`_from_model_config`) yields to a config.json with settings of its own.
-// Settings that only concern beams and sampling are accepted: the strategy is
-// chosen at run time. Settings that change greedy decoding and are not
-// supported are refused. transformers' default length of 20 is not imported.
+// The generation settings of a Hugging Face folder, as from_pretrained and
+// `generate` of transformers 4.57.6 resolve them:
+//
+//   - without generation_config.json, config.json has them, with the defaults
+//     of its class (GenerationConfig.from_model_config)
+//   - otherwise that file alone has them: what it leaves out is not taken from
+//     config.json
+//   - except where it was derived from a config.json (`_from_model_config`) and
+//     config.json has settings of its own: one of 25 that is neither null nor
+//     the class's default (_get_non_default_generation_parameters)
+//
+// A setting that is null is no setting; where transformers itself fails on one
+// (num_beams), Heddle takes the default. Two defaults are not imported: the
+// length of 20 and the 50 best tokens of samples. Samples are only drawn on
+// request.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +29,7 @@ namespace heddle {
 
 /// Returns the attribute `transformer.generation` of a model. `config` is
 /// config.json, `generation` generation_config.json where the folder has it.
-/// Every field of the one that governs ends up read or refused; of the other,
-/// fields that are unknown are.
+/// Afterwards only fields that transformers does not know are unread in either.
 llvm::Expected<mlir::DictionaryAttr>
 readGeneration(ConfigReader &config, ConfigReader *generation,
                const HuggingFaceConfig &model, mlir::MLIRContext &context);

@@ -24,15 +24,11 @@ std::string HuggingFaceModel::firstOf(ArrayRef<std::string> names) const {
 /// where tables are one, each side's own where they are not. An untied BART
 /// that transformers saved has lost the tables of its sides to the shared one.
 HuggingFaceModel::HuggingFaceModel(LayerBuilder &layers,
-                                   const HuggingFaceConfig &config)
-    : layers(layers), config(config),
-      prefix((config.architecture->prefix + ".").str()) {
+                                   const HuggingFaceConfig &config,
+                                   StringRef prefix)
+    : layers(layers), config(config), prefix(prefix) {
   const HuggingFaceArchitecture &architecture = *config.architecture;
-  // A checkpoint of the class without a head, such as BartModel's, has no name
-  // with the prefix.
-  if (!layers.hasTensors(prefix) && layers.hasTensors("encoder."))
-    prefix.clear();
-  auto inPrefix = [&](StringRef name) { return prefix + name.str(); };
+  auto inPrefix = [&](StringRef name) { return (prefix + name).str(); };
   SmallVector<std::string> shared =
       map_to_vector(architecture.sharedTables, inPrefix);
   auto ownTable = [&](StringRef side) {
@@ -77,7 +73,7 @@ Value HuggingFaceModel::norm(Value input, const std::string &name) {
 
 Value HuggingFaceModel::sublayer(Value input, const std::string &normName,
                                  llvm::function_ref<Value(Value)> apply) {
-  if (config.normalizeBefore)
+  if (config.form.normalizeBefore)
     return layers.add(input, apply(norm(input, normName)));
   return norm(layers.add(input, apply(input)), normName);
 }
@@ -115,7 +111,10 @@ Value HuggingFaceModel::embed(Value ids, const std::string &side) {
 
   // A static table may be stored, too, and then counts.
   std::string positions = prefix + side + ".embed_positions.weight";
-  if (config.staticPositions && !layers.find(positions)) {
+  if (config.form.staticPositions && !layers.find(positions)) {
+    if (config.width % 2 != 0)
+      layers.fail("'d_model' of config.json is " + Twine(config.width) +
+                  ", expected an even width, half of which are sines");
     x = layers.sinusoidalPositions(x, config.width / 2);
   } else {
     int64_t offset = config.positionsOffset;
@@ -128,27 +127,15 @@ Value HuggingFaceModel::embed(Value ids, const std::string &side) {
                                                {rows, config.width}}),
                                 offset);
   }
-  std::string embeddingNorm = prefix + side + ".layernorm_embedding";
-  if (config.normalizeEmbedding)
-    return norm(x, embeddingNorm);
-  expectNone(embeddingNorm + ".weight", "normalize_embedding");
+  if (config.form.normalizeEmbedding)
+    x = norm(x, prefix + side + ".layernorm_embedding");
   return x;
 }
 
 Value HuggingFaceModel::finish(Value input, const std::string &side) {
-  std::string finalNorm = prefix + side + ".layer_norm";
-  if (config.finalNorm)
-    return norm(input, finalNorm);
-  expectNone(finalNorm + ".weight", "add_final_layer_norm");
+  if (config.form.finalNorm)
+    return norm(input, prefix + side + ".layer_norm");
   return input;
-}
-
-void HuggingFaceModel::expectNone(const std::string &tensor, StringRef field) {
-  if (layers.find(tensor))
-    layers.fail("'" + field +
-                "' of config.json is false but the model has the "
-                "tensor '" +
-                tensor + "'");
 }
 
 void HuggingFaceModel::buildDecode() {

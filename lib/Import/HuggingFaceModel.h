@@ -16,8 +16,10 @@ namespace heddle {
 /// Writes the functions of one model. Linear weights are stored [out, in].
 class HuggingFaceModel {
 public:
-  /// Both must outlive the model.
-  HuggingFaceModel(LayerBuilder &layers, const HuggingFaceConfig &config);
+  /// Both must outlive the model. `prefix` stands in front of the names of all
+  /// tensors but those of the output, its dot included.
+  HuggingFaceModel(LayerBuilder &layers, const HuggingFaceConfig &config,
+                   llvm::StringRef prefix);
 
   LayerBuilder &layers;
   const HuggingFaceConfig &config;
@@ -46,13 +48,9 @@ public:
   void buildDecode();
 
 private:
-  /// Refuses a tensor that the configuration leaves unused.
-  void expectNone(const std::string &tensor, llvm::StringRef field);
   /// Of tables that may be one, the first that the checkpoint has.
   std::string firstOf(llvm::ArrayRef<std::string> names) const;
 
-  /// In front of the names of all tensors but those of the output: "model.", or
-  /// nothing.
   std::string prefix;
   /// Names of the tensors behind the three tables.
   std::string encoderTable, decoderTable, outputTable;

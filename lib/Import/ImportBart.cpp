@@ -27,20 +27,18 @@ void heddle::buildBartEncode(HuggingFaceModel &model) {
   layers.endFunction(model.finish(x, "encoder"));
 }
 
-static void readBartForm(ConfigReader &config, HuggingFaceConfig &model) {
-  readVariableForm(config, model, /*isStatic=*/false,
-                   /*hasEmbeddingNorm=*/true);
-  readPositions(config, model);
-}
-
 const HuggingFaceArchitecture heddle::kBart = {
     "BartForConditionalGeneration",
     "bart",
     "model",
     /*vocabulary=*/50265,
     {/*start=*/2, /*bos=*/0, /*eos=*/2, /*pad=*/1, /*forcedEos=*/2},
+    {/*normalizeBefore=*/false, /*finalNorm=*/false,
+     /*normalizeEmbedding=*/true, /*staticPositions=*/false},
+    /*hadOtherForms=*/true,
+    /*readsForceBos=*/true,
     kBartTables,
     /*sidesFallBack=*/true,
-    readBartForm,
+    readPositions,
     buildBartEncode,
     "BartTokenizer"};

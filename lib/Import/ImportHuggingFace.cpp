@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Import/HuggingFaceFields.h"
+#include "lib/Import/HuggingFaceForm.h"
 #include "lib/Import/HuggingFaceGeneration.h"
 #include "lib/Import/HuggingFaceModel.h"
 #include "lib/Import/ImportModel.h"
@@ -55,6 +57,27 @@ static bool isUsuallyUnread(StringRef tensor) {
          });
 }
 
+/// In front of the names of all tensors but those of the output: "model.", or
+/// nothing. A checkpoint of the class without a head, such as BartModel's, has
+/// no name with the prefix.
+static std::string prefixOf(const HuggingFaceArchitecture &architecture,
+                            const LayerBuilder &layers) {
+  std::string prefix = (architecture.prefix + ".").str();
+  return !layers.hasTensors(prefix) && layers.hasTensors("encoder.") ? ""
+                                                                     : prefix;
+}
+
+/// What the two files say in vain.
+static void sayWhatIsIgnored(ConfigReader &config, ConfigReader *generation,
+                             ImportedModel &model) {
+  for (ConfigReader *file : {&config, generation}) {
+    if (!file)
+      continue;
+    append_range(model.warnings, file->getWarnings());
+    append_range(model.remarks, describeFieldsWithoutEffect(*file));
+  }
+}
+
 Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
                                                 MLIRContext &context,
                                                 const ImportOptions &options) {
@@ -97,7 +120,13 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
   LayerBuilder layers(*model.module, model.weights,
                       options.randomSeed ? MissingTensors::Declare
                                          : MissingTensors::Fail);
-  HuggingFaceModel functions(layers, *config);
+  std::string prefix = prefixOf(*config->architecture, layers);
+  auto find = [&](StringRef name) { return layers.find(name); };
+  model.remarks = settleForm(*reader, *config,
+                             options.randomSeed ? FindTensor() : find, prefix);
+  sayWhatIsIgnored(*reader, generationReader ? &*generationReader : nullptr,
+                   model);
+  HuggingFaceModel functions(layers, *config, prefix);
   config->architecture->buildEncode(functions);
   functions.buildDecode();
   if (Error error = layers.takeError())

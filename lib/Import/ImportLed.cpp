@@ -108,14 +108,14 @@ static void readWindows(ConfigReader &config, HuggingFaceConfig &model) {
 static void readLedForm(ConfigReader &config, HuggingFaceConfig &model) {
   model.shareEmbeddings = true;
   model.encoder.maxPositions =
-      config.integer("max_encoder_position_embeddings", 16384, 1, kMaxWidth);
+      config.size("max_encoder_position_embeddings", 16384, 1, kMaxWidth);
   model.decoder.maxPositions =
-      config.integer("max_decoder_position_embeddings", 1024, 1, kMaxWidth);
+      config.size("max_decoder_position_embeddings", 1024, 1, kMaxWidth);
   model.positionsOffset = 0;
-  requireForm(config, model,
-              {/*normalizeBefore=*/false, /*finalNorm=*/false,
-               /*normalizeEmbedding=*/true, /*staticPositions=*/false});
-  config.require("scale_embedding", {false});
+  // The class has no such factor.
+  if (model.scaleEmbedding)
+    config.warn("scale_embedding", "which LED does not read");
+  model.scaleEmbedding = false;
   // transformers takes it for the number of windows.
   config.require("num_hidden_layers", {model.encoder.depth});
   readWindows(config, model);
@@ -127,6 +127,10 @@ const HuggingFaceArchitecture heddle::kLed = {
     "led",
     /*vocabulary=*/50265,
     {/*start=*/2, /*bos=*/0, /*eos=*/2, /*pad=*/1, /*forcedEos=*/std::nullopt},
+    {/*normalizeBefore=*/false, /*finalNorm=*/false,
+     /*normalizeEmbedding=*/true, /*staticPositions=*/false},
+    /*hadOtherForms=*/false,
+    /*readsForceBos=*/false,
     kAllTables,
     /*sidesFallBack=*/false,
     readLedForm,

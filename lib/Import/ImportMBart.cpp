@@ -9,21 +9,18 @@
 
 using namespace heddle;
 
-static void readMBartForm(ConfigReader &config, HuggingFaceConfig &model) {
-  requireForm(config, model,
-              {/*normalizeBefore=*/true, /*finalNorm=*/true,
-               /*normalizeEmbedding=*/true, /*staticPositions=*/false});
-  readPositions(config, model);
-}
-
 const HuggingFaceArchitecture heddle::kMBart = {
     "MBartForConditionalGeneration",
     "mbart",
     "model",
     /*vocabulary=*/50265,
     {/*start=*/std::nullopt, /*bos=*/0, /*eos=*/2, /*pad=*/1, /*forcedEos=*/2},
+    {/*normalizeBefore=*/true, /*finalNorm=*/true,
+     /*normalizeEmbedding=*/true, /*staticPositions=*/false},
+    /*hadOtherForms=*/false,
+    /*readsForceBos=*/false,
     kBartTables,
     /*sidesFallBack=*/true,
-    readMBartForm,
+    readPositions,
     buildBartEncode,
     "MBartTokenizer"};

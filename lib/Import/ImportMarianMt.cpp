@@ -12,7 +12,7 @@ using namespace heddle;
 /// Which of the three tables are one, and how many rows they have.
 static void readTables(ConfigReader &config, HuggingFaceConfig &model) {
   model.shareEmbeddings =
-      config.boolean("share_encoder_decoder_embeddings", true);
+      config.truth("share_encoder_decoder_embeddings", true);
   int64_t size = config.integer("decoder_vocab_size", 0, 0, kMaxVocabulary);
   // transformers ignores the field when the tables are one, and builds the
   // decoder's table with vocab_size rows in any case.
@@ -27,9 +27,6 @@ static void readTables(ConfigReader &config, HuggingFaceConfig &model) {
 
 static void readMarianForm(ConfigReader &config, HuggingFaceConfig &model) {
   readTables(config, model);
-  readVariableForm(config, model, /*isStatic=*/true,
-                   /*hasEmbeddingNorm=*/false);
-  config.require("static_position_embeddings", {true});
   readPositions(config, model);
 }
 
@@ -40,6 +37,10 @@ const HuggingFaceArchitecture heddle::kMarianMt = {
     /*vocabulary=*/58101,
     {/*start=*/58100, /*bos=*/std::nullopt, /*eos=*/0, /*pad=*/58100,
      /*forcedEos=*/0},
+    {/*normalizeBefore=*/false, /*finalNorm=*/false,
+     /*normalizeEmbedding=*/false, /*staticPositions=*/true},
+    /*hadOtherForms=*/true,
+    /*readsForceBos=*/false,
     kAllTables,
     /*sidesFallBack=*/false,
     readMarianForm,

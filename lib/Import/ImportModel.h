@@ -38,8 +38,9 @@ struct ImportedModel {
   /// Why the folder's tokenizer is not supported; empty where it is, or where
   /// there is none.
   std::string tokenizerProblem;
-  /// Sentences about what the folder asks for and does not get.
-  std::vector<std::string> warnings;
+  /// Sentences about what the folder asks for and does not get, and, for
+  /// --explain, about what it says in vain.
+  std::vector<std::string> warnings, remarks;
 };
 
 struct ImportOptions {

@@ -10,21 +10,18 @@
 
 using namespace heddle;
 
-static void readPegasusForm(ConfigReader &config, HuggingFaceConfig &model) {
-  requireForm(config, model,
-              {/*normalizeBefore=*/true, /*finalNorm=*/true,
-               /*normalizeEmbedding=*/false, /*staticPositions=*/true});
-  readPositions(config, model);
-}
-
 const HuggingFaceArchitecture heddle::kPegasus = {
     "PegasusForConditionalGeneration",
     "pegasus",
     "model",
     /*vocabulary=*/50265,
     {/*start=*/0, /*bos=*/std::nullopt, /*eos=*/1, /*pad=*/0, /*forcedEos=*/1},
+    {/*normalizeBefore=*/true, /*finalNorm=*/true,
+     /*normalizeEmbedding=*/false, /*staticPositions=*/true},
+    /*hadOtherForms=*/false,
+    /*readsForceBos=*/false,
     kBartTables,
     /*sidesFallBack=*/true,
-    readPegasusForm,
+    readPositions,
     buildBartEncode,
     "PegasusTokenizer"};

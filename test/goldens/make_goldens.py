@@ -117,7 +117,9 @@ def led_shape(d, layers, heads, ffn, vocabulary, positions, window, activation):
 # name: config.json, the accepted seed unless it is 0, and where it applies
 # `generation` (generation_config.json), `dtype` (of the file), `ban` (lengths
 # of the bad words to look for), `embeddings` (factor on their width), `sources`
-# (lengths), `global` (positions of LED's global tokens, by default the first).
+# (lengths), `global` (positions of LED's global tokens, by default the first),
+# `learned` (the file has positions where the class would compute them), `least`
+# (a min_length above max_length, for least.ids).
 MODELS = {
     "bart-one-layer": {
         "config": BART
@@ -199,6 +201,21 @@ MODELS = {
             "pad_token_id": 60,
             "static_position_embeddings": True,
         },
+    },
+    # MarianMTModel takes the positions of the file, which are learned here. Most
+    # lines that may not end before the limit differ.
+    "marian-learned": {
+        "seed": 1,
+        "config": MARIAN
+        | shape(16, (1, 1), (2, 2), (20, 28), 41, 24, "relu", True)
+        | {
+            "decoder_start_token_id": 40,
+            "max_length": 12,
+            "pad_token_id": 40,
+            "static_position_embeddings": False,
+        },
+        "learned": True,
+        "least": 30,
     },
     # No length is a multiple of the window, and some are shorter than it.
     "led-one-layer": {
@@ -379,7 +396,8 @@ def write_weights(folder, spec, seed):
     rng = np.random.Generator(np.random.PCG64(seed))
     tensors = dict(model.named_parameters()) | dict(model.named_buffers())
     bart = config["model_type"] in ("bart", "mbart")
-    learned = config["model_type"] not in ("marian", "pegasus")
+    computed = config["model_type"] in ("marian", "pegasus")
+    learned = not computed or spec.get("learned")
     with torch.no_grad():
         for name, tensor in sorted(tensors.items()):
             if learned or "embed_positions" not in name:
@@ -389,6 +407,10 @@ def write_weights(folder, spec, seed):
     with tempfile.TemporaryDirectory() as scratch:
         model.save_pretrained(scratch)
         saved = load_file(f"{scratch}/model.safetensors")
+    if computed and learned:
+        # transformers leaves them out.
+        positions = (n for n in tensors if n.endswith("embed_positions.weight"))
+        saved |= {name: tensors[name].data.clone() for name in positions}
     if bart and not config.get("tie_word_embeddings", True):
         # transformers saves one table where it reads two.
         rows = saved.pop("model.shared.weight")
@@ -575,6 +597,9 @@ def make(folder, spec, seed):
     write_ids(folder / "inputs.ids", sources)
     write_ids(folder / "teacher.ids", targets)
     write_ids(folder / "greedy.ids", rows)
+    if "least" in spec:
+        least = greedy(model, sources, min_length=spec["least"])[0]
+        write_ids(folder / "least.ids", least)
     np.save(folder / "logits.npy", logits)
     np.save(folder / "hidden.npy", encoded(model, sources))
     print(f"{folder.name}: seed {seed}, smallest greedy margin {margin:.4f}")
