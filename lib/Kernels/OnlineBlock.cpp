@@ -16,6 +16,7 @@
 #include "lib/Kernels/VectorTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace heddle;
@@ -176,7 +177,7 @@ public:
 
 private:
   void setBounds();
-  Value valueAt(Value row, Value d);
+  SmallVector<Value> widenedAt(Value row, ArrayRef<Value> widths);
   void widths(Value d, int64_t count);
   SmallVector<Value> addKeys(Value key, ArrayRef<Value> widths, ValueRange sums,
                              bool isPartial);
@@ -204,13 +205,19 @@ void BlockUpdate::setBounds() {
   fullEnd = loops.most(fullBegin, loops.floorTo(fullEnd, group));
 }
 
-/// Element d of a row of values, or of both of a pair, in every lane.
-Value BlockUpdate::valueAt(Value row, Value d) {
-  int64_t lanes = loops.isa.lanes;
-  SmallVector<Value> at = {row, loops.times(d, group)};
-  if (elementOf(values) == elementOf(weights))
-    return product.broadcast(values, at, lanes);
-  return loops.spread(loops.widen(loops.load(values, at)), lanes);
+/// The elements of a row of f16 at these widths, which follow each other: as
+/// f32, each in every lane. They are widened at once.
+SmallVector<Value> BlockUpdate::widenedAt(Value row, ArrayRef<Value> widths) {
+  SmallVector<Value> spread;
+  for (int64_t part : vectorWidths(widths.size(), loops.isa.lanes)) {
+    Value first = widths[spread.size()];
+    Value wide = loops.widen(loops.loadVector(values, {row, first}, part));
+    for (int64_t r = 0; r < part; ++r)
+      spread.push_back(loops.spread(
+          vector::ExtractOp::create(loops.builder, loops.loc, wide, r),
+          loops.isa.lanes));
+  }
+  return spread;
 }
 
 /// Adds the keys of a step, from `key` on.
@@ -226,8 +233,14 @@ SmallVector<Value> BlockUpdate::addKeys(Value key, ArrayRef<Value> widths,
     if (isPartial)
       inside.push_back(insideMask(loops, factors.back()));
   }
+  SmallVector<Value> widened;
+  if (elementOf(values) != elementOf(weights))
+    widened = widenedAt(valueRow, widths);
   for (auto [r, d] : llvm::enumerate(widths)) {
-    Value value = valueAt(valueRow, d);
+    Value value = widened.empty()
+                      ? product.broadcast(
+                            values, {valueRow, loops.times(d, group)}, lanes)
+                      : widened[r];
     for (int64_t v = 0; v < vectors; ++v) {
       Value sum = sums[r * vectors + v];
       result.push_back(isPartial ? product.multiplyAddInside(value, factors[v],
