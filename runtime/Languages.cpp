@@ -13,25 +13,32 @@
 
 using namespace heddle;
 
+/// "pt" of "pt_XX".
+static std::string_view codeOf(std::string_view name) {
+  return name.substr(0, name.find_first_of("_-"));
+}
+
 Result<int32_t> heddle::findLanguage(const TokenizerDescription &tokenizer,
                                      const std::string &name) {
   std::vector<std::string_view> known;
-  std::optional<int32_t> byCode;
-  size_t sameCode = 0;
+  // With the same code, and the token of the last of them.
+  std::vector<std::string_view> near;
+  int32_t byCode = 0;
   for (const Language &language : tokenizer.languages) {
     if (language.name == name)
       return language.token;
     known.push_back(language.name);
-    if (language.name.substr(0, language.name.find('_')) == name) {
+    if (codeOf(language.name) == codeOf(name)) {
+      near.push_back(language.name);
       byCode = language.token;
-      ++sameCode;
     }
   }
   if (known.empty())
     return Status::error("names a language, but the model knows none");
-  if (sameCode == 1)
-    return *byCode;
-  std::string question = askForNames(findNearNames(name, known));
+  if (near.size() == 1 && codeOf(name) == name)
+    return byCode;
+  std::string question =
+      askForNames(near.empty() ? findNearNames(name, known) : near);
   return Status::error("has the value '", name, "', expected one of ",
                        known.size(), " languages, such as ", known.front(),
                        question.empty() ? "" : ": ", question);

@@ -140,10 +140,15 @@ static Status readGlobalTokens(SettingValues &values, const std::string &name,
   return put(values.globalTokens, parsePositions(name, text));
 }
 template <auto Member>
-static Status readText(SettingValues &values, const std::string &name,
-                       const std::string &text) {
-  if (text.empty())
-    return Status::error(name, " is empty, expected a name");
+static Status readLanguage(SettingValues &values, const std::string &name,
+                           const std::string &text) {
+  auto isPart = [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  if (text.empty() || !std::all_of(text.begin(), text.end(), isPart))
+    return Status::error(name, " has the value '", text,
+                         "', expected the name of a language, as pt_XX");
   values.*Member = text;
   return Status::success();
 }
@@ -240,10 +245,10 @@ static constexpr Row kRows[] = {
     {{"source-language", "NAME", kText,
       "the language of the input, as pt_XX or pt, for models of many languages "
       "(default: what the model says)"},
-     readText<&SettingValues::sourceLanguage>},
+     readLanguage<&SettingValues::sourceLanguage>},
     {{"target-language", "NAME", kText,
       "the language to translate into, likewise"},
-     readText<&SettingValues::targetLanguage>},
+     readLanguage<&SettingValues::targetLanguage>},
     {{"max-source", "N", kText,
       "refuse lines of more than N tokens, the end included; time grows with "
       "their square (default: what the model says)"},

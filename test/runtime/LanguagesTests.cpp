@@ -54,8 +54,8 @@ class LanguagesTest : public ToyModelTest {};
 /// A target language is a first token that is forced, or another start.
 TEST_F(LanguagesTest, of_targets_are_what_the_model_would_say) {
   auto load = [&](json manifest) {
-    Result<Model> model =
-        Model::load(toyArtifact(manifest).write("languages.heddle"));
+    TemporaryFile file(toyArtifact(manifest).build());
+    Result<Model> model = Model::load(file.path());
     EXPECT_TRUE(model.ok()) << model.message();
     return std::move(*model);
   };
@@ -72,7 +72,7 @@ TEST_F(LanguagesTest, of_targets_are_what_the_model_would_say) {
     auto result = generate(model, session, toySources(20), {}, options);
     EXPECT_TRUE(result.ok()) << result.message();
     for (const auto &hypotheses : *result)
-      answers.push_back(hypotheses.front().ids);
+      answers.push_back(hypotheses.front().tokens);
     return answers;
   };
   Model plain = load(said), forcing = load(forced), starting = load(started);
