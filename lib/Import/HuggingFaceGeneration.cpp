@@ -202,17 +202,24 @@ static void readLengths(ConfigReader &config, NamedAttrList &settings,
     config.warn(key, "though only " + Twine(*most) + " tokens may come");
 }
 
+namespace {
+struct NumberRange {
+  double min, max;
+};
+} // namespace
+
 /// A number that only samples look at: where the file does not sample, one that
-/// samples cannot take is no setting.
+/// transformers would not sample with, outside of `theirs`, is no setting.
 static double readOfSamples(ConfigReader &config, bool samples, StringRef field,
-                            double byDefault, double min, double max) {
+                            double byDefault, NumberRange theirs,
+                            NumberRange ours) {
   const json::Value *value = config.readNonNull(field);
   std::optional<double> number = value ? value->getAsNumber() : std::nullopt;
-  if (!samples && number && !(*number >= min && *number <= max)) {
+  if (!samples && number && !(*number >= theirs.min && *number <= theirs.max)) {
     config.warn(field, "which no sample can take, so that it is not set");
     return byDefault;
   }
-  return config.number(field, byDefault, min, max);
+  return config.number(field, byDefault, ours.min, ours.max);
 }
 
 /// Reads what searches and samples go by.
@@ -243,20 +250,24 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
 
   setCount("renormalize", config.boolean("renormalize_logits", false), 0);
 
-  auto ofSamples = [&](StringRef field, double byDefault, double min,
-                       double max) {
-    return readOfSamples(config, kind.samples, field, byDefault, min, max);
+  constexpr double most = std::numeric_limits<double>::max();
+  auto ofSamples = [&](StringRef field, double byDefault, NumberRange theirs,
+                       NumberRange ours) {
+    return readOfSamples(config, kind.samples, field, byDefault, theirs, ours);
   };
   setNumber("temperature",
-            ofSamples("temperature", 1, kLeastNumber, kMostNumber), 1);
-  double topK = ofSamples("top_k", 0, 0, std::numeric_limits<double>::max());
+            ofSamples("temperature", 1,
+                      {std::numeric_limits<double>::denorm_min(), most},
+                      {kLeastNumber, kMostNumber}),
+            1);
+  double topK = ofSamples("top_k", 0, {0, most}, {0, most});
   if (topK != std::floor(topK))
     config.fail("top_k", "whole numbers");
   setCount("top_k", int64_t(std::min(topK, double(kMostTokens))), 0);
   // What is above 1 leaves no token out.
-  double topP = ofSamples("top_p", 1, 0, std::numeric_limits<double>::max());
+  double topP = ofSamples("top_p", 1, {0, most}, {0, most});
   setNumber("top_p", std::min(topP, 1.0), 1);
-  setNumber("min_p", ofSamples("min_p", 0, 0, 1), 0);
+  setNumber("min_p", ofSamples("min_p", 0, {0, 1}, {0, 1}), 0);
   if (kind.samples)
     config.warn("do_sample", "which heddle-run does where --sample is given");
   if (config.integer("num_return_sequences", 1, 1, kMostTokens) > 1)

@@ -437,6 +437,8 @@ TEST(HuggingFaceGeneration, NamesWhatIsNotSupported) {
     refuses("repetition_penalty", number, positive);
   for (const char *number : {"1e+308", "0", "1e-300"})
     refuses("temperature", number, positive, samples);
+  for (const char *number : {"1e+308", "1e-300"})
+    refuses("temperature", number, positive);
   refuses("top_k", "1.5", "whole numbers");
   refuses("min_p", "2", "numbers from 0 to 1", samples);
 }
