@@ -103,7 +103,7 @@ void BatchPipeline::read(Lock &lock) {
   Sentences sentences{linesRead, std::vector<TokenIds>(count),
                       std::vector<TokenIds>(count)};
   windows.push_back({std::move(lines.lines), std::move(sentences),
-                     std::vector<std::string>(count), size, /*open=*/0,
+                     std::vector<LineAnswer>(count), size, /*open=*/0,
                      /*isDivided=*/false, count, std::move(lines.failure)});
   linesRead += size.lines;
   unwritten.lines += size.lines;
@@ -138,6 +138,8 @@ void BatchPipeline::encode(const Task &task) {
     }
     sentences.sources[line] = std::move(sentence->source);
     sentences.targets[line] = std::move(sentence->target);
+    window.answers[line].notice = std::move(sentence->notice);
+    window.answers[line].hasFailed = sentence->hasFailed;
   }
   Lock lock(mutex);
   if (!status.ok())
@@ -176,7 +178,12 @@ void BatchPipeline::put(const Task &task, Answers answers) {
     return size_t(line - window.sentences.first);
   };
   for (size_t i = 0; i < answers.texts.size(); ++i)
-    window.answers[placeOf(lines[i])] = std::move(answers.texts[i]);
+    window.answers[placeOf(lines[i])].text = std::move(answers.texts[i]);
+  for (const auto &[place, status] : answers.skipped) {
+    LineAnswer &skipped = window.answers[placeOf(lines[place])];
+    skipped.notice = status.message();
+    skipped.hasFailed = true;
+  }
   if (!answers.failure.ok()) {
     int64_t first = answers.failed
                         ? lines[*answers.failed]

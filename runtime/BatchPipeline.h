@@ -26,14 +26,29 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heddle {
+
+/// What became of a line.
+struct LineAnswer {
+  LineAnswer(std::string text = {}) : text(std::move(text)) {}
+
+  std::string text;
+  /// A sentence that names the line: why it has failed, and so has no text, or
+  /// what was cut from it. Empty for others.
+  std::string notice = {};
+  bool hasFailed = false;
+};
 
 /// The ids of a line, and what is said of its target. No source: the answer is
 /// empty.
 struct Sentence {
   TokenIds source, target;
+  /// As LineAnswer has them.
+  std::string notice = {};
+  bool hasFailed = false;
 };
 
 /// What became of a batch: an answer for each sentence, or a failure, which
@@ -47,6 +62,9 @@ struct Answers {
   std::vector<std::string> texts;
   Status failure = Status::success();
   std::optional<size_t> failed = {};
+  /// Sentences that have failed without an end to the run, and why. Their texts
+  /// are empty.
+  std::vector<std::pair<size_t, Status>> skipped = {};
 };
 
 /// One run over one input.
@@ -69,7 +87,7 @@ public:
     /// Divides a window; `isFull` says that it is as large as one may be.
     /// Called by any thread.
     std::function<std::vector<Batch>(Sentences sentences, bool isFull)> divide;
-    std::function<Status(const std::vector<std::string> &)> write;
+    std::function<Status(const std::vector<LineAnswer> &)> write;
     /// Makes a read() that waits for input return, with any lines, as does one
     /// that is called at the same time or later.
     std::function<void()> interrupt;
@@ -95,7 +113,7 @@ private:
   struct OpenWindow {
     std::vector<Line> lines;
     Sentences sentences;
-    std::vector<std::string> answers;
+    std::vector<LineAnswer> answers;
     /// What was read.
     LineLimits size;
     /// Its ranges that are not yet encoded, then its batches without answers.

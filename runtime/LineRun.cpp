@@ -94,6 +94,7 @@ public:
 private:
   Result<int64_t> bytesForOne(Session &session, int64_t tokens) const;
   Result<Sentence> encode(int64_t number, const Line &line);
+  Result<Sentence> encodeOrSkip(int64_t number, const Line &line);
   std::vector<Batch> divide(Sentences sentences, bool isFull) const;
   BatchPipeline::Worker makeWorker(int64_t number);
   Result<std::vector<std::string>> answerOnce(WorkerSession &own,
@@ -172,6 +173,8 @@ Status LineRun::refuse(int64_t line, int64_t bytes) const {
 Result<Sentence> LineRun::encode(int64_t number, const Line &line) {
   if (workers.isCancelled())
     return cancellation();
+  if (!line.failure.empty())
+    return Status::error(line.failure);
   int64_t bytes = line.bytes() * MemoryPlan::kBytesOfText;
   if (!memory || workers.model().isOnGpu() ||
       bytes <= MemoryPlan::kBytesOfShortLine)
@@ -181,6 +184,13 @@ Result<Sentence> LineRun::encode(int64_t number, const Line &line) {
   std::optional<Result<Sentence>> sentence;
   memory->alone([&] { sentence = job.encode(number, line); });
   return std::move(*sentence);
+}
+
+Result<Sentence> LineRun::encodeOrSkip(int64_t number, const Line &line) {
+  Result<Sentence> sentence = encode(number, line);
+  if (sentence.ok() || options.onError != OnError::Skip)
+    return sentence;
+  return Sentence{{}, {}, sentence.message(), /*hasFailed=*/true};
 }
 
 /// How much is read together and ahead: fewer bytes within a limit.
@@ -249,6 +259,11 @@ Answers LineRun::answerWithin(WorkerSession &own, const Batch &batch) {
       memory->alone(work);
     else
       texts = refuse(batch.lines[first], *bytes);
+    if (*bytes > memory->bytes() && options.onError == OnError::Skip) {
+      result.skipped.emplace_back(first, texts->status());
+      result.texts.emplace_back();
+      continue;
+    }
     if (texts->ok()) {
       std::move((*texts)->begin(), (*texts)->end(),
                 std::back_inserter(result.texts));
@@ -286,7 +301,7 @@ Status LineRun::run(const AnswerWriter &write) {
                                  : source.next(limits);
   };
   stages.encode = [&](int64_t number, const Line &line) {
-    return encode(number, line);
+    return encodeOrSkip(number, line);
   };
   stages.divide = [&](Sentences sentences, bool isFull) {
     return divide(std::move(sentences), isFull);

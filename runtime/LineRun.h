@@ -11,6 +11,7 @@
 #include "runtime/BatchPipeline.h"
 #include "runtime/LengthBatches.h"
 #include "runtime/Lines.h"
+#include "runtime/OnError.h"
 #include "runtime/Result.h"
 #include "runtime/Session.h"
 #include "runtime/Workers.h"
@@ -44,6 +45,7 @@ struct LineRunOptions {
   int64_t textsOfAnswer = 1;
   /// What stands before the name of a setting in errors.
   std::string settingPrefix = {};
+  OnError onError = OnError::Stop;
 };
 
 /// What is done with lines. Any number of threads call it.
@@ -51,7 +53,7 @@ class LineJob {
 public:
   virtual ~LineJob() = default;
   /// The ids of a line, which Model::checkSource accepts, or none. The failure
-  /// names the line.
+  /// names the line and is its own.
   virtual Result<Sentence> encode(int64_t number, const Line &line) = 0;
   /// What answer() takes for such a batch, of which the session may have some;
   /// ends the session's batch.
@@ -66,11 +68,11 @@ public:
 /// Takes the answers of consecutive lines; that of a line without a token is
 /// empty. Called by one thread at a time.
 using AnswerWriter =
-    std::function<Status(const std::vector<std::string> &answers)>;
+    std::function<Status(const std::vector<LineAnswer> &answers)>;
 
 /// Answers all lines, whatever runs together. They are written in order, and
 /// before more is waited for. What fails ends the run once the lines before it
-/// are written.
+/// are written; a line that fails only where OnError says so.
 Status runLines(const Workers &workers, const LineRunOptions &options,
                 LineSource &source, LineJob &job, const AnswerWriter &write);
 

@@ -62,10 +62,44 @@ Result<TokenIds> LineTokens::parseSource(const LineText &line) const {
   return model.tokenizer()->encode(line.text, languages.source);
 }
 
-Result<TokenIds> LineTokens::source(const LineText &line) const {
+/// The most tokens of a source.
+std::optional<int64_t> LineTokens::mostSource() const {
+  std::optional<int64_t> positions = model.manifest().generation.maxSource;
+  return maxSource && positions ? std::min(maxSource, positions)
+         : maxSource            ? maxSource
+                                : positions;
+}
+
+/// How many of the last tokens end a source: eos, and the language behind it.
+size_t LineTokens::endOf(const TokenIds &source) const {
+  const TokenizerDescription &tokenizer = model.manifest().tokenizer;
+  const std::vector<int32_t> &ends = model.manifest().generation.eos;
+  size_t length = 0;
+  std::optional<int32_t> language =
+      languages.source ? languages.source : tokenizer.language;
+  if (language && source.back() == *language)
+    ++length;
+  if (length == source.size())
+    return length;
+  int32_t last = source[source.size() - length - 1];
+  bool isEnd = tokenizer.eos ? last == *tokenizer.eos
+                             : std::count(ends.begin(), ends.end(), last) != 0;
+  return length + (isEnd ? 1 : 0);
+}
+
+Result<TokenIds> LineTokens::source(const LineText &line,
+                                    std::string *cut) const {
   Result<TokenIds> result = parseSource(line);
   if (!result.ok() || result->empty())
     return result;
+  if (auto most = mostSource();
+      cut && most && int64_t(result->size()) > *most) {
+    *cut = "has " + std::to_string(result->size()) + " tokens and is cut to " +
+           std::to_string(*most);
+    size_t end = std::min(endOf(*result), size_t(*most));
+    result->erase(result->begin() + ptrdiff_t(size_t(*most) - end),
+                  result->end() - ptrdiff_t(end));
+  }
   if (Status status = model.checkSource(*result); !status.ok())
     return status;
   if (maxSource && int64_t(result->size()) > *maxSource)

@@ -47,9 +47,11 @@ public:
         settingPrefix(std::move(settingPrefix)), languages(languages) {}
 
   /// The ids of a source, which Model::checkSource accepts, or none for a line
-  /// without a token. Fails on a line that is too long for the model or for
-  /// `maxSource`: nothing is ever cut.
-  Result<TokenIds> source(const LineText &line) const;
+  /// without a token. A line that is too long for the model or for `maxSource`
+  /// fails, or with `cut` loses what is too much in front of its end, which
+  /// stays; `cut` then says so, beginning with a verb.
+  Result<TokenIds> source(const LineText &line,
+                          std::string *cut = nullptr) const;
   /// The ids of a target, which Model::checkTarget accepts, or of a beginning
   /// Model::checkPrefix. Ids stand for themselves.
   Result<TokenIds> target(const LineText &line, TargetPart part) const;
@@ -63,6 +65,8 @@ public:
 
 private:
   Status checkTokenizer() const;
+  std::optional<int64_t> mostSource() const;
+  size_t endOf(const TokenIds &source) const;
   Result<TokenIds> parseSource(const LineText &line) const;
   Result<TokenIds> parseTarget(const LineText &line, TargetPart part) const;
 

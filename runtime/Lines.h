@@ -35,6 +35,8 @@ struct Line {
   /// What is said of its target: what that begins with, or all of it. Empty
   /// where nobody says anything.
   LineText target = {};
+  /// Why it cannot be read, as a sentence that names it; empty for most.
+  std::string failure = {};
 
   int64_t bytes() const { return source.bytes() + target.bytes(); }
 };

@@ -45,6 +45,7 @@ Lines SentenceLines::next(const LineLimits &limits) {
     }
     std::lock_guard<std::mutex> lock(mutex);
     add(line.source.text, sentences);
+    sentences.back().failure = line.failure;
     ++linesRead;
   }
   result.lines = std::move(sentences);
@@ -65,16 +66,22 @@ std::string SentenceLines::nameOf(int64_t number) const {
 
 /// Takes the answer of the next sentence; whether it is the last one of its
 /// line, whose answer is then in `joined`.
-bool SentenceLines::join(const std::string &answer, std::string &joined) {
+bool SentenceLines::join(const LineAnswer &answer, LineAnswer &joined) {
   OpenLine &line = open.front();
   size_t place = size_t(sentencesAnswered++ - line.first);
   // Ends of lines are the text's alone.
-  std::replace_copy(answer.begin(), answer.end(),
+  std::replace_copy(answer.text.begin(), answer.text.end(),
                     std::back_inserter(line.answer), '\n', ' ');
+  // The first failure, or else the first cut.
+  if (line.notice.empty() || (answer.hasFailed && !line.hasFailed))
+    line.notice = answer.notice;
+  line.hasFailed |= answer.hasFailed;
   line.answer += line.spaces[place];
   if (place + 1 < line.spaces.size())
     return false;
-  joined = std::move(line.answer);
+  joined.text = line.hasFailed ? std::string() : std::move(line.answer);
+  joined.notice = std::move(line.notice);
+  joined.hasFailed = line.hasFailed;
   open.pop_front();
   ++linesAnswered;
   return true;
@@ -82,12 +89,12 @@ bool SentenceLines::join(const std::string &answer, std::string &joined) {
 
 AnswerWriter SentenceLines::joining(AnswerWriter write) {
   return [this, write = std::move(write)](
-             const std::vector<std::string> &answers) -> Status {
-    std::vector<std::string> whole;
+             const std::vector<LineAnswer> &answers) -> Status {
+    std::vector<LineAnswer> whole;
     {
       std::lock_guard<std::mutex> lock(mutex);
-      std::string joined;
-      for (const std::string &answer : answers)
+      LineAnswer joined;
+      for (const LineAnswer &answer : answers)
         if (join(answer, joined))
           whole.push_back(std::move(joined));
     }

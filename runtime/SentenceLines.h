@@ -39,7 +39,8 @@ public:
   std::string nameOf(int64_t number) const override;
 
   /// Takes the answers of sentences and gives `write` those of lines, once all
-  /// their sentences have one. Borrows this object.
+  /// their sentences have one. A line of which a sentence has failed has
+  /// failed: a text without it would say something else. Borrows this object.
   AnswerWriter joining(AnswerWriter write);
 
 private:
@@ -50,9 +51,12 @@ private:
     std::vector<std::string> spaces;
     /// Begins with what stands in front of the first one.
     std::string answer;
+    /// As LineAnswer has them.
+    std::string notice = {};
+    bool hasFailed = false;
   };
   void add(std::string_view line, std::vector<Line> &sentences);
-  bool join(const std::string &answer, std::string &joined);
+  bool join(const LineAnswer &answer, LineAnswer &joined);
 
   LineSource &lines;
   const SplitRules rules;

@@ -24,11 +24,14 @@ namespace {
 /// Lines whose targets are said to some part.
 class TextJob : public LineJob {
 public:
-  TextJob(const LineTokens &tokens, const LineSource &source, TargetPart part)
-      : tokens(tokens), source(source), part(part) {}
+  TextJob(const LineTokens &tokens, const LineSource &source, TargetPart part,
+          OnError onError)
+      : tokens(tokens), source(source), part(part),
+        crops(onError == OnError::Crop) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
-    Result<TokenIds> ids = tokens.source(line.source);
+    std::string cut;
+    Result<TokenIds> ids = tokens.source(line.source, crops ? &cut : nullptr);
     if (!ids.ok())
       return Status::error(source.nameOf(number), " ", ids.message());
     if (ids->empty() && !isBlank(line.target))
@@ -37,21 +40,24 @@ public:
     Result<TokenIds> target = tokens.target(line.target, part);
     if (!target.ok())
       return Status::error(source.nameOfTarget(number), " ", target.message());
-    return Sentence{std::move(*ids), std::move(*target)};
+    if (!cut.empty())
+      cut = source.nameOf(number) + " " + cut;
+    return Sentence{std::move(*ids), std::move(*target), std::move(cut)};
   }
 
 private:
   const LineTokens &tokens;
   const LineSource &source;
   TargetPart part;
+  bool crops;
 };
 
 class TranslationJob : public TextJob {
 public:
   TranslationJob(const Model &model, const LineTokens &tokens,
-                 const LineSource &source, const SearchOptions &search,
-                 const HypothesesFormat &format)
-      : TextJob(tokens, source, TargetPart::Beginning), model(model),
+                 const LineSource &source, OnError onError,
+                 const SearchOptions &search, const HypothesesFormat &format)
+      : TextJob(tokens, source, TargetPart::Beginning, onError), model(model),
         source(source), search(search), format(format) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
@@ -104,8 +110,9 @@ private:
 class ScoreJob : public TextJob {
 public:
   ScoreJob(const Model &model, const LineTokens &tokens,
-           const LineSource &source, const ScoresFormat &format)
-      : TextJob(tokens, source, TargetPart::Whole), model(model),
+           const LineSource &source, OnError onError,
+           const ScoresFormat &format)
+      : TextJob(tokens, source, TargetPart::Whole, onError), model(model),
         start(tokens.generation().start), format(format) {}
 
   Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
@@ -137,7 +144,8 @@ Status heddle::translateLines(const Workers &workers,
                               const SearchOptions &search, LineSource &source,
                               const HypothesesFormat &format,
                               const AnswerWriter &write) {
-  TranslationJob job(workers.model(), tokens, source, search, format);
+  TranslationJob job(workers.model(), tokens, source, options.onError, search,
+                     format);
   return runLines(workers, options, source, job, write);
 }
 
@@ -145,6 +153,6 @@ Status heddle::scoreLines(const Workers &workers, const LineRunOptions &options,
                           const LineTokens &tokens, LineSource &source,
                           const ScoresFormat &format,
                           const AnswerWriter &write) {
-  ScoreJob job(workers.model(), tokens, source, format);
+  ScoreJob job(workers.model(), tokens, source, options.onError, format);
   return runLines(workers, options, source, job, write);
 }

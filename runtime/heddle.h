@@ -228,6 +228,10 @@ heddle_status heddle_session_configure(heddle_session *session,
 /* Whether a GPU does what a session is asked for, or some of its workers'. */
 int heddle_session_uses_gpu(const heddle_session *session);
 
+/* What is done about an input that the model cannot take, "stop", "skip" or
+   "crop": the setting "on-error", or else what the model says. */
+const char *heddle_session_on_error(const heddle_session *session);
+
 /* Why the CPU does what a GPU might have done, from the beginning or from some
    batch on: one sentence about what failed first. NULL where nothing has, and
    where the machine has no GPU, or no driver. The text stays valid until the
@@ -264,7 +268,10 @@ enum {
   HEDDLE_TARGET = 3,
   /* Added to one of these: the text is ids with spaces between them, as with
      the setting "ids". They stand for themselves. */
-  HEDDLE_IDS = 16
+  HEDDLE_IDS = 16,
+  /* Added to the first of these: a source that is too long loses what is too
+     much, except for its end. Otherwise it fails, whatever "on-error" says. */
+  HEDDLE_CROP = 32
 };
 
 /* The ids of a text, none for a source without a token. Fails where the model
@@ -324,7 +331,8 @@ typedef struct heddle_answers heddle_answers;
    beam search end, the answer is empty, with a score of -inf. Any number of
    inputs may be given: they run in batches of similar length. An input that
    cannot be translated fails the call, which names it ("input 3", counted from
-   1). */
+   1), unless the setting "on-error" is skip: then it has no answer, and a
+   notice says why. */
 heddle_status heddle_translate(heddle_session *session,
                                const heddle_input *inputs, size_t count,
                                heddle_answers **answers);
@@ -339,6 +347,11 @@ heddle_status heddle_score(heddle_session *session, const heddle_input *inputs,
 size_t heddle_answer_count(const heddle_answers *answers, size_t input);
 const heddle_answer_text *heddle_answer(const heddle_answers *answers,
                                         size_t input, size_t rank);
+
+/* What "on-error" has done to an input, in one sentence that names it: why it
+   failed and has no answer (skip), or that it was cut (crop). NULL for others.
+   Valid as long as `answers`. */
+const char *heddle_answer_notice(const heddle_answers *answers, size_t input);
 void heddle_answers_free(heddle_answers *answers);
 
 /*===----------------------------------------------------------------------===*\
@@ -372,7 +385,10 @@ typedef enum heddle_next {
   /* It cannot be read, and nothing behind it: `failure` says why. Any other
      value is a failure of its own, and so is an input that has a size and no
      text or ids. */
-  HEDDLE_NEXT_FAILED
+  HEDDLE_NEXT_FAILED,
+  /* There is one and it cannot be read, but what is behind it can: an input
+     that fails, see the setting "on-error". `failure` says why. */
+  HEDDLE_NEXT_UNREADABLE
 } heddle_next;
 
 /* Where inputs come from, any number of them. One thread at a time asks, not
@@ -396,8 +412,8 @@ typedef struct heddle_source {
      NUL. Any thread; NULL for "input 3", counted from 1. */
   void (*name)(void *context, int64_t number, int is_target, char *text,
                size_t size);
-  /* Writes the sentence of what HEDDLE_NEXT_FAILED said, in the same way; NULL
-     where next never says so. */
+  /* Writes the sentence of what HEDDLE_NEXT_FAILED or HEDDLE_NEXT_UNREADABLE
+     said, in the same way; NULL where next never says so. */
   void (*failure)(void *context, char *text, size_t size);
 } heddle_source;
 
@@ -412,10 +428,16 @@ typedef int (*heddle_answer_callback)(void *context,
    waited for: time to flush. What is not 0 cancels the call. May be NULL. */
 typedef int (*heddle_flush_callback)(void *context);
 
+/* Takes what heddle_answer_notice says of an input, from 0, before its answers.
+   May be NULL. */
+typedef void (*heddle_notice_callback)(void *context, size_t input,
+                                       const char *sentence);
+
 typedef struct heddle_sink {
   void *context;
   heddle_answer_callback answer;
   heddle_flush_callback flush;
+  heddle_notice_callback notice;
 } heddle_sink;
 
 /* As heddle_translate and heddle_score, of inputs without number in memory that
@@ -448,7 +470,9 @@ heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
                             heddle_rows_callback take, void *context);
 
 /* What the encoder makes of each token of the inputs, in batches on all
-   workers: one thread at a time calls `take`, inputs in any order. */
+   workers: one thread at a time calls `take`, inputs in any order. Of an input
+   that "on-error" skips it gets no rows, once, and heddle_error says why during
+   the call. */
 heddle_status heddle_hidden_states(heddle_session *session,
                                    const heddle_input *inputs, size_t count,
                                    heddle_rows_callback take, void *context);

@@ -31,6 +31,13 @@ Result<InputLines> InputLines::open(const std::vector<std::string> &texts,
 
 Result<std::optional<std::string>> InputLines::next() { return lines.next(); }
 
+bool InputLines::skipTooLong() {
+  bool isTooLong = lines.isTooLong();
+  if (isTooLong)
+    lines.skipLine();
+  return isTooLong;
+}
+
 /// Reads what is said of the line that was read last.
 Status InputLines::readTarget() {
   Result<std::optional<std::string>> next = targets->next();
@@ -61,14 +68,25 @@ Status InputLines::checkTargetsEnd() {
 heddle_next InputLines::readInput(bool mayWait, heddle_input &input) {
   if (!mayWait && !lines.isReady())
     return HEDDLE_NEXT_LATER;
+  // Only where somebody asks for more: the rest may be long in coming.
+  for (LineReader *reader : {&lines, targets ? &*targets : nullptr})
+    if (reader && reader->isTooLong())
+      reader->skipLine();
   Result<std::optional<std::string>> line = lines.next();
   failure = line.status();
+  bool isUnreadable = lines.isTooLong();
+  if (isUnreadable && targets)
+    if (Status status = readTarget(); !status.ok() && !targets->isTooLong()) {
+      failure = status;
+      return HEDDLE_NEXT_FAILED;
+    }
   if (failure.ok() && !*line)
     failure = checkTargetsEnd();
   else if (failure.ok() && targets)
     failure = readTarget();
+  isUnreadable |= targets && targets->isTooLong();
   if (!failure.ok())
-    return HEDDLE_NEXT_FAILED;
+    return isUnreadable ? HEDDLE_NEXT_UNREADABLE : HEDDLE_NEXT_FAILED;
   if (!*line)
     return HEDDLE_NEXT_END;
   text = std::move(**line);

@@ -29,6 +29,8 @@ public:
 
   /// The next line; nothing behind the last one.
   Result<std::optional<std::string>> next();
+  /// Goes on behind a line on which next() failed, if that was only too long.
+  bool skipTooLong();
   /// "line 3 of standard input", from 0. Any thread.
   std::string nameOf(int64_t number) const { return lines.nameOf(number); }
   /// Whether a line has no end to keep. Any thread.

@@ -102,6 +102,17 @@ bool LineReader::isReady() {
   return true;
 }
 
+void LineReader::skipLine() {
+  tooLong = false;
+  ++lineCount;
+  for (;;) {
+    size_t end = buffer.find('\n', consumed);
+    consumed = end == std::string::npos ? buffer.size() : end + 1;
+    if (end != std::string::npos || !fill())
+      return;
+  }
+}
+
 Result<std::optional<std::string>> LineReader::next() {
   if (!isFile())
     return size_t(lineCount) == given.size()
@@ -111,7 +122,8 @@ Result<std::optional<std::string>> LineReader::next() {
   for (;;) {
     size_t end = buffer.find('\n', consumed + scanned);
     size_t length = (end == std::string::npos ? buffer.size() : end) - consumed;
-    if (length > kMaxLineBytes)
+    tooLong = length > kMaxLineBytes;
+    if (tooLong)
       return Status::error(nameOf(lineCount), " is longer than ", kMaxLineBytes,
                            " bytes");
     bool atEnd = false;

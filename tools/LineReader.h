@@ -53,6 +53,10 @@ public:
   /// A last line needs no end. Fails where reading does, and on a line of more
   /// than a megabyte.
   Result<std::optional<std::string>> next();
+  /// Whether next() failed on a line that is too long: skipLine() goes on
+  /// behind it.
+  bool isTooLong() const { return tooLong; }
+  void skipLine();
 
   /// Whether next() returns without waiting for input.
   bool isReady();
@@ -65,7 +69,7 @@ public:
   const std::string &name() const { return fileName; }
   /// Names a line, counted from 0: "line 3 of standard input". Any thread.
   std::string nameOf(int64_t number) const;
-  /// How many lines next() has returned.
+  /// How many lines next() has returned, or skipLine() has left out.
   int64_t linesRead() const { return lineCount; }
   /// Whether a line of those lacks its end: the last one may.
   /// Any thread.
@@ -93,6 +97,7 @@ private:
   size_t consumed = 0;
   /// The file has no more, or `failure` says why it cannot be read.
   bool ended = false;
+  bool tooLong = false;
   Status failure = Status::success();
 };
 

@@ -8,6 +8,7 @@
 #include "tools/RunArrays.h"
 
 #include "tools/InputLines.h"
+#include "tools/LineNotices.h"
 #include "tools/NpyWriter.h"
 #include "tools/Progress.h"
 #include "tools/RunSetup.h"
@@ -36,20 +37,54 @@ static heddle_input inputOf(const Ids &source) {
   return input;
 }
 
+static bool skips(const heddle_session &session) {
+  return heddle_session_on_error(&session) == std::string_view("skip");
+}
+
+/// The ids of a line, as --on-error has it where there are notices to give.
+static Result<Ids> encodeSource(const heddle_session &session,
+                                const std::string &line,
+                                const std::string &name, LineNotices *notices) {
+  Result<Ids> ids = encodeText(session, HEDDLE_SOURCE, line, name);
+  std::string_view rule = heddle_session_on_error(&session);
+  if (!ids.ok() && notices && rule == "crop") {
+    Result<Ids> cut =
+        encodeText(session, HEDDLE_SOURCE | HEDDLE_CROP, line, name);
+    if (!cut.ok())
+      return cut;
+    notices->add(ids.message() + "; it is cut");
+    ids = std::move(cut);
+  } else if (!ids.ok() && notices && skips(session)) {
+    notices->add(ids.message());
+    notices->count(/*hasAnswer=*/false);
+    return Ids();
+  }
+  if (ids.ok() && notices)
+    notices->count(/*hasAnswer=*/true);
+  return ids;
+}
+
 /// The next sources, at most `most`; fewer where the input ends.
 static Result<std::vector<Ids>> readSources(InputLines &input,
                                             const heddle_session &session,
-                                            int64_t first, size_t most) {
+                                            int64_t first, size_t most,
+                                            LineNotices *notices = nullptr) {
   std::vector<Ids> sources;
   while (sources.size() < most) {
     Result<std::optional<std::string>> line = input.next();
+    if (!line.ok() && notices && skips(session) && input.skipTooLong()) {
+      notices->add(line.message());
+      notices->count(/*hasAnswer=*/false);
+      sources.emplace_back();
+      continue;
+    }
     if (!line.ok())
       return line.status();
     if (!*line)
       break;
     Result<Ids> source =
-        encodeText(session, HEDDLE_SOURCE, **line,
-                   input.nameOf(first + int64_t(sources.size())));
+        encodeSource(session, **line,
+                     input.nameOf(first + int64_t(sources.size())), notices);
     if (!source.ok())
       return source.status();
     sources.push_back(std::move(*source));
@@ -84,6 +119,8 @@ struct RowWriter {
   NpyWriter &writer;
   /// Where the first input of a call stands.
   size_t firstLine = 0;
+  /// Of lines without rows, where there may be some.
+  LineNotices *notices = nullptr;
   Status failure = Status::success();
 
   static int take(void *context, size_t input, size_t first, size_t rows,
@@ -92,6 +129,12 @@ struct RowWriter {
     // Another worker's rows may come before all workers have stopped.
     if (!self->failure.ok())
       return 1;
+    if (rows == 0 && self->notices) {
+      self->notices->skipCounted(heddle_error());
+      self->failure = self->writer.writeMissing(
+          int64_t(self->firstLine + input), /*column=*/0);
+      return !self->failure.ok();
+    }
     self->failure = self->writer.write(int64_t(self->firstLine + input),
                                        int64_t(first), values, int64_t(rows));
     return !self->failure.ok();
@@ -175,8 +218,9 @@ Status heddle::writeHiddenStates(const RunOptions &options) {
   Result<InputLines> input = InputLines::open(options.texts);
   if (!input.ok())
     return input.status();
+  LineNotices notices(*session);
   Result<std::vector<Ids>> sources =
-      readSources(*input, *session, /*first=*/0, SIZE_MAX);
+      readSources(*input, *session, /*first=*/0, SIZE_MAX, &notices);
   if (!sources.ok())
     return sources.status();
   size_t count = sources->size();
@@ -196,10 +240,11 @@ Status heddle::writeHiddenStates(const RunOptions &options) {
       return status;
     inputs.push_back(inputOf(source));
   }
-  RowWriter rows = {*writer};
+  RowWriter rows = {*writer, /*firstLine=*/0, &notices};
   Status status = rows.of(heddle_hidden_states(session, inputs.data(), count,
                                                RowWriter::take, &rows));
   warnOfGpu(*run);
+  notices.report();
   if (status.ok())
     status = writer->commit();
   return status.ok() ? reportRun(*run, options) : status;

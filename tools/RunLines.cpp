@@ -8,6 +8,7 @@
 
 #include "tools/AnswerLines.h"
 #include "tools/InputLines.h"
+#include "tools/LineNotices.h"
 #include "tools/Progress.h"
 #include "tools/RunSetup.h"
 
@@ -17,17 +18,28 @@
 
 using namespace heddle;
 
+/// The lines of an input, from 0.
+using AnswerFormat = std::function<std::string(
+    int64_t number, const heddle_answer_text *answers, size_t count)>;
+
+/// The line of an input that was skipped; none in lists, where each entry has
+/// the number of its input.
+static std::string formatSkipped(const RunOptions &options) {
+  return options.nBest ? "" : "\n";
+}
+
 namespace {
 /// Prints the answers of a stream, and says how many there were.
 class Printer {
 public:
-  /// The lines of an input, from 0.
-  using Format = std::function<std::string(
-      int64_t number, const heddle_answer_text *answers, size_t count)>;
+  /// The lines of an input, from 0, which may have been skipped.
+  using Format = std::function<std::string(int64_t number,
+                                           const heddle_answer_text *answers,
+                                           size_t count, bool isSkipped)>;
 
   Printer(Run &run, OutputWriter &output, Progress &progress, Format format)
-      : run(run), output(output), progress(progress),
-        format(std::move(format)) {}
+      : run(run), output(output), progress(progress), format(std::move(format)),
+        notices(*run.session) {}
 
   /// Borrows this object.
   heddle_sink sink() {
@@ -37,14 +49,19 @@ public:
           static_cast<Printer *>(context)->print(answers, count);
           return 0;
         },
-        [](void *context) { return static_cast<Printer *>(context)->flush(); }};
+        [](void *context) { return static_cast<Printer *>(context)->flush(); },
+        [](void *context, size_t, const char *sentence) {
+          static_cast<Printer *>(context)->notices.add(sentence);
+        }};
   }
+  void reportNotices() const { notices.report(); }
   /// Why printing ended the stream, if it did.
   const Status &status() const { return failure; }
 
 private:
   void print(const heddle_answer_text *answers, size_t count) {
-    output.print(format(printed + waiting, answers, count));
+    bool isSkipped = notices.count(count > 0);
+    output.print(format(printed + waiting, answers, count, isSkipped));
     ++waiting;
   }
   int flush() {
@@ -62,6 +79,7 @@ private:
   OutputWriter &output;
   Progress &progress;
   const Format format;
+  LineNotices notices;
   /// Inputs whose answers are written, and those that are behind them.
   int64_t printed = 0, waiting = 0;
   Status failure = Status::success();
@@ -75,7 +93,7 @@ using Stream = heddle_status (*)(heddle_session *, const heddle_source *,
 /// Prints what becomes of the input and of what `targets` says of it.
 static Status print(Stream stream, const std::string &targets,
                     const RunOptions &options, OutputWriter &output,
-                    const Printer::Format &format) {
+                    const AnswerFormat &format) {
   Result<Run> run = beginRun(options);
   if (!run.ok())
     return run.status();
@@ -86,19 +104,22 @@ static Status print(Stream stream, const std::string &targets,
   Status status = Status::success();
   {
     Progress progress = Progress::ofLines(options.texts.empty());
-    Printer printer(
-        *run, output, progress,
-        [&](int64_t number, const heddle_answer_text *answers, size_t count) {
-          std::string text = format(number, answers, count);
-          // Running text ends as it does.
-          if (options.split && input->lacksEnd(number))
-            text.pop_back();
-          return text;
-        });
+    Printer printer(*run, output, progress,
+                    [&](int64_t number, const heddle_answer_text *answers,
+                        size_t count, bool isSkipped) {
+                      std::string text = isSkipped
+                                             ? formatSkipped(options)
+                                             : format(number, answers, count);
+                      // Running text ends as it does.
+                      if (options.split && input->lacksEnd(number))
+                        text.pop_back();
+                      return text;
+                    });
     heddle_source source = input->source();
     heddle_sink sink = printer.sink();
     status = statusOf(stream(run->session.get(), &source, &sink));
     warnOfGpu(*run);
+    printer.reportNotices();
     if (!printer.status().ok())
       return printer.status();
   }

@@ -335,7 +335,7 @@ Status Parser::checkTranslates() const {
   };
   // Scoring is the one job that several workers do not share, and that writes
   // whole rows of logits.
-  for (const char *flag : {"--workers", "--max-memory"})
+  for (const char *flag : {"--workers", "--max-memory", "--on-error"})
     if (isGiven(flag) && !options.teacher.empty())
       return refuse(flag);
   for (const auto &[flag, value] : given) {

@@ -26,6 +26,8 @@ struct heddle_answers {
   /// Of each input, packed, and where its parts stand.
   std::vector<std::string> packed;
   std::vector<std::vector<heddle_answer_text>> texts;
+  /// Of each input, empty where nothing is to be said.
+  std::vector<std::string> notices;
 };
 
 //===----------------------------------------------------------------------===//
@@ -143,11 +145,14 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
 /// Gives packed answers, one line after the other, to a sink, until somebody
 /// cancels the call.
 static AnswerWriter writerTo(const heddle_sink &sink, heddle_session &session) {
-  return [&](const std::vector<std::string> &answers) {
-    for (const std::string &answer : answers) {
+  return [&, input = size_t(0)](const std::vector<LineAnswer> &answers) mutable {
+    for (const LineAnswer &answer : answers) {
       if (session.cancelled)
         break;
-      std::vector<heddle_answer_text> texts = unpackAnswers(answer);
+      if (!answer.notice.empty() && sink.notice)
+        sink.notice(sink.context, input, answer.notice.c_str());
+      ++input;
+      std::vector<heddle_answer_text> texts = unpackAnswers(answer.text);
       if (sink.answer(sink.context, texts.data(), texts.size()) != 0)
         heddle_cancel(&session);
     }
@@ -160,11 +165,11 @@ static AnswerWriter writerTo(const heddle_sink &sink, heddle_session &session) {
 
 /// As above, of answers that are text alone, sentences joined.
 static AnswerWriter packing(AnswerWriter write) {
-  return [write = std::move(write)](const std::vector<std::string> &answers) {
-    std::vector<std::string> packed(answers.size());
-    for (size_t i = 0; i < answers.size(); ++i)
-      if (!answers[i].empty())
-        packAnswer(packed[i], answers[i], {}, 0, 0);
+  return [write = std::move(write)](const std::vector<LineAnswer> &answers) {
+    std::vector<LineAnswer> packed = answers;
+    for (LineAnswer &answer : packed)
+      if (std::string text = std::exchange(answer.text, {}); !text.empty())
+        packAnswer(answer.text, text, {}, 0, 0);
     return write(packed);
   };
 }
@@ -283,9 +288,11 @@ static heddle_status run(Job job, heddle_session *session,
   LineRunOptions options = session->runOptions();
   options.mostLines = int64_t(count);
   auto gathered = std::make_unique<heddle_answers>();
-  auto gather = [&](const std::vector<std::string> &packed) {
-    gathered->packed.insert(gathered->packed.end(), packed.begin(),
-                            packed.end());
+  auto gather = [&](const std::vector<LineAnswer> &packed) {
+    for (const LineAnswer &answer : packed) {
+      gathered->packed.push_back(answer.text);
+      gathered->notices.push_back(answer.notice);
+    }
     return Status::success();
   };
   if (count > 0) // A call without inputs takes nobody's wish to cancel one.
@@ -319,6 +326,12 @@ const heddle_answer_text *heddle_answer(const heddle_answers *answers,
                                         size_t input, size_t rank) {
   return rank < heddle_answer_count(answers, input)
              ? &answers->texts[input][rank]
+             : nullptr;
+}
+
+const char *heddle_answer_notice(const heddle_answers *answers, size_t input) {
+  return input < answers->notices.size() && !answers->notices[input].empty()
+             ? answers->notices[input].c_str()
              : nullptr;
 }
 

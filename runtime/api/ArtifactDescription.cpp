@@ -55,6 +55,8 @@ static std::string describeGeneration(const Generation &generation) {
                     " n tokens");
   add("at most ", generation.maxLength);
   add("source at most ", generation.maxSourceLength);
+  if (generation.cropsSources)
+    parts.push_back("longer ones cut");
   add("source positions ", generation.maxSource);
   add("target positions ", generation.maxTarget);
   return joined(parts);

@@ -75,6 +75,11 @@ Lines CallbackSource::next(const LineLimits &limits) {
       bytes += result.lines.back().bytes();
       ++taken;
       break;
+    case HEDDLE_NEXT_UNREADABLE:
+      result.lines.emplace_back();
+      result.lines.back().failure = failure().message();
+      ++taken;
+      break;
     case HEDDLE_NEXT_LATER:
       return result;
     case HEDDLE_NEXT_END:
@@ -84,7 +89,7 @@ Lines CallbackSource::next(const LineLimits &limits) {
       return fail(failure());
     default:
       return fail(Status::error("'next' of the source returned ", said,
-                                ", expected 0 to ", int(HEDDLE_NEXT_FAILED)));
+                                ", expected 0 to ", int(HEDDLE_NEXT_UNREADABLE)));
     }
   }
   return result;

@@ -115,11 +115,14 @@ namespace {
 class HiddenStatesJob : public LineJob {
 public:
   HiddenStatesJob(const LineTokens &tokens, const LineSource &source,
-                  const HiddenOutput &hidden, const Taker &give)
-      : tokens(tokens), source(source), hidden(hidden), give(give) {}
+                  OnError onError, const HiddenOutput &hidden,
+                  const Taker &give)
+      : tokens(tokens), source(source), crops(onError == OnError::Crop),
+        hidden(hidden), give(give) {}
 
   Result<Sentence> encode(int64_t number, const Line &line) override {
-    Result<TokenIds> ids = tokens.source(line.source);
+    std::string cut;
+    Result<TokenIds> ids = tokens.source(line.source, crops ? &cut : nullptr);
     if (!ids.ok())
       return Status::error(source.nameOf(number), " ", ids.message());
     return Sentence{std::move(*ids), {}};
@@ -138,10 +141,17 @@ public:
       return status;
     return std::vector<std::string>(batch.lines.size());
   }
+  /// Gives no rows of an input that has failed.
+  Status skip(int64_t input, const std::string &why) {
+    std::lock_guard<std::mutex> lock(mutex);
+    (void)report(Status::error(why));
+    return give(input, /*first=*/0, /*rows=*/0, nullptr);
+  }
 
 private:
   const LineTokens &tokens;
   const LineSource &source;
+  const bool crops;
   const HiddenOutput &hidden;
   const Taker &give;
   std::mutex mutex;
@@ -164,10 +174,19 @@ heddle_status heddle_hidden_states(heddle_session *session,
   ArraySource lines(inputs, count);
   LineTokens tokens = session->tokens();
   Taker give = {*session, take, context, size_t(hidden->width)};
-  HiddenStatesJob job(tokens, lines, *hidden, give);
   LineRunOptions options = session->runOptions();
   options.mostLines = int64_t(count);
-  return session->finish(runLines(
-      *session->workers, options, lines, job,
-      [](const std::vector<std::string> &) { return Status::success(); }));
+  HiddenStatesJob job(tokens, lines, options.onError, *hidden, give);
+  int64_t input = 0;
+  auto write = [&](const std::vector<LineAnswer> &answers) {
+    for (const LineAnswer &answer : answers) {
+      if (answer.hasFailed)
+        if (Status status = job.skip(input, answer.notice); !status.ok())
+          return status;
+      ++input;
+    }
+    return Status::success();
+  };
+  return session->finish(
+      runLines(*session->workers, options, lines, job, write));
 }

@@ -110,6 +110,7 @@ LineRunOptions heddle_session::runOptions() const {
   if (values.maxMemory)
     options.maxMemory = *values.maxMemory << 20;
   options.settingPrefix = settings.nameOf("");
+  options.onError = onError();
   return options;
 }
 
@@ -211,6 +212,10 @@ int heddle_session_uses_gpu(const heddle_session *session) {
 const char *heddle_session_gpu_failure(const heddle_session *session) {
   const Status *failure = session ? session->workers->gpuFailure() : nullptr;
   return failure ? failure->message().c_str() : nullptr;
+}
+
+const char *heddle_session_on_error(const heddle_session *session) {
+  return nameOf(session->onError());
 }
 
 void heddle_cancel(heddle_session *session) {

@@ -43,6 +43,12 @@ struct heddle_session {
             languages};
   }
   heddle::LineRunOptions runOptions() const;
+  /// The setting, or else what the model says.
+  heddle::OnError onError() const {
+    bool crops = model->manifest().generation.cropsSources;
+    return values.onError.value_or(crops ? heddle::OnError::Crop
+                                         : heddle::OnError::Stop);
+  }
   /// The end of a call: what its status is to the caller.
   heddle_status finish(const heddle::Status &status);
 };

@@ -152,6 +152,13 @@ static Status readLanguage(SettingValues &values, const std::string &name,
   values.*Member = text;
   return Status::success();
 }
+static Status readOnError(SettingValues &values, const std::string &name,
+                          const std::string &text) {
+  values.onError = parseOnError(text);
+  return values.onError ? Status::success()
+                        : Status::error(name, " has the value '", text,
+                                        "', expected stop, skip or crop");
+}
 static Status readWorkers(SettingValues &values, const std::string &name,
                           const std::string &text) {
   values.allWorkers = text == "all";
@@ -253,6 +260,12 @@ static constexpr Row kRows[] = {
       "refuse lines of more than N tokens, the end included; time grows with "
       "their square (default: what the model says)"},
      readNumber<&SettingValues::maxSource, 1, kMostTokens>},
+    {{"on-error", "stop|skip|crop", kText,
+      "do this about a line that the model cannot take: end there, leave its "
+      "answer empty and go on, or cut it to the most tokens a line may have; "
+      "those that are skipped or cut are counted (default: stop, unless the "
+      "model says crop)"},
+     readOnError},
     {{"global", "POSITIONS", kText,
       "tokens of a line that attend to all others and they to them, as 0,5,9 "
       "or none (default 0); for models that have such tokens"},

@@ -9,6 +9,7 @@
 #define HEDDLE_RUNTIME_API_SETTINGS_H
 
 #include "runtime/Manifest.h"
+#include "runtime/OnError.h"
 #include "runtime/Result.h"
 #include "runtime/SearchOptions.h"
 #include "runtime/SentenceSplitter.h"
@@ -31,6 +32,7 @@ struct SettingValues {
   bool allWorkers = false;
   /// In MiB.
   std::optional<int64_t> maxMemory;
+  std::optional<OnError> onError;
   /// Ascending.
   std::optional<std::vector<int32_t>> globalTokens;
   SearchOptions search;

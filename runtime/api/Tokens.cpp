@@ -7,6 +7,11 @@
 
 using namespace heddle;
 
+/// A kind without what is added to it.
+static unsigned partOf(unsigned kind) {
+  return kind & ~unsigned(HEDDLE_IDS | HEDDLE_CROP);
+}
+
 /// `kind` is one that exists.
 static Result<TokenIds> encode(const heddle_session &session, unsigned kind,
                                std::string_view text) {
@@ -14,9 +19,10 @@ static Result<TokenIds> encode(const heddle_session &session, unsigned kind,
                     session.values.maxSource, session.settings.nameOf(""),
                     session.languages);
   LineText line = {std::string(text)};
-  switch (kind & ~HEDDLE_IDS) {
+  std::string cut;
+  switch (partOf(kind)) {
   case HEDDLE_SOURCE:
-    return tokens.source(line);
+    return tokens.source(line, kind & HEDDLE_CROP ? &cut : nullptr);
   case HEDDLE_TARGET_PART:
     return tokens.target(line, TargetPart::Any);
   case HEDDLE_TARGET_BEGINNING:
@@ -38,7 +44,7 @@ heddle_status heddle_encode(const heddle_session *session, unsigned kind,
     return reportMisuse(status);
   if (Status status = checkArrays({{"text", text, "size", size}}); !status.ok())
     return reportMisuse(status);
-  if ((kind & ~HEDDLE_IDS) > HEDDLE_TARGET)
+  if (partOf(kind) > HEDDLE_TARGET)
     return reportMisuse(Status::error("the kind of text is ", kind,
                                       ", expected 0 to ", int(HEDDLE_TARGET),
                                       ", or ", int(HEDDLE_IDS), " to ",

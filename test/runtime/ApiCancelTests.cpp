@@ -232,7 +232,8 @@ private:
         [](void *context, const heddle_answer_text *, size_t) {
           return Streamed::of(context).see(Moment::Answer);
         },
-        [](void *context) { return Streamed::of(context).see(Moment::Flush); }};
+        [](void *context) { return Streamed::of(context).see(Moment::Flush); },
+        nullptr};
     return call == Call::TranslateStream
                ? heddle_translate_stream(session, &source, &sink)
                : heddle_score_stream(session, &source, &sink);

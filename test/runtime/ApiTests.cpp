@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <map>
 #include <thread>
 
 using namespace heddle::test;
@@ -312,6 +314,7 @@ struct Stream {
   size_t next = 0, failsAt = SIZE_MAX;
   std::vector<Ids> answers = {};
   int flushes = 0;
+  std::vector<std::pair<size_t, std::string>> notices = {};
 
   heddle_source source() {
     heddle_source source = {};
@@ -335,14 +338,18 @@ struct Stream {
   }
   heddle_sink sink() {
     return {this,
-            [](void *context, const heddle_answer_text *answers, size_t) {
+            [](void *context, const heddle_answer_text *answers, size_t count) {
               static_cast<Stream *>(context)->answers.push_back(
-                  idsOf(*answers));
+                  count > 0 ? idsOf(*answers) : Ids());
               return 0;
             },
             [](void *context) {
               ++static_cast<Stream *>(context)->flushes;
               return 0;
+            },
+            [](void *context, size_t input, const char *sentence) {
+              static_cast<Stream *>(context)->notices.emplace_back(input,
+                                                                   sentence);
             }};
   }
 };
@@ -369,6 +376,128 @@ TEST_F(ApiTest, streams) {
     EXPECT_EQ(std::string(heddle_error()), "there is nothing more to read");
     EXPECT_EQ(failing.answers.size(), 30u);
   }
+}
+
+// Inputs that fail have no answer and a notice, in batches and streams.
+TEST_F(ApiTest, inputs_that_are_skipped) {
+  EXPECT_EQ(std::string(heddle_session_on_error(session)), "stop");
+  std::vector<Ids> sources = toySources(100), good = sources;
+  for (size_t i = 3; i < sources.size(); i += 10)
+    sources[i] = {1, 99};
+  auto sentenceOf = [](size_t i) {
+    return "input " + std::to_string(i + 1) +
+           " has the id 99 but the vocabulary has 9";
+  };
+  std::vector<heddle_input> inputs = inputsOf(sources);
+  heddle_answers *answers = nullptr;
+  EXPECT_EQ(heddle_translate(session, inputs.data(), inputs.size(), &answers),
+            HEDDLE_FAILED);
+  EXPECT_EQ(std::string(heddle_error()), sentenceOf(3));
+  for (const char *workers : {"1", "3"}) {
+    ASSERT_EQ(set("workers", workers), HEDDLE_OK);
+    ASSERT_EQ(set("on-error", "skip"), HEDDLE_OK);
+    EXPECT_EQ(std::string(heddle_session_on_error(session)), "skip");
+    ASSERT_EQ(heddle_translate(session, inputs.data(), inputs.size(), &answers),
+              HEDDLE_OK)
+        << heddle_error();
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const char *notice = heddle_answer_notice(answers, i);
+      if (i % 10 == 3) {
+        EXPECT_EQ(heddle_answer_count(answers, i), 0u);
+        EXPECT_EQ(std::string(notice ? notice : ""), sentenceOf(i));
+      } else {
+        EXPECT_EQ(idsOf(*heddle_answer(answers, i, 0)), expected(good[i]));
+        EXPECT_EQ(notice, nullptr);
+      }
+    }
+    EXPECT_EQ(heddle_answer_notice(answers, sources.size()), nullptr);
+    heddle_answers_free(answers);
+
+    Stream stream = {sources};
+    heddle_source source = stream.source();
+    heddle_sink sink = stream.sink();
+    ASSERT_EQ(heddle_translate_stream(session, &source, &sink), HEDDLE_OK);
+    ASSERT_EQ(stream.answers.size(), sources.size());
+    ASSERT_EQ(stream.notices.size(), 10u);
+    for (size_t i = 0; i < 10; ++i) {
+      EXPECT_EQ(stream.notices[i].first, 10 * i + 3);
+      EXPECT_EQ(stream.notices[i].second, sentenceOf(10 * i + 3));
+      EXPECT_EQ(stream.answers[10 * i + 3], Ids());
+      EXPECT_EQ(stream.answers[10 * i + 4], expected(good[10 * i + 4]));
+    }
+    // Whoever has no ear for them.
+    sink.notice = nullptr;
+    Stream deaf = {sources};
+    source = deaf.source();
+    EXPECT_EQ(heddle_translate_stream(session, &source, &sink), HEDDLE_OK);
+  }
+
+  // No rows, and why.
+  struct Rows {
+    std::map<size_t, size_t> counts;
+    std::map<size_t, std::string> reasons;
+  } rows;
+  auto take = [](void *context, size_t input, size_t, size_t count,
+                 const float *, size_t) {
+    auto *rows = static_cast<Rows *>(context);
+    rows->counts[input] = count;
+    if (count == 0)
+      rows->reasons[input] = heddle_error();
+    return 0;
+  };
+  ASSERT_EQ(
+      heddle_hidden_states(session, inputs.data(), inputs.size(), take, &rows),
+      HEDDLE_OK)
+      << heddle_error();
+  EXPECT_EQ(rows.counts.size(), sources.size());
+  for (size_t i = 0; i < sources.size(); ++i)
+    EXPECT_EQ(rows.counts[i], i % 10 == 3 ? 0 : sources[i].size());
+  EXPECT_EQ(rows.reasons[13], sentenceOf(13));
+  EXPECT_EQ(set("on-error", "go"), HEDDLE_MISUSED);
+  EXPECT_EQ(std::string(heddle_error()),
+            "on-error has the value 'go', expected stop, skip or crop");
+}
+
+// A model may say that sources are cut; a setting says otherwise.
+TEST_F(ApiTest, inputs_that_are_cut) {
+  nlohmann::json manifest = toyManifest();
+  manifest["generation"]["max_source_length"] = 3;
+  manifest["generation"]["crop_source"] = 1;
+  load(manifest);
+  EXPECT_EQ(std::string(heddle_session_on_error(session)), "crop");
+  // The toy's end, which its sources need not have, stays.
+  std::vector<Ids> sources = {{5, 4}, {5, 4, 3, 2, 1}, {5, 4, 3, 2, 0}};
+  std::vector<Ids> cut = {{5, 4}, {5, 4, 3}, {5, 4, 0}};
+  std::vector<heddle_input> inputs = inputsOf(sources);
+  heddle_answers *answers = nullptr;
+  ASSERT_EQ(heddle_translate(session, inputs.data(), inputs.size(), &answers),
+            HEDDLE_OK)
+      << heddle_error();
+  for (size_t i = 0; i < cut.size(); ++i)
+    EXPECT_EQ(idsOf(*heddle_answer(answers, i, 0)), expected(cut[i]));
+  EXPECT_EQ(heddle_answer_notice(answers, 0), nullptr);
+  EXPECT_EQ(std::string(heddle_answer_notice(answers, 2)),
+            "input 3 has 5 tokens and is cut to 3");
+  heddle_answers_free(answers);
+  // What is not too long and fails.
+  sources[0] = {99};
+  inputs = inputsOf(sources);
+  EXPECT_EQ(heddle_translate(session, inputs.data(), inputs.size(), &answers),
+            HEDDLE_FAILED);
+
+  int32_t *ids = nullptr;
+  size_t count = 0;
+  unsigned kind = HEDDLE_SOURCE | HEDDLE_IDS;
+  EXPECT_EQ(heddle_encode(session, kind, "5 4 3 2 0", 9, nullptr, &ids, &count),
+            HEDDLE_FAILED);
+  ASSERT_EQ(heddle_encode(session, kind | HEDDLE_CROP, "5 4 3 2 0", 9, nullptr,
+                          &ids, &count),
+            HEDDLE_OK);
+  EXPECT_EQ(Ids(ids, ids + count), (Ids{5, 4, 0}));
+  heddle_free(ids);
+  ASSERT_EQ(set("on-error", "stop"), HEDDLE_OK);
+  EXPECT_EQ(heddle_translate(session, inputs.data() + 1, 1, &answers),
+            HEDDLE_FAILED);
 }
 
 TEST_F(ApiTest, targets_and_their_logits) {

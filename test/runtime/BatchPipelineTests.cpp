@@ -43,8 +43,15 @@ protected:
       return encode(number);
     };
     stages.divide = divide;
-    stages.write = [&](const std::vector<std::string> &lines) {
+    stages.write = [&](const std::vector<LineAnswer> &answers) {
       EXPECT_FALSE(writing.exchange(true));
+      std::vector<std::string> lines;
+      for (const LineAnswer &answer : answers) {
+        lines.push_back(answer.text);
+        if (!answer.notice.empty())
+          lines.back() +=
+              (answer.hasFailed ? "failed: " : "cut: ") + answer.notice;
+      }
       written.insert(written.end(), lines.begin(), lines.end());
       Status status = write(lines);
       writing = false;
@@ -268,8 +275,8 @@ TEST_F(BatchPipelineTest, ranges_of_a_window_are_encoded_by_several_workers) {
     EXPECT_EQ(sentences.sources.size(), size_t(kMany));
     return std::vector<Batch>();
   };
-  stages.write = [](const std::vector<std::string> &answers) {
-    EXPECT_EQ(answers, std::vector<std::string>(kMany));
+  stages.write = [](const std::vector<LineAnswer> &answers) {
+    EXPECT_EQ(answers.size(), size_t(kMany));
     return Status::success();
   };
   BatchPipeline pipeline({{kMany, kUnlimited}, {kMany, kUnlimited}},
@@ -282,6 +289,34 @@ TEST_F(BatchPipelineTest, ranges_of_a_window_are_encoded_by_several_workers) {
                          };
                        })
                   .ok());
+}
+
+// Notices travel with lines, in order, on any number of workers.
+TEST_F(BatchPipelineTest, notices_stand_with_their_lines) {
+  encode = [](int64_t number) {
+    Sentence sentence{{int32_t(number)}, {}};
+    if (number % 7 == 3)
+      sentence.notice = "n" + std::to_string(number);
+    return sentence;
+  };
+  Status status = run(/*workers=*/4, 40, [&](int64_t line) {
+    Answers all = answers(line);
+    for (size_t i = 0; i < all.texts.size(); ++i)
+      if ((line - int64_t(i)) % 5 == 1) {
+        all.texts[i].clear();
+        all.skipped.emplace_back(i, Status::error("s", line - int64_t(i)));
+      }
+    return all;
+  });
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_EQ(written.size(), size_t(40 * kLines));
+  for (int64_t line = 0; line < 40 * kLines; ++line) {
+    std::string number = std::to_string(line);
+    EXPECT_EQ(written[size_t(line)], line % 5 == 1 ? "failed: s" + number
+                                     : line % 7 == 3
+                                         ? number + "cut: n" + number
+                                         : number);
+  }
 }
 
 TEST_F(BatchPipelineTest, all_have_work_before_one_waits_for_input) {
@@ -330,7 +365,7 @@ TEST_F(BatchPipelineTest, interrupting_may_wait_for_a_worker) {
   stages.read = [&](const LineLimits &) { return read(1000); };
   stages.encode = [&](int64_t number, const Line &) { return encode(number); };
   stages.divide = divide;
-  stages.write = [](const std::vector<std::string> &) {
+  stages.write = [](const std::vector<LineAnswer> &) {
     return Status::error("full");
   };
   bool hasGone = false;

@@ -36,6 +36,9 @@ std::vector<std::string> textsOf(const Lines &lines) {
 }
 
 using Texts = std::vector<std::string>;
+using Answered = std::vector<LineAnswer>;
+
+Answered answered(const Texts &texts) { return {texts.begin(), texts.end()}; }
 
 TEST(SentenceLinesTest, JoinsWhatItCut) {
   GivenLines given({"One.  Two.", "", "  Three.\tFour? ", "Five"});
@@ -48,18 +51,19 @@ TEST(SentenceLinesTest, JoinsWhatItCut) {
   EXPECT_EQ(textsOf(second), Texts{"Five"});
 
   Texts written;
-  AnswerWriter write = sentences.joining([&](const Texts &answers) {
-    written.insert(written.end(), answers.begin(), answers.end());
+  AnswerWriter write = sentences.joining([&](const Answered &answers) {
+    for (const LineAnswer &answer : answers)
+      written.push_back(answer.text);
     return Status::success();
   });
-  ASSERT_TRUE(write({"1."}).ok());
+  ASSERT_TRUE(write(answered({"1."})).ok());
   EXPECT_TRUE(written.empty());
-  ASSERT_TRUE(write({"2.", "", "3."}).ok());
+  ASSERT_TRUE(write(answered({"2.", "", "3."})).ok());
   EXPECT_EQ(written, (Texts{"1.  2.", ""}));
   EXPECT_EQ(sentences.nameOf(3), "sentence 1 of line 3");
   EXPECT_EQ(sentences.nameOf(4), "sentence 2 of line 3");
   EXPECT_EQ(sentences.nameOf(5), "sentence 1 of line 4");
-  ASSERT_TRUE(write({"4?", "5"}).ok());
+  ASSERT_TRUE(write(answered({"4?", "5"})).ok());
   EXPECT_EQ(written, (Texts{"1.  2.", "", "  3.\t4? ", "5"}));
 }
 
@@ -71,12 +75,13 @@ TEST(SentenceLinesTest, KeepsWhiteSpaceByteForByte) {
   EXPECT_EQ(textsOf(sentences.next({9, 1000})),
             (Texts{"", "", "一。", "二。", "三", "", "一.", "二"}));
   Texts written;
-  AnswerWriter write = sentences.joining([&](const Texts &answers) {
-    written.insert(written.end(), answers.begin(), answers.end());
+  AnswerWriter write = sentences.joining([&](const Answered &answers) {
+    for (const LineAnswer &answer : answers)
+      written.push_back(answer.text);
     return Status::success();
   });
   // An end of a line in an answer is no end of the text's.
-  ASSERT_TRUE(write({"", "", "1.\n", "2.", "3", "", "1.", "2"}).ok());
+  ASSERT_TRUE(write(answered({"", "", "1.\n", "2.", "3", "", "1.", "2"})).ok());
   EXPECT_EQ(written,
             (Texts{" ", "\r", "\t1. 2.\u3000\u00a03 \r", "\u00a0", "1.\n\n2"}));
 }
@@ -92,9 +97,39 @@ TEST(SentenceLinesTest, FailsAsItsWriterDoes) {
   SentenceLines sentences(given);
   sentences.next({1, 1000});
   AnswerWriter write =
-      sentences.joining([](const Texts &) { return Status::error("full"); });
-  EXPECT_TRUE(write({"1."}).ok());
-  EXPECT_EQ(write({"2."}).message(), "full");
+      sentences.joining([](const Answered &) { return Status::error("full"); });
+  EXPECT_TRUE(write(answered({"1."})).ok());
+  EXPECT_EQ(write(answered({"2."})).message(), "full");
+}
+
+// A line fails with its first sentence that does; one that is cut is told of
+// nevertheless.
+TEST(SentenceLinesTest, NoticesAreOfLines) {
+  GivenLines given({"One. Two. Three. Four.", "Five. Six.", "Seven."});
+  SentenceLines sentences(given);
+  sentences.next({3, 1000});
+  Answered written;
+  AnswerWriter write = sentences.joining([&](const Answered &answers) {
+    written.insert(written.end(), answers.begin(), answers.end());
+    return Status::success();
+  });
+  Answered answers = answered({"1.", "2.", "", "", "5.", "6.", "7."});
+  answers[1].notice = "2 is cut";
+  answers[2].notice = "3 fails";
+  answers[3].notice = "4 fails";
+  answers[2].hasFailed = answers[3].hasFailed = true;
+  answers[4].notice = "5 is cut";
+  answers[5].notice = "6 is cut";
+  ASSERT_TRUE(write(answers).ok());
+  ASSERT_EQ(written.size(), 3u);
+  EXPECT_EQ(written[0].text, "");
+  EXPECT_EQ(written[0].notice, "3 fails");
+  EXPECT_TRUE(written[0].hasFailed);
+  EXPECT_EQ(written[1].text, "5. 6.");
+  EXPECT_EQ(written[1].notice, "5 is cut");
+  EXPECT_FALSE(written[1].hasFailed);
+  EXPECT_EQ(written[2].text, "7.");
+  EXPECT_EQ(written[2].notice, "");
 }
 
 } // namespace

@@ -105,7 +105,8 @@ ToolPage heddle::getRunPage(const std::string &program) {
         "HEDDLE_LIBCUDA=FILE   a CUDA driver in place of libcuda.so.1",
         "HEDDLE_PERF_MAP=1     name kernels for perf in /tmp/perf-PID.map"}}};
   page.exitStatus =
-      "The exit code is 0, 1 where the input, the file or the machine is at "
-      "fault, and 2 where the command line is.";
+      "The exit code is 0, also where --on-error has skipped or cut lines, 1 "
+      "where the input, the file or the machine is at fault, and 2 where the "
+      "command line is.";
   return page;
 }
