@@ -23,7 +23,8 @@
 |* pointer may be NULL where nothing says that it may, but that of an array
 |* without elements: a call that gets one is HEDDLE_MISUSED, as is one that gets
 |* more elements than memory has addresses for; a function without a status
-|* returns 0 or NULL then. What is passed in is borrowed for the call. Texts are UTF-8 with their size in bytes, need
+|* returns 0 or NULL then. What is passed in is borrowed for the call. Texts are
+UTF-8 with their size in bytes, need
 |* no NUL at their end, and may hold any bytes: what is not UTF-8 reads as an
 |* unknown character. Texts that come out end with a NUL that their size does
 |* not count.
@@ -70,8 +71,9 @@ const char *heddle_version(void);
 typedef enum heddle_status {
   HEDDLE_OK = 0,
   /* The input, the file or the machine is at fault: memory, too, where what a
-     batch takes, or what a call gives out, is not to be had. Where the lists and
-     texts of the library itself find none, the C++ library ends the process. */
+     batch takes, or what a call gives out, is not to be had. Where the lists
+     and texts of the library itself find none, the C++ library ends the
+     process. */
   HEDDLE_FAILED = 1,
   /* The call itself: a setting that does not exist or contradicts another, a
      value that no argument has. Nothing was done. */

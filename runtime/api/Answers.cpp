@@ -145,22 +145,23 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
 /// Gives packed answers, one line after the other, to a sink, until somebody
 /// cancels the call.
 static AnswerWriter writerTo(const heddle_sink &sink, heddle_session &session) {
-  return [&, input = size_t(0)](const std::vector<LineAnswer> &answers) mutable {
-    for (const LineAnswer &answer : answers) {
-      if (session.cancelled)
-        break;
-      if (!answer.notice.empty() && sink.notice)
-        sink.notice(sink.context, input, answer.notice.c_str());
-      ++input;
-      std::vector<heddle_answer_text> texts = unpackAnswers(answer.text);
-      if (sink.answer(sink.context, texts.data(), texts.size()) != 0)
-        heddle_cancel(&session);
-    }
-    if (!session.cancelled && sink.flush && sink.flush(sink.context) != 0)
-      heddle_cancel(&session);
-    return session.cancelled ? Status::error("the call was cancelled")
-                             : Status::success();
-  };
+  return
+      [&, input = size_t(0)](const std::vector<LineAnswer> &answers) mutable {
+        for (const LineAnswer &answer : answers) {
+          if (session.cancelled)
+            break;
+          if (!answer.notice.empty() && sink.notice)
+            sink.notice(sink.context, input, answer.notice.c_str());
+          ++input;
+          std::vector<heddle_answer_text> texts = unpackAnswers(answer.text);
+          if (sink.answer(sink.context, texts.data(), texts.size()) != 0)
+            heddle_cancel(&session);
+        }
+        if (!session.cancelled && sink.flush && sink.flush(sink.context) != 0)
+          heddle_cancel(&session);
+        return session.cancelled ? Status::error("the call was cancelled")
+                                 : Status::success();
+      };
 }
 
 /// As above, of answers that are text alone, sentences joined.

@@ -89,7 +89,8 @@ Lines CallbackSource::next(const LineLimits &limits) {
       return fail(failure());
     default:
       return fail(Status::error("'next' of the source returned ", said,
-                                ", expected 0 to ", int(HEDDLE_NEXT_UNREADABLE)));
+                                ", expected 0 to ",
+                                int(HEDDLE_NEXT_UNREADABLE)));
     }
   }
   return result;
