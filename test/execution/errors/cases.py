@@ -62,7 +62,7 @@ for what, text, sentence in [
     ("a configuration in UTF-16", "\\xff\\xfe{\\x00}\\x00", "*bart/config.json*"),
     ("a configuration without a type", "{}", "*bart/config.json*"),
     ("an unknown architecture",
-     '{"model_type": "gpt17", "architectures": ["GPT17"]}', "*GPT17*"),
+     '{"model_type": "gpt17", "architectures": ["GPT17"]}', "*gpt17*"),
     ("an architecture that is a number", '{"model_type": 17}', "*model_type*"),
     ("a configuration of a thousand brackets", "[" * 1000, "*bart/config.json*"),
 ]:
