@@ -75,7 +75,8 @@ def BestLogitsOp : Transformer_RangedLogitsOp<"best_logits"> {
   let description = [{
     Of the logits l = x W + b, which are never stored, what a search needs that
     compares log-probabilities. Ranges are those of `largest_logits`. With all ids
-    n of range k, those that row r forbids, too:
+    n of range k, those that row r forbids, too, but where the last number of
+    forbidden[r, :] is -2 without them (log-probabilities that are renormalised):
 
         maxima[r, k] = max l[r, n]
         sums[r, k]   = sum exp(l[r, n] - maxima[r, k])

@@ -110,9 +110,10 @@
 //            id that has it. Where none is above -inf the id is -1, and the
 //            value NaN if one is no number, otherwise -inf
 //   best     as greedy, and with history [rows, capacity] where beam has it ->
-//            maxima and sums f32 [rows, ranges], of all logits of a range the
-//            largest number and the sum of exp(logit - maximum), NaN or inf if
-//            one is no number or +inf; values f32 and best i32 [rows, ranges,
+//            maxima and sums f32 [rows, ranges], of all logits of a range, or,
+//            where the last of a row's forbidden ids is kSumsOfAllowed, of those
+//            that are not forbidden, the largest number and the sum of
+//            exp(logit - maximum), NaN or inf if one is no number or +inf; values f32 and best i32 [rows, ranges,
 //            best]: the largest logits that are not forbidden, descending, and
 //            their ids, of equal ones the first one first; -inf and -1 where
 //            there are fewer above -inf
@@ -240,6 +241,10 @@ namespace heddle {
 
 /// The most beams of a search.
 inline constexpr int64_t kMostBeams = 256;
+
+/// Behind a row's forbidden ids of a best step, as the last number: no sum
+/// counts their logits.
+inline constexpr int32_t kSumsOfAllowed = -2;
 
 } // namespace heddle
 

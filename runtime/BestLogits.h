@@ -24,8 +24,8 @@ struct BestLogits {
   int64_t ranges, lists, count;
 };
 
-/// log(sum_i exp(l_i)) of all logits, those that are forbidden, too. Not finite
-/// where one is NaN or +inf, or all are -inf.
+/// log(sum_i exp(l_i)) of all logits that sums count; see kSumsOfAllowed. Not
+/// finite where one is NaN or +inf, or all are -inf.
 float logSumExp(const BestLogits &logits);
 
 /// The `most` best of all lists, at most as many as each list has: ids and

@@ -30,8 +30,7 @@ static constexpr int64_t kMostForbidden = 1024;
 //===----------------------------------------------------------------------===//
 
 /// The cheapest form that tells a search what it needs to know. `forbidden` is
-/// the most that a row forbids. The sums of BestStep are of all logits: those
-/// of what is left need rows of logits, but where nothing is forbidden.
+/// the most that a row forbids.
 static DecoderForm formFor(const Model &model, const Constraints &constraints,
                            const Generation &settings,
                            const SearchOptions &options, bool hasShortlist,
@@ -42,7 +41,6 @@ static DecoderForm formFor(const Model &model, const Constraints &constraints,
                      constraints.changesScores() ||
                      forbidden > kMostForbidden || !options.allowed.empty();
   bool needsSums = settings.beams > 1 || options.wantsSums;
-  needsLogits |= needsSums && settings.renormalizes && forbidden > 0;
   if (needsLogits || !model.entryPoint(needsSums ? Role::Best : Role::Greedy))
     return DecoderForm::Step;
   return needsSums ? DecoderForm::BestStep : DecoderForm::GreedyStep;
@@ -129,8 +127,9 @@ static Result<Demand> demandOf(const Model &model,
   int64_t forbidden = constraints.mostForbidden(request.length);
   request.form =
       formFor(model, constraints, *settings, options, shortlist, forbidden);
+  // Behind them the mark that Search::prepare sets.
   if (forbidsBefore(request.form))
-    request.forbidden = forbidden;
+    request.forbidden = forbidden + 1;
   if (request.form == DecoderForm::BestStep && settings->beams > 1)
     request.best = BeamSearch::width(*settings);
   if (model.entryPoint(Role::Chunk, shortlist))

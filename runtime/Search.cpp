@@ -14,9 +14,12 @@
 using namespace heddle;
 
 void Search::prepare(int64_t row) {
-  if (forbidsBefore(batch.form))
-    constraints.writeForbidden(soFar(row), session.forbidden(row),
-                               session.forbiddenWidth());
+  if (!forbidsBefore(batch.form))
+    return;
+  int32_t *ids = session.forbidden(row);
+  int64_t last = session.forbiddenWidth() - 1;
+  constraints.writeForbidden(soFar(row), ids, last);
+  ids[last] = settings.renormalizes ? kSumsOfAllowed : -1;
 }
 
 Status Search::choose(int32_t sentence, int64_t first, int64_t count,
@@ -73,7 +76,7 @@ BestContinuations Search::findContinuations(int64_t row, int64_t most,
                                 : onlyOne(forced->token, 0);
   int64_t count = 0;
   if (batch.form == DecoderForm::BestStep) {
-    // Where constraints forbid anything it is not normalised again.
+    // Sums are of what Search::prepare said.
     BestLogits logits = session.best(row);
     float sum = logSumExp(logits);
     if (std::isfinite(sum))

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "runtime/ArtifactFormat.h"
 #include <limits>
 
 using namespace mlir;
@@ -86,6 +87,26 @@ static void forbid(RangedLogitsOpInterface op, Value row, Value logits,
       });
 }
 
+/// Whether what a row forbids is to be in no sum.
+static Value sumsLeaveOutForbidden(RangedLogitsOpInterface op, Value row,
+                                   Loops &loops) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Value ids = op.getForbidden(), count = loops.lastSize(ids);
+  Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                        count, loops.index(0));
+  auto isMark = [&]() -> Value {
+    Value last = arith::SubIOp::create(builder, loc, count, loops.index(1));
+    Value mark = arith::ConstantOp::create(
+        builder, loc, builder.getI32IntegerAttr(kSumsOfAllowed));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                 loops.load(ids, {row, last}), mark);
+  };
+  Value no =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
+  return loops.select(isThere, isMark, no);
+}
+
 /// Takes logit n of a row for the largest one of range `at` where it is.
 static void takeLargest(LargestLogitsOp op, Value logits, Value n,
                         ValueRange at, Loops &loops) {
@@ -145,6 +166,12 @@ static void sumRange(BestLogitsOp op, Value logits, Value begin, Value end,
 void heddle::loopOverBest(BestLogitsOp op, Loops &loops) {
   RankedList list{op.getDestinations()[2], op.getDestinations()[3]};
   forEachRow(op, loops, [&](Value row, Value logits) {
+    auto forbidAll = [&](OpBuilder &builder, Location loc) {
+      forbid(op, row, logits, loops);
+      scf::YieldOp::create(builder, loc);
+    };
+    scf::IfOp::create(loops.builder, loops.loc,
+                      sumsLeaveOutForbidden(op, row, loops), forbidAll);
     forEachRange(op, loops, [&](Value k, Value begin, Value end) {
       sumRange(op, logits, begin, end, {row, k}, loops);
     });

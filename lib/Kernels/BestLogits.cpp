@@ -70,6 +70,7 @@ private:
 
 void BestLogitsBuilder::takeRow(const Chunk &chunk, Value r) {
   SmallVector<Value> at = {loops.plus(chunk.row, r), range};
+  loops.when(sumsLeaveOutForbidden(at.front()), [&] { forbid(chunk, r); });
   Value most = maximum(chunk, r);
   addExponentials(chunk, r, most, at);
   // The last of the best stands first or last.

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "runtime/ArtifactFormat.h"
 #include <limits>
 
 using namespace mlir;
@@ -127,6 +128,21 @@ void RangedLogits::lastPanel() {
               loops.index(kPanelColumns)};
   forEachBlock(blockOf(loops.index(panels), 1, logits), chunk, zero,
                loops.index(1));
+}
+
+Value RangedLogits::sumsLeaveOutForbidden(Value row) {
+  Value ids = op.getForbidden(), count = loops.lastSize(ids);
+  auto isMark = [&]() -> SmallVector<Value> {
+    Value last = loops.load(ids, {row, loops.plus(count, -1)});
+    return {arith::CmpIOp::create(loops.builder, loops.loc,
+                                  arith::CmpIPredicate::eq, last,
+                                  integer(kSumsOfAllowed))};
+  };
+  auto no = [&]() -> SmallVector<Value> {
+    return {arith::ConstantOp::create(loops.builder, loops.loc,
+                                      loops.builder.getBoolAttr(false))};
+  };
+  return loops.pick(loops.less(loops.index(0), count), isMark, no).front();
 }
 
 void RangedLogits::forbid(const Chunk &chunk, Value r) {

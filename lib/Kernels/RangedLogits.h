@@ -45,6 +45,8 @@ protected:
   /// Builds what happens to it behind its last one.
   virtual void finishRow(mlir::Value row) {}
 
+  /// Whether what row `row` of x forbids is to be in no sum: i1.
+  mlir::Value sumsLeaveOutForbidden(mlir::Value row);
   /// Overwrites what a row forbids with -inf.
   void forbid(const Chunk &chunk, mlir::Value r);
   /// The largest number of a row of a chunk; -inf where there is none.

@@ -2,6 +2,7 @@
 // in every type and on every ISA level: maxima, values and ids exactly, sums
 // against sums in double.
 
+#include "runtime/ArtifactFormat.h"
 #include "test/kernels/RangedLogitsCases.h"
 
 #include <algorithm>
@@ -54,20 +55,25 @@ static Range findBest(const std::vector<float> &logits, int64_t begin,
                       int64_t end, const std::vector<int32_t> &forbidden,
                       int64_t best) {
   Range range{-kInfinity, 0, {}, {}};
-  for (int64_t n = begin; n < end; ++n)
+  auto listed = std::find_if(forbidden.begin(), forbidden.end(),
+                             [](int32_t id) { return id < 0; });
+  auto isForbidden = [&](int64_t n) {
+    return std::find(forbidden.begin(), listed, n) != listed;
+  };
+  std::vector<int32_t> ids, counted;
+  for (int64_t n = begin; n < end; ++n) {
+    if (logits[n] > -kInfinity && !isForbidden(n))
+      ids.push_back(int32_t(n));
+    // Where all are -inf their sum is 0, not that of -inf - -inf.
+    if (logits[n] != -kInfinity &&
+        !(forbidden.back() == kSumsOfAllowed && isForbidden(n)))
+      counted.push_back(int32_t(n));
+  }
+  for (int32_t n : counted)
     if (logits[n] > range.maximum)
       range.maximum = logits[n];
-  std::vector<int32_t> ids;
-  for (int64_t n = begin; n < end; ++n) {
-    // Where all are -inf their sum is 0, not that of -inf - -inf.
-    if (logits[n] != -kInfinity)
-      range.sum += std::exp(double(logits[n]) - range.maximum);
-    auto listed = std::find_if(forbidden.begin(), forbidden.end(),
-                               [](int32_t id) { return id < 0; });
-    if (logits[n] > -kInfinity &&
-        std::find(forbidden.begin(), listed, n) == listed)
-      ids.push_back(int32_t(n));
-  }
+  for (int32_t n : counted)
+    range.sum += std::exp(double(logits[n]) - range.maximum);
   std::sort(ids.begin(), ids.end(), [&](int32_t a, int32_t b) {
     return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
   });
@@ -152,6 +158,9 @@ TEST_P(BestLogitsTest, AgreesWithLogits) {
             forbidden[row * kWidth + 2] = row % 2 == 0 ? -1 : ids[row * width];
           }
           check(call, sizes, rows, kWidth, best, forbidden);
+          for (int64_t row = 0; row < rows; row += 2)
+            forbidden[row * kWidth + 2] = kSumsOfAllowed;
+          check(call, sizes, rows, kWidth, best, forbidden);
         }
     });
   }
@@ -196,6 +205,19 @@ TEST_P(BestLogitsTest, NumbersAtTheEnds) {
             for (int32_t id : {77, 120, 128})
               check(call, sizes, kRows, 1, best,
                     std::vector<int32_t>(kRows, id));
+            // Without them sums are finite, one of nothing is 0.
+            constexpr int64_t kWidth = 6;
+            EntryCall marked = prepare(code, type + ("_" + sizes.name()),
+                                       {{Dim::Rows, kRows},
+                                        {Dim::Forbidden, kWidth},
+                                        {Dim::Best, best}});
+            marked.set("x", randomValues(kRows * sizes.depth, 3));
+            std::vector<int32_t> forbidden;
+            for (int64_t row = 0; row < kRows; ++row)
+              for (int32_t id : {120, 77, 129, 70, -1, kSumsOfAllowed})
+                forbidden.push_back(id);
+            check(marked, sizes, kRows, kWidth, best, forbidden);
+            EXPECT_EQ(marked.get("sums")[2], 0);
           }
         });
 }
@@ -246,6 +268,8 @@ TEST_P(BestLogitsTest, ForbidsMany) {
           for (int64_t n = 0; n < sizes.ranges() * kBest; ++n)
             forbidden[row * kWidth + 30 + n] =
                 ids[row * sizes.ranges() * kBest + n];
+        check(call, sizes, kRows, kWidth, kBest, forbidden);
+        forbidden[kWidth - 1] = forbidden[2 * kWidth - 1] = kSumsOfAllowed;
         check(call, sizes, kRows, kWidth, kBest, forbidden);
       });
 }

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "runtime/ArtifactFormat.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -139,18 +140,41 @@ static SmallVector<Value> meetSums(ValueRange sums, BlockCode &code) {
   });
 }
 
-/// The maximum of a tile, forbidden ids and all, and the sum of exponentials of
-/// differences from it.
-void BestKeeper::keepSum(const TileLogits &tile, Value record,
-                         BlockCode &code) {
+/// A tile's logits that sums count: -inf in place of forbidden ones where the
+/// row's list ends in kSumsOfAllowed.
+SmallVector<Value> BestKeeper::counted(const TileLogits &tile, Value row,
+                                       BlockCode &code) {
+  Value count = code.lastSize(op.getForbidden());
+  Value last = code.select(
+      code.isDifferent(code.toI32(count), code.i32(0)),
+      [&] {
+        Value place =
+            arith::SubIOp::create(code.builder, code.loc, count, code.index(1));
+        return code.load(op.getForbidden(), {code.toIndex(row), place});
+      },
+      code.i32(-1));
+  TileLogits leftOut = tile;
+  leftOut.forbidden = code.choose(code.isSame(last, code.i32(kSumsOfAllowed)),
+                                  tile.forbidden, code.i32(0));
+  TileRanking ranking(leftOut, code);
+  SmallVector<Value> logits;
+  for (auto [number, logit] : llvm::enumerate(tile.logits))
+    logits.push_back(code.choose(ranking.isForbidden(number),
+                                 code.f32(kLowestLogit), logit));
+  return logits;
+}
+
+/// The maximum of a tile's logits and the sum of exponentials of differences
+/// from it.
+void BestKeeper::keepSum(ValueRange logits, Value record, BlockCode &code) {
   Value lowest = code.f32(kLowestLogit), maximum = lowest;
-  for (Value logit : tile.logits)
+  for (Value logit : logits)
     maximum = code.largest(maximum, logit);
   maximum = largestOfLanes(maximum, code);
   // Differences from -inf are those from 0: there is nothing to add then.
   Value base = code.choose(code.isEqual(maximum, lowest), code.f32(0), maximum);
   Value sum;
-  for (Value logit : tile.logits) {
+  for (Value logit : logits) {
     Value part = code.exp2(
         code.mul(code.sub(logit, base), code.f32(llvm::numbers::log2e)));
     sum = sum ? code.add(sum, part) : part;
@@ -231,7 +255,7 @@ static Value placeOf(Value record, Value number, BlockCode &code) {
 
 void BestKeeper::keep(const TileLogits &tile, Value row, Value range,
                       Value record, BlockCode &code) {
-  keepSum(tile, record, code);
+  keepSum(counted(tile, row, code), record, code);
   TileRanking ranking(tile, code);
   SmallVector<Value> keys = ranking.keys(),
                      before = placeBefore(row, range, code);

@@ -70,7 +70,9 @@ private:
     return code.least(code.minus(all, code.toI32(firstPlace)),
                       code.i32(kWarpThreads));
   }
-  void keepSum(const TileLogits &tile, mlir::Value record, BlockCode &code);
+  llvm::SmallVector<mlir::Value> counted(const TileLogits &tile,
+                                         mlir::Value row, BlockCode &code);
+  void keepSum(mlir::ValueRange logits, mlir::Value record, BlockCode &code);
   llvm::SmallVector<mlir::Value> placeBefore(mlir::Value row, mlir::Value range,
                                              BlockCode &code);
   llvm::SmallVector<mlir::Value> insert(mlir::ValueRange list,
