@@ -141,7 +141,12 @@ Expected<ImportedTokenizer> readByteLevelTokenizer(const TokenizerFiles &files,
   if (files.whole) {
     if (Error error = readByteLevelJson(files, vocabulary, pairs))
       return std::move(error);
-  } else if (files.has("merges.txt")) {
+  } else {
+    Expected<bool> isThere = files.hasAll({"vocab.json", "merges.txt"});
+    if (!isThere)
+      return isThere.takeError();
+    if (!*isThere)
+      return ImportedTokenizer();
     if (Error error = readPlainFiles(files, vocabulary, pairs))
       return std::move(error);
     auto tokenOf = [&](StringRef field, StringRef byDefault) {
@@ -150,12 +155,6 @@ Expected<ImportedTokenizer> readByteLevelTokenizer(const TokenizerFiles &files,
     };
     pairs.before = {tokenOf("cls_token", "<s>")};
     pairs.after = {tokenOf("sep_token", "</s>")};
-  } else if (files.has("vocab.json")) {
-    return makeError("'" + files.folder +
-                     "' has 'vocab.json' but no 'merges.txt', "
-                     "which says how text becomes its pieces");
-  } else {
-    return ImportedTokenizer();
   }
   if (Error error = checkTokenizerConfig(files, /*isSlow=*/false))
     return std::move(error);

@@ -48,6 +48,18 @@ bool TokenizerFiles::has(StringRef name) const {
   return sys::fs::exists(path(name));
 }
 
+Expected<bool> TokenizerFiles::hasAll(ArrayRef<StringRef> names) const {
+  auto isThere = [&](StringRef name) { return has(name); };
+  auto there = find_if(names, isThere);
+  if (there == names.end())
+    return false;
+  auto missing = find_if_not(names, isThere);
+  if (missing == names.end())
+    return true;
+  return make_error<UnsupportedTokenizer>(
+      ("the folder has '" + *there + "' but no '" + *missing + "'").str());
+}
+
 bool TokenizerFiles::isTrue(StringRef field) const {
   return config.getBoolean(field).value_or(false);
 }

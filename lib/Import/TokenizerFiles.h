@@ -11,6 +11,7 @@
 #ifndef HEDDLE_LIB_IMPORT_TOKENIZERFILES_H
 #define HEDDLE_LIB_IMPORT_TOKENIZERFILES_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -90,6 +91,9 @@ struct TokenizerFiles {
 
   std::string path(llvm::StringRef name) const;
   bool has(llvm::StringRef name) const;
+  /// Whether all of these files are there, which count together: false where
+  /// none is, and UnsupportedTokenizer where some are missing.
+  llvm::Expected<bool> hasAll(llvm::ArrayRef<llvm::StringRef> names) const;
   std::string configPath() const { return path("tokenizer_config.json"); }
   /// Whether a field of the configuration is true.
   bool isTrue(llvm::StringRef field) const;

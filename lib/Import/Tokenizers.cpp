@@ -219,8 +219,11 @@ Expected<ImportedTokenizer> readNumberedTokenizer(StringRef source,
 
 Expected<ImportedTokenizer> readMarianMtTokenizer(const TokenizerFiles &files,
                                                   int64_t vocabulary) {
-  if (!files.has("source.spm") && !files.has("target.spm") &&
-      !files.has("vocab.json"))
+  Expected<bool> isThere =
+      files.hasAll({"source.spm", "target.spm", "vocab.json"});
+  if (!isThere)
+    return isThere.takeError();
+  if (!*isThere)
     return ImportedTokenizer();
   std::string numbers = files.path("vocab.json");
   Expected<json::Object> ids = readJsonFile(numbers);
