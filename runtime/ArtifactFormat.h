@@ -111,12 +111,12 @@
 //            value NaN if one is no number, otherwise -inf
 //   best     as greedy, and with history [rows, capacity] where beam has it ->
 //            maxima and sums f32 [rows, ranges], of all logits of a range, or,
-//            where the last of a row's forbidden ids is kSumsOfAllowed, of those
-//            that are not forbidden, the largest number and the sum of
-//            exp(logit - maximum), NaN or inf if one is no number or +inf; values f32 and best i32 [rows, ranges,
-//            best]: the largest logits that are not forbidden, descending, and
-//            their ids, of equal ones the first one first; -inf and -1 where
-//            there are fewer above -inf
+//            where the last of a row's forbidden ids is kSumsOfAllowed, of
+//            those that are not forbidden, the largest number and the sum of
+//            exp(logit - maximum), NaN or inf if one is no number or +inf;
+//            values f32 and best i32 [rows, ranges, best]: the largest logits
+//            that are not forbidden, descending, and their ids, of equal ones
+//            the first one first; -inf and -1 where there are fewer above -inf
 // Over candidates there are two more inputs, candidates [batch, shortlist]
 // (target ids) and counts [batch], and logits are as many as candidates: -inf
 // from a row's count on. `sentences` says which row of the prepared memory (dim
