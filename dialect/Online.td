@@ -6,9 +6,10 @@
 //
 // What is multiplied is f32, bf16 or f16, of which the last two are short floats
 // below; scores, sums and totals are f32. A block of short floats stands in pairs
-// of the axis that is summed over, as InnerProduct (lib/Kernels) takes them: queries [ceil(width / 2), queries, 2], of which zeros
-// fill an odd end, and weights [keys / 2, queries, 2]. Levels with tiles multiply
-// 32 keys at once: what is said of groups of keys below is for them.
+// of the axis that is summed over, as InnerProduct (lib/Kernels) takes them:
+// queries [ceil(width / 2), queries, 2], of which zeros fill an odd end, and
+// weights [keys / 2, queries, 2]. Levels with tiles multiply 32 keys at once: what
+// is said of groups of keys below is for them.
 //
 // States pass in scratch memory whose shape is the level's that tile-attention was
 // told: the columns of a block of queries, or the lanes of a vector over which one
@@ -215,10 +216,11 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
 
     Weights of short floats are rounded, and so added to the total; beside f16 those
     of other normalizers than softmax are f32. Shifts of such are whole numbers: a
-    weight has the same digits whatever its shift, and shrinks without rounding again, of f16 as far as it stays above 2^-14. The scores of one query wait in `scores` until the
-    largest of them is known. Those of a block on a level with tiles, 32 keys from
-    `begin` on at a time, pass through `scores`; keys that are fewer stand in
-    `last` then, where tiles may read behind them.
+    weight has the same digits whatever its shift, and shrinks without rounding
+    again, of f16 as far as it stays above 2^-14. The scores of one query wait in
+    `scores` until the largest of them is known. Those of a block on a level with
+    tiles, 32 keys from `begin` on at a time, pass through `scores`; keys that
+    are fewer stand in `last` then, where tiles may read behind them.
 
     weights[j - begin'] holds w_j, and -0.0 where (b, h, query, j) is not in the
     mask; keys in [full begin, full end) are known to be. begin' is begin rounded
@@ -251,8 +253,9 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
       key of a tile.
     - (C2) a normalizer region is given exactly where the normalizer is one.
     - (C3) queries, keys and weights have one element type, but queries that a
-      similarity region reads, and weights beside f16 that are none of softmax, are f32. Tiles of short floats have an even
-      number of keys; with one query of them stand scores [keys of a tile].
+      similarity region reads, and weights beside f16 that are none of softmax, are
+      f32. Tiles of short floats have an even number of keys; with one query of them
+      stand scores [keys of a tile].
     - (C4) with a block of bf16 may stand scores [32, queries] and last
       [32, width of keys], both or none; then the width is a multiple of 32, and
       32 one of the tile. Beside a similarity region stands neither.
@@ -377,9 +380,10 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
 
     for the keys j in [begin, end), ascending. Where a weight is -0.0 nothing is
     added, whatever the value. Rows as in `transformer.online.weights`; weights of a
-    block that are short floats take those of the tile in pairs, from `online.pairs`, or in groups, from
-    `online.columns`: then a tile begins with a group, and groups are added whole,
-    with weights of -0.0 behind the last key. Those of f32 widen values of f16.
+    block that are short floats take those of the tile in pairs, from
+    `online.pairs`, or in groups, from `online.columns`: then a tile begins with a
+    group, and groups are added whole, with weights of -0.0 behind the last key.
+    Those of f32 widen values of f16.
 
     ```mlir
     transformer.online.update %weights, %values[%j to %end] full %from to %to

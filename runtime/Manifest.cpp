@@ -119,13 +119,6 @@ const Argument *Entry::argument(std::string_view wanted,
   return nullptr;
 }
 
-const Entry *Manifest::entry(std::string_view wanted) const {
-  for (const Entry &entry : entries)
-    if (entry.name == wanted)
-      return &entry;
-  return nullptr;
-}
-
 const Entry *Manifest::entry(Role role, bool hasCandidates) const {
   for (const Entry &entry : entries)
     if (entry.role == role && entry.hasCandidates == hasCandidates)
@@ -426,8 +419,9 @@ static Entry parseEntry(const json &value, Manifest &manifest, Status &status) {
   JsonReader reader(value, "an entry", status);
   Entry entry;
   entry.name = reader.string("name");
-  if (manifest.entry(entry.name))
-    reader.fail("repeats the name '", entry.name, "'");
+  for (const Entry &other : manifest.entries)
+    if (other.name == entry.name)
+      reader.fail("repeats the name '", entry.name, "'");
   parseRole(entry, reader);
   entry.symbol = reader.string("symbol");
   entry.arenaSymbol = reader.string("arena_symbol");

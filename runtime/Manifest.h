@@ -259,7 +259,6 @@ struct Manifest {
   /// By the numbers that code counts with.
   std::vector<KernelPlace> places;
 
-  const Entry *entry(std::string_view name) const;
   /// The one that has a role, of a decoder over candidates or the vocabulary;
   /// null where there is none.
   const Entry *entry(Role role, bool hasCandidates = false) const;

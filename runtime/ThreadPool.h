@@ -34,10 +34,10 @@ public:
   ThreadPool &operator=(const ThreadPool &) = delete;
   ~ThreadPool();
 
-  /// Of type HeddleParallelFor; `pool` is a ThreadPool, and `count` at most
-  /// TaskRange::kMostIterations. Every thread runs tasks in the float
-  /// environment of entry points (FloatEnvironment.h), of which the caller is
-  /// responsible for its own.
+  /// Of type HeddleParallelFor; `pool` is a ThreadPool, and `count` any: more
+  /// than TaskRange::kMostIterations are several loops. Every thread runs tasks
+  /// in the float environment of entry points (FloatEnvironment.h); the caller
+  /// is responsible for its own.
   static void parallelFor(void *pool, int64_t count, HeddleTask task,
                           void *context, void *scratch, int64_t scratchBytes);
 

@@ -294,7 +294,8 @@ static Error checkTogether(const CompileOptions &options) {
 
 Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
   CompileOptions options;
-  const std::vector<Flag> flags = getCompilePage().flags;
+  const ToolPage page = getCompilePage();
+  const std::vector<Flag> &flags = page.flags;
   bool onlyNames = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     StringRef argument = arguments[i];
@@ -318,14 +319,15 @@ Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
     } else if (isKnown && !flag->value.empty()) {
       if (name == argument && ++i == arguments.size())
         return makeError(name + " needs a value");
+      if (name == argument && isFlagOf(arguments[i], page))
+        return makeError(describeMissingValue(name.str(), arguments[i]));
       if (Error error =
               setValue(options, name,
                        name == argument ? arguments[i]
                                         : argument.drop_front(name.size() + 1)))
         return std::move(error);
     } else {
-      return makeError(
-          describeUnknownFlag(argument.str(), getCompilePage(), ""));
+      return makeError(describeUnknownFlag(argument.str(), page, ""));
     }
   }
   StringRef passFlag = findPassFlag(options);

@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <map>
 #include <string_view>
 #include <sys/stat.h>
@@ -157,6 +158,9 @@ Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   if ((setting && setting->value) || isOwn) {
     if (equals == std::string::npos && ++at == arguments.size())
       return Status::error(flag, " needs a value");
+    if (equals == std::string::npos &&
+        isFlagOf(arguments[at], getRunPage(program)))
+      return Status::error(describeMissingValue(flag, arguments[at]));
     std::string value = equals == std::string::npos
                             ? arguments[at]
                             : argument.substr(equals + 1);
@@ -297,10 +301,32 @@ Status Parser::checkTexts() const {
   return Status::success();
 }
 
+/// Whether a file of a folder is of a model that is to be compiled.
+static bool isOfModel(std::string_view name) {
+  std::string_view ending = name.substr(std::min(name.rfind('.'), name.size()));
+  return name == "config.json" || (name.substr(0, 5) == "model" &&
+                                   (ending == ".bin" || ending == ".npz"));
+}
+
+static bool isModelFolder(const std::string &path) {
+  bool found = false;
+  if (DIR *folder = opendir(path.c_str())) {
+    while (const dirent *entry = readdir(folder))
+      found = found || isOfModel(entry->d_name);
+    closedir(folder);
+  }
+  return found;
+}
+
 /// One job at a time, with what it needs.
 Status Parser::checkJobs() const {
   if (options.file.empty())
     return Status::error("no model file is given, expected heddle-run FILE");
+  if (program.empty() && isModelFolder(options.file))
+    return Status::error("'", options.file,
+                         "' is a folder of a model, expected an artifact: "
+                         "heddle-compile ",
+                         options.file, " -o FILE writes one");
   if (options.info && !options.texts.empty())
     return Status::error("--info takes no text, found '", options.texts[0],
                          "'");

@@ -15,6 +15,15 @@ using namespace heddle;
 
 static bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
+/// In small letters.
+static std::string lower(std::string_view text) {
+  std::string small(text);
+  for (char &c : small)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return small;
+}
+
 /// The long flags of a page, without their dashes.
 static std::vector<std::string_view> namesOf(const ToolPage &page) {
   std::vector<std::string_view> names;
@@ -66,11 +75,11 @@ std::string heddle::describeUnknownFlag(const std::string &argument,
     bool isShort = !isLong && isLetter(name);
     std::string known = isShort ? findShort(name[0], page) : "";
     std::string nearest =
-        !known.empty()
-            ? askForNames({known})
-            : askForNames(findNearNames(isShort ? name.substr(0, 1) : name,
-                                        namesOf(page)),
-                          "--");
+        !known.empty() ? askForNames({known})
+                       : askForNames(findNearNames(isShort ? name.substr(0, 1)
+                                                           : lower(name),
+                                                   namesOf(page)),
+                                     "--");
     if (!nearest.empty() || isShort)
       notes.push_back(!nearest.empty() ? nearest
                                        : page.name + " --help lists all");
@@ -85,6 +94,18 @@ std::string heddle::describeUnknownFlag(const std::string &argument,
   for (size_t i = 1; i < notes.size(); ++i)
     sentence += (notes[i - 1].back() == '?' ? " " : "; ") + notes[i];
   return sentence + ")";
+}
+
+bool heddle::isFlagOf(const std::string &argument, const ToolPage &page) {
+  std::string flag = argument.substr(0, argument.find('='));
+  return argument == "-h" ||
+         std::any_of(page.flags.begin(), page.flags.end(),
+                     [&](const Flag &each) { return each.name == flag; });
+}
+
+std::string heddle::describeMissingValue(const std::string &flag,
+                                         const std::string &next) {
+  return flag + " needs a value, found the flag '" + next + "'";
 }
 
 std::string heddle::describePrintedDash(const std::string &argument,

@@ -25,6 +25,7 @@
 #include "tools/Notices.h"
 #include "tools/help/CompilePage.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
@@ -41,7 +42,11 @@ using namespace heddle;
 static llvm::Error loadPlugins(const CompileOptions &options,
                                DialectRegistry &registry) {
   for (const std::string &path : options.dialectPlugins) {
-    llvm::Expected<DialectPlugin> plugin = DialectPlugin::load(path);
+    // A name without a folder would be looked for among the system's libraries.
+    llvm::Expected<DialectPlugin> plugin = DialectPlugin::load(
+        llvm::sys::fs::exists(path) && path.find('/') == std::string::npos
+            ? "./" + path
+            : path);
     if (!plugin)
       return makeError("cannot load the plugin '" + path +
                        "': " + llvm::toString(plugin.takeError()));

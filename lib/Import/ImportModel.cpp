@@ -11,7 +11,9 @@
 #include "lib/Weights/Error.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
+#include "runtime/ArtifactFormat.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -40,6 +42,30 @@ DictionaryAttr getVocabularyAttr(MLIRContext &context, int64_t source,
        builder.getNamedAttr("target", builder.getI32IntegerAttr(target))});
 }
 
+/// A sentence about a file that is no module.
+static std::string describeOtherFile(StringRef path) {
+  constexpr StringRef magic(format::kMagic, sizeof format::kMagic);
+  std::string name = "'" + path.str() + "' ";
+  auto file = MemoryBuffer::getFileSlice(path, magic.size(), /*Offset=*/0);
+  if (file && (*file)->getBuffer() == magic)
+    return name + "is an artifact already: heddle-run " + path.str() +
+           " runs it";
+  StringRef folder = sys::path::parent_path(path);
+  if (folder.empty())
+    folder = ".";
+  StringRef fileName = sys::path::filename(path);
+  SmallString<128> config = folder;
+  sys::path::append(config, "config.json");
+  bool isOfModel = fileName == "config.json" ||
+                   sys::path::extension(path) == ".safetensors" ||
+                   sys::path::extension(path) == ".bin" ||
+                   sys::path::extension(path) == ".npz";
+  if (isOfModel && (sys::fs::exists(config) || isMarianFolder(folder)))
+    return name + "is a file of a model, expected its folder, '" +
+           folder.str() + "'";
+  return name + "is neither a model folder nor a .mlir module";
+}
+
 /// Chooses by the files at `path`.
 static Expected<ImportedModel> importByKind(StringRef path,
                                             MLIRContext &context,
@@ -50,8 +76,7 @@ static Expected<ImportedModel> importByKind(StringRef path,
   if (!sys::fs::is_directory(status)) {
     if (path.ends_with(".mlir"))
       return importModule(path, context, options);
-    return makeError("'" + path + "' is neither a model folder nor a .mlir " +
-                     "module");
+    return makeError(describeOtherFile(path));
   }
   if (!options.weights.empty())
     return makeError("'" + path + "' is a folder with weights of its own, so " +

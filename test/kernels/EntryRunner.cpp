@@ -387,7 +387,7 @@ Result<EntryRunner> EntryRunner::open(const std::string &path) {
 Result<EntryCall>
 EntryRunner::prepare(std::string_view name,
                      const std::vector<std::pair<Dim, int64_t>> &dims) const {
-  const Entry *entry = manifest.entry(name);
+  const Entry *entry = this->entry(name);
   if (!entry)
     return Status::error("there is no entry '", name, "'");
   Result<HeddleEntry> function = library.function<HeddleEntry>(entry->symbol);

@@ -168,7 +168,10 @@ public:
   const std::vector<Entry> &entries() const { return manifest.entries; }
   /// What the artifact says of an entry; null where there is none.
   const Entry *entry(std::string_view name) const {
-    return manifest.entry(name);
+    for (const Entry &entry : manifest.entries)
+      if (entry.name == name)
+        return &entry;
+    return nullptr;
   }
 
   /// A device like those that calls run on; borrows this.

@@ -49,6 +49,15 @@ TEST_F(RunMistakesTest, flags_with_two_dashes) {
         std::pair("--max_length", "is '--max-length' meant?"),
         std::pair("--temp", "is '--temperature' meant?"),
         std::pair("--cpu-threads", "is '--threads' meant?"),
+        std::pair("--Beam", "is '--beam' meant?"),
+        std::pair("--BEAM", "is '--beam' meant?"),
+        std::pair("--MAX_LENGTH", "is '--max-length' meant?"),
+        std::pair("--dtype", "it is a flag of heddle-compile: the artifact has "
+                             "what it decides"),
+        std::pair("--target", "it is a flag of heddle-compile: the artifact "
+                              "has what it decides"),
+        std::pair("--quiet", "errors and warnings are all that is said beside "
+                             "the answers"),
         std::pair("--n-gram", "text that begins with - follows a '--'"),
         std::pair("--fp16", "text that begins with - follows a '--'"),
         std::pair("---", "text that begins with - follows a '--'"),
@@ -66,6 +75,40 @@ TEST_F(RunMistakesTest, flags_with_two_dashes) {
   expectUsageError("text \u2013\u2013beam=4 cafe",
                    "'\u2013\u2013beam=4' begins with a dash of print, expected "
                    "'--beam=4'");
+}
+
+TEST_F(RunMistakesTest, flags_in_place_of_values) {
+  auto expect = [&](const char *arguments, const char *flag, const char *next) {
+    expectUsageError(std::string("text ") + arguments,
+                     std::string(flag) + " needs a value, found the flag '" +
+                         next + "'");
+  };
+  expect("--batch --scores cafe", "--batch", "--scores");
+  expect("--prefix --scores cafe", "--prefix", "--scores");
+  expect("--device --beam=2 cafe", "--device", "--beam=2");
+  expect("--suppress -h cafe", "--suppress", "-h");
+  // What is no flag is a value: a name, a number.
+  write("-names", "");
+  EXPECT_EQ(run("text --bad-words -names cafe").exitCode, 0);
+  expectUsageError("text --batch -3 cafe",
+                   "--batch has the value '-3', expected a number from 1 to "
+                   "4096");
+  EXPECT_EQ(run("text --prefix=--scores cafe").exitCode, 1);
+}
+
+TEST_F(RunMistakesTest, other_files_in_place_of_the_artifact) {
+  std::filesystem::create_directory(folder + "/folder");
+  expectError("folder cafe", "'folder' is a directory, expected an artifact");
+  write("folder/config.json", "{}");
+  const char *compile = "is a folder of a model, expected an artifact: "
+                        "heddle-compile folder -o FILE writes one";
+  expectUsageError("folder cafe", std::string("'folder' ") + compile);
+  std::filesystem::remove(folder + "/folder/config.json");
+  for (const char *name : {"model.bin", "model.npz", "model.int8.alphas.bin"}) {
+    write(std::string("folder/") + name, "");
+    expectUsageError("folder cafe", std::string("'folder' ") + compile);
+    std::filesystem::remove(folder + "/folder/" + name);
+  }
 }
 
 TEST_F(RunMistakesTest, texts_that_begin_with_a_dash) {

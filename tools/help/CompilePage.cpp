@@ -108,9 +108,21 @@ ToolPage heddle::getCompilePage() {
   page.groups = {"The model", "What is written", "Machines",          "Types",
                  "Attention", "Looking inside",  "About the compiler"};
   page.flags = getFlags();
-  page.foreign = {{{"--output", "--out", "--output-file"}, "is '-o' meant?"},
-                  {{"-i", "--input", "-m", "--model", "--models"},
-                   "the model has no flag: " + page.usage}};
+  page.foreign = {
+      {{"--output", "--out", "--output-file", "--output_file", "--output-dir",
+        "--output_dir"},
+       "is '-o' meant?"},
+      {{"--quantize", "--quantization", "--compute-type", "--compute_type",
+        "--precision", "--fp16", "--bf16", "--int8"},
+       "is '--dtype' meant?"},
+      {{"-i", "--input", "-m", "--model", "--models"},
+       "the model has no flag: " + page.usage},
+      {{"--beam", "--batch", "--threads", "--workers", "--ids", "--max-length",
+        "--min-length", "--length-penalty", "--device", "--scores", "--n-best",
+        "--sample", "--prefix", "--profile", "--info"},
+       "it is a flag of heddle-run, which runs what this tool writes"},
+      {{"-q", "--quiet"},
+       "errors and warnings are all that is said in a pipe"}};
   Listing masks{"Masks, with what their parameters are by default", {}};
   for (const MaskFunction &function : getMaskFunctions())
     masks.lines.push_back(formatSignature(function));

@@ -95,7 +95,12 @@ ToolPage heddle::getRunPage(const std::string &program) {
       {{"-o", "--output"},
        "answers go to standard output: " + use + " >answers.txt"},
       {{"-m", "--model", "--models"},
-       "the model's file is the first argument: " + use}};
+       "the model's file is the first argument: " + use},
+      {{"--dtype", "--target", "--attention", "--keep", "--calibrate", "--emit",
+        "--explain", "--weights", "--quantize", "--compute-type"},
+       "it is a flag of heddle-compile: the artifact has what it decides"},
+      {{"-q", "--quiet"},
+       "errors and warnings are all that is said beside the answers"}};
   page.listings = {
       {"Environment",
        {"HEDDLE_ISA=x86-64-v3  load the code of this ISA level, not of the "
