@@ -259,10 +259,10 @@ static ManifestContext getManifestContext(const CompileOptions &options,
   return context;
 }
 
-/// What is wrong with a model before any pass.
-static llvm::Error checkModel(ModuleOp module) {
+/// What is wrong with a model of this path before any pass.
+static llvm::Error checkModel(ModuleOp module, llvm::StringRef path) {
   if (llvm::Error error = checkModelAttributes(module))
-    return error;
+    return makeError("'" + path + "': " + llvm::toString(std::move(error)));
   if (llvm::Error error = checkTableBounds(module))
     return error;
   FirstDiagnostic diagnostic(*module.getContext());
@@ -349,7 +349,7 @@ heddle::compileModel(const CompileOptions &options,
                      llvm::ArrayRef<FusionTotal> fusions, ImportedModel &model,
                      Exploration *exploration) {
   ModuleOp module = *model.module;
-  if (llvm::Error error = checkModel(module))
+  if (llvm::Error error = checkModel(module, options.model))
     return std::move(error);
   if (!options.isTrial)
     showProgress("running the passes");

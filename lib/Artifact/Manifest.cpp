@@ -10,6 +10,8 @@
 #include "lib/Import/ImportModel.h"
 #include "lib/Weights/Error.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "runtime/ArtifactFormat.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -25,6 +27,7 @@ enum class SettingKind {
   IdLists,
   Length,
   Factor,
+  Ratio,
   Number,
   Part,
   Rule,
@@ -33,8 +36,14 @@ enum class SettingKind {
 struct Setting {
   StringLiteral key;
   SettingKind kind;
+  /// Of a length.
+  int64_t least = 1, most = std::numeric_limits<int32_t>::max();
 };
 } // namespace
+
+/// The runtime computes with f32, and divides by factors.
+static constexpr double kLargest = std::numeric_limits<float>::max();
+static constexpr double kLeastFactor = std::numeric_limits<float>::min();
 
 static constexpr Setting kSettings[] = {
     {"start", SettingKind::Id},
@@ -45,10 +54,10 @@ static constexpr Setting kSettings[] = {
     {"bad_words", SettingKind::IdLists},
     {"forced_bos", SettingKind::Id},
     {"forced_eos", SettingKind::Id},
-    {"min_length", SettingKind::Length},
-    {"min_new_tokens", SettingKind::Length},
+    {"min_length", SettingKind::Length, 0},
+    {"min_new_tokens", SettingKind::Length, 0},
     {"max_length", SettingKind::Length},
-    {"beams", SettingKind::Length},
+    {"beams", SettingKind::Length, 1, kMostBeams},
     {"length_penalty", SettingKind::Number},
     {"word_penalty", SettingKind::Number},
     {"early_stopping", SettingKind::Rule},
@@ -59,9 +68,9 @@ static constexpr Setting kSettings[] = {
     {"top_k", SettingKind::Length},
     {"top_p", SettingKind::Part},
     {"min_p", SettingKind::Part},
-    {"length_factor", SettingKind::Factor},
+    {"length_factor", SettingKind::Ratio},
     {"max_source_length", SettingKind::Length},
-    {"crop_source", SettingKind::Length},
+    {"crop_source", SettingKind::Length, 1, 1},
     {"max_source", SettingKind::Length},
     {"max_target", SettingKind::Length},
 };
@@ -104,7 +113,7 @@ static std::optional<json::Value> toJson(Attribute attribute) {
   return std::nullopt;
 }
 
-static std::string format(Attribute attribute) {
+static std::string formatAttribute(Attribute attribute) {
   std::string text;
   raw_string_ostream(text) << attribute;
   return text;
@@ -121,6 +130,20 @@ static bool areIds(Attribute attribute, int64_t vocabulary) {
   return ids && !ids.empty() && all_of(ids.asArrayRef(), [&](int32_t id) {
            return id >= 0 && id < vocabulary;
          });
+}
+
+/// Whether it is a float of this range, which no NaN is.
+static bool isBetween(Attribute attribute, double least, double largest) {
+  auto number = dyn_cast<FloatAttr>(attribute);
+  return number && number.getValueAsDouble() >= least &&
+         number.getValueAsDouble() <= largest;
+}
+
+static std::string formatRange(double least, double largest) {
+  std::string text;
+  raw_string_ostream(text) << "a float from " << llvm::format("%g", least)
+                           << " to " << llvm::format("%g", largest);
+  return text;
 }
 
 /// What a setting has to look like, or nothing when `value` does.
@@ -150,28 +173,30 @@ findMismatch(const Setting &setting, Attribute value, int64_t vocabulary) {
     return "a list of array<i32: ...> of ids " + ids;
   }
   case SettingKind::Length:
-    if (isInRange(value, 1, std::numeric_limits<int32_t>::max()))
+    if (isInRange(value, setting.least, setting.most))
       return std::nullopt;
-    return "a positive i32";
-  case SettingKind::Factor: {
-    auto factor = dyn_cast<FloatAttr>(value);
-    if (factor && factor.getValue().isFiniteNonZero() &&
-        !factor.getValue().isNegative())
+    return "an i32 from " + std::to_string(setting.least) + " to " +
+           std::to_string(setting.most);
+  case SettingKind::Factor:
+    if (isBetween(value, kLeastFactor, kLargest))
+      return std::nullopt;
+    return formatRange(kLeastFactor, kLargest);
+  case SettingKind::Ratio: {
+    // Lengths are computed in double.
+    auto ratio = dyn_cast<FloatAttr>(value);
+    if (ratio && ratio.getValue().isFiniteNonZero() &&
+        !ratio.getValue().isNegative())
       return std::nullopt;
     return "a positive float";
   }
-  case SettingKind::Number: {
-    auto number = dyn_cast<FloatAttr>(value);
-    if (number && number.getValue().isFinite())
+  case SettingKind::Number:
+    if (isBetween(value, -kLargest, kLargest))
       return std::nullopt;
-    return "a finite float";
-  }
-  case SettingKind::Part: {
-    auto part = dyn_cast<FloatAttr>(value);
-    if (part && part.getValueAsDouble() >= 0 && part.getValueAsDouble() <= 1)
+    return formatRange(-kLargest, kLargest);
+  case SettingKind::Part:
+    if (isBetween(value, 0, 1))
       return std::nullopt;
-    return "a float from 0 to 1";
-  }
+    return formatRange(0, 1);
   case SettingKind::Rule: {
     auto rule = dyn_cast<StringAttr>(value);
     if (rule &&
@@ -231,7 +256,7 @@ Error checkModelAttributes(ModuleOp module) {
                        "unknown key '" + key + "'");
     if (auto expected = findMismatch(*setting, entry.getValue(), size))
       return makeError("'" + kGenerationAttr + "' of the module has '" + key +
-                       "' with the value " + format(entry.getValue()) +
+                       "' with the value " + formatAttribute(entry.getValue()) +
                        ", expected " + *expected);
   }
   if (!generation->get("eos"))
@@ -249,8 +274,8 @@ Expected<std::string> buildManifest(ModuleOp module, ManifestContext context) {
       continue;
     std::optional<json::Value> value = toJson(entry);
     if (!value)
-      return makeError("'" + kEntryAttr + "' has the value " + format(entry) +
-                       ", which has no form in JSON");
+      return makeError("'" + kEntryAttr + "' has the value " +
+                       formatAttribute(entry) + ", which has no form in JSON");
     entries.push_back(std::move(*value));
   }
   json::Object model{

@@ -33,6 +33,19 @@ protected:
                  settings + "}");
   }
 
+  /// Floats are printed in more digits than they are written in.
+  void expectMismatch(const std::string &key, const std::string &value,
+                      const std::string &expected) {
+    std::string found =
+        checkGeneration("eos = array<i32: 1>, " + key + " = " + value);
+    EXPECT_EQ(found.find("'transformer.generation' of the module has '" + key +
+                         "' with the value "),
+              0u)
+        << found;
+    std::string end = ", expected " + expected;
+    EXPECT_EQ(found.rfind(end), found.size() - end.size()) << found;
+  }
+
   mlir::MLIRContext context;
 };
 
@@ -100,6 +113,26 @@ TEST_F(Manifest, NamesSettingsThatTheRuntimeWouldRefuse) {
             "'transformer.generation' of the module has 'early_stopping' with "
             "the value \"soon\", expected \"true\", \"false\", \"never\" or "
             "\"shrink\"");
+  // What the artifact's manifest would refuse is said of the module.
+  const char *factor = "a float from 1.17549e-38 to 3.40282e+38";
+  const char *number = "a float from -3.40282e+38 to 3.40282e+38";
+  for (auto [key, value, expected] :
+       {std::tuple("temperature", "1.000000e+39 : f64", factor),
+        std::tuple("temperature", "1.000000e-40 : f64", factor),
+        std::tuple("repetition_penalty", "1.000000e+308 : f64", factor),
+        std::tuple("repetition_penalty", "0x7FF0000000000000 : f64", factor),
+        std::tuple("length_penalty", "1.000000e+39 : f64", number),
+        std::tuple("word_penalty", "-1.000000e+39 : f64", number),
+        std::tuple("word_penalty", "0x7FF8000000000000 : f64", number),
+        std::tuple("top_p", "1.500000e+00 : f64", "a float from 0 to 1"),
+        std::tuple("beams", "257 : i32", "an i32 from 1 to 256"),
+        std::tuple("crop_source", "2 : i32", "an i32 from 1 to 1"),
+        std::tuple("min_length", "-1 : i32", "an i32 from 0 to 2147483647")})
+    expectMismatch(key, value, expected);
+  EXPECT_EQ(checkGeneration("eos = array<i32: 1>, length_penalty = -3.0e38 : "
+                            "f64, temperature = 2.0e-38 : f64, min_length = 0 "
+                            ": i32, beams = 256 : i32"),
+            "");
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, begin = 1 : i32"),
             "'transformer.generation' of the module has the unknown key "
             "'begin'");
