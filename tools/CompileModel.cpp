@@ -320,11 +320,11 @@ compileArtifact(ModuleOp module, const CompileOptions &options,
   }
   if (!options.isTrial)
     showProgress("writing " + llvm::Twine(options.output));
-  auto nonFinite = writeArtifact(options.output, contents);
-  if (!nonFinite)
-    return nonFinite.takeError();
+  auto lost = writeArtifact(options.output, contents);
+  if (!lost)
+    return lost.takeError();
   if (!options.isTrial)
-    warnOfNonFinite(*nonFinite);
+    warnOfLost(*lost);
   return explanation;
 }
 

@@ -179,7 +179,7 @@ void heddle::warnOfPage(llvm::StringRef shown, llvm::StringRef best) {
 namespace {
 /// Of a tensor, how many weights a warning is about.
 struct CountedWeights {
-  const NonFiniteWeights &tensor;
+  const LostWeights &tensor;
   uint64_t count;
 };
 } // namespace
@@ -206,12 +206,12 @@ static std::string listWeights(llvm::ArrayRef<CountedWeights> weights,
 }
 
 /// Of weights that are finite in the checkpoint, but not in a short type.
-static void warnOfOverflow(llvm::ArrayRef<NonFiniteWeights> tensors,
+static void warnOfOverflow(llvm::ArrayRef<LostWeights> tensors,
                            PlacedElement element, llvm::StringRef type,
                            llvm::StringRef end, llvm::StringRef wider) {
   llvm::SmallVector<CountedWeights> found;
   float largest = 0;
-  for (const NonFiniteWeights &tensor : tensors)
+  for (const LostWeights &tensor : tensors)
     if (tensor.element == element && tensor.overflowed != 0) {
       found.push_back({tensor, tensor.overflowed});
       largest = std::max(largest, tensor.largest);
@@ -226,13 +226,21 @@ static void warnOfOverflow(llvm::ArrayRef<NonFiniteWeights> tensors,
   warn(std::move(sentence));
 }
 
-void heddle::warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors) {
+void heddle::warnOfLost(llvm::ArrayRef<LostWeights> tensors) {
   llvm::SmallVector<CountedWeights> stored;
-  for (const NonFiniteWeights &tensor : tensors)
+  for (const LostWeights &tensor : tensors)
     if (tensor.stored != 0)
       stored.push_back({tensor, tensor.stored});
   if (!stored.empty())
     warn(listWeights(stored, "NaN or infinite"));
   warnOfOverflow(tensors, PlacedElement::F16, "f16", "65,504", "bf16");
+  llvm::SmallVector<CountedWeights> vanished;
+  for (const LostWeights &tensor : tensors)
+    if (tensor.vanished != 0)
+      vanished.push_back({tensor, tensor.vanished});
+  if (!vanished.empty())
+    warn(listWeights(vanished, "0 as f16, which begins at 5.96e-8") +
+         "; --keep 'bf16:" + vanished.front().tensor.sources.front() +
+         "' keeps their range");
   warnOfOverflow(tensors, PlacedElement::BF16, "bf16", "3.39e38", "f32");
 }

@@ -26,9 +26,9 @@ std::string toOneLine(std::string sentence);
 void warn(std::string sentence);
 
 /// Says on standard error that weights are NaN or infinite, and that others
-/// become infinite in a shorter type: one line each, however many they are, and
-/// none where there are none.
-void warnOfNonFinite(llvm::ArrayRef<NonFiniteWeights> tensors);
+/// become infinite or 0 in a shorter type: one line each, however many they
+/// are, and none where there are none.
+void warnOfLost(llvm::ArrayRef<LostWeights> tensors);
 
 /// Says on standard error that tensors of a model are left out: one line, and
 /// none where there are none.

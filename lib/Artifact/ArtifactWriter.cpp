@@ -46,10 +46,10 @@ public:
   }
 
   void writeWeights(ArrayRef<PlacedTensor> tensors,
-                    std::vector<NonFiniteWeights> &nonFinite) {
+                    std::vector<LostWeights> &lost) {
     size_t index = table.size();
     begin("weights").size = getSectionSize(tensors);
-    std::vector<uint64_t> checksums = writeTensors(tensors, stream, nonFinite);
+    std::vector<uint64_t> checksums = writeTensors(tensors, stream, lost);
     StringRef bytes(reinterpret_cast<const char *>(checksums.data()),
                     checksums.size() * sizeof(uint64_t));
     write("weights.checksums", bytes);
@@ -83,7 +83,7 @@ private:
 /// Writes all sections; the stream keeps the first error of the system.
 static void writeSections(const ArtifactContents &contents,
                           raw_fd_ostream &stream,
-                          std::vector<NonFiniteWeights> &nonFinite) {
+                          std::vector<LostWeights> &lost) {
   bool isExecutable = !contents.runner.empty();
   uint64_t begin = isExecutable ? writeRunner(contents.runner, stream) : 0;
   uint32_t count = 3 + contents.code.size() + contents.imported.size();
@@ -91,7 +91,7 @@ static void writeSections(const ArtifactContents &contents,
   writer.write("manifest", contents.manifest);
   for (const ImportedSection &section : contents.code)
     writer.write(section.name, section.bytes);
-  writer.writeWeights(contents.tensors, nonFinite);
+  writer.writeWeights(contents.tensors, lost);
   for (const ImportedSection &section : contents.imported)
     writer.write(section.name, section.bytes);
   writer.finish();
@@ -100,18 +100,18 @@ static void writeSections(const ArtifactContents &contents,
   stream.flush();
 }
 
-Expected<std::vector<NonFiniteWeights>>
+Expected<std::vector<LostWeights>>
 writeArtifact(StringRef path, const ArtifactContents &contents) {
   unsigned mode = contents.runner.empty() ? 0666 : 0777;
   Expected<OutputFile> file =
       OutputFile::create(path, OutputFile::Kind::Binary, mode);
   if (!file)
     return file.takeError();
-  std::vector<NonFiniteWeights> nonFinite;
+  std::vector<LostWeights> lost;
   std::error_code error;
   {
     raw_fd_ostream stream(file->descriptor(), /*shouldClose=*/false);
-    writeSections(contents, stream, nonFinite);
+    writeSections(contents, stream, lost);
     error = stream.error();
     stream.clear_error();
   }
@@ -119,7 +119,7 @@ writeArtifact(StringRef path, const ArtifactContents &contents) {
     return cannotWrite(path, error.message());
   if (Error failure = file->keep())
     return std::move(failure);
-  return nonFinite;
+  return lost;
 }
 
 } // namespace heddle

@@ -30,7 +30,7 @@ struct ArtifactContents {
 /// Writes an artifact to `path`, replacing a file that is there. With a runner
 /// the file may be executed by whom the process's umask admits. Returns the
 /// tensors with weights that are NaN or infinite.
-llvm::Expected<std::vector<NonFiniteWeights>>
+llvm::Expected<std::vector<LostWeights>>
 writeArtifact(llvm::StringRef path, const ArtifactContents &contents);
 
 } // namespace heddle

@@ -227,9 +227,8 @@ static uint64_t writeTensorOf(const PlacedTensor &placed, ChunkHasher &hasher) {
 }
 
 /// Why elements of a tensor are not finite: `count` of those that are written.
-static NonFiniteWeights explainNonFinite(const PlacedTensor &placed,
-                                         uint64_t count) {
-  NonFiniteWeights weights{placed.element, placed.sources, 0, 0, 0.0f};
+static LostWeights explainLost(const PlacedTensor &placed, uint64_t count) {
+  LostWeights weights{placed.element, placed.sources, 0, 0, 0, 0.0f};
   StoredTensor stored = placed.tensor.unrounded();
   std::vector<float> row(stored.getColumns());
   for (uint64_t i = 0; i < stored.getRows(); ++i) {
@@ -242,6 +241,31 @@ static NonFiniteWeights explainNonFinite(const PlacedTensor &placed,
   }
   weights.overflowed = count - weights.stored;
   return weights;
+}
+
+/// LostWeights::vanished of a tensor.
+static uint64_t countVanished(const PlacedTensor &placed) {
+  // Half of the least f16, which is the even 0.
+  constexpr float kLargest = 0x1p-25f;
+  constexpr uint64_t kOneIn = 1000;
+  if (placed.element != PlacedElement::F16)
+    return 0;
+  StoredTensor stored = placed.tensor.unrounded();
+  std::vector<float> row(stored.getColumns());
+  uint64_t vanished = 0, nonZero = 0;
+  bool losesRow = false;
+  for (uint64_t i = 0; i < stored.getRows(); ++i) {
+    stored.decodeRows(i, 1, row);
+    uint64_t lost = 0, present = 0;
+    for (float value : row) {
+      present += value != 0;
+      lost += value != 0 && std::fabs(value) <= kLargest;
+    }
+    losesRow |= lost > 0 && lost == present;
+    vanished += lost;
+    nonZero += present;
+  }
+  return losesRow || vanished * kOneIn > nonZero ? vanished : 0;
 }
 
 /// Returns how many elements are not finite.
@@ -261,12 +285,16 @@ static uint64_t writeTensor(const PlacedTensor &placed, ChunkHasher &hasher) {
 
 std::vector<uint64_t> writeTensors(ArrayRef<PlacedTensor> tensors,
                                    raw_ostream &stream,
-                                   std::vector<NonFiniteWeights> &nonFinite) {
+                                   std::vector<LostWeights> &lost) {
   ChunkHasher hasher(stream);
   for (const PlacedTensor &placed : tensors) {
     hasher.padTo(placed.offset);
-    if (uint64_t count = writeTensor(placed, hasher))
-      nonFinite.push_back(explainNonFinite(placed, count));
+    uint64_t nonFinite = writeTensor(placed, hasher);
+    uint64_t vanished = countVanished(placed);
+    if (nonFinite == 0 && vanished == 0)
+      continue;
+    lost.push_back(explainLost(placed, nonFinite));
+    lost.back().vanished = vanished;
   }
   return hasher.finish();
 }

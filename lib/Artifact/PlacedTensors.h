@@ -40,22 +40,26 @@ collectPlacedTensors(mlir::ModuleOp module, const WeightSource &weights);
 /// The size of the section that holds these tensors.
 uint64_t getSectionSize(llvm::ArrayRef<PlacedTensor> tensors);
 
-/// How many weights of a tensor are NaN or infinite.
-struct NonFiniteWeights {
+/// How many weights of a tensor are no numbers as they are written.
+struct LostWeights {
   PlacedElement element;
   std::vector<std::string> sources;
   /// As they are stored, and because their type ends below them.
   uint64_t stored, overflowed;
+  /// Those that f16 has only 0 for, where this changes what the tensor is: a
+  /// whole row of it, or more than one in a thousand. Others are lost in the
+  /// rounding of their neighbours, and count as none.
+  uint64_t vanished;
   /// The largest magnitude of those that are stored as finite numbers.
   float largest;
 };
 
 /// Writes the section, little-endian; what is between tensors is zero.
 /// Returns the XXH3 of each kWeightsChunk bytes: the section weights.checksums.
-/// Appends the tensors with weights that are NaN or infinite to `nonFinite`.
+/// Appends the tensors that lost weights to `lost`.
 std::vector<uint64_t> writeTensors(llvm::ArrayRef<PlacedTensor> tensors,
                                    llvm::raw_ostream &stream,
-                                   std::vector<NonFiniteWeights> &nonFinite);
+                                   std::vector<LostWeights> &lost);
 
 } // namespace heddle
 

@@ -61,9 +61,9 @@ TEST_F(ArtifactWriter, StreamsTensorsToTheirPlaces) {
   ASSERT_TRUE(bool(tensors)) << llvm::toString(tensors.takeError());
   std::string bytes;
   llvm::raw_string_ostream stream(bytes);
-  std::vector<NonFiniteWeights> nonFinite;
-  std::vector<uint64_t> checksums = writeTensors(*tensors, stream, nonFinite);
-  EXPECT_TRUE(nonFinite.empty());
+  std::vector<LostWeights> lost;
+  std::vector<uint64_t> checksums = writeTensors(*tensors, stream, lost);
+  EXPECT_TRUE(lost.empty());
   ASSERT_EQ(bytes.size(), getSectionSize(*tensors));
   ASSERT_EQ(bytes.size(), 64u + 4 * kRows * kColumns);
 
@@ -101,8 +101,8 @@ TEST_F(ArtifactWriter, StreamsTensorsMadeOfOthers) {
   ASSERT_EQ(tensors->size(), 1u);
   std::string bytes, expected;
   llvm::raw_string_ostream stream(bytes);
-  std::vector<NonFiniteWeights> nonFinite;
-  writeTensors(*tensors, stream, nonFinite);
+  std::vector<LostWeights> lost;
+  writeTensors(*tensors, stream, lost);
   for (int64_t r = 0; r < kRows; ++r)
     for (float factor : {2.0f, 0.0f, 4.0f, 2.0f})
       for (int64_t c = 0; c < kColumns; ++c)
@@ -132,8 +132,8 @@ TEST_F(ArtifactWriter, StreamsBfloat16) {
   ASSERT_TRUE(bool(tensors)) << llvm::toString(tensors.takeError());
   std::string bytes, expected;
   llvm::raw_string_ostream stream(bytes);
-  std::vector<NonFiniteWeights> nonFinite;
-  writeTensors(*tensors, stream, nonFinite);
+  std::vector<LostWeights> lost;
+  writeTensors(*tensors, stream, lost);
   for (int64_t r = 0; r < kRows; ++r)
     for (int64_t c = 0; c < 2 * kColumns; ++c) {
       // Ties go to the even one; whole numbers have no denormals.
@@ -159,8 +159,8 @@ TEST_F(ArtifactWriter, StreamsFloat16) {
   ASSERT_TRUE(bool(tensors)) << llvm::toString(tensors.takeError());
   std::string bytes, expected;
   llvm::raw_string_ostream stream(bytes);
-  std::vector<NonFiniteWeights> nonFinite;
-  writeTensors(*tensors, stream, nonFinite);
+  std::vector<LostWeights> lost;
+  writeTensors(*tensors, stream, lost);
   for (int64_t r = 0; r < kRows; ++r)
     for (int64_t c = 0; c < kColumns; ++c)
       expected += bytesOf(_Float16(float(c * kRows + r)));
