@@ -12,6 +12,7 @@
 #include "lib/Import/Tokenizers.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
+#include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
@@ -124,8 +125,7 @@ static Expected<SpecialToken> readSpecial(const json::Value &value,
   return SpecialToken{form->content, *form};
 }
 
-/// Reads the fields of special tokens of one file. `extends`: it adds to the
-/// list of additional ones.
+/// Reads the fields of special tokens of one file.
 static Error readSpecialFields(const json::Object &object, StringRef path,
                                TokenizerFiles &files) {
   for (StringRef field : kFields) {
@@ -156,17 +156,32 @@ static Error readSpecialFields(const json::Object &object, StringRef path,
         files.additional->push_back(*token);
     }
   }
-  if (const json::Object *extra = object.getObject("extra_special_tokens")) {
-    // A hash table has no order of its own.
-    std::map<std::string, const json::Value *> sorted;
-    for (const auto &[field, value] : *extra)
-      sorted[StringRef(field).str()] = &value;
-    for (const auto &[field, value] : sorted) {
-      Expected<SpecialToken> token = readSpecial(*value, field, path);
-      if (!token)
-        return token.takeError();
-      files.extra.push_back(*token);
-    }
+  return Error::success();
+}
+
+/// The keys of a file's object in their order, see listJsonKeys.
+static std::vector<std::string> keysOf(StringRef path, StringRef field = "") {
+  auto buffer = mapFile(path);
+  if (buffer)
+    return listJsonKeys((*buffer)->getBuffer(), field);
+  consumeError(buffer.takeError());
+  return {};
+}
+
+/// Reads `extra_special_tokens` of tokenizer_config.json; a list there is none.
+static Error readExtra(const json::Object &config, StringRef path,
+                       TokenizerFiles &files) {
+  const json::Object *extra = config.getObject("extra_special_tokens");
+  if (!extra)
+    return Error::success();
+  for (const std::string &field : keysOf(path, "extra_special_tokens")) {
+    const json::Value *value = extra->get(field);
+    if (!value) // Of another object, by a key that an escape hides.
+      continue;
+    Expected<SpecialToken> token = readSpecial(*value, field, path);
+    if (!token)
+      return token.takeError();
+    files.extra.push_back(*token);
   }
   return Error::success();
 }
@@ -174,17 +189,17 @@ static Error readSpecialFields(const json::Object &object, StringRef path,
 /// Reads `added_tokens_decoder`.
 static Error readDecoder(const json::Object &decoder, StringRef path,
                          TokenizerFiles &files) {
-  for (const auto &[id, token] : decoder) {
+  for (const std::string &id : keysOf(path, "added_tokens_decoder")) {
     int64_t number;
-    const json::Object *object = token.getAsObject();
+    const json::Object *object = decoder.getObject(id);
     if (!object || StringRef(id).getAsInteger(10, number) || number < 0 ||
         number > kMaxTokenId)
-      return makeError("'" + path + "' has an added token '" + StringRef(id) +
+      return makeError("'" + path + "' has an added token '" + id +
                        "' that is no id with an object");
     Expected<AddedTokenForm> form = readForm(*object, path);
     if (!form)
       return form.takeError();
-    files.added[number] = *form;
+    files.added[number] = files.forms[form->content] = *form;
   }
   return Error::success();
 }
@@ -199,8 +214,9 @@ static Error readAddedFile(const json::Object &ids, StringRef path,
   if (files.additional)
     for (const SpecialToken &token : *files.additional)
       special[token.content] = true;
-  for (const auto &[token, value] : ids) {
+  for (const std::string &token : keysOf(path)) {
     StringRef text = token;
+    const json::Value &value = *ids.get(token);
     std::optional<int64_t> id = value.getAsInteger();
     if (!id || *id < 0 || *id > kMaxTokenId || text.empty() ||
         text.contains('\0'))
@@ -210,9 +226,7 @@ static Error readAddedFile(const json::Object &ids, StringRef path,
     form.content = text.str();
     form.isSpecial = special.count(text);
     form.isNormalized = !form.isSpecial;
-    if (!files.added.try_emplace(*id, form).second)
-      return makeError("'" + path + "' gives the id " + Twine(*id) +
-                       " to two tokens");
+    files.added[*id] = std::move(form);
   }
   return Error::success();
 }
@@ -232,7 +246,7 @@ static Error readWholeAdded(const json::Object &whole, StringRef path,
       return form.takeError();
     files.wholeAdded.push_back(*form);
     if (counts)
-      files.added[*id] = *form;
+      files.added[*id] = files.forms[form->content] = *form;
   }
   return Error::success();
 }
@@ -269,6 +283,8 @@ Expected<TokenizerFiles> readTokenizerFiles(StringRef folder) {
   std::string configPath = files.configPath();
   if (Error error = readSpecialFields(files.config, configPath, files))
     return std::move(error);
+  if (Error error = readExtra(files.config, configPath, files))
+    return std::move(error);
   const json::Object *decoder = files.config.getObject("added_tokens_decoder");
   if (decoder) {
     if (Error error = readDecoder(*decoder, configPath, files))
@@ -289,11 +305,17 @@ Expected<TokenizerFiles> readTokenizerFiles(StringRef folder) {
     if (Error error = readWholeAdded(*files.whole, files.path("tokenizer.json"),
                                      /*counts=*/!decoder, files))
       return std::move(error);
+  // A tokenizer that is converted anew takes nothing else of it.
+  if (files.isTrue("from_slow")) {
+    files.whole.reset();
+    files.wholeAdded.clear();
+  }
   // A special token that is listed among the added ones has the form there.
   for (auto &[field, token] : files.special)
-    for (const auto &[id, form] : files.added)
-      if (token && form.content == token->content)
-        token->form = form;
+    if (token)
+      if (auto form = files.forms.find(token->content);
+          form != files.forms.end())
+        token->form = form->second;
   return files;
 }
 

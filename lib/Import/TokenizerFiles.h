@@ -79,9 +79,10 @@ struct TokenizerFiles {
   std::optional<llvm::json::Object> whole;
   /// The added tokens of tokenizer.json, in its order.
   std::vector<AddedTokenForm> wholeAdded;
-  /// By the ids that files give them. Of two with one text the one of the
-  /// higher id counts.
+  /// By the ids that files give them.
   std::map<int64_t, AddedTokenForm> added;
+  /// By their texts, those of files that give forms; of two the later counts.
+  std::map<std::string, AddedTokenForm> forms;
   /// By their fields: "eos_token". One that a file says is null is nothing.
   std::map<std::string, std::optional<SpecialToken>> special;
   /// What `additional_special_tokens` has, where a file says it; and

@@ -65,6 +65,39 @@ Expected<json::Object> parseJsonObject(StringRef text, StringRef file) {
   return makeError("'" + file + "' is not a JSON object");
 }
 
+std::vector<std::string> listJsonKeys(StringRef text, StringRef field) {
+  std::vector<std::string> keys;
+  StringSet<> known;
+  std::string outer;
+  size_t wanted = field.empty() ? 1 : 2, depth = 0;
+  for (size_t i = 0; i < text.size();) {
+    char c = text[i];
+    if (c != '"') {
+      depth += c == '[' || c == '{';
+      depth -= depth && (c == ']' || c == '}');
+      ++i;
+      continue;
+    }
+    size_t end = skipString(text, i);
+    StringRef quoted = text.slice(i, end);
+    i = end;
+    if (depth > wanted || !text.substr(i).ltrim(" \t\r\n").starts_with(":"))
+      continue;
+    Expected<json::Value> key = json::parse(quoted);
+    if (!key) {
+      consumeError(key.takeError());
+      continue;
+    }
+    std::string name = key->getAsString().value_or("").str();
+    if (depth == 1)
+      outer = name;
+    if (depth == wanted && (field.empty() || outer == field) &&
+        known.insert(name).second)
+      keys.push_back(std::move(name));
+  }
+  return keys;
+}
+
 std::string formatJson(const json::Value &value) {
   std::string text;
   raw_string_ostream(text) << value;

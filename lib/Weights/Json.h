@@ -12,6 +12,8 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
+#include <string>
+#include <vector>
 
 namespace heddle {
 
@@ -21,6 +23,12 @@ inline constexpr unsigned kMaxJsonDepth = 64;
 /// Parses `text`, which must be an object; `file` names it in errors.
 llvm::Expected<llvm::json::Object> parseJsonObject(llvm::StringRef text,
                                                    llvm::StringRef file);
+
+/// The keys of an object, which llvm::json does not keep in order, in the order
+/// of the text that parseJsonObject has read: of the outermost object, or of
+/// the object that it has in `field`.
+std::vector<std::string> listJsonKeys(llvm::StringRef text,
+                                      llvm::StringRef field = "");
 
 /// The JSON text of a value on one line, as an error shows it: cut behind 60
 /// characters.

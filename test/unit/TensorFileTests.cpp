@@ -273,4 +273,14 @@ TEST(Json, RefusesNestingThatWouldOverflowTheStack) {
             "'file' is not valid JSON");
 }
 
+TEST(Json, ListsKeysInTheOrderOfTheText) {
+  using Keys = std::vector<std::string>;
+  std::string text = R"({"z": {"b": 1, "a": {"c": "x:"}, "\u0041": [{"d": 1}]},
+                         "y": [{"e": 1}], "a" : "z\": {", "x": {"z": 1}})";
+  EXPECT_EQ(listJsonKeys(text), (Keys{"z", "y", "a", "x"}));
+  EXPECT_EQ(listJsonKeys(text, "z"), (Keys{"b", "a", "A"}));
+  EXPECT_EQ(listJsonKeys(text, "y"), Keys());
+  EXPECT_EQ(listJsonKeys(text, "none"), Keys());
+}
+
 } // namespace
