@@ -69,11 +69,13 @@ class FastVocabulary {
 public:
   explicit FastVocabulary(const BaseVocabulary &base) : base(base) {}
 
-  void add(const AddedTokenForm &token) {
+  void add(const AddedTokenForm &token, bool isKnown = false) {
     // Where a token is looked for its first form as a special one says, if it
     // ever had one.
     if (token.isSpecial)
       specialForms.try_emplace(token.content, token.isNormalized);
+    if (isKnown)
+      return;
     std::optional<int64_t> id = table.find(token.content);
     if (!id)
       id = base.find(token.content);
@@ -85,6 +87,16 @@ public:
       table.entries.push_back({*id, token});
     else
       entry->form = token;
+  }
+
+  /// Adds tokens at once: one that was there in the same form before them all
+  /// changes nothing, even behind another form of it.
+  void addAll(ArrayRef<AddedTokenForm> tokens) {
+    std::vector<Entry> before = table.entries;
+    for (const AddedTokenForm &token : tokens)
+      add(token, any_of(before, [&](const Entry &entry) {
+            return entry.form == token;
+          }));
   }
 
   bool has(const AddedTokenForm &token) const {
@@ -138,10 +150,9 @@ AddedTokenTable addFastTokens(ArrayRef<AddedTokenForm> first,
                    : !known.contains(token.content))
       toAdd.push_back(token.form ? *token.form : plainSpecial(token.content));
   }
-  for (AddedTokenForm &form : toAdd) {
+  for (AddedTokenForm &form : toAdd)
     form.isSpecial |= names.contains(form.content);
-    vocabulary.add(form);
-  }
+  vocabulary.addAll(toAdd);
   return std::move(vocabulary).finish();
 }
 
