@@ -8,6 +8,7 @@
 
 #include "lib/Import/OffsetTokenizers.h"
 #include "lib/Import/AddedTokens.h"
+#include "lib/Import/SentencePieceJson.h"
 #include "lib/Import/SentencePieceTable.h"
 #include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
@@ -61,58 +62,16 @@ static std::vector<AddedTokenForm> listFirst(const SentencePieceModel &model,
   return tokens;
 }
 
-/// Refuses a part of tokenizer.json that cuts text in another way than the
-/// conversion of a SentencePiece model; whether it cuts at white space first.
-static Expected<bool> readWordSplit(const TokenizerFiles &files,
-                                    bool byDefault) {
-  if (!files.whole)
-    return byDefault;
-  // The parts of a sequence, or the part itself.
-  auto partsOf = [&](StringRef key, StringRef list) {
-    std::vector<const json::Object *> parts;
-    const json::Object *object = files.whole->getObject(key);
-    const json::Array *sequence = object ? object->getArray(list) : nullptr;
-    if (!sequence && object)
-      parts.push_back(object);
-    if (sequence)
-      for (const json::Value &value : *sequence)
-        if (const json::Object *part = value.getAsObject())
-          parts.push_back(part);
-    return parts;
-  };
-  auto refuse = [&](StringRef key, const json::Object &part,
-                    StringRef supported) {
-    return refuseTokenizerField("tokenizer.json", key, json::Object(part),
-                                supported);
-  };
-  for (const json::Object *part : partsOf("normalizer", "normalizers"))
-    if (!is_contained({"Precompiled", "Strip", "Replace"},
-                      part->getString("type").value_or("")))
-      return refuse("normalizer", *part, "Precompiled, Strip, Replace");
-  bool splitsWords = false;
-  for (const json::Object *part : partsOf("pre_tokenizer", "pretokenizers")) {
-    StringRef type = part->getString("type").value_or("");
-    splitsWords |= type == "WhitespaceSplit";
-    bool isAlways =
-        part->getString("prepend_scheme").value_or("always") == "always" &&
-        part->getBoolean("add_prefix_space").value_or(true);
-    if (type != "WhitespaceSplit" && !(type == "Metaspace" && isAlways))
-      return refuse("pre_tokenizer", *part,
-                    "WhitespaceSplit, Metaspace that always adds a space");
-  }
-  return splitsWords;
-}
-
 /// Adds the tokens that are found in text, and the frame. `names` are the texts
 /// of the first ids, which are not those of the model.
 static Error frame(const SentencePieceModel &model, const TokenizerFiles &files,
                    const std::map<int64_t, AddedTokenForm> &added,
                    ArrayRef<SpecialToken> special, const BaseVocabulary &base,
-                   ArrayRef<std::string> names, bool splitsWords,
-                   ImportedTokenizer &tokenizer) {
+                   ArrayRef<std::string> names, const ConvertedModel &converted,
+                   bool splitsWords, ImportedTokenizer &tokenizer) {
   if (Error error = checkTokenizerConfig(files, /*isSlow=*/false))
     return error;
-  Expected<bool> words = readWordSplit(files, splitsWords);
+  Expected<bool> words = readConversion(files, model, converted, splitsWords);
   if (!words)
     return words.takeError();
   tokenizer.manifest["frame"] = *words ? "fast-words" : "fast";
@@ -214,11 +173,18 @@ Expected<ImportedTokenizer> readMBartTokenizer(const TokenizerFiles &files,
       return std::nullopt;
     return known->second + offset;
   };
+  ConvertedModel converted = {
+      "sentencepiece.bpe.model", {}, {}, modelReserved, unknown, std::nullopt};
+  for (StringRef name : fairseq)
+    converted.before.push_back({name.str(), 0});
+  for (StringRef name : languages)
+    converted.after.push_back({name.str(), 0});
+  converted.after.push_back({"<mask>", 0});
   ImportedTokenizer tokenizer = describe(*model, files, offset);
   if (Error error =
           frame(*model, files, files.added,
                 listMBart(files, languages, isFront), {find, mask + maskCount},
-                /*names=*/{}, /*splitsWords=*/false, tokenizer))
+                /*names=*/{}, converted, /*splitsWords=*/false, tokenizer))
     return std::move(error);
   tokenizer.manifest["eos"] = eos;
   tokenizer.manifest["unknown"] = unknown;
@@ -241,11 +207,16 @@ static std::vector<SpecialToken> listPegasus(const TokenizerFiles &files,
                                              StringRef sentenceMask,
                                              int64_t offset) {
   std::vector<SpecialToken> special, others;
-  for (auto [field, text] : {std::pair("eos_token", "</s>"),
+  // Of those without a default the files alone say something.
+  for (auto [field, text] : {std::pair("bos_token", ""),
+                             {"eos_token", "</s>"},
                              {"unk_token", "<unk>"},
+                             {"sep_token", ""},
                              {"pad_token", "<pad>"},
+                             {"cls_token", ""},
                              {"mask_token", "<mask_2>"}})
-    if (auto token = files.find(field, {text, {}}))
+    if (auto token = files.find(field, {text, {}});
+        token && !token->content.empty())
       appendSpecial(*token, special);
   bool isGiven = files.additional.has_value();
   if (isGiven)
@@ -301,11 +272,15 @@ Expected<ImportedTokenizer> readPegasusTokenizer(const TokenizerFiles &files,
       return std::nullopt;
     return known->second + offset;
   };
+  ConvertedModel converted = {"spiece.model", {},      {},
+                              modelReserved,  unknown, eos};
+  for (auto [id, name] : enumerate(names))
+    converted.before.push_back({name, int64_t(id) < firstUnknown ? 0 : -100});
   ImportedTokenizer tokenizer = describe(*model, files, offset);
   // PegasusTokenizerFast drops the added tokens of other files.
   if (Error error = frame(
           *model, files, /*added=*/{}, listPegasus(files, sentenceMask, offset),
-          {find, idCount}, names, /*splitsWords=*/true, tokenizer))
+          {find, idCount}, names, converted, /*splitsWords=*/true, tokenizer))
     return std::move(error);
   tokenizer.manifest["eos"] = eos;
   tokenizer.manifest["unknown"] = unknown;

@@ -1,5 +1,6 @@
 """Writes added/cases.json: folders with added and special tokens in all forms,
-and what AutoTokenizer makes of texts with these tokens.
+and what AutoTokenizer makes of texts with these tokens; and added/KIND.json, the
+components of tokenizer.json of these folders.
 
 usage: make_added_goldens.py [--folder FOLDER]
 
@@ -158,6 +159,30 @@ def cases():
         }
         if kind not in ("marian",):
             yield "saved", kind, {"tokenizer_config.json": listed(size)}
+    for kind in ("marian", "bart"):
+        yield "extra-order", kind, {
+            "tokenizer_config.json": {
+                "extra_special_tokens": {
+                    "z_token": "<2pt>",
+                    "a_token": "<3pt>",
+                    "m_token": "<te",
+                },
+            }
+        }
+    for kind in ("mbart", "pegasus"):
+        yield "fields", kind, {
+            "tokenizer_config.json": {
+                "bos_token": "<2pt>",
+                "cls_token": {**form("<l>", "l", True), "__type": "AddedToken"},
+                "sep_token": "<raw>",
+                "additional_special_tokens": ["<term>"],
+            }
+        }
+    for flags in ("", "r", "ln"):
+        mask = form("<mask>", flags, "r" in flags)
+        yield "mask-saved-" + flags, "bart", {
+            "tokenizer_config.json": {"added_tokens_decoder": {"700": mask}}
+        }
     yield "prefix", "bart", {
         "tokenizer_config.json": {"add_prefix_space": True, **listed(701)}
     }
@@ -203,21 +228,35 @@ def write_folder(folder, kind, files):
         (folder / file).write_text(json.dumps(content, ensure_ascii=False))
 
 
-def read(folder, files, name):
+# Of tokenizer.json by kinds.
+components = {}
+
+
+def read(folder, kind, files, name):
     """The tokenizer, saved once by its own library where the case says it."""
     if "saved" not in name:
         return AutoTokenizer.from_pretrained(folder)
     if "generic" in name:
         shutil.copy(GOLDENS / "byte-level/tokenizer.json", folder)
+    # tokenizer.json must not have them yet.
+    late = {}
+    if "mask" in name:
+        late = files.pop("tokenizer_config.json")
+        (folder / "tokenizer_config.json").unlink()
     AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
     for path in folder.glob("*.json"):
         if path.name not in ("config.json", "vocab.json"):
             files[path.name] = json.loads(path.read_text())
     # Large parts: what models say stands in their own files.
     whole = files["tokenizer.json"]
-    whole["model"] = {"type": whole["model"]["type"]}
     for part in (whole["normalizer"] or {}).get("normalizers", []):
         part.pop("precompiled_charsmap", None)
+    components[kind] = {**whole, "added_tokens": []}
+    whole["model"] = {"type": whole["model"]["type"]}
+    files["tokenizer_config.json"].update(late)
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps(files["tokenizer_config.json"], ensure_ascii=False)
+    )
     return AutoTokenizer.from_pretrained(folder)
 
 
@@ -232,7 +271,10 @@ def make_case(name, kind, files):
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         write_folder(folder, kind, files)
-        tokenizer = read(folder, files, name)
+        tokenizer = read(folder, kind, files, name)
+    # A text keeps the order of keys.
+    if name == "extra-order":
+        files = {file: json.dumps(content) for file, content in files.items()}
     own = name not in ("plain", "added-alone", "no-effect")
     ids = [tokenizer(text).input_ids for text in texts()[: None if own else 25]]
     rng = random.Random(name + kind)
@@ -266,6 +308,10 @@ def main():
     with open(folder / "cases.json", "w") as file:
         json.dump({"texts": texts(), "cases": made}, file, ensure_ascii=False, indent=0)
         file.write("\n")
+    for kind in ("mbart", "mbart50", "pegasus"):
+        (folder / (kind + ".json")).write_text(
+            json.dumps(components[kind], ensure_ascii=False) + "\n"
+        )
 
 
 if __name__ == "__main__":

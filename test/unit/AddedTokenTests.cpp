@@ -1,9 +1,11 @@
 //===- AddedTokenTests.cpp - Added tokens beside transformers -------------===//
 
 #include "TokenizerLoader.h"
+#include "lib/Import/SentencePieceModel.h"
 #include "lib/Weights/Json.h"
 #include "runtime/AddedTokens.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Base64.h"
 #include <gtest/gtest.h>
 #include <random>
 #include <sstream>
@@ -41,15 +43,36 @@ const Kind kKinds[] = {
       {"byte-level/merges.txt", "merges.txt"}},
      701}};
 
-/// What make_added_goldens.py has left out of tokenizer.json: for byte pairs
-/// the model, which is that of another file.
-llvm::json::Object completed(llvm::json::Object whole, llvm::StringRef kind) {
-  if (kind != "bart")
+llvm::json::Object readObject(const std::string &name) {
+  auto object = parseJsonObject(readFile(HEDDLE_GOLDENS "/" + name), name);
+  EXPECT_TRUE(bool(object)) << llvm::toString(object.takeError());
+  return std::move(*object);
+}
+
+std::string format(llvm::json::Object object) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
+  return text;
+}
+
+/// What make_added_goldens.py has left out of tokenizer.json: the model, and
+/// the table of a SentencePiece model.
+llvm::json::Object completed(llvm::json::Object whole, const Kind &kind) {
+  llvm::json::Object other =
+      readObject(kind.name == "bart" ? "byte-level/tokenizer.json"
+                                     : "added/" + kind.name.str() + ".json");
+  whole["model"] = llvm::json::Value(std::move(*other.get("model")));
+  llvm::json::Object *normalizer = whole.getObject("normalizer");
+  if (!normalizer || !normalizer->getArray("normalizers"))
     return whole;
-  auto other = parseJsonObject(
-      readFile(HEDDLE_GOLDENS "/byte-level/tokenizer.json"), "tokenizer.json");
-  EXPECT_TRUE(bool(other));
-  whole["model"] = llvm::json::Value(std::move(*other->get("model")));
+  auto model = readSentencePieceModel(std::string(HEDDLE_GOLDENS "/") +
+                                      kind.files.front().first);
+  EXPECT_TRUE(bool(model));
+  const SentencePieceNormalizer &rules = model->normalizer;
+  (*(*normalizer->getArray("normalizers"))[0]
+        .getAsObject())["precompiled_charsmap"] =
+      llvm::encodeBase64(bytesOf(uint32_t(rules.rules.size())) + rules.rules +
+                         rules.replacements);
   return whole;
 }
 
@@ -58,12 +81,15 @@ void fill(TemporaryFolder &folder, const llvm::json::Object &golden,
   for (auto [from, to] : kind.files)
     folder.write(to, readFile(std::string(HEDDLE_GOLDENS "/") + from));
   for (const auto &[file, content] : *golden.getObject("files")) {
+    // A text is one whose order of keys matters.
+    if (auto text = content.getAsString()) {
+      folder.write(file.str(), text->str());
+      continue;
+    }
     llvm::json::Object object(*content.getAsObject());
     if (file == "tokenizer.json")
-      object = completed(std::move(object), kind.name);
-    std::string text;
-    llvm::raw_string_ostream(text) << llvm::json::Value(std::move(object));
-    folder.write(file.str(), text);
+      object = completed(std::move(object), kind);
+    folder.write(file.str(), format(std::move(object)));
   }
 }
 
@@ -243,6 +269,107 @@ TEST(FolderTokenizer, NamesFieldsOfTokenizerJsonThatItDoesNotRead) {
          R"({"type": "RobertaProcessing", "sep": ["</s>", 2],
              "cls": ["<s>", 0], "trim_offsets": false})"}})
     EXPECT_EQ(with(field, value), "") << field;
+}
+
+/// A path of keys and indices in a value: "normalizer.normalizers.1.type".
+llvm::json::Value *at(llvm::json::Value &value, llvm::StringRef path) {
+  auto [key, rest] = path.split('.');
+  unsigned index;
+  llvm::json::Value *inner = key.getAsInteger(10, index)
+                                 ? &(*value.getAsObject())[key]
+                                 : &(*value.getAsArray())[index];
+  return rest.empty() ? inner : at(*inner, rest);
+}
+
+TEST(FolderTokenizer, ReadsAModelThatTokenizerJsonAgreesWith) {
+  for (size_t i : {1, 2, 3}) {
+    const Kind &kind = kKinds[i];
+    SCOPED_TRACE(kind.name.str());
+    TemporaryFolder folder;
+    for (auto [from, to] : kind.files)
+      folder.write(to, readFile(std::string(HEDDLE_GOLDENS "/") + from));
+    const char *className = i == 1   ? "MBartTokenizer"
+                            : i == 2 ? "MBart50Tokenizer"
+                                     : "PegasusTokenizer";
+    folder.write("tokenizer_config.json",
+                 R"({"tokenizer_class": ")" + std::string(className) + "\"}");
+    const llvm::json::Object golden =
+        completed(readObject("added/" + kind.name.str() + ".json"), kind);
+    auto with = [&](llvm::StringRef path, llvm::StringRef change) {
+      llvm::json::Value whole = llvm::json::Object(golden);
+      auto parsed = llvm::json::parse(change);
+      EXPECT_TRUE(bool(parsed)) << change.str();
+      *at(whole, path) = *parsed;
+      folder.write("tokenizer.json", format(*whole.getAsObject()));
+      return reasonOf(folder);
+    };
+    const std::string kMetaspace =
+        R"({"type": "Metaspace", "replacement": "\u2581"})";
+    auto charsmap = llvm::json::Value(llvm::json::Object(golden));
+    std::string rules =
+        format(*at(charsmap, "normalizer.normalizers.0")->getAsObject());
+    for (auto [path, change] :
+         std::initializer_list<std::pair<std::string, std::string>>{
+             {"normalizer", "null"},
+             {"normalizer", R"({"type": "NFKC"})"},
+             {"normalizer.normalizers.0.precompiled_charsmap", "\"AAAA\""},
+             {"normalizer.normalizers.1.strip_left", "true"},
+             {"normalizer.normalizers.1.strip_right", "false"},
+             {"normalizer.normalizers.2.content", "\"  \""},
+             {"normalizer.normalizers.2.pattern", R"({"String": "foo"})"},
+             {"pre_tokenizer", "null"},
+             {"pre_tokenizer", R"({"type": "WhitespaceSplit"})"},
+             {"pre_tokenizer", R"({"type": "Metaspace", "replacement": "_"})"},
+             {"pre_tokenizer",
+              R"({"type": "Metaspace", "prepend_scheme": "never"})"},
+             {"pre_tokenizer", R"({"type": "Sequence", "pretokenizers": []})"},
+             {"decoder", "null"},
+             {"decoder", R"({"type": "Metaspace", "replacement": "_"})"},
+             {"decoder", R"({"type": "WordPiece"})"},
+             {"model.type", "\"BPE\""},
+             {"model.unk_id", "5"},
+             {"model.unk_id", "null"},
+             {"model.byte_fallback", "true"},
+             {"model.vocab", R"([["<unk>", 0.0]])"},
+             {"model.vocab.20.0", "\"foo\""},
+             {"model.vocab.20.1", "-7"}}) {
+      llvm::StringRef field = path;
+      field = field.split(".normalizers").first;
+      std::string start =
+          "'tokenizer.json' has '" + field.split(".20").first.str();
+      EXPECT_EQ(with(path, change).substr(0, start.size()), start) << change;
+    }
+    EXPECT_EQ(
+        with("model.vocab.30", R"(["foo", -1.0])")
+            .rfind("'tokenizer.json' has 'model.vocab[30]' with the value "
+                   "[\"foo\",-1] (supported: [",
+                   0),
+        0u);
+    // A class that replaces it does not look at it.
+    for (const char *change : {"null", R"({"type": "ByteLevel"})"})
+      EXPECT_EQ(with("post_processor", change).empty(), i != 3) << change;
+    // Files of older converters.
+    for (const std::string &change :
+         {R"({"type": "Sequence", "normalizers": [)" + rules +
+              R"(, {"type": "Replace", "pattern": {"Regex": " {2,}"},
+                    "content": " "}]})",
+          rules})
+      EXPECT_EQ(with("normalizer", change), "");
+    EXPECT_EQ(with("pre_tokenizer", kMetaspace), "");
+    EXPECT_EQ(with("pre_tokenizer", R"({"type": "Sequence", "pretokenizers": [
+             {"type": "WhitespaceSplit"},
+             {"type": "Metaspace", "add_prefix_space": true}]})"),
+              "");
+    EXPECT_EQ(with("decoder", R"({"type": "Metaspace", "replacement":
+                   "\u2581", "add_prefix_space": true})"),
+              "");
+    EXPECT_EQ(with("truncation", R"({"max_length": 4})"), "");
+    // What is converted anew is not read.
+    folder.write("tokenizer_config.json",
+                 R"({"from_slow": true, "tokenizer_class": ")" +
+                     std::string(className) + "\"}");
+    EXPECT_EQ(with("decoder", "null"), "");
+  }
 }
 
 TEST(FolderTokenizer, PutsAroundTextWhatThePostProcessorSays) {
