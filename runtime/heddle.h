@@ -24,7 +24,7 @@
 |* without elements: a call that gets one is HEDDLE_MISUSED, as is one that gets
 |* more elements than memory has addresses for; a function without a status
 |* returns 0 or NULL then. What is passed in is borrowed for the call. Texts are
-UTF-8 with their size in bytes, need
+|* UTF-8 with their size in bytes, need
 |* no NUL at their end, and may hold any bytes: what is not UTF-8 reads as an
 |* unknown character. Texts that come out end with a NUL that their size does
 |* not count.

@@ -42,7 +42,8 @@ void LineNotices::report() const {
       return;
     std::string sentence = std::to_string(count) + " of " +
                            std::to_string(lines) +
-                           (lines == 1 ? " line was " : " lines were ") + what;
+                           (lines == 1 ? " line" : " lines") +
+                           (count == 1 ? " was " : " were ") + what;
     if (named > kMostNamed)
       sentence += ", the first " + std::to_string(kMostNamed) + " as above";
     printSentence("warning", sentence);

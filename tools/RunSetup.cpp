@@ -20,10 +20,17 @@ static Status addLines(const std::string &path, heddle_settings &settings,
   Result<LineReader> lines = LineReader::open(path);
   if (!lines.ok())
     return lines.status();
-  for (;;) {
+  for (bool isFirst = true;; isFirst = false) {
     Result<std::optional<std::string>> line = lines->next();
-    if (!line.ok() || !*line)
+    if (!line.ok())
       return line.status();
+    // Without a line there would be no limit at all.
+    if (!*line && isFirst && add == heddle_settings_add_allowed)
+      return Status::error("'", path,
+                           "' has no line, expected what targets may be made "
+                           "of");
+    if (!*line)
+      return Status::success();
     Status status = statusOf(add(&settings, (*line)->data(), (*line)->size()));
     if (!status.ok())
       return status;

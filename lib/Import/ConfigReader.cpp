@@ -61,12 +61,19 @@ bool ConfigReader::boolean(StringRef field, bool byDefault) {
   return flag.value_or(byDefault);
 }
 
+std::optional<double> ConfigReader::numberOf(const json::Value &value) {
+  std::optional<bool> flag = value.getAsBoolean();
+  return flag ? std::optional<double>(*flag) : value.getAsNumber();
+}
+
 int64_t ConfigReader::integer(StringRef field, int64_t byDefault, int64_t min,
                               int64_t max) {
   const json::Value *value = readNonNull(field);
   if (!value)
     return byDefault;
   std::optional<int64_t> number = value->getAsInteger();
+  if (std::optional<bool> flag = value->getAsBoolean())
+    number = *flag;
   if (number && *number >= min && *number <= max)
     return *number;
   fail(field, Twine(min) + " to " + Twine(max));
@@ -86,7 +93,7 @@ double ConfigReader::number(StringRef field, double byDefault, double min,
   const json::Value *value = readNonNull(field);
   if (!value)
     return byDefault;
-  std::optional<double> number = value->getAsNumber();
+  std::optional<double> number = numberOf(*value);
   if (number && *number >= min && *number <= max)
     return *number;
   std::string bounds;

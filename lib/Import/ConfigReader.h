@@ -33,6 +33,9 @@ public:
   /// As `read`, but an explicit null counts as absent.
   const llvm::json::Value *readNonNull(llvm::StringRef field);
 
+  /// A number as Python has it: true is 1 and false 0.
+  static std::optional<double> numberOf(const llvm::json::Value &value);
+
   /// Values of one type; an absent or null field has the default.
   bool boolean(llvm::StringRef field, bool byDefault);
   int64_t integer(llvm::StringRef field, int64_t byDefault, int64_t min,

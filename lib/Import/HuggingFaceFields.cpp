@@ -190,6 +190,8 @@ struct UnsupportedSetting {
 
 static ArrayRef<UnsupportedSetting> getUnsupportedSettings() {
   static const auto isTrue = [](const json::Value &value, SearchKind) {
+    if (std::optional<double> number = value.getAsNumber())
+      return *number != 0;
     return value.getAsBoolean().value_or(true);
   };
   static const auto isPositive = [](const json::Value &value, SearchKind) {

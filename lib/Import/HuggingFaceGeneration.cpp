@@ -57,11 +57,8 @@ static constexpr double kMostNumber = std::numeric_limits<float>::max(),
 
 /// Python's `==` of scalars: true is 1, and false is 0.
 static bool isEqual(const json::Value &left, const json::Value &right) {
-  auto number = [](const json::Value &value) {
-    std::optional<bool> flag = value.getAsBoolean();
-    return flag ? std::optional<double>(*flag) : value.getAsNumber();
-  };
-  return left == right || (number(left) && number(left) == number(right));
+  std::optional<double> number = ConfigReader::numberOf(left);
+  return left == right || (number && number == ConfigReader::numberOf(right));
 }
 
 /// What forces the first token in a config.json that has no
@@ -119,7 +116,7 @@ static void checkAsLoaded(ConfigReader &file) {
       *early != json::Value("never"))
     file.fail("early_stopping", "true, false or \"never\"");
   const json::Value *tokens = file.readNonNull("max_new_tokens");
-  if (tokens && !(tokens->getAsNumber().value_or(0) >= 1))
+  if (tokens && !(ConfigReader::numberOf(*tokens).value_or(0) >= 1))
     file.fail("max_new_tokens", "1 and more");
 }
 
@@ -158,7 +155,7 @@ static int64_t readCount(ConfigReader &config, StringRef field) {
   const json::Value *value = config.readNonNull(field);
   if (!value)
     return 0;
-  std::optional<double> number = value->getAsNumber();
+  std::optional<double> number = ConfigReader::numberOf(*value);
   if (!number || *number != std::floor(*number)) {
     config.fail(field, "whole numbers");
     return 0;
@@ -214,7 +211,8 @@ static double readOfSamples(ConfigReader &config, bool samples, StringRef field,
                             double byDefault, NumberRange theirs,
                             NumberRange ours) {
   const json::Value *value = config.readNonNull(field);
-  std::optional<double> number = value ? value->getAsNumber() : std::nullopt;
+  std::optional<double> number =
+      value ? ConfigReader::numberOf(*value) : std::nullopt;
   if (!samples && number && !(*number >= theirs.min && *number <= theirs.max)) {
     config.warn(field, "which no sample can take, so that it is not set");
     return byDefault;
@@ -241,14 +239,14 @@ static void readSearch(ConfigReader &config, NamedAttrList &settings,
   const json::Value *early = config.readNonNull("early_stopping");
   if (early && *early == json::Value("never"))
     settings.set("early_stopping", builder.getStringAttr("never"));
-  else if (early && isEqual(*early, true))
+  else if (early && early->getAsBoolean() == true) // Not 1: `is True`.
     settings.set("early_stopping", builder.getStringAttr("true"));
   setCount("no_repeat_ngram", readCount(config, "no_repeat_ngram_size"), 0);
   setNumber("repetition_penalty",
             config.number("repetition_penalty", 1, kLeastNumber, kMostNumber),
             1);
 
-  setCount("renormalize", config.boolean("renormalize_logits", false), 0);
+  setCount("renormalize", config.truth("renormalize_logits", false), 0);
 
   constexpr double most = std::numeric_limits<double>::max();
   auto ofSamples = [&](StringRef field, double byDefault, NumberRange theirs,

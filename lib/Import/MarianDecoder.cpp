@@ -52,7 +52,7 @@ static constexpr FixedOption kFixedOptions[] = {
     {"output-approx-knn", "[]", ""},
     {"output-sampling", "false", "heddle-run --sample"},
     {"tsv", "false", ""},
-    {"word-scores", "false", "heddle-run --score FILE"},
+    {"word-scores", "false", "heddle-run --n-best N --token-scores"},
 };
 
 static constexpr MissedOption kMissedOptions[] = {
@@ -217,6 +217,19 @@ static bool isSilent(StringRef name) {
          is_contained(kCallerOptions, name);
 }
 
+/// The options that mean something here.
+static SmallVector<StringRef> listKnown() {
+  SmallVector<StringRef> names;
+  for (ArrayRef<StringLiteral> options :
+       {ArrayRef(kReadOptions), ArrayRef(kModelOptions)})
+    append_range(names, options);
+  for (const FixedOption &option : kFixedOptions)
+    names.push_back(option.name);
+  for (const MissedOption &option : kMissedOptions)
+    names.push_back(option.name);
+  return names;
+}
+
 /// Refuses or warns of what is not read.
 static Error checkOthers(const YamlMapping &options, StringRef path,
                          MarianOptionReader &reader,
@@ -238,7 +251,7 @@ static Error checkOthers(const YamlMapping &options, StringRef path,
     auto missed = find_if(
         kMissedOptions, [&](const MissedOption &o) { return o.name == name; });
     if (missed == std::end(kMissedOptions))
-      return reader.refuseUnknown(name, value);
+      return reader.refuseUnknown(name, value, listKnown());
     if (!isValue(value, missed->nothing))
       warnings.push_back(("'" + path + "' has the option '" + name +
                           "' with the value '" + value.format() +

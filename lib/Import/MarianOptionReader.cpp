@@ -1,6 +1,7 @@
 //===- MarianOptionReader.cpp - The values of Marian's options ------------===//
 
 #include "lib/Import/MarianOptionReader.h"
+#include "dialect/NearestName.h"
 #include "lib/Weights/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -35,10 +36,11 @@ Error MarianOptionReader::takeError() const {
   return failure.empty() ? Error::success() : makeError(failure);
 }
 
-Error MarianOptionReader::refuseUnknown(StringRef name,
-                                        const YamlValue &value) const {
+Error MarianOptionReader::refuseUnknown(StringRef name, const YamlValue &value,
+                                        ArrayRef<StringRef> known) const {
   return makeError("'" + file + "' has the unknown option '" + name +
-                   "' with the value '" + value.format() + "'");
+                   "' with the value '" + value.format() + "'" +
+                   suggestNearest(name, known));
 }
 
 std::string MarianOptionReader::text(StringRef name, StringRef byDefault) {
@@ -68,7 +70,7 @@ double MarianOptionReader::number(StringRef name, double byDefault) {
   if (!option->second.isList && !value.empty() && to_float(value, number) &&
       std::abs(number) <= std::numeric_limits<float>::max())
     return number;
-  fail(name, value, "a finite number");
+  fail(name, value, "a number that f32 holds");
   return byDefault;
 }
 

@@ -37,8 +37,9 @@ public:
   void fail(llvm::StringRef name, const llvm::Twine &value,
             const llvm::Twine &supported);
   llvm::Error takeError() const;
-  /// The failure of an option that nobody knows.
-  llvm::Error refuseUnknown(llvm::StringRef name, const YamlValue &value) const;
+  /// The failure of an option that nobody knows, with the nearest of `known`.
+  llvm::Error refuseUnknown(llvm::StringRef name, const YamlValue &value,
+                            llvm::ArrayRef<llvm::StringRef> known) const;
 
 private:
   const YamlMapping &options;

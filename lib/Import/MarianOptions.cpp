@@ -116,8 +116,13 @@ static Error checkKnown(const YamlMapping &options, StringRef file,
         !is_contained(kIrrelevantOptions, name) &&
         none_of(kFixedOptions, [name = StringRef(name)](const FixedOption &o) {
           return o.name == name;
-        }))
-      return reader.refuseUnknown(name, value);
+        })) {
+      SmallVector<StringRef> known(std::begin(kReadOptions),
+                                   std::end(kReadOptions));
+      for (const FixedOption &option : kFixedOptions)
+        known.push_back(option.name);
+      return reader.refuseUnknown(name, value, known);
+    }
   return reader.takeError();
 }
 

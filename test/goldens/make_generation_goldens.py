@@ -152,6 +152,9 @@ def resolve(model, folder, config, generation):
     for field in FIELDS:
         if field not in answer and hasattr(settings, field):
             answer[field] = getattr(settings, field)
+    # Beams ask `early_stopping is True`, which 1 is not.
+    if answer.get("early_stopping") == 1:
+        answer["early_stopping"] = answer["early_stopping"] is True
     # Only what searches read.
     for field in ("bos_token_id", "max_new_tokens", "min_new_tokens"):
         del answer[field]

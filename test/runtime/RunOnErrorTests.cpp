@@ -175,8 +175,8 @@ TEST_F(RunOnErrorTest, hidden_states) {
     EXPECT_EQ(values[0], 1);
     EXPECT_EQ(values[2 * line], 4);
     EXPECT_EQ(std::isnan(values[line]), longest == 3);
-    EXPECT_NE(outcome.errors.find(longest == 3 ? "1 of 3 lines were skipped\n"
-                                               : "1 of 3 lines were cut\n"),
+    EXPECT_NE(outcome.errors.find(longest == 3 ? "1 of 3 lines was skipped\n"
+                                               : "1 of 3 lines was cut\n"),
               std::string::npos)
         << outcome.errors;
   }

@@ -280,6 +280,10 @@ TEST_F(RunToolTest, only_what_a_file_allows) {
   expectError("toy --ids --allow allowed",
               "line 1 of what may come has the id 11 but the vocabulary has 11",
               "1 2\n");
+  write("nothing", "");
+  expectError("toy --ids --allow nothing",
+              "'nothing' has no line, expected what targets may be made of",
+              "1\n");
 }
 
 TEST_F(RunToolTest, numbers_beyond_what_scores_hold) {

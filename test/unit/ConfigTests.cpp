@@ -295,6 +295,14 @@ TEST(HuggingFaceGeneration, ReadsWhatSearchesGoBy) {
                              "top_k": 0, "top_p": 1.0)"),
             generationOf(""));
   has(R"("num_beams": 1000)", "'num_beams' with the value 1000");
+  // Numbers and truths as Python has them, but for `early_stopping is True`.
+  has(R"("renormalize_logits": 1)", "renormalize = 1 : i32");
+  has(R"("min_length": true)", "min_length = 1 : i32");
+  EXPECT_EQ(generationOf(R"(, "num_beams": true, "length_penalty": true,
+                             "repetition_penalty": true, "min_length": false,
+                             "early_stopping": 1, "renormalize_logits": 0,
+                             "remove_invalid_values": 0)"),
+            generationOf(""));
 }
 
 TEST(HuggingFaceGeneration, ReadsConstraints) {

@@ -116,7 +116,8 @@ Settings normalise(const Object &outcome) {
     settings.insert({"renormalize", 1});
   settings.insert({"top_k", outcome.getInteger("top_k").value_or(0)});
   const Value *early = outcome.get("early_stopping");
-  bool isTrue = early && (*early == Value(true) || *early == Value(1));
+  // Beams ask `early_stopping is True`, which 1 is not.
+  bool isTrue = early && *early == Value(true);
   settings.insert({"early_stopping", early && *early == Value("never") ? "never"
                                      : isTrue ? "true"
                                               : "false"});

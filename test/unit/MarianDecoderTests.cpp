@@ -63,17 +63,17 @@ TEST(MarianDecoder, ValuesThatMarianWouldNotRead) {
   expected("beam-size", "0", "1 to 256");
   expected("beam-size", "257", "1 to 256");
   expected("beam-size", "12.0", "1 to 256");
-  expected("normalize", "true", "a finite number");
-  expected("normalize", "nan", "a finite number");
-  expected("normalize", "[1]", "a finite number");
-  expected("word-penalty", "1e300", "a finite number");
+  expected("normalize", "true", "a number that f32 holds");
+  expected("normalize", "nan", "a number that f32 holds");
+  expected("normalize", "[1]", "a number that f32 holds");
+  expected("word-penalty", "1e300", "a number that f32 holds");
   expected("max-length-factor", "0", "a positive number");
   expected("max-length", "0", "1 to 2147483647");
   expected("max-length-crop", "maybe", "true, false");
   expected("allow-unk", "tRUE", "true, false");
   EXPECT_EQ(settingsOf("normalize: ~\n"),
             "'d.yml' has the option 'normalize' with the value '' (supported: "
-            "a finite number)");
+            "a number that f32 holds)");
 }
 
 // What a decoder prints otherwise, what it reads otherwise, and what another
@@ -86,7 +86,7 @@ TEST(MarianDecoder, RefusesWhatChangesTranslations) {
                   value + "' (supported: " + supported + ")");
   };
   refused("n-best", "true", "false; heddle-run --n-best N");
-  refused("word-scores", "true", "false; heddle-run --score FILE");
+  refused("word-scores", "true", "false; heddle-run --n-best N --token-scores");
   refused("no-spm-decode", "true", "false; heddle-run --ids");
   refused("no-spm-encode", "true", "false; heddle-run --ids");
   refused("force-decode", "true", "false; heddle-run --prefix FILE");
@@ -102,7 +102,8 @@ TEST(MarianDecoder, RefusesWhatChangesTranslations) {
             "'d.yml' has the option 'skip-cost' with the value 'true' "
             "(supported: false with beam-size 6)");
   EXPECT_EQ(settingsOf("beamsize: 6\n"),
-            "'d.yml' has the unknown option 'beamsize' with the value '6'");
+            "'d.yml' has the unknown option 'beamsize' with the value '6' "
+            "(is 'beam-size' meant?)");
   EXPECT_EQ(settingsOf("learn-rate: 0.1\n"),
             "'d.yml' has the unknown option 'learn-rate' with the value '0.1'");
 }
