@@ -219,7 +219,8 @@ static constexpr Row kRows[] = {
       "translation that goes on from there"},
      readAlternatives},
     {{"token-scores", nullptr, kSearch,
-      "give the log-probability of each token, too"},
+      "give the log-probability of each token, too, behind scores, n-best or "
+      "alternatives"},
      readSwitch<&SettingValues::tokenScores>},
     {{"scores", nullptr, kSearch, "give scores of greedy searches, too"},
      readSwitch<&SettingValues::scores>},

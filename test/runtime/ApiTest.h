@@ -12,6 +12,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -39,11 +40,15 @@ protected:
   }
 
   /// A session of a model with this manifest, without settings.
-  void load(const nlohmann::json &manifest) {
+  void load(const nlohmann::json &manifest,
+            const std::map<std::string, std::string> &sections = {}) {
     heddle_session_free(session);
     heddle_settings_free(settings);
     heddle_model_free(model);
-    bytes = toyArtifact(manifest).build();
+    ArtifactBuilder builder = toyArtifact(manifest);
+    for (const auto &[name, content] : sections)
+      builder.add(name, content);
+    bytes = builder.build();
     std::ofstream(path, std::ios::binary) << bytes;
     ASSERT_EQ(heddle_model_load(path.c_str(), HEDDLE_VERIFY, &model), HEDDLE_OK)
         << heddle_error();
