@@ -292,6 +292,10 @@ Status Parser::checkTexts() const {
                            "' is an artifact, expected one, in "
                            "front of all texts (",
                            "'", options.file, "' stands there)");
+    if (S_ISREG(info.st_mode) && isArtifact(text))
+      return Status::error("'", text, "' is an artifact, but ", program,
+                           " has a model of its own: expected heddle-run ",
+                           text);
     return Status::error("'", text, "' is a ",
                          S_ISDIR(info.st_mode) ? "folder" : "file",
                          ", but texts are translated as they stand: expected ",

@@ -95,7 +95,8 @@ ToolPage heddle::getRunPage(const std::string &program) {
       {{"-o", "--output"},
        "answers go to standard output: " + use + " >answers.txt"},
       {{"-m", "--model", "--models"},
-       "the model's file is the first argument: " + use},
+       program.empty() ? "the model's file is the first argument: " + use
+                       : "the model is in this file"},
       {{"--dtype", "--target", "--attention", "--keep", "--calibrate", "--emit",
         "--explain", "--weights", "--quantize", "--compute-type"},
        "it is a flag of heddle-compile: the artifact has what it decides"},
