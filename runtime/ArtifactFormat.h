@@ -63,7 +63,9 @@
 //        sentencepiece: section tokenizer.vocabulary where present numbers the
 //            pieces; tokenizer.target where absent is the source; "offset": 1
 //            (ids are those of the model plus this), "frame": "none" | "slow" |
-//            "fast" | "fast-words" (which of transformers' tokenizers)
+//            "fast" | "fast-words" (which of transformers' tokenizers),
+//            "spaces": "marked" (default) | "single" | "kept" (what a fast one
+//            makes of several)
 //        characters: "source": "____AIO", "target": "____AIO", "unknown": 3,
 //            "bos": 1, "eos": 2 (put around the characters; either may miss)
 //        byte-level: "adds_space": 1 (to text that begins with none); without

@@ -26,6 +26,7 @@ static constexpr std::string_view kTypeNames[] = {"f32", "i32", "i8", "bf16",
                                                   "f16"};
 static constexpr std::string_view kFrameNames[] = {"none", "slow", "fast",
                                                    "fast-words"};
+static constexpr std::string_view kSpacesNames[] = {"marked", "single", "kept"};
 static constexpr std::string_view kTokenizerNames[] = {
     "none", "sentencepiece", "characters", "byte-level"};
 
@@ -261,6 +262,14 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
       else
         reader.fail("has the frame '", frame,
                     "' (supported: none, slow, fast, fast-words)");
+    }
+    if (reader.find("spaces")) {
+      std::string spaces = reader.string("spaces");
+      if (auto known = named<TextSpaces>(kSpacesNames, spaces))
+        tokenizer.spaces = *known;
+      else
+        reader.fail("has the spaces '", spaces,
+                    "' (supported: marked, single, kept)");
     }
   }
   if (tokenizer.kind == Kind::ByteLevel)

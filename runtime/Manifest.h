@@ -195,6 +195,11 @@ struct Generation {
 /// token and each space in its place, or cuts at white space first.
 enum class TextFrame { None, Slow, Fast, FastWords };
 
+/// What a fast tokenizer does to spaces before it cuts: those at the end go and
+/// several become a mark; or, as older files have it, several become one, or
+/// all are kept.
+enum class TextSpaces { Marked, Single, Kept };
+
 /// A language and its token.
 struct Language {
   std::string name;
@@ -223,6 +228,7 @@ struct TokenizerDescription {
   /// Kind SentencePiece: the id of a piece is that of the model plus this.
   int32_t offset = 0;
   TextFrame frame = TextFrame::None;
+  TextSpaces spaces = TextSpaces::Marked;
   /// Ids that are dropped from text.
   std::vector<int32_t> special;
   /// Kind Characters: the character at index i has id i.

@@ -30,6 +30,7 @@ public:
   explicit SentencePieceTokenizer(const Manifest &manifest)
       : Tokenizer(manifest), unknown(manifest.tokenizer.unknown.value_or(0)),
         offset(manifest.tokenizer.offset), frame(manifest.tokenizer.frame),
+        spaces(manifest.tokenizer.spaces),
         cleansUp(manifest.tokenizer.cleansUp),
         special(manifest.tokenizer.special) {
     std::sort(special.begin(), special.end());
@@ -93,6 +94,7 @@ private:
   /// What ids are above those of the model.
   int32_t offset;
   TextFrame frame;
+  TextSpaces spaces;
   bool cleansUp;
   Ids special;
   std::optional<SentencePieces> source;
@@ -118,18 +120,23 @@ static Status loadModel(const Artifact &artifact, const char *name,
 }
 
 /// What a fast tokenizer's normalizer leaves of a text behind the rules of the
-/// model: no space at the end, and a mark for several.
-static std::string normalizeFast(std::string text) {
+/// model.
+static std::string normalizeFast(std::string text, TextSpaces spaces) {
+  if (spaces == TextSpaces::Kept)
+    return text;
   std::string normalized;
+  bool isMarked = spaces == TextSpaces::Marked;
+  std::string_view several = isMarked ? kSpaceMark : " ";
   size_t end = 0; // Of what is no space.
   for (std::string_view rest = text; !rest.empty();)
     if (!isSpace(takeCodePoint(rest).value))
       end = text.size() - rest.size();
-  text.resize(end);
+  if (isMarked)
+    text.resize(end);
   for (size_t at = 0; at < text.size();) {
     size_t next = std::min(text.find_first_not_of(' ', at), text.size());
     if (next - at > 1)
-      normalized += kSpaceMark;
+      normalized += several;
     else
       next = at + 1, normalized += text[at];
     at = next;
@@ -153,7 +160,7 @@ Status SentencePieceTokenizer::load(const Artifact &artifact) {
     added = std::move(*parsed);
     if (frame == TextFrame::Fast || frame == TextFrame::FastWords)
       added.spell([&](std::string_view text) {
-        return normalizeFast(source->replace(text));
+        return normalizeFast(source->replace(text), spaces);
       });
   }
   if (std::optional<std::string_view> section =
@@ -301,7 +308,8 @@ void SentencePieceTokenizer::cutFast(std::string_view damaged, const Side &side,
       ids.push_back(outer.id);
       continue;
     }
-    std::string normalized = normalizeFast(side.model.replace(outer.text));
+    std::string normalized =
+        normalizeFast(side.model.replace(outer.text), spaces);
     for (const auto &part : added.cut(normalized, /*isNormalized=*/true)) {
       if (part.id >= 0) {
         ids.push_back(part.id);

@@ -68,13 +68,16 @@ static Error frame(const SentencePieceModel &model, const TokenizerFiles &files,
                    const std::map<int64_t, AddedTokenForm> &added,
                    ArrayRef<SpecialToken> special, const BaseVocabulary &base,
                    ArrayRef<std::string> names, const ConvertedModel &converted,
-                   bool splitsWords, ImportedTokenizer &tokenizer) {
+                   StringRef frameName, ImportedTokenizer &tokenizer) {
   if (Error error = checkTokenizerConfig(files, /*isSlow=*/false))
     return error;
-  Expected<bool> words = readConversion(files, model, converted, splitsWords);
-  if (!words)
-    return words.takeError();
-  tokenizer.manifest["frame"] = *words ? "fast-words" : "fast";
+  Expected<SpaceForm> form =
+      readConversion(files, model, converted, {frameName});
+  if (!form)
+    return form.takeError();
+  tokenizer.manifest["frame"] = form->frame;
+  if (form->spaces != "marked")
+    tokenizer.manifest["spaces"] = form->spaces;
   AddedTokenTable table =
       addFastTokens(listFirst(model, files), added, special, base);
   for (auto [id, name] : enumerate(names))
@@ -184,7 +187,7 @@ Expected<ImportedTokenizer> readMBartTokenizer(const TokenizerFiles &files,
   if (Error error =
           frame(*model, files, files.added,
                 listMBart(files, languages, isFront), {find, mask + maskCount},
-                /*names=*/{}, converted, /*splitsWords=*/false, tokenizer))
+                /*names=*/{}, converted, /*frameName=*/"fast", tokenizer))
     return std::move(error);
   tokenizer.manifest["eos"] = eos;
   tokenizer.manifest["unknown"] = unknown;
@@ -234,7 +237,7 @@ static std::vector<SpecialToken> listPegasus(const TokenizerFiles &files,
 }
 
 Expected<ImportedTokenizer> readPegasusTokenizer(const TokenizerFiles &files,
-                                                 int64_t) {
+                                                 int64_t vocabulary) {
   if (!files.has("spiece.model"))
     return ImportedTokenizer();
   constexpr int64_t offset = 103, eos = 1;
@@ -259,6 +262,15 @@ Expected<ImportedTokenizer> readPegasusTokenizer(const TokenizerFiles &files,
     auto token = files.find(field, {byDefault.str(), {}});
     return token ? token->content : std::string();
   };
+  // PegasusTokenizerFast converts the model anew where one of these is another.
+  if (files.whole && (contentOf("pad_token", "<pad>") != "<pad>" ||
+                      contentOf("eos_token", "</s>") != "</s>" ||
+                      contentOf("unk_token", "<unk>") != "<unk>")) {
+    TokenizerFiles others = files;
+    others.whole.reset();
+    others.wholeAdded.clear();
+    return readPegasusTokenizer(others, vocabulary);
+  }
   std::vector<std::string> names = {
       contentOf("pad_token", "<pad>"), contentOf("eos_token", "</s>"),
       sentenceMask.str(), contentOf("mask_token", "<mask_2>")};
@@ -278,9 +290,10 @@ Expected<ImportedTokenizer> readPegasusTokenizer(const TokenizerFiles &files,
     converted.before.push_back({name, int64_t(id) < firstUnknown ? 0 : -100});
   ImportedTokenizer tokenizer = describe(*model, files, offset);
   // PegasusTokenizerFast drops the added tokens of other files.
-  if (Error error = frame(
-          *model, files, /*added=*/{}, listPegasus(files, sentenceMask, offset),
-          {find, idCount}, names, converted, /*splitsWords=*/true, tokenizer))
+  if (Error error =
+          frame(*model, files, /*added=*/{},
+                listPegasus(files, sentenceMask, offset), {find, idCount},
+                names, converted, /*frameName=*/"fast-words", tokenizer))
     return std::move(error);
   tokenizer.manifest["eos"] = eos;
   tokenizer.manifest["unknown"] = unknown;

@@ -1,8 +1,8 @@
 //===- SentencePieceJson.cpp - tokenizer.json beside a *.spm --------------===//
 //
 // The converters of all versions write the same model and decoder. Spaces they
-// have treated in three ways: cut at white space alone (4.0); several made one
-// (up to 4.34); stripped at the end, and several made a mark.
+// have treated in three ways: kept; several made one; or stripped at the end,
+// and several made a mark.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,19 +25,20 @@ public:
                    const ConvertedModel &converted)
       : whole(*files.whole), model(model), converted(converted) {}
 
-  Expected<bool> read() {
+  Expected<SpaceForm> read() {
     if (Error error = checkModel())
       return std::move(error);
-    if (Error error = checkNormalizer())
-      return std::move(error);
-    Expected<bool> splitsWords = readPreTokenizer();
-    if (!splitsWords)
-      return splitsWords.takeError();
+    Expected<StringRef> spaces = readNormalizer();
+    if (!spaces)
+      return spaces.takeError();
+    Expected<StringRef> frame = readPreTokenizer();
+    if (!frame)
+      return frame.takeError();
     if (Error error = checkDecoder())
       return std::move(error);
     if (Error error = checkPostProcessor())
       return std::move(error);
-    return *splitsWords;
+    return SpaceForm{*frame, *spaces};
   }
 
 private:
@@ -67,8 +68,8 @@ private:
 
   Error checkModel() const;
   Error checkPieces(const json::Array &pieces) const;
-  Error checkNormalizer() const;
-  Expected<bool> readPreTokenizer() const;
+  Expected<StringRef> readNormalizer() const;
+  Expected<StringRef> readPreTokenizer() const;
   Error checkDecoder() const;
   Error checkPostProcessor() const;
 
@@ -142,7 +143,7 @@ Error ConversionReader::checkPieces(const json::Array &pieces) const {
   return Error::success();
 }
 
-Error ConversionReader::checkNormalizer() const {
+Expected<StringRef> ConversionReader::readNormalizer() const {
   constexpr StringLiteral supported =
       "the rules of the model, then Strip and Replace as transformers writes "
       "them";
@@ -176,16 +177,18 @@ Error ConversionReader::checkNormalizer() const {
                parts[0]->getBoolean("strip_right") == true &&
                replacesBy(parts[1], kMark);
   bool isOld = parts.size() == 1 && replacesBy(parts[0], " ");
-  return isNew || isOld || parts.empty() ? Error::success() : refuseAll();
+  if (!isNew && !isOld && !parts.empty())
+    return refuseAll();
+  return isNew ? "marked" : isOld ? "single" : "kept";
 }
 
-Expected<bool> ConversionReader::readPreTokenizer() const {
+Expected<StringRef> ConversionReader::readPreTokenizer() const {
   std::vector<Part> parts = partsOf("pre_tokenizer", "pretokenizers");
   bool splitsWords = parts.size() == 2 && isOfType(parts[0], "WhitespaceSplit");
   if (splitsWords)
     parts.erase(parts.begin());
   if (parts.size() == 1 && isMetaspace(parts[0]))
-    return splitsWords;
+    return splitsWords ? "fast-words" : "fast";
   return refuse("pre_tokenizer", whole.get("pre_tokenizer"),
                 "Metaspace that always adds a space, WhitespaceSplit in front "
                 "of it");
@@ -228,9 +231,10 @@ Error ConversionReader::checkPostProcessor() const {
   return Error::success();
 }
 
-Expected<bool> readConversion(const TokenizerFiles &files,
-                              const SentencePieceModel &model,
-                              const ConvertedModel &converted, bool byDefault) {
+Expected<SpaceForm> readConversion(const TokenizerFiles &files,
+                                   const SentencePieceModel &model,
+                                   const ConvertedModel &converted,
+                                   SpaceForm byDefault) {
   if (!files.whole)
     return byDefault;
   return ConversionReader(files, model, converted).read();

@@ -28,13 +28,18 @@ struct ConvertedModel {
   std::optional<int64_t> end;
 };
 
-/// Whether the tokenizer cuts at white space before it marks spaces;
-/// `byDefault` without tokenizer.json. UnsupportedTokenizer where
-/// tokenizer.json is another tokenizer than the conversion.
-llvm::Expected<bool> readConversion(const TokenizerFiles &files,
-                                    const SentencePieceModel &model,
-                                    const ConvertedModel &converted,
-                                    bool byDefault);
+/// What versions of the conversion do to spaces: `frame` and `spaces` of the
+/// manifest, see runtime/ArtifactFormat.h.
+struct SpaceForm {
+  llvm::StringRef frame, spaces = "marked";
+};
+
+/// How tokenizer.json treats spaces, or `byDefault` without it.
+/// UnsupportedTokenizer where it is another tokenizer than the conversion.
+llvm::Expected<SpaceForm> readConversion(const TokenizerFiles &files,
+                                         const SentencePieceModel &model,
+                                         const ConvertedModel &converted,
+                                         SpaceForm byDefault);
 
 } // namespace heddle
 

@@ -178,6 +178,13 @@ def cases():
                 "additional_special_tokens": ["<term>"],
             }
         }
+    for kind in ("mbart", "pegasus"):
+        for name in ("single-saved", "kept-saved"):
+            yield name, kind, {
+                "tokenizer_config.json": {
+                    "added_tokens_decoder": forms(SIZES[kind])
+                }
+            }
     for flags in ("", "r", "ln"):
         mask = form("<mask>", flags, "r" in flags)
         yield "mask-saved-" + flags, "bart", {
@@ -228,6 +235,16 @@ def write_folder(folder, kind, files):
         (folder / file).write_text(json.dumps(content, ensure_ascii=False))
 
 
+def older(whole, name):
+    """What older versions of the conversion had for a normalizer: the rules of
+    the model, or with them several spaces made one."""
+    rules = whole["normalizer"]["normalizers"][:1]
+    if "kept" in name:
+        return rules
+    single = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+    return rules + [single]
+
+
 # Of tokenizer.json by kinds.
 components = {}
 
@@ -249,9 +266,13 @@ def read(folder, kind, files, name):
             files[path.name] = json.loads(path.read_text())
     # Large parts: what models say stands in their own files.
     whole = files["tokenizer.json"]
+    if name.startswith(("single", "kept")):
+        whole["normalizer"]["normalizers"] = older(whole, name)
+        text = json.dumps(whole, ensure_ascii=False)
+        (folder / "tokenizer.json").write_text(text)
     for part in (whole["normalizer"] or {}).get("normalizers", []):
         part.pop("precompiled_charsmap", None)
-    components[kind] = {**whole, "added_tokens": []}
+    components.setdefault(kind, {**whole, "added_tokens": []})
     whole["model"] = {"type": whole["model"]["type"]}
     files["tokenizer_config.json"].update(late)
     (folder / "tokenizer_config.json").write_text(

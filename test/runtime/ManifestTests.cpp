@@ -209,6 +209,13 @@ TEST(ManifestTest, types_and_ranges) {
             }),
             "manifest: 'tokenizer' has the frame 'odd' (supported: none, slow, "
             "fast, fast-words)");
+  EXPECT_EQ(messageWith([](json &m) {
+              m["tokenizer"] = {{"kind", "sentencepiece"},
+                                {"unknown", 1},
+                                {"spaces", "odd"}};
+            }),
+            "manifest: 'tokenizer' has the spaces 'odd' (supported: marked, "
+            "single, kept)");
   auto withLanguages = [](json tokens, const char *target) {
     return messageWith([&](json &m) {
       m["tokenizer"] = {{"kind", "byte-level"},

@@ -36,6 +36,9 @@ LoadedTokenizer::LoadedTokenizer(const ImportedTokenizer &imported,
                       : text("frame") == "fast"       ? TextFrame::Fast
                       : text("frame") == "fast-words" ? TextFrame::FastWords
                                                       : TextFrame::None;
+  description.spaces = text("spaces") == "single" ? TextSpaces::Single
+                       : text("spaces") == "kept" ? TextSpaces::Kept
+                                                  : TextSpaces::Marked;
   description.bos = integer("bos");
   description.eos = integer("eos");
   description.language = integer("language");
