@@ -114,7 +114,9 @@ static std::vector<SpecialToken> listMBart(const TokenizerFiles &files,
   AddedTokenForm mask;
   mask.content = "<mask>";
   mask.stripsLeft = mask.isSpecial = true;
-  mask.isNormalized = isFront || files.whole;
+  // What is left open in Python follows from being special, unless the token
+  // went through a slow tokenizer first.
+  mask.isNormalized = !files.whole && (isFront || files.has("tokenizer.json"));
   const std::pair<StringLiteral, SpecialToken> fields[] = {
       {"bos_token", {"<s>", {}}},          {"eos_token", {"</s>", {}}},
       {"unk_token", {"<unk>", {}}},        {"sep_token", {"</s>", {}}},

@@ -185,10 +185,19 @@ def cases():
                     "added_tokens_decoder": forms(SIZES[kind])
                 }
             }
-    for flags in ("", "r", "ln"):
+    for kind, id, flags in (
+        ("bart", "700", ""),
+        ("bart", "700", "r"),
+        ("bart", "700", "ln"),
+        ("mbart", "123", ""),
+        ("mbart50", "150", ""),
+    ):
         mask = form("<mask>", flags, "r" in flags)
-        yield "mask-saved-" + flags, "bart", {
-            "tokenizer_config.json": {"added_tokens_decoder": {"700": mask}}
+        yield "mask-saved-" + flags, kind, {
+            "tokenizer_config.json": {
+                "tokenizer_class": KINDS[kind][1],
+                "added_tokens_decoder": {id: mask},
+            }
         }
     yield "prefix", "bart", {
         "tokenizer_config.json": {"add_prefix_space": True, **listed(701)}
@@ -258,8 +267,11 @@ def read(folder, kind, files, name):
     # tokenizer.json must not have them yet.
     late = {}
     if "mask" in name:
-        late = files.pop("tokenizer_config.json")
-        (folder / "tokenizer_config.json").unlink()
+        late = dict(files["tokenizer_config.json"])
+        del files["tokenizer_config.json"]["added_tokens_decoder"]
+        (folder / "tokenizer_config.json").write_text(
+            json.dumps(files["tokenizer_config.json"])
+        )
     AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
     for path in folder.glob("*.json"):
         if path.name not in ("config.json", "vocab.json"):
