@@ -239,27 +239,36 @@ int32_t greedy(const struct HeddleCall *call) {
   return 0;
 }
 
+static int isForbidden(int32_t id, const int32_t *forbidden, int64_t count) {
+  for (int64_t f = 0; f < count && forbidden[f] >= 0; ++f)
+    if (forbidden[f] == id)
+      return 1;
+  return 0;
+}
+
 /// The best logits of four ids a range, but for the forbidden ones of a row,
-/// and the maximum and sum of exponentials of all.
+/// and the maximum and sum of exponentials of all, or where the row ends in -2
+/// (kSumsOfAllowed) of those that are not forbidden.
 static void rank(const float *logits, const int32_t *forbidden, int64_t count,
                  int64_t best, float *maxima, float *sums, float *values,
                  int32_t *ids) {
+  int64_t leftOut = forbidden[count - 1] == -2 ? count : 0;
   for (int32_t range = 0; range < 3; ++range, values += best, ids += best) {
     int32_t begin = 4 * range;
     int32_t end = begin + 4 < kVocabulary ? begin + 4 : kVocabulary;
     maxima[range] = -INFINITY;
     sums[range] = 0;
     for (int32_t id = begin; id < end; ++id)
-      maxima[range] = fmaxf(maxima[range], logits[id]);
+      if (!isForbidden(id, forbidden, leftOut))
+        maxima[range] = fmaxf(maxima[range], logits[id]);
     for (int32_t id = begin; id < end; ++id)
-      sums[range] += expf(logits[id] - maxima[range]);
+      if (!isForbidden(id, forbidden, leftOut))
+        sums[range] += expf(logits[id] - maxima[range]);
     for (int64_t place = 0; place < best; ++place) {
       values[place] = -INFINITY;
       ids[place] = -1;
       for (int32_t id = begin; id < end && place < end - begin; ++id) {
-        int isAllowed = 1;
-        for (int64_t f = 0; f < count && forbidden[f] >= 0; ++f)
-          isAllowed &= forbidden[f] != id;
+        int isAllowed = !isForbidden(id, forbidden, count);
         for (int64_t before = 0; before < place; ++before)
           isAllowed &= ids[before] != id;
         if (isAllowed && logits[id] > values[place]) {
