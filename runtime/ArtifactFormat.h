@@ -81,12 +81,13 @@
 //     "kernel_types": ["i8", ...],               and what each multiplies
 //     "layers": ["encoder_l1_self_Wq", ...] }    names of a checkpoint
 // "gpus", "libraries", "kernels" and with them "kernel_types" may miss,
-// "layers", and every key of "generation" except "eos". Places that call
-// kernels are numbered through all entries, in order; -1 is a layer without a
-// name. dtype is "f32", "i32", "i8", "bf16" or "f16". A shape's elements are
-// numbers or names of dims; "capacity<=7" is the capacity, but never more
-// than 7. The step of such a state may have "pinned": 2, slots that keep the
-// first positions; the other 5 are a ring of the latest.
+// "layers", and every key of "generation" except "eos", which is [] where the
+// limit alone ends a sequence. Places that call kernels are numbered through
+// all entries, in order; -1 is a layer without a name. dtype is "f32", "i32",
+// "i8", "bf16" or "f16". A shape's elements are numbers or names of dims;
+// "capacity<=7" is the capacity, but never more than 7. The step of such a
+// state may have "pinned": 2, slots that keep the first positions; the other 5
+// are a ring of the latest.
 //
 // Entries of an encoder-decoder, by their roles, with the arguments the runtime
 // knows by name. All roles but the first are forms of a "decoder"; a form of

@@ -129,7 +129,7 @@ Result<TokenIds> LineTokens::parseTarget(const LineText &line,
   bool isWhole = part == TargetPart::Whole;
   if (bos && (isWhole || !target->empty()))
     target->insert(target->begin(), *bos);
-  if (isWhole)
+  if (isWhole && !generation.eos.empty())
     target->push_back(generation.eos.front());
   return target;
 }

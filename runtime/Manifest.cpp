@@ -168,9 +168,9 @@ static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
   Generation generation;
   generation.start =
       narrow(reader.optionalInteger("start", {-1, targetVocabulary - 1}));
+  if (!reader.find("eos"))
+    reader.fail("has no 'eos'");
   generation.eos = reader.optionalIds("eos", ids);
-  if (generation.eos.empty())
-    reader.fail("has no id in 'eos'");
   generation.pad =
       narrow(reader.optionalInteger("pad", {0, kMaxVocabulary - 1}));
   generation.suppress = reader.optionalIds("suppress", ids);

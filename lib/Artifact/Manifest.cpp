@@ -162,7 +162,9 @@ findMismatch(const Setting &setting, Attribute value, int64_t vocabulary) {
     return "an i32 from " + std::to_string(min) + " to " + std::to_string(max);
   }
   case SettingKind::Ids:
-    if (areIds(value, vocabulary))
+    // None where a limit alone ends a sequence, or nothing is suppressed.
+    if (value == DenseI32ArrayAttr::get(value.getContext(), {}) ||
+        areIds(value, vocabulary))
       return std::nullopt;
     return "array<i32: ...> of ids " + ids;
   case SettingKind::IdLists: {

@@ -27,20 +27,21 @@ const json::Value *ConfigReader::readNonNull(StringRef field) {
 }
 
 std::string ConfigReader::describe(StringRef field) const {
+  const json::Value *value = object.get(field);
+  if (!value)
+    return ("'" + path + "' has no '" + field + "'").str();
   return ("'" + path + "' has '" + field + "' with the value " +
-          formatJson(*object.get(field)))
+          formatJson(*value))
       .str();
 }
 
 void ConfigReader::fail(StringRef field, const Twine &supported) {
   if (!failure.empty())
     return;
-  if (object.get(field))
-    failure = (describe(field) + " (supported: " + supported + ")").str();
-  else
-    failure =
-        ("'" + path + "' has no '" + field + "' (expected " + supported + ")")
-            .str();
+  bool isThere = object.get(field);
+  failure = (describe(field) + (isThere ? " (supported: " : " (expected ") +
+             supported + ")")
+                .str();
 }
 
 void ConfigReader::warn(StringRef field, const Twine &why) {
@@ -189,6 +190,13 @@ std::vector<int32_t> ConfigReader::knownIds(StringRef field,
   if (!knowsAll)
     warn(field, "of which only " + range + " can come");
   return ids;
+}
+
+void ConfigReader::fillNulls(const ConfigReader &other) {
+  for (auto &[field, value] : object)
+    if (const json::Value *theirs = other.object.get(field);
+        theirs && value.getAsNull())
+      value = *theirs;
 }
 
 void ConfigReader::require(StringRef field, ArrayRef<json::Value> supported) {

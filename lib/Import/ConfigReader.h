@@ -59,6 +59,9 @@ public:
   /// are left out with a warning.
   std::vector<int32_t> knownIds(llvm::StringRef field, int64_t vocabulary);
 
+  /// Gives fields that are null here the values that they have in another file.
+  void fillNulls(const ConfigReader &other);
+
   /// Accepts a field only with one of these values; null counts as absent.
   void require(llvm::StringRef field,
                llvm::ArrayRef<llvm::json::Value> supported);
@@ -75,14 +78,15 @@ public:
   void fail(llvm::StringRef field, const llvm::Twine &supported);
   llvm::Error takeError() const;
   /// Warns that the field's value has no effect, or another than meant: `why`
-  /// continues "'FILE' has 'FIELD' with the value VALUE, ".
+  /// continues "'FILE' has 'FIELD' with the value VALUE, " or "'FILE' has no
+  /// 'FIELD', ".
   void warn(llvm::StringRef field, const llvm::Twine &why);
   llvm::ArrayRef<std::string> getWarnings() const { return warnings; }
 
 private:
   bool toId(const llvm::json::Value &value, int64_t vocabulary,
             int32_t &id) const;
-  /// "'FILE' has 'FIELD' with the value VALUE".
+  /// "'FILE' has 'FIELD' with the value VALUE", or that it has none.
   std::string describe(llvm::StringRef field) const;
   /// The elements of a list, or the one value that stands in its place.
   llvm::ArrayRef<llvm::json::Value> elementsOf(llvm::StringRef field);

@@ -108,6 +108,18 @@ static bool setsGeneration(ConfigReader &config,
                         config.id("bos_token_id", ids.bos, model.vocabulary));
 }
 
+/// Whether config.json leaves its nulls to the file that was derived from it.
+/// transformers means that, but fails where one of these is null in a
+/// config.json that governs; other nulls there are the library's defaults.
+static bool leavesNulls(ConfigReader &config) {
+  return any_of(
+      ArrayRef<StringLiteral>{"early_stopping", "max_length", "num_beams"},
+      [&](StringRef field) {
+        const json::Value *value = config.read(field);
+        return value && value->getAsNull();
+      });
+}
+
 /// GenerationConfig.validate, which from_pretrained runs on both files, whether
 /// they govern or not.
 static void checkAsLoaded(ConfigReader &file) {
@@ -294,10 +306,11 @@ static std::vector<int32_t> readEnds(ConfigReader &config,
     settings.set("start", builder.getI32IntegerAttr(*start));
 
   std::vector<int32_t> eos = config.knownIds("eos_token_id", vocabulary);
-  if (!config.read("eos_token_id") && defaults.eos)
+  if (!config.read("eos_token_id") && defaults.eos &&
+      *defaults.eos < vocabulary)
     eos = {int32_t(*defaults.eos)};
-  if (eos.empty() || eos.front() >= vocabulary)
-    config.fail("eos_token_id", "ids, since nothing else ends a sequence");
+  if (eos.empty())
+    config.warn("eos_token_id", "so that only a limit ends a sequence");
   settings.set("eos", builder.getDenseI32ArrayAttr(eos));
   // Its name until transformers 2.2.
   const json::Value *old = config.readNonNull("eos_token_ids");
@@ -387,6 +400,8 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
       checkAsLoaded(*file);
   if (generation && !generation->truth("_from_model_config", false))
     refuseArguments(*generation);
+  if (generation && configGoverns && leavesNulls(config))
+    config.fillNulls(*generation);
   DictionaryAttr settings =
       configGoverns ? readSettings(config, model.architecture->ids,
                                    forcesBos(config, model), model, builder)

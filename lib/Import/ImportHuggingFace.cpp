@@ -38,7 +38,8 @@ static Expected<ConfigReader> readConfig(StringRef path) {
 
 /// The tokenizer that the folder has, of the kinds that are supported.
 static Expected<ImportedTokenizer>
-readTokenizer(StringRef folder, const HuggingFaceConfig &config, int32_t eos) {
+readTokenizer(StringRef folder, const HuggingFaceConfig &config,
+              std::optional<int64_t> eos) {
   if (!config.sourceCharacters.empty())
     return makeCharacterTokenizer(config.sourceCharacters,
                                   config.targetCharacters, config.bos, eos,
@@ -107,7 +108,10 @@ Expected<ImportedModel> importHuggingFaceFolder(StringRef folder,
   if (!options.randomSeed)
     if (Error error = model.weights.addHuggingFaceFolder(folder))
       return std::move(error);
-  int32_t eos = cast<DenseI32ArrayAttr>(generation->get("eos"))[0];
+  auto ends = cast<DenseI32ArrayAttr>(generation->get("eos"));
+  std::optional<int64_t> eos;
+  if (!ends.empty())
+    eos = ends[0];
   Expected<ImportedTokenizer> tokenizer = readTokenizer(folder, *config, eos);
   if (!tokenizer)
     return tokenizer.takeError();

@@ -47,7 +47,8 @@ static std::string describeGeneration(const Generation &generation) {
       parts.push_back(label + std::to_string(*value));
   };
   add("start ", generation.start);
-  parts.push_back("end " + joined(generation.eos));
+  parts.push_back(generation.eos.empty() ? "no end"
+                                         : "end " + joined(generation.eos));
   add("forced first ", generation.forcedBos);
   add("forced last ", generation.forcedEos);
   if (generation.lengthFactor)

@@ -9,9 +9,10 @@ something else in config.json; and likewise in a generation_config.json that is
 not there, stands for itself, or was derived from a config.json
 (`_from_model_config`), once beside a config.json that sets something else, too.
 Each folder is loaded by from_pretrained, and `generate` runs up to the call of
-its search: what the search is called with is the answer. Where that fails, the
-answer is that of the folder without its nulls, since a null is no setting; where
-that fails, too, there is none.
+its search: what the search is called with is the answer. Where that fails, a null
+of config.json is what a generation_config.json derived from it has ("effectively
+delegating its value to the generation config", says configuration_utils.py), and
+other nulls are left out; where that fails, too, there is none.
 
 `values` are the values, `places` the kinds of generation_config.json,
 `outcomes` the different answers, each as its difference from the first (null
@@ -165,6 +166,14 @@ def without_nulls(fields):
     return fields and {k: v for k, v in fields.items() if v is not None}
 
 
+def delegated(config, generation):
+    derived = generation and "_from_model_config" in generation
+    known = generation if derived else {}
+    return without_nulls(
+        {k: known.get(k) if v is None else v for k, v in config.items()}
+    )
+
+
 def answer(model, folder, config, generation):
     """The answer and whether transformers fails."""
     try:
@@ -172,12 +181,8 @@ def answer(model, folder, config, generation):
     except (ValueError, TypeError, AttributeError, RuntimeError):
         pass
     try:
-        return (
-            resolve(
-                model, folder, without_nulls(config), without_nulls(generation)
-            ),
-            True,
-        )
+        config = delegated(config, generation)
+        return resolve(model, folder, config, without_nulls(generation)), True
     except (ValueError, TypeError, AttributeError, RuntimeError):
         return None, True
 

@@ -160,8 +160,11 @@ TEST(ManifestTest, pinned_slots_of_a_ring) {
 TEST(ManifestTest, generation_needs_only_its_end) {
   EXPECT_EQ(messageWith([](json &m) { m["generation"] = {{"eos", {0}}}; }),
             "valid");
+  EXPECT_EQ(
+      messageWith([](json &m) { m["generation"] = {{"eos", json::array()}}; }),
+      "valid");
   EXPECT_EQ(messageWith([](json &m) { m["generation"] = json::object(); }),
-            "manifest: 'generation' has no id in 'eos'");
+            "manifest: 'generation' has no 'eos'");
 }
 
 TEST(ManifestTest, types_and_ranges) {

@@ -379,9 +379,6 @@ TEST(HuggingFaceConfig, NamesWhatIsNotSupported) {
   EXPECT_EQ(generationOf("", R"("eos_token_id": 3)"),
             "'generation_config.json' has no 'decoder_start_token_id' "
             "(expected ids from 0 to 39)");
-  EXPECT_EQ(generationOf("", R"("decoder_start_token_id": 3)"),
-            "'generation_config.json' has no 'eos_token_id' (expected ids, "
-            "since nothing else ends a sequence)");
   EXPECT_EQ(generationOf(R"(, "decoder_start_token_id": null,
                              "bos_token_id": null)"),
             "'config.json' has 'decoder_start_token_id' with the value null "
@@ -396,9 +393,7 @@ TEST(HuggingFaceGeneration, NamesWhatIsNotSupported) {
     std::string sentence = " has '" + field + "' with the value " + value +
                            " (supported: " + supported + ")";
     EXPECT_EQ(saysOf(", " + fields + more), "'c'" + sentence);
-    std::string ends = field == "eos_token_id"
-                           ? R"("bos_token_id": 0, )"
-                           : R"("eos_token_id": 2, "bos_token_id": 0, )";
+    std::string ends = R"("eos_token_id": 2, "bos_token_id": 0, )";
     EXPECT_EQ(saysOf("", ends + fields + more), "'g'" + sentence);
   };
   refuses("encoder_no_repeat_ngram_size", "3", "0");
@@ -423,7 +418,6 @@ TEST(HuggingFaceGeneration, NamesWhatIsNotSupported) {
   refuses("eta_cutoff", "0.5", "0", samples);
 
   // What the manifest or transformers does not take is said of the file.
-  refuses("eos_token_id", "40", "ids, since nothing else ends a sequence");
   refuses("decoder_start_token_id", "40", "ids from 0 to 39");
   refuses("forced_bos_token_id", "-1", "ids from 0 to 39");
   refuses("forced_eos_token_id", "40", "ids from 0 to 39");
@@ -506,6 +500,12 @@ TEST(HuggingFaceGeneration, WarnsOfWhatDoesNotHappen) {
   for (const char *field : {"typical_p", "epsilon_cutoff", "eta_cutoff"})
     warns(field, "0.5", "which heddle-run --sample does without");
   warns("eos_token_id", "[2,40]", "of which only ids from 0 to 39 can come");
+  // Then a sequence ends at its limit.
+  warns("eos_token_id", "null", "so that only a limit ends a sequence");
+  warns("eos_token_id", "[]", "so that only a limit ends a sequence");
+  EXPECT_EQ(saysOf("", R"("decoder_start_token_id": 3)"),
+            "'g' has no 'eos_token_id', so that only a limit ends a "
+            "sequence\n");
   warns("suppress_tokens", "[3,-1]", "of which only ids from 0 to 39 can come");
   EXPECT_EQ(saysOf(R"(, "eos_token_ids": [3])"),
             "'c' has 'eos_token_ids' with the value [3], which transformers "

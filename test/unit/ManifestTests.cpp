@@ -94,6 +94,7 @@ TEST_F(Manifest, NamesWhatTheModuleLacks) {
 
 TEST_F(Manifest, NamesSettingsThatTheRuntimeWouldRefuse) {
   EXPECT_EQ(checkGeneration("eos = array<i32: 7>, pad = 100 : i32"), "");
+  EXPECT_EQ(checkGeneration("eos = array<i32>"), "");
   EXPECT_EQ(checkGeneration("eos = array<i32: 8>"),
             "'transformer.generation' of the module has 'eos' with the value "
             "array<i32: 8>, expected array<i32: ...> of ids from 0 to 7");
