@@ -213,9 +213,8 @@ TEST(ManifestTest, types_and_ranges) {
             "manifest: 'tokenizer' has the frame 'odd' (supported: none, slow, "
             "fast, fast-words)");
   EXPECT_EQ(messageWith([](json &m) {
-              m["tokenizer"] = {{"kind", "sentencepiece"},
-                                {"unknown", 1},
-                                {"spaces", "odd"}};
+              m["tokenizer"] = {
+                  {"kind", "sentencepiece"}, {"unknown", 1}, {"spaces", "odd"}};
             }),
             "manifest: 'tokenizer' has the spaces 'odd' (supported: marked, "
             "single, kept)");

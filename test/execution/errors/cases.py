@@ -165,7 +165,8 @@ case("global tokens of a model without", "heddle-run model.heddle --global 0 x",
 # --- Artifacts ----------------------------------------------------------------
 
 case("an artifact that is missing", "heddle-run absent", "cannot open 'absent': No such file or directory")
-case("a folder in place of an artifact", "heddle-run bart", "'bart' is a directory, expected an artifact")
+misuse("a model's folder in place of an artifact", "heddle-run bart", "'bart' is a folder of a model, expected an artifact: heddle-compile bart -o FILE writes one")
+case("a folder in place of an artifact", "heddle-run folder", "'folder' is a directory, expected an artifact", "mkdir folder")
 case("a pipe in place of an artifact", "heddle-run fifo", "'fifo' is not a regular file, expected an artifact",
      "mkfifo fifo")
 case("an empty artifact", "heddle-run empty", "'empty' is empty, expected an artifact", ": >empty")
