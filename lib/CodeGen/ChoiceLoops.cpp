@@ -1,3 +1,11 @@
+//===- ChoiceLoops.cpp - Loops of largest_logits and best_logits ----------===//
+//
+// The logits of a row are stored as a whole; then each range of the vocabulary
+// is read for what is kept of it. Forbidden ids become -inf in between: behind
+// the sums, or in front of them where the row's list ends in kSumsOfAllowed.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/ChoiceLoops.h"
 #include "lib/CodeGen/ProductLoops.h"
 #include "lib/CodeGen/RankedList.h"

@@ -1,3 +1,11 @@
+//===- LogitsKeepers.cpp - What is kept of a row's logits -----------------===//
+//
+// A warp leaves a record of each tile of a row: the largest logit, or a
+// maximum, a sum of exponentials and a list of the best. Records meet in the
+// order of their ids, so that no bit depends on which block came first.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/LogitsKeepers.h"
 #include "dialect/MaskRanges.h"
 #include "lib/Kernels/Gpu/Lanes.h"
