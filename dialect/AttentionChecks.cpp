@@ -66,8 +66,8 @@ template <typename Op> static bool comeFrom(Value rows) {
     Operation *op = layers[index];
     if (isa<Op>(op))
       return true;
-    if (isa<ActivationOp, AddOp, FfnOp, LinearOp, NormOp, QuantizeOp, RoundOp>(
-            op))
+    if (isa<ActivationOp, AddOp, FakeQuantizeOp, FfnOp, LinearOp, NormOp,
+            QuantizeOp, RoundOp>(op))
       visit(op->getOperand(0));
     if (auto add = dyn_cast<AddOp>(op))
       visit(add.getRhs());

@@ -145,6 +145,8 @@ def Transformer_Entries : Transformer_ValuesOf<[F32, BF16, F16, I8],
                                                "f32, bf16, f16 or i8">;
 /// What `round` makes.
 def Transformer_ShortFloat : TypeAttrOf<AnyTypeOf<[BF16, F16]>>;
+/// What products multiply in place of f32.
+def Transformer_ShortType : TypeAttrOf<AnyTypeOf<[BF16, F16, I8]>>;
 def Transformer_Count : ConfinedAttr<I64Attr, [IntPositive]>;
 def Transformer_Ids
     : AnyTypeOf<[RankedTensorOf<[I32]>, MemRefOf<[I32]>],

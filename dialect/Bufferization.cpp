@@ -166,11 +166,12 @@ static void attach(MLIRContext *context) {
 void heddle::registerBufferization(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
     attach<LayerModel, EmbeddingOp, SinusoidalPositionsOp, LearnedPositionsOp,
-           LinearOp, FfnOp, QuantizeOp, RoundOp, CandidateLogitsOp,
-           LargestLogitsOp, BestLogitsOp, ActivationOp, NormOp, AddOp, FillOp,
-           AttentionOp, LinearAttentionOp, LinearAttentionSumsOp,
-           LinearAttentionReadOp, ProjectSequenceOp, TakeRowsOp, PutRowsOp,
-           RecurrenceOp, CacheAppendOp, CacheFillOp, LastRowsOp>(context);
+           LinearOp, FfnOp, QuantizeOp, RoundOp, FakeQuantizeOp,
+           CandidateLogitsOp, LargestLogitsOp, BestLogitsOp, ActivationOp,
+           NormOp, AddOp, FillOp, AttentionOp, LinearAttentionOp,
+           LinearAttentionSumsOp, LinearAttentionReadOp, ProjectSequenceOp,
+           TakeRowsOp, PutRowsOp, RecurrenceOp, CacheAppendOp, CacheFillOp,
+           LastRowsOp>(context);
     attach<ReaderModel, LookupOp>(context);
     WeightOp::attachInterface<WeightModel>(*context);
   });

@@ -172,3 +172,37 @@ FailureOr<int64_t> RoundOp::timeAxis(TimeAxes axes) {
   return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
                     /*contracted=*/0);
 }
+
+//===----------------------------------------------------------------------===//
+// fake_quantize
+//===----------------------------------------------------------------------===//
+
+LogicalResult FakeQuantizeOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location>,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &results) {
+  if (auto type = dyn_cast<RankedTensorType>(adaptor.getInput().getType()))
+    results.push_back(type);
+  return success();
+}
+
+LogicalResult FakeQuantizeOp::verify() {
+  // fake_quantize_c1
+  if (getMultiplier() && !getAs().isInteger(8))
+    return emitOpError("expects no multiplier beside ") << getAs();
+  if (getMultiplier() &&
+      failed(verifyVector(*this, "the multiplier", getMultiplier(), 1)))
+    return failure();
+  if (failed(verifyVector(*this, "the switch", getOn(), 1)))
+    return failure();
+  // fake_quantize_c2
+  auto type = shapedType(getInput());
+  if (type.getRank() < 2)
+    return emitOpError("expects vectors of rank 2 or more, found ") << type;
+  return verifyDestination(*this, type.getShape());
+}
+
+FailureOr<int64_t> FakeQuantizeOp::timeAxis(TimeAxes axes) {
+  return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
+                    /*contracted=*/1);
+}

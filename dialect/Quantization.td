@@ -85,4 +85,42 @@ def RoundOp : Transformer_LayerOp<"round"> {
   }];
 }
 
+def FakeQuantizeOp : Transformer_LayerOp<"fake_quantize", [AttrSizedOperandSegments]> {
+  let summary = "f32 vectors with the values that fewer bits have";
+  let description = [{
+    x [..., d] -> y [..., d], x itself where `on` [1] is 0, and otherwise what x is
+    worth in fewer bits (fake quantisation, arXiv:1712.05877, section 3):
+
+        i8          y = q * s        of quantize x
+        i8 with a   y = q / a        of quantize x multiplier(a)
+        bf16, f16   y                the number that round x makes
+
+    A product of such vectors and of weights of the same kind (see the derivation
+    `as_column_i8` of ParameterOp) is that of the integers or short floats, but for
+    how f32 rounds its sum. Whether it is on is data: one program measures what
+    each layer's rounding does to the result, layer by layer. An infinity is no
+    number in i8.
+
+    ```mlir
+    %y = transformer.fake_quantize %x as i8 when(%on)
+      : (tensor<?x?x256xf32>, tensor<1xf32>) -> tensor<?x?x256xf32>
+    %z = transformer.fake_quantize %x as i8 multiplier(%a) when(%on)
+      : (tensor<?x?x256xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x?x256xf32>
+    ```
+
+    Constraints:
+    - (C1) the multiplier, of i8 alone, and `on` have one value.
+    - (C2) x has rank 2 or more.
+  }];
+  let arguments = (ins Transformer_Vectors:$input,
+                       Optional<Transformer_Vectors>:$multiplier,
+                       Transformer_Vectors:$on,
+                       Optional<Transformer_Vectors>:$destination,
+                       Transformer_ShortType:$as);
+  let assemblyFormat = [{
+    $input `as` $as (`multiplier` `(` $multiplier^ `)`)? `when` `(` $on `)`
+        (`into` $destination^)? attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 #endif // HEDDLE_DIALECT_QUANTIZATION

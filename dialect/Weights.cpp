@@ -154,6 +154,12 @@ RankedTensorType ParameterOp::derivedType(Derivation derivation,
     return vectorOf(type.getDimSize(1));
   case Derivation::RowScales:
     return vectorOf(type.getDimSize(0));
+  case Derivation::AsColumnI8:
+  case Derivation::AsRowI8:
+  case Derivation::AsBF16:
+  case Derivation::AsF16:
+    return type;
+  case Derivation::One:
   case Derivation::Multiplier:
     return vectorOf(1);
   case Derivation::InputMultiplier:

@@ -47,7 +47,12 @@ def Transformer_DerivationCases : Transformer_Cases<"Derivation", [
     I32EnumAttrCase<"ColumnShiftedBias", 8, "column_shifted_bias">,
     I32EnumAttrCase<"RowShiftedBias", 9, "row_shifted_bias">,
     I32EnumAttrCase<"Rounded", 10, "rounded">,
-    I32EnumAttrCase<"RoundedToF16", 11, "rounded_to_f16">
+    I32EnumAttrCase<"RoundedToF16", 11, "rounded_to_f16">,
+    I32EnumAttrCase<"AsColumnI8", 12, "as_column_i8">,
+    I32EnumAttrCase<"AsRowI8", 13, "as_row_i8">,
+    I32EnumAttrCase<"AsBF16", 14, "as_bf16">,
+    I32EnumAttrCase<"AsF16", 15, "as_f16">,
+    I32EnumAttrCase<"One", 16, "one">
   ]>;
 def Transformer_Derivation : Transformer_Enum<Transformer_DerivationCases, "derivation"> {
   let summary = "how a parameter is made of others";
@@ -74,6 +79,9 @@ def ParameterOp : Transformer_Op<"parameter",
     | `column_scales of [w]` | f32 [columns] | max \|w[:, n]\| / 127; of zeros 1 |
     | `row_integers`, `row_scales of [w]` | i8, f32 [rows] | the same along rows |
     | `rounded`, `rounded_to_f16 of [w]` | bf16, f16, as w | w as `round` has it |
+    | `as_column_i8`, `as_row_i8 of [w]` | f32, as w | column_integers * column_scales, or of rows |
+    | `as_bf16`, `as_f16 of [w]` | f32, as w | the numbers that `rounded`, `rounded_to_f16` make |
+    | `one of [w]` | f32 [1] | 1, that `scaled by 0.0` switches off: see `fake_quantize` |
     | `multiplier`, `input_multiplier of [q]` | f32 [1] | m; a |
     | `product_scales of [q]` | f32 [n] | 1 / (a m), n times; without a 1 / m |
     | `column_shifted_bias of [b, q]` | f32, as b | b - ((127 / a) (127 / m) / 127) sum_k q[k, n] |

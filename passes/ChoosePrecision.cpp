@@ -12,9 +12,8 @@
 #include "dialect/Transformer.h"
 #include "lib/Fusion/FusionRemarks.h"
 #include "lib/Fusion/MadeParameters.h"
+#include "lib/Fusion/PrecisionRules.h"
 #include "passes/Passes.h"
-#include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/GlobPattern.h"
 
 namespace heddle {
 #define GEN_PASS_DEF_CHOOSEPRECISIONPASS
@@ -31,18 +30,6 @@ static constexpr StringLiteral kPass = "choose-precision";
 static constexpr int64_t kMarianShift = 127;
 
 namespace {
-/// What a product multiplies.
-enum class Precision { Int8, BF16, F16, F32 };
-
-/// Weights with names like `names` are multiplied in that type at least.
-struct KeepRule {
-  StringRef text;
-  Precision precision;
-  llvm::GlobPattern names;
-  /// Of a product's weight or of a table.
-  bool isMatched = false;
-};
-
 /// A vector in fewer bits, and what its integers are worth.
 struct ShortVector {
   Value elements;
@@ -74,9 +61,6 @@ private:
   /// Which dimension of a matrix the outputs of a product are.
   enum class Outputs { Columns, Rows };
 
-  LogicalResult parseRules();
-  LogicalResult checkRules();
-  Precision precisionOf(ParameterOp parameter);
   StringRef reasonAgainst(ParameterOp weight, Value bias);
   /// In short floats.
   ParameterOp round(ParameterOp parameter, Precision precision) {
@@ -100,106 +84,26 @@ private:
   void visit(AttentionOp op) { visitAttention(op); }
   void visit(LinearAttentionOp op) { visitAttention(op); }
   void report(Operation *op, ShortWeight weight);
+  void fail(llvm::Error error) {
+    getOperation().emitError(llvm::toString(std::move(error)));
+    signalPassFailure();
+  }
 
   /// Says why a product stays f32, where there was something to choose.
   void decline(Operation *op, StringRef reason);
 
   std::optional<MadeParameters> parameters;
-  SmallVector<KeepRule> rules;
+  std::optional<PrecisionRules> rules;
   bool hasChoice = false;
   DenseMap<std::pair<Value, Attribute>, ShortVector> shortened;
 };
 } // namespace
 
-/// Whether the checkpoint holds integers.
-static bool isStoredQuantised(ParameterOp parameter) {
-  return parameter.isStored() && parameter.getSource() &&
-         parameter.getSource()->getEncoding() == Encoding::IntGemm8 &&
-         !parameter.getFactor();
-}
-
-static std::optional<Precision> parsePrecision(StringRef name) {
-  return llvm::StringSwitch<std::optional<Precision>>(name)
-      .Case("int8", Precision::Int8)
-      .Case("bf16", Precision::BF16)
-      .Case("f16", Precision::F16)
-      .Case("f32", Precision::F32)
-      .Default(std::nullopt);
-}
-
-/// The type of a precision that is a short float; null of others.
-static Type shortFloatOf(Precision precision, MLIRContext *context) {
-  switch (precision) {
-  case Precision::BF16:
-    return BFloat16Type::get(context);
-  case Precision::F16:
-    return Float16Type::get(context);
-  case Precision::Int8:
-  case Precision::F32:
-    return Type();
-  }
-  llvm_unreachable("no precision");
-}
-
-LogicalResult ChoosePrecision::parseRules() {
-  rules.clear();
-  for (StringRef text : keep) {
-    auto [type, names] = text.split(':');
-    std::optional<Precision> precision = parsePrecision(type);
-    llvm::Expected<llvm::GlobPattern> pattern =
-        llvm::GlobPattern::create(names);
-    if (!pattern || !precision || names.empty()) {
-      llvm::consumeError(pattern.takeError());
-      return getOperation().emitError(
-                 "expected a type and a pattern of names "
-                 "to keep, such as bf16:encoder_*, found '")
-             << text << "'";
-    }
-    rules.push_back({text, *precision, std::move(*pattern)});
-  }
-  return success();
-}
-
-LogicalResult ChoosePrecision::checkRules() {
-  for (const KeepRule &rule : rules)
-    if (!rule.isMatched)
-      return getOperation().emitError("no weight of a product and no table has "
-                                      "a name like '")
-             << rule.text.split(':').second << "', which is to be kept";
-  return success();
-}
-
-static int bitsOf(Precision precision) {
-  switch (precision) {
-  case Precision::Int8:
-    return 8;
-  case Precision::BF16:
-  case Precision::F16:
-    return 16;
-  case Precision::F32:
-    return 32;
-  }
-  llvm_unreachable("no precision");
-}
-
-/// By the first rule that has its name, where that is as wide at least.
-Precision ChoosePrecision::precisionOf(ParameterOp parameter) {
-  Precision ordered = parsePrecision(dtype).value_or(
-      isStoredQuantised(parameter) ? Precision::Int8 : Precision::F32);
-  std::optional<Precision> kept;
-  for (KeepRule &rule : rules)
-    if (rule.names.match(parameter.getSymName())) {
-      rule.isMatched = true;
-      kept = kept.value_or(rule.precision);
-    }
-  return kept && bitsOf(*kept) >= bitsOf(ordered) ? *kept : ordered;
-}
-
 /// Why a product stays f32; empty where it need not.
 StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
   if (!weight || weight.getTensorType().getRank() != 2)
     return "its weight is no parameter";
-  switch (precisionOf(weight)) {
+  switch (rules->precisionOf(weight)) {
   case Precision::Int8:
     return bias && !parameters->find(bias) ? "its bias is no parameter" : "";
   case Precision::BF16:
@@ -214,7 +118,7 @@ StringRef ChoosePrecision::reasonAgainst(ParameterOp weight, Value bias) {
 
 ShortWeight ChoosePrecision::shorten(ParameterOp weight, ParameterOp bias,
                                      Outputs outputs) {
-  Precision precision = precisionOf(weight);
+  Precision precision = rules->precisionOf(weight);
   if (precision != Precision::Int8)
     return {precision, round(weight, precision)};
   bool byColumns = outputs == Outputs::Columns;
@@ -367,7 +271,7 @@ void ChoosePrecision::visit(EmbeddingOp op) {
   if (!table || table.getTensorType().getRank() != 2 ||
       !table.getTensorType().getElementType().isF32())
     return;
-  Precision precision = precisionOf(table);
+  Precision precision = rules->precisionOf(table);
   if (precision == Precision::F32)
     return;
   OpBuilder builder(op);
@@ -411,8 +315,10 @@ void ChoosePrecision::visitAttention(Attention op) {
 void ChoosePrecision::runOnOperation() {
   parameters.emplace(getOperation());
   shortened.clear();
-  if (failed(parseRules()))
-    return signalPassFailure();
+  llvm::Expected<PrecisionRules> parsed = PrecisionRules::parse(dtype, keep);
+  if (!parsed)
+    return fail(parsed.takeError());
+  rules.emplace(std::move(*parsed));
   if (dtype == "f32")
     return;
   hasChoice =
@@ -431,8 +337,8 @@ void ChoosePrecision::runOnOperation() {
   visitAll(EmbeddingOp());
   visitAll(AttentionOp());
   visitAll(LinearAttentionOp());
-  if (failed(checkRules()))
-    return signalPassFailure();
+  if (llvm::Error error = rules->checkMatched())
+    return fail(std::move(error));
   getOperation().walk([](WeightOp weight) {
     if (weight->use_empty())
       weight.erase();

@@ -152,6 +152,45 @@ def ChoosePrecisionPass
   ];
 }
 
+def FakeQuantizePass
+    : Pass<"transformer-fake-quantize", "::mlir::ModuleOp"> {
+  let summary = "Round what products multiply and go on in f32";
+  let description = [{
+    Stands in for choose-precision where `--calibrate` measures what fewer bits
+    cost. Comes in: functions on tensors, all f32. Products that
+    choose-precision would give fewer bits, by `dtype` and `keep`, stay in f32:
+    their left side comes from a `fake_quantize`, their weight and the tables of
+    embeddings from parameters of the same values (`as_column_i8`, ...).
+
+    Without `on` all of it is switched off by the parameters' bytes: the module
+    computes what it did. The two differ in those bytes alone, not in code, types
+    or places, so that one program measures each weight by itself: its parameters
+    are those of `on`, all others those without.
+
+    ```mlir
+    %y = transformer.linear %x, %w, %b
+    // becomes, with dtype=int8
+    %w1 = transformer.weight @w.one : tensor<1xf32>
+    %q = transformer.fake_quantize %x as i8 when(%w1)
+    %w2 = transformer.weight @w.as_column_i8 : tensor<256x512xf32>
+    %y = transformer.linear %q, %w2, %b
+    // of parameters with `on`, and without
+    transformer.parameter @w.one : tensor<1xf32> one of [@w]
+    transformer.parameter @w.one : tensor<1xf32> one of [@w] scaled by 0.0
+    ```
+
+    The left side of candidates and what attention multiplies stay as they are:
+    the former is that of the product of all logits, the latter has no weight.
+  }];
+  let options = [
+    Option<"dtype", "dtype", "std::string", /*default=*/[{"auto"}],
+           "auto, f32, bf16, f16 or int8">,
+    ListOption<"keep", "keep", "std::string",
+               "as that of choose-precision">,
+    Option<"on", "on", "bool", /*default=*/"false", "switch all of it on">
+  ];
+}
+
 def SplitLinearAttentionPass
     : Pass<"transformer-split-linear-attention", "::mlir::ModuleOp"> {
   let summary = "Give the sums of linear attention an op of their own";

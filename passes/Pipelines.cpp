@@ -98,8 +98,12 @@ void heddle::buildModelPipeline(OpPassManager &manager,
   manager.addPass(createExpandRegionsPass());
   // Masks fold first: the reach of what is left decides how large caches are.
   addCleanup(manager);
-  manager.addPass(createChoosePrecisionPass(
-      {options.dtype, llvm::to_vector(options.keep)}));
+  if (options.fakeQuantize)
+    manager.addPass(createFakeQuantizePass(
+        {options.dtype, llvm::to_vector(options.keep), *options.fakeQuantize}));
+  else
+    manager.addPass(createChoosePrecisionPass(
+        {options.dtype, llvm::to_vector(options.keep)}));
   // What a decoder reads of its memory is then apart from what depends on it.
   manager.addPass(createSplitLinearAttentionPass());
   addFusions(manager, kFusions, options);

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct ModelOptions {
   std::string dtype = "auto";
   /// What is multiplied in wider types, by name; see there, too.
   std::vector<std::string> keep;
+  /// Of a model that --calibrate measures: products stay in f32, of factors
+  /// that are rounded to those types where this is true; see FakeQuantizePass.
+  std::optional<bool> fakeQuantize;
   /// False leaves weights as the reference lowering reads them fastest.
   bool packWeights = true;
   /// Names of fusion passes to leave out.

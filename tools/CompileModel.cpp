@@ -94,7 +94,6 @@ static llvm::Error checkManifest(const std::string &text) {
 static LevelSteps getSteps(const CompileOptions &options,
                            const ManifestContext &context) {
   LevelSteps steps;
-  steps.cache = options.cache;
   steps.buildCode = [&](OpPassManager &manager, const Backend &backend) {
     CodeOptions code;
     code.isa = backend.option();
@@ -344,29 +343,45 @@ llvm::Error heddle::writeMathematics(const CompileOptions &options,
   return writeText(options.output, text + "\n");
 }
 
-llvm::Expected<std::string>
-heddle::compileModel(const CompileOptions &options,
-                     llvm::ArrayRef<FusionTotal> fusions, ImportedModel &model,
-                     Exploration *exploration) {
-  ModuleOp module = *model.module;
+/// To layer ops on planned memory.
+static llvm::Error runModelPasses(ModuleOp module,
+                                  const CompileOptions &options,
+                                  llvm::ArrayRef<FusionTotal> fusions,
+                                  Watchers &watchers) {
   if (llvm::Error error = checkModel(module, options.model))
-    return std::move(error);
-  if (!options.isTrial)
-    showProgress("running the passes");
-  Watchers watchers{exploration};
-  bool oneDnn = options.gemm == "onednn";
+    return error;
   ModelOptions modelOptions;
   modelOptions.attention = options.attention;
   modelOptions.dtype = options.dtype;
   modelOptions.keep = options.keep;
-  modelOptions.packWeights = !options.reference && !oneDnn;
+  modelOptions.fakeQuantize = options.fakeQuantize;
+  modelOptions.packWeights = !options.reference && options.gemm != "onednn";
   for (const FusionTotal &fusion : fusions)
     if (!fusion.leftOut.empty())
       modelOptions.withoutFusions.push_back(fusion.pass);
-  if (llvm::Error error =
-          runPasses(module, options, watchers, [&](OpPassManager &manager) {
-            buildModelPipeline(manager, modelOptions);
-          }))
+  return runPasses(module, options, watchers, [&](OpPassManager &manager) {
+    buildModelPipeline(manager, modelOptions);
+  });
+}
+
+llvm::Expected<std::vector<PlacedTensor>>
+heddle::placeTensors(const CompileOptions &options,
+                     llvm::ArrayRef<FusionTotal> fusions, ModuleOp module,
+                     const ImportedModel &model) {
+  Watchers nobody;
+  if (llvm::Error error = runModelPasses(module, options, fusions, nobody))
+    return std::move(error);
+  return collectPlacedTensors(module, model.weights);
+}
+
+llvm::Expected<std::string>
+heddle::compileModel(const CompileOptions &options,
+                     llvm::ArrayRef<FusionTotal> fusions, ModuleOp module,
+                     const ImportedModel &model, Exploration *exploration) {
+  if (!options.isTrial)
+    showProgress("running the passes");
+  Watchers watchers{exploration};
+  if (llvm::Error error = runModelPasses(module, options, fusions, watchers))
     return std::move(error);
   llvm::Expected<llvm::SmallVector<Backend>> levels =
       getBackends(options.target, shortTypesOf(module));
@@ -376,7 +391,7 @@ heddle::compileModel(const CompileOptions &options,
     if (level.gpu && options.tf32)
       level.gpu->multipliesTf32 = true;
   ManifestContext context = getManifestContext(options, *levels);
-  context.tokenizer = std::move(model.tokenizer);
+  context.tokenizer = model.tokenizer;
   auto tensors = collectPlacedTensors(module, model.weights);
   if (!tensors)
     return tensors.takeError();

@@ -17,8 +17,6 @@
 
 namespace heddle {
 
-class UnitCache;
-
 /// What heddle-compile writes.
 enum class Emit { Artifact, Executable, MLIR, LLVM, Assembly };
 
@@ -62,11 +60,11 @@ struct CompileOptions {
   std::vector<std::string> keep;
   /// Lines of text to measure what fewer bits cost; empty for none.
   std::string calibrate;
-  /// Whether this is one of the artifacts that --calibrate measures, of which
-  /// nothing is said.
+  /// Whether this is an artifact that --calibrate measures, of which nothing is
+  /// said.
   bool isTrial = false;
-  /// What these and the artifact have compiled already; null for nothing.
-  UnitCache *cache = nullptr;
+  /// Of such an artifact: that of ModelOptions.
+  std::optional<bool> fakeQuantize;
   Emit emit = Emit::Artifact;
   /// Threads that compile; 0 for one on each core that this process may use.
   unsigned jobs = 0;

@@ -8,7 +8,6 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/LargeStack.h"
-#include "lib/CodeGen/UnitCache.h"
 #include "lib/Fusion/FusionReport.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Masks/RuledSites.h"
@@ -17,12 +16,12 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "passes/Pipelines.h"
-#include "tools/Calibrate.h"
 #include "tools/CompileModel.h"
 #include "tools/CompileOptions.h"
 #include "tools/CompileOutput.h"
 #include "tools/CompileProgress.h"
 #include "tools/Notices.h"
+#include "tools/calibration/Calibration.h"
 #include "tools/help/CompilePage.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FileSystem.h"
@@ -72,14 +71,33 @@ static std::vector<FusionTotal> listFusions(const CompileOptions &options) {
   return fusions;
 }
 
-static llvm::Error compile(const CompileOptions &options);
-
-/// The table of --calibrate; empty without it.
-static llvm::Expected<std::string> calibrateModel(const CompileOptions &options,
-                                                  ModuleOp module) {
-  if (options.calibrate.empty() || options.isTrial)
-    return "";
-  return calibrate(options, listLayers(module), compile);
+/// Measures layers where that is asked for; null where it is not. The model
+/// must outlive the calibration.
+static llvm::Expected<std::unique_ptr<Calibration>>
+startCalibration(const CompileOptions &options, const ImportedModel &model) {
+  if (options.calibrate.empty())
+    return nullptr;
+  std::vector<FusionTotal> fusions = listFusions(options);
+  llvm::find_if(fusions, [](const FusionTotal &fusion) {
+    return fusion.pass == "fuse-choice";
+  })->leftOut = "all logits are compared";
+  // The passes will have changed the model when the artifact is measured.
+  auto module = std::make_shared<OwningOpRef<ModuleOp>>(
+      copyForCalibration(model.module.get()));
+  CalibrationSteps steps;
+  steps.compile = [&model, module, fusions](const CompileOptions &trial) {
+    OwningOpRef<ModuleOp> copy(module->get().clone());
+    return compileModel(trial, fusions, *copy, model).takeError();
+  };
+  steps.placeTensors = [&model, module, fusions](const CompileOptions &trial) {
+    OwningOpRef<ModuleOp> copy(module->get().clone());
+    return placeTensors(trial, fusions, *copy, model);
+  };
+  auto calibration = std::make_unique<Calibration>(options, std::move(steps));
+  if (llvm::Error error =
+          calibration->measureLayers(listLayers(model.module.get())))
+    return std::move(error);
+  return calibration;
 }
 
 static llvm::Error compile(const CompileOptions &options) {
@@ -95,25 +113,19 @@ static llvm::Error compile(const CompileOptions &options) {
   FusionReport report;
   // Models are small for MLIR: threads would cost more than they save.
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  bool explores = !options.explore.empty() && !options.isTrial;
-  if ((options.explain || explores) && !options.isTrial)
-    report.listenTo(context);
   ImportOptions importOptions;
   importOptions.weights = options.weights;
   importOptions.randomSeed = options.randomSeed;
-  if (!options.isTrial)
-    showProgress("reading " + llvm::Twine(options.model));
+  showProgress("reading " + llvm::Twine(options.model));
   llvm::Expected<ImportedModel> model =
       importModel(options.model, context, importOptions);
   if (!model)
     return model.takeError();
-  if (!options.isTrial) {
-    warnOfUnread(options.model, model->unreadTensors);
-    warnOfTokenizer(options.model, model->tokenizerProblem);
-    for (const std::string &sentence : model->warnings)
-      warn(sentence);
-  }
-  if (!options.writeWeights.empty() && !options.isTrial)
+  warnOfUnread(options.model, model->unreadTensors);
+  warnOfTokenizer(options.model, model->tokenizerProblem);
+  for (const std::string &sentence : model->warnings)
+    warn(sentence);
+  if (!options.writeWeights.empty())
     if (llvm::Error error = writeText(
             options.writeWeights, model->weights.getFiles().back().getBytes()))
       return error;
@@ -123,31 +135,41 @@ static llvm::Error compile(const CompileOptions &options) {
       return error;
   if (options.emit == Emit::MLIR)
     return writeMathematics(options, *model);
-  llvm::Expected<std::string> table = calibrateModel(options, *model->module);
-  if (!table)
-    return table.takeError();
-  report.readModule(*model->module);
   std::vector<FusionTotal> fusions = listFusions(options);
+  auto calibration = startCalibration(options, *model);
+  if (!calibration)
+    return calibration.takeError();
+  // Of the artifact alone, and not of what is measured.
+  bool explores = !options.explore.empty();
+  if (options.explain || explores)
+    report.listenTo(context);
+  report.readModule(*model->module);
   Exploration exploration;
   nameLayers(*model->module);
   llvm::Expected<std::string> kernels =
-      compileModel(options, fusions, *model, explores ? &exploration : nullptr);
+      compileModel(options, fusions, *model->module, *model,
+                   explores ? &exploration : nullptr);
   if (!kernels)
     return kernels.takeError();
   if (explores)
     if (llvm::Error error =
             writeText(options.explore, exploration.write(report.getRemarks())))
       return error;
-  if (options.isTrial)
-    return llvm::Error::success();
-  if (!options.explain)
-    return printText(*table);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  for (const std::string &remark : model->remarks)
-    stream << toOneLine(remark) << "\n";
-  report.print(stream, fusions);
-  return printText(text + *kernels + *table);
+  if (options.explain) {
+    for (const std::string &remark : model->remarks)
+      stream << toOneLine(remark) << "\n";
+    report.print(stream, fusions);
+    stream << *kernels;
+  }
+  if (*calibration) {
+    llvm::Expected<std::string> table = (*calibration)->measureArtifact();
+    if (!table)
+      return table.takeError();
+    stream << *table;
+  }
+  return printText(text);
 }
 
 static llvm::Error run(const CompileOptions &options) {
@@ -155,11 +177,7 @@ static llvm::Error run(const CompileOptions &options) {
     return printText(options.help      ? writeHelp(getCompilePage())
                      : options.license ? getNotices()
                                        : "heddle-compile " HEDDLE_VERSION "\n");
-  CompileOptions own = options;
-  UnitCache cache;
-  if (!options.calibrate.empty())
-    own.cache = &cache;
-  return compile(own);
+  return compile(options);
 }
 
 /// One line, and below it, where a text of the command line is wrong, two more.

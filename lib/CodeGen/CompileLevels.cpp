@@ -111,13 +111,6 @@ llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
 }
 
 llvm::Error Worker::compile(Unit &unit, const Backend &backend) {
-  bool isCached = steps.cache && !unit.kernel;
-  if (isCached)
-    if (std::optional<ObjectBytes> object =
-            steps.cache->find(backend.name(), unit.bytecode)) {
-      unit.object = std::move(*object);
-      return llvm::Error::success();
-    }
   FirstDiagnostic diagnostic(context);
   OwningOpRef<ModuleOp> module = read(unit.bytecode);
   PassManager &passes = unit.kernel ? toDeviceLLVM : toLLVM;
@@ -146,8 +139,6 @@ llvm::Error Worker::compile(Unit &unit, const Backend &backend) {
   if (!object)
     return object.takeError();
   unit.object = std::move(*object);
-  if (isCached)
-    steps.cache->add(backend.name(), unit.bytecode, unit.object);
   return llvm::Error::success();
 }
 

@@ -11,7 +11,6 @@
 #define HEDDLE_LIB_CODEGEN_COMPILELEVELS_H
 
 #include "lib/CodeGen/Backend.h"
-#include "lib/CodeGen/UnitCache.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -35,9 +34,6 @@ struct LevelSteps {
   /// What makes cubins of kernels of a GPU, see DeviceBinary.h; empty where
   /// nothing does.
   std::string assembler;
-  /// Has the objects of units of the host that other compilations made, and
-  /// gets those of this one; null for none.
-  UnitCache *cache = nullptr;
   /// Says what a module of entry points offers: the text of a manifest.
   std::function<llvm::Expected<std::string>(mlir::ModuleOp)> describe;
   /// Learns how many units are compiled of those that are known so far: those

@@ -224,7 +224,7 @@ Value heddle::scaleOfLargest(Value most, Loops &loops) {
                                  loops.div(most, loops.f32(QuantizeOp::kMost)));
 }
 
-static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
+Value heddle::scaleOfRow(Value input, ValueRange at, Loops &loops) {
   Value most =
       loops.fold(loops.index(0), loops.lastSize(input), loops.f32(0),
                  [&](Value d, Value most) {

@@ -27,6 +27,10 @@ SmallVector<OpOperand *> heddle::rowOperandsOf(Operation *op) {
         operands.push_back(&quantize.getInputMutable());
         add(quantize.getDestinationsMutable());
       })
+      .Case([&](FakeQuantizeOp quantize) {
+        operands.push_back(&quantize.getInputMutable());
+        add(quantize.getDestinationMutable());
+      })
       .Case([&](EmbeddingOp embedding) {
         // Positions count along the second dimension.
         if (embedding.hasPositions())

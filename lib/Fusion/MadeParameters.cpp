@@ -116,14 +116,17 @@ ParameterOp MadeParameters::zeros(int64_t length) {
 }
 
 ParameterOp MadeParameters::derive(Derivation derivation,
-                                   ArrayRef<ParameterOp> parts,
-                                   int64_t length) {
+                                   ArrayRef<ParameterOp> parts, int64_t length,
+                                   std::optional<float> factor) {
   ParameterOp first = parts.front(), last = parts.back();
   if (last->isBeforeInBlock(first))
     last = first;
   ParameterOp derived =
       createDetached(ParameterOp::derivedType(derivation, parts, length), parts,
                      first.getLoc(), derivation);
+  if (factor)
+    derived.setFactorAttr(
+        Builder(module.getContext()).getF32FloatAttr(*factor));
   return declare(derived,
                  first.getSymName() + "." + stringifyDerivation(derivation),
                  last);

@@ -27,9 +27,10 @@ public:
   ParameterOp scale(ParameterOp parameter, float factor);
   ParameterOp zeros(int64_t length);
   /// What `derivation` makes of one parameter or, of a bias, two; see
-  /// ParameterOp. `length` is that of product scales.
+  /// ParameterOp. `length` is that of product scales; without a factor nothing
+  /// is scaled.
   ParameterOp derive(Derivation derivation, llvm::ArrayRef<ParameterOp> parts,
-                     int64_t length = 0);
+                     int64_t length = 0, std::optional<float> factor = {});
   /// The integers that the source of `parameter`, which is `intgemm8`, stores.
   ParameterOp integers(ParameterOp parameter);
 

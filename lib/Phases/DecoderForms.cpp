@@ -291,8 +291,8 @@ private:
 /// Whether each position of the results is made of the same one of the operands
 /// that depend on the target, whatever position that is.
 static bool actsOnRows(Operation *op) {
-  return isa_and_nonnull<ActivationOp, AddOp, CandidateLogitsOp, FfnOp,
-                         LinearOp, NormOp, QuantizeOp, RoundOp>(op);
+  return isa_and_nonnull<ActivationOp, AddOp, CandidateLogitsOp, FakeQuantizeOp,
+                         FfnOp, LinearOp, NormOp, QuantizeOp, RoundOp>(op);
 }
 
 /// Whether `take_rows` takes them: others have shorter elements or no width.

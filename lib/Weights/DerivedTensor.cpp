@@ -71,6 +71,11 @@ static std::vector<float> shiftBias(const StoredTensor &bias,
   return values;
 }
 
+/// The values that the integers of a matrix stand for.
+static StoredTensor fakeQuantize(const StoredTensor &tensor, Axis axis) {
+  return tensor.fakeQuantizedBy(scalesOf(tensor, axis), axis);
+}
+
 StoredTensor deriveTensor(ParameterOp parameter,
                           std::vector<StoredTensor> parts) {
   SmallVector<ParameterOp, 0> declared = parameter.getPartOps();
@@ -82,14 +87,22 @@ StoredTensor deriveTensor(ParameterOp parameter,
     return quantize(matrix, Axis::Columns);
   case Derivation::RowIntegers:
     return quantize(matrix, Axis::Rows);
+  case Derivation::AsColumnI8:
+    return fakeQuantize(matrix, Axis::Columns);
+  case Derivation::AsRowI8:
+    return fakeQuantize(matrix, Axis::Rows);
+  case Derivation::AsBF16:
   case Derivation::Rounded:
     return matrix.rounded(StoredTensor::Rounding::BF16);
+  case Derivation::AsF16:
   case Derivation::RoundedToF16:
     return matrix.rounded(StoredTensor::Rounding::F16);
   case Derivation::ColumnScales:
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Columns));
   case Derivation::RowScales:
     return StoredTensor::fromValues(scalesOf(matrix, Axis::Rows));
+  case Derivation::One:
+    return StoredTensor::fromValues({1.0f});
   case Derivation::Multiplier:
     return StoredTensor::fromValues({matrix.getMultiplier()});
   case Derivation::InputMultiplier:

@@ -127,6 +127,13 @@ StoredTensor StoredTensor::quantizedBy(std::vector<float> scales,
   return tensor;
 }
 
+StoredTensor StoredTensor::fakeQuantizedBy(std::vector<float> scales,
+                                           Axis axis) const {
+  StoredTensor tensor = quantizedBy(std::move(scales), axis);
+  tensor.isFake = true;
+  return tensor;
+}
+
 StoredTensor StoredTensor::rounded(Rounding rounding) const {
   StoredTensor tensor = concatenate({*this});
   tensor.rounding = rounding;
@@ -188,10 +195,13 @@ void StoredTensor::quantize(uint64_t first, uint64_t count, float *values,
   for (uint64_t r = 0; r < count; ++r)
     for (uint64_t c = 0; c < columns; ++c) {
       float &value = values[r * stride + c];
-      float scaled = value / (*computed)[axis == Axis::Columns ? c : first + r];
+      float scale = (*computed)[axis == Axis::Columns ? c : first + r];
+      float scaled = value / scale;
       value = std::isnan(scaled)
                   ? 0.0f
                   : std::clamp(std::nearbyint(scaled), -127.0f, 127.0f);
+      if (isFake)
+        value *= scale;
     }
 }
 

@@ -45,6 +45,8 @@ public:
   /// are as many as there are of these; of what is no number 0.
   enum class Axis { Columns, Rows };
   StoredTensor quantizedBy(std::vector<float> scales, Axis axis) const;
+  /// The same times the scale: what these integers are worth, as f32.
+  StoredTensor fakeQuantizedBy(std::vector<float> scales, Axis axis) const;
 
   /// Each element as the nearest of that type, as RoundOp has it.
   enum class Rounding { None, BF16, F16 };
@@ -84,6 +86,8 @@ private:
   /// The values of a vector, or the scales that quantise the only part.
   std::shared_ptr<const std::vector<float>> computed;
   Axis axis = Axis::Columns;
+  /// Whether integers are multiplied by these.
+  bool isFake = false;
   uint64_t rows = 1, columns = 1;
   Encoding encoding = Encoding::F32;
   bool transposed = false;

@@ -384,3 +384,35 @@ func.func @embedding_c6(%ids: tensor<?x?xi32>, %t: tensor<9x8xi8>) {
   %y:2 = transformer.embedding %ids, %t also round : (tensor<?x?xi32>, tensor<9x8xi8>) -> (tensor<?x?x8xi8>, tensor<?x?x8xbf16>)
   return
 }
+
+// -----
+
+func.func @fake_quantize_c1(%x: tensor<?x8xf32>, %m: tensor<1xf32>) {
+  // expected-error @below {{expects no multiplier beside 'bf16'}}
+  %y = transformer.fake_quantize %x as bf16 multiplier(%m) when(%m) : (tensor<?x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @fake_quantize_c1_multiplier(%x: tensor<?x8xf32>, %m: tensor<2xf32>, %on: tensor<1xf32>) {
+  // expected-error @below {{the multiplier has type 'tensor<2xf32>', expected 1 values}}
+  %y = transformer.fake_quantize %x as i8 multiplier(%m) when(%on) : (tensor<?x8xf32>, tensor<2xf32>, tensor<1xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @fake_quantize_c1_on(%x: tensor<?x8xf32>, %on: tensor<2xf32>) {
+  // expected-error @below {{the switch has type 'tensor<2xf32>', expected 1 values}}
+  %y = transformer.fake_quantize %x as i8 when(%on) : (tensor<?x8xf32>, tensor<2xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @fake_quantize_c2(%x: tensor<8xf32>, %on: tensor<1xf32>) {
+  // expected-error @below {{expects vectors of rank 2 or more, found 'tensor<8xf32>'}}
+  %y = transformer.fake_quantize %x as i8 when(%on) : (tensor<8xf32>, tensor<1xf32>) -> tensor<8xf32>
+  return
+}

@@ -150,3 +150,21 @@ func.func @memrefs_of_also(%x: memref<?x8xf32>, %g: memref<8xf32>, %q: memref<?x
   transformer.norm rms %x, %g also quantize into %x, %q, %s {epsilon = 1.0 : f32} : (memref<?x8xf32>, memref<8xf32>, memref<?x8xf32>, memref<?x8xi8>, memref<?xf32>) -> ()
   return
 }
+
+// CHECK-LABEL: @fake
+func.func @fake(%x: tensor<?x?x8xf32>, %m: tensor<1xf32>, %on: tensor<1xf32>) {
+  // CHECK: transformer.fake_quantize %arg0 as i8 when(%arg2) : (tensor<?x?x8xf32>, tensor<1xf32>) -> tensor<?x?x8xf32>
+  %a = transformer.fake_quantize %x as i8 when(%on) : (tensor<?x?x8xf32>, tensor<1xf32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.fake_quantize %arg0 as i8 multiplier(%arg1) when(%arg2) :
+  %b = transformer.fake_quantize %x as i8 multiplier(%m) when(%on) : (tensor<?x?x8xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<?x?x8xf32>
+  // CHECK: transformer.fake_quantize %arg0 as bf16 when(%arg2) :
+  %c = transformer.fake_quantize %x as bf16 when(%on) : (tensor<?x?x8xf32>, tensor<1xf32>) -> tensor<?x?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @fake_memrefs
+func.func @fake_memrefs(%x: memref<?x8xf32>, %on: memref<1xf32>) {
+  // CHECK: transformer.fake_quantize %arg0 as f16 when(%arg1) into %arg0 : (memref<?x8xf32>, memref<1xf32>, memref<?x8xf32>) -> ()
+  transformer.fake_quantize %x as f16 when(%on) into %x : (memref<?x8xf32>, memref<1xf32>, memref<?x8xf32>) -> ()
+  return
+}

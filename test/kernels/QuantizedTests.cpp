@@ -1,6 +1,7 @@
 // Products of integers, bit for bit on every ISA level: what they add up to is
 // exact, and the order of what follows is part of the type.
 
+#include "test/kernels/Bf16Numbers.h"
 #include "test/kernels/LayerTest.h"
 
 #include <algorithm>
@@ -299,6 +300,70 @@ func.func @over(%ids: tensor<?xi32> {transformer.name = "ids",
     int64_t rows = ids.size();
     expectSame(runInBatches(code, "times", rows, {}, {{"ids", ids}}), times);
     expectSame(runInBatches(code, "over", rows, {}, {{"ids", ids}}), over);
+  });
+}
+
+/// What vectors are worth in fewer bits, where the switch is on.
+TEST_P(QuantizedTest, FakeVectors) {
+  constexpr int64_t kWidth = 37;
+  std::string module = R"(
+transformer.parameter @m : tensor<1xf32>
+transformer.parameter @on : tensor<1xf32>
+transformer.parameter @off : tensor<1xf32>
+)";
+  Weights weights = {
+      {"m", {{1}, {6.3f}}}, {"on", {{1}, {1}}}, {"off", {{1}, {0}}}};
+  auto add = [&](const char *name, const char *how, const char *isOn) {
+    bool hasMultiplier = std::strstr(how, "multiplier");
+    module += fill(R"(
+func.func @NAME(
+    %x: tensor<?x37xf32> {transformer.name = "x",
+                          transformer.dims = ["rows"]})
+    -> (tensor<?x37xf32> {transformer.name = "y"}) {
+  %m = transformer.weight @m : tensor<1xf32>
+  %on = transformer.weight @ISON : tensor<1xf32>
+  %y = transformer.fake_quantize %x as HOW when(%on)
+    : (tensor<?x37xf32>, MULTIPLIERtensor<1xf32>) -> tensor<?x37xf32>
+  return %y : tensor<?x37xf32>
+}
+)",
+                   {{"NAME", name},
+                    {"HOW", how},
+                    {"ISON", isOn},
+                    {"MULTIPLIER", hasMultiplier ? "tensor<1xf32>, " : ""}});
+  };
+  add("scaled", "i8", "on");
+  add("multiplied", "i8 multiplier(%m)", "on");
+  add("as_bf16", "bf16", "on");
+  add("as_f16", "f16", "on");
+  add("scaled_off", "i8", "off");
+  add("as_bf16_off", "bf16", "off");
+
+  std::vector<float> x = randomValues(kRows * kWidth, 5);
+  std::fill_n(x.begin(), kWidth, 0.0f);
+  // Above the largest integer, an infinity, and what is no number.
+  x[kWidth] = 1e3f;
+  x[2 * kWidth] = std::numeric_limits<float>::infinity();
+  x[3 * kWidth] = std::numeric_limits<float>::quiet_NaN();
+  Integers rows = quantizeRows(x, kWidth);
+  std::vector<int8_t> all = quantizeAll(x, 6.3f);
+  std::vector<float> scaled, multiplied, bf16, f16;
+  for (size_t i = 0; i < x.size(); ++i) {
+    scaled.push_back(rows.values[i] * rows.scales[i / kWidth]);
+    multiplied.push_back(all[i] / 6.3f);
+    bf16.push_back(rounded(x[i]));
+    f16.push_back(static_cast<_Float16>(x[i]));
+  }
+  withCode(module, weights, [&](const EntryRunner &code) {
+    auto run = [&](const char *name) {
+      return runInBatches(code, name, kRows, {{"x", x}});
+    };
+    expectSame(run("scaled"), scaled);
+    expectSame(run("multiplied"), multiplied);
+    expectSame(run("as_bf16"), bf16);
+    expectSame(run("as_f16"), f16);
+    expectSame(run("scaled_off"), x);
+    expectSame(run("as_bf16_off"), x);
   });
 }
 
