@@ -18,6 +18,16 @@ static void addCleanup(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
+/// The same of kernels, which are long: they have no blocks to simplify, and
+/// operands first is half of the time.
+static void addKernelCleanup(OpPassManager &manager,
+                             ArrayRef<std::string> withoutPatterns = {}) {
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  config.setUseTopDownTraversal(false);
+  manager.addPass(createCanonicalizerPass(config, withoutPatterns));
+}
+
 /// Tensors become memrefs. Private functions keep plain row-major arguments,
 /// and results that were written in place stop being results.
 static void addBufferization(OpPassManager &manager) {
@@ -126,7 +136,7 @@ static void addTiles(OpPassManager &manager, const CodeOptions &options) {
     manager.addPass(createCallOneDnnPass());
   manager.addPass(createTileAttentionPass({options.isa}));
   manager.addPass(createTileLinearPass({options.isa}));
-  manager.addPass(createCanonicalizerPass());
+  addKernelCleanup(manager);
 }
 
 /// From tiles and layer ops to entry points.
@@ -136,12 +146,12 @@ static void addEntries(OpPassManager &manager, const CodeOptions &options) {
   // No CSE from here on: buffers that share a slot would become one value, and
   // the loops of one layer would speak of the tensors of another.
   manager.addPass(createLowerToLoopsPass());
-  manager.addPass(createCanonicalizerPass());
+  addKernelCleanup(manager);
   manager.addPass(createBuildHostFunctionsPass());
   // The call is an argument from here on: kernels get it last.
   manager.addPass(createProfileKernelsPass());
   manager.addPass(createLowerParallelPass());
-  manager.addPass(createCanonicalizerPass());
+  addKernelCleanup(manager);
   llvm::Expected<IsaLevel> level = getIsaLevel(options.isa);
   if (!level) // What passes of kernels say; the reference has no level.
     llvm::consumeError(level.takeError());
@@ -160,13 +170,13 @@ static void addGrids(OpPassManager &manager, const CodeOptions &options) {
   // A loop of one iteration is a kernel, too.
   const std::string keepsLoops[] = {
       "(anonymous namespace)::ParallelOpSingleOrZeroIterationDimsFolder"};
-  manager.addPass(createCanonicalizerPass(GreedyRewriteConfig(), keepsLoops));
+  addKernelCleanup(manager, keepsLoops);
   manager.addPass(createBuildHostFunctionsPass());
   manager.addPass(createLaunchKernelsPass());
   manager.addPass(createAddRuntimeKernelsPass());
   // There is nothing left for threads of the CPU, and it says so.
   manager.addPass(createLowerParallelPass());
-  manager.addPass(createCanonicalizerPass());
+  addKernelCleanup(manager);
 }
 
 void heddle::buildCodePipeline(OpPassManager &manager,

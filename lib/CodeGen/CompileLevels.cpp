@@ -19,6 +19,7 @@
 #include "lib/Import/FirstDiagnostic.h"
 #include "lib/Weights/Error.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include <limits>
@@ -52,6 +53,10 @@ public:
   Worker(const DialectRegistry &registry, const LevelSteps &steps)
       : steps(steps), context(registry, MLIRContext::Threading::DISABLED),
         toLLVM(&context), toDeviceLLVM(&context) {
+    // Kernels are long, and a look at all ops behind every pass is a third of
+    // the passes' time: they are verified once (lower).
+    toLLVM.enableVerifier(false);
+    toDeviceLLVM.enableVerifier(false);
     steps.buildLLVM(toLLVM);
     if (steps.buildDeviceLLVM)
       steps.buildDeviceLLVM(toDeviceLLVM);
@@ -85,8 +90,10 @@ llvm::Error Worker::lower(Level &level, llvm::StringRef bytecode) {
   FirstDiagnostic diagnostic(context);
   OwningOpRef<ModuleOp> module = read(bytecode);
   PassManager manager(&context);
+  manager.enableVerifier(false);
   steps.buildCode(manager, level.backend);
-  if (!module || failed(manager.run(*module)) || diagnostic.isReported())
+  if (!module || failed(manager.run(*module)) || failed(verify(*module)) ||
+      diagnostic.isReported())
     return diagnostic.take("the passes failed");
   llvm::Expected<std::string> manifest = steps.describe(*module);
   if (!manifest)
