@@ -41,8 +41,7 @@ Result<AddedTokens> AddedTokens::parse(std::string_view section) {
     added.tokens.push_back(
         {int32_t(entries[i].id), entries[i].flags, std::string(text)});
     added.texts.emplace(int32_t(entries[i].id), text);
-    if (!(entries[i].flags & format::kIsName))
-      added.byText.emplace(text, i);
+    added.byText.emplace(text, i);
   }
   added.index();
   return added;
@@ -56,7 +55,7 @@ void AddedTokens::index() {
   for (size_t i = 0; i < tokens.size(); ++i) {
     std::string_view rest = tokens[i].spelling;
     // A normalizer may leave nothing of it.
-    if (rest.empty() || (tokens[i].flags & format::kIsName))
+    if (rest.empty())
       continue;
     bool isNormalized = tokens[i].flags & format::kIsNormalized;
     starts[isNormalized][static_cast<unsigned char>(rest.front())].push_back(

@@ -61,9 +61,9 @@
 //            "language_tokens": [ids] and "target_language": "start" (what the
 //            decoder starts from) | "forced_bos" (the first generated token)
 //        sentencepiece: section tokenizer.vocabulary where present numbers the
-//            pieces; tokenizer.target where absent is the source; "offset": 1
-//            (ids are those of the model plus this), "frame": "none" | "slow" |
-//            "fast" | "fast-words" (which of transformers' tokenizers),
+//            pieces; tokenizer.target where absent is the source; "frame":
+//            "none" | "slow" | "fast" | "fast-words" (which of transformers'
+//            tokenizers; of a fast one the source is converted),
 //            "spaces": "marked" (default) | "single" | "kept" (what a fast one
 //            makes of several)
 //        characters: "source": "____AIO", "target": "____AIO", "unknown": 3,

@@ -253,8 +253,6 @@ static TokenizerDescription parseTokenizer(JsonReader reader,
         reader.optionalInteger("clean_up", {0, 1}).value_or(0) != 0;
   }
   if (tokenizer.kind == Kind::SentencePiece) {
-    tokenizer.offset =
-        narrow(reader.optionalInteger("offset", {0, 1 << 24})).value_or(0);
     if (reader.find("frame")) {
       std::string frame = reader.string("frame");
       if (auto known = named<TextFrame>(kFrameNames, frame))

@@ -225,8 +225,7 @@ struct TokenizerDescription {
   TargetLanguage targetLanguage = TargetLanguage::ForcedBos;
   /// What an unknown character is; without it, nothing.
   std::optional<int32_t> unknown;
-  /// Kind SentencePiece: the id of a piece is that of the model plus this.
-  int32_t offset = 0;
+  /// Kind SentencePiece.
   TextFrame frame = TextFrame::None;
   TextSpaces spaces = TextSpaces::Marked;
   /// Ids that are dropped from text.

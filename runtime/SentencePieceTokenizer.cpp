@@ -2,11 +2,12 @@
 //
 // SentencePieces.h cuts and joins; this file numbers the pieces, and frames
 // them as the tokenizer does that a folder has. Marian's own models use the
-// numbers of the SentencePiece model. The Marian models of Hugging Face number
-// the pieces of two SentencePiece models by one vocabulary, in which
-// `>>code<<`, the language to translate into, is a piece that no SentencePiece
-// model knows; their tokenizer is a slow one. mBART's and Pegasus's are fast:
-// there a space is the mark of a piece wherever an added token stands.
+// numbers of the SentencePiece model, mBART's and Pegasus's those of the
+// converted one. The Marian models of Hugging Face number the pieces of two
+// SentencePiece models by one vocabulary, in which `>>code<<`, the language to
+// translate into, is a piece that no SentencePiece model knows; their tokenizer
+// is a slow one. mBART's and Pegasus's are fast: there a space is the mark of a
+// piece wherever an added token stands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +30,7 @@ class SentencePieceTokenizer final : public Tokenizer {
 public:
   explicit SentencePieceTokenizer(const Manifest &manifest)
       : Tokenizer(manifest), unknown(manifest.tokenizer.unknown.value_or(0)),
-        offset(manifest.tokenizer.offset), frame(manifest.tokenizer.frame),
-        spaces(manifest.tokenizer.spaces),
+        frame(manifest.tokenizer.frame), spaces(manifest.tokenizer.spaces),
         cleansUp(manifest.tokenizer.cleansUp),
         special(manifest.tokenizer.special) {
     std::sort(special.begin(), special.end());
@@ -82,17 +82,15 @@ private:
   bool isSpecial(int32_t id) const {
     return std::binary_search(special.begin(), special.end(), id);
   }
-  /// The texts of pieces, by ids less the offset.
+  /// The texts of pieces, by ids.
   const PieceTexts &texts() const {
     return vocabulary ? vocabulary->texts() : targetSide().model.texts();
   }
   bool isPiece(int32_t id) const {
-    return id >= offset && uint32_t(id - offset) < texts().count;
+    return id >= 0 && uint32_t(id) < texts().count;
   }
 
   int32_t unknown;
-  /// What ids are above those of the model.
-  int32_t offset;
   TextFrame frame;
   TextSpaces spaces;
   bool cleansUp;
@@ -181,8 +179,7 @@ int32_t SentencePieceTokenizer::idOf(std::string_view piece) const {
 
 std::string_view SentencePieceTokenizer::nameOf(int32_t id) const {
   std::string_view name = added.text(id);
-  return name.empty() && isPiece(id) ? texts().text(uint32_t(id - offset))
-                                     : name;
+  return name.empty() && isPiece(id) ? texts().text(uint32_t(id)) : name;
 }
 
 void SentencePieceTokenizer::number(const CutText &cut, const Side &side,
@@ -190,7 +187,7 @@ void SentencePieceTokenizer::number(const CutText &cut, const Side &side,
   for (const CutText::Piece &piece : cut.pieces) {
     bool isUnknown = piece.id == side.model.unknown();
     if (!side.numbers)
-      ids.push_back(isUnknown && offset ? unknown : piece.id + offset);
+      ids.push_back(piece.id);
     else if (isUnknown) // The vocabulary may know the characters.
       ids.push_back(idOf(cut.textOf(piece)));
     else
@@ -248,8 +245,8 @@ static std::string strip(std::string_view text) {
 
 std::string SentencePieceTokenizer::joinPlain(const Ids &ids) const {
   std::string text = targetSide().model.join(ids, texts());
-  if (!vocabulary) // As transformers' tokenizers do, not Marian.
-    return offset ? strip(text) : text;
+  if (!vocabulary)
+    return text;
   // MarianTokenizer.convert_tokens_to_string: pieces that the target model
   // does not know keep their mark, and the ends are stripped.
   for (size_t at = 0; (at = text.find(kSpaceMark, at)) != std::string::npos;)
@@ -269,7 +266,7 @@ std::string SentencePieceTokenizer::decodeSlowly(const Ids &ids) const {
       run.clear();
       parts.emplace_back(token);
     } else if (isPiece(id)) {
-      run.push_back(id - offset);
+      run.push_back(id);
     }
   }
   if (!run.empty())

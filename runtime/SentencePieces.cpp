@@ -71,8 +71,8 @@ bool SentencePieces::isWhole() const {
     return id >= 0 && uint32_t(id) < header->pieceCount;
   };
   bool hasBytes = header->flags & format::kFallsBackToBytes;
-  return (header->kind == format::kUnigram ||
-          header->kind == format::kMerges) &&
+  return header->kind >= format::kUnigram &&
+         header->kind <= format::kConvertedMerges &&
          header->pieceCount <= format::kPieceIdMask &&
          header->unknown < header->pieceCount &&
          std::all_of(
@@ -85,12 +85,20 @@ CutText SentencePieces::cut(std::string_view text) const {
   return cutNormalized(normalizer.normalize(text));
 }
 
+bool SentencePieces::isFused(const CutText &cut, const CutText::Piece &piece,
+                             const CutText::Piece &next) const {
+  return piece.id == unknown() && next.id == unknown() &&
+         !(isConverted() && startsWithMark(cut.normalized, next.begin));
+}
+
 CutText SentencePieces::cutNormalized(std::string normalized) const {
   CutText result{std::move(normalized), {}};
   if (result.normalized.empty())
     return result;
   if (header->kind == format::kUnigram)
-    cutByScores(result);
+    cutByScores<float>(result);
+  else if (header->kind == format::kConvertedUnigram)
+    cutByScores<double>(result);
   else
     cutByMerges(result);
 
@@ -108,11 +116,17 @@ CutText SentencePieces::cutNormalized(std::string normalized) const {
   }
   auto kept = pieces.begin();
   for (auto piece = std::next(kept); piece != pieces.end(); ++piece)
-    if (piece->id == unknown() && kept->id == unknown())
+    if (isFused(result, *kept, *piece))
       kept->end = piece->end;
     else
       *++kept = *piece;
   pieces.erase(std::next(kept), pieces.end());
+  if (header->kind == format::kConvertedUnigram)
+    for (CutText::Piece &piece : pieces)
+      if (piece.id == unknown())
+        if (int32_t id = trie.find(result.textOf(piece));
+            id >= 0 && uint32_t(id) < header->pieceCount)
+          piece.id = id;
   return result;
 }
 

@@ -1,7 +1,8 @@
 //===- SentencePieces.h - Cutting text into pieces --------------*- C++ -*-===//
 //
 // What SentencePiece 0.1.97 does with a unigram or a BPE model: ids and text
-// are the same. The tables of `tokenizer.source`, `tokenizer.target` and
+// are the same. Or what the library tokenizers does with a model that was
+// converted for it. The tables of `tokenizer.source`, `tokenizer.target` and
 // `tokenizer.vocabulary` are used where they are mapped.
 //
 //===----------------------------------------------------------------------===//
@@ -82,8 +83,16 @@ public:
 
 private:
   bool isWhole() const;
+  bool isConverted() const {
+    return header->kind == format::kConvertedUnigram ||
+           header->kind == format::kConvertedMerges;
+  }
+  /// Whether an unknown piece goes on with another one behind it.
+  bool isFused(const CutText &cut, const CutText::Piece &piece,
+               const CutText::Piece &next) const;
+
   /// The pieces of a normalised text, unknown characters one by one.
-  void cutByScores(CutText &cut) const;
+  template <typename Sum> void cutByScores(CutText &cut) const;
   void cutByMerges(CutText &cut) const;
 
   const format::PiecesHeader *header = nullptr;
@@ -118,6 +127,12 @@ private:
   const int32_t *target = nullptr;
   PieceTexts pieceTexts;
 };
+
+/// Whether a mark of a space begins at a place, which is in the text.
+inline bool startsWithMark(std::string_view text, size_t at) {
+  return text[at] == kSpaceMark[0] &&
+         text.compare(at, kSpaceMark.size(), kSpaceMark) == 0;
+}
 
 /// How many bytes the character has that begins with `lead`, as far as its lead
 /// byte says.

@@ -86,10 +86,9 @@ makeCharacterTokenizer(const TokenizerDescription &description);
 
 /// SentencePiece, its pieces numbered by the model itself or by the section
 /// tokenizer.vocabulary: then a leading `>>code<<` of the text is one piece, as
-/// in transformers' MarianTokenizer; or by the model plus an offset, as in
-/// those of mBART and Pegasus. Of folders of transformers the tokens of the
-/// section tokenizer.added, `</s>` among them, become their ids. The artifact
-/// must stay.
+/// in transformers' MarianTokenizer. Of folders of transformers the tokens of
+/// the section tokenizer.added, `</s>` among them, become their ids. The
+/// artifact must stay.
 Result<std::unique_ptr<Tokenizer>>
 makeSentencePieceTokenizer(const Artifact &artifact, const Manifest &manifest);
 

@@ -71,7 +71,7 @@ inline constexpr uint32_t kAddsSpace = 1, kAddsItBehind = 2, kRemovesSpaces = 4,
 
 /// At the start of `tokenizer.source` and `tokenizer.target`.
 struct PiecesHeader {
-  /// kUnigram or kMerges.
+  /// kUnigram, kMerges, kConvertedUnigram or kConvertedMerges.
   uint32_t kind;
   uint32_t flags;
   uint32_t pieceCount;
@@ -81,7 +81,8 @@ struct PiecesHeader {
   uint32_t unknown;
   /// How many bytes that piece becomes in text.
   uint32_t unknownBytes;
-  /// Of an unknown character, and the largest of an ordinary piece.
+  /// Of an unknown character (10 below this of a converted unigram model), and
+  /// the largest of an ordinary piece.
   float unknownScore;
   float largestScore;
   uint32_t reserved;
@@ -94,6 +95,10 @@ static_assert(sizeof(PiecesHeader) == 1096);
 /// The pieces of the highest sum of scores; or neighbours merge while there is
 /// a piece for both, the one of the highest score first.
 inline constexpr uint32_t kUnigram = 1, kMerges = 2;
+/// The same as the library tokenizers has them, where a mark of a space begins
+/// a text of its own: sums of doubles; unknown characters beside each other are
+/// the piece that they spell, where there is one.
+inline constexpr uint32_t kConvertedUnigram = 3, kConvertedMerges = 4;
 /// Unknown characters become the pieces of their bytes; joined text goes
 /// through the denormalizer.
 inline constexpr uint32_t kFallsBackToBytes = 1, kDenormalizes = 2;
@@ -151,10 +156,9 @@ struct AddedToken {
 };
 static_assert(sizeof(AddedToken) == 8);
 /// Flags: takes the spaces in front with it, or those behind; is found only as
-/// a word of its own; is found in text behind its normalizer; is never found,
-/// and only named.
+/// a word of its own; is found in text behind its normalizer.
 inline constexpr uint32_t kStripsLeft = 1, kStripsRight = 2, kIsWord = 4,
-                          kIsNormalized = 8, kIsName = 16;
+                          kIsNormalized = 8;
 
 } // namespace heddle::format
 

@@ -3,8 +3,9 @@
 // The best way to each place of a text is kept; from each place that begins a
 // character all pieces that stand there lead on. Sums are rounded where
 // SentencePiece rounds them: a way is kept in single precision, a candidate is
-// compared in double. Of equal ones the first, whose last piece begins first,
-// stays.
+// compared in double. A converted model keeps doubles, and sums up anew from
+// each mark of a space on. Of equal ones the first, whose last piece begins
+// first, stays.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,24 +18,26 @@ using namespace heddle;
 namespace {
 /// The best way to a place: its sum and its last piece. A length of 0 means
 /// that there is none.
-struct Way {
-  float sum;
+template <typename Sum> struct Way {
+  Sum sum;
   int32_t id;
   uint32_t length;
 };
 } // namespace
 
-void SentencePieces::cutByScores(CutText &cut) const {
+template <typename Sum> void SentencePieces::cutByScores(CutText &cut) const {
   const std::string_view text = cut.normalized;
-  std::vector<Way> ways(text.size() + 1);
+  std::vector<Way<Sum>> ways(text.size() + 1);
   auto offer = [&](size_t place, double sum, int32_t id, size_t length) {
-    Way &way = ways[place];
+    Way<Sum> &way = ways[place];
     if (way.length == 0 || sum > way.sum)
-      way = {static_cast<float>(sum), id, uint32_t(length)};
+      way = {static_cast<Sum>(sum), id, uint32_t(length)};
   };
   const uint32_t pieceCount = header->pieceCount;
+  const Sum unknownScore = Sum(header->unknownScore) - (isConverted() ? 10 : 0);
   for (size_t begin = 0; begin < text.size();) {
-    const float sum = ways[begin].sum;
+    const Sum sum =
+        isConverted() && startsWithMark(text, begin) ? 0 : ways[begin].sum;
     const size_t character =
         std::min(characterLength(static_cast<unsigned char>(text[begin])),
                  text.size() - begin);
@@ -54,8 +57,7 @@ void SentencePieces::cutByScores(CutText &cut) const {
       isKnown |= length == character;
     }
     if (!isKnown)
-      offer(begin + character, header->unknownScore + sum, unknown(),
-            character);
+      offer(begin + character, unknownScore + sum, unknown(), character);
     begin += character;
   }
 
@@ -63,3 +65,6 @@ void SentencePieces::cutByScores(CutText &cut) const {
     cut.pieces.push_back({ways[end].id, end - ways[end].length, end});
   std::reverse(cut.pieces.begin(), cut.pieces.end());
 }
+
+template void SentencePieces::cutByScores<float>(CutText &cut) const;
+template void SentencePieces::cutByScores<double>(CutText &cut) const;

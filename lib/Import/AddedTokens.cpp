@@ -171,8 +171,7 @@ void describeAddedTokens(const AddedTokenTable &table,
     uint32_t flags = (form.stripsLeft ? format::kStripsLeft : 0) |
                      (form.stripsRight ? format::kStripsRight : 0) |
                      (form.isWord ? format::kIsWord : 0) |
-                     (form.isNormalized ? format::kIsNormalized : 0) |
-                     (form.isName ? format::kIsName : 0);
+                     (form.isNormalized ? format::kIsNormalized : 0);
     append(ids, format::AddedToken{uint32_t(id), flags});
     texts += form.content;
     begins.push_back(uint32_t(texts.size()));

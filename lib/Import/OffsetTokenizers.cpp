@@ -14,6 +14,7 @@
 #include "lib/Weights/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -29,19 +30,6 @@ static constexpr StringLiteral kLanguages[] = {
     "pt_XX", "sv_SE", "sw_KE", "ta_IN", "te_IN", "th_TH", "tl_XX", "uk_UA",
     "ur_PK", "xh_ZA", "gl_ES", "sl_SI"};
 static constexpr size_t kFirstLanguages = 25;
-
-/// The manifest of a model whose ids are those of `model` plus `offset`.
-static ImportedTokenizer describe(const SentencePieceModel &model,
-                                  const TokenizerFiles &files, int64_t offset) {
-  ImportedTokenizer tokenizer;
-  tokenizer.manifest =
-      json::Object{{"kind", "sentencepiece"}, {"offset", offset}};
-  if (files.isTrue("clean_up_tokenization_spaces"))
-    tokenizer.manifest["clean_up"] = 1;
-  tokenizer.sections.push_back(
-      {"tokenizer.source", buildSentencePieceTable(model)});
-  return tokenizer;
-}
 
 /// The tokens that a fast tokenizer has before its files add others: those of
 /// tokenizer.json, or else what the model has no text for or a user defined.
@@ -62,33 +50,41 @@ static std::vector<AddedTokenForm> listFirst(const SentencePieceModel &model,
   return tokens;
 }
 
-/// Adds the tokens that are found in text, and the frame. `names` are the texts
-/// of the first ids, which are not those of the model.
-static Error frame(const SentencePieceModel &model, const TokenizerFiles &files,
-                   const std::map<int64_t, AddedTokenForm> &added,
-                   ArrayRef<SpecialToken> special, const BaseVocabulary &base,
-                   ArrayRef<std::string> names, const ConvertedModel &converted,
-                   StringRef frameName, ImportedTokenizer &tokenizer) {
+/// The tokenizer of a model, but for what a class puts around a text.
+static Expected<ImportedTokenizer>
+describe(const SentencePieceModel &model, const ConvertedModel &converted,
+         const TokenizerFiles &files,
+         const std::map<int64_t, AddedTokenForm> &added,
+         ArrayRef<SpecialToken> special, StringRef frameName) {
   if (Error error = checkTokenizerConfig(files, /*isSlow=*/false))
-    return error;
+    return std::move(error);
   Expected<SpaceForm> form =
       readConversion(files, model, converted, {frameName});
   if (!form)
     return form.takeError();
-  tokenizer.manifest["frame"] = form->frame;
+  ImportedTokenizer tokenizer;
+  tokenizer.manifest = json::Object{{"kind", "sentencepiece"},
+                                    {"frame", form->frame},
+                                    {"unknown", converted.unknown}};
+  if (files.isTrue("clean_up_tokenization_spaces"))
+    tokenizer.manifest["clean_up"] = 1;
   if (form->spaces != "marked")
     tokenizer.manifest["spaces"] = form->spaces;
-  AddedTokenTable table =
-      addFastTokens(listFirst(model, files), added, special, base);
-  for (auto [id, name] : enumerate(names))
-    if (!table.find(name) && base.find(name) == int64_t(id)) {
-      AddedTokenForm form;
-      form.content = name;
-      form.isName = true;
-      table.entries.push_back({int64_t(id), form});
-    }
+  tokenizer.sections.push_back(
+      {"tokenizer.source", buildConvertedTable(model, converted)});
+  auto find = [&](StringRef text) { return converted.find(text); };
+  AddedTokenTable table = addFastTokens(listFirst(model, files), added, special,
+                                        {find, converted.pieceCount()});
   describeAddedTokens(table, tokenizer);
-  return Error::success();
+  // Which tokens are special their texts say: other ids may have the same.
+  StringSet<> names;
+  for (const auto &[id, token] : table.entries)
+    if (token.isSpecial)
+      names.insert(token.content);
+  for (auto [id, piece] : enumerate(converted.pieces))
+    if (names.contains(piece.text) && converted.find(piece.text) != int64_t(id))
+      tokenizer.manifest.getArray("special")->push_back(int64_t(id));
+  return tokenizer;
 }
 
 /// The text of a field of tokenizer_config.json, where there is one.
@@ -160,49 +156,36 @@ Expected<ImportedTokenizer> readMBartTokenizer(const TokenizerFiles &files,
 
   // fairseq's <s>, <pad>, </s>, <unk> for the model's <unk>, <s>, </s>; behind
   // the pieces the languages and <mask>.
-  constexpr StringLiteral fairseq[] = {"<s>", "<pad>", "</s>", "<unk>"};
   constexpr int64_t eos = 2, unknown = 3, modelReserved = 3;
-  int64_t firstLanguage = model->pieceCount() + offset,
-          mask = firstLanguage + int64_t(languages.size());
+  int64_t firstLanguage = model->pieceCount() + offset;
   int64_t code =
       firstLanguage + (llvm::find(languages, *language) - languages.begin());
-  auto find = [&](StringRef piece) -> std::optional<int64_t> {
-    if (auto at = llvm::find(fairseq, piece); at != std::end(fairseq))
-      return at - std::begin(fairseq);
-    if (auto at = llvm::find(languages, piece); at != languages.end())
-      return firstLanguage + (at - languages.begin());
-    if (piece == "<mask>")
-      return mask;
-    auto known = model->ids.find(piece);
-    if (known == model->ids.end() || known->second < modelReserved)
-      return std::nullopt;
-    return known->second + offset;
-  };
-  ConvertedModel converted = {
-      "sentencepiece.bpe.model", {}, {}, modelReserved, unknown, std::nullopt};
-  for (StringRef name : fairseq)
-    converted.before.push_back({name.str(), 0});
+  std::vector<ConvertedModel::Piece> after;
   for (StringRef name : languages)
-    converted.after.push_back({name.str(), 0});
-  converted.after.push_back({"<mask>", 0});
-  ImportedTokenizer tokenizer = describe(*model, files, offset);
-  if (Error error =
-          frame(*model, files, files.added,
-                listMBart(files, languages, isFront), {find, mask + maskCount},
-                /*names=*/{}, converted, /*frameName=*/"fast", tokenizer))
-    return std::move(error);
-  tokenizer.manifest["eos"] = eos;
-  tokenizer.manifest["unknown"] = unknown;
-  tokenizer.manifest[isFront ? "bos" : "language"] = code;
+    after.push_back({name.str(), 0});
+  after.push_back({"<mask>", 0});
+  ConvertedModel converted = convertModel(
+      *model, {{"<s>", 0}, {"<pad>", 0}, {"</s>", 0}, {"<unk>", 0}},
+      modelReserved, after);
+  converted.file = "sentencepiece.bpe.model";
+  converted.unknown = unknown;
+  Expected<ImportedTokenizer> tokenizer =
+      describe(*model, converted, files, files.added,
+               listMBart(files, languages, isFront), /*frameName=*/"fast");
+  if (!tokenizer)
+    return tokenizer.takeError();
+  json::Object &manifest = tokenizer->manifest;
+  manifest["eos"] = eos;
+  manifest[isFront ? "bos" : "language"] = code;
   json::Array names, tokens;
   for (auto [index, name] : enumerate(languages))
     if (firstLanguage + int64_t(index) < vocabulary) {
       names.push_back(name.str());
       tokens.push_back(firstLanguage + int64_t(index));
     }
-  tokenizer.manifest["languages"] = std::move(names);
-  tokenizer.manifest["language_tokens"] = std::move(tokens);
-  tokenizer.manifest["target_language"] = isFront ? "forced_bos" : "start";
+  manifest["languages"] = std::move(names);
+  manifest["language_tokens"] = std::move(tokens);
+  manifest["target_language"] = isFront ? "forced_bos" : "start";
   return tokenizer;
 }
 
@@ -255,8 +238,6 @@ Expected<ImportedTokenizer> readPegasusTokenizer(const TokenizerFiles &files,
       readSentencePieceModel(files.path("spiece.model"));
   if (!model)
     return model.takeError();
-  int64_t unknown = model->unknown + offset,
-          idCount = model->pieceCount() + offset;
   // <pad>, </s>, two masks, <unk_2> to <unk_102> for the model's first two
   // pieces and the offset.
   constexpr int64_t firstUnknown = 4, modelReserved = 2;
@@ -273,32 +254,24 @@ Expected<ImportedTokenizer> readPegasusTokenizer(const TokenizerFiles &files,
     others.wholeAdded.clear();
     return readPegasusTokenizer(others, vocabulary);
   }
-  std::vector<std::string> names = {
-      contentOf("pad_token", "<pad>"), contentOf("eos_token", "</s>"),
-      sentenceMask.str(), contentOf("mask_token", "<mask_2>")};
+  std::vector<ConvertedModel::Piece> before = {
+      {contentOf("pad_token", "<pad>"), 0},
+      {contentOf("eos_token", "</s>"), 0},
+      {sentenceMask.str(), 0},
+      {contentOf("mask_token", "<mask_2>"), 0}};
   for (int64_t i = firstUnknown; i < offset + modelReserved; ++i)
-    names.push_back("<unk_" + std::to_string(i - 2) + ">");
-  auto find = [&](StringRef piece) -> std::optional<int64_t> {
-    if (auto at = llvm::find(names, piece); at != names.end())
-      return at - names.begin();
-    auto known = model->ids.find(piece);
-    if (known == model->ids.end() || known->second < modelReserved)
-      return std::nullopt;
-    return known->second + offset;
-  };
-  ConvertedModel converted = {"spiece.model", {},      {},
-                              modelReserved,  unknown, eos};
-  for (auto [id, name] : enumerate(names))
-    converted.before.push_back({name, int64_t(id) < firstUnknown ? 0 : -100});
-  ImportedTokenizer tokenizer = describe(*model, files, offset);
+    before.push_back({"<unk_" + std::to_string(i - 2) + ">", -100});
+  ConvertedModel converted =
+      convertModel(*model, std::move(before), modelReserved);
+  converted.file = "spiece.model";
+  converted.unknown = model->unknown + offset;
+  converted.end = eos;
   // PegasusTokenizerFast drops the added tokens of other files.
-  if (Error error =
-          frame(*model, files, /*added=*/{},
-                listPegasus(files, sentenceMask, offset), {find, idCount},
-                names, converted, /*frameName=*/"fast-words", tokenizer))
-    return std::move(error);
-  tokenizer.manifest["eos"] = eos;
-  tokenizer.manifest["unknown"] = unknown;
+  Expected<ImportedTokenizer> tokenizer = describe(
+      *model, converted, files, /*added=*/{},
+      listPegasus(files, sentenceMask, offset), /*frameName=*/"fast-words");
+  if (tokenizer)
+    tokenizer->manifest["eos"] = eos;
   return tokenizer;
 }
 

@@ -1,7 +1,7 @@
 //===- OffsetTokenizers.h - Tokenizers of mBART and Pegasus -----*- C++ -*-===//
 //
-// One SentencePiece model, whose pieces have numbers of their own: those of the
-// model plus an offset that leaves room for special tokens.
+// One SentencePiece model, whose pieces stand behind the special tokens of the
+// class: their numbers are those of the model plus an offset.
 //
 //===----------------------------------------------------------------------===//
 

@@ -109,37 +109,21 @@ Error ConversionReader::checkModel() const {
 }
 
 Error ConversionReader::checkPieces(const json::Array &pieces) const {
-  auto check = [&](size_t id, StringRef text, float score) -> Error {
-    const json::Array *pair = pieces[id].getAsArray();
-    // Converters write the score of a float as a double.
-    if (pair && pair->size() == 2 && (*pair)[0].getAsString() == text &&
-        (*pair)[1].getAsNumber() == double(score))
-      return Error::success();
-    return refuse("model.vocab[" + Twine(id) + "]", &pieces[id],
-                  formatJson(json::Array{text.str(), double(score)}) + " as '" +
-                      converted.file + "' has it");
-  };
-  ArrayRef<SentencePiece> own =
-      ArrayRef(model.pieces)
-          .drop_front(
-              std::min(model.pieces.size(), size_t(converted.firstPiece)));
-  size_t count = converted.before.size() + own.size() + converted.after.size();
-  if (pieces.size() != count)
+  if (pieces.size() != converted.pieces.size())
     return make_error<UnsupportedTokenizer>(
         ("'tokenizer.json' has 'model.vocab' with " + Twine(pieces.size()) +
-         " pieces (supported: " + Twine(count) + " as of '" + converted.file +
-         "')")
+         " pieces (supported: " + Twine(converted.pieceCount()) + " as of '" +
+         converted.file + "')")
             .str());
-  size_t id = 0;
-  for (const auto &[text, score] : converted.before)
-    if (Error error = check(id++, text, score))
-      return error;
-  for (const SentencePiece &piece : own)
-    if (Error error = check(id++, piece.text, piece.score))
-      return error;
-  for (const auto &[text, score] : converted.after)
-    if (Error error = check(id++, text, score))
-      return error;
+  for (auto [id, value, piece] : enumerate(pieces, converted.pieces)) {
+    const json::Array *pair = value.getAsArray();
+    // Converters write the score of a float as a double.
+    if (!pair || pair->size() != 2 || (*pair)[0].getAsString() != piece.text ||
+        (*pair)[1].getAsNumber() != double(piece.score))
+      return refuse("model.vocab[" + Twine(id) + "]", &value,
+                    formatJson(json::Array{piece.text, double(piece.score)}) +
+                        " as '" + converted.file + "' has it");
+  }
   return Error::success();
 }
 

@@ -10,23 +10,10 @@
 #ifndef HEDDLE_LIB_IMPORT_SENTENCEPIECEJSON_H
 #define HEDDLE_LIB_IMPORT_SENTENCEPIECEJSON_H
 
-#include "lib/Import/SentencePieceModel.h"
+#include "lib/Import/ConvertedModel.h"
 #include "lib/Import/TokenizerFiles.h"
 
 namespace heddle {
-
-/// What the conversion makes of a model.
-struct ConvertedModel {
-  /// The file of the model.
-  llvm::StringRef file;
-  /// In front of the model's pieces from the id `firstPiece` on, and behind
-  /// them: a text and its score.
-  std::vector<std::pair<std::string, float>> before, after;
-  int64_t firstPiece, unknown;
-  /// The id that the post-processor puts behind a text; none where the class
-  /// replaces the post-processor.
-  std::optional<int64_t> end;
-};
 
 /// What versions of the conversion do to spaces: `frame` and `spaces` of the
 /// manifest, see runtime/ArtifactFormat.h.

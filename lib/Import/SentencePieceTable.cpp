@@ -8,7 +8,7 @@
 #include "lib/Import/SentencePieceTable.h"
 #include "lib/Import/DoubleArrayBuilder.h"
 #include "runtime/TokenizerFormat.h"
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include <cfloat>
 
 using namespace llvm;
@@ -42,88 +42,89 @@ static uint16_t joiningOf(StringRef text, const SentencePieceModel &model) {
 
 /// Appends where the texts begin and what they join as; the texts follow
 /// elsewhere.
-template <typename Texts>
-static void appendTexts(std::string &section, const Texts &texts,
-                        const SentencePieceModel &model) {
+static void appendTexts(std::string &section, ArrayRef<StringRef> texts,
+                        ArrayRef<uint16_t> joinings) {
   std::vector<uint32_t> begins = {0};
-  std::vector<uint16_t> joinings;
-  for (StringRef text : texts) {
+  for (StringRef text : texts)
     begins.push_back(begins.back() + uint32_t(text.size()));
-    joinings.push_back(joiningOf(text, model));
-  }
   append(section, ArrayRef(begins));
-  append(section, ArrayRef(joinings));
+  append(section, joinings);
 }
 
-static format::NormalizerTable
-describe(const SentencePieceNormalizer &normalizer, bool putsSpacesBehind) {
-  format::NormalizerTable table = {};
-  table.flags = (normalizer.addsDummyPrefix ? format::kAddsSpace : 0) |
-                (putsSpacesBehind ? format::kAddsItBehind : 0) |
-                (normalizer.removesExtraSpaces ? format::kRemovesSpaces : 0) |
-                (normalizer.escapesSpaces ? format::kMarksSpaces : 0);
+/// Adds what a normalizer says of itself.
+static void describe(const SentencePieceNormalizer &normalizer,
+                     format::NormalizerTable &table) {
+  table.flags |= (normalizer.addsDummyPrefix ? format::kAddsSpace : 0) |
+                 (normalizer.removesExtraSpaces ? format::kRemovesSpaces : 0) |
+                 (normalizer.escapesSpaces ? format::kMarksSpaces : 0);
   table.unitCount = uint32_t(normalizer.rules.size() / 4);
   table.replacementBytes = uint32_t(normalizer.replacements.size());
-  return table;
 }
 
-std::string buildSentencePieceTable(const SentencePieceModel &model) {
-  bool isUnigram = model.kind == SentencePieceModel::Kind::Unigram;
-  std::vector<std::pair<StringRef, uint32_t>> pieces, symbols;
-  std::vector<float> scores;
-  // As in the library: its largest score begins with the least above zero.
-  float least = FLT_MAX, largest = FLT_MIN;
-  for (auto [id, piece] : enumerate(model.pieces)) {
-    scores.push_back(piece.score);
-    if (piece.type == Type::Normal) {
-      least = std::min(least, piece.score);
-      largest = std::max(largest, piece.score);
-    }
-    bool isUserDefined = piece.type == Type::UserDefined,
-         isUnused = piece.type == Type::Unused;
-    if (isUserDefined)
-      symbols.push_back({piece.text, uint32_t(id)});
-    if (!piece.isReserved() && !(isUnigram && isUnused))
-      pieces.push_back(
-          {piece.text, uint32_t(id) | (isUnused ? format::kPieceIsUnused : 0) |
-                           (isUserDefined ? format::kPieceIsUserDefined : 0)});
-  }
+std::string PieceTable::build() {
+  const SentencePieceNormalizer none = {};
+  const SentencePieceNormalizer &into = normalizer ? *normalizer : none,
+                                &back = denormalizer ? *denormalizer : none;
   std::vector<uint32_t> trie = buildDoubleArray(std::move(pieces)),
                         symbolTrie = buildDoubleArray(std::move(symbols));
-
-  format::PiecesHeader header = {};
-  header.kind = isUnigram ? format::kUnigram : format::kMerges;
-  header.flags = (model.fallsBackToBytes ? format::kFallsBackToBytes : 0) |
-                 (model.denormalizer.rules.empty() ? 0 : format::kDenormalizes);
-  header.pieceCount = uint32_t(model.pieces.size());
+  header.pieceCount = uint32_t(scores.size());
   header.pieceUnits = uint32_t(trie.size());
   header.symbolUnits = uint32_t(symbolTrie.size());
-  header.unknown = uint32_t(model.unknown);
-  header.unknownBytes = uint32_t(model.unknownSurface.size());
-  header.unknownScore = least - 10.0f;
-  header.largestScore = largest;
-  header.normalizer = describe(model.normalizer, model.putsSpacesBehind);
-  header.denormalizer = describe(model.denormalizer, false);
-  llvm::fill(header.byteIds, -1);
-  for (auto [id, piece] : enumerate(model.pieces))
-    if (piece.type == Type::Byte)
-      header.byteIds[byteOf(piece.text)] = int32_t(id);
+  header.unknownBytes = uint32_t(unknownSurface.size());
+  describe(into, header.normalizer);
+  describe(back, header.denormalizer);
 
   std::string section;
   append(section, ArrayRef(header));
   append(section, ArrayRef(trie));
   append(section, ArrayRef(symbolTrie));
-  section += model.normalizer.rules + model.denormalizer.rules;
+  section += into.rules + back.rules;
   append(section, ArrayRef(scores));
-  auto texts = map_range(model.pieces, [](const SentencePiece &piece) {
-    return StringRef(piece.text);
-  });
-  appendTexts(section, texts, model);
-  section += model.normalizer.replacements + model.denormalizer.replacements +
-             model.unknownSurface;
+  appendTexts(section, texts, joinings);
+  section += into.replacements + back.replacements;
+  section += unknownSurface;
   for (StringRef text : texts)
     section += text;
   return section;
+}
+
+std::string buildSentencePieceTable(const SentencePieceModel &model) {
+  bool isUnigram = model.kind == SentencePieceModel::Kind::Unigram;
+  PieceTable table;
+  // As in the library: its largest score begins with the least above zero.
+  float least = FLT_MAX, largest = FLT_MIN;
+  for (auto [id, piece] : enumerate(model.pieces)) {
+    table.scores.push_back(piece.score);
+    table.texts.push_back(piece.text);
+    table.joinings.push_back(joiningOf(piece.text, model));
+    if (piece.type == Type::Normal) {
+      least = std::min(least, piece.score);
+      largest = std::max(largest, piece.score);
+    }
+    if (piece.type == Type::Byte)
+      table.header.byteIds[byteOf(piece.text)] = int32_t(id);
+    bool isUserDefined = piece.type == Type::UserDefined,
+         isUnused = piece.type == Type::Unused;
+    if (isUserDefined)
+      table.symbols.push_back({piece.text, uint32_t(id)});
+    if (!piece.isReserved() && !(isUnigram && isUnused))
+      table.pieces.push_back(
+          {piece.text, uint32_t(id) | (isUnused ? format::kPieceIsUnused : 0) |
+                           (isUserDefined ? format::kPieceIsUserDefined : 0)});
+  }
+  format::PiecesHeader &header = table.header;
+  header.kind = isUnigram ? format::kUnigram : format::kMerges;
+  header.flags = (model.fallsBackToBytes ? format::kFallsBackToBytes : 0) |
+                 (model.denormalizer.rules.empty() ? 0 : format::kDenormalizes);
+  header.unknown = uint32_t(model.unknown);
+  header.unknownScore = least - 10.0f;
+  header.largestScore = largest;
+  table.normalizer = &model.normalizer;
+  table.denormalizer = &model.denormalizer;
+  table.unknownSurface = model.unknownSurface;
+  if (model.putsSpacesBehind)
+    header.normalizer.flags = format::kAddsItBehind;
+  return table.build();
 }
 
 /// The ids that a vocabulary gives to the pieces of a model.
@@ -160,7 +161,10 @@ std::string buildVocabularyTable(ArrayRef<std::string> pieces,
   append(section, ArrayRef(trie));
   append(section, ArrayRef(numberPieces(source, ids)));
   append(section, ArrayRef(numberPieces(target, ids)));
-  appendTexts(section, pieces, target);
+  std::vector<StringRef> texts(pieces.begin(), pieces.end());
+  auto joinings = map_to_vector(
+      texts, [&](StringRef text) { return joiningOf(text, target); });
+  appendTexts(section, texts, joinings);
   for (const std::string &piece : pieces)
     section += piece;
   return section;

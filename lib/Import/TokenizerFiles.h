@@ -50,8 +50,6 @@ struct AddedTokenForm {
   std::string content;
   bool stripsLeft = false, stripsRight = false, isWord = false,
        isNormalized = false, isSpecial = false;
-  /// Whether it is only the text of its id, and never found.
-  bool isName = false;
 
   bool operator==(const AddedTokenForm &other) const {
     auto parts = [](const AddedTokenForm &form) {

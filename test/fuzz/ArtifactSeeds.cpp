@@ -122,8 +122,7 @@ int main(int count, char **arguments) {
                              {"unknown", 0},
                              {"special", {1, 2}}};
     if (table.path().filename() == "merges")
-      manifest["tokenizer"].update(
-          {{"offset", 1}, {"bos", 4}, {"language", 5}});
+      manifest["tokenizer"].update({{"bos", 4}, {"language", 5}});
     Sections sections = {{"tokenizer.source", readFile(table.path())}};
     writeBoth("pieces-" + table.path().filename().string(), manifest, sections);
     fs::path numbers = root / "numbers" / table.path().filename();

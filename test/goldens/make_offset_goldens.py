@@ -16,6 +16,7 @@ import shutil
 import tempfile
 
 import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
 from transformers import AutoTokenizer
 from transformers.utils import logging
 
@@ -37,6 +38,14 @@ TEXTS = SENTENCES + [
     ">><< fox",
     ">> fox",
     "fox <<",
+    # What looks like a name only behind the normalizer.
+    "＜s＞ the＜/s＞fox ＜pad＞＜unk＞☃ ＜mask＞",
+    "the ＜mask＿1＞ ＜mask＿2＞＜unk＿2＞ ＜unk＿12＞fox＜unk＿102＞ ＜unk＿1＞",
+    "ｅｎ＿ＸＸ the ｐｔ＿ＸＸfox ｒｏ＿ＲＯ．",
+    "ａｂ ab ｆｏｏ ＞＞ｐｏｒ＜＜ fox",
+    # What the roles of write_roles are about.
+    "the fox xx xxx xxxxx a▁b ▁▁the▁fox ▁",
+    "foo ab fab <pad> <ctl> ＜ｃｔｌ＞ en_XX Zu ZZ☃☃ Zw ZZZ",
 ]
 
 
@@ -50,6 +59,34 @@ def train(prefix, **ids):
         **ids,
     )
     prefix.with_suffix(".vocab").unlink()
+
+
+def write_roles(path, model):
+    """A model with pieces of all roles that text may spell, with texts that a
+    class names, marks of spaces inside, and sums that are equal."""
+    proto = sentencepiece_model_pb2.ModelProto()
+    proto.ParseFromString(model.read_bytes())
+    roles = proto.SentencePiece
+    for text, score, role in (
+        ("<pad>", 0, roles.CONTROL),
+        ("<ctl>", 0, roles.CONTROL),
+        ("ab", 0, roles.USER_DEFINED),
+        ("<mask_1>", 0, roles.USER_DEFINED),
+        ("<unk_12>", -9, roles.NORMAL),
+        ("foo", -1, roles.UNUSED),
+        ("en_XX", -3, roles.NORMAL),
+        ("<s>the", -2, roles.NORMAL),
+        ("▁the▁fox", -0.5, roles.NORMAL),
+        ("▁▁", -0.5, roles.NORMAL),
+        ("xx", -4.1, roles.NORMAL),
+        ("xxx", -6.15, roles.NORMAL),
+        # The least score says what an unknown character costs.
+        ("Z", -40, roles.NORMAL),
+        ("ZZ", -30, roles.NORMAL),
+    ):
+        if text not in [piece.piece for piece in proto.pieces]:
+            proto.pieces.add(piece=text, score=score, type=role)
+    path.write_bytes(proto.SerializeToString())
 
 
 def write_marian(folder, model):
@@ -104,7 +141,7 @@ def main():
     if not options.keep_models:
         shutil.rmtree(root, ignore_errors=True)
     folders = {}
-    for name in ("mbart", "mbart50", "pegasus", "marian"):
+    for name in ("mbart", "mbart50", "pegasus", "marian", "mbart-roles", "pegasus-roles"):
         folders[name] = root / name
         folders[name].mkdir(parents=True, exist_ok=True)
     (root / "texts").write_text("".join(text + "\n" for text in TEXTS))
@@ -121,8 +158,16 @@ def main():
         write_case(folders[name], fairseq, places, config)
     write_marian(folders["marian"], fairseq)
     write_case(folders["marian"], fairseq, ["source.spm", "target.spm"], {})
+    roles = root / "fairseq-roles.model"
+    write_roles(roles, fairseq)
+    config = {"tokenizer_class": "MBartTokenizer"}
+    places = ["sentencepiece.bpe.model"]
+    write_case(folders["mbart-roles"], roles, places, config)
     config = {"tokenizer_class": "PegasusTokenizer"}
     write_case(folders["pegasus"], other, ["spiece.model"], config)
+    roles = root / "pegasus-roles.model"
+    write_roles(roles, other)
+    write_case(folders["pegasus-roles"], roles, ["spiece.model"], config)
 
 
 if __name__ == "__main__":

@@ -85,13 +85,25 @@ INSTANTIATE_TEST_SUITE_P(Folders, OffsetTokenizer,
                                               {"spiece.model"},
                                               "PegasusTokenizer",
                                               200},
+                                         Case{"mbart-roles",
+                                              "fairseq-roles.model",
+                                              {"sentencepiece.bpe.model"},
+                                              "MBartTokenizer",
+                                              138},
+                                         Case{"pegasus-roles",
+                                              "pegasus-roles.model",
+                                              {"spiece.model"},
+                                              "PegasusTokenizer",
+                                              213},
                                          Case{"marian",
                                               "fairseq.model",
                                               {"source.spm", "target.spm"},
                                               "MarianTokenizer",
                                               99}),
                          [](const auto &info) {
-                           return std::string(info.param.name);
+                           std::string name = info.param.name;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
                          });
 
 TEST(MBartTokenizer, CountsLanguagesWhereNoClassIsNamed) {

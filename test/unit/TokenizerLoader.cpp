@@ -43,7 +43,6 @@ LoadedTokenizer::LoadedTokenizer(const ImportedTokenizer &imported,
   description.eos = integer("eos");
   description.language = integer("language");
   description.unknown = integer("unknown");
-  description.offset = int32_t(integer("offset").value_or(0));
   description.cleansUp = integer("clean_up").value_or(0);
   description.addsSpace = integer("adds_space").value_or(0);
   for (const llvm::json::Value &id : *imported.manifest.getArray("special"))
