@@ -51,8 +51,15 @@ AddedTokenTable addSlowTokens(const TokenizerFiles &files,
       ++next;
   }
   for (const SpecialToken &token : special) {
-    if (table.find(token.content))
+    auto known = find_if(table.entries, [&](const Entry &entry) {
+      return entry.form.content == token.content;
+    });
+    if (known != table.entries.end()) {
+      // A text that is known says nothing new; an object takes its place.
+      if (token.form)
+        known->form = *token.form;
       continue;
+    }
     std::optional<int64_t> id = base.find(token.content);
     AddedTokenForm form =
         token.form ? *token.form : plainSpecial(token.content);
@@ -150,8 +157,11 @@ AddedTokenTable addFastTokens(ArrayRef<AddedTokenForm> first,
                    : !known.contains(token.content))
       toAdd.push_back(token.form ? *token.form : plainSpecial(token.content));
   }
-  for (AddedTokenForm &form : toAdd)
+  for (AddedTokenForm &form : toAdd) {
     form.isSpecial |= names.contains(form.content);
+    if (form.isOpen)
+      form.isNormalized = !form.isSpecial;
+  }
   vocabulary.addAll(toAdd);
   return std::move(vocabulary).finish();
 }

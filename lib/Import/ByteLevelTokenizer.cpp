@@ -76,7 +76,8 @@ static std::vector<SpecialToken> listSpecial(const TokenizerFiles &files) {
   }
   if (files.additional)
     appendSpecial(*files.additional, special);
-  appendSpecial(files.extra, special);
+  for (const SpecialToken &token : files.extra)
+    appendSpecial(token, special);
   return special;
 }
 

@@ -126,9 +126,11 @@ static std::vector<SpecialToken> listMBart(const TokenizerFiles &files,
     codes.push_back({code.str(), {}});
   std::vector<SpecialToken> others =
       files.additional.value_or(std::vector<SpecialToken>());
-  appendSpecial(isFront ? others : codes, special);
-  appendSpecial(isFront ? codes : others, special);
-  appendSpecial(files.extra, special);
+  others.insert(isFront ? others.end() : others.begin(), codes.begin(),
+                codes.end());
+  appendSpecial(others, special);
+  for (const SpecialToken &token : files.extra)
+    appendSpecial(token, special);
   return special;
 }
 
@@ -217,7 +219,8 @@ static std::vector<SpecialToken> listPegasus(const TokenizerFiles &files,
        ++i)
     others.push_back({"<unk_" + std::to_string(i) + ">", {}});
   appendSpecial(others, special);
-  appendSpecial(files.extra, special);
+  for (const SpecialToken &token : files.extra)
+    appendSpecial(token, special);
   return special;
 }
 

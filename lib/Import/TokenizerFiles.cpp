@@ -80,10 +80,12 @@ TokenizerFiles::find(StringRef field, const SpecialToken &byDefault) const {
 
 void appendSpecial(ArrayRef<SpecialToken> tokens,
                    std::vector<SpecialToken> &list) {
+  const size_t before = list.size();
   for (const SpecialToken &token : tokens)
-    if (none_of(list, [&](const SpecialToken &other) {
-          return other.content == token.content;
-        }))
+    if (none_of(ArrayRef(list).take_front(before),
+                [&](const SpecialToken &other) {
+                  return other.content == token.content;
+                }))
       list.push_back(token);
 }
 
@@ -105,6 +107,7 @@ static Expected<AddedTokenForm> readForm(const json::Object &token,
   form.isWord = flag("single_word", false);
   form.isSpecial = flag("special", false);
   form.isNormalized = flag("normalized", !form.isSpecial);
+  form.isOpen = !token.getBoolean("normalized");
   return form;
 }
 
@@ -122,6 +125,9 @@ static Expected<SpecialToken> readSpecial(const json::Value &value,
   if (!form)
     return form.takeError();
   form->isSpecial = true;
+  // Python makes the token of this file a special one before it reads it.
+  if (form->isOpen && path.ends_with("special_tokens_map.json"))
+    form->isNormalized = form->isOpen = false;
   return SpecialToken{form->content, *form};
 }
 
@@ -310,12 +316,28 @@ Expected<TokenizerFiles> readTokenizerFiles(StringRef folder) {
     files.whole.reset();
     files.wholeAdded.clear();
   }
-  // A special token that is listed among the added ones has the form there.
-  for (auto &[field, token] : files.special)
-    if (token)
-      if (auto form = files.forms.find(token->content);
-          form != files.forms.end())
-        token->form = form->second;
+  // A special token that is listed among the added ones has the form there. It
+  // is one object in Python, which a slow tokenizer, where a fast one is
+  // converted from it, makes special as it stands.
+  for (auto &[field, token] : files.special) {
+    if (!token)
+      continue;
+    if (auto form = files.forms.find(token->content); form != files.forms.end())
+      token->form = form->second;
+    if (files.whole || !token->form)
+      continue;
+    for (auto &[id, form] : files.added)
+      form.isOpen &= !(form == *token->form);
+    token->form->isOpen = false;
+  }
+  auto close = [&](std::vector<SpecialToken> &tokens) {
+    for (SpecialToken &token : tokens)
+      if (token.form && !files.whole)
+        token.form->isOpen = false;
+  };
+  if (files.additional)
+    close(*files.additional);
+  close(files.extra);
   return files;
 }
 

@@ -50,6 +50,9 @@ struct AddedTokenForm {
   std::string content;
   bool stripsLeft = false, stripsRight = false, isWord = false,
        isNormalized = false, isSpecial = false;
+  /// No file says isNormalized: it follows from isSpecial, even from what a
+  /// tokenizer makes special.
+  bool isOpen = false;
 
   bool operator==(const AddedTokenForm &other) const {
     auto parts = [](const AddedTokenForm &form) {
@@ -105,7 +108,8 @@ struct TokenizerFiles {
 /// The largest id that a file may give.
 inline constexpr int64_t kMaxTokenId = (1 << 28) - 1;
 
-/// Appends the tokens that are not in the list by their texts.
+/// Appends the tokens of a field that are not in the list by their texts; of
+/// equal ones in the field the last counts.
 void appendSpecial(llvm::ArrayRef<SpecialToken> tokens,
                    std::vector<SpecialToken> &list);
 

@@ -137,7 +137,8 @@ static Error addMarianTokens(const TokenizerFiles &files,
   }
   if (files.additional)
     appendSpecial(*files.additional, special);
-  appendSpecial(files.extra, special);
+  for (const SpecialToken &token : files.extra)
+    appendSpecial(token, special);
   AddedTokenTable table =
       addSlowTokens(files, special, {find, int64_t(ids.size())});
   int64_t limit = std::max<int64_t>(pieces.size() + (1 << 12), 1 << 16);

@@ -50,6 +50,8 @@ PLAIN = [
     "<te<term<term>",
     "do n't , the fox 's ' dog ' 've !",
     "  two  spaces   and\ttabs \u3000",
+    "＜s＞fox＜/s＞ ＜mask＞ ｅｎ＿ＸＸ ＜unk＿7＞ ｆｏｘ½\u0350 ﬁn\u0301",
+    "a<unk_5>fox <unk_5>",
 ]
 
 
@@ -159,6 +161,45 @@ def cases():
         }
         if kind not in ("marian",):
             yield "saved", kind, {"tokenizer_config.json": listed(size)}
+    for kind in ("marian", "mbart", "bart"):
+        # Without "normalized", which then follows from "special".
+        tokens = forms(SIZES[kind])
+        for token in tokens.values():
+            del token["normalized"]
+        yield "open", kind, {
+            "tokenizer_config.json": {
+                "added_tokens_decoder": tokens,
+                "additional_special_tokens": ["ﬁn", "<l>", "<3pt>"],
+            }
+        }
+    for kind in SIZES:
+        # Forms in two places, of which one counts.
+        yield "twice", kind, {
+            "tokenizer_config.json": {
+                "added_tokens_decoder": forms(SIZES[kind]),
+                "additional_special_tokens": [
+                    {**form("fox"), "__type": "AddedToken"},
+                    {**form("<l>", "w", True), "__type": "AddedToken"},
+                    {**form("<unk_5>", "w", True), "__type": "AddedToken"},
+                    "<w>",
+                ],
+            }
+        }
+    for kind, ids in (("mbart", (0, 2, 123)), ("pegasus", (0, 1, 3))):
+        # Found as words alone; text between letters is cut into pieces.
+        names = {
+            "mbart": ("<s>", "</s>", "<mask>"),
+            "pegasus": ("<pad>", "</s>", "<mask_2>"),
+        }[kind]
+        yield "words", kind, {
+            "tokenizer_config.json": {
+                "added_tokens_decoder": {
+                    str(id): form(name, "w", True)
+                    for id, name in zip(ids, names)
+                },
+                "eos_token": {**form("</s>", "w", True), "__type": "AddedToken"},
+            }
+        }
     for kind in ("marian", "bart"):
         yield "extra-order", kind, {
             "tokenizer_config.json": {
