@@ -74,6 +74,15 @@ public:
     return longest;
   }
 
+  /// The shortest one.
+  Match shortestPrefix(std::string_view text) const {
+    uint32_t node = kRoot;
+    for (size_t at = 0; at < text.size() && step(node, text[at]); ++at)
+      if (int32_t found = value(node); found >= 0)
+        return {at + 1, found};
+    return {};
+  }
+
 private:
   static constexpr uint32_t kIsValue = 1u << 31, kEndsKey = 1u << 8;
   static constexpr uint32_t kNoKeys = kIsValue;

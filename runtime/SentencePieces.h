@@ -71,9 +71,10 @@ public:
   CutText cut(std::string_view text) const;
   /// The same of text that is normalised.
   CutText cutNormalized(std::string normalized) const;
-  /// The text with what rules of the model replace, its spaces as they stand.
+  /// Well-formed text with what rules of a converted model replace, its spaces
+  /// as they stand.
   std::string replace(std::string_view text) const {
-    return normalizer.replace(text);
+    return normalizer.replaceClusters(text);
   }
 
   /// The text of pieces, whose texts are those of the model or of another

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/TextNormalizer.h"
+#include "runtime/TextClusters.h"
 #include "runtime/TokenizerFormat.h"
 #include "runtime/Utf8.h"
 
@@ -84,9 +85,29 @@ std::string TextNormalizer::normalize(std::string_view text) const {
   return normalized;
 }
 
-std::string TextNormalizer::replace(std::string_view text) const {
+std::string TextNormalizer::replaceClusters(std::string_view text) const {
+  if (!rules.hasKeys())
+    return std::string(text);
   std::string replaced;
-  while (!text.empty())
-    replaced += takePrefix(text);
+  replaced.reserve(text.size() + text.size() / 2);
+  // Appends what a rule makes of a part; false, and nothing, without a rule.
+  auto replace = [&](std::string_view part) {
+    DoubleArray::Match rule = rules.shortestPrefix(part);
+    bool isFound = rule.length && size_t(rule.value) < replacements.size();
+    if (isFound)
+      replaced += replacements.data() + rule.value;
+    return isFound;
+  };
+  constexpr size_t tooLong = 6;
+  while (!text.empty()) {
+    std::string_view cluster = takeCluster(text);
+    if (cluster.size() < tooLong && replace(cluster))
+      continue;
+    while (!cluster.empty()) {
+      std::string_view character = takeCharacter(cluster);
+      if (!replace(character))
+        replaced += character;
+    }
+  }
   return replaced;
 }

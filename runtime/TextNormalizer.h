@@ -1,7 +1,8 @@
 //===- TextNormalizer.h - Text as SentencePiece cuts it ---------*- C++ -*-===//
 //
 // SentencePiece replaces characters by rules (of each place the longest one
-// that matches), and spaces by a mark, before it cuts a text.
+// that matches), and spaces by a mark, before it cuts a text. The library
+// tokenizers has other thoughts about the same rules.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,8 +38,11 @@ public:
 
   /// Any bytes are text: one that is not UTF-8 becomes U+FFFD.
   std::string normalize(std::string_view text) const;
-  /// The text with what rules replace, its spaces as they stand.
-  std::string replace(std::string_view text) const;
+  /// Well-formed text with what rules replace, its spaces as they stand, as the
+  /// library tokenizers does it: a cluster of characters below six bytes
+  /// becomes what the shortest rule says that it begins with; otherwise each
+  /// character does.
+  std::string replaceClusters(std::string_view text) const;
 
 private:
   /// Removes the start of `text` that a rule replaces, or a character; what it

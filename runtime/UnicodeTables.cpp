@@ -62,3 +62,39 @@ bool heddle::isInitialQuote(char32_t character) {
 bool heddle::isClosing(char32_t character) {
   return contains(kClosing, character);
 }
+
+heddle::ClusterRole heddle::clusterRoleOf(char32_t character) {
+  constexpr char32_t firstSyllable = 0xAC00, lastSyllable = 0xD7A3, tails = 28;
+  if (character >= firstSyllable && character <= lastSyllable)
+    return (character - firstSyllable) % tails ? ClusterRole::HangulClosed
+                                               : ClusterRole::HangulOpen;
+  if (character >= 0x1F1E6 && character <= 0x1F1FF)
+    return ClusterRole::Flag;
+  if (contains(kClusterExtends, character))
+    return ClusterRole::Extend;
+  if (contains(kClusterSpacingMarks, character))
+    return ClusterRole::SpacingMark;
+  if (contains(kClusterControls, character))
+    return ClusterRole::Control;
+  if (contains(kClusterPrepends, character))
+    return ClusterRole::Prepend;
+  if (contains(kHangulLeads, character))
+    return ClusterRole::HangulLead;
+  if (contains(kHangulVowels, character))
+    return ClusterRole::HangulVowel;
+  if (contains(kHangulTails, character))
+    return ClusterRole::HangulTail;
+  return ClusterRole::Other;
+}
+
+bool heddle::isPictograph(char32_t character) {
+  return contains(kPictographs, character);
+}
+
+bool heddle::isConjunctLinker(char32_t character) {
+  return contains(kConjunctLinkers, character);
+}
+
+bool heddle::isConjunctConsonant(char32_t character) {
+  return contains(kConjunctConsonants, character);
+}

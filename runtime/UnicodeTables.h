@@ -20,6 +20,32 @@ bool isSentenceEnd(char32_t character);
 bool isInitialQuote(char32_t character);
 bool isClosing(char32_t character);
 
+/// What a character does in a cluster: Unicode's Grapheme_Cluster_Break.
+enum class ClusterRole {
+  Other,
+  /// CR and LF among them.
+  Control,
+  /// ZWJ among them.
+  Extend,
+  SpacingMark,
+  Prepend,
+  HangulLead,
+  HangulVowel,
+  HangulTail,
+  /// Syllables without a tail, and those with one.
+  HangulOpen,
+  HangulClosed,
+  /// A regional indicator: two of them are a flag.
+  Flag
+};
+ClusterRole clusterRoleOf(char32_t character);
+
+/// Unicode's Extended_Pictographic, and Indic_Conjunct_Break Linker and
+/// Consonant.
+bool isPictograph(char32_t character);
+bool isConjunctLinker(char32_t character);
+bool isConjunctConsonant(char32_t character);
+
 } // namespace heddle
 
 #endif // HEDDLE_RUNTIME_UNICODETABLES_H

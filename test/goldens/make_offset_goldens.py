@@ -46,6 +46,10 @@ TEXTS = SENTENCES + [
     # What the roles of write_roles are about.
     "the fox xx xxx xxxxx a▁b ▁▁the▁fox ▁",
     "foo ab fab <pad> <ctl> ＜ｃｔｌ＞ en_XX Zu ZZ☃☃ Zw ZZZ",
+    # Rules of a fast normalizer are about clusters of characters.
+    "½\u0350 ①\u0301x é\u0301 e\u0301\u0301 ﬁ\u200d ｶﾞ \u1100\u1161\u11a8",
+    "\u0600½ ™\u200d™ ©\u200d©\u0301 ª\u0903 \r ª\u00ad\u0301 ﬁ\ufe0f",
+    "\u1100\u1161\u0301 가\u11a8\u0301 क\u094d\u0958\u0301 \U0001f1e6\U0001f1e7½",
 ]
 
 
