@@ -122,23 +122,25 @@ static Status loadModel(const Artifact &artifact, const char *name,
 static std::string normalizeFast(std::string text, TextSpaces spaces) {
   if (spaces == TextSpaces::Kept)
     return text;
-  std::string normalized;
   bool isMarked = spaces == TextSpaces::Marked;
-  std::string_view several = isMarked ? kSpaceMark : " ";
-  size_t end = 0; // Of what is no space.
-  for (std::string_view rest = text; !rest.empty();)
-    if (!isSpace(takeCodePoint(rest).value))
-      end = text.size() - rest.size();
-  if (isMarked)
-    text.resize(end);
-  for (size_t at = 0; at < text.size();) {
-    size_t next = std::min(text.find_first_not_of(' ', at), text.size());
-    if (next - at > 1)
-      normalized += several;
-    else
-      next = at + 1, normalized += text[at];
-    at = next;
+  const std::string_view several = isMarked ? kSpaceMark : " ";
+  while (isMarked && !text.empty()) {
+    size_t last = text.size() - 1;
+    while (last > 0 && (text[last] & 0xC0) == 0x80)
+      --last;
+    std::string_view character = std::string_view(text).substr(last);
+    if (!isSpace(takeCodePoint(character).value))
+      break;
+    text.resize(last);
   }
+  std::string normalized;
+  normalized.reserve(text.size() + text.size() / 4);
+  size_t done = 0;
+  for (size_t at; (at = text.find("  ", done)) != std::string::npos;) {
+    normalized.append(text, done, at - done).append(several);
+    done = std::min(text.find_first_not_of(' ', at), text.size());
+  }
+  normalized.append(text, done, std::string::npos);
   return normalized;
 }
 
@@ -287,13 +289,14 @@ void SentencePieceTokenizer::cutWord(std::string_view word, const Side &side,
   if (word.empty())
     return;
   std::string marked;
-  for (char byte : word)
-    if (byte == ' ')
-      marked += kSpaceMark;
-    else
-      marked += byte;
-  if (marked.compare(0, kSpaceMark.size(), kSpaceMark) != 0)
-    marked.insert(0, kSpaceMark);
+  marked.reserve(word.size() + word.size() / 2 + kSpaceMark.size());
+  if (word.front() != ' ' && !startsWithMark(word, 0))
+    marked += kSpaceMark;
+  size_t done = 0;
+  for (size_t at; (at = word.find(' ', done)) != std::string_view::npos;
+       done = at + 1)
+    marked.append(word, done, at - done).append(kSpaceMark);
+  marked.append(word, done, std::string_view::npos);
   number(side.model.cutNormalized(std::move(marked)), side, ids);
 }
 

@@ -1,24 +1,15 @@
 //===- TextClusters.cpp - What a reader sees as one character -------------===//
 //
 // The rules are those of Unicode's annex 29, from GB3 to GB13. Nearly all text
-// consists of characters that join none of their neighbours: of them a few
-// ranges are known here, so that their roles are not looked up.
+// consists of characters that join none of their neighbours, whose roles are
+// not looked up.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/TextClusters.h"
 #include "runtime/UnicodeTables.h"
-#include "runtime/Utf8.h"
 
 using namespace heddle;
-
-/// Latin, Greek, Cyrillic, kana and Han characters, and signs among them, two
-/// of which are one cluster only as "\r\n"; a Hangul syllable neither joins
-/// one of these nor another syllable.
-static bool isAlone(char32_t c) {
-  return c < 0x300 || (c >= 0x370 && c < 0x483) ||
-         (c >= 0x309B && c < 0xA66F) || (c >= 0xAC00 && c < 0xD7A4);
-}
 
 namespace {
 /// A cluster in the making.
@@ -86,29 +77,35 @@ private:
 };
 } // namespace
 
-std::string_view heddle::takeCluster(std::string_view &text) {
-  std::string_view rest = text;
-  const char32_t first = takeCodePoint(rest).value;
-  auto end = [&] {
-    std::string_view cluster = text.substr(0, text.size() - rest.size());
-    text = rest;
-    return cluster;
+/// The character at a place, which then is the one behind it.
+static char32_t takeCharacter(std::string_view text, size_t &at) {
+  auto byte = [&](size_t i) {
+    return static_cast<unsigned char>(text[at + i]);
   };
-  if (rest.empty())
-    return end();
-  std::string_view next = rest;
-  char32_t second = takeCodePoint(next).value;
-  if (isAlone(first) && isAlone(second)) {
-    if (first == '\r' && second == '\n')
-      rest = next;
-    return end();
-  }
+  const unsigned char lead = byte(0);
+  const size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  char32_t value = length == 1 ? lead : lead & (0x7F >> length);
+  for (size_t i = 1; i < length; ++i)
+    value = (value << 6) | (byte(i) & 0x3F);
+  at += length;
+  return value;
+}
+
+size_t heddle::clusterLength(std::string_view text) {
+  size_t end = 0;
+  const char32_t first = takeCharacter(text, end);
+  if (end == text.size())
+    return end;
+  size_t next = end;
+  char32_t second = takeCharacter(text, next);
+  if (standsAlone(first) && standsAlone(second))
+    return first == '\r' && second == '\n' ? next : end;
   Cluster cluster(first);
   while (cluster.take(second)) {
-    rest = next;
-    if (rest.empty())
+    end = next;
+    if (end == text.size())
       break;
-    second = takeCodePoint(next).value;
+    second = takeCharacter(text, next);
   }
-  return end();
+  return end;
 }

@@ -3,13 +3,14 @@
 #ifndef HEDDLE_RUNTIME_TEXTCLUSTERS_H
 #define HEDDLE_RUNTIME_TEXTCLUSTERS_H
 
+#include <cstddef>
 #include <string_view>
 
 namespace heddle {
 
-/// Removes the first extended grapheme cluster of Unicode's annex 29 from
-/// well-formed UTF-8 that is not empty.
-std::string_view takeCluster(std::string_view &text);
+/// How many bytes the first extended grapheme cluster (Unicode's annex 29) has
+/// of well-formed UTF-8 that is not empty.
+size_t clusterLength(std::string_view text);
 
 } // namespace heddle
 

@@ -90,24 +90,33 @@ std::string TextNormalizer::replaceClusters(std::string_view text) const {
     return std::string(text);
   std::string replaced;
   replaced.reserve(text.size() + text.size() / 2);
-  // Appends what a rule makes of a part; false, and nothing, without a rule.
-  auto replace = [&](std::string_view part) {
-    DoubleArray::Match rule = rules.shortestPrefix(part);
-    bool isFound = rule.length && size_t(rule.value) < replacements.size();
-    if (isFound)
-      replaced += replacements.data() + rule.value;
-    return isFound;
+  size_t done = 0;
+  // What a rule makes of a part takes its place, if there is a rule.
+  auto replace = [&](size_t begin, size_t end) {
+    DoubleArray::Match rule =
+        rules.shortestPrefix(text.substr(begin, end - begin));
+    if (!rule.length || size_t(rule.value) >= replacements.size())
+      return false;
+    replaced.append(text, done, begin - done)
+        .append(replacements.data() + rule.value);
+    done = end;
+    return true;
   };
   constexpr size_t tooLong = 6;
-  while (!text.empty()) {
-    std::string_view cluster = takeCluster(text);
-    if (cluster.size() < tooLong && replace(cluster))
+  for (size_t begin = 0, end; begin < text.size(); begin = end) {
+    end = begin + clusterLength(text.substr(begin));
+    if (end - begin < tooLong && replace(begin, end))
       continue;
-    while (!cluster.empty()) {
-      std::string_view character = takeCharacter(cluster);
-      if (!replace(character))
-        replaced += character;
+    std::string_view cluster = text.substr(begin, end - begin);
+    if (takeCharacter(cluster).size() == end - begin)
+      continue;
+    for (size_t at = begin; at < end;) {
+      cluster = text.substr(at, end - at);
+      size_t length = takeCharacter(cluster).size();
+      replace(at, at + length);
+      at += length;
     }
   }
+  replaced.append(text, done, std::string_view::npos);
   return replaced;
 }

@@ -7,6 +7,7 @@
 #include "runtime/UnicodeTables.h"
 
 #include <algorithm>
+#include <bitset>
 #include <iterator>
 
 #include "runtime/UnicodeTables.inc"
@@ -85,6 +86,37 @@ heddle::ClusterRole heddle::clusterRoleOf(char32_t character) {
   if (contains(kHangulTails, character))
     return ClusterRole::HangulTail;
   return ClusterRole::Other;
+}
+
+namespace {
+/// A bit for each character of the first two planes, made from the tables in
+/// some microseconds.
+struct AloneTable {
+  AloneTable() {
+    bits.set();
+    auto clear = [&](const auto &table) {
+      for (auto at = std::begin(table); at != std::end(table); at += 2)
+        for (char32_t character = at[0];
+             character < std::min<char32_t>(at[1], bits.size()); ++character)
+          bits.reset(character);
+    };
+    clear(kClusterExtends);
+    clear(kClusterSpacingMarks);
+    clear(kClusterPrepends);
+    clear(kHangulLeads);
+    clear(kHangulVowels);
+    clear(kHangulTails);
+    constexpr char32_t flags[] = {0x1F1E6, 0x1F200};
+    clear(flags);
+  }
+
+  std::bitset<0x20000> bits;
+};
+} // namespace
+
+bool heddle::standsAlone(char32_t character) {
+  static const AloneTable table;
+  return character < table.bits.size() && table.bits[character];
 }
 
 bool heddle::isPictograph(char32_t character) {

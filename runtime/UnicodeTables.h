@@ -40,6 +40,10 @@ enum class ClusterRole {
 };
 ClusterRole clusterRoleOf(char32_t character);
 
+/// Whether a character is known to join no other one like it, as nearly all do
+/// (but for "\r\n"): its role is Other, Control or that of a syllable.
+bool standsAlone(char32_t character);
+
 /// Unicode's Extended_Pictographic, and Indic_Conjunct_Break Linker and
 /// Consonant.
 bool isPictograph(char32_t character);

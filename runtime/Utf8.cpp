@@ -54,9 +54,16 @@ bool heddle::isUtf8(std::string_view text) {
 
 std::string heddle::repairUtf8(std::string_view text) {
   std::string repaired;
-  while (!text.empty()) {
-    CodePoint point = takeCodePoint(text);
-    repaired += isWhole(point) ? point.bytes : kReplacement;
+  repaired.reserve(text.size());
+  std::string_view rest = text;
+  size_t done = 0;
+  while (!rest.empty()) {
+    size_t begin = text.size() - rest.size();
+    if (isWhole(takeCodePoint(rest)))
+      continue;
+    repaired.append(text, done, begin - done).append(kReplacement);
+    done = text.size() - rest.size();
   }
+  repaired.append(text, done, std::string_view::npos);
   return repaired;
 }
