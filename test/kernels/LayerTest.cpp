@@ -52,10 +52,13 @@ std::vector<CodeChoice> test::everyCodeOfInt8() {
   return codes;
 }
 
-bool test::runsEveryCell() {
+/// "all", "sample" or "quick", of which the second is the default.
+static std::string_view cellsToRun() {
   const char *cells = std::getenv("HEDDLE_CELLS");
-  return cells && std::string_view(cells) == "all";
+  return cells ? cells : "sample";
 }
+
+bool test::runsEveryCell() { return cellsToRun() == "all"; }
 
 static const char *const kInBf16 = "--dtype bf16";
 static const char *const kInF16 = "--dtype f16";
@@ -132,13 +135,29 @@ static bool isLeftToTwin(const CodeChoice &choice, std::string_view test) {
   return false;
 }
 
+/// Whether tools/check --quick takes a level: the best one of this machine
+/// without AMX, in each type, and of one test emulated tiles.
+static bool isQuick(const CodeChoice &choice, std::string_view test) {
+  if (choice.reference || isOnGpu(choice))
+    return false;
+  if (test == "ManyWideRows")
+    return choice.target == "avx512-bf16+tiles";
+  bool hasBf16 = choice.flags == kInBf16 && machineHas("avx512-bf16");
+  return choice.target == (hasBf16                   ? "avx512-bf16"
+                           : machineHas("x86-64-v4") ? "x86-64-v4"
+                                                     : "x86-64-v3");
+}
+
 void LayerTest::SetUp() {
   if (!machineHas(GetParam().target))
     GTEST_SKIP() << "this machine does not run " << GetParam().target;
   const testing::TestInfo &test =
       *testing::UnitTest::GetInstance()->current_test_info();
   std::string_view name = test.name();
-  if (isLeftToTwin(GetParam(), name.substr(0, name.find('/'))))
+  name = name.substr(0, name.find('/'));
+  if (cellsToRun() == "quick" && !isQuick(GetParam(), name))
+    GTEST_SKIP() << "--quick takes one level";
+  if (isLeftToTwin(GetParam(), name))
     GTEST_SKIP() << "a sample leaves the level to other tests: --all";
 }
 
