@@ -33,6 +33,7 @@ public:
   bool skipTooLong();
   /// "line 3 of standard input", from 0. Any thread.
   std::string nameOf(int64_t number) const { return lines.nameOf(number); }
+  int64_t linesRead() const { return lines.linesRead(); }
   /// Whether a line has no end to keep. Any thread.
   bool lacksEnd(int64_t number) const { return lines.lacksEnd(number); }
 

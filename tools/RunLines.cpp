@@ -123,7 +123,13 @@ static Status print(Stream stream, const std::string &targets,
     if (!printer.status().ok())
       return printer.status();
   }
-  return status.ok() ? reportRun(*run, options) : status;
+  if (!status.ok())
+    return status;
+  // One list is for all lines.
+  if (run->allowedLines > 1 && run->allowedLines > input->linesRead())
+    return Status::error("line ", input->linesRead() + 1, " of '",
+                         options.allowed, "' belongs to no line of input");
+  return reportRun(*run, options);
 }
 
 Status heddle::printTranslations(const RunOptions &options,

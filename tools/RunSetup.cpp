@@ -14,9 +14,11 @@
 
 using namespace heddle;
 
-/// Gives the lines of a file to the settings, by a function of theirs.
-static Status addLines(const std::string &path, heddle_settings &settings,
-                       decltype(heddle_settings_add_bad_words) *add) {
+/// Gives the lines of a file to the settings, by a function of theirs, and
+/// returns how many there are.
+static Result<int64_t> addLines(const std::string &path,
+                                heddle_settings &settings,
+                                decltype(heddle_settings_add_bad_words) *add) {
   Result<LineReader> lines = LineReader::open(path);
   if (!lines.ok())
     return lines.status();
@@ -30,7 +32,7 @@ static Status addLines(const std::string &path, heddle_settings &settings,
                            "' has no line, expected what targets may be made "
                            "of");
     if (!*line)
-      return Status::success();
+      return lines->linesRead();
     Status status = statusOf(add(&settings, (*line)->data(), (*line)->size()));
     if (!status.ok())
       return status;
@@ -66,12 +68,18 @@ Result<Run> heddle::beginRun(const RunOptions &options) {
                          "' has no tokenizer, expected --ids",
                          problem.empty() ? "" : ": ", problem);
   }
-  for (auto [file, add] :
-       {std::pair(&options.badWords, &heddle_settings_add_bad_words),
-        std::pair(&options.allowed, &heddle_settings_add_allowed)})
-    if (!file->empty())
-      if (status = addLines(*file, *options.settings, add); !status.ok())
-        return status;
+  if (!options.badWords.empty())
+    if (auto added = addLines(options.badWords, *options.settings,
+                              heddle_settings_add_bad_words);
+        !added.ok())
+      return added.status();
+  if (!options.allowed.empty()) {
+    auto added = addLines(options.allowed, *options.settings,
+                          heddle_settings_add_allowed);
+    if (!added.ok())
+      return added.status();
+    run.allowedLines = *added;
+  }
   heddle_session *session = nullptr;
   status =
       statusOf(heddle_session_create(model, options.settings.get(), &session));

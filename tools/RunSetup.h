@@ -13,6 +13,8 @@ namespace heddle {
 struct Run {
   Handle<heddle_model> model;
   Handle<heddle_session> session;
+  /// Lists of what may come.
+  int64_t allowedLines = 0;
   /// See warnOfGpu.
   bool hasWarned = false;
 };

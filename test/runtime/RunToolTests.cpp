@@ -276,6 +276,8 @@ TEST_F(RunToolTest, only_what_a_file_allows) {
       "toy --ids --workers 1 --allow allowed",
       "line 3 of standard input has no list of what may come: there are 2",
       "1 2\n3\n4\n");
+  expectError("toy --ids --allow allowed",
+              "line 2 of 'allowed' belongs to no line of input", "1 2\n");
   write("allowed", "3 11\n");
   expectError("toy --ids --allow allowed",
               "line 1 of what may come has the id 11 but the vocabulary has 11",
