@@ -31,7 +31,8 @@
 |*
 |* Threads. A model is immutable: any number of threads share it. A session
 |* runs one call at a time; sessions of one model run beside each other. Only
-|* heddle_cancel may meet a call of the same session.
+|* heddle_cancel may meet a call of the same session: any other, from a callback
+|* of it too, is HEDDLE_MISUSED.
 |*
 |* Answers depend on the input, the model and the settings of the search alone:
 |* they are the same, bit for bit, in any batch, order, and number of threads or

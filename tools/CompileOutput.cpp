@@ -50,12 +50,13 @@ static llvm::Error checkWritable(llvm::StringRef path, OutputFile::Kind kind) {
   return OutputFile::create(path, kind).takeError();
 }
 
-/// The files that a model is read from.
+/// The files that are read.
 static std::vector<std::string> listInputs(const CompileOptions &options) {
   std::vector<std::string> inputs = options.dialectPlugins;
   inputs.push_back(options.model);
-  if (!options.weights.empty())
-    inputs.push_back(options.weights);
+  for (const std::string &path : {options.weights, options.calibrate})
+    if (!path.empty())
+      inputs.push_back(path);
   std::error_code end;
   llvm::sys::fs::directory_iterator folder(options.model, end), none;
   for (; !end && folder != none; folder.increment(end)) {
@@ -114,7 +115,8 @@ llvm::Error heddle::checkOutput(const CompileOptions &options) {
                             {options.explore, options.writeWeights}})
     if (llvm::Error error = checkDifferent(one, other))
       return error;
-  for (const std::string &path : {options.output, options.explore})
+  for (const std::string &path :
+       {options.output, options.explore, options.writeWeights})
     if (llvm::Error error = ::checkOutput(options, path))
       return error;
   constexpr auto text = OutputFile::Kind::Text,

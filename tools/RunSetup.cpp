@@ -10,6 +10,8 @@
 
 #include <cstdio>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 using namespace heddle;
@@ -39,6 +41,33 @@ static Result<int64_t> addLines(const std::string &path,
   }
 }
 
+/// An error where an output would take the place of what is read.
+static Status checkOutputs(const RunOptions &options) {
+  auto isSame = [](const std::string &output, const struct stat &input) {
+    struct stat info;
+    return stat(output.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+           info.st_dev == input.st_dev && info.st_ino == input.st_ino;
+  };
+  for (const std::string &output :
+       {options.logits, options.hidden, options.profile.value_or("")}) {
+    if (output.empty())
+      continue;
+    struct stat info;
+    if (options.texts.empty() && fstat(STDIN_FILENO, &info) == 0 &&
+        isSame(output, info))
+      return Status::error("cannot write '", output,
+                           "': standard input is read from it");
+    for (const std::string &input :
+         {options.file, options.teacher, options.score, options.prefix,
+          options.allowed, options.badWords})
+      if (!input.empty() && stat(input.c_str(), &info) == 0 &&
+          isSame(output, info))
+        return Status::error("cannot write '", output, "': it is the input '",
+                             input, "'");
+  }
+  return Status::success();
+}
+
 static unsigned flagsOf(const RunOptions &options) {
   return (options.verify ? HEDDLE_VERIFY : 0) |
          (options.device == "cpu"    ? HEDDLE_CPU
@@ -56,6 +85,8 @@ static Status loadModel(const RunOptions &options, heddle_model **model) {
 }
 
 Result<Run> heddle::beginRun(const RunOptions &options) {
+  if (Status status = checkOutputs(options); !status.ok())
+    return status;
   Run run;
   heddle_model *model = nullptr;
   Status status = loadModel(options, &model);

@@ -220,26 +220,49 @@ static void handleWhatCannotGoOn() {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Ends the process as LLVM does for an interrupt. To LLVM these two are
-/// crashes, of which it prints the stack.
-static void handleWishesToEnd() {
+using SignalSet = llvm::SmallVector<int>;
+
+static SignalSet findIgnoredSignals() {
+  SignalSet ignored;
+  for (int number :
+       {SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGQUIT, SIGXCPU, SIGPIPE}) {
+    struct sigaction action;
+    if (sigaction(number, nullptr, &action) == 0 &&
+        action.sa_handler == SIG_IGN)
+      ignored.push_back(number);
+  }
+  return ignored;
+}
+
+/// Ends the process as LLVM does for an interrupt. To LLVM the first two are
+/// crashes, of which it prints the stack, and the third is nothing. What is
+/// ignored, as nohup asks for, stays so, which LLVM forgets.
+static void handleWishesToEnd(const SignalSet &ignored) {
   struct sigaction action = {};
   action.sa_handler = [](int number) {
     llvm::sys::RunInterruptHandlers();
     signal(number, SIG_DFL);
     raise(number);
   };
-  for (int number : {SIGQUIT, SIGXCPU})
+  for (int number : {SIGQUIT, SIGXCPU, SIGPIPE})
     sigaction(number, &action, nullptr);
+  for (int number : ignored)
+    signal(number, SIG_IGN);
 }
 
 int main(int argc, char **argv) {
   llvm::setBugReportMsg(
       "heddle-compile: error: this is a bug of Heddle, please "
       "report it with the command line and this:\n");
+  // Signals wait until it is known who ignores them.
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &before);
+  SignalSet ignored = findIgnoredSignals();
   llvm::InitLLVM init(argc, argv);
   handleWhatCannotGoOn();
-  handleWishesToEnd();
+  handleWishesToEnd(ignored);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
   llvm::Expected<CompileOptions> options =
       parseCompileOptions(llvm::ArrayRef(argv, argc).drop_front());
   if (!options) {

@@ -251,6 +251,9 @@ static heddle_status run(Job job, heddle_session *session,
   if (!source->next || !sink->answer)
     return reportMisuse(Status::error("the ", source->next ? "sink" : "source",
                                       " has no function to call"));
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
   CallbackSource lines(*source);
   LineRunOptions options = session->runOptions();
   if (source->count > 0)
@@ -285,6 +288,9 @@ static heddle_status run(Job job, heddle_session *session,
     asked = checkInputs(inputs, count);
   if (!asked.ok())
     return reportMisuse(asked);
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
   ArraySource lines(inputs, count);
   LineRunOptions options = session->runOptions();
   options.mostLines = int64_t(count);
@@ -331,7 +337,8 @@ const heddle_answer_text *heddle_answer(const heddle_answers *answers,
 }
 
 const char *heddle_answer_notice(const heddle_answers *answers, size_t input) {
-  return input < answers->notices.size() && !answers->notices[input].empty()
+  return answers && input < answers->notices.size() &&
+                 !answers->notices[input].empty()
              ? answers->notices[input].c_str()
              : nullptr;
 }

@@ -81,6 +81,9 @@ heddle_status heddle_logits(heddle_session *session, const heddle_input *inputs,
     return reportMisuse(known.status());
   if (count == 0)
     return HEDDLE_OK;
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
   const Model &model = *session->model;
   Taker give = {*session, take, context,
                 size_t(model.manifest().targetVocabulary)};
@@ -168,6 +171,9 @@ heddle_status heddle_hidden_states(heddle_session *session,
     return reportMisuse(asked);
   if (count == 0)
     return HEDDLE_OK;
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
   Result<HiddenOutput> hidden = findHiddenOutput(*session->model);
   if (!hidden.ok())
     return session->finish(hidden.status());

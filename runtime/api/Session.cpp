@@ -198,6 +198,9 @@ heddle_status heddle_session_configure(heddle_session *session,
                                        const heddle_settings *settings) {
   if (Status status = checkPointers({{"session", session}}); !status.ok())
     return reportMisuse(status);
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
   if (!settings)
     return report(session->configure(Settings()));
   heddle_status status = heddle_settings_check(settings);
@@ -215,7 +218,7 @@ const char *heddle_session_gpu_failure(const heddle_session *session) {
 }
 
 const char *heddle_session_on_error(const heddle_session *session) {
-  return nameOf(session->onError());
+  return session ? nameOf(session->onError()) : nullptr;
 }
 
 void heddle_cancel(heddle_session *session) {
@@ -228,6 +231,9 @@ heddle_status heddle_session_on_token(heddle_session *session,
                                       void *context) {
   if (Status status = checkPointers({{"session", session}}); !status.ok())
     return reportMisuse(status);
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
+    return reportMisuse(status);
   session->onToken = callback;
   session->onTokenContext = context;
   return HEDDLE_OK;
@@ -239,6 +245,9 @@ heddle_status heddle_session_profile(heddle_session *session,
     *text = nullptr;
   if (Status status = checkPointers({{"session", session}, {"text", text}});
       !status.ok())
+    return reportMisuse(status);
+  SessionCall call(*session);
+  if (Status status = call.check(); !status.ok())
     return reportMisuse(status);
   if (form != HEDDLE_PROFILE_TABLE && form != HEDDLE_PROFILE_JSON)
     return reportMisuse(Status::error("the form of the profile is ", int(form),

@@ -34,6 +34,8 @@ struct heddle_session {
   void *onTokenContext = nullptr;
   /// Raised by whoever wants the call to end, and lowered by the call.
   std::atomic<bool> cancelled = false;
+  /// Whether a call is under way; see SessionCall.
+  std::atomic<bool> isCalled = false;
 
   /// Takes settings, which have been checked, and what they ask for. Fails with
   /// the session as it was.
@@ -52,5 +54,33 @@ struct heddle_session {
   /// The end of a call: what its status is to the caller.
   heddle_status finish(const heddle::Status &status);
 };
+
+namespace heddle {
+
+/// What a function of heddle.h holds while it uses a session: a second one, of
+/// another thread or from a callback of the first, is misuse.
+class SessionCall {
+public:
+  explicit SessionCall(heddle_session &session)
+      : session(session), isFirst(!session.isCalled.exchange(true)) {}
+  ~SessionCall() {
+    if (isFirst)
+      session.isCalled = false;
+  }
+  SessionCall(const SessionCall &) = delete;
+  SessionCall &operator=(const SessionCall &) = delete;
+
+  Status check() const {
+    return isFirst ? Status::success()
+                   : Status::error("the session is in a call, expected one "
+                                   "call at a time");
+  }
+
+private:
+  heddle_session &session;
+  const bool isFirst;
+};
+
+} // namespace heddle
 
 #endif // HEDDLE_RUNTIME_API_SESSION_H

@@ -141,6 +141,8 @@ TEST_F(ApiArgumentTest, null_without_a_status) {
   EXPECT_EQ(heddle_session_gpu_failure(nullptr), nullptr);
   EXPECT_EQ(heddle_answer_count(nullptr, 0), 0u);
   EXPECT_EQ(heddle_answer(nullptr, 0, 0), nullptr);
+  EXPECT_EQ(heddle_answer_notice(nullptr, 0), nullptr);
+  EXPECT_EQ(heddle_session_on_error(nullptr), nullptr);
   EXPECT_NE(heddle_settings_list(nullptr), nullptr);
   heddle_cancel(nullptr);
   heddle_free(nullptr);
@@ -148,6 +150,42 @@ TEST_F(ApiArgumentTest, null_without_a_status) {
   heddle_model_free(nullptr);
   heddle_session_free(nullptr);
   heddle_settings_free(nullptr);
+}
+
+TEST_F(ApiArgumentTest, a_session_that_is_in_a_call) {
+  static const char *const kInACall =
+      "the session is in a call, expected one call at a time";
+  Ids source = {5, 3};
+  heddle_input input = inputOf(source);
+  struct Calls {
+    heddle_session *session;
+    const heddle_input *input;
+    int count = 0;
+  } calls{session, &input};
+  auto callBack = [](void *context, size_t, int32_t, const char *, size_t,
+                     int) {
+    auto &[session, input, count] = *static_cast<Calls *>(context);
+    heddle_answers *answers = garbage<heddle_answers>();
+    expectMisuse(heddle_translate(session, input, 1, &answers), kInACall);
+    EXPECT_EQ(answers, nullptr);
+    expectMisuse(heddle_score(session, input, 1, &answers), kInACall);
+    expectMisuse(heddle_hidden_states(session, input, 1, takeRows, nullptr),
+                 kInACall);
+    expectMisuse(heddle_logits(session, input, 1, "full", takeRows, nullptr),
+                 kInACall);
+    expectMisuse(heddle_session_configure(session, nullptr), kInACall);
+    expectMisuse(heddle_session_on_token(session, nullptr, nullptr), kInACall);
+    char *text = nullptr;
+    expectMisuse(heddle_session_profile(session, HEDDLE_PROFILE_TABLE, &text),
+                 kInACall);
+    ++count;
+    return 0;
+  };
+  ASSERT_EQ(heddle_session_on_token(session, callBack, &calls), HEDDLE_OK);
+  expectStillTranslates();
+  EXPECT_GT(calls.count, 0);
+  ASSERT_EQ(heddle_session_on_token(session, nullptr, nullptr), HEDDLE_OK);
+  expectStillTranslates();
 }
 
 TEST_F(ApiArgumentTest, sizes_that_no_array_has) {

@@ -135,6 +135,19 @@ TEST_F(RunHiddenTest, failures_leave_no_file) {
   expectError("toy --ids --hidden . 1",
               "cannot write '.': it is not a regular file");
   EXPECT_EQ(run("toy --ids --hidden /dev/null 1").exitCode, 0);
+  // What is read is not written over, by whatever name.
+  std::string model = read("toy");
+  expectError("toy --ids --hidden ./toy 1",
+              "cannot write './toy': it is the input 'toy'");
+  expectError("toy --ids --profile=toy 1",
+              "cannot write 'toy': it is the input 'toy'");
+  write("targets", "4 5\n");
+  expectError("toy --ids --teacher targets --logits targets 1",
+              "cannot write 'targets': it is the input 'targets'");
+  expectError("toy --ids --hidden targets <targets",
+              "cannot write 'targets': standard input is read from it");
+  EXPECT_EQ(read("toy"), model);
+  EXPECT_EQ(read("targets"), "4 5\n");
   json manifest = toyManifest();
   for (json &entry : manifest["entries"])
     for (json &argument : entry["arguments"])

@@ -410,8 +410,11 @@ std::string Calibration::Measurement::print() const {
     width = std::max(width, name.size());
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << "logits against f32, over " << pairs.sources.size() << " lines and "
-         << pairs.tokens() << " tokens\n  "
+  auto count = [](size_t number, StringRef unit) {
+    return (Twine(number) + " " + unit + (number == 1 ? "" : "s")).str();
+  };
+  stream << "logits against f32, over " << count(pairs.sources.size(), "line")
+         << " and " << count(pairs.tokens(), "token") << "\n  "
          << llvm::left_justify("in " + options.dtype, width)
          << "  rms error    largest  other next token\n";
   for (const auto &[name, error] : results)
