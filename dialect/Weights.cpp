@@ -1,3 +1,11 @@
+//===- Weights.cpp - What parameters and their readers may be -------------===//
+//
+// Verifiers check the numbered constraints of Weights.td. A parameter that is
+// made of others is typed by one function, derivedType, which those who make
+// one ask as well.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/Transformer.h"
 
 using namespace mlir;

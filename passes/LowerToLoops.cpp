@@ -290,38 +290,8 @@ static void lowerToLoops(RoundOp op, Loops loops) {
 }
 
 static void lowerToLoops(FakeQuantizeOp op, Loops loops) {
-  OpBuilder &builder = loops.builder;
-  Type as = op.getAs();
-  auto widenInteger = [&](Value integer) -> Value {
-    return arith::SIToFPOp::create(builder, loops.loc, builder.getF32Type(),
-                                   integer);
-  };
-  auto loadOne = [&](Value vector) {
-    return vector ? loops.load(vector, loops.index(0)) : Value();
-  };
-  loops.nest(op.getInput(), rankOf(op.getInput()) - 1, [&](ValueRange at) {
-    Value multiplier = loadOne(op.getMultiplier()), scale;
-    if (as.isInteger(8) && !multiplier)
-      scale = scaleOfRow(op.getInput(), at, loops);
-    Value on =
-        arith::CmpFOp::create(builder, loops.loc, arith::CmpFPredicate::UNE,
-                              loadOne(op.getOn()), loops.f32(0));
-    loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
-      SmallVector<Value> place = append(at, d);
-      Value x = loops.load(op.getInput(), place), y;
-      if (multiplier)
-        y = loops.div(
-            widenInteger(roundToInteger(loops.mul(x, multiplier), loops)),
-            multiplier);
-      else if (scale)
-        y = loops.mul(widenInteger(roundToInteger(loops.div(x, scale), loops)),
-                      scale);
-      else
-        y = widen(builder, loops.loc, roundTo(as, builder, loops.loc, x));
-      loops.store(arith::SelectOp::create(builder, loops.loc, on, y, x),
-                  op.getDestination(), place);
-    });
-  });
+  loops.nest(op.getInput(), rankOf(op.getInput()) - 1,
+             [&](ValueRange at) { fakeQuantizeRow(op, at, loops); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,3 +1,9 @@
+//===- Pipelines.cpp - The order of passes --------------------------------===//
+//
+// Why a pass stands where it does is said beside it.
+//
+//===----------------------------------------------------------------------===//
+
 #include "passes/Pipelines.h"
 #include "lib/CodeGen/Target.h"
 #include "mlir/Conversion/Passes.h"

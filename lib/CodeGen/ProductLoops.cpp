@@ -1,5 +1,13 @@
+//===- ProductLoops.cpp - Products with weights, as loops -----------------===//
+//
+// Sums run in ascending order of the depth, panels or not, so that a row's bits
+// depend on the row alone.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/ProductLoops.h"
 #include "dialect/PanelLayout.h"
+#include "lib/CodeGen/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -224,7 +232,7 @@ Value heddle::scaleOfLargest(Value most, Loops &loops) {
                                  loops.div(most, loops.f32(QuantizeOp::kMost)));
 }
 
-Value heddle::scaleOfRow(Value input, ValueRange at, Loops &loops) {
+static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
   Value most =
       loops.fold(loops.index(0), loops.lastSize(input), loops.f32(0),
                  [&](Value d, Value most) {
@@ -245,5 +253,38 @@ void heddle::quantizeRow(const Quantization &op, ValueRange at, Loops &loops) {
     loops.store(scale ? roundToInteger(loops.div(x, scale), loops)
                       : quantizeValue(x, op.multiplier, loops),
                 op.integers, place);
+  });
+}
+
+void heddle::fakeQuantizeRow(FakeQuantizeOp op, ValueRange at, Loops &loops) {
+  OpBuilder &builder = loops.builder;
+  Type as = op.getAs();
+  auto loadOne = [&](Value vector) {
+    return vector ? loops.load(vector, loops.index(0)) : Value();
+  };
+  auto widenInteger = [&](Value integer) -> Value {
+    return arith::SIToFPOp::create(builder, loops.loc, builder.getF32Type(),
+                                   integer);
+  };
+  Value multiplier = loadOne(op.getMultiplier()), scale;
+  if (as.isInteger(8) && !multiplier)
+    scale = scaleOfRow(op.getInput(), at, loops);
+  Value on =
+      arith::CmpFOp::create(builder, loops.loc, arith::CmpFPredicate::UNE,
+                            loadOne(op.getOn()), loops.f32(0));
+  loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
+    SmallVector<Value> place = append(at, d);
+    Value x = loops.load(op.getInput(), place), y;
+    if (multiplier)
+      y = loops.div(
+          widenInteger(roundToInteger(loops.mul(x, multiplier), loops)),
+          multiplier);
+    else if (scale)
+      y = loops.mul(widenInteger(roundToInteger(loops.div(x, scale), loops)),
+                    scale);
+    else
+      y = widen(builder, loops.loc, roundTo(as, builder, loops.loc, x));
+    loops.store(arith::SelectOp::create(builder, loops.loc, on, y, x),
+                op.getDestination(), place);
   });
 }

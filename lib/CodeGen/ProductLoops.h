@@ -62,11 +62,11 @@ struct Quantization {
 /// The row of the input at `at` as integers, and its scale.
 void quantizeRow(const Quantization &op, mlir::ValueRange at, Loops &loops);
 
+/// The row at `at` with the values that fewer bits have, where that is on.
+void fakeQuantizeRow(FakeQuantizeOp op, mlir::ValueRange at, Loops &loops);
+
 /// clip(rint(x), -127, 127) as i8; of what is no number 0.
 mlir::Value roundToInteger(mlir::Value x, Loops &loops);
-
-/// The scale of the row of `input` at `at`.
-mlir::Value scaleOfRow(mlir::Value input, mlir::ValueRange at, Loops &loops);
 
 /// The scale of a row whose largest |x| is given: most / 127, of zeros 1.
 mlir::Value scaleOfLargest(mlir::Value most, Loops &loops);

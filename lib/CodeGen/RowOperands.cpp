@@ -1,3 +1,10 @@
+//===- RowOperands.cpp - Ops that compute row by row ----------------------===//
+//
+// Which operands of an op have a row each is a matter of the op; the others are
+// weights.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/RowOperands.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -1,3 +1,10 @@
+//===- MadeParameters.cpp - Parameters that passes make of others ---------===//
+//
+// A made parameter is known by what its bytes follow from, and stands behind
+// the last of its parts, since parts are declared before what is made of them.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Fusion/MadeParameters.h"
 
 using namespace mlir;

@@ -1,3 +1,9 @@
+//===- PrecisionRules.cpp - What the product of a weight multiplies -------===//
+//
+// The first rule that has a name counts, and makes nothing narrower.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Fusion/PrecisionRules.h"
 #include "lib/Weights/Error.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -1,3 +1,10 @@
+//===- DecoderForms.cpp - The forms of a decoder, as functions ------------===//
+//
+// A form is a copy of the decoder's ops in their order: what does not depend on
+// the target becomes an argument, and each op that does builds its own step.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Phases/DecoderForms.h"
 #include "lib/CodeGen/DimNames.h"
 #include "mlir/Analysis/SliceAnalysis.h"

@@ -1,3 +1,9 @@
+//===- DerivedTensor.cpp - Parameters that are made of others -------------===//
+//
+// One case for each row of the table of ParameterOp, each operation in f32.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Weights/DerivedTensor.h"
 #include <algorithm>
 #include <cmath>
