@@ -199,6 +199,11 @@ void ConfigReader::fillNulls(const ConfigReader &other) {
       value = *theirs;
 }
 
+void ConfigReader::substitute(StringRef field, StringRef other) {
+  json::Value value = *object.get(other);
+  object[field] = std::move(value);
+}
+
 void ConfigReader::require(StringRef field, ArrayRef<json::Value> supported) {
   const json::Value *value = readNonNull(field);
   if (!value || is_contained(supported, *value))

@@ -61,6 +61,8 @@ public:
 
   /// Gives fields that are null here the values that they have in another file.
   void fillNulls(const ConfigReader &other);
+  /// Gives a field the value of another field, which is there.
+  void substitute(llvm::StringRef field, llvm::StringRef other);
 
   /// Accepts a field only with one of these values; null counts as absent.
   void require(llvm::StringRef field,

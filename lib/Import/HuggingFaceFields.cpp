@@ -255,6 +255,13 @@ void refuseUnsupportedSettings(ConfigReader &file, SearchKind kind) {
   }
 }
 
+std::vector<StringRef> listUnsupportedSettings() {
+  std::vector<StringRef> names;
+  for (const UnsupportedSetting &setting : getUnsupportedSettings())
+    names.push_back(setting.name);
+  return names;
+}
+
 void refuseArguments(ConfigReader &generation) {
   for (StringRef name :
        {"assistant_model", "logits_processor", "negative_prompt_attention_mask",

@@ -35,6 +35,9 @@ struct SearchKind {
 /// What only concerns samples is a warning where the file does not sample.
 void refuseUnsupportedSettings(ConfigReader &file, SearchKind kind);
 
+/// The settings that `refuseUnsupportedSettings` looks at.
+std::vector<llvm::StringRef> listUnsupportedSettings();
+
 /// Refuses a generation_config.json that transformers does not load, because it
 /// has arguments of `generate`.
 void refuseArguments(ConfigReader &generation);

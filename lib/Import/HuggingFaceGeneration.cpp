@@ -69,11 +69,17 @@ static bool forcesBos(ConfigReader &config, const HuggingFaceConfig &model) {
          config.truth("force_bos_token_to_be_generated", false);
 }
 
-/// Whether config.json sets generation itself.
-static bool setsGeneration(ConfigReader &config,
-                           const HuggingFaceConfig &model) {
-  const DefaultIds &ids = model.architecture->ids;
-  const std::pair<StringRef, json::Value> defaults[] = {
+namespace {
+struct DefaultSetting {
+  StringLiteral field;
+  json::Value value;
+};
+} // namespace
+
+/// The settings that config.json may govern with, and PretrainedConfig's
+/// defaults of them.
+static ArrayRef<DefaultSetting> getDefaults() {
+  static const DefaultSetting defaults[] = {
       {"max_length", 20},
       {"min_length", 0},
       {"do_sample", false},
@@ -92,20 +98,58 @@ static bool setsGeneration(ConfigReader &config,
       {"output_scores", false},
       {"return_dict_in_generate", false},
       {"forced_bos_token_id", nullptr},
-      {"forced_eos_token_id",
-       ids.forcedEos ? json::Value(*ids.forcedEos) : json::Value(nullptr)},
+      {"forced_eos_token_id", nullptr},
       {"remove_invalid_values", false},
       {"exponential_decay_length_penalty", nullptr},
       {"suppress_tokens", nullptr},
       {"begin_suppress_tokens", nullptr},
       {"num_beam_groups", 1},
       {"diversity_penalty", 0}};
-  bool hasSetting = any_of(defaults, [&](const auto &field) {
-    const json::Value *value = config.readNonNull(field.first);
-    return value && !isEqual(*value, field.second);
+  return defaults;
+}
+
+/// Whether config.json sets generation itself.
+static bool setsGeneration(ConfigReader &config,
+                           const HuggingFaceConfig &model) {
+  const DefaultIds &ids = model.architecture->ids;
+  bool hasSetting = any_of(getDefaults(), [&](const DefaultSetting &setting) {
+    const json::Value *value = config.readNonNull(setting.field);
+    bool isForcedEos = setting.field == "forced_eos_token_id" && ids.forcedEos;
+    return value &&
+           !isEqual(*value, isForcedEos ? *ids.forcedEos : setting.value);
   });
   return hasSetting || (forcesBos(config, model) &&
                         config.id("bos_token_id", ids.bos, model.vocabulary));
+}
+
+/// Gives settings that are unset in config.json the values of fields of the
+/// same names behind `decoder_`: from_model_config takes these for the settings
+/// of the decoder of a composite model.
+static void takeDecoderSettings(ConfigReader &config, const DefaultIds &ids) {
+  const std::pair<StringRef, bool> classDefaults[] = {
+      {"bos_token_id", ids.bos.has_value()},
+      {"decoder_start_token_id", ids.start.has_value()},
+      {"eos_token_id", ids.eos.has_value()},
+      {"forced_eos_token_id", ids.forcedEos.has_value()},
+      {"pad_token_id", ids.pad.has_value()}};
+  auto isSet = [&](StringRef field) {
+    const json::Value *value = config.read(field);
+    if (!value)
+      return is_contained(classDefaults, std::pair(field, true));
+    const auto *known = find_if(getDefaults(), [&](const auto &setting) {
+      return setting.field == field;
+    });
+    bool isOff = known == getDefaults().end() ? *value == json::Value(false)
+                                              : isEqual(*value, known->value);
+    return !value->getAsNull() && !isOff;
+  };
+  std::vector<StringRef> settings = listUnsupportedSettings();
+  llvm::append_range(settings, kHonouredFields);
+  for (StringRef field : settings) {
+    std::string ofDecoder = ("decoder_" + field).str();
+    if (config.readNonNull(ofDecoder) && !isSet(field))
+      config.substitute(field, ofDecoder);
+  }
 }
 
 /// Whether config.json leaves its nulls to the file that was derived from it.
@@ -395,6 +439,8 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
   bool configGoverns =
       !generation || (generation->truth("_from_model_config", false) &&
                       setsGeneration(config, model));
+  if (configGoverns)
+    takeDecoderSettings(config, model.architecture->ids);
   for (ConfigReader *file : {&config, generation})
     if (file)
       checkAsLoaded(*file);
