@@ -6,7 +6,7 @@
 //
 // What is multiplied is f32, bf16 or f16, of which the last two are short floats
 // below; scores, sums and totals are f32. A block of short floats stands in pairs
-// of the axis that is summed over, as InnerProduct (lib/Kernels) takes them:
+// of the axis that is summed over, as MultiplyAdd (lib/Kernels) takes them:
 // queries [ceil(width / 2), queries, 2], of which zeros fill an odd end, and
 // weights [keys / 2, queries, 2]. Levels with tiles multiply 32 keys at once: what
 // is said of groups of keys below is for them.

@@ -1,6 +1,6 @@
 //===- AddRuntimeKernels.cpp - Kernels that the runtime starts ------------===//
 
-#include "lib/Kernels/Gpu/RuntimeKernel.h"
+#include "lib/Kernels/Gpu/Runtime/RuntimeKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Kernels/DoubleMath.h"
-#include "lib/Kernels/VectorMath.h"
+#include "lib/Kernels/Math/DoubleMath.h"
+#include "lib/Kernels/Math/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

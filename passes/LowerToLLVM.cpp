@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
-#include "lib/Kernels/TileSums.h"
+#include "lib/Kernels/Linear/LinearAmx.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"

@@ -10,9 +10,9 @@
 
 #include "dialect/Attention.h"
 #include "dialect/MaskParts.h"
-#include "lib/Kernels/AttentionTiles.h"
-#include "lib/Kernels/RowKernel.h"
-#include "lib/Kernels/ValueCopy.h"
+#include "lib/Kernels/Attention/OnlineUpdates.h"
+#include "lib/Kernels/Attention/ValueCopy.h"
+#include "lib/Kernels/Vectors/RowKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -97,7 +97,7 @@ private:
   SmallVector<Group> groups;
   /// Of all groups.
   int64_t remainders = 0;
-  AttentionTiles tiles;
+  OnlineUpdates tiles;
 };
 } // namespace
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/Target.h"
-#include "lib/Kernels/DoubleMath.h"
+#include "lib/Kernels/Math/DoubleMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -9,7 +9,7 @@
 
 #include "dialect/PanelLayout.h"
 #include "lib/Artifact/Panels.h"
-#include "lib/Kernels/InnerProduct.h"
+#include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "test/kernels/EntryRunner.h"
@@ -64,7 +64,7 @@ static VectorCode multiplyCode(const IsaLevel &isa, int64_t lanes,
       },
       [&](OpBuilder &builder, ValueRange memrefs) {
         VectorLoops loops(builder, builder.getUnknownLoc(), isa);
-        InnerProduct product(loops, ElementOf<Number>::type(builder));
+        MultiplyAdd product(loops, ElementOf<Number>::type(builder));
         Value x = memrefs[0], y = memrefs[2];
         Value panels = product.flatten(memrefs[1]);
         Type group = product.operandType(1);

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/Target.h"
-#include "lib/Kernels/VectorMath.h"
+#include "lib/Kernels/Math/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -1,0 +1,126 @@
+#include "lib/Kernels/Attention/OnlineState.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// Weights stay below 2^9: far from infinity, and few scores move the maximum.
+static constexpr double kMaximumLag = 8;
+
+/// Shifts below this are rounded to halves at most, which weights hardly show.
+static constexpr double kLargestShift = 0x1p23;
+
+ReferencePoint ReferencePoint::load(VectorLoops &loops, Value state,
+                                    Value column) {
+  auto row = [&](StateRow row) {
+    return loops.loadVector(state, {loops.index(row), column}, loops.isa.lanes);
+  };
+  return {row(kOffset), row(kNegatedShift), row(kThreshold)};
+}
+
+void ReferencePoint::store(VectorLoops &loops, Value state,
+                           Value column) const {
+  loops.storeVector(offset, state, {loops.index(kOffset), column});
+  loops.storeVector(negatedShift, state, {loops.index(kNegatedShift), column});
+  loops.storeVector(threshold, state, {loops.index(kThreshold), column});
+}
+
+Value heddle::exponent(VectorLoops &loops, Value score, double factor,
+                       const ReferencePoint &point) {
+  return loops.multiplyAdd(loops.sub(score, point.offset),
+                           loops.splat(factor, loops.isa.lanes),
+                           point.negatedShift);
+}
+
+PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
+                                Value largest, const ExponentRule &rule,
+                                const ReferencePoint &from) {
+  int64_t lanes = loops.isa.lanes;
+  double factor = rule.factor;
+  auto number = [&](double value) { return loops.splat(value, lanes); };
+  Value zero = number(0), lowest = number(-INFINITY);
+  Value wasFar = loops.differs(from.offset, zero);
+  Value moves =
+      loops.isAbove(largest, loops.choose(wasFar, from.offset, from.threshold));
+
+  Value negatedShift = loops.mul(largest, number(-factor));
+  if (rule.hasWholeShifts)
+    negatedShift =
+        math::RoundEvenOp::create(loops.builder, loops.loc, negatedShift);
+  Value isFar = arith::CmpFOp::create(
+      loops.builder, loops.loc, arith::CmpFPredicate::OGE,
+      math::AbsFOp::create(loops.builder, loops.loc, negatedShift),
+      number(kLargestShift));
+  auto moved = [&](Value far, Value near, Value before) {
+    return loops.choose(moves, loops.choose(isFar, far, near), before);
+  };
+  ReferencePoint to = {moved(largest, zero, from.offset),
+                       moved(zero, negatedShift, from.negatedShift),
+                       moved(lowest,
+                             loops.add(largest, number(kMaximumLag / factor)),
+                             from.threshold)};
+
+  Value hasGathered =
+      loops.either(wasFar, loops.differs(from.threshold, lowest));
+  Value shrinks = loops.both(moves, hasGathered);
+  Value distance =
+      loops.multiplyAdd(loops.sub(from.offset, to.offset), number(factor),
+                        loops.sub(to.negatedShift, from.negatedShift));
+  return {to, shrinks, loops.choose(shrinks, math.exp2(distance), number(1))};
+}
+
+Value heddle::outsideMask(VectorLoops &loops, int64_t width) {
+  return loops.splat(-0.0, width);
+}
+
+Value heddle::insideMask(VectorLoops &loops, Value weights) {
+  unsigned width = cast<VectorType>(weights.getType()).getElementTypeBitWidth();
+  // As numbers both zeros are equal.
+  Value bits = loops.bitcast(weights, loops.builder.getIntegerType(width));
+  Value mark = arith::ConstantOp::create(
+      loops.builder, loops.loc,
+      DenseElementsAttr::get(cast<VectorType>(bits.getType()),
+                             APInt::getSignMask(width)));
+  return arith::CmpIOp::create(loops.builder, loops.loc,
+                               arith::CmpIPredicate::ne, bits, mark);
+}
+
+std::pair<Value, Value> heddle::fullPart(VectorLoops &loops, Value begin,
+                                         Value end, Value fullBegin,
+                                         Value fullEnd) {
+  Value from = loops.clamp(fullBegin, begin, end);
+  return {from, loops.clamp(fullEnd, from, end)};
+}
+
+static bool isMultiplied(Normalizer normalizer) {
+  return normalizer == Normalizer::Softmax || normalizer == Normalizer::None;
+}
+
+Value heddle::prepareTotal(VectorLoops &loops, Value total,
+                           Normalizer normalizer) {
+  int64_t width = cast<VectorType>(total.getType()).getNumElements();
+  Value zero = loops.splat(0, width), one = loops.splat(1, width);
+  switch (normalizer) {
+  case Normalizer::None:
+    return one;
+  case Normalizer::Softmax:
+    return loops.choose(loops.differs(total, zero), loops.div(one, total),
+                        zero);
+  case Normalizer::Sum:
+  case Normalizer::Region:
+    return total;
+  }
+  llvm_unreachable("all normalizers are listed");
+}
+
+Value heddle::divideByTotal(VectorLoops &loops, Value sum, Value prepared,
+                            Normalizer normalizer) {
+  int64_t width = cast<VectorType>(sum.getType()).getNumElements();
+  Value zero = loops.splat(0, width);
+  // Adding 0 makes one zero of both.
+  if (isMultiplied(normalizer))
+    return loops.multiplyAdd(sum, prepared, zero);
+  Value quotient = loops.add(loops.div(sum, prepared), zero);
+  return loops.choose(loops.differs(prepared, zero), quotient, zero);
+}

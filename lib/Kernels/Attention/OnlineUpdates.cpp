@@ -1,0 +1,314 @@
+#include "lib/Kernels/Attention/OnlineUpdates.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+
+/// Columns of a tile: queries, where a level multiplies tiles.
+static constexpr int64_t kTileColumns = 16;
+/// Bytes of values in columns that a task keeps: in the L2 cache, beside keys.
+static constexpr int64_t kColumnBytes = 1 << 19;
+
+static bool multipliesTiles(AttentionOp op, const IsaLevel &isa) {
+  return isa.hasTiles && op.getFactorType().isBF16() && !op.isStep() &&
+         (!op.getSimilarity().empty() || op.getKeyWidth() % kKeyGroup == 0) &&
+         op.getValueWidth() % kKeyGroup == 0;
+}
+
+static TileSizes sizesOf(const IsaLevel &isa, bool isTiled) {
+  int64_t scores = isa.vectorRegisters / 4;
+  if (isTiled)
+    return {2 * kTileColumns, kTileColumns, scores, isa.lanes,
+            /*weights=*/256,  kKeyGroup};
+  return {2 * isa.lanes, isa.lanes, scores, isa.lanes, /*weights=*/256, scores};
+}
+
+OnlineUpdates::OnlineUpdates(AttentionOp op, VectorLoops &loops)
+    : op(op), loops(loops), isTiled(multipliesTiles(op, loops.isa)),
+      sizes(sizesOf(loops.isa, isTiled)) {}
+
+//===----------------------------------------------------------------------===//
+// Scratch memory
+//===----------------------------------------------------------------------===//
+
+Value OnlineUpdates::scratch(ArrayRef<int64_t> shape, Type element) {
+  return memref::AllocaOp::create(loops.builder, loops.loc,
+                                  MemRefType::get(shape, element), ValueRange(),
+                                  loops.builder.getI64IntegerAttr(64));
+}
+
+/// Scratch memory for what is multiplied, [size, count]: of short floats in
+/// pairs.
+Value OnlineUpdates::factors(int64_t size, int64_t count, Type element) {
+  if (!isShortFloat(element))
+    return scratch({size, count}, element);
+  int64_t pairs = llvm::divideCeil(size, 2);
+  return scratch({pairs, count, 2}, element);
+}
+
+QueryScratch OnlineUpdates::blockScratch(int64_t count) {
+  Type f32 = loops.builder.getF32Type();
+  QueryScratch taken;
+  taken.queries = hasSimilarity()
+                      ? scratch({op.getQueryWidth(), count}, f32)
+                      : factors(op.getKeyWidth(), count, op.getFactorType());
+  taken.weights = factors(sizes.weights, count, weightTypeOf(op));
+  taken.sums = scratch({op.getValueWidth(), count}, f32);
+  taken.state = scratch({kOnlineStateRows, count}, f32);
+  if (hasSimilarity() && op.isOfShortFloats())
+    taken.copies = scratch({sizes.scores, op.getKeyWidth()}, f32);
+  if (hasSimilarity() || !isTiled)
+    return taken;
+  taken.scores = scratch({kKeyGroup, count}, f32);
+  taken.last =
+      scratch({kKeyGroup, op.getKeyWidth()}, loops.builder.getBF16Type());
+  return taken;
+}
+
+QueryScratch OnlineUpdates::rowScratch() {
+  OpBuilder &builder = loops.builder;
+  Type f32 = builder.getF32Type();
+  QueryScratch taken;
+  if (!op.isOfShortFloats() || hasSimilarity())
+    taken.queries = scratch({op.getQueryWidth()}, f32);
+  taken.weights = scratch({sizes.weights}, weightTypeOf(op));
+  taken.sums = scratch({op.getValueWidth()}, f32);
+  taken.state = scratch({kOnlineStateRows, loops.isa.lanes}, f32);
+  if (op.isOfShortFloats())
+    taken.scores = scratch({sizes.weights}, f32);
+  if (hasSimilarity())
+    taken.copies = scratch({op.getKeyWidth(), loops.isa.lanes}, f32);
+  return taken;
+}
+
+Value OnlineUpdates::pairScratch() {
+  return factors(sizes.weights, op.getValueWidth(), op.getFactorType());
+}
+
+void OnlineUpdates::takeShared(bool hasLists) {
+  runs = scratch({static_cast<int64_t>(kMaxKeyRanges), 4},
+                 loops.builder.getIndexType());
+  if (hasLists)
+    list = scratch({sizes.weights + 2 * loops.isa.lanes},
+                   loops.builder.getI32Type());
+}
+
+/// Memory for as many groups of keys as a task keeps, none of which it has.
+void OnlineUpdates::takeColumns() {
+  int64_t width = op.getValueWidth();
+  int64_t groupBytes = kKeyGroup * width * sizeof(uint16_t);
+  int64_t count = llvm::bit_floor(uint64_t(kColumnBytes / groupBytes));
+  Type index = loops.builder.getIndexType();
+  columns = {scratch({count, width, kKeyGroup}, loops.builder.getBF16Type()),
+             scratch({count, 2}, index), /*head=*/Value()};
+  loops.each(loops.index(0), loops.index(count), 1, [&](Value slot) {
+    loops.store(loops.index(-1), columns.slots, {slot, loops.index(0)});
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Scales
+//===----------------------------------------------------------------------===//
+
+/// Whether the scale is part of the factor that makes exponents of scores: its
+/// rounding then changes differences of scores alone. Where others read scores,
+/// and where no ordinary number is left of the factor, queries carry it, or
+/// scores where queries are short floats.
+bool OnlineUpdates::scalesExponents() {
+  double scale = effectiveScale();
+  return op.getNormalizer() == Normalizer::Softmax && op.getScore().empty() &&
+         scale > 0x1p-64 && scale < 0x1p64;
+}
+/// Similarity regions have none.
+float OnlineUpdates::effectiveScale() {
+  return hasSimilarity() ? 1 : op.getEffectiveScale();
+}
+float OnlineUpdates::queryScale() {
+  return scalesExponents() || op.isOfShortFloats() ? 1 : effectiveScale();
+}
+float OnlineUpdates::scoreScale() {
+  return scalesExponents() || !op.isOfShortFloats() ? 1 : effectiveScale();
+}
+float OnlineUpdates::exponentFactor() {
+  return scalesExponents() ? effectiveScale() * M_LOG2E : M_LOG2E;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles of keys
+//===----------------------------------------------------------------------===//
+
+/// Tiles of a run; those of one query end at multiples of their size.
+void OnlineUpdates::forEachTileOf(ArrayRef<Value> run, bool isOfRow,
+                                  function_ref<void(const Tile &)> tile) {
+  Value first = isOfRow ? loops.floorTo(run[0], sizes.weights) : run[0];
+  loops.each(first, run[1], sizes.weights, [&](Value begin) {
+    Value end = loops.least(loops.plus(begin, sizes.weights), run[1]);
+    tile({isOfRow ? loops.most(begin, run[0]) : begin, end, run[2], run[3]});
+  });
+}
+
+/// Tiles of all runs of the queries [begin, end), as many as there is memory
+/// for at a time.
+void OnlineUpdates::forEachTile(const HeadView &view, Value begin, Value end,
+                                bool isOfRow,
+                                function_ref<void(const Tile &)> tile) {
+  OpBuilder &builder = loops.builder;
+  auto isLeft = [&](ValueRange from) {
+    return loops.less(from.front(), view.keyEnd);
+  };
+  loops.repeat(view.keyBegin, isLeft, [&](ValueRange from) {
+    auto found = TileRunsOp::create(
+        builder, loops.loc, view.parts->tiled, view.batch, view.head, begin,
+        end, from.front(), view.keyEnd, view.remainder, runs,
+        builder.getI64IntegerAttr(isOfRow ? 1 : sizes.run),
+        builder.getI64IntegerAttr(view.stride));
+    loops.each(loops.index(0), found.getCount(), 1, [&](Value r) {
+      SmallVector<Value> run;
+      for (int64_t bound = 0; bound < 4; ++bound)
+        run.push_back(loops.load(runs, {r, loops.index(bound)}));
+      forEachTileOf(run, isOfRow, tile);
+    });
+    return SmallVector<Value>{found.getNext()};
+  });
+}
+
+void OnlineUpdates::init(const HeadView &view, Value first,
+                         const QueryScratch &scratch) {
+  OnlineInitOp::create(loops.builder, loops.loc, view.queries, first,
+                       scratch.queries, scratch.sums, scratch.state,
+                       loops.builder.getF32FloatAttr(queryScale()));
+}
+
+void OnlineUpdates::finish(const HeadView &view, Value first,
+                           const QueryScratch &scratch) {
+  OnlineFinishOp::create(loops.builder, loops.loc, scratch.sums, scratch.state,
+                         view.result, first, op.getNormalizerAttr());
+}
+
+static bool isOfBlock(const QueryScratch &scratch) {
+  return cast<MemRefType>(scratch.sums.getType()).getRank() == 2;
+}
+
+/// Weights of the keys of a tile, and the sums of their values.
+void OnlineUpdates::addTile(const HeadView &view, Value first, const Tile &tile,
+                            const KeyPlaces &places,
+                            const QueryScratch &scratch) {
+  OpBuilder &builder = loops.builder;
+  bool isBlock = isOfBlock(scratch);
+  IntegerAttr scores =
+      builder.getI64IntegerAttr(isBlock ? sizes.scores : sizes.rowScores);
+  IntegerAttr pinned = builder.getI64IntegerAttr(places.pinned);
+  // The keys of a list are in the mask.
+  Value mask = places.list ? Value() : view.parts->tiled;
+  auto weights = OnlineWeightsOp::create(
+      builder, loops.loc, scratch.queries, view.keys, tile.begin, tile.end,
+      tile.fullBegin, tile.fullEnd, mask, view.batch, view.head, first,
+      places.origin, places.history, places.cacheRows, places.list,
+      places.list ? view.values : Value(), view.remainder, scratch.scores,
+      scratch.last, scratch.copies, scratch.weights, scratch.sums,
+      scratch.state, builder.getF32FloatAttr(exponentFactor()),
+      builder.getF32FloatAttr(scoreScale()), scores, pinned,
+      builder.getI64IntegerAttr(view.stride), op.getNormalizerAttr());
+  IRMapping mapping;
+  op.getSimilarity().cloneInto(&weights.getSimilarity(), mapping);
+  op.getScore().cloneInto(&weights.getScore(), mapping);
+  op.getWeighting().cloneInto(&weights.getWeighting(), mapping);
+
+  ValueColumns used = isBlock ? columns : ValueColumns();
+  Value values = view.values;
+  if (used.memref)
+    OnlineColumnsOp::create(builder, loops.loc, values, tile.begin, tile.end,
+                            used.head, used.memref, used.slots);
+  if (scratch.pairs) {
+    OnlinePairsOp::create(builder, loops.loc, values, tile.begin, tile.end,
+                          scratch.pairs);
+    values = scratch.pairs;
+  }
+  OnlineUpdateOp::create(builder, loops.loc, scratch.weights, values,
+                         tile.begin, tile.end, tile.fullBegin, tile.fullEnd,
+                         places.origin, places.history, places.cacheRows,
+                         places.list, used.memref, used.slots, scratch.sums,
+                         scores, pinned);
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+void OnlineUpdates::block(const HeadView &view, Value first,
+                          const QueryScratch &scratch,
+                          const QueryScratch &own) {
+  init(view, first, scratch);
+  // The runs of a whole block even where fewer queries are left, and whatever
+  // scratch they take: what a tile is may not depend on how many there are, and
+  // that depends on padding.
+  forEachTile(view, first, loops.plus(first, sizes.queries), /*isOfRow=*/false,
+              [&](const Tile &tile) {
+                addTile(view, first, tile, view.places, scratch);
+              });
+  if (view.parts->lists.empty())
+    return finish(view, first, scratch);
+  finishRows(view, first, scratch, own);
+}
+
+/// The queries of a block, one by one, with the keys that lists give.
+void OnlineUpdates::finishRows(const HeadView &view, Value first,
+                               const QueryScratch &block,
+                               const QueryScratch &own) {
+  int64_t columns = cast<MemRefType>(block.sums.getType()).getDimSize(1);
+  Value end =
+      loops.least(loops.plus(first, columns), loops.size(view.queries, 0));
+  loops.each(first, end, 1, [&](Value query) {
+    QueryScratch scratch = own;
+    if (op.isOfShortFloats() && !hasSimilarity())
+      scratch.queries = rowView(loops, view.queries, query);
+    init(view, query, scratch);
+    OnlineResumeOp::create(loops.builder, loops.loc, block.sums, block.state,
+                           loops.minus(query, first), scratch.sums,
+                           scratch.state);
+    addLists(view, query, scratch);
+    finish(view, query, scratch);
+  });
+}
+
+/// The keys that lists give for the query at `position`, as many as there is
+/// memory for at a time.
+void OnlineUpdates::addLists(const HeadView &view, Value position,
+                             const QueryScratch &scratch) {
+  OpBuilder &builder = loops.builder;
+  Value zero = loops.index(0);
+  for (const MaskParts::List &part : view.parts->lists) {
+    Value size = ListSizeOp::create(builder, loops.loc, part.keys, view.batch,
+                                    view.head, position);
+    loops.each(zero, size, sizes.weights, [&](Value at) {
+      Value end = loops.least(loops.plus(at, sizes.weights), size);
+      Value count = ListedKeysOp::create(
+          builder, loops.loc, part.keys, at, end, part.where, view.batch,
+          view.head, position, view.keyBegin, view.keyEnd, list);
+      KeyPlaces places = view.places;
+      places.list = list;
+      loops.when(loops.less(zero, count), [&] {
+        addTile(view, position, {zero, count, zero, count}, places, scratch);
+      });
+    });
+  }
+}
+
+void OnlineUpdates::row(const HeadView &view, Value row, Value position,
+                        const QueryScratch &own) {
+  QueryScratch scratch = own;
+  if (op.isOfShortFloats() && !hasSimilarity())
+    scratch.queries = rowView(loops, view.queries, row);
+  init(view, row, scratch);
+  // Where a tile ends depends on no other row: maxima move between tiles.
+  if (view.parts->hasTiles())
+    forEachTile(view, position, loops.plus(position, 1), /*isOfRow=*/true,
+                [&](const Tile &tile) {
+                  addTile(view, position, tile, view.places, scratch);
+                });
+  addLists(view, position, scratch);
+  finish(view, row, scratch);
+}

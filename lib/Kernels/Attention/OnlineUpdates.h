@@ -1,0 +1,135 @@
+//===- OnlineUpdates.h - Attention of some queries, by tiles ----*- C++ -*-===//
+//
+// What transformer-tile-attention writes for a block of queries, a vector lane
+// each, or for one query: the tiles of keys that their mask gives, and the keys
+// of lists.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_ATTENTION_ONLINEUPDATES_H
+#define HEDDLE_LIB_KERNELS_ATTENTION_ONLINEUPDATES_H
+
+#include "dialect/Attention.h"
+#include "dialect/MaskParts.h"
+#include "lib/Kernels/Vectors/HeadRow.h"
+
+namespace heddle {
+
+/// The sizes of tiles, as measured.
+struct TileSizes {
+  /// Queries of a block: two vectors. Their scores take half of the registers.
+  int64_t queries;
+  /// Queries of a block where few are left.
+  int64_t fewQueries;
+  /// Keys whose scores stay in registers: of a block, and of one query.
+  int64_t scores, rowScores;
+  /// Keys whose weights stay in scratch memory until their values are added.
+  int64_t weights;
+  /// Keys that runs of a block are multiples of.
+  int64_t run;
+};
+
+/// Scratch memory of a block of queries, or of one query.
+struct QueryScratch {
+  mlir::Value queries, weights, sums, state;
+  /// The values of a tile of keys in pairs, for a block whose weights are short
+  /// floats. Of short floats the scores of one query or, of bf16, of a group of
+  /// keys, which has memory for the last ones.
+  mlir::Value pairs, scores, last;
+  /// The keys of a tile as a similarity region reads them, where they do not
+  /// stand so.
+  mlir::Value copies;
+};
+
+/// Values in columns, of the head that a task is at.
+struct ValueColumns {
+  mlir::Value memref, slots, head;
+};
+
+/// Queries of one head, all of them or every stride-th one, what they see, and
+/// where it stands.
+struct HeadView {
+  /// What the mask calls them.
+  mlir::Value batch, head;
+  /// [n, width] each.
+  mlir::Value queries, keys, values, result;
+  const MaskParts *parts;
+  /// Numbers of the keys that exist.
+  mlir::Value keyBegin, keyEnd;
+  KeyPlaces places;
+  /// Where the view has every stride-th position, from this one on.
+  mlir::Value remainder;
+  int64_t stride = 1;
+};
+
+/// Writes online ops for one `op` on memrefs, at the builder of `loops`.
+class OnlineUpdates {
+public:
+  OnlineUpdates(AttentionOp op, VectorLoops &loops);
+
+  const TileSizes &getSizes() const { return sizes; }
+  /// Whether blocks of queries are multiplied in tiles, of bf16 and whole
+  /// widths: with values, and with keys where no region scores them.
+  bool usesTiles() const { return isTiled; }
+  /// Whether a block of queries takes the values of a tile in pairs.
+  bool usesPairs() { return isShortFloat(weightTypeOf(op)) && !isTiled; }
+
+  /// Scratch memory for `count` queries, a column each, or for one query; for
+  /// the values of a tile in pairs; and what all of them share.
+  QueryScratch blockScratch(int64_t count);
+  QueryScratch rowScratch();
+  mlir::Value pairScratch();
+  void takeShared(bool hasLists);
+
+  /// A number for the values of a view, for its blocks in columns: no other
+  /// view has it.
+  void setColumnsOf(mlir::Value view) { columns.head = view; }
+  void takeColumns();
+
+  /// As many queries, from number `first` on, as `scratch` has columns. With
+  /// lists `own` is memory for each of them.
+  void block(const HeadView &view, mlir::Value first,
+             const QueryScratch &scratch, const QueryScratch &own);
+  /// The query in row `row`, at `position`.
+  void row(const HeadView &view, mlir::Value row, mlir::Value position,
+           const QueryScratch &scratch);
+
+private:
+  bool hasSimilarity() { return !op.getSimilarity().empty(); }
+  mlir::Value scratch(llvm::ArrayRef<int64_t> shape, mlir::Type element);
+  mlir::Value factors(int64_t size, int64_t count, mlir::Type element);
+  bool scalesExponents();
+  float effectiveScale();
+  float queryScale();
+  float scoreScale();
+  float exponentFactor();
+
+  struct Tile {
+    mlir::Value begin, end, fullBegin, fullEnd;
+  };
+  void forEachTileOf(llvm::ArrayRef<mlir::Value> run, bool isOfRow,
+                     llvm::function_ref<void(const Tile &)> tile);
+  void forEachTile(const HeadView &view, mlir::Value begin, mlir::Value end,
+                   bool isOfRow, llvm::function_ref<void(const Tile &)> tile);
+  void init(const HeadView &view, mlir::Value first,
+            const QueryScratch &scratch);
+  void finish(const HeadView &view, mlir::Value first,
+              const QueryScratch &scratch);
+  void addTile(const HeadView &view, mlir::Value first, const Tile &tile,
+               const KeyPlaces &places, const QueryScratch &scratch);
+  void addLists(const HeadView &view, mlir::Value position,
+                const QueryScratch &scratch);
+  void finishRows(const HeadView &view, mlir::Value first,
+                  const QueryScratch &block, const QueryScratch &own);
+
+  AttentionOp op;
+  VectorLoops &loops;
+  bool isTiled;
+  TileSizes sizes;
+  ValueColumns columns;
+  mlir::Value runs, list;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_ATTENTION_ONLINEUPDATES_H

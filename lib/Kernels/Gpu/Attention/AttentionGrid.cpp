@@ -1,0 +1,281 @@
+#include "lib/Kernels/Gpu/Attention/AttentionGrid.h"
+#include "lib/Kernels/Gpu/Attention/AttentionBlock.h"
+#include "lib/Kernels/Gpu/Attention/AttentionStep.h"
+#include "lib/Kernels/Gpu/Attention/AttentionWarpgroups.h"
+#include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
+#include "lib/Kernels/Gpu/Attention/KeyTiles.h"
+#include "lib/Kernels/Gpu/Attention/QueryState.h"
+#include "lib/Kernels/Gpu/Threads/WarpReductions.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr int64_t kWarps = 4;
+/// Inputs that are loaded at once, and how many such loads stand side by side.
+static constexpr int64_t kPiece = 4, kPiecesAtOnce = 8;
+
+namespace {
+/// A query whose products are fused multiply-adds of pieces of its key.
+class PieceQuery : public GpuQueryLoops {
+public:
+  using GpuQueryLoops::GpuQueryLoops;
+
+protected:
+  Value multiply(ValueRange key) override;
+};
+
+class AttentionGrid {
+public:
+  AttentionGrid(AttentionOp op, BlockCode &code) : op(op), code(code) {}
+
+  /// What a thread does for unit number `unit` of all queries and heads.
+  void build(Value unit);
+
+private:
+  bool isSoftmax() const {
+    return AttentionOp(op).getNormalizer() == Normalizer::Softmax;
+  }
+  int64_t columnsOfLane() const {
+    return llvm::divideCeil(int64_t(AttentionOp(op).getValueWidth()),
+                            kWarpThreads);
+  }
+  Value indexOf(Value lhs, Value rhs) {
+    return arith::AddIOp::create(code.builder, code.loc, lhs, rhs);
+  }
+  Value isBelow(Value lhs, Value rhs) {
+    return arith::CmpIOp::create(code.builder, code.loc,
+                                 arith::CmpIPredicate::ult, lhs, rhs);
+  }
+  Value columnOf(int64_t number);
+  void forColumn(Value column, function_ref<void()> body);
+  QueryState addTile(PieceQuery &query, const QueryState &before, Value first);
+  SmallVector<Value> addValues(PieceQuery &query, ValueRange sums, Value weight,
+                               Value isSeen, Value first);
+  QueryState walk(PieceQuery &query, const QueryBlock &block,
+                  const QueryState &start);
+  void finish(PieceQuery &query, const QueryState &state);
+
+  AttentionOp op;
+  BlockCode &code;
+};
+} // namespace
+
+/// Whether pieces of 16 bytes of f32 are aligned in rows of a memref.
+static bool hasPieces(Value memref, int64_t headWidth) {
+  auto type = cast<MemRefType>(memref.getType());
+  return type.getElementType().isF32() && type.getLayout().isIdentity() &&
+         type.getShape().back() % kPiece == 0 && headWidth % kPiece == 0;
+}
+
+Value PieceQuery::multiply(ValueRange key) {
+  int64_t width = op.getKeyWidth();
+  if (!hasPieces(op.getQuery(), width) || !hasPieces(op.getKey(), width))
+    return QueryLoops::multiply(key);
+  OpBuilder &builder = loops.builder;
+  auto piece = VectorType::get(kPiece, builder.getF32Type());
+  Value zero =
+      arith::ConstantOp::create(builder, loops.loc, builder.getZeroAttr(piece));
+  auto addPieces = [&](Value first, int64_t pieces, Value sum) {
+    for (int64_t number = 0; number < pieces; ++number) {
+      Value d = arith::AddIOp::create(builder, loops.loc, first,
+                                      loops.index(number * kPiece));
+      auto load = [&](Value memref, ValueRange at, Value offset) -> Value {
+        Value place = arith::AddIOp::create(builder, loops.loc, offset, d);
+        return vector::LoadOp::create(
+            builder, loops.loc, piece, memref, append(at, place),
+            /*nontemporal=*/false, llvm::MaybeAlign(16));
+      };
+      Value q = load(op.getQuery(), row, queryOffset);
+      Value k = load(op.getKey(), key, keyOffset);
+      sum = math::FmaOp::create(builder, loops.loc, q, k, sum);
+    }
+    return sum;
+  };
+  // A sum for each element of a piece: four chains, not one.
+  int64_t step = kPiece * kPiecesAtOnce, whole = width / step * step;
+  auto loop = scf::ForOp::create(
+      builder, loops.loc, loops.index(0), loops.index(whole), loops.index(step),
+      zero, [&](OpBuilder &, Location, Value d, ValueRange sum) {
+        scf::YieldOp::create(builder, loops.loc,
+                             addPieces(d, kPiecesAtOnce, sum.front()));
+      });
+  keepLoop(loop);
+  Value sums = addPieces(loops.index(whole), (width - whole) / kPiece,
+                         loop.getResult(0));
+  Value sum;
+  for (int64_t number = 0; number < kPiece; ++number) {
+    Value element = vector::ExtractOp::create(builder, loops.loc, sums, number);
+    sum = sum ? loops.add(sum, element) : element;
+  }
+  return sum;
+}
+
+/// The column of the values that a lane has as number `number`, an index.
+Value AttentionGrid::columnOf(int64_t number) {
+  return code.toIndex(code.plus(code.lane(), number * kWarpThreads));
+}
+
+/// body() where there is such a column.
+void AttentionGrid::forColumn(Value column, function_ref<void()> body) {
+  if (op.getValueWidth() % kWarpThreads == 0)
+    return body();
+  code.when(isBelow(column, code.index(op.getValueWidth())), body);
+}
+
+/// With the keys [first, first + 32).
+QueryState AttentionGrid::addTile(PieceQuery &query, const QueryState &before,
+                                  Value first) {
+  Value lowest = code.f32(-std::numeric_limits<float>::infinity());
+  Value key = indexOf(first, code.toIndex(code.lane()));
+  Value exists = arith::AndIOp::create(
+      code.builder, code.loc, isBelow(key, query.getKeyCount()),
+      arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::uge,
+                            key, query.getFirstKey()));
+  Value no = arith::ConstantOp::create(code.builder, code.loc,
+                                       code.builder.getBoolAttr(false));
+  // Masks may read tables at keys that exist only.
+  Value isSeen = code.select(exists, [&] { return query.isAllowed(key); }, no);
+  Value score = code.select(isSeen, [&] { return query.score(key); }, lowest);
+  QueryState state = before;
+  Value base;
+  if (isSoftmax()) {
+    // Where all scores are -inf, 0: no difference of infinities arises.
+    base = code.largest(largestOfLanes(score, code), before.maximum);
+    state = before.raisedTo(base, query, code);
+  }
+  Value weight = code.select(
+      isSeen, [&] { return query.weightOf(score, base); }, code.f32(0));
+  state.total = code.add(state.total, weight);
+
+  state.sums = addValues(query, state.sums, weight, isSeen, first);
+  return state;
+}
+
+/// With the values of the keys that lanes see, times their weights. Those of
+/// others are not read: nobody may have written them.
+SmallVector<Value> AttentionGrid::addValues(PieceQuery &query, ValueRange sums,
+                                            Value weight, Value isSeen,
+                                            Value first) {
+  OpBuilder &builder = code.builder;
+  Location loc = code.loc;
+  SmallVector<Value> carried = {code.vote(isSeen)};
+  llvm::append_range(carried, sums);
+  auto before = [&](OpBuilder &, Location, ValueRange now) {
+    Value isLeft = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                         now[0], code.i32(0));
+    scf::ConditionOp::create(builder, loc, isLeft, now);
+  };
+  auto addFirst = [&](OpBuilder &, Location, ValueRange now) {
+    Value lane = math::CountTrailingZerosOp::create(builder, loc, now[0]);
+    Value w = code.fromLane(weight, lane);
+    SmallVector<Value> place = query.keyAt(indexOf(first, code.toIndex(lane)));
+    SmallVector<Value> next = {
+        code.both(now[0], code.minus(now[0], code.i32(1)))};
+    for (auto [number, sum] : llvm::enumerate(now.drop_front())) {
+      // Behind the last column the last one is read again.
+      Value column = arith::MinUIOp::create(builder, loc, columnOf(number),
+                                            code.index(op.getValueWidth() - 1));
+      Value v = query.loadValue(place, column);
+      next.push_back(math::FmaOp::create(builder, loc, w, v, sum));
+    }
+    scf::YieldOp::create(builder, loc, next);
+  };
+  auto loop = scf::WhileOp::create(builder, loc, ValueRange(carried).getTypes(),
+                                   carried, before, addFirst);
+  return SmallVector<Value>(loop.getResults().drop_front());
+}
+
+/// All tiles of keys of which the mask says that the query may see some.
+QueryState AttentionGrid::walk(PieceQuery &query, const QueryBlock &block,
+                               const QueryState &start) {
+  KeyTiles tiles(op.getMask(), block, query.getFirstKey(), kWarpThreads, code);
+  SmallVector<Value> carried = {
+      tiles.from(tiles.floorOf(query.getFirstKey())).first};
+  carried.append(start.values());
+  auto isLeft = [&](OpBuilder &, Location, ValueRange now) {
+    scf::ConditionOp::create(code.builder, code.loc,
+                             isBelow(now[0], query.getKeyCount()), now);
+  };
+  auto step = [&](OpBuilder &, Location, ValueRange now) {
+    QueryState state = addTile(query, QueryState::of(now.drop_front()), now[0]);
+    SmallVector<Value> yielded = {
+        tiles.from(indexOf(now[0], code.index(kWarpThreads))).first};
+    yielded.append(state.values());
+    scf::YieldOp::create(code.builder, code.loc, yielded);
+  };
+  auto loop = scf::WhileOp::create(code.builder, code.loc,
+                                   ValueRange(carried).getTypes(), carried,
+                                   isLeft, step);
+  return QueryState::of(loop.getResults().drop_front());
+}
+
+void AttentionGrid::finish(PieceQuery &query, const QueryState &state) {
+  Value total = sumOfLanes(state.total, code);
+  for (auto [number, sum] : llvm::enumerate(state.sums)) {
+    Value result = resultOf(op, sum, total, code);
+    Value column = columnOf(number);
+    forColumn(column, [&] {
+      code.store(result, op.getDestination(), query.resultAt(column));
+    });
+  }
+}
+
+void AttentionGrid::build(Value unit) {
+  // Neighbours are queries of one head, which read the same keys.
+  Value queries = code.size(op.getQuery(), op.isStep() ? 0 : 1);
+  auto divide = [&](Value value, Value by) -> Value {
+    return arith::DivUIOp::create(code.builder, code.loc, value, by);
+  };
+  auto rest = [&](Value value, Value by) -> Value {
+    return arith::RemUIOp::create(code.builder, code.loc, value, by);
+  };
+  Value number = rest(unit, queries), ofHead = divide(unit, queries);
+  Value head = ofHead;
+  SmallVector<Value> row = {number};
+  if (!op.isStep()) {
+    Value heads = code.index(op.getHeads());
+    head = rest(ofHead, heads);
+    row.insert(row.begin(), divide(ofHead, heads));
+  }
+  PieceQuery query(op, code, row, head);
+  Value end = indexOf(query.getPosition(), code.index(1));
+  QueryBlock block = {query.getSentence(), head, query.getPosition(), end,
+                      query.getKeyCount()};
+  finish(query, walk(query, block, QueryState::start(columnsOfLane(), code)));
+}
+
+LogicalResult heddle::emitGrid(AttentionOp op,
+                               const GpuArchitecture &architecture) {
+  if (!op.getDestination())
+    return failure();
+  if (architecture.hasWarpgroups && succeeded(emitWarpgroups(op)))
+    return success();
+  if (succeeded(emitBlocks(op, architecture)) || succeeded(emitSteps(op)))
+    return success();
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Loops loops(builder, loc);
+  auto multiply = [&](Value lhs, Value rhs) -> Value {
+    return arith::MulIOp::create(builder, loc, lhs, rhs);
+  };
+  Value units =
+      multiply(loops.size(op.getQuery(), 0), loops.index(op.getHeads()));
+  if (!op.isStep())
+    units = multiply(units, loops.size(op.getQuery(), 1));
+  Value blocks =
+      arith::CeilDivUIOp::create(builder, loc, units, loops.index(kWarps));
+  createGrid(builder, loc, blocks, {kWarps * kWarpThreads},
+             [&](BlockCode &code, Value block) {
+               Value unit = code.toIndex(
+                   code.plus(code.times(block, kWarps), code.warp()));
+               Value isUnit = arith::CmpIOp::create(
+                   builder, loc, arith::CmpIPredicate::ult, unit, units);
+               code.when(isUnit, [&] { AttentionGrid(op, code).build(unit); });
+             });
+  return success();
+}

@@ -1,0 +1,37 @@
+#include "lib/Kernels/Gpu/Attention/AttentionPlace.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr int64_t kWordBytes = 4;
+
+AttentionMemory::AttentionMemory(AttentionOp op, const AttentionShape &shape)
+    : stages(shape.stages),
+      queries{op.getFactorType(), shape.queries(), op.getKeyWidth()},
+      keys{op.getFactorType(), shape.keys, op.getKeyWidth()},
+      values{op.getFactorType(), shape.keys, op.getValueWidth()} {}
+
+Value AttentionMemory::foundOf(Value slot, BlockCode &code) const {
+  return code.plus(code.times(slot, kWarpgroupWarps * kWordBytes),
+                   ring().end());
+}
+int64_t AttentionMemory::bytes() const {
+  return ring().end() + stages * kWarpgroupWarps * kWordBytes;
+}
+
+AttentionPlace::AttentionPlace(AttentionOp op, Value mask,
+                               const AttentionShape &shape,
+                               const QueryRows &block, WarpgroupCode &code)
+    : op(op), mask(mask), shape(shape), block(block), code(code),
+      memory(op, shape), ring(memory.ring()) {
+  rows = rowsOf(op, block, code);
+}
+
+Value AttentionPlace::hasKeys(const KeyTile &tile) const {
+  return code.isLess(tile.first, code.toIndex(block.keyCount));
+}
+Value AttentionPlace::behind(const KeyTile &tile) const {
+  return code.builder.createOrFold<arith::AddIOp>(code.loc, tile.first,
+                                                  code.index(memory.keys.rows));
+}

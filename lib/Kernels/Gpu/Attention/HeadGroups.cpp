@@ -1,0 +1,101 @@
+#include "lib/Kernels/Gpu/Attention/HeadGroups.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+HeadGroups::HeadGroups(AttentionOp op, int64_t rows, OpBuilder &builder)
+    : op(op), rows(rows) {
+  for (HeadGroup &heads : groupHeads(builder, op.getMask(), op.getHeads())) {
+    int64_t stride =
+        heads.mask ? heads.mask.getDefiningOp<MaskOpInterface>().stride() : 1;
+    groups.push_back({std::move(heads), stride});
+  }
+}
+
+Value HeadGroups::countBlocks(Loops &loops) const {
+  auto ceilDivide = [&](Value value, int64_t by) -> Value {
+    return arith::CeilDivUIOp::create(loops.builder, loops.loc, value,
+                                      loops.index(by));
+  };
+  Value most;
+  for (const Group &group : groups) {
+    Value queries = loops.size(AttentionOp(op).getQuery(), 1);
+    Value count = queries, remainders = loops.index(group.stride);
+    if (group.stride > 1) {
+      count = ceilDivide(count, group.stride);
+      // No query has one that is not below their number.
+      remainders = loops.builder.createOrFold<arith::MinUIOp>(
+          loops.loc, remainders, queries);
+    }
+    count = loops.builder.createOrFold<arith::MulIOp>(
+        loops.loc, ceilDivide(count, rows), remainders);
+    most = most ? arith::MaxUIOp::create(loops.builder, loops.loc, most, count)
+                      .getResult()
+                : count;
+  }
+  return most;
+}
+
+/// Blocks of a remainder stand side by side. One may have no queries, and of a
+/// remainder that is none no block has any.
+QueryRows HeadGroups::rowsOf(const Group &group, Value sentence, Value head,
+                             Value number, BlockCode &code) const {
+  AttentionOp op = this->op;
+  Value queries = code.toI32(code.size(op.getQuery(), 1));
+  Value keys = code.toI32(code.size(op.getKey(), 1));
+  if (group.stride == 1)
+    return {sentence, head, code.times(number, rows), queries, keys};
+  auto ceilDivide = [&](Value value, int64_t by) {
+    return code.dividedBy(code.plus(value, by - 1), by);
+  };
+  Value blocks = ceilDivide(ceilDivide(queries, group.stride), rows);
+  Value remainder = code.dividedBy(number, blocks);
+  Value isRemainder = code.isLess(remainder, code.i32(group.stride));
+  Positions positions = {group.stride, remainder};
+  Value place = code.remainder(number, blocks);
+  return {
+      sentence,
+      head,
+      code.times(place, rows),
+      code.choose(isRemainder, positions.before(queries, code), code.i32(0)),
+      positions.before(keys, code),
+      positions};
+}
+
+void HeadGroups::forGroupOf(Value head, BlockCode &code,
+                            function_ref<void(const Group &)> body) const {
+  if (groups.size() == 1)
+    return body(groups.front());
+  Value number = code.index(0);
+  SmallVector<int64_t> cases;
+  for (size_t index = 1; index < groups.size(); ++index) {
+    cases.push_back(index);
+    for (int64_t each : groups[index].heads.heads)
+      number = code.choose(code.isSame(head, code.i32(each)), code.index(index),
+                           number);
+  }
+  auto choice = scf::IndexSwitchOp::create(code.builder, code.loc, TypeRange(),
+                                           number, cases, cases.size());
+  for (auto [index, group] : llvm::enumerate(groups)) {
+    Region &region = index == 0 ? choice.getDefaultRegion()
+                                : choice.getCaseRegions()[index - 1];
+    OpBuilder::InsertionGuard guard(code.builder);
+    code.builder.createBlock(&region);
+    body(group);
+    scf::YieldOp::create(code.builder, code.loc);
+  }
+}
+
+void HeadGroups::forBlock(
+    Value sentence, Value head, Value number, BlockCode &code,
+    function_ref<void(const QueryRows &, Value)> body) const {
+  forGroupOf(head, code, [&](const Group &group) {
+    QueryRows block = rowsOf(group, sentence, head, number, code);
+    auto build = [&] { body(block, group.heads.mask); };
+    if (groups.size() == 1 && group.stride == 1)
+      return build();
+    code.when(code.isLess(block.first, block.queryCount), build);
+  });
+}

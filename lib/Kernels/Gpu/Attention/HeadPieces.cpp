@@ -1,0 +1,142 @@
+#include "lib/Kernels/Gpu/Attention/HeadPieces.h"
+#include "dialect/Transformer.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr int64_t kPieceBytes = 16;
+/// Pieces of a lane that are read before their values are summed: 4 KB of a
+/// warp.
+static constexpr int64_t kPiecesAtOnce = 8;
+
+bool HeadPieces::exist(Value memref, int64_t width) {
+  auto type = cast<MemRefType>(memref.getType());
+  Type element = type.getElementType();
+  return (element.isF32() || isShortFloat(element)) &&
+         type.getLayout().isIdentity() &&
+         width * element.getIntOrFloatBitWidth() / 8 % kPieceBytes == 0;
+}
+
+int64_t HeadPieces::elementsOfLane(Value memref, int64_t width) {
+  int64_t ofPiece = 8 * kPieceBytes /
+                    cast<MemRefType>(memref.getType()).getElementTypeBitWidth();
+  return llvm::divideCeil(width / ofPiece, kWarpThreads) * ofPiece;
+}
+
+HeadPieces::HeadPieces(Value memref, int64_t width, Value head, BlockCode &code)
+    : code(code), element(cast<MemRefType>(memref.getType()).getElementType()),
+      width(width), bytes(element.getIntOrFloatBitWidth() / 8) {
+  int64_t ofRow = width / elementsOfPiece();
+  lanes = std::min<int64_t>(llvm::PowerOf2Ceil(ofRow), kWarpThreads);
+  pieces = llvm::divideCeil(ofRow, lanes);
+  pitch = cast<MemRefType>(memref.getType()).getShape().back() * bytes;
+  // Lanes without a piece read the last one again.
+  Value piece = code.least(laneOfRow(), code.i32(ofRow - 1));
+  first = code.at(code.global(memref),
+                  code.plus(code.times(code.toI32(head), width * bytes),
+                            code.times(piece, kPieceBytes)));
+}
+
+Value HeadPieces::laneOfRow() const {
+  return code.remainder(code.lane(), lanes);
+}
+
+Value HeadPieces::columnOf(int64_t number) const {
+  int64_t piece = number / elementsOfPiece() * lanes;
+  return code.plus(code.times(code.plus(laneOfRow(), piece), elementsOfPiece()),
+                   number % elementsOfPiece());
+}
+
+Value HeadPieces::hasColumn(int64_t number) const {
+  int64_t piece = number / elementsOfPiece();
+  if ((piece + 1) * lanes * elementsOfPiece() <= width)
+    return nullptr;
+  return code.isLess(columnOf(number), code.i32(width));
+}
+
+Value HeadPieces::rowOf(int64_t read) const {
+  return code.plus(code.dividedBy(code.lane(), lanes), read * rowsAtOnce());
+}
+
+Value HeadPieces::ownRow() const {
+  return code.plus(code.times(laneOfRow(), rowsAtOnce()),
+                   code.dividedBy(code.lane(), lanes));
+}
+
+Value HeadPieces::ownerOf(Value row) const {
+  return code.plus(code.times(code.remainder(row, rowsAtOnce()), lanes),
+                   code.dividedBy(row, rowsAtOnce()));
+}
+
+SmallVector<Value> HeadPieces::read(Value row, Value isRead) const {
+  Value from = code.at(first, code.rowOffset(row, code.i32(pitch)));
+  SmallVector<Value> all;
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    Value has = hasColumn(piece * elementsOfPiece());
+    Value at = code.at(from, piece * lanes * kPieceBytes);
+    if (has && piece > 0)
+      at = code.choose(has, at, from);
+    Value isMine = isRead ? isRead : has;
+    for (Value word : code.loadFour(code.builder.getI32Type(), at)) {
+      if (isMine)
+        word = code.choose(isMine, word, code.i32(0));
+      if (element.isF32())
+        all.push_back(code.numberOf(word));
+      else
+        llvm::append_range(all, code.widenTwo(element, word));
+    }
+  }
+  return all;
+}
+
+/// The values of reads `first` and every `step`-th behind it, as one for each
+/// `step` lanes of a row: of two halves, half of the lanes keep the one, the
+/// others the other.
+SmallVector<Value>
+HeadPieces::sumFrom(int64_t first, int64_t step,
+                    function_ref<OfReads(ArrayRef<int64_t>)> values) const {
+  OfReads left;
+  if (lanes / step <= std::max<int64_t>(kPiecesAtOnce / pieces, 1)) {
+    // Without it all reads of rows of several pieces are begun at once, more
+    // than registers hold.
+    if (pieces > 1)
+      code.warpBarrier();
+    SmallVector<int64_t> reads;
+    for (int64_t read = first; read < lanes; read += step)
+      reads.push_back(read);
+    left = values(reads);
+  } else {
+    left = {sumFrom(first, 2 * step, values),
+            sumFrom(first + step, 2 * step, values)};
+  }
+  while (left.size() > 1) {
+    size_t half = left.size() / 2;
+    int64_t bits = step * half;
+    Value isUpper =
+        code.isDifferent(code.both(code.lane(), code.i32(bits)), code.i32(0));
+    for (size_t read = 0; read < half; ++read)
+      for (auto [lower, upper] : llvm::zip(left[read], left[read + half])) {
+        Value kept = code.choose(isUpper, upper, lower);
+        Value given = code.choose(isUpper, lower, upper);
+        lower = code.add(kept, code.exchange(given, bits));
+      }
+    left.resize(half);
+  }
+  return left.front();
+}
+
+SmallVector<Value>
+HeadPieces::sumsOfRow(function_ref<OfReads(ArrayRef<int64_t>)> values) const {
+  return sumFrom(0, 1, values);
+}
+
+Value HeadPieces::sumOfColumn(Value value) const {
+  for (int64_t bits = lanes; bits < kWarpThreads; bits *= 2)
+    value = code.add(value, code.exchange(value, bits));
+  return value;
+}
+
+Value HeadPieces::isFirstOfColumns() const {
+  return code.isLess(code.lane(), code.i32(lanes));
+}

@@ -1,0 +1,105 @@
+#include "lib/Kernels/Gpu/Attention/KeyTiles.h"
+#include "dialect/MaskRanges.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static Value withIndex(Value value, BlockCode &code,
+                       function_ref<Value(Value)> ofI32) {
+  if (!value.getType().isIndex())
+    return ofI32(value);
+  return code.toIndex(ofI32(code.toI32(value)));
+}
+
+Value Positions::at(Value number, BlockCode &code) const {
+  if (stride == 1)
+    return number;
+  return withIndex(number, code, [&](Value value) {
+    return code.plus(code.times(value, stride), remainder);
+  });
+}
+
+Value Positions::before(Value position, BlockCode &code) const {
+  if (stride == 1)
+    return position;
+  return withIndex(position, code, [&](Value value) {
+    Value past = code.minus(value, remainder);
+    Value count = code.dividedBy(code.plus(past, stride - 1), stride);
+    return code.choose(code.isLess(value, remainder), code.i32(0), count);
+  });
+}
+
+bool heddle::hasFewRanges(Value mask) {
+  if (!mask)
+    return true;
+  Region scratch;
+  OpBuilder builder(mask.getContext());
+  Location loc = mask.getLoc();
+  SmallVector<Type> types(5, builder.getIndexType());
+  Block *block =
+      builder.createBlock(&scratch, {}, types, SmallVector<Location>(5, loc));
+  QueryBlock asked = {block->getArgument(0), block->getArgument(1),
+                      block->getArgument(2), block->getArgument(3),
+                      block->getArgument(4)};
+  std::optional<SmallVector<KeyRange>> ranges =
+      keyRangesOf(builder, loc, asked, mask);
+  return ranges && ranges->size() <= 2;
+}
+
+KeyTiles::KeyTiles(Value mask, const QueryBlock &block, Value firstKey,
+                   int64_t size, BlockCode &code, const Positions &positions)
+    : size(size), mask(mask), block(block), firstKey(firstKey), code(code),
+      positions(positions), end(positions.before(block.keyCount, code)) {
+  // Ranges in closed form are written once, in front of all loops.
+  if (mask)
+    keyRangesOf(code.builder, code.loc, block, mask);
+}
+
+Value KeyTiles::floorOf(Value key) {
+  Value past =
+      arith::RemUIOp::create(code.builder, code.loc, key, code.index(size));
+  return arith::SubIOp::create(code.builder, code.loc, key, past);
+}
+
+KeyTile KeyTiles::from(Value first) {
+  OpBuilder &builder = code.builder;
+  Location loc = code.loc;
+  IndexMath math = {builder, loc};
+  auto isWhole = [&](Value begin, Value end) {
+    return code.both(math.lessOrEqual(firstKey, begin),
+                     math.lessOrEqual(math.add(begin, size), end));
+  };
+  if (!mask)
+    return {first, isWhole(first, end)};
+  Value no =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
+  Value yes =
+      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
+  SmallVector<Value> initial = {first, yes, no};
+  auto before = [&](OpBuilder &, Location, ValueRange now) {
+    Value isLeft = code.both(math.less(now[0], end), now[1]);
+    scf::ConditionOp::create(builder, loc, isLeft, now);
+  };
+  // Over a segment that nobody sees; keys behind it may be in its last tile.
+  auto step = [&](OpBuilder &, Location, ValueRange now) {
+    Value begin = now[0];
+    KeySegment segment =
+        segmentAt(builder, loc, block, mask,
+                  positions.at(math.max(begin, firstKey), code));
+    auto covers = [&](Cover cover) -> Value {
+      return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                   segment.cover, code.index(cover));
+    };
+    Value until = math.min(positions.before(segment.end, code), end);
+    Value stop = code.choose(math.lessOrEqual(end, until), end, floorOf(until));
+    Value isSkipped = code.both(covers(kNone), math.less(begin, stop));
+    SmallVector<Value> next = {code.choose(isSkipped, stop, begin), isSkipped,
+                               code.both(covers(kAll), isWhole(begin, until))};
+    scf::YieldOp::create(builder, loc, next);
+  };
+  auto loop = scf::WhileOp::create(builder, loc, ValueRange(initial).getTypes(),
+                                   initial, before, step);
+  return {loop.getResult(0), loop.getResult(2)};
+}

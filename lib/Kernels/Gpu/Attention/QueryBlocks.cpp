@@ -1,0 +1,82 @@
+#include "lib/Kernels/Gpu/Attention/QueryBlocks.h"
+#include "lib/Kernels/Gpu/Attention/HeadGroups.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace heddle;
+
+QueryBlock QueryRows::asked(AttentionOp op, int64_t rows,
+                            BlockCode &code) const {
+  Value end = code.least(code.plus(first, rows), queryCount);
+  Value last = positions.at(code.minus(end, code.i32(1)), code);
+  return {code.toIndex(sentence),
+          code.toIndex(head),
+          code.toIndex(positions.at(first, code)),
+          code.toIndex(code.plus(last, 1)),
+          code.size(op.getKey(), 1),
+          positions.stride};
+}
+
+static HeadRows rowsOfHead(Value memref, const QueryRows &block, Value head,
+                           int64_t width, BlockCode &code) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t pitch = type.getShape().back() * bytes;
+  Value count = code.toI32(code.size(memref, 1));
+  const Positions &positions = block.positions;
+  Value row = positions.at(code.i32(0), code);
+  Value first =
+      code.at(code.global(memref),
+              code.rowOffset(code.plus(code.times(block.sentence, count), row),
+                             code.i32(pitch)));
+  return {code.at(first, code.times(head, width * bytes)),
+          pitch * positions.stride, positions.before(count, code)};
+}
+
+OperandRows heddle::rowsOf(AttentionOp op, const QueryRows &block,
+                           BlockCode &code) {
+  Value kvHead =
+      code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
+  auto rowsOf = [&](Value memref, Value head, int64_t width) {
+    return rowsOfHead(memref, block, head, width, code);
+  };
+  OperandRows rows;
+  rows.queries = rowsOf(op.getQuery(), block.head, op.getKeyWidth());
+  rows.keys = rowsOf(op.getKey(), kvHead, op.getKeyWidth());
+  rows.values = rowsOf(op.getValue(), kvHead, op.getValueWidth());
+  return rows;
+}
+
+bool heddle::hasQueryBlocks(AttentionOp op) {
+  return !op.isStep() && op.getSimilarity().empty() &&
+         op.getKeyWidth() % 16 == 0 && op.getValueWidth() % 16 == 0 &&
+         areDense({op.getQuery(), op.getKey(), op.getValue()});
+}
+
+void heddle::createQueryGrid(
+    AttentionOp op, int64_t rows, const BlockShape &shape, OpBuilder &builder,
+    function_ref<void(BlockCode &, const QueryRows &, Value)> body) {
+  Location loc = op.getLoc();
+  Loops loops(builder, loc);
+  HeadGroups groups(op, rows, builder);
+  auto multiply = [&](Value lhs, Value rhs) -> Value {
+    return arith::MulIOp::create(builder, loc, lhs, rhs);
+  };
+  Value heads =
+      multiply(loops.size(op.getQuery(), 0), loops.index(op.getHeads()));
+  Value queryBlocks = groups.countBlocks(loops);
+  createGrid(builder, loc, multiply(heads, queryBlocks), shape,
+             [&](BlockCode &code, Value number) {
+               // Blocks of one head run together, those that see most keys of a
+               // causal mask before the others.
+               Value count = code.toI32(queryBlocks);
+               Value ofHead = code.dividedBy(number, count);
+               Value back = code.remainder(number, count);
+               Value place = code.minus(code.minus(count, code.i32(1)), back);
+               groups.forBlock(code.dividedBy(ofHead, op.getHeads()),
+                               code.remainder(ofHead, op.getHeads()), place,
+                               code, [&](const QueryRows &block, Value mask) {
+                                 body(code, block, mask);
+                               });
+             });
+}

@@ -1,0 +1,42 @@
+#include "lib/Kernels/Gpu/Attention/QueryState.h"
+#include "lib/CodeGen/RoundFloats.h"
+#include <limits>
+
+using namespace mlir;
+using namespace heddle;
+
+QueryState QueryState::start(int64_t sums, BlockCode &code) {
+  // A softmax of nothing has a maximum that any score is above, and 0 is as
+  // good as any for -inf.
+  return {code.f32(std::numeric_limits<float>::lowest()), code.f32(0),
+          SmallVector<Value>(sums, code.f32(0))};
+}
+
+QueryState QueryState::of(ValueRange values) {
+  return {values[0], values[1], llvm::to_vector(values.drop_front(2))};
+}
+
+SmallVector<Value> QueryState::values() const {
+  SmallVector<Value> all = {maximum, total};
+  all.append(sums);
+  return all;
+}
+
+QueryState QueryState::raisedTo(Value larger, QueryLoops &query,
+                                BlockCode &code) const {
+  Value factor = query.growthOf(maximum, larger);
+  QueryState after = {larger, code.mul(total, factor), {}};
+  for (Value sum : sums)
+    after.sums.push_back(code.mul(sum, factor));
+  return after;
+}
+
+Value heddle::resultOf(AttentionOp op, Value sum, Value total,
+                       BlockCode &code) {
+  Value result = sum;
+  if (op.getNormalizer() != Normalizer::None)
+    result = code.choose(code.isEqual(total, code.f32(0)), code.f32(0),
+                         code.div(sum, total));
+  std::optional<Type> rounded = op.getRounds();
+  return rounded ? roundTo(*rounded, code.builder, code.loc, result) : result;
+}

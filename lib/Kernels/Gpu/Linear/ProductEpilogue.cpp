@@ -1,0 +1,93 @@
+#include "lib/Kernels/Gpu/Linear/ProductEpilogue.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr int64_t kFloatBytes = sizeof(float);
+
+int64_t heddle::pitchOf(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  if (type.getLayout().isIdentity() && type.getRank() > 1 &&
+      !ShapedType::isDynamic(type.getShape().back()))
+    return type.getShape().back() * bytes;
+  auto [strides, offset] = type.getStridesAndOffset();
+  if (strides.size() != 2 || strides[1] != 1 ||
+      ShapedType::isDynamic(strides[0]))
+    return 0;
+  return strides[0] * bytes;
+}
+
+/// Elements of a vector [out] at four columns.
+FourWords ProductEpilogue::loadColumns(Value memref, Value column,
+                                       const ColumnRange &range,
+                                       BlockCode &code) const {
+  Value pointer =
+      code.at(code.global(memref), code.times(range.firstColumn, kFloatBytes));
+  Type f32 = code.builder.getF32Type();
+  if (hasWholePieces)
+    return code.loadFour(f32,
+                         code.at(pointer, code.times(column, kFloatBytes)));
+  FourWords words;
+  for (auto [number, word] : llvm::enumerate(words)) {
+    Value at = code.least(code.plus(column, number),
+                          code.minus(range.width, code.i32(1)));
+    word = code.loadOne(f32, code.at(pointer, code.times(at, kFloatBytes)));
+  }
+  return words;
+}
+
+/// The sum of the integers of a column of W: the first row of its panel is
+/// -128 times that.
+Value ProductEpilogue::columnSum(Value column, const ColumnRange &range,
+                                 BlockCode &code) const {
+  PanelLayout layout(cast<MemRefType>(weight.getType()).getElementType(),
+                     widths);
+  Value panel =
+      code.plus(range.firstPanel, code.dividedBy(column, kPanelColumns));
+  Value first =
+      code.at(code.global(weight),
+              code.rowOffset(panel, code.i32(layout.panelBytes(depth))));
+  Value sum = code.loadOne(
+      code.builder.getI32Type(),
+      code.at(first, code.times(code.remainder(column, kPanelColumns), 4)));
+  return arith::DivSIOp::create(code.builder, code.loc, sum, code.i32(-128));
+}
+
+ProductEpilogue::Columns ProductEpilogue::load(Value column,
+                                               const ColumnRange &range,
+                                               BlockCode &code) const {
+  Columns columns = {};
+  if (weightScales)
+    columns.scales = loadColumns(weightScales, column, range, code);
+  if (weightScales && shift != 0)
+    for (auto [number, value] : llvm::enumerate(columns.shifts))
+      value =
+          code.times(columnSum(code.plus(column, number), range, code), shift);
+  if (bias)
+    columns.bias = loadColumns(bias, column, range, code);
+  return columns;
+}
+
+/// f32(S + shift sum_k W) * (s * w) + b.
+FourWords ProductEpilogue::finish(const FourWords &sums, Value inputScale,
+                                  const Columns &columns,
+                                  BlockCode &code) const {
+  FourWords y = sums;
+  for (int64_t number = 0; number < 4; ++number) {
+    if (weightScales) {
+      Value sum = sums[number], scale = columns.scales[number];
+      if (shift != 0)
+        sum = code.plus(sum, columns.shifts[number]);
+      if (inputScale)
+        scale = code.mul(inputScale, scale);
+      Value real = arith::SIToFPOp::create(code.builder, code.loc,
+                                           code.builder.getF32Type(), sum);
+      y[number] = code.mul(real, scale);
+    }
+    if (bias)
+      y[number] = code.add(y[number], columns.bias[number]);
+  }
+  return y;
+}

@@ -1,0 +1,157 @@
+#include "lib/Kernels/Gpu/Linear/ProjectionGrid.h"
+#include "lib/Kernels/Gpu/Threads/BlockCode.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr int64_t kThreads = 128;
+/// Rows of the result of a thread, and positions whose loads are under way at
+/// once: those of a piece of 16 bytes of the projection.
+static constexpr int64_t kRows = 8, kPositions = 4;
+
+namespace {
+/// What a thread does; numbers are i32.
+class ProjectedColumn {
+public:
+  ProjectedColumn(ProjectSequenceOp op, Value sentence, Value firstRow,
+                  Value column, BlockCode &code);
+
+  void build();
+
+private:
+  Value countPositions();
+  SmallVector<Value> addPositions(Value first, Value end, ValueRange sums);
+
+  ProjectSequenceOp op;
+  BlockCode &code;
+  Value sentence, firstRow, column;
+  int64_t width, longest;
+  /// To the column in the first position of x, and to rows of the projection.
+  Value x;
+  SmallVector<Value> rows;
+};
+} // namespace
+
+ProjectedColumn::ProjectedColumn(ProjectSequenceOp op, Value sentence,
+                                 Value firstRow, Value column, BlockCode &code)
+    : op(op), code(code), sentence(sentence), firstRow(firstRow),
+      column(column), width(typeOf(op.getInput()).getShape().back()),
+      longest(op.getLongest()) {
+  Value length = code.toI32(code.size(op.getInput(), 1));
+  Value first = code.at(
+      code.global(op.getInput()),
+      code.rowOffset(code.times(sentence, length), code.i32(4 * width)));
+  x = code.at(first, code.times(column, 4));
+  // Behind the last row it is read again.
+  Value before =
+      code.times(code.dividedBy(column, width / op.getHeads()),
+                 typeOf(op.getProjection()).getRank() == 3 ? op.getRows() : 0);
+  for (int64_t number = 0; number < kRows; ++number) {
+    Value row =
+        code.least(code.plus(firstRow, number), code.i32(op.getRows() - 1));
+    rows.push_back(
+        code.at(code.global(op.getProjection()),
+                code.rowOffset(code.plus(before, row), code.i32(4 * longest))));
+  }
+}
+
+/// Of the sentence; none that the projection has no column for.
+Value ProjectedColumn::countPositions() {
+  Value count =
+      code.least(code.toI32(code.size(op.getInput(), 1)), code.i32(longest));
+  if (!op.getLengths())
+    return count;
+  return code.least(count, code.loadWord(op.getLengths(), sentence));
+}
+
+/// The sums with positions from `first` on, all of them or, where `end` is
+/// given, those before it.
+SmallVector<Value> ProjectedColumn::addPositions(Value first, Value end,
+                                                 ValueRange sums) {
+  Type f32 = code.builder.getF32Type();
+  SmallVector<Value> positions, loaded;
+  for (int64_t ahead = 0; ahead < kPositions; ++ahead) {
+    Value position = code.plus(first, ahead);
+    positions.push_back(position);
+    // Behind the last position it is read again.
+    Value at =
+        end ? code.least(position, code.minus(end, code.i32(1))) : position;
+    loaded.push_back(
+        code.loadOne(f32, code.at(x, code.rowOffset(at, code.i32(4 * width)))));
+  }
+  SmallVector<Value> next;
+  for (auto [row, sum] : llvm::zip(rows, sums)) {
+    FourWords factors;
+    if (longest % kPositions == 0)
+      factors = code.loadFour(f32, code.at(row, code.times(first, 4)));
+    else
+      for (auto [factor, position] : llvm::zip(factors, positions)) {
+        Value at = code.least(position, code.i32(longest - 1));
+        factor = code.loadOne(f32, code.at(row, code.times(at, 4)));
+      }
+    Value result = sum;
+    for (int64_t ahead = 0; ahead < kPositions; ++ahead) {
+      Value added = math::FmaOp::create(code.builder, code.loc, factors[ahead],
+                                        loaded[ahead], result);
+      result =
+          end ? code.choose(code.isLess(positions[ahead], end), added, result)
+              : added;
+    }
+    next.push_back(result);
+  }
+  return next;
+}
+
+void ProjectedColumn::build() {
+  Value count = countPositions();
+  Value whole = code.dividedBy(count, kPositions);
+  SmallVector<Value> sums(kRows, code.f32(0));
+  sums = code.foldAll(whole, sums, [&](Value number, ValueRange now) {
+    return addPositions(code.times(number, kPositions), Value(), now);
+  });
+  Value first = code.times(whole, kPositions);
+  Value others = code.least(code.minus(count, first), code.i32(1));
+  sums = code.foldAll(others, sums, [&](Value, ValueRange now) {
+    return addPositions(first, count, now);
+  });
+  Value before = code.times(sentence, op.getRows());
+  for (int64_t number = 0; number < kRows; ++number) {
+    Value row = code.plus(firstRow, number);
+    code.when(code.isLess(row, code.i32(op.getRows())), [&] {
+      Value to =
+          code.at(code.global(op.getDestination()),
+                  code.rowOffset(code.plus(before, row), code.i32(4 * width)));
+      code.storeOne(sums[number], code.at(to, code.times(column, 4)));
+    });
+  }
+}
+
+LogicalResult heddle::emitGrid(ProjectSequenceOp op) {
+  int64_t width = typeOf(op.getInput()).getShape().back();
+  if (!areDense(op->getOperands()) || ShapedType::isDynamic(width))
+    return failure();
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Loops loops(builder, loc);
+  int64_t rowBlocks = llvm::divideCeil(op.getRows(), kRows);
+  Value units = arith::MulIOp::create(
+      builder, loc, loops.size(op.getInput(), 0), loops.index(rowBlocks));
+  Value columns =
+      arith::MulIOp::create(builder, loc, units, loops.index(width));
+  Value blocks =
+      arith::CeilDivUIOp::create(builder, loc, columns, loops.index(kThreads));
+  createGrid(
+      builder, loc, blocks, {kThreads}, [&](BlockCode &code, Value block) {
+        auto [unit, column] = code.placeInRows(block, code.i32(width));
+        code.when(code.isLess(unit, code.toI32(units)), [&, unit = unit,
+                                                         column = column] {
+          Value firstRow = code.times(code.remainder(unit, rowBlocks), kRows);
+          ProjectedColumn(op, code.dividedBy(unit, rowBlocks), firstRow, column,
+                          code)
+              .build();
+        });
+      });
+  return success();
+}

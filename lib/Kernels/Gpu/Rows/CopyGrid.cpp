@@ -1,0 +1,133 @@
+#include "lib/Kernels/Gpu/Rows/CopyGrid.h"
+#include "lib/CodeGen/CacheSlot.h"
+#include "lib/Kernels/Gpu/Rows/PieceGrid.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static Value sizeOf(Value memref, int64_t axis, BlockCode &code) {
+  return code.toI32(code.size(memref, axis));
+}
+
+/// A grid over the rows of `counted`, for rows that move from one memref to
+/// another by what `lists`, of which some may be null, say.
+static LogicalResult
+emitPieces(Operation *op, Value counted, Value from, Value to, ValueRange lists,
+           function_ref<void(const Piece &, BlockCode &)> body) {
+  if (!areDense(lists) || !havePieces({from, to}))
+    return failure();
+  OpBuilder builder(op);
+  Loops loops(builder, op->getLoc());
+  createPieceGrid(builder, op->getLoc(), {from, to}, countRows(counted, loops),
+                  body);
+  return success();
+}
+
+LogicalResult heddle::emitGrid(memref::CopyOp op) {
+  Value from = op.getSource(), to = op.getTarget();
+  return emitPieces(
+      op, from, from, to, {}, [&](const Piece &piece, BlockCode &code) {
+        piece.store(piece.load(from, piece.row, code), to, piece.row, code);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that numbers name
+//===----------------------------------------------------------------------===//
+
+/// to[row] = from[batch, number], zeros where there is no such row: numbers
+/// have no sign, so that negative ones name none.
+static void takeRow(const Piece &piece, Value from, Value batch, Value number,
+                    Value to, BlockCode &code) {
+  Value count = sizeOf(from, 1, code);
+  Value isRow = code.isLess(number, count);
+  Value row = code.plus(code.times(batch, count),
+                        code.choose(isRow, number, code.i32(0)));
+  SmallVector<Value> values = piece.load(from, row, code);
+  for (Value &value : values) {
+    Value zero = arith::ConstantOp::create(
+        code.builder, code.loc, code.builder.getZeroAttr(value.getType()));
+    value = code.choose(isRow, value, zero);
+  }
+  piece.store(values, to, piece.row, code);
+}
+
+LogicalResult heddle::emitGrid(TakeRowsOp op) {
+  Value from = op.getInput(), to = op.getDestination(), tokens = op.getTokens();
+  return emitPieces(
+      op, to, from, to, tokens, [&](const Piece &piece, BlockCode &code) {
+        Value batch = code.dividedBy(piece.row, sizeOf(tokens, 1, code));
+        takeRow(piece, from, batch, code.loadWord(tokens, piece.row), to, code);
+      });
+}
+
+LogicalResult heddle::emitGrid(LastRowsOp op) {
+  Value from = op.getInput(), to = op.getDestination(),
+        lengths = op.getLengths();
+  return emitPieces(
+      op, to, from, to, lengths, [&](const Piece &piece, BlockCode &code) {
+        Value last = code.minus(code.loadWord(lengths, piece.row), code.i32(1));
+        takeRow(piece, from, piece.row, last, to, code);
+      });
+}
+
+LogicalResult heddle::emitGrid(PutRowsOp op) {
+  Value from = op.getInput(), to = op.getDestination(), tokens = op.getTokens();
+  return emitPieces(
+      op, from, from, to, tokens, [&](const Piece &piece, BlockCode &code) {
+        Value batch = code.dividedBy(piece.row, sizeOf(tokens, 1, code));
+        Value number = code.loadWord(tokens, piece.row);
+        Value count = sizeOf(to, 1, code);
+        code.when(code.isLess(number, count), [&] {
+          Value row = code.plus(code.times(batch, count), number);
+          piece.store(piece.load(from, piece.row, code), to, row, code);
+        });
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Rows that caches keep
+//===----------------------------------------------------------------------===//
+
+/// The row of the op's input becomes `position`, an index, of the cache of
+/// `owner`, an i32.
+template <typename Op>
+static void keepRow(Op op, const Piece &piece, Value owner, Value position,
+                    BlockCode &code) {
+  Value cache = op.getDestination();
+  if (Value caches = op.getCaches())
+    owner = code.loadWord(caches, owner);
+  Value slots = code.size(cache, 1);
+  Value slot =
+      buildCacheSlot(code.builder, code.loc, position, slots, op.getPinned());
+  Value row = code.plus(code.times(owner, code.toI32(slots)), code.toI32(slot));
+  piece.store(piece.load(op.getInput(), piece.row, code), cache, row, code);
+}
+
+LogicalResult heddle::emitGrid(CacheAppendOp op) {
+  Value x = op.getInput(), positions = op.getPositions();
+  return emitPieces(op, x, x, op.getDestination(), {positions, op.getCaches()},
+                    [&](const Piece &piece, BlockCode &code) {
+                      Value position =
+                          code.toIndex(code.loadWord(positions, piece.row));
+                      keepRow(op, piece, piece.row, position, code);
+                    });
+}
+
+LogicalResult heddle::emitGrid(CacheFillOp op) {
+  Value x = op.getInput(), lengths = op.getLengths();
+  return emitPieces(
+      op, x, x, op.getDestination(), {lengths, op.getCaches()},
+      [&](const Piece &piece, BlockCode &code) {
+        Value places = sizeOf(x, 1, code);
+        Value sentence = code.dividedBy(piece.row, places);
+        Value position = code.toIndex(code.remainder(piece.row, places));
+        Value length = code.toIndex(code.loadWord(lengths, sentence));
+        Value isKept =
+            staysInCache(code.builder, code.loc, position, length,
+                         code.size(op.getDestination(), 1), op.getPinned());
+        code.when(isKept,
+                  [&] { keepRow(op, piece, sentence, position, code); });
+      });
+}

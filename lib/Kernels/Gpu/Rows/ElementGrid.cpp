@@ -1,0 +1,116 @@
+#include "lib/Kernels/Gpu/Rows/ElementGrid.h"
+#include "lib/CodeGen/RoundFloats.h"
+#include "lib/Kernels/Gpu/Rows/PieceGrid.h"
+#include "lib/Kernels/Gpu/Threads/GridMath.h"
+#include "lib/Kernels/Rows/ActivationKernel.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// What becomes of the values of each input at one place; `column` is an i32.
+using Element = function_ref<Value(ValueRange values, Value column)>;
+
+/// output = element(inputs) everywhere.
+static void computePiece(const Piece &piece, ValueRange inputs, Value output,
+                         BlockCode &code, Element element) {
+  SmallVector<SmallVector<Value>> loaded;
+  for (Value input : inputs)
+    loaded.push_back(piece.load(input, piece.row, code));
+  SmallVector<Value> results;
+  for (int64_t at = 0; at < piece.elements; ++at) {
+    SmallVector<Value> values;
+    for (const SmallVector<Value> &each : loaded)
+      values.push_back(each[at]);
+    results.push_back(element(values, code.plus(piece.column, at)));
+  }
+  piece.store(results, output, piece.row, code);
+}
+
+/// A grid over all of `output`.
+static LogicalResult
+emitPieces(Operation *op, ValueRange inputs, Value output,
+           function_ref<void(const Piece &, BlockCode &)> body) {
+  SmallVector<Value> memrefs = {output};
+  llvm::append_range(memrefs, inputs);
+  if (!havePieces(memrefs))
+    return failure();
+  OpBuilder builder(op);
+  Loops loops(builder, op->getLoc());
+  createPieceGrid(builder, op->getLoc(), memrefs, countRows(output, loops),
+                  body);
+  return success();
+}
+
+LogicalResult heddle::emitGrid(ActivationOp op) {
+  Value x = op.getInput(), y = op.getDestination();
+  return emitPieces(op, x, y, [&](const Piece &piece, BlockCode &code) {
+    VectorMath math = mathOf(code);
+    computePiece(piece, x, y, code, [&](ValueRange values, Value) {
+      return emitActivation(op.getKind(), values[0], math);
+    });
+  });
+}
+
+LogicalResult heddle::emitGrid(AddOp op) {
+  SmallVector<Value> inputs = {op.getLhs(), op.getRhs()};
+  Value y = op.getDestination();
+  return emitPieces(op, inputs, y, [&](const Piece &piece, BlockCode &code) {
+    computePiece(piece, inputs, y, code, [&](ValueRange values, Value) {
+      return code.add(values[0], values[1]);
+    });
+  });
+}
+
+LogicalResult heddle::emitGrid(FillOp op) {
+  Value y = op.getDestination();
+  return emitPieces(op, {}, y, [&](const Piece &piece, BlockCode &code) {
+    computePiece(piece, {}, y, code, [&](ValueRange, Value) {
+      return code.f32(op.getValue().convertToDouble());
+    });
+  });
+}
+
+LogicalResult heddle::emitGrid(RoundOp op) {
+  Value x = op.getInput(), y = op.getDestination();
+  return emitPieces(op, x, y, [&](const Piece &piece, BlockCode &code) {
+    computePiece(piece, x, y, code, [&](ValueRange values, Value) {
+      return roundTo(op.getTo(), code.builder, code.loc, values[0]);
+    });
+  });
+}
+
+/// The position of a row of an op: given, or its place in its sentence.
+template <typename Op>
+static Value positionOf(Op op, Value row, BlockCode &code) {
+  if (Value positions = op.getPositions())
+    return code.loadWord(positions, row);
+  return code.remainder(row, code.toI32(code.size(op.getInput(), 1)));
+}
+
+LogicalResult heddle::emitGrid(SinusoidalPositionsOp op) {
+  Value x = op.getInput(), y = op.getDestination();
+  if (!areDense(op.getPositions()))
+    return failure();
+  Sinusoid sinusoid = {int64_t(op.getTimescales()), op.getLayout(),
+                       cast<MemRefType>(x.getType()).getShape().back()};
+  return emitPieces(op, x, y, [&](const Piece &piece, BlockCode &code) {
+    Value position = positionOf(op, piece.row, code);
+    computePiece(piece, x, y, code, [&](ValueRange values, Value column) {
+      return code.add(values[0], sinusoidAt(sinusoid, position, column, code));
+    });
+  });
+}
+
+LogicalResult heddle::emitGrid(LearnedPositionsOp op) {
+  Value x = op.getInput(), y = op.getDestination(), table = op.getTable();
+  if (!areDense(op.getPositions()) || !havePieces({y, table}))
+    return failure();
+  return emitPieces(op, x, y, [&](const Piece &piece, BlockCode &code) {
+    Value position = code.plus(positionOf(op, piece.row, code), op.getOffset());
+    SmallVector<Value> sums;
+    for (auto [value, term] : llvm::zip(piece.load(x, piece.row, code),
+                                        piece.load(table, position, code)))
+      sums.push_back(code.add(value, term));
+    piece.store(sums, y, piece.row, code);
+  });
+}

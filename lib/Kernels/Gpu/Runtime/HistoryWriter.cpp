@@ -1,0 +1,28 @@
+#include "lib/CodeGen/CallLayout.h"
+#include "lib/Kernels/Gpu/Runtime/RuntimeKernel.h"
+
+using namespace mlir;
+using namespace heddle;
+
+void heddle::buildHistoryWriter(ModuleOp module, int64_t number) {
+  RuntimeKernel kernel(
+      module, {HEDDLE_WRITE_HISTORY, number, HEDDLE_HISTORY_THREADS, 3, 2});
+  BlockCode &code = kernel.code();
+  auto pointerTo = [&](HistoryField field) {
+    return kernel.pointerTo(int32_t(field));
+  };
+  Value history = pointerTo(HistoryField::History);
+  Value positions = pointerTo(HistoryField::Positions);
+  Value caches = pointerTo(HistoryField::Caches);
+  Value capacity = kernel.load(int32_t(HistoryField::Capacity));
+  Value row = kernel.threadOfGrid();
+  code.when(code.isLess(row, kernel.load(int32_t(HistoryField::Rows))), [&] {
+    Type i32 = code.builder.getI32Type();
+    auto ofRow = [&](Value numbers) {
+      return code.loadOne(i32, code.at(numbers, code.times(row, 4)));
+    };
+    Value past = code.at(history, code.rowOffset(row, code.times(capacity, 4)));
+    code.storeOne(ofRow(caches),
+                  code.at(past, code.times(ofRow(positions), 4)));
+  });
+}

@@ -1,0 +1,55 @@
+#include "lib/CodeGen/CallLayout.h"
+#include "lib/Kernels/Gpu/Runtime/RuntimeKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace heddle;
+
+void heddle::buildRowMover(ModuleOp module, int64_t number) {
+  RuntimeKernel kernel(module,
+                       {HEDDLE_MOVE_ROWS, number, HEDDLE_MOVE_THREADS, 4, 5});
+  BlockCode &code = kernel.code();
+  auto load = [&](MoveField field) { return kernel.load(int32_t(field)); };
+  auto pointerTo = [&](MoveField field) {
+    return kernel.pointerTo(int32_t(field));
+  };
+  OpBuilder &builder = code.builder;
+  Type i32 = builder.getI32Type();
+  Value from = pointerTo(MoveField::From), to = pointerTo(MoveField::To);
+  Value parents = pointerTo(MoveField::Parents);
+  Value pitch = load(MoveField::RowBytes);
+  Value rows = load(MoveField::Rows), pieces = load(MoveField::Pieces);
+  Value pieceBytes = load(MoveField::PieceBytes);
+  Value ofThread = load(MoveField::RowsOfThread);
+  Value gathers = code.isDifferent(load(MoveField::Gathers), code.i32(0));
+
+  // A thread has one piece of some rows, which it moves in their order.
+  Value place = kernel.threadOfGrid();
+  Value column = code.times(code.remainder(place, pieces), pieceBytes);
+  Value first = code.times(code.dividedBy(place, pieces), ofThread);
+  Value end = code.least(code.plus(first, ofThread), rows);
+  auto at = [&](Value base, Value row) {
+    Value wide =
+        arith::ExtUIOp::create(builder, code.loc, builder.getI64Type(), row);
+    Value offset = arith::MulIOp::create(builder, code.loc, wide, pitch);
+    return code.at(code.at(base, offset), column);
+  };
+  auto moveRows = [&](int64_t words) {
+    scf::ForOp::create(
+        builder, code.loc, first, end, code.i32(1), ValueRange(),
+        [&](OpBuilder &, Location loc, Value row, ValueRange) {
+          Value parent =
+              code.loadOne(i32, code.at(parents, code.times(row, 4)));
+          code.when(code.isDifferent(parent, row), [&] {
+            Value source = code.choose(gathers, parent, row);
+            code.storeMany(code.loadMany(i32, words, at(from, source)),
+                           at(to, row));
+          });
+          scf::YieldOp::create(builder, loc);
+        });
+  };
+  code.when(code.isLess(first, rows), [&] {
+    code.when(code.isLess(code.i32(4), pieceBytes), [&] { moveRows(4); });
+    code.when(code.isLess(pieceBytes, code.i32(16)), [&] { moveRows(1); });
+  });
+}

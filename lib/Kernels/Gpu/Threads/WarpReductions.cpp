@@ -1,0 +1,16 @@
+#include "lib/Kernels/Gpu/Threads/WarpReductions.h"
+
+using namespace mlir;
+using namespace heddle;
+
+Value heddle::largestOfLanes(Value value, BlockCode &code) {
+  return code.combineLanes(value, [&](ValueRange mine, ValueRange other) {
+    return SmallVector<Value>{code.largest(mine[0], other[0])};
+  })[0];
+}
+
+Value heddle::sumOfLanes(Value value, BlockCode &code) {
+  return code.combineLanes(value, [&](ValueRange mine, ValueRange other) {
+    return SmallVector<Value>{code.add(mine[0], other[0])};
+  })[0];
+}

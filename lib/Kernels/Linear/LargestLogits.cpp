@@ -1,0 +1,109 @@
+//===- LargestLogits.cpp - Vector code of largest_logits ------------------===//
+//
+// The maximum of so many logits is found without their ids. Few of them are
+// larger than all before: only then a second pass looks where it stands.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Linear/LargestLogits.h"
+#include "lib/Kernels/Linear/RangedLogits.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <limits>
+
+using namespace mlir;
+using namespace heddle;
+
+static constexpr float kLowest = -std::numeric_limits<float>::infinity();
+
+namespace {
+class LargestLogitsBuilder : public RangedLogits {
+public:
+  LargestLogitsBuilder(LargestLogitsOp op, TileLoops &loops, bool isFetched)
+      : RangedLogits(op, loops, isFetched), values(op.getDestinations()[0]),
+        ids(op.getDestinations()[1]) {}
+
+protected:
+  void startRow(Value row) override {
+    loops.store(loops.f32(kLowest), values, {row, range});
+    loops.store(integer(-1), ids, {row, range});
+  }
+  void takeRow(const Chunk &chunk, Value r) override;
+
+private:
+  void storeFirst(const Chunk &chunk, Value r, Value value, ValueRange at);
+  void storeNaN(const Chunk &chunk, Value r, ValueRange at);
+
+  Value values, ids;
+};
+} // namespace
+
+void LargestLogitsBuilder::takeRow(const Chunk &chunk, Value r) {
+  forbid(chunk, r);
+  SmallVector<Value> at = {loops.plus(chunk.row, r), range};
+  Value most = maximum(chunk, r);
+  Value hasNone =
+      arith::CmpIOp::create(loops.builder, loops.loc, arith::CmpIPredicate::slt,
+                            loops.load(ids, at), integer(0));
+  Value bound =
+      loops.choose(hasNone, loops.f32(kLowest), loops.load(values, at));
+  loops.whenElse(
+      loops.isAbove(most, bound), [&] { storeFirst(chunk, r, most, at); },
+      [&] { loops.when(hasNone, [&] { storeNaN(chunk, r, at); }); });
+}
+
+/// Stores `value` and the first id of a row that has it.
+void LargestLogitsBuilder::storeFirst(const Chunk &chunk, Value r, Value value,
+                                      ValueRange at) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  int64_t lanes = loops.isa.lanes;
+  auto all = [&](Value scalar) -> Value {
+    return vector::BroadcastOp::create(
+        builder, loc, VectorType::get(lanes, builder.getI32Type()), scalar);
+  };
+  Value none = all(integer(std::numeric_limits<int32_t>::max()));
+  Value wanted = loops.spread(value, lanes), counted = loops.count(0, lanes);
+  Value first =
+      loops
+          .carry(chunk.begin, chunk.end, lanes, none,
+                 [&](Value c, ValueRange carried) -> SmallVector<Value> {
+                   Value isThere = arith::CmpFOp::create(
+                       builder, loc, arith::CmpFPredicate::OEQ, logitsAt(r, c),
+                       wanted);
+                   Value column = arith::AddIOp::create(builder, loc, counted,
+                                                        all(loops.toI32(c)));
+                   return {arith::MinSIOp::create(
+                       builder, loc, carried.front(),
+                       loops.choose(isThere, column, none))};
+                 })
+          .front();
+  Value column = vector::ReductionOp::create(
+      builder, loc, vector::CombiningKind::MINSI, first);
+  loops.store(value, values, at);
+  loops.store(
+      arith::AddIOp::create(builder, loc, column, loops.toI32(chunk.first)),
+      ids, at);
+}
+
+/// Stores NaN if a logit of a row is no number.
+void LargestLogitsBuilder::storeNaN(const Chunk &chunk, Value r,
+                                    ValueRange at) {
+  int64_t lanes = loops.isa.lanes;
+  Value last = loops
+                   .carry(chunk.begin, chunk.end, lanes, loops.splat(0, lanes),
+                          [&](Value c, ValueRange carried) {
+                            Value l = logitsAt(r, c);
+                            return SmallVector<Value>{loops.choose(
+                                loops.differs(l, l), l, carried.front())};
+                          })
+                   .front();
+  loops.when(loops.any(loops.differs(last, last)), [&] {
+    loops.store(loops.f32(std::numeric_limits<float>::quiet_NaN()), values, at);
+  });
+}
+
+void heddle::tileLargestLogits(LargestLogitsOp op, TileLoops &loops,
+                               bool isFetched) {
+  LargestLogitsBuilder(op, loops, isFetched).build();
+}

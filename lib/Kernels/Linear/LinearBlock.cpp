@@ -1,0 +1,421 @@
+//===- LinearBlock.cpp - Loops over the tiles of a block of linear --------===//
+//
+// All rows of a block pass over the panels of a tile, then over the next ones:
+// both stay in the L2 cache. Few rows, as in a step, take more panels at once,
+// since a tile with few accumulators would wait for each of its additions.
+//
+// Where a level multiplies tiles of 16 rows, 32 of them, in the L1 cache, pass
+// over panels that stay in the L2: a tile takes a panel faster than the L1
+// could hold it. Rows that are left are copied to where tiles may read them.
+//
+// LinearPieces.cpp has the loops over depths whose panels no cache holds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Linear/LinearBlock.h"
+#include "lib/Kernels/Linear/LinearAmx.h"
+#include "lib/Kernels/Linear/LinearTile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// Bytes of panels that stay in the L2 cache, beside x and y, while rows pass;
+/// and where the group that comes next has to find its place there, too.
+static constexpr int64_t kGroupBytes = 1 << 19, kFetchedGroupBytes = 1 << 18;
+/// Rows that wait for memory most of the time, and bytes of a group of theirs:
+/// nobody has asked for the first group of a task.
+static constexpr int64_t kWaitingRows = 128, kShortGroupBytes = 1 << 17;
+/// Bytes of the panels of a tile of vectors, at most, that leave the L2 cache
+/// room for as many that come next.
+static constexpr int64_t kFetchedBytes = 1 << 18;
+
+/// Rows of a tile, at least, that has so many products for each load that the
+/// loads within a machine's reach do not keep its memory busy.
+static constexpr int64_t kFewestAhead = 3;
+
+/// Vectors of a row of a tile among others: as many as load the least for each
+/// multiply-add. 6 rows by 4 vectors load 10 for 24, and 8 by 2 load 10 for 16,
+/// which is where machines with two loads and two products a cycle wait.
+int64_t TileLoops::wholeVectors() const { return isa.vectorRegisters / 8; }
+
+/// The most rows of a tile of vectors: their accumulators, the vectors of the
+/// panels and one of x fit into the registers.
+int64_t TileLoops::mostRows() const {
+  return (isa.vectorRegisters - wholeVectors() - 1) / wholeVectors();
+}
+
+int64_t heddle::panelBytes(Value weight) {
+  auto type = cast<MemRefType>(weight.getType());
+  return type.getNumElements() / type.getDimSize(0) *
+         type.getElementTypeBitWidth() / 8;
+}
+
+int64_t heddle::rowsOfPanel(Value weight) {
+  return cast<MemRefType>(weight.getType()).getDimSize(1);
+}
+
+int64_t TileLoops::rowsOfTile(Value input) const {
+  return multipliesTiles(input, isa) ? kMostTileRows : mostRows();
+}
+
+int64_t TileLoops::panelsOfTile(Value input) const {
+  return multipliesTiles(input, isa)
+             ? 1
+             : llvm::divideCeil(wholeColumns(), kPanelColumns);
+}
+
+Value TileLoops::multiply(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
+}
+Value TileLoops::divide(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::DivUIOp>(loc, lhs, rhs);
+}
+Value TileLoops::remainder(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::RemUIOp>(loc, lhs, rhs);
+}
+Value TileLoops::ceilDivide(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CeilDivUIOp>(loc, lhs, rhs);
+}
+
+Value TileLoops::slice(Value memref, Value first, int64_t count) {
+  if (!memref || count == cast<MemRefType>(memref.getType()).getDimSize(0))
+    return memref;
+  return viewOf(memref, getAsOpFoldResult(first), builder.getIndexAttr(count));
+}
+
+Value TileLoops::viewOf(Value memref, OpFoldResult first, OpFoldResult count) {
+  SmallVector<OpFoldResult> offsets = {first}, sizes = {count};
+  for (int64_t size :
+       cast<MemRefType>(memref.getType()).getShape().drop_front()) {
+    offsets.push_back(builder.getIndexAttr(0));
+    sizes.push_back(builder.getIndexAttr(size));
+  }
+  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
+  return memref::SubViewOp::create(builder, loc, memref, offsets, sizes,
+                                   strides);
+}
+
+/// Where the task begins: in its loops the stack would grow, and of a parallel
+/// loop that has one task only the body is left.
+Value TileLoops::scratch(MemRefType type) {
+  OpBuilder::InsertionGuard guard(builder);
+  Operation *task = builder.getInsertionBlock()->getParentOp();
+  while (task && !llvm::isa<scf::ForallOp>(task))
+    task = task->getParentOp();
+  if (task)
+    builder.setInsertionPointToStart(cast<scf::ForallOp>(task).getBody());
+  return memref::AllocaOp::create(builder, loc, type,
+                                  builder.getI64IntegerAttr(64));
+}
+
+/// Columns of a tile that has no other below it: as many vectors as hide the
+/// latency of an addition, eight on every machine of these levels.
+int64_t TileLoops::wideColumns(int64_t rows) const {
+  int64_t vectors = rows == 1 ? 8 : isa.vectorRegisters / 4;
+  return std::max(wholeColumns(), vectors * isa.lanes);
+}
+
+/// Columns of a tile among others: two panels, or half of one.
+int64_t TileLoops::wholeColumns() const { return wholeVectors() * isa.lanes; }
+
+static bool isOfIntegers(Value weight) {
+  return cast<MemRefType>(weight.getType()).getElementType().isInteger(8);
+}
+
+Type heddle::sumTypeOf(Value weight) {
+  Builder builder(weight.getContext());
+  return isOfIntegers(weight) ? Type(builder.getI32Type())
+                              : builder.getF32Type();
+}
+
+void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
+  int64_t columns = block.columns();
+  // Whole tiles take several panels where they can. What they leave is a panel
+  // and the last one, which is cut where columns are no multiple of it.
+  int64_t width = block.lastRows.memref ? kPanelColumns : wholeColumns();
+  int64_t narrow = std::min(width, kPanelColumns);
+  bool hasRest = columns % std::max(width, kPanelColumns) != 0 ||
+                 (width > kPanelColumns && !block.hasWholeTiles);
+  Value begin = times(firstPanel, kPanelColumns);
+  Value end = times(endPanel, kPanelColumns);
+  auto sumsOf = [&](int64_t rows, int64_t columns) {
+    return scratch(MemRefType::get({rows, columns}, sumTypeOf(block.weight)));
+  };
+  // A few rows of integers are faster in vectors, which wait for no tile; the
+  // bits are the same. Those of bf16 are not.
+  LinearBlock few = block;
+  bool hasFewRows = !block.lastRows.memref || isOfIntegers(block.weight);
+  if (hasFewRows && block.hasEpilogue())
+    few.sums = sumsOf(mostRows() - 1, wideColumns(1));
+  block.sums =
+      block.lastRows.memref ? sumsOf(kMostTileRows, kPanelColumns) : few.sums;
+  Value wholeEnd = begin;
+  if (columns >= width) {
+    wholeEnd =
+        most(least(end, index(columns / kPanelColumns * kPanelColumns)), begin);
+    if (hasRest)
+      wholeEnd = plus(begin, floorTo(minus(wholeEnd, begin), width));
+    Value first = hasFewRows ? wideLoop(few, begin, wholeEnd) : begin;
+    if (std::optional<int64_t> inputs = inputsOfPiece(block))
+      pieceLoop(block, first, wholeEnd, *inputs);
+    else
+      columnLoop(block, first, wholeEnd, width, /*isPartial=*/false);
+  }
+  if (hasRest)
+    columnLoop(block, wholeEnd, least(end, index(columns)), narrow,
+               /*isPartial=*/columns % kPanelColumns != 0);
+}
+
+/// At most half a tile of rows takes several panels at once; returns the first
+/// column that is left.
+Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
+  SmallVector<int64_t> cases =
+      llvm::to_vector(llvm::seq_inclusive<int64_t>(1, mostRows() / 2));
+  auto byRows = scf::IndexSwitchOp::create(builder, loc, builder.getIndexType(),
+                                           size(block.destination, 0), cases,
+                                           cases.size());
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto [region, rows] : llvm::zip(byRows.getCaseRegions(), cases)) {
+    builder.createBlock(&region);
+    int64_t width = wideColumns(rows);
+    Value left = remainder(minus(end, begin), index(width));
+    Value wideEnd = minus(end, left);
+    each(begin, wideEnd, width, [&, rows = rows](Value column) {
+      TilePlace place{index(0), column, width, /*isPartial=*/false};
+      fewRows(block, place, rows);
+      finish(block, place, index(rows));
+    });
+    scf::YieldOp::create(builder, loc, wideEnd);
+  }
+  builder.createBlock(&byRows.getDefaultRegion());
+  scf::YieldOp::create(builder, loc, begin);
+  return byRows.getResult(0);
+}
+
+/// Whole tiles, which `whole` gets the first rows and the number of, and below
+/// them one of the rows that are `left`, of which `few` builds any number.
+void TileLoops::rowLoop(Value end, Value left,
+                        function_ref<void(Value, Value)> whole,
+                        function_ref<void(int64_t)> few) {
+  Value tiles = most(dividedBy(end, mostRows()), index(1));
+  each(index(0), end, mostRows(), [&](Value row) { whole(row, tiles); });
+  SmallVector<int64_t> cases =
+      llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
+  auto byRows = scf::IndexSwitchOp::create(builder, loc, TypeRange(), left,
+                                           cases, cases.size());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&byRows.getDefaultRegion());
+  scf::YieldOp::create(builder, loc);
+  for (auto [region, count] : llvm::zip(byRows.getCaseRegions(), cases)) {
+    builder.createBlock(&region);
+    few(count);
+    scf::YieldOp::create(builder, loc);
+  }
+}
+
+void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
+                           int64_t width, bool isPartial) {
+  if (block.lastRows.memref)
+    return panelLoop(block, begin, end, isPartial);
+  Value rows = size(block.destination, 0);
+  Value left = remainder(rows, index(mostRows()));
+  Value whole = minus(rows, left);
+  each(begin, end, width, [&](Value column) {
+    TilePlace below{whole, column, width, isPartial};
+    rowLoop(
+        whole, left,
+        [&](Value row, Value tiles) {
+          TilePlace place{row, column, width, isPartial};
+          tile(block, place, mostRows(),
+               isPartial || !fetchesNext(block, width)
+                   ? WeightRows()
+                   : nextPanels(block, place, tiles));
+        },
+        [&](int64_t count) { fewRows(block, below, count); });
+    finish(block, below, left);
+  });
+}
+
+/// Whether the panels of a tile and those that come next fit into the L2 cache
+/// beside x.
+bool TileLoops::fetchesNext(const LinearBlock &block, int64_t columns) const {
+  int64_t panels = llvm::divideCeil(columns, kPanelColumns);
+  return block.isFetched && panels * panelBytes(block.weight) <= kFetchedBytes;
+}
+
+/// What a tile of rows, one of `tiles`, asks for: its share of the panels
+/// behind its own, in whichever task; behind the last ones of the first, which
+/// other rows may come to.
+WeightRows TileLoops::nextPanels(const LinearBlock &block,
+                                 const TilePlace &place, Value tiles) {
+  int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
+  Value behind = plus(dividedBy(place.column, kPanelColumns), panels);
+  Value isInside = lessOrEqual(behind, index(block.panels() - panels));
+  Value first =
+      times(choose(isInside, behind, index(0)), rowsOfPanel(block.weight));
+  return shareOf(block, first, rowsOfPanel(block.weight), place, tiles);
+}
+
+/// The share that a tile of rows, one of `tiles`, has in asking for `rows` of
+/// each panel of a tile, from row `first` of W on. Few tiles ask for more at
+/// once; of many the first ones ask for all.
+WeightRows TileLoops::shareOf(const LinearBlock &block, Value first,
+                              int64_t rows, const TilePlace &place,
+                              Value tiles) {
+  int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
+  int64_t turns = std::max<int64_t>(1, rows / kFetchingGroups);
+  Value atOnce = ceilDivide(index(panels * rows), times(tiles, turns));
+  Value number = dividedBy(place.row, mostRows());
+  Value before = multiply(times(number, turns), atOnce);
+  Value isAsked = less(before, index(panels * rows));
+  Value next = plus(first, before);
+  // Between the shares of a part of each panel stands the rest of it.
+  if (int64_t rest = rowsOfPanel(block.weight) - rows; rest > 0)
+    next = plus(next, times(dividedBy(before, rows), rest));
+  return {next, choose(isAsked, atOnce, index(0))};
+}
+
+void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
+                     WeightRows fetched) {
+  LinearTileOp::create(builder, loc, block.input, block.inputScales,
+                       block.weight, block.weightScales, block.bias,
+                       block.residual, block.multiplier, block.destination,
+                       place.row, place.column, fetched.first, fetched.count,
+                       fetched.isAhead, rows, place.columns, block.shift,
+                       block.activation, place.isPartial);
+}
+
+void TileLoops::sums(const LinearBlock &block, const TileRows &x, Value column,
+                     int64_t rows, int64_t columns, WeightRows fetched,
+                     const DepthPiece *piece) {
+  LinearSumsOp::create(
+      builder, loc, x.memref, block.weight, block.sums, x.first, column,
+      fetched.first, fetched.count, piece ? piece->from : Value(),
+      fetched.isAhead, rows, columns,
+      piece ? builder.getI64IntegerAttr(piece->inputs) : IntegerAttr(),
+      block.shift);
+}
+
+/// The sums of a number of rows. What follows them would make each number much
+/// longer code: it stands once, in `finish`.
+void TileLoops::fewRows(const LinearBlock &block, TilePlace place,
+                        int64_t rows) {
+  WeightRows fetched;
+  fetched.isAhead = rows >= kFewestAhead;
+  if (!block.sums)
+    return tile(block, place, rows, fetched);
+  sums(block, {block.input, place.row}, place.column, rows, place.columns,
+       fetched);
+}
+
+/// 16 rows are left as they are. Others move to where 32 may be read: the
+/// memory behind them is nobody's sum.
+TileRows TileLoops::separateLastRows(Value input) {
+  if (!multipliesTiles(input, isa))
+    return TileRows();
+  auto type = cast<MemRefType>(input.getType());
+  Value rows = size(input, 0), whole = floorTo(rows, kMostTileRows);
+  Value left = minus(rows, whole);
+  Value copy = scratch(MemRefType::get({kMostTileRows, type.getDimSize(1)},
+                                       type.getElementType()));
+  Value isTile = same(left, index(kTileRows));
+  whenElse(
+      isTile, [] {},
+      [&] {
+        memref::CopyOp::create(builder, loc, rowsOf(input, whole, left),
+                               rowsOf(copy, index(0), left));
+      });
+  return {
+      arith::SelectOp::create(builder, loc, isTile, input,
+                              memref::CastOp::create(builder, loc, type, copy)),
+      arith::SelectOp::create(builder, loc, isTile, whole, index(0))};
+}
+
+/// The columns of a group of panels.
+Value TileLoops::groupWidth(const LinearBlock &block) {
+  auto columnsOf = [&](int64_t bytes) {
+    return index(std::max<int64_t>(1, bytes / panelBytes(block.weight)) *
+                 kPanelColumns);
+  };
+  if (!block.isFetched)
+    return columnsOf(kGroupBytes);
+  Value rows = size(block.destination, 0);
+  return choose(lessOrEqual(rows, index(kWaitingRows)),
+                columnsOf(kShortGroupBytes), columnsOf(kFetchedGroupBytes));
+}
+
+/// Rows pass over a group of panels together, 32 at a time: those stay in the
+/// L1 cache, the group in the L2, and y is written in the order of memory.
+void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
+                          bool isPartial) {
+  Value width = groupWidth(block);
+  // A range that has no cut panel ends before it would begin.
+  Value columns = most(minus(end, begin), index(0));
+  loop(ceilDivide(columns, width), [&](Value number) {
+    Value first = plus(begin, multiply(number, width));
+    Value groupEnd = least(plus(first, width), end);
+    PanelGroup group{first, groupEnd, Value()};
+    if (block.isFetched && !isPartial)
+      group.fetched = fetchedRows(block, groupEnd, end);
+    each(index(0), size(block.destination, 0), kMostTileRows,
+         [&](Value row) { tileRow(block, row, group, isPartial); });
+  });
+}
+
+/// How many rows of W each whole tile along the depth of x has to ask for, so
+/// that all tiles of rows together ask for a group; 0 where none follows.
+Value TileLoops::fetchedRows(const LinearBlock &block, Value groupEnd,
+                             Value end) {
+  Value tiles = ceilDivide(size(block.destination, 0), index(kMostTileRows));
+  return choose(less(groupEnd, end), ceilDivide(index(kTileRows), tiles),
+                index(0));
+}
+
+/// Sums of 32 rows, or of 16 where no more are left, pass through scratch
+/// memory, which stays in the L1 cache, too. 16 ask for nothing: where they are
+/// alone, products take no time that could be shared.
+void TileLoops::tileRow(const LinearBlock &block, Value row,
+                        const PanelGroup &group, bool isPartial) {
+  Value left = minus(size(block.destination, 0), row);
+  Value isLast = less(left, index(kMostTileRows));
+  TileRows x = {
+      arith::SelectOp::create(builder, loc, isLast, block.lastRows.memref,
+                              block.input),
+      arith::SelectOp::create(builder, loc, isLast, block.lastRows.first, row)};
+  each(group.begin, group.end, kPanelColumns, [&](Value column) {
+    WeightRows fetched;
+    if (group.fetched)
+      fetched = {nextRow(block, row, column, group), group.fetched};
+    whenElse(
+        lessOrEqual(left, index(kTileRows)),
+        [&] { sums(block, x, column, kTileRows, kPanelColumns); },
+        [&] { sums(block, x, column, kMostTileRows, kPanelColumns, fetched); });
+    finish(block, {row, column, kPanelColumns, isPartial},
+           least(left, index(kMostTileRows)));
+  });
+}
+
+/// The first row of W, behind the group, that a tile of rows asks for while it
+/// is at the panel of `column`.
+Value TileLoops::nextRow(const LinearBlock &block, Value row, Value column,
+                         const PanelGroup &group) {
+  int64_t steps = rowBytes(block.input) / kTileBytes;
+  Value panels = dividedBy(minus(group.end, group.begin), kPanelColumns);
+  Value before = plus(multiply(dividedBy(row, kMostTileRows), panels),
+                      dividedBy(minus(column, group.begin), kPanelColumns));
+  return plus(
+      times(dividedBy(group.end, kPanelColumns), rowsOfPanel(block.weight)),
+      multiply(times(before, steps), group.fetched));
+}
+
+void TileLoops::finish(const LinearBlock &block, TilePlace place, Value rows) {
+  if (block.sums)
+    LinearFinishOp::create(builder, loc, block.sums, block.inputScales,
+                           block.weightScales, block.bias, block.residual,
+                           block.multiplier, block.destination, place.row,
+                           place.column, rows, place.columns, block.activation,
+                           place.isPartial);
+}

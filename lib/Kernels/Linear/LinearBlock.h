@@ -1,0 +1,167 @@
+//===- LinearBlock.h - Loops over the tiles of a block of linear *- C++ -*-===//
+//
+// What a task of linear does with its rows: linear.tile, linear.sums and
+// linear.finish in loops over panels and rows. Tiles differ in size between ISA
+// levels; no bit depends on it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_LINEAR_LINEARBLOCK_H
+#define HEDDLE_LIB_KERNELS_LINEAR_LINEARBLOCK_H
+
+#include "dialect/Transformer.h"
+#include "lib/Kernels/Vectors/VectorLoops.h"
+#include <optional>
+
+namespace heddle {
+
+/// Rows of x where tiles of 16 rows may read them.
+struct TileRows {
+  mlir::Value memref, first;
+};
+
+/// x W + b with what follows it element by element; null where it has none.
+struct LinearBlock {
+  mlir::Value input, inputScales, weight, weightScales, bias, residual,
+      multiplier, destination;
+  mlir::IntegerAttr shift;
+  ActivationKindAttr activation;
+  /// Whether every range of panels begins and ends with a whole tile.
+  bool hasWholeTiles = false;
+  /// Whether weights come from behind the L2 cache: then tiles ask for those
+  /// that come next.
+  bool isFetched = false;
+  /// The most rows that the block may have.
+  int64_t mostRows = 0;
+  /// From `TileLoops::separateLastRows`; null where x is not multiplied so.
+  TileRows lastRows;
+  /// Scratch memory for sums that `linear.finish` reads; null where there are
+  /// none.
+  mlir::Value sums;
+
+  bool hasEpilogue() const {
+    return weightScales || bias || activation || residual || multiplier;
+  }
+  int64_t panels() const {
+    return mlir::cast<mlir::MemRefType>(weight.getType()).getDimSize(0);
+  }
+  int64_t columns() const {
+    return mlir::cast<mlir::MemRefType>(destination.getType()).getDimSize(1);
+  }
+};
+
+/// What a tile asks for: rows of W, counted through all panels, null for none;
+/// or its own.
+struct WeightRows {
+  mlir::Value first, count;
+  bool isAhead = false;
+};
+
+/// Bytes of a panel of a packed weight [panels, rows, ...], a memref, and its
+/// rows: groups of inputs, and what sums start with.
+int64_t panelBytes(mlir::Value weight);
+int64_t rowsOfPanel(mlir::Value weight);
+/// What sums of products with a weight are.
+mlir::Type sumTypeOf(mlir::Value weight);
+
+/// Index arithmetic and loops around tiles.
+class TileLoops : public VectorLoops {
+public:
+  using VectorLoops::VectorLoops;
+
+  /// The most rows of a tile of x: blocks are multiples of them.
+  int64_t rowsOfTile(mlir::Value input) const;
+  /// The panels of a tile: ranges that are multiples of them leave no part of
+  /// one.
+  int64_t panelsOfTile(mlir::Value input) const;
+
+  /// The rows behind the last whole tile of x [rows, in]; null where a tile
+  /// is one of vectors. For `LinearBlock::lastRows` of all blocks of these
+  /// rows.
+  TileRows separateLastRows(mlir::Value input);
+  /// All rows of a block, for the panels [firstPanel, endPanel) of its weight;
+  /// none where the range is empty.
+  void tileBlock(LinearBlock block, mlir::Value firstPanel,
+                 mlir::Value endPanel);
+  /// `rows` rows of a memref [rows, width] or [rows], from `first`; null of
+  /// null.
+  mlir::Value rowsOf(mlir::Value memref, mlir::Value first, mlir::Value rows) {
+    return memref ? viewOf(memref, getAsOpFoldResult(first), rows) : memref;
+  }
+
+  /// [first, first + count) of the first dimension of a memref: all of it where
+  /// it has no more; null of null.
+  mlir::Value slice(mlir::Value memref, mlir::Value first, int64_t count);
+
+  mlir::Value multiply(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value divide(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value remainder(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value ceilDivide(mlir::Value lhs, mlir::Value rhs);
+  /// Memory on the stack of a task, in whole cache lines.
+  mlir::Value scratch(mlir::MemRefType type);
+
+private:
+  /// The first row and the columns of a tile, which may be cut.
+  struct TilePlace {
+    mlir::Value row, column;
+    int64_t columns;
+    bool isPartial;
+  };
+
+  /// Inputs of a piece of the depth: the first, and how many.
+  struct DepthPiece {
+    mlir::Value from;
+    int64_t inputs;
+  };
+  /// Columns of panels that rows pass over together, and how many rows of W
+  /// behind them each step of a tile asks for; null for none.
+  struct PanelGroup {
+    mlir::Value begin, end, fetched;
+  };
+
+  mlir::Value viewOf(mlir::Value memref, mlir::OpFoldResult first,
+                     mlir::OpFoldResult count);
+  int64_t wholeVectors() const;
+  int64_t mostRows() const;
+  int64_t wideColumns(int64_t rows) const;
+  int64_t wholeColumns() const;
+  mlir::Value wideLoop(const LinearBlock &block, mlir::Value begin,
+                       mlir::Value end);
+  void columnLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
+                  int64_t width, bool isPartial);
+  void rowLoop(mlir::Value end, mlir::Value left,
+               llvm::function_ref<void(mlir::Value, mlir::Value)> whole,
+               llvm::function_ref<void(int64_t)> few);
+  std::optional<int64_t> inputsOfPiece(const LinearBlock &block) const;
+  void pieceLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
+                 int64_t inputs);
+  void multiplyPiece(const LinearBlock &block, const PanelGroup &group,
+                     mlir::Value column, const DepthPiece &piece);
+  mlir::Value behindPiece(const LinearBlock &block, const PanelGroup &group,
+                          mlir::Value column, const DepthPiece &piece);
+  void panelLoop(const LinearBlock &block, mlir::Value begin, mlir::Value end,
+                 bool isPartial);
+  mlir::Value groupWidth(const LinearBlock &block);
+  mlir::Value fetchedRows(const LinearBlock &block, mlir::Value groupEnd,
+                          mlir::Value end);
+  mlir::Value nextRow(const LinearBlock &block, mlir::Value row,
+                      mlir::Value column, const PanelGroup &group);
+  void tileRow(const LinearBlock &block, mlir::Value row,
+               const PanelGroup &group, bool isPartial);
+  bool fetchesNext(const LinearBlock &block, int64_t columns) const;
+  WeightRows nextPanels(const LinearBlock &block, const TilePlace &place,
+                        mlir::Value tiles);
+  WeightRows shareOf(const LinearBlock &block, mlir::Value first, int64_t rows,
+                     const TilePlace &place, mlir::Value tiles);
+  void tile(const LinearBlock &block, TilePlace place, int64_t rows,
+            WeightRows fetched = {});
+  void sums(const LinearBlock &block, const TileRows &x, mlir::Value column,
+            int64_t rows, int64_t columns, WeightRows fetched = {},
+            const DepthPiece *piece = nullptr);
+  void fewRows(const LinearBlock &block, TilePlace place, int64_t rows);
+  void finish(const LinearBlock &block, TilePlace place, mlir::Value rows);
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_LINEAR_LINEARBLOCK_H

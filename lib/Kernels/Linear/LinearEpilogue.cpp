@@ -1,0 +1,84 @@
+#include "lib/Kernels/Linear/LinearEpilogue.h"
+#include "lib/Kernels/Rows/ActivationKernel.h"
+#include "lib/Kernels/Rows/QuantizeKernel.h"
+#include "lib/Kernels/Rows/RoundKernel.h"
+#include "lib/Kernels/Vectors/MultiplyAdd.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// The lanes from `column` on that are columns of `rows`.
+static Value columnMask(Value rows, Value column, VectorType type,
+                        VectorLoops &loops) {
+  Value left = loops.minus(loops.lastSize(rows), column);
+  return vector::CreateMaskOp::create(loops.builder, loops.loc,
+                                      type.clone(loops.builder.getI1Type()),
+                                      ValueRange{left});
+}
+
+void LinearEpilogue::finish(Value sum, Value row, Value column,
+                            VectorLoops &loops) const {
+  OpBuilder &builder = loops.builder;
+  int64_t lanes = cast<VectorType>(sum.getType()).getNumElements();
+  VectorType type = loops.vectorType(lanes);
+  Value mask =
+      isPartial ? columnMask(destination, column, type, loops) : Value();
+  auto load = [&](Value memref, ValueRange at) -> Value {
+    if (!mask)
+      return loops.loadVector(memref, at, lanes);
+    return vector::MaskedLoadOp::create(builder, loops.loc, type, memref, at,
+                                        mask, loops.splat(0, lanes));
+  };
+  Value y = sum;
+  if (weightScales) {
+    Value scale = load(weightScales, column);
+    if (inputScales)
+      scale =
+          loops.mul(loops.spread(loops.load(inputScales, row), lanes), scale);
+    y = loops.mul(arith::SIToFPOp::create(builder, loops.loc, type, sum),
+                  scale);
+  }
+  if (bias)
+    y = loops.add(y, load(bias, column));
+  VectorMath math(builder, loops.loc, loops.isa);
+  Type element = cast<MemRefType>(destination.getType()).getElementType();
+  if (activation)
+    y = element.isBF16() && !residual
+            ? emitShortActivation(*activation, y, math)
+            : emitActivation(*activation, y, math);
+  if (residual)
+    y = loops.add(load(residual, {row, column}), y);
+  if (multiplier) {
+    Value factor = loops.load(multiplier, loops.index(0));
+    y = loops.mul(y, loops.spread(factor, lanes));
+    y = MultiplyAdd(loops, builder.getI8Type())
+            .encode(roundToIntegers(y, math));
+  } else if (isShortFloat(element)) {
+    y = roundTo(element, y, math);
+  }
+  if (mask)
+    vector::MaskedStoreOp::create(builder, loops.loc, destination,
+                                  ValueRange{row, column}, mask, y);
+  else
+    loops.storeVector(y, destination, {row, column});
+}
+
+void heddle::emitLinearFinish(LinearFinishOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  VectorLoops loops(builder, op.getLoc(), isa);
+  int64_t lanes = std::min<int64_t>(isa.lanes, op.getColumns());
+  LinearEpilogue epilogue = epilogueOf(op);
+  VectorType type =
+      VectorType::get(lanes, op.getSums().getType().getElementType());
+  loops.each(loops.index(0), op.getRows(), 1, [&](Value r) {
+    Value row = loops.plus(op.getRow(), r);
+    loops.each(
+        loops.index(0), loops.index(op.getColumns()), lanes, [&](Value c) {
+          Value sum = vector::LoadOp::create(builder, op.getLoc(), type,
+                                             op.getSums(), ValueRange{r, c});
+          epilogue.finish(sum, row, loops.plus(op.getColumn(), c), loops);
+        });
+  });
+}

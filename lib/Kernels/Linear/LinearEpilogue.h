@@ -1,0 +1,42 @@
+//===- LinearEpilogue.h - What follows the sums of a linear -----*- C++ -*-===//
+
+#ifndef HEDDLE_LIB_KERNELS_LINEAR_LINEAREPILOGUE_H
+#define HEDDLE_LIB_KERNELS_LINEAR_LINEAREPILOGUE_H
+
+#include "dialect/Transformer.h"
+#include "lib/Kernels/Vectors/VectorLoops.h"
+
+namespace heddle {
+
+/// y = residual + activation(sum + bias), a vector of f32 at a time. The same
+/// ops on the same values wherever the sums come from: registers or scratch.
+/// Sums of integers become f32 first, and a result may become integers or short
+/// floats, as LinearOp says.
+struct LinearEpilogue {
+  /// Null where there is none.
+  mlir::Value inputScales, weightScales, bias, residual, multiplier;
+  std::optional<ActivationKind> activation;
+  /// [rows, columns].
+  mlir::Value destination;
+  /// Whether vectors may reach behind the last column: no memory is touched
+  /// there.
+  bool isPartial;
+
+  /// Stores what becomes of `sum` at y[row, column] and right of it.
+  void finish(mlir::Value sum, mlir::Value row, mlir::Value column,
+              VectorLoops &loops) const;
+};
+
+/// That of a linear.tile or linear.finish.
+template <typename Op> LinearEpilogue epilogueOf(Op op) {
+  return {op.getInputScales(), op.getWeightScales(), op.getBias(),
+          op.getResidual(),    op.getMultiplier(),   op.getActivation(),
+          op.getDestination(), op.getPartial()};
+}
+
+/// Builds the loops of a `linear.finish` in front of the op, which stays.
+void emitLinearFinish(LinearFinishOp op, const IsaLevel &isa);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_LINEAR_LINEAREPILOGUE_H

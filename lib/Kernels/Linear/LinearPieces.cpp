@@ -1,0 +1,118 @@
+//===- LinearPieces.cpp - Loops over the pieces of a deep linear ----------===//
+//
+// Where the panels of a tile would not leave the L2 cache room for x and for
+// the panels that come next, a block passes over its depth piece by piece: all
+// rows multiply a piece of one tile's panels, then that of the next ones, and
+// their sums wait in scratch memory. An element still takes its products in
+// their order, so that no bit depends on it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/PanelLayout.h"
+#include "lib/Kernels/Linear/LinearBlock.h"
+#include "lib/Kernels/Linear/LinearTile.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// Bytes of the panels of a tile that a piece has at most, and of sums that
+/// wait.
+static constexpr int64_t kPieceBytes = 1 << 17, kSumsBytes = 3 << 18;
+
+static int64_t depthOf(const LinearBlock &block) {
+  return cast<MemRefType>(block.input.getType()).getDimSize(1);
+}
+
+static int64_t groupOf(const LinearBlock &block) {
+  auto type = cast<MemRefType>(block.input.getType());
+  return PanelLayout(type.getElementType(), {}).group();
+}
+
+/// Inputs of each of equal pieces, in whole turns of a tile of vectors; none
+/// where the depth stays whole.
+std::optional<int64_t>
+TileLoops::inputsOfPiece(const LinearBlock &block) const {
+  if (block.lastRows.memref || !block.isFetched ||
+      fetchesNext(block, wholeColumns()))
+    return std::nullopt;
+  int64_t turn = kFetchingGroups * groupOf(block);
+  int64_t least = llvm::divideCeil(
+      panelsOfTile(block.input) * panelBytes(block.weight), kPieceBytes);
+  for (int64_t pieces = least; pieces < 2 * least; ++pieces)
+    if (depthOf(block) % (pieces * turn) == 0)
+      return depthOf(block) / pieces;
+  return std::nullopt;
+}
+
+/// Sums stand tile by tile, each of them as wide as it is.
+void TileLoops::pieceLoop(const LinearBlock &block, Value begin, Value end,
+                          int64_t inputs) {
+  int64_t width = wholeColumns();
+  int64_t tileBytes = block.mostRows * width * int64_t(sizeof(float));
+  int64_t tiles =
+      std::clamp<int64_t>(kSumsBytes / tileBytes, 1, block.columns() / width);
+  Value sums = scratch(MemRefType::get({tiles * block.mostRows, width},
+                                       sumTypeOf(block.weight)));
+  each(begin, end, tiles * width, [&](Value first) {
+    PanelGroup group{first, least(plus(first, tiles * width), end), Value()};
+    auto partAt = [&](Value column) {
+      Value number = dividedBy(minus(column, first), width);
+      LinearBlock part = block;
+      part.sums = slice(sums, times(number, block.mostRows), block.mostRows);
+      return part;
+    };
+    each(index(0), index(depthOf(block)), inputs, [&](Value from) {
+      each(first, group.end, width, [&](Value column) {
+        multiplyPiece(partAt(column), group, column, {from, inputs});
+      });
+    });
+    each(first, group.end, width, [&](Value column) {
+      finish(partAt(column), {index(0), column, width, /*isPartial=*/false},
+             size(block.destination, 0));
+    });
+  });
+}
+
+/// All rows by a piece of the panels at a column; the block has their sums.
+void TileLoops::multiplyPiece(const LinearBlock &block, const PanelGroup &group,
+                              Value column, const DepthPiece &piece) {
+  int64_t width = wholeColumns();
+  Value next = behindPiece(block, group, column, piece);
+  auto multiply = [&](Value row, int64_t rows, WeightRows fetched) {
+    LinearBlock part = block;
+    part.sums = slice(block.sums, row, rows);
+    sums(part, {block.input, row}, column, rows, width, fetched, &piece);
+  };
+  Value rows = size(block.destination, 0);
+  Value left = remainder(rows, index(mostRows()));
+  Value whole = minus(rows, left);
+  rowLoop(
+      whole, left,
+      [&](Value row, Value tiles) {
+        TilePlace place{row, column, width, /*isPartial=*/false};
+        multiply(
+            row, mostRows(),
+            shareOf(block, next, piece.inputs / groupOf(block), place, tiles));
+      },
+      [&](int64_t count) { multiply(whole, count, WeightRows()); });
+}
+
+/// The row of W where what comes next begins: the piece of the panels behind,
+/// or the next piece of the first ones, or the first one behind all of them, in
+/// whichever task.
+Value TileLoops::behindPiece(const LinearBlock &block, const PanelGroup &group,
+                             Value column, const DepthPiece &piece) {
+  Value behind = plus(column, wholeColumns());
+  Value nextInput = plus(piece.from, piece.inputs);
+  Value isInside = less(behind, group.end);
+  Value isLast = lessOrEqual(index(depthOf(block)), nextInput);
+  Value nextColumn =
+      choose(isInside, behind, choose(isLast, group.end, group.begin));
+  nextInput = choose(isInside, piece.from, choose(isLast, index(0), nextInput));
+  Value panel = dividedBy(nextColumn, kPanelColumns);
+  Value isThere =
+      lessOrEqual(panel, index(block.panels() - panelsOfTile(block.input)));
+  return plus(
+      times(choose(isThere, panel, index(0)), rowsOfPanel(block.weight)),
+      dividedBy(nextInput, groupOf(block)));
+}

@@ -1,0 +1,207 @@
+//===- LinearTile.cpp - Vector code of a tile of linear -------------------===//
+//
+// The tile of y stays in registers while k runs: per k one load a vector of the
+// panel, one broadcast a row of x, and one fused multiply-add an element. Loads
+// and broadcasts share a port, so that few instructions besides them may stand
+// in the loop: it is unrolled, and all strides are constants. A tile may have
+// rows of W fetched meanwhile that others will need.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Linear/LinearTile.h"
+#include "lib/Kernels/Linear/LinearEpilogue.h"
+#include "lib/Kernels/Vectors/MultiplyAdd.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// Groups of inputs of an iteration: enough for what the loop itself takes not
+/// to show, and more where they ask for memory or have few multiply-adds each.
+static constexpr int64_t kUnrolledGroups = 4, kFewOps = 4;
+
+/// Groups of inputs before which a tile asks for its own weights: the bytes of
+/// a panel that come from memory in less time than a load from there takes.
+static constexpr int64_t kGroupsAhead = 16;
+/// Columns of a cache line of weights: a group of inputs of one has the bytes
+/// of a sum.
+static constexpr int64_t kLineSums = 64 / sizeof(float);
+
+namespace {
+/// Sums x W for a tile of rows and columns.
+class TileSums {
+public:
+  /// Of a linear.tile or linear.sums, in front of which code is built.
+  template <typename Op>
+  TileSums(Op op, OpBuilder &builder, const IsaLevel &isa)
+      : loops(builder, op.getLoc(), isa),
+        product(loops, op.getWeight().getType().getElementType()),
+        input(op.getInput()), weight(product.flatten(op.getWeight())),
+        row(op.getRow()), column(op.getColumn()), rows(op.getRows()),
+        columns(op.getColumns()), next(op.getNext()), fetched(op.getFetched()),
+        isAhead(op.getAhead()), shift(op.getShift().value_or(0)),
+        depth(op.getInput().getType().getDimSize(1)),
+        lanes(std::min(isa.lanes, columns)), vectors(columns / lanes) {}
+
+  /// Only the inputs [from, from + inputs), added to what `sums` holds of those
+  /// before.
+  void takePiece(Value from, int64_t inputs, Value sums);
+  /// The sums of each row, vector by vector.
+  SmallVector<Value> build();
+  /// Calls `body` with a row and a column of the tile, and the sums from there
+  /// on; first all rows of a column.
+  void forEachVector(ValueRange sums,
+                     function_ref<void(int64_t, int64_t, Value)> body);
+
+  VectorLoops loops;
+
+private:
+  MultiplyAdd product;
+  /// A column of W in the panels.
+  struct PanelColumn {
+    Value panel, column;
+  };
+  PanelColumn toPanel(Value column);
+  PanelColumn plus(PanelColumn first, int64_t offset);
+  SmallVector<Value> start();
+  SmallVector<Value> multiplyAdd(Value g, ValueRange sums, bool isWhole = true);
+  void fetch(Value g);
+
+  Value input, weight, row, column;
+  int64_t rows, columns;
+  /// The row of W to ask for first, and how many at a time; null for none.
+  Value next, fetched;
+  bool isAhead;
+  int64_t shift, depth;
+  int64_t lanes, vectors;
+  /// The first group, and the sums of those before it; null where it is the
+  /// first of all.
+  Value firstGroup, before;
+  /// The first column of the tile.
+  PanelColumn current;
+};
+} // namespace
+
+TileSums::PanelColumn TileSums::toPanel(Value column) {
+  Value width = loops.index(kPanelColumns);
+  return {arith::DivUIOp::create(loops.builder, loops.loc, column, width),
+          arith::RemUIOp::create(loops.builder, loops.loc, column, width)};
+}
+
+TileSums::PanelColumn TileSums::plus(PanelColumn first, int64_t offset) {
+  return {loops.plus(first.panel, offset / kPanelColumns),
+          loops.plus(first.column, offset % kPanelColumns)};
+}
+
+void TileSums::takePiece(Value from, int64_t inputs, Value sums) {
+  firstGroup = loops.dividedBy(from, product.group());
+  depth = inputs;
+  before = sums;
+}
+
+/// Sums of nothing, or of the inputs before a piece.
+SmallVector<Value> TileSums::start() {
+  SmallVector<Value> starts, sums;
+  for (int64_t v = 0; v < vectors; ++v) {
+    PanelColumn place = plus(current, v * lanes);
+    starts.push_back(
+        product.start(weight, place.panel, place.column, lanes, shift));
+  }
+  for (int64_t r = 0; r < rows; ++r)
+    sums.append(starts);
+  if (!before)
+    return sums;
+  Value mask = loops.spread(loops.less(loops.index(0), firstGroup), lanes);
+  for (auto [i, sum] : llvm::enumerate(sums))
+    sum = vector::MaskedLoadOp::create(
+        loops.builder, loops.loc, sum.getType(), before,
+        ValueRange{loops.index(i / vectors), loops.index(i % vectors * lanes)},
+        mask, sum);
+  return sums;
+}
+
+/// sums[r, v] + x[row + r, group g] * W[group g, column + v]; the depth ends in
+/// a group that is not whole.
+SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
+                                         bool isWhole) {
+  SmallVector<Value> weights, added;
+  for (int64_t v = 0; v < vectors; ++v) {
+    PanelColumn place = plus(current, v * lanes);
+    weights.push_back(
+        product.loadWeights(weight, place.panel, g, place.column, lanes));
+    if (isAhead && v * lanes % kLineSums == 0)
+      product.fetchWeights(weight, place.panel, loops.plus(g, kGroupsAhead),
+                           place.column);
+  }
+  Value k = loops.times(g, product.group());
+  for (int64_t r = 0; r < rows; ++r) {
+    Value x = product.broadcast(input, {loops.plus(row, r), k}, lanes, isWhole);
+    for (int64_t v = 0; v < vectors; ++v)
+      added.push_back(
+          product.multiplyAdd(x, weights[v], sums[r * vectors + v]));
+  }
+  return added;
+}
+
+/// What a tile asks for at group g.
+void TileSums::fetch(Value g) {
+  Value before = arith::MulIOp::create(
+      loops.builder, loops.loc, loops.dividedBy(g, kFetchingGroups), fetched);
+  product.fetchRows(weight, loops.plus(next, before), fetched);
+}
+
+SmallVector<Value> TileSums::build() {
+  int64_t unroll = next                       ? kFetchingGroups
+                   : rows * vectors > kFewOps ? kUnrolledGroups
+                                              : 2 * kUnrolledGroups;
+  int64_t group = product.group();
+  int64_t whole = depth / group / unroll * unroll;
+  current = toPanel(column);
+  Value first = firstGroup ? firstGroup : loops.index(0);
+  SmallVector<Value> sums = start();
+  if (whole > 0)
+    sums = loops.carry(first, loops.plus(first, whole), unroll, sums,
+                       [&](Value g, ValueRange carried) {
+                         if (next)
+                           fetch(loops.minus(g, first));
+                         SmallVector<Value> added(carried);
+                         for (int64_t step = 0; step < unroll; ++step)
+                           added = multiplyAdd(loops.plus(g, step), added);
+                         return added;
+                       });
+  for (int64_t k = whole * group; k < depth; k += group)
+    sums = multiplyAdd(loops.plus(first, k / group), sums, k + group <= depth);
+  return sums;
+}
+
+void TileSums::forEachVector(ValueRange sums,
+                             function_ref<void(int64_t, int64_t, Value)> body) {
+  for (int64_t v = 0; v < vectors; ++v)
+    for (int64_t r = 0; r < rows; ++r)
+      body(r, v * lanes, sums[r * vectors + v]);
+}
+
+void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  TileSums tile(op, builder, isa);
+  LinearEpilogue epilogue = epilogueOf(op);
+  VectorLoops &loops = tile.loops;
+  tile.forEachVector(tile.build(), [&](int64_t r, int64_t c, Value sum) {
+    epilogue.finish(sum, loops.plus(op.getRow(), r),
+                    loops.plus(op.getColumn(), c), loops);
+  });
+}
+
+void heddle::emitLinearSums(LinearSumsOp op, const IsaLevel &isa) {
+  OpBuilder builder(op);
+  TileSums tile(op, builder, isa);
+  VectorLoops &loops = tile.loops;
+  if (op.getFrom())
+    tile.takePiece(op.getFrom(), *op.getInputs(), op.getDestination());
+  tile.forEachVector(tile.build(), [&](int64_t r, int64_t c, Value sum) {
+    loops.storeVector(sum, op.getDestination(),
+                      {loops.index(r), loops.index(c)});
+  });
+}

@@ -1,0 +1,294 @@
+//===- LinearAttentionKernel.cpp - Kernels of linear attention ------------===//
+//
+// Positions pass in chunks that are counted from 0: what a query's bits depend
+// on is its sentence up to the last key. A task has a head and a block of the
+// width of its values, a causal one from the first position to the last, so
+// that memory is constant in length.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/LinearAttention/LinearAttentionKernel.h"
+#include "lib/Kernels/LinearAttention/ChunkProducts.h"
+#include "lib/Kernels/Vectors/HeadRow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace heddle;
+
+/// Multiply-adds that take as long as loading and storing an element.
+static constexpr int64_t kProductsOfElement = 32;
+
+static int64_t sizeOf(Value memref, int64_t axis) {
+  return cast<MemRefType>(memref.getType()).getDimSize(axis);
+}
+
+/// Of S [batch, heads, d_f, d_v]: [d_f, width] from `column` on.
+static Value sumsOfHead(VectorLoops &loops, Value sums, Value batch, Value head,
+                        Value column, int64_t width) {
+  OpBuilder &builder = loops.builder;
+  auto type = cast<MemRefType>(sums.getType());
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets = {batch, head, zero, column};
+  SmallVector<OpFoldResult> sizes = {one, one,
+                                     builder.getIndexAttr(type.getDimSize(2)),
+                                     builder.getIndexAttr(width)};
+  SmallVector<OpFoldResult> strides(4, one);
+  MemRefType view = memref::SubViewOp::inferRankReducedResultType(
+      {type.getDimSize(2), width}, type, offsets, sizes, strides);
+  return memref::SubViewOp::create(builder, loops.loc, view, sums, offsets,
+                                   sizes, strides);
+}
+
+/// Of z [batch, heads, d_f]: [d_f].
+static Value totalsOfHead(VectorLoops &loops, Value totals, Value batch,
+                          Value head) {
+  Value rows =
+      headRows(loops, totals, batch, loops.index(0), sizeOf(totals, 2));
+  return rowView(loops, rows, head);
+}
+
+/// Keys of a sentence: all positions, or as many as its length says.
+static Value countKeys(VectorLoops &loops, Value keys, Value lengths,
+                       Value sentence) {
+  Value count = loops.size(keys, 1);
+  if (!lengths)
+    return count;
+  return loops.clamp(loops.toIndex(loops.load(lengths, sentence)),
+                     loops.index(0), count);
+}
+
+static Value multiply(VectorLoops &loops, Value lhs, Value rhs) {
+  return loops.builder.createOrFold<arith::MulIOp>(loops.loc, lhs, rhs);
+}
+static Value remainder(VectorLoops &loops, Value lhs, int64_t rhs) {
+  return arith::RemUIOp::create(loops.builder, loops.loc, lhs,
+                                loops.index(rhs));
+}
+
+//===----------------------------------------------------------------------===//
+// linear_attention
+//===----------------------------------------------------------------------===//
+
+bool heddle::hasKernel(LinearAttentionOp op) {
+  return (op.getCausal() || op.getStep()) &&
+         op.getKeyWidth() <= kMostSummedWidth &&
+         op.getValueWidth() <= kMostSummedWidth;
+}
+
+/// Calls `body` with each head of queries that reads head `kvHead`.
+static void forEachQueryHead(VectorLoops &loops, Value kvHead, int64_t group,
+                             int64_t first, function_ref<void(Value)> body) {
+  Value begin = loops.times(kvHead, group);
+  if (group == first + 1)
+    return body(loops.plus(begin, first));
+  loops.each(loops.plus(begin, first), loops.plus(begin, group), 1, body);
+}
+
+static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
+  int64_t kvHeads = op.getKeyValueHeads(), group = op.getHeads() / kvHeads;
+  int64_t keyWidth = op.getKeyWidth();
+  int64_t width = RegisterTile::blockOf(op.getValueWidth(), kernel.isa.lanes);
+  int64_t blocks = op.getValueWidth() / width;
+  VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
+  Value units =
+      counters.times(counters.size(op.getQuery(), 0), kvHeads * blocks);
+  // Sentences have tens of positions.
+  int64_t work = 32 * op.getFeatureWidth() * width / kProductsOfElement;
+  kernel.forEachRow(units, work, [&](Value unit) {
+    ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
+    VectorLoops &loops = tiles.getLoops();
+    Value sentence = loops.dividedBy(unit, kvHeads * blocks);
+    Value valueHead = remainder(loops, unit, kvHeads * blocks);
+    Value kvHead = loops.dividedBy(valueHead, blocks);
+    Value block = remainder(loops, valueHead, blocks);
+    Value keys = headRows(loops, op.getKey(), sentence, kvHead, keyWidth);
+    Value values = headRows(loops, op.getValue(), sentence, valueHead, width);
+    Value length = loops.size(op.getQuery(), 1);
+    Value keyCount = countKeys(loops, op.getKey(), op.getLengths(), sentence);
+    Value sums = tiles.takeSums(), totals = tiles.takeTotals();
+    tiles.takeKeys();
+    tiles.takeQueries();
+    tiles.takeCausal();
+    tiles.clearSums(sums);
+    tiles.clearTotals(totals);
+    loops.each(loops.index(0), length, ChunkProducts::kChunk, [&](Value first) {
+      Value count = loops.least(loops.minus(length, first),
+                                loops.index(ChunkProducts::kChunk));
+      Value chunkKeys =
+          loops.clamp(loops.minus(keyCount, first), loops.index(0), count);
+      tiles.loadKeys({keys, first, chunkKeys}, values);
+      tiles.beginCausal(totals, count, chunkKeys);
+      forEachQueryHead(loops, kvHead, group, 0, [&](Value head) {
+        Value queries =
+            headRows(loops, op.getQuery(), sentence, head, keyWidth);
+        Value resultHead = loops.plus(loops.times(head, blocks), block);
+        Value result = headRows(loops, op.getDestinations().front(), sentence,
+                                resultHead, width);
+        tiles.loadQueries({queries, first, count}, tiles.causalTotals());
+        tiles.readCausal(sums, {result, first, count});
+      });
+      // Nobody reads the sums behind the last chunk.
+      loops.when(loops.less(loops.plus(first, ChunkProducts::kChunk), length),
+                 [&] { tiles.addSums(sums, chunkKeys); });
+    });
+  });
+}
+
+static void emitStep(LinearAttentionOp op, RowKernel &kernel) {
+  int64_t kvHeads = op.getKeyValueHeads(), group = op.getHeads() / kvHeads;
+  int64_t keyWidth = op.getKeyWidth(), width = op.getValueWidth();
+  VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
+  Value units = counters.times(counters.size(op.getQuery(), 0), kvHeads);
+  kernel.forEachRow(units, 2 * op.getFeatureWidth() * width, [&](Value unit) {
+    ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
+    VectorLoops &loops = tiles.getLoops();
+    Value row = loops.dividedBy(unit, kvHeads);
+    Value kvHead = remainder(loops, unit, kvHeads);
+    Value one = loops.index(1);
+    Value sums =
+        sumsOfHead(loops, op.getSums(), row, kvHead, loops.index(0), width);
+    Value totals = totalsOfHead(loops, op.getTotals(), row, kvHead);
+    tiles.takeRow();
+    tiles.loadKeys(
+        {headRows(loops, op.getKey(), Value(), kvHead, keyWidth), row, one},
+        headRows(loops, op.getValue(), Value(), kvHead, width));
+    tiles.addTotals(totals, one);
+    auto load = [&](Value head) -> PositionRows {
+      tiles.loadQueries(
+          {headRows(loops, op.getQuery(), Value(), head, keyWidth), row, one},
+          totals);
+      return {
+          headRows(loops, op.getDestinations().front(), Value(), head, width),
+          row, one};
+    };
+    tiles.advance(sums, load(loops.times(kvHead, group)));
+    if (group > 1)
+      forEachQueryHead(loops, kvHead, group, 1,
+                       [&](Value head) { tiles.read(sums, load(head)); });
+  });
+}
+
+void heddle::emitKernel(LinearAttentionOp op, RowKernel &kernel) {
+  op.getStep() ? emitStep(op, kernel) : emitCausal(op, kernel);
+}
+
+//===----------------------------------------------------------------------===//
+// linear_attention.sums, linear_attention.read
+//===----------------------------------------------------------------------===//
+
+bool heddle::hasKernel(LinearAttentionSumsOp op) {
+  return sizeOf(op.getKey(), 2) / int64_t(op.getHeads()) <= kMostSummedWidth &&
+         sizeOf(op.getValue(), 2) / int64_t(op.getHeads()) <= kMostSummedWidth;
+}
+
+void heddle::emitKernel(LinearAttentionSumsOp op, RowKernel &kernel) {
+  int64_t heads = op.getHeads();
+  int64_t keyWidth = sizeOf(op.getKey(), 2) / heads;
+  int64_t valueWidth = sizeOf(op.getValue(), 2) / heads;
+  int64_t width = RegisterTile::blockOf(valueWidth, kernel.isa.lanes);
+  int64_t blocks = valueWidth / width;
+  VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
+  Value units = counters.times(counters.size(op.getKey(), 0), heads * blocks);
+  // Sentences have tens of positions.
+  int64_t work = 32 * keyWidth * width / kProductsOfElement;
+  kernel.forEachRow(units, work, [&](Value unit) {
+    ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
+    VectorLoops &loops = tiles.getLoops();
+    Value sentence = loops.dividedBy(unit, heads * blocks);
+    Value valueHead = remainder(loops, unit, heads * blocks);
+    Value head = loops.dividedBy(valueHead, blocks);
+    Value block = remainder(loops, valueHead, blocks);
+    Value keys = headRows(loops, op.getKey(), sentence, head, keyWidth);
+    Value values = headRows(loops, op.getValue(), sentence, valueHead, width);
+    Value keyCount = countKeys(loops, op.getKey(), op.getLengths(), sentence);
+    Value sums = sumsOfHead(loops, op.getDestinations()[0], sentence, head,
+                            loops.times(block, width), width);
+    Value totals = totalsOfHead(loops, op.getDestinations()[1], sentence, head);
+    // Totals are those of all blocks: the first one makes them.
+    auto ofFirstBlock = [&](function_ref<void()> body) {
+      blocks == 1 ? body()
+                  : loops.when(loops.same(block, loops.index(0)), body);
+    };
+    tiles.takeKeys();
+    tiles.clearSums(sums);
+    ofFirstBlock([&] { tiles.clearTotals(totals); });
+    loops.each(loops.index(0), keyCount, ChunkProducts::kChunk,
+               [&](Value first) {
+                 Value count = loops.least(loops.minus(keyCount, first),
+                                           loops.index(ChunkProducts::kChunk));
+                 tiles.loadKeys({keys, first, count}, values);
+                 tiles.addSums(sums, count);
+                 ofFirstBlock([&] { tiles.addTotals(totals, count); });
+               });
+  });
+}
+
+bool heddle::hasKernel(LinearAttentionReadOp op) {
+  return sizeOf(op.getSums(), 2) <= kMostSummedWidth + 1 &&
+         sizeOf(op.getSums(), 3) <= kMostSummedWidth;
+}
+
+static void emitReadStep(LinearAttentionReadOp op, RowKernel &kernel) {
+  int64_t heads = op.getHeads(), group = heads / sizeOf(op.getSums(), 1);
+  int64_t keyWidth = sizeOf(op.getQuery(), 1) / heads;
+  int64_t width = sizeOf(op.getSums(), 3);
+  VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
+  Value units = counters.times(counters.size(op.getQuery(), 0), heads);
+  kernel.forEachRow(units, keyWidth * width, [&](Value unit) {
+    ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
+    VectorLoops &loops = tiles.getLoops();
+    Value row = loops.dividedBy(unit, heads);
+    Value head = remainder(loops, unit, heads);
+    Value kvHead = loops.dividedBy(head, group);
+    Value sentence = loops.toIndex(loops.load(op.getSentences(), row));
+    Value one = loops.index(1);
+    tiles.takeRow();
+    tiles.loadQueries(
+        {headRows(loops, op.getQuery(), Value(), head, keyWidth), row, one},
+        totalsOfHead(loops, op.getTotals(), sentence, kvHead));
+    tiles.read(
+        sumsOfHead(loops, op.getSums(), sentence, kvHead, loops.index(0),
+                   width),
+        {headRows(loops, op.getDestinations().front(), Value(), head, width),
+         row, one});
+  });
+}
+
+void heddle::emitKernel(LinearAttentionReadOp op, RowKernel &kernel) {
+  if (op.getSentences())
+    return emitReadStep(op, kernel);
+  int64_t heads = op.getHeads(), group = heads / sizeOf(op.getSums(), 1);
+  int64_t keyWidth = sizeOf(op.getQuery(), 2) / heads;
+  int64_t width = sizeOf(op.getSums(), 3);
+  ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
+  VectorLoops &loops = tiles.getLoops();
+  Value length = loops.size(op.getQuery(), 1);
+  Value chunks = arith::CeilDivUIOp::create(loops.builder, loops.loc, length,
+                                            loops.index(ChunkProducts::kChunk));
+  Value units =
+      multiply(loops, loops.times(loops.size(op.getQuery(), 0), heads), chunks);
+  int64_t work = ChunkProducts::kChunk * keyWidth * width / kProductsOfElement;
+  kernel.forEachRow(units, work, [&](Value unit) {
+    auto divide = [&](Value lhs, Value rhs) -> Value {
+      return arith::DivUIOp::create(loops.builder, loops.loc, lhs, rhs);
+    };
+    Value sentenceHead = divide(unit, chunks);
+    Value chunk = loops.minus(unit, multiply(loops, sentenceHead, chunks));
+    Value sentence = loops.dividedBy(sentenceHead, heads);
+    Value head = remainder(loops, sentenceHead, heads);
+    Value kvHead = loops.dividedBy(head, group);
+    Value first = loops.times(chunk, ChunkProducts::kChunk);
+    Value count = loops.least(loops.minus(length, first),
+                              loops.index(ChunkProducts::kChunk));
+    tiles.takeQueries();
+    tiles.loadQueries({headRows(loops, op.getQuery(), sentence, head, keyWidth),
+                       first, count},
+                      totalsOfHead(loops, op.getTotals(), sentence, kvHead));
+    tiles.read(
+        sumsOfHead(loops, op.getSums(), sentence, kvHead, loops.index(0),
+                   width),
+        {headRows(loops, op.getDestinations().front(), sentence, head, width),
+         first, count});
+  });
+}

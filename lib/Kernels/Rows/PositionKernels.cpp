@@ -1,0 +1,147 @@
+//===- PositionKernels.cpp - Kernels of positions -------------------------===//
+//
+// Frequencies are numbers of the program, so that a row takes one product, one
+// reduction and two polynomials for a pair of elements, all in f64: an f32
+// angle of a position in the thousands has no correct digit behind the point
+// left to take a sine of.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Rows/PositionKernels.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+
+/// 10000^(-k / timescales) for k < count, then zeros up to whole vectors: a
+/// constant of the module, made at its first use.
+static Value frequenciesOf(RowKernel &kernel, ModuleOp module,
+                           int64_t timescales, int64_t count) {
+  OpBuilder &builder = kernel.loops.builder;
+  Location loc = kernel.loops.loc;
+  int64_t padded = llvm::alignTo(count, kernel.isa.lanes);
+  auto type = MemRefType::get(padded, builder.getF64Type());
+  std::string name =
+      "frequencies_" + std::to_string(timescales) + "_" + std::to_string(count);
+  if (!module.lookupSymbol(name)) {
+    SmallVector<double> values(padded, 0);
+    for (int64_t k = 0; k < count; ++k)
+      values[k] = std::exp(-std::log(10000.0) / timescales * k);
+    auto tensor = RankedTensorType::get(padded, builder.getF64Type());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(module.getBody());
+    memref::GlobalOp::create(
+        builder, loc, name, builder.getStringAttr("private"), type,
+        DenseElementsAttr::get(tensor, ArrayRef<double>(values)),
+        /*constant=*/true, builder.getI64IntegerAttr(64));
+  }
+  return memref::GetGlobalOp::create(builder, loc, type, name);
+}
+
+void heddle::forEachPosition(RowKernel &kernel, Value count, Value leading,
+                             Value positions, int64_t rowWork,
+                             function_ref<void(Value, Value)> body) {
+  Loops &loops = kernel.loops;
+  Value length = positions ? Value() : loops.size(leading, 1);
+  kernel.forEachRow(count, rowWork, [&](Value row) {
+    if (positions)
+      return body(row, loops.toIndex(loops.load(positions, row)));
+    body(row, arith::RemUIOp::create(loops.builder, loops.loc, row, length));
+  });
+}
+
+Sinusoids::Sinusoids(RowKernel &kernel, ModuleOp module, int64_t timescales,
+                     PositionLayout layout, int64_t width)
+    : kernel(kernel), layout(layout), width(width),
+      frequencies(frequenciesOf(kernel, module, timescales, width / 2)) {}
+
+/// Sines and cosines of half a vector of angles, from angle `first` on, in f32:
+/// as many f64 as fit a vector.
+std::pair<Value, Value> Sinusoids::at(Value number, Value first) const {
+  OpBuilder &builder = kernel.loops.builder;
+  Location loc = kernel.loops.loc;
+  int64_t lanes = kernel.isa.lanes / 2;
+  Slice slice{first, lanes, Value()};
+  Value angles = kernel.loops.mul(kernel.splat(number, slice),
+                                  kernel.load(frequencies, {}, slice));
+  auto [sines, cosines] = kernel.math.sinCos(angles);
+  auto round = [&](Value wide) -> Value {
+    return arith::TruncFOp::create(
+        builder, loc, VectorType::get(lanes, builder.getF32Type()), wide);
+  };
+  return {round(sines), round(cosines)};
+}
+
+void Sinusoids::addTo(Value position, function_ref<Value(const Slice &)> input,
+                      function_ref<void(Value, const Slice &)> output) const {
+  Loops &loops = kernel.loops;
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Value integer =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), position);
+  Value number =
+      arith::SIToFPOp::create(builder, loc, builder.getF64Type(), integer);
+  auto add = [&](Value term, const Slice &slice) {
+    output(loops.add(input(slice), term), slice);
+  };
+  if (layout == PositionLayout::Halves) {
+    Value half = loops.index(width / 2);
+    kernel.forEachSlice(
+        builder.getIndexAttr(width / 2),
+        [&](const Slice &slice) {
+          auto [sines, cosines] = at(number, slice.column);
+          add(sines, slice);
+          Slice behind = slice;
+          behind.column =
+              arith::AddIOp::create(builder, loc, slice.column, half);
+          add(cosines, behind);
+        },
+        kernel.isa.lanes / 2);
+    return;
+  }
+  kernel.forEachSlice(builder.getIndexAttr(width), [&](const Slice &slice) {
+    Value first =
+        arith::DivUIOp::create(builder, loc, slice.column, loops.index(2));
+    auto [sines, cosines] = at(number, first);
+    add(vector::InterleaveOp::create(builder, loc, sines, cosines), slice);
+  });
+}
+
+void heddle::emitKernel(SinusoidalPositionsOp op, RowKernel &kernel) {
+  Value input = kernel.rowsOf(op.getInput());
+  Value output = kernel.rowsOf(op.getDestination());
+  int64_t width = cast<MemRefType>(input.getType()).getDimSize(1);
+  Sinusoids sinusoids(kernel, op->getParentOfType<ModuleOp>(),
+                      op.getTimescales(), op.getLayout(), width);
+  forEachPosition(
+      kernel, kernel.loops.size(input, 0), op.getInput(), op.getPositions(),
+      kSinusoidWork * width, [&](Value row, Value position) {
+        sinusoids.addTo(
+            position,
+            [&](const Slice &slice) { return kernel.load(input, row, slice); },
+            [&](Value y, const Slice &slice) {
+              kernel.store(y, output, row, slice);
+            });
+      });
+}
+
+void heddle::emitKernel(LearnedPositionsOp op, RowKernel &kernel) {
+  Loops &loops = kernel.loops;
+  Value input = kernel.rowsOf(op.getInput());
+  Value output = kernel.rowsOf(op.getDestination());
+  OpFoldResult width = kernel.widthOf(input);
+  forEachPosition(
+      kernel, loops.size(input, 0), op.getInput(), op.getPositions(),
+      *getConstantIntValue(width), [&](Value row, Value position) {
+        Value learned = arith::AddIOp::create(
+            loops.builder, loops.loc, position, loops.index(op.getOffset()));
+        kernel.forEachSlice(width, [&](const Slice &slice) {
+          kernel.store(loops.add(kernel.load(input, row, slice),
+                                 kernel.load(op.getTable(), learned, slice)),
+                       output, row, slice);
+        });
+      });
+}

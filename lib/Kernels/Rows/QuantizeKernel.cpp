@@ -1,0 +1,120 @@
+//===- QuantizeKernel.cpp - Kernels of quantize ---------------------------===//
+//
+// A scale needs all of its row: a row is read twice, from a cache the second
+// time. Magnitudes are compared as integers, whose order is that of numbers
+// with infinity and what is no number above them, so that one comparison does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Kernels/Rows/QuantizeKernel.h"
+#include "lib/Kernels/Vectors/MultiplyAdd.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+
+Value heddle::roundToIntegers(Value x, const VectorMath &math) {
+  OpBuilder &builder = math.builder;
+  Location loc = math.loc;
+  auto floats = cast<VectorType>(x.getType());
+  VectorType integers = floats.clone(builder.getI32Type());
+  auto choose = [&](arith::CmpFPredicate predicate, Value lhs, Value rhs) {
+    Value isFirst = arith::CmpFOp::create(builder, loc, predicate, lhs, rhs);
+    return arith::SelectOp::create(builder, loc, isFirst, lhs, rhs).getResult();
+  };
+  Value most = math.constant(QuantizeOp::kMost, x);
+  Value least = math.constant(-QuantizeOp::kMost, x);
+  // One instruction each; the second operand where the first is no number.
+  Value clipped = choose(arith::CmpFPredicate::OGT,
+                         choose(arith::CmpFPredicate::OLT, x, most), least);
+  Value rounded = arith::FPToSIOp::create(
+      builder, loc, integers, math::RoundEvenOp::create(builder, loc, clipped));
+  Value isNumber =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, x, x);
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(integers));
+  Value kept = arith::SelectOp::create(builder, loc, isNumber, rounded, zero);
+  return arith::TruncIOp::create(builder, loc,
+                                 floats.clone(builder.getI8Type()), kept);
+}
+
+/// The largest magnitude of a row, as a scalar f32; what is no number if there
+/// is one.
+static Value mostOfRow(RowKernel &kernel, Value input, Value row) {
+  OpBuilder &builder = kernel.loops.builder;
+  Location loc = kernel.loops.loc;
+  auto type = VectorType::get(kernel.isa.lanes, builder.getI32Type());
+  auto constant = [&](int32_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(type, value));
+  };
+  constexpr int32_t magnitudeBits = 0x7fffffff;
+  int64_t width = cast<MemRefType>(input.getType()).getDimSize(1);
+  Value most = constant(0);
+  auto raise = [&](Value most, const Slice &slice) -> Value {
+    Value bits = vector::BitCastOp::create(builder, loc, type,
+                                           kernel.load(input, row, slice));
+    return arith::MaxSIOp::create(
+        builder, loc, most,
+        arith::AndIOp::create(builder, loc, bits, constant(magnitudeBits)));
+  };
+  int64_t lanes = kernel.isa.lanes, whole = width / lanes * lanes;
+  if (whole > 0)
+    most = scf::ForOp::create(
+               builder, loc, kernel.loops.index(0), kernel.loops.index(whole),
+               kernel.loops.index(lanes), most,
+               [&](OpBuilder &, Location, Value column, ValueRange carried) {
+                 scf::YieldOp::create(
+                     builder, loc,
+                     raise(carried.front(), {column, lanes, Value()}));
+               })
+               .getResult(0);
+  if (whole < width)
+    most = raise(most, kernel.slicesOf(width).back());
+  return arith::BitcastOp::create(
+      builder, loc, builder.getF32Type(),
+      vector::ReductionOp::create(builder, loc, vector::CombiningKind::MAXSI,
+                                  most));
+}
+
+static Value scaleOfRow(RowKernel &kernel, Value input, Value row) {
+  Loops &loops = kernel.loops;
+  Value most = mostOfRow(kernel, input, row);
+  Value isZero = arith::CmpFOp::create(
+      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, most, loops.f32(0));
+  return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(1),
+                                 loops.div(most, loops.f32(QuantizeOp::kMost)));
+}
+
+void heddle::quantizeRow(RowKernel &kernel, Value input, Value row,
+                         const IntegerRows &output) {
+  Loops &loops = kernel.loops;
+  VectorLoops vectors(loops.builder, loops.loc, kernel.isa);
+  MultiplyAdd product(vectors, loops.builder.getI8Type());
+  Value scale, multiplier;
+  if (output.scales)
+    loops.store(scale = scaleOfRow(kernel, input, row), output.scales, row);
+  else
+    multiplier = loops.load(output.multiplier, loops.index(0));
+  kernel.forEachSlice(kernel.widthOf(input), [&](const Slice &slice) {
+    Value x = kernel.load(input, row, slice);
+    x = scale ? loops.div(x, kernel.splat(scale, slice))
+              : loops.mul(x, kernel.splat(multiplier, slice));
+    kernel.store(product.encode(roundToIntegers(x, kernel.math)),
+                 output.integers, row, slice);
+  });
+}
+
+void heddle::emitKernel(QuantizeOp op, RowKernel &kernel) {
+  Value input = kernel.rowsOf(op.getInput());
+  IntegerRows output{kernel.rowsOf(op.getDestinations().front()),
+                     op.getScales() ? kernel.flatten(op.getScales()) : Value(),
+                     op.getMultiplier()};
+  int64_t work = 4 * *getConstantIntValue(kernel.widthOf(input));
+  kernel.forEachRow(kernel.loops.size(input, 0), work, [&](Value row) {
+    quantizeRow(kernel, input, row, output);
+  });
+}

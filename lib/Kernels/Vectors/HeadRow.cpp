@@ -1,0 +1,132 @@
+#include "lib/Kernels/Vectors/HeadRow.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace heddle;
+
+int64_t heddle::widthOf(Value memref) {
+  return cast<MemRefType>(memref.getType()).getShape().back();
+}
+
+Type heddle::elementOf(Value memref) {
+  return cast<MemRefType>(memref.getType()).getElementType();
+}
+
+void heddle::forEachPart(int64_t lanes, int64_t width,
+                         function_ref<void(int64_t, int64_t)> body) {
+  for (int64_t begin = 0; begin < width; begin += lanes)
+    body(begin, std::min(lanes, width - begin));
+}
+
+Value heddle::headRows(VectorLoops &loops, Value memref, Value batch,
+                       Value head, int64_t width) {
+  auto type = cast<MemRefType>(memref.getType());
+  OpBuilder &builder = loops.builder;
+  int64_t rank = type.getRank();
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets(rank, zero), counts(rank, one),
+      strides(rank, one);
+  if (rank == 3)
+    offsets[0] = batch;
+  counts[rank - 2] =
+      type.isDynamicDim(rank - 2)
+          ? OpFoldResult(loops.size(memref, rank - 2))
+          : OpFoldResult(builder.getIndexAttr(type.getDimSize(rank - 2)));
+  offsets[rank - 1] = loops.times(head, width);
+  counts[rank - 1] = builder.getIndexAttr(width);
+  MemRefType rows = memref::SubViewOp::inferRankReducedResultType(
+      {type.getDimSize(rank - 2), width}, type, offsets, counts, strides);
+  return memref::SubViewOp::create(builder, loops.loc, rows, memref, offsets,
+                                   counts, strides);
+}
+
+Value heddle::headRowsOfAll(VectorLoops &loops, Value memref, Value head,
+                            int64_t width) {
+  Value rows = memref::CollapseShapeOp::create(
+      loops.builder, loops.loc, memref,
+      ArrayRef<ReassociationIndices>{{0, 1}, {2}});
+  return headRows(loops, rows, /*batch=*/Value(), head, width);
+}
+
+Value heddle::rowView(VectorLoops &loops, Value rows, Value row) {
+  OpBuilder &builder = loops.builder;
+  auto type = cast<MemRefType>(rows.getType());
+  OpFoldResult one = builder.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets = {row, builder.getIndexAttr(0)};
+  SmallVector<OpFoldResult> counts = {
+      one, type.isDynamicDim(1)
+               ? OpFoldResult(loops.size(rows, 1))
+               : OpFoldResult(builder.getIndexAttr(type.getDimSize(1)))};
+  SmallVector<OpFoldResult> strides = {one, one};
+  MemRefType view = memref::SubViewOp::inferRankReducedResultType(
+      type.getDimSize(1), type, offsets, counts, strides);
+  return memref::SubViewOp::create(builder, loops.loc, view, rows, offsets,
+                                   counts, strides);
+}
+
+Value heddle::everyRow(VectorLoops &loops, Value rows, Value first,
+                       int64_t stride) {
+  OpBuilder &builder = loops.builder;
+  Value behind = loops.plus(loops.size(rows, 0), stride - 1);
+  Value left = loops.most(loops.minus(behind, first), loops.index(0));
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+  return memref::SubViewOp::create(
+      builder, loops.loc, rows, ArrayRef<OpFoldResult>{first, zero},
+      ArrayRef<OpFoldResult>{loops.dividedBy(left, stride),
+                             builder.getIndexAttr(widthOf(rows))},
+      ArrayRef<OpFoldResult>{builder.getIndexAttr(stride), one});
+}
+
+Value KeyPlaces::slotOf(VectorLoops &loops, Value j, Value slots) const {
+  if (!origin)
+    return j;
+  slots = loops.plus(slots, -pinned);
+  Value slot = loops.minus(j, origin);
+  Value isNextLap = loops.lessOrEqual(slots, slot);
+  slot = loops.choose(isNextLap, loops.minus(slot, slots), slot);
+  if (pinned == 0)
+    return slot;
+  // What is neither pinned nor in the ring is outside of the mask.
+  slot = loops.plus(loops.most(slot, loops.index(0)), pinned);
+  return loops.choose(loops.less(j, loops.index(pinned)), j, slot);
+}
+
+Value KeyPlaces::rowOf(VectorLoops &loops, Value j, Value rows) const {
+  if (list)
+    j = loops.toIndex(loops.load(list, j));
+  if (!history)
+    return slotOf(loops, j, loops.size(rows, 0));
+  Value cache = loops.toIndex(loops.load(history, j));
+  Value first =
+      arith::MulIOp::create(loops.builder, loops.loc, cache, cacheRows);
+  return loops.plus(first, slotOf(loops, j, cacheRows));
+}
+
+static int64_t elementBytes(Value memref) {
+  return elementOf(memref).getIntOrFloatBitWidth() / 8;
+}
+
+/// Asks for the lines of a row; locality 3 is the first cache.
+static void prefetchLines(VectorLoops &loops, Value rows, Value row,
+                          int64_t locality) {
+  constexpr int64_t kLine = 64;
+  for (int64_t d = 0; d < widthOf(rows); d += kLine / elementBytes(rows))
+    memref::PrefetchOp::create(loops.builder, loops.loc, rows,
+                               ValueRange{row, loops.index(d)},
+                               /*isWrite=*/false, locality,
+                               /*isDataCache=*/true);
+}
+
+void heddle::prefetchRow(VectorLoops &loops, Value rows, Value row) {
+  constexpr int64_t kPage = 4096;
+  auto [strides, offset] =
+      cast<MemRefType>(rows.getType()).getStridesAndOffset();
+  if (!ShapedType::isDynamic(strides[0]) &&
+      elementBytes(rows) * strides[0] >= kPage)
+    prefetchLines(loops, rows, row, /*locality=*/2);
+}
+
+void heddle::prefetchListedRow(VectorLoops &loops, Value rows, Value row) {
+  prefetchLines(loops, rows, row, /*locality=*/3);
+}

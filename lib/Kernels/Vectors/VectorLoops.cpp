@@ -1,0 +1,361 @@
+#include "lib/Kernels/Vectors/VectorLoops.h"
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/RoundFloats.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace heddle;
+
+Value VectorLoops::plus(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::plus(Value lhs, int64_t rhs) {
+  return rhs == 0 ? lhs : plus(lhs, index(rhs));
+}
+Value VectorLoops::minus(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::SubIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::times(Value lhs, int64_t rhs) {
+  return builder.createOrFold<arith::MulIOp>(loc, lhs, index(rhs));
+}
+Value VectorLoops::least(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::most(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::clamp(Value value, Value low, Value high) {
+  return most(low, least(value, high));
+}
+Value VectorLoops::dividedBy(Value value, int64_t divisor) {
+  if (divisor == 1)
+    return value;
+  return builder.createOrFold<arith::DivUIOp>(loc, value, index(divisor));
+}
+Value VectorLoops::floorTo(Value value, int64_t step) {
+  return step == 1 ? value : times(dividedBy(value, step), step);
+}
+Value VectorLoops::less(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
+                                             lhs, rhs);
+}
+Value VectorLoops::lessOrEqual(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle,
+                                             lhs, rhs);
+}
+Value VectorLoops::same(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lhs,
+                                             rhs);
+}
+Value VectorLoops::both(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::AndIOp>(loc, lhs, rhs);
+}
+Value VectorLoops::either(Value lhs, Value rhs) {
+  return builder.createOrFold<arith::OrIOp>(loc, lhs, rhs);
+}
+
+VectorType VectorLoops::vectorType(int64_t width) {
+  return VectorType::get(width, builder.getF32Type());
+}
+/// A vector of what a memref holds.
+static VectorType vectorOf(Value memref, int64_t width) {
+  return VectorType::get(width,
+                         cast<MemRefType>(memref.getType()).getElementType());
+}
+Value VectorLoops::loadVector(Value memref, ValueRange at, int64_t width) {
+  return vector::LoadOp::create(builder, loc, vectorOf(memref, width), memref,
+                                at);
+}
+void VectorLoops::storeVector(Value value, Value memref, ValueRange at) {
+  vector::StoreOp::create(builder, loc, value, memref, at);
+}
+
+/// Lanes [0, count) of `width`.
+static Value firstLanes(VectorLoops &loops, int64_t count, int64_t width) {
+  SmallVector<bool> lanes(width, false);
+  std::fill_n(lanes.begin(), count, true);
+  auto type = VectorType::get(width, loops.builder.getI1Type());
+  return arith::ConstantOp::create(loops.builder, loops.loc,
+                                   DenseElementsAttr::get(type, lanes));
+}
+/// Not all levels have masks for these, and LLVM takes masked loads and
+/// shuffles of short floats apart where it has no type for them: words of two
+/// are moved instead.
+static bool isOfShortFloats(Type vector) {
+  return isShortFloat(cast<VectorType>(vector).getElementType());
+}
+
+/// Calls `body` with the first lane and the size of each piece, powers of two,
+/// of `count` lanes.
+static void forEachPiece(int64_t count,
+                         function_ref<void(int64_t, int64_t)> body) {
+  for (int64_t first = 0, size; first < count; first += size) {
+    size = int64_t(llvm::bit_floor(uint64_t(count - first)));
+    body(first, size);
+  }
+}
+
+static SmallVector<Value> moved(VectorLoops &loops, ValueRange at,
+                                int64_t lanes) {
+  SmallVector<Value> place(at);
+  place.back() = loops.plus(place.back(), lanes);
+  return place;
+}
+
+static Value loadPieces(VectorLoops &loops, Value memref, ValueRange at,
+                        int64_t count, VectorType type) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Type word = builder.getI32Type();
+  Value words = arith::ConstantOp::create(
+      builder, loc,
+      builder.getZeroAttr(VectorType::get(type.getNumElements() / 2, word)));
+  forEachPiece(count, [&](int64_t first, int64_t size) {
+    SmallVector<Value> place = moved(loops, at, first);
+    if (size > 1) {
+      Value piece = loops.bitcast(loops.loadVector(memref, place, size), word);
+      words = vector::InsertStridedSliceOp::create(builder, loc, piece, words,
+                                                   ArrayRef<int64_t>(first / 2),
+                                                   ArrayRef<int64_t>(1));
+      return;
+    }
+    Value half = arith::BitcastOp::create(builder, loc, builder.getI16Type(),
+                                          loops.load(memref, place));
+    words = vector::InsertOp::create(
+        builder, loc, arith::ExtUIOp::create(builder, loc, word, half), words,
+        first / 2);
+  });
+  return loops.bitcast(words, type.getElementType());
+}
+
+static void storePieces(VectorLoops &loops, Value value, Value memref,
+                        ValueRange at, int64_t count) {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  Type element = cast<VectorType>(value.getType()).getElementType();
+  Value words = loops.bitcast(value, builder.getI32Type());
+  forEachPiece(count, [&](int64_t first, int64_t size) {
+    SmallVector<Value> place = moved(loops, at, first);
+    if (size > 1) {
+      Value piece = vector::ExtractStridedSliceOp::create(
+          builder, loc, words, first / 2, size / 2, 1);
+      return loops.storeVector(loops.bitcast(piece, element), memref, place);
+    }
+    Value half = arith::TruncIOp::create(
+        builder, loc, builder.getI16Type(),
+        vector::ExtractOp::create(builder, loc, words, first / 2));
+    loops.store(arith::BitcastOp::create(builder, loc, element, half), memref,
+                place);
+  });
+}
+
+Value VectorLoops::loadFirst(Value memref, ValueRange at, int64_t count,
+                             int64_t width) {
+  if (count == width)
+    return loadVector(memref, at, width);
+  VectorType type = vectorOf(memref, width);
+  if (isOfShortFloats(type))
+    return loadPieces(*this, memref, at, count, type);
+  Value zeros =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(builder, loc, type, memref, at,
+                                      firstLanes(*this, count, width), zeros);
+}
+void VectorLoops::storeFirst(Value value, Value memref, ValueRange at,
+                             int64_t count) {
+  int64_t width = cast<VectorType>(value.getType()).getNumElements();
+  if (count == width)
+    return storeVector(value, memref, at);
+  if (isOfShortFloats(value.getType()))
+    return storePieces(*this, value, memref, at, count);
+  vector::MaskedStoreOp::create(builder, loc, memref, at,
+                                firstLanes(*this, count, width), value);
+}
+
+Value VectorLoops::spread(Value scalar, int64_t width) {
+  return builder.createOrFold<vector::BroadcastOp>(
+      loc, VectorType::get(width, scalar.getType()), scalar);
+}
+Value VectorLoops::splat(double value, int64_t width) {
+  return arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(vectorType(width), static_cast<float>(value)));
+}
+Value VectorLoops::count(int64_t first, int64_t width) {
+  SmallVector<int32_t> lanes(width);
+  std::iota(lanes.begin(), lanes.end(), static_cast<int32_t>(first));
+  return arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(VectorType::get(width, builder.getI32Type()),
+                             ArrayRef<int32_t>(lanes)));
+}
+Value VectorLoops::multiplyAdd(Value a, Value b, Value c) {
+  // Not vector.fma: LLVM may take that apart where a target allows it to.
+  return math::FmaOp::create(builder, loc, a, b, c);
+}
+Value VectorLoops::isAbove(Value a, Value b) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b);
+}
+Value VectorLoops::differs(Value a, Value b) {
+  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, a, b);
+}
+Value VectorLoops::choose(Value condition, Value then, Value otherwise) {
+  return arith::SelectOp::create(builder, loc, condition, then, otherwise);
+}
+Value VectorLoops::greater(Value a, Value b) {
+  return choose(isAbove(a, b), a, b);
+}
+Value VectorLoops::any(Value mask) {
+  return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR,
+                                     mask);
+}
+Value VectorLoops::anyOf(ValueRange masks) {
+  Value all = masks.front();
+  for (Value mask : masks.drop_front())
+    all = arith::OrIOp::create(builder, loc, all, mask);
+  return any(all);
+}
+Value VectorLoops::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
+  return vector::ShuffleOp::create(builder, loc, a, b, lanes);
+}
+
+Value VectorLoops::sumOfLanes(Value vector) {
+  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
+  for (int64_t half = lanes / 2; half > 0; half /= 2) {
+    SmallVector<int64_t> other;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      other.push_back(lane ^ half);
+    vector = add(vector, shuffle(vector, vector, other));
+  }
+  return vector;
+}
+
+Value VectorLoops::interleave(Value a, Value b) {
+  auto type = cast<VectorType>(a.getType());
+  VectorType words = type.clone(builder.getI32Type());
+  auto widen = [&](Value vector) -> Value {
+    return arith::ExtUIOp::create(builder, loc, words,
+                                  bitcast(vector, builder.getI16Type()));
+  };
+  Value shift = arith::ConstantOp::create(builder, loc,
+                                          DenseElementsAttr::get(words, 16));
+  Value upper = arith::ShLIOp::create(builder, loc, widen(b), shift);
+  return bitcast(arith::OrIOp::create(builder, loc, widen(a), upper),
+                 type.getElementType());
+}
+Value VectorLoops::interleaveGroups(Value a, Value b, bool isUpper) {
+  auto type = cast<VectorType>(a.getType());
+  int64_t count = type.getNumElements();
+  SmallVector<int64_t> order;
+  for (int64_t i = 0; i < count; ++i)
+    order.push_back(i / 8 * 8 + isUpper * 4 + i % 8 / 2 + i % 2 * count);
+  // As integers: levels without bf16 or f16 have no vectors of it either.
+  Value mixed = shuffle(bitcast(a, builder.getI16Type()),
+                        bitcast(b, builder.getI16Type()), order);
+  return bitcast(mixed, type.getElementType());
+}
+Value VectorLoops::bitcast(Value vector, Type element) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+  return vector::BitCastOp::create(
+      builder, loc,
+      VectorType::get(bits / element.getIntOrFloatBitWidth(), element), vector);
+}
+
+Value VectorLoops::widen(Value vector) {
+  return heddle::widen(builder, loc, vector);
+}
+
+SmallVector<Value> VectorLoops::transpose(ValueRange rows) {
+  SmallVector<Value> result(rows);
+  int64_t width = rows.size();
+  // Swaps blocks of `half` lanes between rows that are `half` apart.
+  for (int64_t half = 1; half < width; half *= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t lane = 0; lane < width; ++lane) {
+      bool isUpper = lane & half;
+      low.push_back(isUpper ? lane - half + width : lane);
+      high.push_back(isUpper ? lane + width : lane + half);
+    }
+    for (int64_t row = 0; row < width; ++row) {
+      if (row & half)
+        continue;
+      Value a = result[row], b = result[row | half];
+      result[row] = shuffle(a, b, low);
+      result[row | half] = shuffle(a, b, high);
+    }
+  }
+  return result;
+}
+
+SmallVector<Value>
+VectorLoops::carry(Value begin, Value end, int64_t step, ValueRange initial,
+                   function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  auto loop = scf::ForOp::create(
+      builder, loc, begin, end, index(step), initial,
+      [&](OpBuilder &, Location, Value i, ValueRange carried) {
+        scf::YieldOp::create(builder, loc, body(i, carried));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+void VectorLoops::each(Value begin, Value end, int64_t step,
+                       function_ref<void(Value)> body) {
+  carry(begin, end, step, {}, [&](Value i, ValueRange) {
+    body(i);
+    return SmallVector<Value>();
+  });
+}
+
+SmallVector<Value>
+VectorLoops::repeat(ValueRange initial,
+                    function_ref<Value(ValueRange)> condition,
+                    function_ref<SmallVector<Value>(ValueRange)> body) {
+  auto loop = scf::WhileOp::create(
+      builder, loc, initial.getTypes(), initial,
+      [&](OpBuilder &, Location, ValueRange carried) {
+        scf::ConditionOp::create(builder, loc, condition(carried), carried);
+      },
+      [&](OpBuilder &, Location, ValueRange carried) {
+        scf::YieldOp::create(builder, loc, body(carried));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+void VectorLoops::when(Value condition, function_ref<void()> then) {
+  scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
+    then();
+    scf::YieldOp::create(builder, loc);
+  });
+}
+
+void VectorLoops::whenElse(Value condition, function_ref<void()> then,
+                           function_ref<void()> otherwise) {
+  scf::IfOp::create(
+      builder, loc, condition,
+      [&](OpBuilder &, Location) {
+        then();
+        scf::YieldOp::create(builder, loc);
+      },
+      [&](OpBuilder &, Location) {
+        otherwise();
+        scf::YieldOp::create(builder, loc);
+      });
+}
+
+SmallVector<Value>
+VectorLoops::pick(Value condition, function_ref<SmallVector<Value>()> then,
+                  function_ref<SmallVector<Value>()> otherwise) {
+  auto branch = scf::IfOp::create(
+      builder, loc, condition,
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(builder, loc, then());
+      },
+      [&](OpBuilder &, Location) {
+        scf::YieldOp::create(builder, loc, otherwise());
+      });
+  return SmallVector<Value>(branch.getResults());
+}

@@ -1,0 +1,114 @@
+//===- VectorLoops.h - A builder of loops over vectors ----------*- C++ -*-===//
+//
+// Loops (CodeGen/Loops.h) with vectors of f32 and arithmetic on indices, so
+// that the code of an emitter reads like the kernel it writes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_KERNELS_VECTORS_VECTORLOOPS_H
+#define HEDDLE_LIB_KERNELS_VECTORS_VECTORLOOPS_H
+
+#include "lib/CodeGen/Loops.h"
+#include "lib/CodeGen/Target.h"
+
+namespace heddle {
+
+class VectorLoops : public Loops {
+public:
+  VectorLoops(mlir::OpBuilder &builder, mlir::Location loc, const IsaLevel &isa)
+      : Loops(builder, loc), isa(isa) {}
+
+  IsaLevel isa;
+
+  // Indices; signed, folded where they are constants.
+  mlir::Value plus(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value plus(mlir::Value lhs, int64_t rhs);
+  mlir::Value minus(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value times(mlir::Value lhs, int64_t rhs);
+  mlir::Value least(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value most(mlir::Value lhs, mlir::Value rhs);
+  /// value limited to [low, high], low where high < low.
+  mlir::Value clamp(mlir::Value value, mlir::Value low, mlir::Value high);
+  /// Rounded down; of a value of at least 0.
+  mlir::Value dividedBy(mlir::Value value, int64_t divisor);
+  /// The largest multiple of `step` that is not above a value of at least 0.
+  mlir::Value floorTo(mlir::Value value, int64_t step);
+  mlir::Value less(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value lessOrEqual(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value same(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value both(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value either(mlir::Value lhs, mlir::Value rhs);
+
+  // Vectors. Widths are in elements.
+  mlir::VectorType vectorType(int64_t width);
+  mlir::Value loadVector(mlir::Value memref, mlir::ValueRange at,
+                         int64_t width);
+  void storeVector(mlir::Value value, mlir::Value memref, mlir::ValueRange at);
+  /// The first `count` elements of a vector of `width`, 0 behind them; nothing
+  /// behind them is read. And the store of as many.
+  mlir::Value loadFirst(mlir::Value memref, mlir::ValueRange at, int64_t count,
+                        int64_t width);
+  void storeFirst(mlir::Value value, mlir::Value memref, mlir::ValueRange at,
+                  int64_t count);
+  /// A scalar in every lane.
+  mlir::Value spread(mlir::Value scalar, int64_t width);
+  mlir::Value splat(double value, int64_t width);
+  /// first, first + 1, ...: i32.
+  mlir::Value count(int64_t first, int64_t width);
+  mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
+  /// a where a > b, else b: one instruction; b where either is NaN.
+  mlir::Value greater(mlir::Value a, mlir::Value b);
+  mlir::Value isAbove(mlir::Value a, mlir::Value b);
+  /// Whether a and b are two numbers, or one is none.
+  mlir::Value differs(mlir::Value a, mlir::Value b);
+  mlir::Value choose(mlir::Value condition, mlir::Value then,
+                     mlir::Value otherwise);
+  /// Whether any lane of a mask is set.
+  mlir::Value any(mlir::Value mask);
+  mlir::Value anyOf(mlir::ValueRange masks);
+  mlir::Value shuffle(mlir::Value a, mlir::Value b,
+                      llvm::ArrayRef<int64_t> lanes);
+  /// The sum of all lanes, in every lane: a tree.
+  mlir::Value sumOfLanes(mlir::Value vector);
+  /// a[0], b[0], a[1], b[1], ... of short floats.
+  mlir::Value interleave(mlir::Value a, mlir::Value b);
+  /// The same of the lower or the upper halves of groups of eight elements, as
+  /// one instruction does it: half of what interleaving all gives.
+  mlir::Value interleaveGroups(mlir::Value a, mlir::Value b, bool isUpper);
+  /// The same bits as elements of another type.
+  mlir::Value bitcast(mlir::Value vector, mlir::Type element);
+  /// Short floats as f32.
+  mlir::Value widen(mlir::Value vector);
+  /// The transpose of as many vectors as each has lanes, a power of two.
+  llvm::SmallVector<mlir::Value> transpose(mlir::ValueRange rows);
+
+  /// for i in [begin, end) by step: carried = body(i, carried).
+  llvm::SmallVector<mlir::Value>
+  carry(mlir::Value begin, mlir::Value end, int64_t step,
+        mlir::ValueRange initial,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
+                                                          mlir::ValueRange)>
+            body);
+  /// for i in [begin, end) by step: body(i).
+  void each(mlir::Value begin, mlir::Value end, int64_t step,
+            llvm::function_ref<void(mlir::Value)> body);
+  /// while condition(carried): carried = body(carried).
+  llvm::SmallVector<mlir::Value>
+  repeat(mlir::ValueRange initial,
+         llvm::function_ref<mlir::Value(mlir::ValueRange)> condition,
+         llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
+             body);
+  /// if condition: then().
+  void when(mlir::Value condition, llvm::function_ref<void()> then);
+  void whenElse(mlir::Value condition, llvm::function_ref<void()> then,
+                llvm::function_ref<void()> otherwise);
+  /// if condition: then() else otherwise().
+  llvm::SmallVector<mlir::Value>
+  pick(mlir::Value condition,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_KERNELS_VECTORS_VECTORLOOPS_H
