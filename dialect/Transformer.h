@@ -10,8 +10,8 @@
 
 #include "dialect/Forms.h"
 #include "dialect/KnownAttributes.h"
-#include "dialect/Lanes.h"
 #include "dialect/PanelLayout.h"
+#include "dialect/masks/Lanes.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinTypes.h"

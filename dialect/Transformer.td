@@ -1,12 +1,12 @@
 //===- Transformer.td - The whole dialect ---------------------*- tablegen -*-===//
 
-include "dialect/Attention.td"
+include "dialect/attention/Attention.td"
 include "dialect/Choice.td"
 include "dialect/Layers.td"
-include "dialect/LinearAttention.td"
-include "dialect/Masks.td"
-include "dialect/Online.td"
-include "dialect/Projection.td"
+include "dialect/attention/LinearAttention.td"
+include "dialect/masks/Masks.td"
+include "dialect/attention/Online.td"
+include "dialect/attention/Projection.td"
 include "dialect/Quantization.td"
 include "dialect/Rows.td"
 include "dialect/States.td"

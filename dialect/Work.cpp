@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialect/Attention.h"
 #include "dialect/LayerChecks.h"
-#include "dialect/MaskParts.h"
+#include "dialect/attention/Attention.h"
+#include "dialect/masks/MaskParts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

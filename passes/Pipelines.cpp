@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Pipelines.h"
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Machine/Target.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"

@@ -1,7 +1,7 @@
 //===- heddle-opt.cpp - Runs passes on a module, for inspection and tests -===//
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/LargeStack.h"
+#include "lib/CodeGen/Machine/LargeStack.h"
 #include "lib/Import/Nesting.h"
 #include "lib/Weights/Error.h"
 #include "mlir/Bytecode/BytecodeReader.h"

@@ -7,14 +7,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/CarriedModel.h"
 #include "tools/Notices.h"
-#include "tools/OutputWriter.h"
-#include "tools/RunArrays.h"
-#include "tools/RunLines.h"
-#include "tools/RunOptions.h"
 #include "tools/SignalCleanup.h"
 #include "tools/help/RunPage.h"
+#include "tools/run/CarriedModel.h"
+#include "tools/run/OutputWriter.h"
+#include "tools/run/RunArrays.h"
+#include "tools/run/RunLines.h"
+#include "tools/run/RunOptions.h"
 
 #include <csignal>
 #include <cstdio>

@@ -1,5 +1,5 @@
 #include "bench/kernels/AttentionMasks.h"
-#include "test/kernels/DrawnBlocks.h"
+#include "test/kernels/attention/DrawnBlocks.h"
 
 #include <algorithm>
 #include <cstdlib>

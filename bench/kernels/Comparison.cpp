@@ -1,5 +1,5 @@
 #include "bench/kernels/Comparison.h"
-#include "runtime/MachinePeaks.h"
+#include "runtime/session/MachinePeaks.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "bench/kernels/Layers.h"
 #include "bench/kernels/OneDnn.h"
-#include "runtime/IsaLevels.h"
+#include "runtime/code/IsaLevels.h"
 
 #include <algorithm>
 #include <cmath>

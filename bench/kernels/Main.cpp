@@ -6,7 +6,7 @@
 
 #include "bench/kernels/Comparison.h"
 #include "bench/kernels/Layers.h"
-#include "runtime/IsaLevels.h"
+#include "runtime/code/IsaLevels.h"
 
 #include <cstdio>
 #include <cstdlib>

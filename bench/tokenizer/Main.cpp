@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/SentencePieceTable.h"
-#include "runtime/SentencePieces.h"
+#include "lib/Import/Tokenizers/SentencePieceTable.h"
+#include "runtime/tokenizer/SentencePieces.h"
 
 #include <chrono>
 #include <cstdio>

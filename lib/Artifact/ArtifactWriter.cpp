@@ -8,7 +8,7 @@
 #include "lib/Artifact/ArtifactWriter.h"
 #include "lib/Artifact/ExecutableWriter.h"
 #include "lib/Artifact/OutputFile.h"
-#include "runtime/ArtifactFormat.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"

@@ -1,9 +1,9 @@
 //===- ArtifactWriter.h - Writes the file heddle-run executes ---*- C++ -*-===//
 //
-// Puts sections into one file as runtime/ArtifactFormat.h says, by itself or
-// behind a runner. The file is written beside its destination and renamed when
-// it is whole; a failure or a signal leaves nothing behind. Equal contents give
-// equal bytes.
+// Puts sections into one file as runtime/artifact/ArtifactFormat.h says, by
+// itself or behind a runner. The file is written beside its destination and
+// renamed when it is whole; a failure or a signal leaves nothing behind. Equal
+// contents give equal bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,7 +11,7 @@
 #define HEDDLE_LIB_ARTIFACT_ARTIFACTWRITER_H
 
 #include "lib/Artifact/PlacedTensors.h"
-#include "lib/Import/Tokenizers.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
 
 namespace heddle {
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Artifact/ExecutableWriter.h"
-#include "runtime/ArtifactFormat.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/BinaryFormat/ELF.h"
 #include "llvm/Support/Alignment.h"
 #include <cassert>

@@ -10,7 +10,7 @@
 #include "lib/Import/ImportModel.h"
 #include "lib/Weights/Error.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "runtime/ArtifactFormat.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 

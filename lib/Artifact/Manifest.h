@@ -1,8 +1,9 @@
 //===- Manifest.h - What an artifact says of itself -------------*- C++ -*-===//
 //
 // Turns the attributes of a compiled module into the JSON that
-// runtime/ArtifactFormat.h describes. The attributes of a module are written by
-// importers and by people: whatever the runtime would refuse is refused here.
+// runtime/artifact/ArtifactFormat.h describes. The attributes of a module are
+// written by importers and by people: whatever the runtime would refuse is
+// refused here.
 //
 //===----------------------------------------------------------------------===//
 

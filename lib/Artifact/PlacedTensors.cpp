@@ -9,7 +9,7 @@
 #include "dialect/Transformer.h"
 #include "lib/Artifact/Panels.h"
 #include "lib/Weights/Error.h"
-#include "runtime/ArtifactFormat.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 #include <cmath>

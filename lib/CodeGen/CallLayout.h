@@ -1,15 +1,16 @@
 //===- CallLayout.h - What passes know of the runtime's call ----*- C++ -*-===//
 //
-// The numbers of runtime/KernelAbi.h and runtime/ArtifactFormat.h that
-// generated code depends on. Passes see the runtime through this header alone.
+// The numbers of runtime/code/KernelAbi.h and runtime/artifact/ArtifactFormat.h
+// that generated code depends on. Passes see the runtime through this header
+// alone.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_LIB_CODEGEN_CALLLAYOUT_H
 #define HEDDLE_LIB_CODEGEN_CALLLAYOUT_H
 
-#include "runtime/ArtifactFormat.h"
-#include "runtime/KernelAbi.h"
+#include "runtime/artifact/ArtifactFormat.h"
+#include "runtime/code/KernelAbi.h"
 #include <cstddef>
 
 namespace heddle {

@@ -9,7 +9,7 @@
 #ifndef HEDDLE_LIB_EXPLORER_EXPLORATION_H
 #define HEDDLE_LIB_EXPLORER_EXPLORATION_H
 
-#include "lib/CodeGen/DebugLocations.h"
+#include "lib/CodeGen/Machine/DebugLocations.h"
 #include "lib/Explorer/LayerTable.h"
 #include "lib/Explorer/TextPool.h"
 #include "lib/Fusion/FusionReport.h"

@@ -1,5 +1,4 @@
-//===- PrecisionRules.h - What the product of a weight multiplies -*- C++
-//-*-===//
+//===- PrecisionRules.h - What products multiply ----------------*- C++ -*-===//
 //
 // `--dtype` and the rules of `--keep`, asked weight by weight.
 //

@@ -7,11 +7,11 @@
 
 #include "lib/Import/ImportModel.h"
 #include "lib/Import/FirstDiagnostic.h"
-#include "lib/Import/MarianFolder.h"
+#include "lib/Import/Marian/MarianFolder.h"
 #include "lib/Weights/Error.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
-#include "runtime/ArtifactFormat.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"

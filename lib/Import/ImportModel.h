@@ -10,14 +10,14 @@
 //
 // and the module's attributes say how to generate with it:
 // `transformer.family`, `transformer.vocabulary` and `transformer.generation`
-// (the manifest's keys, see runtime/ArtifactFormat.h).
+// (the manifest's keys, see runtime/artifact/ArtifactFormat.h).
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_LIB_IMPORT_IMPORTMODEL_H
 #define HEDDLE_LIB_IMPORT_IMPORTMODEL_H
 
-#include "lib/Import/Tokenizers.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Weights/WeightSource.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

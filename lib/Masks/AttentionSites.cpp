@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Masks/AttentionSites.h"
-#include "dialect/Attention.h"
+#include "dialect/attention/Attention.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include <map>

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Masks/PairGrid.h"
-#include "dialect/MaskParts.h"
+#include "dialect/masks/MaskParts.h"
 #include "lib/Masks/MaskText.h"
 #include "lib/Weights/Error.h"
 #include "mlir/IR/Builders.h"

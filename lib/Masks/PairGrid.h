@@ -8,7 +8,7 @@
 #ifndef HEDDLE_LIB_MASKS_PAIRGRID_H
 #define HEDDLE_LIB_MASKS_PAIRGRID_H
 
-#include "dialect/Lanes.h"
+#include "dialect/masks/Lanes.h"
 #include "lib/Masks/Evaluator.h"
 #include "mlir/IR/Block.h"
 #include "llvm/Support/Error.h"

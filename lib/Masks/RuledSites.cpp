@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Masks/RuledSites.h"
-#include "dialect/Attention.h"
+#include "dialect/attention/Attention.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
 

@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/SentenceLines.h"
-#include "runtime/Translation.h"
 #include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
 #include "runtime/api/PackedAnswer.h"
 #include "runtime/api/Session.h"
 #include "runtime/api/TokenStream.h"
+#include "runtime/lines/SentenceLines.h"
+#include "runtime/lines/Translation.h"
 
 #include <algorithm>
 #include <limits>

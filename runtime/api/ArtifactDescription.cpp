@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/api/ArtifactDescription.h"
-#include "runtime/Session.h"
 #include "runtime/api/DecodingMemory.h"
+#include "runtime/session/Session.h"
 
 #include <cstdio>
 

@@ -7,8 +7,8 @@
 #ifndef HEDDLE_RUNTIME_API_ARTIFACTDESCRIPTION_H
 #define HEDDLE_RUNTIME_API_ARTIFACTDESCRIPTION_H
 
-#include "runtime/Artifact.h"
-#include "runtime/Manifest.h"
+#include "runtime/artifact/Artifact.h"
+#include "runtime/artifact/Manifest.h"
 
 #include <string>
 

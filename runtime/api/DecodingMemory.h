@@ -7,7 +7,7 @@
 #ifndef HEDDLE_RUNTIME_API_DECODINGMEMORY_H
 #define HEDDLE_RUNTIME_API_DECODINGMEMORY_H
 
-#include "runtime/Manifest.h"
+#include "runtime/artifact/Manifest.h"
 
 #include <optional>
 #include <string>

@@ -3,8 +3,8 @@
 #ifndef HEDDLE_RUNTIME_API_INPUTSOURCE_H
 #define HEDDLE_RUNTIME_API_INPUTSOURCE_H
 
-#include "runtime/Lines.h"
 #include "runtime/heddle.h"
+#include "runtime/lines/Lines.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 //===- Instruments.cpp - Logits and hidden states of heddle.h -------------===//
 
-#include "runtime/HiddenStates.h"
-#include "runtime/TeacherForcing.h"
 #include "runtime/api/Arguments.h"
 #include "runtime/api/InputSource.h"
 #include "runtime/api/Session.h"
 #include "runtime/api/SettingValues.h"
+#include "runtime/search/TeacherForcing.h"
+#include "runtime/session/HiddenStates.h"
 
 #include <mutex>
 #include <utility>

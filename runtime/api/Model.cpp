@@ -2,10 +2,10 @@
 
 #include "runtime/api/Model.h"
 
-#include "runtime/HiddenStates.h"
 #include "runtime/api/Arguments.h"
 #include "runtime/api/ArtifactDescription.h"
 #include "runtime/api/Failure.h"
+#include "runtime/session/HiddenStates.h"
 
 #include <utility>
 

@@ -3,8 +3,8 @@
 #ifndef HEDDLE_RUNTIME_API_MODEL_H
 #define HEDDLE_RUNTIME_API_MODEL_H
 
-#include "runtime/Model.h"
 #include "runtime/heddle.h"
+#include "runtime/session/Model.h"
 
 #include <memory>
 

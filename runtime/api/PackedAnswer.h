@@ -9,8 +9,8 @@
 #ifndef HEDDLE_RUNTIME_API_PACKEDANSWER_H
 #define HEDDLE_RUNTIME_API_PACKEDANSWER_H
 
-#include "runtime/Session.h"
 #include "runtime/heddle.h"
+#include "runtime/session/Session.h"
 
 #include <string>
 #include <string_view>

@@ -3,9 +3,9 @@
 #ifndef HEDDLE_RUNTIME_API_PROFILEREPORT_H
 #define HEDDLE_RUNTIME_API_PROFILEREPORT_H
 
-#include "runtime/MachinePeaks.h"
-#include "runtime/Model.h"
-#include "runtime/Profile.h"
+#include "runtime/session/MachinePeaks.h"
+#include "runtime/session/Model.h"
+#include "runtime/session/Profile.h"
 
 #include <map>
 #include <string>

@@ -3,14 +3,14 @@
 #ifndef HEDDLE_RUNTIME_API_SESSION_H
 #define HEDDLE_RUNTIME_API_SESSION_H
 
-#include "runtime/LineRun.h"
-#include "runtime/LineTokens.h"
-#include "runtime/MachinePeaks.h"
-#include "runtime/Model.h"
-#include "runtime/Workers.h"
 #include "runtime/api/Failure.h"
 #include "runtime/api/Settings.h"
 #include "runtime/heddle.h"
+#include "runtime/lines/LineRun.h"
+#include "runtime/lines/LineTokens.h"
+#include "runtime/lines/Workers.h"
+#include "runtime/session/MachinePeaks.h"
+#include "runtime/session/Model.h"
 
 #include <atomic>
 #include <map>

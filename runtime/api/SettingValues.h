@@ -9,7 +9,7 @@
 #define HEDDLE_RUNTIME_API_SETTINGVALUES_H
 
 #include "runtime/Result.h"
-#include "runtime/Session.h"
+#include "runtime/session/Session.h"
 
 #include <cstdint>
 #include <limits>

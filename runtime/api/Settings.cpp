@@ -7,8 +7,8 @@
 
 #include "runtime/api/Settings.h"
 
-#include "runtime/Workers.h"
 #include "runtime/api/SettingValues.h"
+#include "runtime/lines/Workers.h"
 
 #include <algorithm>
 #include <iterator>

@@ -8,12 +8,12 @@
 #ifndef HEDDLE_RUNTIME_API_SETTINGS_H
 #define HEDDLE_RUNTIME_API_SETTINGS_H
 
-#include "runtime/Manifest.h"
-#include "runtime/OnError.h"
 #include "runtime/Result.h"
-#include "runtime/SearchOptions.h"
-#include "runtime/SentenceSplitter.h"
+#include "runtime/artifact/Manifest.h"
 #include "runtime/heddle.h"
+#include "runtime/lines/OnError.h"
+#include "runtime/lines/SentenceSplitter.h"
+#include "runtime/search/SearchOptions.h"
 
 #include <cstdint>
 #include <map>

@@ -15,8 +15,8 @@
 #ifndef HEDDLE_RUNTIME_API_TOKENSTREAM_H
 #define HEDDLE_RUNTIME_API_TOKENSTREAM_H
 
-#include "runtime/Session.h"
 #include "runtime/heddle.h"
+#include "runtime/session/Session.h"
 
 #include <atomic>
 #include <cstdint>

@@ -1,9 +1,9 @@
 //===- Tokens.cpp - Text to ids and back, for heddle.h --------------------===//
 
-#include "runtime/LineTokens.h"
 #include "runtime/api/Arguments.h"
 #include "runtime/api/Failure.h"
 #include "runtime/api/Session.h"
+#include "runtime/lines/LineTokens.h"
 
 using namespace heddle;
 

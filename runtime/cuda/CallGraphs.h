@@ -11,8 +11,8 @@
 #ifndef HEDDLE_RUNTIME_CUDA_CALLGRAPHS_H
 #define HEDDLE_RUNTIME_CUDA_CALLGRAPHS_H
 
-#include "runtime/Device.h"
 #include "runtime/cuda/CudaDriver.h"
+#include "runtime/session/Device.h"
 
 #include <cstdint>
 #include <functional>

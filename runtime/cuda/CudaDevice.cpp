@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/FloatEnvironment.h"
+#include "runtime/code/FloatEnvironment.h"
 #include "runtime/cuda/CallGraphs.h"
 #include "runtime/cuda/CudaModel.h"
 

@@ -1,8 +1,8 @@
 #include "runtime/cuda/CudaModel.h"
 
-#include "runtime/ArtifactFormat.h"
-#include "runtime/AvailableCores.h"
-#include "runtime/Thread.h"
+#include "runtime/artifact/ArtifactFormat.h"
+#include "runtime/threads/AvailableCores.h"
+#include "runtime/threads/Thread.h"
 
 #include <algorithm>
 #include <cstdlib>

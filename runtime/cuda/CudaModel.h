@@ -8,11 +8,11 @@
 #ifndef HEDDLE_RUNTIME_CUDA_CUDAMODEL_H
 #define HEDDLE_RUNTIME_CUDA_CUDAMODEL_H
 
-#include "runtime/Artifact.h"
-#include "runtime/Device.h"
 #include "runtime/Result.h"
+#include "runtime/artifact/Artifact.h"
 #include "runtime/cuda/CudaDriver.h"
 #include "runtime/cuda/WeightUpload.h"
+#include "runtime/session/Device.h"
 
 #include <atomic>
 #include <cstdint>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/KernelAbi.h"
+#include "runtime/code/KernelAbi.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
 

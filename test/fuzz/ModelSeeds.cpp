@@ -8,9 +8,9 @@
 
 #include "../unit/FileBuilders.h"
 #include "../unit/SentencePieceSamples.h"
-#include "lib/Import/SentencePieceTable.h"
-#include "lib/Import/Shortlist.h"
-#include "lib/Import/Tokenizers.h"
+#include "lib/Import/Marian/Shortlist.h"
+#include "lib/Import/Tokenizers/SentencePieceTable.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
 
 #include <filesystem>
 #include <fstream>

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "AlignedCopy.h"
-#include "runtime/ArtifactFormat.h"
-#include "runtime/ExecutableFile.h"
-#include "runtime/Model.h"
 #include "runtime/api/ArtifactDescription.h"
+#include "runtime/artifact/ArtifactFormat.h"
+#include "runtime/artifact/ExecutableFile.h"
+#include "runtime/session/Model.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AlignedCopy.h"
-#include "runtime/CodeLoader.h"
+#include "runtime/code/CodeLoader.h"
 
 using namespace heddle;
 

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Manifest.h"
-#include "runtime/EntryContract.h"
-#include "runtime/SearchOptions.h"
+#include "runtime/artifact/Manifest.h"
 #include "runtime/api/DecodingMemory.h"
+#include "runtime/artifact/EntryContract.h"
+#include "runtime/search/SearchOptions.h"
 
 using namespace heddle;
 

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "AlignedCopy.h"
-#include "runtime/AddedTokens.h"
-#include "runtime/Tokenizer.h"
-#include "runtime/Utf8.h"
+#include "runtime/tokenizer/AddedTokens.h"
+#include "runtime/tokenizer/Tokenizer.h"
+#include "runtime/tokenizer/Utf8.h"
 
 #include <numeric>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AlignedCopy.h"
-#include "runtime/SentencePieces.h"
+#include "runtime/tokenizer/SentencePieces.h"
 
 #include <numeric>
 

@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScratchFolder.h"
-#include "lib/Import/SentencePieceModel.h"
-#include "lib/Import/SentencePieceTable.h"
-#include "runtime/SentencePieces.h"
+#include "lib/Import/Tokenizers/SentencePieceModel.h"
+#include "lib/Import/Tokenizers/SentencePieceTable.h"
+#include "runtime/tokenizer/SentencePieces.h"
 
 using namespace heddle;
 

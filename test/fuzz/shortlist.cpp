@@ -1,8 +1,8 @@
 //===- shortlist.cpp - Shortlists, Marian's and those of an artifact ------===//
 
-#include "lib/Import/Shortlist.h"
+#include "lib/Import/Marian/Shortlist.h"
 #include "AlignedCopy.h"
-#include "runtime/Shortlist.h"
+#include "runtime/search/Shortlist.h"
 
 using namespace heddle;
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Tokenizer.h"
+#include "runtime/tokenizer/Tokenizer.h"
 #include "FolderInput.h"
-#include "lib/Import/Tokenizers.h"
-#include "runtime/AddedTokens.h"
-#include "runtime/SentencePieces.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
+#include "runtime/tokenizer/AddedTokens.h"
+#include "runtime/tokenizer/SentencePieces.h"
 
 using namespace heddle;
 

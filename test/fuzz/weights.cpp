@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/MarianOptions.h"
+#include "lib/Import/Marian/MarianOptions.h"
 #include "lib/Weights/StoredTensor.h"
 #include "lib/Weights/TensorFile.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -11,8 +11,8 @@
 #ifndef HEDDLE_TEST_KERNELS_CALLRECORD_H
 #define HEDDLE_TEST_KERNELS_CALLRECORD_H
 
-#include "runtime/Manifest.h"
 #include "runtime/Result.h"
+#include "runtime/artifact/Manifest.h"
 
 #include <map>
 #include <memory>

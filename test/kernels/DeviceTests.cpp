@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/BestLogits.h"
-#include "runtime/GreedyChoice.h"
+#include "runtime/search/BestLogits.h"
+#include "runtime/search/GreedyChoice.h"
 #include "test/kernels/EntryRunner.h"
 #include "gtest/gtest.h"
 

@@ -7,8 +7,8 @@
 
 #include "test/kernels/EntryRunner.h"
 
-#include "runtime/FloatEnvironment.h"
-#include "runtime/IsaLevels.h"
+#include "runtime/code/FloatEnvironment.h"
+#include "runtime/code/IsaLevels.h"
 
 #include <algorithm>
 #include <chrono>

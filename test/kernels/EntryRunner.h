@@ -10,13 +10,13 @@
 #ifndef HEDDLE_TEST_KERNELS_ENTRYRUNNER_H
 #define HEDDLE_TEST_KERNELS_ENTRYRUNNER_H
 
-#include "runtime/Artifact.h"
-#include "runtime/CodeLibrary.h"
-#include "runtime/KernelAbi.h"
-#include "runtime/Manifest.h"
 #include "runtime/Result.h"
-#include "runtime/ThreadPool.h"
+#include "runtime/artifact/Artifact.h"
+#include "runtime/artifact/Manifest.h"
+#include "runtime/code/CodeLibrary.h"
+#include "runtime/code/KernelAbi.h"
 #include "runtime/cuda/CudaModel.h"
+#include "runtime/threads/ThreadPool.h"
 #include "test/kernels/CallRecord.h"
 
 #include <cstddef>

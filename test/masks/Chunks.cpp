@@ -1,7 +1,7 @@
 //===- Chunks.cpp - A mask in two methods, the README's example -----------===//
 
-#include "dialect/MaskRanges.h"
 #include "dialect/Transformer.h"
+#include "dialect/masks/MaskRanges.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "test/masks/ChunksDialect.h.inc"
 #define GET_OP_CLASSES

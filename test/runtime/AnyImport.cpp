@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/CodeImports.h"
+#include "runtime/code/CodeImports.h"
 
 #include <dlfcn.h>
 #include <string>

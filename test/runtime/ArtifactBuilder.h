@@ -8,7 +8,7 @@
 #ifndef HEDDLE_TEST_RUNTIME_ARTIFACTBUILDER_H
 #define HEDDLE_TEST_RUNTIME_ARTIFACTBUILDER_H
 
-#include "runtime/ArtifactFormat.h"
+#include "runtime/artifact/ArtifactFormat.h"
 
 #include <cstdint>
 #include <string>

@@ -6,7 +6,7 @@
 
 #include "ToyModel.h"
 
-#include "runtime/Model.h"
+#include "runtime/session/Model.h"
 
 #include <cstdlib>
 #include <cstring>

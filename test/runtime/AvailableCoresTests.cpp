@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/AvailableCores.h"
+#include "runtime/threads/AvailableCores.h"
 
 #include <gtest/gtest.h>
 

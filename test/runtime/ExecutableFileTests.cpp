@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/ArtifactFormat.h"
-#include "runtime/ExecutableFile.h"
+#include "runtime/artifact/ArtifactFormat.h"
+#include "runtime/artifact/ExecutableFile.h"
 
 #include <gtest/gtest.h>
 

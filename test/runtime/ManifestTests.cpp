@@ -7,8 +7,8 @@
 
 #include "ToyModel.h"
 
-#include "runtime/EntryContract.h"
-#include "runtime/Manifest.h"
+#include "runtime/artifact/EntryContract.h"
+#include "runtime/artifact/Manifest.h"
 
 #include <functional>
 #include <random>

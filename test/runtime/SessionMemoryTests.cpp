@@ -7,11 +7,11 @@
 
 #include "ToyModel.h"
 
-#include "runtime/Generate.h"
-#include "runtime/MemoryPlan.h"
-#include "runtime/SessionMemory.h"
-#include "runtime/Thread.h"
-#include "runtime/Workspace.h"
+#include "runtime/search/Generate.h"
+#include "runtime/session/MemoryPlan.h"
+#include "runtime/session/SessionMemory.h"
+#include "runtime/session/Workspace.h"
+#include "runtime/threads/Thread.h"
 
 #include <atomic>
 #include <chrono>

@@ -7,8 +7,8 @@
 
 #include "ToyModel.h"
 
-#include "runtime/Generate.h"
-#include "runtime/Thread.h"
+#include "runtime/search/Generate.h"
+#include "runtime/threads/Thread.h"
 
 using namespace heddle;
 using namespace heddle::test;

@@ -1,6 +1,6 @@
 //===- TaskRangeTests.cpp - Ranges that threads take runs from ------------===//
 
-#include "runtime/TaskRange.h"
+#include "runtime/threads/TaskRange.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- TextClustersTests.cpp - Clusters of Unicode's annex 29 -------------===//
 
-#include "runtime/TextClusters.h"
+#include "runtime/tokenizer/TextClusters.h"
 
 #include <gtest/gtest.h>
 #include <string>

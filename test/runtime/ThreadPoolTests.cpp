@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/ThreadPool.h"
+#include "runtime/threads/ThreadPool.h"
 
-#include "runtime/FloatEnvironment.h"
+#include "runtime/code/FloatEnvironment.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 
 #include "ToyModel.h"
 
-#include "runtime/Tokenizer.h"
-#include "runtime/Utf8.h"
+#include "runtime/tokenizer/Tokenizer.h"
+#include "runtime/tokenizer/Utf8.h"
 
 using namespace heddle;
 using namespace heddle::test;

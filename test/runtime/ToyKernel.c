@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/KernelAbi.h"
+#include "runtime/code/KernelAbi.h"
 
 #include <float.h>
 #include <math.h>

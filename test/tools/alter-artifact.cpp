@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/ArtifactFormat.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "runtime/heddle.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/kernels/EntryRunner.h"
-#include "tools/NpyWriter.h"
+#include "tools/run/NpyWriter.h"
 
 #include <algorithm>
 #include <cstdio>

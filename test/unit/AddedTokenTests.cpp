@@ -1,9 +1,9 @@
 //===- AddedTokenTests.cpp - Added tokens beside transformers -------------===//
 
 #include "TokenizerLoader.h"
-#include "lib/Import/SentencePieceModel.h"
+#include "lib/Import/Tokenizers/SentencePieceModel.h"
 #include "lib/Weights/Json.h"
-#include "runtime/AddedTokens.h"
+#include "runtime/tokenizer/AddedTokens.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Base64.h"
 #include <gtest/gtest.h>

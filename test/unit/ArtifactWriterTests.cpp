@@ -3,7 +3,7 @@
 #include "FileBuilders.h"
 #include "lib/Artifact/ArtifactWriter.h"
 #include "mlir/Parser/Parser.h"
-#include "runtime/ArtifactFormat.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 #include <cstring>

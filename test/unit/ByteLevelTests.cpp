@@ -1,10 +1,10 @@
 //===- ByteLevelTests.cpp - Byte pairs beside transformers ----------------===//
 
 #include "TokenizerLoader.h"
-#include "lib/Import/ByteLevelTokenizer.h"
-#include "runtime/BytePairs.h"
-#include "runtime/Utf8.h"
-#include "runtime/WordPattern.h"
+#include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
+#include "runtime/tokenizer/BytePairs.h"
+#include "runtime/tokenizer/Utf8.h"
+#include "runtime/tokenizer/WordPattern.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,10 +1,10 @@
 //===- CompileLevelsTests.cpp - Levels and units among threads ------------===//
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/CodeUnits.h"
-#include "lib/CodeGen/CompileLevels.h"
-#include "lib/CodeGen/JobQueue.h"
-#include "lib/CodeGen/LargeStack.h"
+#include "lib/CodeGen/Machine/CodeUnits.h"
+#include "lib/CodeGen/Machine/CompileLevels.h"
+#include "lib/CodeGen/Machine/JobQueue.h"
+#include "lib/CodeGen/Machine/LargeStack.h"
 #include "lib/Weights/Error.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,11 +1,11 @@
 //===- ConfigTests.cpp - Options and configurations -----------------------===//
 
 #include "FileBuilders.h"
-#include "lib/Import/HuggingFaceFields.h"
-#include "lib/Import/HuggingFaceForm.h"
-#include "lib/Import/HuggingFaceGeneration.h"
-#include "lib/Import/MarianOptions.h"
-#include "lib/Import/Yaml.h"
+#include "lib/Import/HuggingFace/HuggingFaceFields.h"
+#include "lib/Import/HuggingFace/HuggingFaceForm.h"
+#include "lib/Import/HuggingFace/HuggingFaceGeneration.h"
+#include "lib/Import/Marian/MarianOptions.h"
+#include "lib/Import/Marian/Yaml.h"
 #include "lib/Weights/Json.h"
 #include "mlir/IR/MLIRContext.h"
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 //===- DoubleArrayTests.cpp - Tries from writer to reader -----------------===//
 
-#include "lib/Import/DoubleArrayBuilder.h"
-#include "runtime/DoubleArray.h"
+#include "lib/Import/Tokenizers/DoubleArrayBuilder.h"
+#include "runtime/tokenizer/DoubleArray.h"
 #include <gtest/gtest.h>
 #include <map>
 #include <random>

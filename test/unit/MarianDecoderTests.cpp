@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FileBuilders.h"
-#include "lib/Import/MarianFolder.h"
+#include "lib/Import/Marian/MarianFolder.h"
 #include <gtest/gtest.h>
 
 using namespace heddle;

@@ -9,9 +9,9 @@
 
 #include "FileBuilders.h"
 #include "lib/Import/ImportModel.h"
-#include "lib/Import/SentencePieceModel.h"
-#include "lib/Import/Shortlist.h"
-#include "lib/Import/Yaml.h"
+#include "lib/Import/Marian/Shortlist.h"
+#include "lib/Import/Marian/Yaml.h"
+#include "lib/Import/Tokenizers/SentencePieceModel.h"
 #include "lib/Weights/Json.h"
 #include "mlir/IR/MLIRContext.h"
 #include <functional>

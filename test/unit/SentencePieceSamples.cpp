@@ -2,7 +2,7 @@
 
 #include "SentencePieceSamples.h"
 #include "FileBuilders.h"
-#include "lib/Import/ProtocolBuffer.h"
+#include "lib/Import/Tokenizers/ProtocolBuffer.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>

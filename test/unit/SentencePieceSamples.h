@@ -8,7 +8,7 @@
 #ifndef HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
 #define HEDDLE_TEST_UNIT_SENTENCEPIECESAMPLES_H
 
-#include "lib/Import/SentencePieceModel.h"
+#include "lib/Import/Tokenizers/SentencePieceModel.h"
 #include <cstdint>
 #include <random>
 #include <string>

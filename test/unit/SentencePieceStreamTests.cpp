@@ -7,9 +7,9 @@
 
 #include "FileBuilders.h"
 #include "SentencePieceSamples.h"
-#include "lib/Import/SentencePieceTable.h"
-#include "runtime/SentencePieces.h"
+#include "lib/Import/Tokenizers/SentencePieceTable.h"
 #include "runtime/api/TokenStream.h"
+#include "runtime/tokenizer/SentencePieces.h"
 #include <gtest/gtest.h>
 
 using namespace heddle;

@@ -7,8 +7,8 @@
 
 #include "FileBuilders.h"
 #include "SentencePieceSamples.h"
-#include "lib/Import/SentencePieceTable.h"
-#include "runtime/SentencePieces.h"
+#include "lib/Import/Tokenizers/SentencePieceTable.h"
+#include "runtime/tokenizer/SentencePieces.h"
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <sentencepiece_processor.h>

@@ -7,9 +7,9 @@
 
 #include "SentencePieceSamples.h"
 #include "TokenizerLoader.h"
-#include "lib/Import/SentencePieceTable.h"
+#include "lib/Import/Tokenizers/SentencePieceTable.h"
 #include "lib/Weights/Json.h"
-#include "runtime/SentencePieces.h"
+#include "runtime/tokenizer/SentencePieces.h"
 #include <gtest/gtest.h>
 #include <sentencepiece_processor.h>
 #include <sstream>

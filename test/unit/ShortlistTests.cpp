@@ -1,8 +1,8 @@
 //===- ShortlistTests.cpp - Marian's lexical shortlists -------------------===//
 
 #include "FileBuilders.h"
-#include "lib/Import/Shortlist.h"
-#include "runtime/ArtifactFormat.h"
+#include "lib/Import/Marian/Shortlist.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include <cstring>
 #include <gtest/gtest.h>
 

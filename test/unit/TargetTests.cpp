@@ -1,7 +1,7 @@
 // ISA levels: the compiler's table and the runtime's.
 
-#include "lib/CodeGen/Target.h"
-#include "runtime/IsaLevels.h"
+#include "lib/CodeGen/Machine/Target.h"
+#include "runtime/code/IsaLevels.h"
 #include "gtest/gtest.h"
 
 using namespace heddle;

@@ -4,8 +4,8 @@
 #define HEDDLE_TEST_UNIT_TOKENIZERLOADER_H
 
 #include "FileBuilders.h"
-#include "lib/Import/Tokenizers.h"
-#include "runtime/Tokenizer.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
+#include "runtime/tokenizer/Tokenizer.h"
 
 namespace heddle::test {
 

@@ -1,8 +1,8 @@
 //===- TokenizerTests.cpp - Reading tokenizers ----------------------------===//
 
 #include "FileBuilders.h"
-#include "lib/Import/SentencePieceModel.h"
-#include "lib/Import/Tokenizers.h"
+#include "lib/Import/Tokenizers/SentencePieceModel.h"
+#include "lib/Import/Tokenizers/Tokenizers.h"
 #include <cmath>
 #include <gtest/gtest.h>
 

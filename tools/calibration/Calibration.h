@@ -4,8 +4,8 @@
 #define HEDDLE_TOOLS_CALIBRATION_CALIBRATION_H
 
 #include "lib/Artifact/PlacedTensors.h"
-#include "tools/CompileOptions.h"
 #include "tools/calibration/Layers.h"
+#include "tools/compile/CompileOptions.h"
 #include <functional>
 #include <memory>
 

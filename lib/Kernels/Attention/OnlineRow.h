@@ -9,7 +9,7 @@
 #define HEDDLE_LIB_KERNELS_ATTENTION_ONLINEROW_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Machine/Target.h"
 
 namespace heddle {
 

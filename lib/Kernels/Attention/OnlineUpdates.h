@@ -9,8 +9,8 @@
 #ifndef HEDDLE_LIB_KERNELS_ATTENTION_ONLINEUPDATES_H
 #define HEDDLE_LIB_KERNELS_ATTENTION_ONLINEUPDATES_H
 
-#include "dialect/Attention.h"
-#include "dialect/MaskParts.h"
+#include "dialect/attention/Attention.h"
+#include "dialect/masks/MaskParts.h"
 #include "lib/Kernels/Vectors/HeadRow.h"
 
 namespace heddle {

@@ -4,7 +4,7 @@
 #define HEDDLE_LIB_KERNELS_ATTENTION_TILERUNS_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Machine/Target.h"
 
 namespace heddle {
 

@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Linear/BestLogits.h"
-#include "lib/CodeGen/RankedList.h"
+#include "lib/CodeGen/Loops/RankedList.h"
 #include "lib/Kernels/Linear/RangedLogits.h"
 #include "lib/Kernels/Math/VectorMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -13,7 +13,7 @@
 #define HEDDLE_LIB_KERNELS_LINEAR_LINEARAMX_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Machine/Target.h"
 
 namespace heddle {
 

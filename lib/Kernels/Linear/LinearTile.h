@@ -4,7 +4,7 @@
 #define HEDDLE_LIB_KERNELS_LINEAR_LINEARTILE_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Machine/Target.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 #include "lib/Kernels/LinearAttention/FeatureRows.h"
-#include "lib/CodeGen/RoundFloats.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
 #include "lib/Kernels/Attention/LaneRegion.h"
 #include "lib/Kernels/Rows/ActivationKernel.h"
 #include "lib/Kernels/Vectors/HeadRow.h"

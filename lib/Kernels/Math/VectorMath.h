@@ -10,7 +10,7 @@
 #ifndef HEDDLE_LIB_KERNELS_MATH_VECTORMATH_H
 #define HEDDLE_LIB_KERNELS_MATH_VECTORMATH_H
 
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Machine/Target.h"
 #include "mlir/IR/Builders.h"
 #include <utility>
 

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Rows/CacheKernel.h"
-#include "lib/CodeGen/CacheSlot.h"
-#include "lib/CodeGen/ListedRow.h"
+#include "lib/CodeGen/Loops/CacheSlot.h"
+#include "lib/CodeGen/Loops/ListedRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Rows/RoundKernel.h"
-#include "lib/CodeGen/RoundFloats.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Rows/TakenRowsKernel.h"
-#include "lib/CodeGen/ListedRow.h"
+#include "lib/CodeGen/Loops/ListedRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -10,8 +10,8 @@
 #ifndef HEDDLE_LIB_KERNELS_VECTORS_ROWKERNEL_H
 #define HEDDLE_LIB_KERNELS_VECTORS_ROWKERNEL_H
 
-#include "lib/CodeGen/Loops.h"
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Loops/Loops.h"
+#include "lib/CodeGen/Machine/Target.h"
 #include "lib/Kernels/Math/VectorMath.h"
 
 namespace heddle {

@@ -1,6 +1,6 @@
 #include "lib/Kernels/Vectors/VectorLoops.h"
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/RoundFloats.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

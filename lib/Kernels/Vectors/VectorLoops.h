@@ -8,8 +8,8 @@
 #ifndef HEDDLE_LIB_KERNELS_VECTORS_VECTORLOOPS_H
 #define HEDDLE_LIB_KERNELS_VECTORS_VECTORLOOPS_H
 
-#include "lib/CodeGen/Loops.h"
-#include "lib/CodeGen/Target.h"
+#include "lib/CodeGen/Loops/Loops.h"
+#include "lib/CodeGen/Machine/Target.h"
 
 namespace heddle {
 

@@ -17,7 +17,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_ATTENTION_ATTENTIONBLOCK_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/GpuArchitecture.h"
+#include "lib/CodeGen/Machine/GpuArchitecture.h"
 
 namespace heddle {
 

@@ -15,7 +15,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_ATTENTION_ATTENTIONGRID_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/GpuArchitecture.h"
+#include "lib/CodeGen/Machine/GpuArchitecture.h"
 
 namespace heddle {
 

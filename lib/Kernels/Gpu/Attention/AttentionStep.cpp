@@ -1,6 +1,6 @@
 #include "lib/Kernels/Gpu/Attention/AttentionStep.h"
-#include "dialect/MaskParts.h"
-#include "dialect/MaskRanges.h"
+#include "dialect/masks/MaskParts.h"
+#include "dialect/masks/MaskRanges.h"
 #include "lib/Kernels/Gpu/Attention/ChunkStates.h"
 #include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
 #include "lib/Kernels/Gpu/Attention/HeadPieces.h"

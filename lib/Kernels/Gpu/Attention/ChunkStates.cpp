@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/Attention/ChunkStates.h"
-#include "dialect/MaskRanges.h"
+#include "dialect/masks/MaskRanges.h"
 #include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
 #include "lib/Kernels/Gpu/Threads/WarpReductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

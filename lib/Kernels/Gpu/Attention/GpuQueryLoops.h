@@ -3,7 +3,7 @@
 #ifndef HEDDLE_LIB_KERNELS_GPU_ATTENTION_GPUQUERYLOOPS_H
 #define HEDDLE_LIB_KERNELS_GPU_ATTENTION_GPUQUERYLOOPS_H
 
-#include "lib/CodeGen/QueryLoops.h"
+#include "lib/CodeGen/Loops/QueryLoops.h"
 #include "lib/Kernels/Gpu/Threads/BlockCode.h"
 
 namespace heddle {

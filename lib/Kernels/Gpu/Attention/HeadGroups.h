@@ -10,7 +10,7 @@
 #ifndef HEDDLE_LIB_KERNELS_GPU_ATTENTION_HEADGROUPS_H
 #define HEDDLE_LIB_KERNELS_GPU_ATTENTION_HEADGROUPS_H
 
-#include "dialect/MaskParts.h"
+#include "dialect/masks/MaskParts.h"
 #include "lib/Kernels/Gpu/Attention/QueryBlocks.h"
 
 namespace heddle {

@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/Attention/KeyTiles.h"
-#include "dialect/MaskRanges.h"
+#include "dialect/masks/MaskRanges.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

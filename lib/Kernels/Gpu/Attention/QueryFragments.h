@@ -11,8 +11,8 @@
 #ifndef HEDDLE_LIB_KERNELS_GPU_ATTENTION_QUERYFRAGMENTS_H
 #define HEDDLE_LIB_KERNELS_GPU_ATTENTION_QUERYFRAGMENTS_H
 
-#include "dialect/Attention.h"
-#include "lib/CodeGen/QueryLoops.h"
+#include "dialect/attention/Attention.h"
+#include "lib/CodeGen/Loops/QueryLoops.h"
 #include "lib/Kernels/Gpu/Attention/HeadTile.h"
 #include "lib/Kernels/Gpu/Attention/KeyTiles.h"
 #include "lib/Kernels/Gpu/Attention/QueryBlocks.h"

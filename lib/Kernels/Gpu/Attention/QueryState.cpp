@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/Attention/QueryState.h"
-#include "lib/CodeGen/RoundFloats.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
 #include <limits>
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_ATTENTION_QUERYSTATE_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/QueryLoops.h"
+#include "lib/CodeGen/Loops/QueryLoops.h"
 #include "lib/Kernels/Gpu/Threads/BlockCode.h"
 
 namespace heddle {

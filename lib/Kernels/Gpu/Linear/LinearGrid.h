@@ -13,7 +13,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_LINEAR_LINEARGRID_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/GpuArchitecture.h"
+#include "lib/CodeGen/Machine/GpuArchitecture.h"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/Linear/LogitsGrid.h"
-#include "dialect/MaskRanges.h"
+#include "dialect/masks/MaskRanges.h"
 #include "lib/Kernels/Gpu/Linear/LogitsKeepers.h"
 #include "lib/Kernels/Gpu/Linear/ProductEpilogue.h"
 #include "lib/Kernels/Gpu/Linear/WarpgroupProduct.h"

@@ -14,7 +14,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_LINEAR_LOGITSGRID_H
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/GpuArchitecture.h"
+#include "lib/CodeGen/Machine/GpuArchitecture.h"
 
 namespace heddle {
 

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Kernels/Gpu/Linear/LogitsKeepers.h"
-#include "dialect/MaskRanges.h"
+#include "dialect/masks/MaskRanges.h"
 #include "lib/Kernels/Gpu/Linear/TileRanking.h"
 #include "lib/Kernels/Gpu/Threads/WarpReductions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "runtime/ArtifactFormat.h"
+#include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;

@@ -9,7 +9,7 @@
 #ifndef HEDDLE_LIB_KERNELS_GPU_LINEAR_TILEORDER_H
 #define HEDDLE_LIB_KERNELS_GPU_LINEAR_TILEORDER_H
 
-#include "lib/CodeGen/Loops.h"
+#include "lib/CodeGen/Loops/Loops.h"
 #include "lib/Kernels/Gpu/Threads/BlockCode.h"
 
 namespace heddle {

@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/LinearAttention/HeadSums.h"
-#include "lib/CodeGen/QueryLoops.h"
+#include "lib/CodeGen/Loops/QueryLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"

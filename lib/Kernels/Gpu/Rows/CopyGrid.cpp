@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/Rows/CopyGrid.h"
-#include "lib/CodeGen/CacheSlot.h"
+#include "lib/CodeGen/Loops/CacheSlot.h"
 #include "lib/Kernels/Gpu/Rows/PieceGrid.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

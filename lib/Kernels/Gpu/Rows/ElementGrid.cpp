@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/Rows/ElementGrid.h"
-#include "lib/CodeGen/RoundFloats.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
 #include "lib/Kernels/Gpu/Rows/PieceGrid.h"
 #include "lib/Kernels/Gpu/Threads/GridMath.h"
 #include "lib/Kernels/Rows/ActivationKernel.h"

@@ -1,6 +1,6 @@
 #include "lib/Kernels/Gpu/Rows/WarpRow.h"
-#include "lib/CodeGen/ProductLoops.h"
-#include "lib/CodeGen/RoundFloats.h"
+#include "lib/CodeGen/Loops/ProductLoops.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
 #include "lib/Kernels/Gpu/Linear/ProductEpilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

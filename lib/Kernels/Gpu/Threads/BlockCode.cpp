@@ -1,5 +1,5 @@
 #include "lib/Kernels/Gpu/Threads/BlockCode.h"
-#include "lib/CodeGen/RoundFloats.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -11,7 +11,7 @@
 #define HEDDLE_LIB_KERNELS_GPU_THREADS_BLOCKCODE_H
 
 #include "lib/CodeGen/DeviceKernel.h"
-#include "lib/CodeGen/Loops.h"
+#include "lib/CodeGen/Loops/Loops.h"
 #include <array>
 
 namespace heddle {

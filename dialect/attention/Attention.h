@@ -1,0 +1,63 @@
+//===- Attention.h - Regions of attention, and its normalizer ---*- C++ -*-===//
+//
+//   normalizer ::= (`normalizer` (`softmax` | `sum` | `none` | region))?
+//
+// Parsed and printed for the code that is generated from the assembly format;
+// masks, projected keys and regions are checked, these for what tilers make of
+// attention, too, and their work is counted.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_DIALECT_ATTENTION_ATTENTION_H
+#define HEDDLE_DIALECT_ATTENTION_ATTENTION_H
+
+#include "dialect/Transformer.h"
+
+namespace heddle {
+
+mlir::ParseResult parseNormalizer(mlir::OpAsmParser &parser,
+                                  NormalizerAttr &kind, mlir::Region &region);
+void printNormalizer(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                     NormalizerAttr kind, mlir::Region &region);
+
+/// Attention's C8 and C15: what its masks tell apart and read.
+llvm::LogicalResult verifyMaskOf(AttentionOp op);
+/// Attention's C13.
+llvm::LogicalResult verifyProjected(AttentionOp op);
+/// Attention's C16.
+llvm::LogicalResult verifyTaken(AttentionOp op);
+
+/// Verifies a region of `op`, which may be empty: attention's C5, C9 and C10,
+/// or what masks ask of theirs. Vectors stand in those called similarity alone;
+/// `expected` are the types of its arguments, `yielded` that of its result, by
+/// default f32.
+llvm::LogicalResult verifyRegion(mlir::Operation *op, llvm::StringRef name,
+                                 mlir::Region &region,
+                                 llvm::ArrayRef<mlir::Type> expected,
+                                 mlir::Type yielded = {});
+
+/// The type of weights that multiply values of that type: the values' own, or
+/// f32 where that has not their range. Those of softmax are about 1 at most,
+/// and what is far below is nothing; others have any size, which f16 has not.
+mlir::Type weightTypeBeside(mlir::Type values, Normalizer normalizer);
+inline mlir::Type weightTypeOf(AttentionOp op) {
+  return weightTypeBeside(op.getFactorType(), op.getNormalizer());
+}
+
+/// Operations that the similarity of one pair takes: two an element of the
+/// scaled product; of a region one an element that is computed or added, and
+/// `function` where the op is one of math.
+int64_t similarityOperations(AttentionOp op, int64_t function = 1);
+
+/// Whether keys are made of all positions by `project_sequence`, as they are or
+/// each by itself through layers behind it: they have no positions of their
+/// own.
+bool hasProjectedKeys(AttentionOp op);
+
+/// Whether queries are rows that `take_rows` lists, as they are or each by
+/// itself through layers behind it: they have no positions of their own.
+bool hasTakenQueries(AttentionOp op);
+
+} // namespace heddle
+
+#endif // HEDDLE_DIALECT_ATTENTION_ATTENTION_H

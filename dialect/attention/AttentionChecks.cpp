@@ -1,0 +1,121 @@
+//===- AttentionChecks.cpp - Which keys attention may have ----------------===//
+//
+// What masks and projections ask of the attention that reads them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/LayerChecks.h"
+#include "dialect/attention/Attention.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static LogicalResult verifyHeadsOf(MaskOpInterface mask, AttentionOp op) {
+  std::optional<int64_t> heads = mask.numHeads();
+  if (!heads || *heads == static_cast<int64_t>(op.getHeads()))
+    return success();
+  InFlightDiagnostic error = op.emitOpError("has ")
+                             << op.getHeads() << " heads but its mask has "
+                             << *heads;
+  error.attachNote(mask.getLoc()) << "the mask tells heads apart here";
+  return error;
+}
+
+/// The ops that the mask of `op` is made of. Each mask op verifies its
+/// operands, but perhaps later than this.
+static SetVector<Operation *> masksOf(AttentionOp op) {
+  SetVector<Operation *> masks;
+  auto add = [&](Value value) {
+    if (auto mask = value.getDefiningOp<MaskOpInterface>())
+      masks.insert(mask);
+  };
+  if (op.getMask())
+    add(op.getMask());
+  for (size_t index = 0; index < masks.size(); ++index)
+    for (Value operand : masks[index]->getOperands())
+      if (isa<MaskType>(operand.getType()))
+        add(operand);
+  return masks;
+}
+
+LogicalResult heddle::verifyMaskOf(AttentionOp op) {
+  // The rows of a step that read their own caches say which sentence they
+  // belong to; how many there are is not known.
+  bool readsSentences = !op.isStep() || op.getShared();
+  for (Operation *each : masksOf(op)) {
+    auto mask = cast<MaskOpInterface>(each);
+    if (failed(verifyHeadsOf(mask, op)) ||
+        (readsSentences && failed(verifyPerSentence(
+                               op, op.getKey(), mask.operandsOfSentences()))))
+      return failure();
+  }
+  return success();
+}
+
+/// Whether rows come from an `Op`, as they are or each by itself through layers
+/// behind it.
+template <typename Op> static bool comeFrom(Value rows) {
+  SetVector<Operation *> layers;
+  auto visit = [&](Value value) {
+    if (Operation *op = value.getDefiningOp())
+      layers.insert(op);
+  };
+  visit(rows);
+  for (size_t index = 0; index < layers.size(); ++index) {
+    Operation *op = layers[index];
+    if (isa<Op>(op))
+      return true;
+    if (isa<ActivationOp, AddOp, FakeQuantizeOp, FfnOp, LinearOp, NormOp,
+            QuantizeOp, RoundOp>(op))
+      visit(op->getOperand(0));
+    if (auto add = dyn_cast<AddOp>(op))
+      visit(add.getRhs());
+  }
+  return false;
+}
+
+bool heddle::hasProjectedKeys(AttentionOp op) {
+  return comeFrom<ProjectSequenceOp>(op.getKey());
+}
+
+LogicalResult heddle::verifyProjected(AttentionOp op) {
+  bool isKey = hasProjectedKeys(op),
+       isValue = comeFrom<ProjectSequenceOp>(op.getValue());
+  if (isKey != isValue)
+    return op.emitOpError("has keys and values of which only one is projected "
+                          "along the sequence");
+  if (!isKey || !op.getMask() || op.getMask().getDefiningOp<MaskFullOp>())
+    return success();
+  return op.emitOpError("has a mask over keys that are projected along the "
+                        "sequence: each is made of all positions and has none "
+                        "itself");
+}
+
+bool heddle::hasTakenQueries(AttentionOp op) {
+  return comeFrom<TakeRowsOp>(op.getQuery());
+}
+
+/// Whether a mask may depend on the position of the query, what it is made of
+/// not counted.
+static bool knowsQueries(Operation *mask) {
+  if (auto global = dyn_cast<MaskGlobalOp>(mask))
+    return !global.getColumns();
+  return !isa<MaskFullOp, MaskEmptyOp, MaskPaddingOp, MaskPrefixOp, MaskAndOp,
+              MaskOrOp, MaskNotOp>(mask);
+}
+
+LogicalResult heddle::verifyTaken(AttentionOp op) {
+  if (!hasTakenQueries(op))
+    return success();
+  for (Operation *mask : masksOf(op)) {
+    if (!knowsQueries(mask))
+      continue;
+    InFlightDiagnostic error =
+        op.emitOpError("has queries that 'take_rows' lists, without positions "
+                       "of their own, but its mask knows positions of queries");
+    error.attachNote(mask->getLoc()) << "the mask compares them here";
+    return error;
+  }
+  return success();
+}

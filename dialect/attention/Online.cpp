@@ -1,0 +1,354 @@
+//===- Online.cpp - Attention as tiles of keys ----------------------------===//
+//
+// Shapes of scratch memory have to agree, so that a number of queries that is
+// changed in one place of a dump and not in another is an error.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attention/Attention.h"
+
+using namespace mlir;
+using namespace heddle;
+
+static MemRefType memrefType(Value value) {
+  return cast<MemRefType>(value.getType());
+}
+static int64_t widthOf(Value rows) {
+  return memrefType(rows).getShape().back();
+}
+/// The number of columns of [size, columns] or of pairs [size / 2, columns, 2];
+/// 0 for [size], one query.
+static int64_t columnsOf(Value columns) {
+  MemRefType type = memrefType(columns);
+  return type.getRank() == 1 ? 0 : type.getDimSize(1);
+}
+
+static Type elementOf(Value memref) {
+  return memrefType(memref).getElementType();
+}
+static bool isOfShortFloats(Value memref) {
+  return isShortFloat(elementOf(memref));
+}
+
+/// A block of short floats stands in pairs, nothing else does.
+static LogicalResult verifyPairs(Operation *op, Value columns) {
+  MemRefType type = memrefType(columns);
+  bool isPaired = type.getRank() == 3;
+  if (isPaired ? isOfShortFloats(columns) && type.getDimSize(2) == 2
+               : !isOfShortFloats(columns) || type.getRank() == 1)
+    return success();
+  return op->emitOpError("expects [size / 2, queries, 2] for a block of short "
+                         "floats and no third dimension otherwise, found ")
+         << type;
+}
+
+static LogicalResult verifyElements(Operation *op, Value first, Value second) {
+  if (elementOf(first) == elementOf(second))
+    return success();
+  return op->emitOpError("multiplies ")
+         << first.getType() << " and " << second.getType()
+         << ", expected one element type";
+}
+
+static LogicalResult verifyAgree(Operation *op, StringRef what, int64_t first,
+                                 int64_t second) {
+  if (first == second && !ShapedType::isDynamic(first))
+    return success();
+  return op->emitOpError("expects one static ")
+         << what << ", found " << first << " and " << second;
+}
+
+/// `queries` are the columns of a width, of pairs with the odd end filled up.
+static LogicalResult verifyWidth(Operation *op, StringRef what, int64_t width,
+                                 Value queries) {
+  MemRefType type = memrefType(queries);
+  if (type.getRank() < 3)
+    return verifyAgree(op, what, width, type.getDimSize(0));
+  return verifyAgree(op, what, llvm::alignTo(width, 2), 2 * type.getDimSize(0));
+}
+
+/// The state holds a few values a column.
+static LogicalResult verifyState(Operation *op, Value state, Value columns) {
+  MemRefType type = memrefType(state);
+  if (type.hasStaticShape() && type.getDimSize(0) == kOnlineStateRows &&
+      (columnsOf(columns) == 0 || columnsOf(columns) == type.getDimSize(1)))
+    return success();
+  return op->emitOpError("expects a state of ")
+         << kOnlineStateRows << " rows and the columns of " << columns.getType()
+         << ", found " << type;
+}
+
+MaskOpInterface TileRunsOp::getMaskOp() {
+  return getMask() ? getMask().getDefiningOp<MaskOpInterface>()
+                   : MaskOpInterface();
+}
+
+LogicalResult TileRunsOp::verify() {
+  // mask_tile_runs_c1
+  ArrayRef<int64_t> shape = memrefType(getRuns()).getShape();
+  if (shape[1] != 4 || shape[0] < static_cast<int64_t>(kMaxKeyRanges))
+    return emitOpError("expects runs of type memref<")
+           << kMaxKeyRanges << "x4xindex> or longer, found "
+           << getRuns().getType();
+  return verifyMaskOperands(*this);
+}
+
+/// Whether `mask` has lists.
+static LogicalResult verifyHasLists(Operation *op, Value mask) {
+  if (mask.getDefiningOp<KeyListOpInterface>())
+    return success();
+  return op->emitOpError("expects a mask that lists keys");
+}
+
+LogicalResult ListSizeOp::verify() {
+  // mask_list_size_c1
+  return verifyHasLists(*this, getKeys());
+}
+
+LogicalResult ListedKeysOp::verify() {
+  // mask_listed_keys_c1
+  if (failed(verifyHasLists(*this, getKeys())))
+    return failure();
+  return verifyMaskOperands(*this);
+}
+
+LogicalResult OnlineResumeOp::verify() {
+  // online_resume_c1
+  if (memrefType(getSums()).getDimSize(0) !=
+          memrefType(getOwn()).getDimSize(0) ||
+      columnsOf(getSums()) == 0 || columnsOf(getOwn()) != 0)
+    return emitOpError("expects sums of a block and of one query, of one "
+                       "width, found ")
+           << getSums().getType() << " and " << getOwn().getType();
+  if (failed(verifyState(*this, getState(), getSums())))
+    return failure();
+  return verifyState(*this, getOwnState(), getOwn());
+}
+
+LogicalResult OnlineInitOp::verify() {
+  // online_init_c1
+  if (failed(verifyAgree(*this, "number of columns", columnsOf(getQueries()),
+                         columnsOf(getSums()))) ||
+      failed(verifyWidth(*this, "width of queries", widthOf(getRows()),
+                         getQueries())))
+    return failure();
+  // online_init_c2
+  if ((isOfShortFloats(getQueries()) &&
+       failed(verifyElements(*this, getRows(), getQueries()))) ||
+      failed(verifyPairs(*this, getQueries())))
+    return failure();
+  if (isOfShortFloats(getRows()) && !getScale().isExactlyValue(1))
+    return emitOpError("expects a scale of 1 for ")
+           << elementOf(getRows()) << ", found " << getScale().convertToFloat();
+  return verifyState(*this, getState(), getQueries());
+}
+
+MaskOpInterface OnlineWeightsOp::getMaskOp() {
+  return getMask() ? getMask().getDefiningOp<MaskOpInterface>()
+                   : MaskOpInterface();
+}
+
+/// A history of one query, and how many rows of a cache.
+template <typename Op> static LogicalResult verifyHistory(Op op) {
+  // online_weights_c8, online_update_c4
+  if (!op.getHistory() != !op.getCacheRows())
+    return op.emitOpError("expects a history and the rows of a cache together");
+  if (op.getHistory() && columnsOf(op.getSums()) != 0)
+    return op.emitOpError("expects a history of one query alone");
+  return success();
+}
+
+/// Scratch memory for scores by tiles.
+static LogicalResult verifyGroups(OnlineWeightsOp op) {
+  // online_weights_c4
+  if (!op.getScores() != !op.getLast())
+    return op.emitOpError("expects scores and last keys together");
+  if (!op.getScores())
+    return success();
+  if (!op.getSimilarity().empty())
+    return op.emitOpError("expects no scores by tiles beside a similarity "
+                          "region");
+  ArrayRef<int64_t> scores = memrefType(op.getScores()).getShape();
+  int64_t width = widthOf(op.getKeys());
+  if (scores != ArrayRef<int64_t>{kKeyGroup, columnsOf(op.getQueries())} ||
+      memrefType(op.getLast()).getShape() !=
+          ArrayRef<int64_t>{kKeyGroup, width} ||
+      !elementOf(op.getLast()).isBF16())
+    return op.emitOpError("expects scores [")
+           << kKeyGroup << ", queries] and last keys [" << kKeyGroup
+           << ", width] of bf16, found " << op.getScores().getType() << " and "
+           << op.getLast().getType();
+  if (width % kKeyGroup != 0 || kKeyGroup % op.getTile() != 0)
+    return op.emitOpError("expects a width in multiples of ")
+           << kKeyGroup << " and a tile that divides it, found " << width
+           << " and " << op.getTile();
+  return success();
+}
+
+/// Keys as a similarity region reads them.
+static LogicalResult verifyCopies(OnlineWeightsOp op) {
+  // online_weights_c6
+  bool isOfOneQuery = columnsOf(op.getQueries()) == 0;
+  bool isCopied = !op.getSimilarity().empty() &&
+                  (isOfOneQuery || isOfShortFloats(op.getKeys()));
+  SmallVector<int64_t> expected = {static_cast<int64_t>(op.getTile()),
+                                   widthOf(op.getKeys())};
+  if (isOfOneQuery)
+    std::swap(expected[0], expected[1]);
+  if (isCopied != bool(op.getCopies()))
+    return op.emitOpError("expects copies of keys exactly where a similarity "
+                          "region cannot read them in place");
+  if (isCopied && memrefType(op.getCopies()).getShape() != ArrayRef(expected))
+    return op.emitOpError("expects copies [")
+           << expected[0] << ", " << expected[1] << "], found "
+           << op.getCopies().getType();
+  return success();
+}
+
+LogicalResult OnlineWeightsOp::verify() {
+  // online_weights_c1
+  for (Value columns : {getWeights(), getSums()})
+    if (failed(verifyAgree(*this, "number of columns", columnsOf(getQueries()),
+                           columnsOf(columns))))
+      return failure();
+  bool hasSimilarity = !getSimilarity().empty();
+  if (!hasSimilarity && failed(verifyWidth(*this, "width of keys",
+                                           widthOf(getKeys()), getQueries())))
+    return failure();
+  // online_weights_c2
+  if ((getNormalizer() == Normalizer::Region) != !getWeighting().empty())
+    return emitOpError("expects a normalizer region exactly where the "
+                       "normalizer is 'region'");
+  // online_weights_c3
+  if (hasSimilarity && isOfShortFloats(getQueries()))
+    return emitOpError("expects queries of f32 before a similarity region, "
+                       "found ")
+           << getQueries().getType();
+  if ((!hasSimilarity &&
+       failed(verifyElements(*this, getKeys(), getQueries()))) ||
+      failed(verifyPairs(*this, getQueries())) ||
+      failed(verifyPairs(*this, getWeights())))
+    return failure();
+  Type weights = weightTypeBeside(elementOf(getKeys()), getNormalizer());
+  if (elementOf(getWeights()) != weights)
+    return emitOpError("expects weights of ")
+           << weights << " beside " << getKeys().getType() << ", found "
+           << getWeights().getType();
+  bool isOfOneQuery = columnsOf(getQueries()) == 0;
+  if (isOfShortFloats(getKeys()) && getTile() % 2 != 0)
+    return emitOpError("expects tiles of an even number of keys, found ")
+           << getTile();
+  if (isOfOneQuery ? bool(getScores()) != isOfShortFloats(getKeys())
+                   : getScores() && !elementOf(getKeys()).isBF16())
+    return emitOpError("expects scores exactly with one query of short floats, "
+                       "or with a block of bf16");
+  if (!isOfOneQuery && failed(verifyGroups(*this)))
+    return failure();
+  if (isOfOneQuery && getScores() &&
+      failed(verifyAgree(*this, "number of scores",
+                         memrefType(getScores()).getDimSize(0),
+                         memrefType(getWeights()).getDimSize(0))))
+    return failure();
+  // online_weights_c7
+  if (getFetched() && (!getList() || !isOfOneQuery))
+    return emitOpError("fetches values of a list of one query alone");
+  // online_weights_c8
+  if (getHistory() && getRemainder())
+    return emitOpError("expects no history of a remainder's positions");
+  if (failed(verifyHistory(*this)) || failed(verifyCopies(*this)) ||
+      failed(verifyState(*this, getState(), getQueries())))
+    return failure();
+  return verifyMaskOperands(*this);
+}
+
+LogicalResult OnlineWeightsOp::verifyRegions() {
+  // online_weights_c5
+  Builder builder(getContext());
+  Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+  if (!getSimilarity().empty()) {
+    int64_t widths[] = {memrefType(getQueries()).getDimSize(0),
+                        widthOf(getKeys())};
+    if (llvm::any_of(widths, ShapedType::isDynamic))
+      return emitOpError("expects static widths before a similarity region, "
+                         "found ")
+             << getQueries().getType() << " and " << getKeys().getType();
+    if (failed(verifyRegion(*this, "similarity", getSimilarity(),
+                            {VectorType::get(widths[0], f32),
+                             VectorType::get(widths[1], f32)})))
+      return failure();
+  }
+  return failure(
+      failed(verifyRegion(*this, "score", getScore(),
+                          {f32, i32, i32, i32, i32})) ||
+      failed(verifyRegion(*this, "normalizer", getWeighting(), {f32})));
+}
+
+LogicalResult OnlinePairsOp::verify() {
+  // online_pairs_c1
+  MemRefType pairs = memrefType(getPairs());
+  if (!isOfShortFloats(getValues()) ||
+      elementOf(getPairs()) != elementOf(getValues()) || pairs.getRank() != 3 ||
+      pairs.getDimSize(2) != 2)
+    return emitOpError("expects values of short floats and pairs [keys / 2, "
+                       "width, 2] of them, found ")
+           << getValues().getType() << " and " << pairs;
+  return verifyAgree(*this, "width of values", widthOf(getValues()),
+                     pairs.getDimSize(1));
+}
+
+/// Groups of `values`, and what the slots hold.
+static LogicalResult verifyColumns(Operation *op, Value values, Value columns,
+                                   Value slots) {
+  ArrayRef<int64_t> groups = memrefType(columns).getShape();
+  int64_t width = widthOf(values);
+  if (elementOf(values).isBF16() && width % kKeyGroup == 0 &&
+      groups[1] == width && groups[2] == kKeyGroup &&
+      memrefType(slots).getShape() == ArrayRef<int64_t>{groups[0], 2})
+    return success();
+  return op->emitOpError("expects values of bf16 in multiples of ")
+         << kKeyGroup << ", columns [slots, width, " << kKeyGroup
+         << "] and slots [slots, 2], found " << values.getType() << ", "
+         << columns.getType() << " and " << slots.getType();
+}
+
+LogicalResult OnlineColumnsOp::verify() {
+  // online_columns_c1
+  return verifyColumns(*this, getValues(), getColumns(), getSlots());
+}
+
+LogicalResult OnlineUpdateOp::verify() {
+  // online_update_c1
+  if (failed(verifyAgree(*this, "number of columns", columnsOf(getWeights()),
+                         columnsOf(getSums()))))
+    return failure();
+  // online_update_c2
+  bool isMixed =
+      elementOf(getWeights()).isF32() && elementOf(getValues()).isF16();
+  if ((!isMixed && failed(verifyElements(*this, getWeights(), getValues()))) ||
+      failed(verifyPairs(*this, getWeights())))
+    return failure();
+  MemRefType values = memrefType(getValues());
+  // online_update_c3
+  if (!getColumns() != !getSlots())
+    return emitOpError("expects columns and slots together");
+  if (getColumns() &&
+      failed(verifyColumns(*this, getValues(), getColumns(), getSlots())))
+    return failure();
+  if (failed(verifyHistory(*this)))
+    return failure();
+  bool isPaired = memrefType(getWeights()).getRank() == 3 && !getColumns();
+  if ((values.getRank() == 3) != isPaired ||
+      (isPaired && values.getDimSize(2) != 2))
+    return emitOpError("expects values in pairs where weights are, found ")
+           << getWeights().getType() << " and " << values;
+  return verifyAgree(*this, "width of values", values.getDimSize(1),
+                     memrefType(getSums()).getDimSize(0));
+}
+
+LogicalResult OnlineFinishOp::verify() {
+  // online_finish_c1
+  if (failed(verifyAgree(*this, "width of rows", widthOf(getRows()),
+                         memrefType(getSums()).getDimSize(0))))
+    return failure();
+  return verifyState(*this, getState(), getSums());
+}

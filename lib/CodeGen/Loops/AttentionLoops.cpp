@@ -1,0 +1,87 @@
+#include "lib/CodeGen/Loops/AttentionLoops.h"
+#include "lib/CodeGen/Loops/QueryLoops.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <limits>
+
+using namespace mlir;
+using namespace heddle;
+
+/// The largest score of the row; 0 where no key is allowed or all scores are
+/// -inf, so that no difference of infinities arises.
+static Value maximumOf(QueryLoops &query, Loops &loops) {
+  Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
+  Value maximum = loops.fold(
+      query.getFirstKey(), query.getKeyCount(), lowest,
+      [&](Value j, Value so_far) {
+        return loops.select(
+            query.isAllowed(j),
+            [&] { return loops.max(so_far, query.score(j)); }, so_far);
+      });
+  Value none = arith::CmpFOp::create(
+      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, maximum, lowest);
+  return arith::SelectOp::create(loops.builder, loops.loc, none, loops.f32(0),
+                                 maximum);
+}
+
+/// The loops for one query of one head. `sums` [value width] is scratch memory.
+/// Results may take the place of queries: each is written last.
+static void buildQuery(AttentionOp op, QueryLoops &query, Value sums,
+                       Loops &loops) {
+  OpBuilder &builder = loops.builder;
+  Value width = loops.index(op.getValueWidth());
+  auto forEachSum = [&](function_ref<Value(Value, Value)> update) {
+    loops.loop(width, [&](Value d) {
+      loops.store(update(loops.load(sums, d), d), sums, d);
+    });
+  };
+
+  loops.loop(width, [&](Value d) { loops.store(loops.f32(0), sums, d); });
+  Value maximum = op.getNormalizer() == Normalizer::Softmax
+                      ? maximumOf(query, loops)
+                      : Value();
+  Value total = loops.fold(
+      query.getFirstKey(), query.getKeyCount(), loops.f32(0),
+      [&](Value j, Value sum) {
+        return loops.select(
+            query.isAllowed(j),
+            [&] {
+              Value w = query.weightOf(query.score(j), maximum);
+              SmallVector<Value> key = query.keyAt(j);
+              forEachSum([&](Value y, Value d) {
+                return loops.add(y, loops.mul(w, query.loadValue(key, d)));
+              });
+              return loops.add(sum, w);
+            },
+            sum);
+      });
+  if (op.getNormalizer() != Normalizer::None) {
+    Value empty = arith::CmpFOp::create(
+        builder, loops.loc, arith::CmpFPredicate::OEQ, total, loops.f32(0));
+    forEachSum([&](Value y, Value) -> Value {
+      return arith::SelectOp::create(builder, loops.loc, empty, loops.f32(0),
+                                     loops.div(y, total));
+    });
+  }
+  loops.loop(width, [&](Value d) {
+    Value result = loops.load(sums, d);
+    if (std::optional<Type> rounded = op.getRounds())
+      result = roundTo(*rounded, builder, loops.loc, result);
+    loops.store(result, op.getDestination(), query.resultAt(d));
+  });
+}
+
+void heddle::buildAttentionLoops(AttentionOp op, OpBuilder &builder) {
+  Loops loops(builder, op.getLoc());
+  Value sums = memref::AllocaOp::create(
+      builder, op.getLoc(),
+      MemRefType::get(op.getValueWidth(), builder.getF32Type()));
+  int64_t leading = cast<MemRefType>(op.getQuery().getType()).getRank() - 1;
+  loops.nest(op.getQuery(), leading, [&](ValueRange row) {
+    loops.loop(loops.index(op.getHeads()), [&](Value head) {
+      QueryLoops query(op, builder, row, head);
+      buildQuery(op, query, sums, loops);
+    });
+  });
+}

@@ -1,0 +1,115 @@
+#include "lib/CodeGen/Loops/Loops.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace heddle;
+
+Value Loops::index(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+Value Loops::f32(double value) {
+  return arith::ConstantOp::create(
+      builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
+}
+Value Loops::toI32(Value index) {
+  return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+}
+Value Loops::toIndex(Value integer) {
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    integer);
+}
+Value Loops::size(Value memref, int64_t axis) {
+  return builder.createOrFold<memref::DimOp>(loc, memref, axis);
+}
+Value Loops::lastSize(Value memref) {
+  return size(memref, cast<MemRefType>(memref.getType()).getRank() - 1);
+}
+
+Value Loops::load(Value memref, ValueRange at) {
+  return memref::LoadOp::create(builder, loc, memref, at);
+}
+void Loops::store(Value value, Value memref, ValueRange at) {
+  memref::StoreOp::create(builder, loc, value, memref, at);
+}
+
+void Loops::loop(Value begin, Value end, function_ref<void(Value)> body) {
+  scf::ForOp::create(builder, loc, begin, end, index(1), ValueRange(),
+                     [&](OpBuilder &, Location, Value i, ValueRange) {
+                       body(i);
+                       scf::YieldOp::create(builder, loc);
+                     });
+}
+void Loops::loop(Value end, function_ref<void(Value)> body) {
+  loop(index(0), end, body);
+}
+
+void Loops::parallel(ValueRange ends, function_ref<void(ValueRange)> body) {
+  SmallVector<Value> begins(ends.size(), index(0)),
+      steps(ends.size(), index(1));
+  scf::ParallelOp::create(
+      builder, loc, begins, ends, steps,
+      [&](OpBuilder &, Location, ValueRange at) { body(at); });
+}
+
+void Loops::nest(Value memref, int64_t rank,
+                 function_ref<void(ValueRange)> body) {
+  SmallVector<Value> ends;
+  for (int64_t axis = 0; axis < rank; ++axis)
+    ends.push_back(size(memref, axis));
+  parallel(ends, body);
+}
+
+Value Loops::fold(Value begin, Value end, Value initial,
+                  function_ref<Value(Value, Value)> body) {
+  return scf::ForOp::create(
+             builder, loc, begin, end, index(1), initial,
+             [&](OpBuilder &, Location, Value i, ValueRange carried) {
+               scf::YieldOp::create(builder, loc, body(i, carried.front()));
+             })
+      .getResult(0);
+}
+
+Value Loops::select(Value condition, function_ref<Value()> then,
+                    Value otherwise) {
+  return scf::IfOp::create(
+             builder, loc, condition,
+             [&](OpBuilder &, Location) {
+               scf::YieldOp::create(builder, loc, then());
+             },
+             [&](OpBuilder &, Location) {
+               scf::YieldOp::create(builder, loc, otherwise);
+             })
+      .getResult(0);
+}
+
+Value Loops::add(Value lhs, Value rhs) {
+  return arith::AddFOp::create(builder, loc, lhs, rhs);
+}
+Value Loops::sub(Value lhs, Value rhs) {
+  return arith::SubFOp::create(builder, loc, lhs, rhs);
+}
+Value Loops::mul(Value lhs, Value rhs) {
+  return arith::MulFOp::create(builder, loc, lhs, rhs);
+}
+Value Loops::div(Value lhs, Value rhs) {
+  return arith::DivFOp::create(builder, loc, lhs, rhs);
+}
+Value Loops::max(Value lhs, Value rhs) {
+  return arith::MaximumFOp::create(builder, loc, lhs, rhs);
+}
+Value Loops::exp(Value value) {
+  return math::ExpOp::create(builder, loc, value);
+}
+Value Loops::sigmoid(Value value) {
+  Value negated = arith::NegFOp::create(builder, loc, value);
+  return div(f32(1), add(f32(1), exp(negated)));
+}
+
+SmallVector<Value> heddle::append(ValueRange coordinates, Value last) {
+  SmallVector<Value> result(coordinates);
+  result.push_back(last);
+  return result;
+}

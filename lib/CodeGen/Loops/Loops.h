@@ -1,0 +1,71 @@
+//===- Loops.h - A builder of scalar loops over memrefs ---------*- C++ -*-===//
+//
+// The vocabulary of the reference lowering: nests, reductions and f32
+// arithmetic, so that the loops of an op read like its formula.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_CODEGEN_LOOPS_LOOPS_H
+#define HEDDLE_LIB_CODEGEN_LOOPS_LOOPS_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace heddle {
+
+class Loops {
+public:
+  Loops(mlir::OpBuilder &builder, mlir::Location loc)
+      : builder(builder), loc(loc) {}
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+
+  mlir::Value index(int64_t value);
+  mlir::Value f32(double value);
+  mlir::Value toI32(mlir::Value index);
+  mlir::Value toIndex(mlir::Value integer);
+  /// The size of dimension `axis` of a memref; of the last one by default.
+  mlir::Value size(mlir::Value memref, int64_t axis);
+  mlir::Value lastSize(mlir::Value memref);
+
+  mlir::Value load(mlir::Value memref, mlir::ValueRange at);
+  void store(mlir::Value value, mlir::Value memref, mlir::ValueRange at);
+
+  /// for i in [begin, end): body(i).
+  void loop(mlir::Value begin, mlir::Value end,
+            llvm::function_ref<void(mlir::Value)> body);
+  void loop(mlir::Value end, llvm::function_ref<void(mlir::Value)> body);
+  /// body(i0, i1, ...) for all i0 < ends[0], i1 < ends[1], ..., in any order
+  /// and at the same time.
+  void parallel(mlir::ValueRange ends,
+                llvm::function_ref<void(mlir::ValueRange)> body);
+  /// The same over the first `rank` dimensions of a memref.
+  void nest(mlir::Value memref, int64_t rank,
+            llvm::function_ref<void(mlir::ValueRange)> body);
+  /// carried = body(i, carried) for i in [begin, end), in this order.
+  mlir::Value
+  fold(mlir::Value begin, mlir::Value end, mlir::Value initial,
+       llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body);
+  /// if condition: then() else otherwise.
+  mlir::Value select(mlir::Value condition,
+                     llvm::function_ref<mlir::Value()> then,
+                     mlir::Value otherwise);
+
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value div(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value max(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value exp(mlir::Value value);
+  /// 1 / (1 + exp(-x)).
+  mlir::Value sigmoid(mlir::Value value);
+};
+
+/// `coordinates` followed by `last`.
+llvm::SmallVector<mlir::Value> append(mlir::ValueRange coordinates,
+                                      mlir::Value last);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CODEGEN_LOOPS_LOOPS_H

@@ -1,0 +1,290 @@
+//===- ProductLoops.cpp - Products with weights, as loops -----------------===//
+//
+// Sums run in ascending order of the depth, panels or not, so that a row's bits
+// depend on the row alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/CodeGen/Loops/ProductLoops.h"
+#include "dialect/PanelLayout.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace heddle;
+
+static Type elementOf(Value memref) {
+  return cast<MemRefType>(memref.getType()).getElementType();
+}
+static bool isOfIntegers(Value memref) {
+  return elementOf(memref).isInteger(8);
+}
+
+static Value shifted(Value index, int64_t by, Loops &loops) {
+  return by == 0 ? index
+                 : arith::AddIOp::create(loops.builder, loops.loc, index,
+                                         loops.index(by))
+                       .getResult();
+}
+
+/// The integer at these coordinates, as i32.
+static Value loadInteger(Value memref, ValueRange at, Loops &loops) {
+  return arith::ExtSIOp::create(loops.builder, loops.loc,
+                                loops.builder.getI32Type(),
+                                loops.load(memref, at));
+}
+
+static Value integer(int64_t value, Loops &loops) {
+  return arith::ConstantIntOp::create(loops.builder, loops.loc, value, 32);
+}
+
+/// x[k] + shift.
+static Value loadShifted(const ProductInput &input, Value k, Loops &loops) {
+  return arith::AddIOp::create(
+      loops.builder, loops.loc,
+      loadInteger(input.memref, append(input.at, k), loops),
+      integer(input.shift, loops));
+}
+
+static Value addProduct(Value sum, Value lhs, Value rhs, Loops &loops) {
+  return arith::AddIOp::create(
+      loops.builder, loops.loc, sum,
+      arith::MulIOp::create(loops.builder, loops.loc, lhs, rhs));
+}
+
+/// f32(sum) * (s * w) + b.
+static Value dequantize(Value sum, const ProductInput &input,
+                        const ProductWeight &weight, ValueRange weightAt,
+                        Loops &loops) {
+  Value scale = loops.load(weight.scales, weightAt);
+  if (input.scales)
+    scale = loops.mul(loops.load(input.scales, input.at), scale);
+  Value y = loops.mul(arith::SIToFPOp::create(loops.builder, loops.loc,
+                                              loops.builder.getF32Type(), sum),
+                      scale);
+  return weight.bias ? loops.add(y, loops.load(weight.bias, weightAt)) : y;
+}
+
+/// The f32 or short float at these coordinates, as f32.
+static Value loadFloat(Value memref, ValueRange at, Loops &loops) {
+  Value value = loops.load(memref, at);
+  if (value.getType().isF32())
+    return value;
+  return arith::ExtFOp::create(loops.builder, loops.loc,
+                               loops.builder.getF32Type(), value);
+}
+
+namespace {
+/// The columns of one part of a weight.
+class PartOfWeight {
+public:
+  PartOfWeight(const ProductWeight &weight, size_t part)
+      : weight(weight), layout(elementOf(weight.memref), weight.parts),
+        columns(weight.parts[part]) {
+    ArrayRef<int64_t> before = ArrayRef(weight.parts).take_front(part);
+    first = std::accumulate(before.begin(), before.end(), int64_t(0));
+    firstPanel = PanelLayout(elementOf(weight.memref), before).panels();
+  }
+
+  int64_t size() const { return columns; }
+  /// Where column j stands in scales and biases.
+  Value column(Value j, Loops &loops) const { return shifted(j, first, loops); }
+  /// The coordinates of W[k, j].
+  SmallVector<Value> place(Value k, Value j, Loops &loops) const;
+
+private:
+  const ProductWeight &weight;
+  PanelLayout layout;
+  int64_t columns, first, firstPanel;
+};
+} // namespace
+
+SmallVector<Value> PartOfWeight::place(Value k, Value j, Loops &loops) const {
+  if (!isPacked(weight.memref))
+    return {k, column(j, loops)};
+  auto divide = [&](Value value, int64_t by) -> Value {
+    return arith::DivUIOp::create(loops.builder, loops.loc, value,
+                                  loops.index(by));
+  };
+  auto rest = [&](Value value, int64_t by) -> Value {
+    return arith::RemUIOp::create(loops.builder, loops.loc, value,
+                                  loops.index(by));
+  };
+  int64_t group = layout.group();
+  SmallVector<Value> place = {
+      shifted(divide(j, kPanelColumns), firstPanel, loops),
+      shifted(group == 1 ? k : divide(k, group), layout.firstRow(), loops),
+      rest(j, kPanelColumns)};
+  if (group > 1)
+    place.push_back(rest(k, group));
+  return place;
+}
+
+static void multiplyFloats(const ProductInput &input,
+                           const ProductWeight &weight,
+                           const PartOfWeight &part, Value result,
+                           ValueRange at, Loops &loops) {
+  // Columns inside: the weight is read along its rows.
+  Value columns = loops.index(part.size());
+  loops.loop(columns, [&](Value j) {
+    loops.store(weight.bias ? loops.load(weight.bias, part.column(j, loops))
+                            : loops.f32(0),
+                result, append(at, j));
+  });
+  loops.loop(loops.lastSize(input.memref), [&](Value k) {
+    Value x = loadFloat(input.memref, append(input.at, k), loops);
+    loops.loop(columns, [&](Value j) {
+      Value term = loops.mul(
+          x, loadFloat(weight.memref, part.place(k, j, loops), loops));
+      SmallVector<Value> place = append(at, j);
+      loops.store(loops.add(loops.load(result, place), term), result, place);
+    });
+  });
+}
+
+static void multiplyIntegers(const ProductInput &input,
+                             const ProductWeight &weight,
+                             const PartOfWeight &part, Value result,
+                             ValueRange at, Loops &loops) {
+  Value columns = loops.index(part.size());
+  Value sums = weight.sums;
+  loops.loop(columns,
+             [&](Value j) { loops.store(integer(0, loops), sums, j); });
+  loops.loop(loops.lastSize(input.memref), [&](Value k) {
+    Value x = loadShifted(input, k, loops);
+    loops.loop(columns, [&](Value j) {
+      Value w = loadInteger(weight.memref, part.place(k, j, loops), loops);
+      loops.store(addProduct(loops.load(sums, j), x, w, loops), sums, j);
+    });
+  });
+  loops.loop(columns, [&](Value j) {
+    loops.store(dequantize(loops.load(sums, j), input, weight,
+                           part.column(j, loops), loops),
+                result, append(at, j));
+  });
+}
+
+ProductWeight heddle::productWeight(Value memref, Value scales, Value bias,
+                                    ArrayRef<int64_t> parts, Loops &loops) {
+  ProductWeight weight{memref, scales, bias, llvm::to_vector(parts)};
+  if (isOfIntegers(memref))
+    weight.sums = memref::AllocaOp::create(
+        loops.builder, loops.loc,
+        MemRefType::get(*llvm::max_element(parts), loops.builder.getI32Type()));
+  return weight;
+}
+
+void heddle::multiplyRow(const ProductInput &input, const ProductWeight &weight,
+                         size_t part, Value result, ValueRange at,
+                         Loops &loops) {
+  auto multiply =
+      isOfIntegers(weight.memref) ? multiplyIntegers : multiplyFloats;
+  multiply(input, weight, PartOfWeight(weight, part), result, at, loops);
+}
+
+Value heddle::multiplyRows(const ProductInput &input, const ProductWeight &rows,
+                           ValueRange rowAt, Loops &loops) {
+  Value begin = loops.index(0), end = loops.lastSize(rows.memref);
+  if (isOfIntegers(rows.memref)) {
+    Value sum =
+        loops.fold(begin, end, integer(0, loops), [&](Value d, Value sum) {
+          Value w = loadInteger(rows.memref, append(rowAt, d), loops);
+          return addProduct(sum, loadShifted(input, d, loops), w, loops);
+        });
+    return dequantize(sum, input, rows, rowAt, loops);
+  }
+  return loops.fold(
+      begin, end, loops.load(rows.bias, rowAt), [&](Value d, Value sum) {
+        Value x = loadFloat(input.memref, append(input.at, d), loops);
+        Value w = loadFloat(rows.memref, append(rowAt, d), loops);
+        return loops.add(sum, loops.mul(x, w));
+      });
+}
+
+Value heddle::roundToInteger(Value x, Loops &loops) {
+  OpBuilder &builder = loops.builder;
+  Value isNumber = arith::CmpFOp::create(builder, loops.loc,
+                                         arith::CmpFPredicate::ORD, x, x);
+  Value rounded = math::RoundEvenOp::create(
+      builder, loops.loc,
+      arith::SelectOp::create(builder, loops.loc, isNumber, x, loops.f32(0)));
+  Value most = loops.f32(QuantizeOp::kMost),
+        least = loops.f32(-QuantizeOp::kMost);
+  Value clipped = arith::MaximumFOp::create(
+      builder, loops.loc,
+      arith::MinimumFOp::create(builder, loops.loc, rounded, most), least);
+  return arith::FPToSIOp::create(builder, loops.loc, builder.getI8Type(),
+                                 clipped);
+}
+
+Value heddle::quantizeValue(Value x, Value multiplier, Loops &loops) {
+  return roundToInteger(loops.mul(x, loops.load(multiplier, loops.index(0))),
+                        loops);
+}
+
+Value heddle::scaleOfLargest(Value most, Loops &loops) {
+  Value isZero = arith::CmpFOp::create(
+      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, most, loops.f32(0));
+  return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(1),
+                                 loops.div(most, loops.f32(QuantizeOp::kMost)));
+}
+
+static Value scaleOfRow(Value input, ValueRange at, Loops &loops) {
+  Value most =
+      loops.fold(loops.index(0), loops.lastSize(input), loops.f32(0),
+                 [&](Value d, Value most) {
+                   Value x = loops.load(input, append(at, d));
+                   return loops.max(
+                       most, math::AbsFOp::create(loops.builder, loops.loc, x));
+                 });
+  return scaleOfLargest(most, loops);
+}
+
+void heddle::quantizeRow(const Quantization &op, ValueRange at, Loops &loops) {
+  Value scale;
+  if (op.scales)
+    loops.store(scale = scaleOfRow(op.input, at, loops), op.scales, at);
+  loops.loop(loops.lastSize(op.input), [&](Value d) {
+    SmallVector<Value> place = append(at, d);
+    Value x = loops.load(op.input, place);
+    loops.store(scale ? roundToInteger(loops.div(x, scale), loops)
+                      : quantizeValue(x, op.multiplier, loops),
+                op.integers, place);
+  });
+}
+
+void heddle::fakeQuantizeRow(FakeQuantizeOp op, ValueRange at, Loops &loops) {
+  OpBuilder &builder = loops.builder;
+  Type as = op.getAs();
+  auto loadOne = [&](Value vector) {
+    return vector ? loops.load(vector, loops.index(0)) : Value();
+  };
+  auto widenInteger = [&](Value integer) -> Value {
+    return arith::SIToFPOp::create(builder, loops.loc, builder.getF32Type(),
+                                   integer);
+  };
+  Value multiplier = loadOne(op.getMultiplier()), scale;
+  if (as.isInteger(8) && !multiplier)
+    scale = scaleOfRow(op.getInput(), at, loops);
+  Value on =
+      arith::CmpFOp::create(builder, loops.loc, arith::CmpFPredicate::UNE,
+                            loadOne(op.getOn()), loops.f32(0));
+  loops.loop(loops.lastSize(op.getInput()), [&](Value d) {
+    SmallVector<Value> place = append(at, d);
+    Value x = loops.load(op.getInput(), place), y;
+    if (multiplier)
+      y = loops.div(
+          widenInteger(roundToInteger(loops.mul(x, multiplier), loops)),
+          multiplier);
+    else if (scale)
+      y = loops.mul(widenInteger(roundToInteger(loops.div(x, scale), loops)),
+                    scale);
+    else
+      y = widen(builder, loops.loc, roundTo(as, builder, loops.loc, x));
+    loops.store(arith::SelectOp::create(builder, loops.loc, on, y, x),
+                op.getDestination(), place);
+  });
+}

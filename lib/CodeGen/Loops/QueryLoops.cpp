@@ -1,0 +1,213 @@
+#include "lib/CodeGen/Loops/QueryLoops.h"
+#include "dialect/attention/Attention.h"
+#include "lib/CodeGen/Loops/CacheSlot.h"
+#include "lib/CodeGen/Loops/RoundFloats.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace heddle;
+
+Value heddle::inlineRegion(Region &region, OpBuilder &builder,
+                           ValueRange arguments) {
+  IRMapping mapping;
+  mapping.map(region.getArguments(), arguments);
+  for (Operation &op : region.front().without_terminator())
+    builder.clone(op, mapping);
+  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+}
+
+QueryLoops::QueryLoops(AttentionOp op, OpBuilder &builder, ValueRange row,
+                       Value head)
+    : op(op), loops(builder, op.getLoc()), row(row.begin(), row.end()),
+      head(head) {
+  locate();
+}
+
+void QueryLoops::locate() {
+  OpBuilder &builder = loops.builder;
+  firstKey = loops.index(0);
+  keyCount = loops.size(op.getKey(), 1);
+  if (!op.isStep()) {
+    keyRow = sentence = row[0];
+    position = row[1];
+  } else {
+    sentence = loops.toIndex(loops.load(op.getSentences(), row[0]));
+    position = loops.toIndex(loops.load(op.getPositions(), row[0]));
+    keyRow = op.getShared() ? sentence
+             : op.getCaches()
+                 ? loops.toIndex(loops.load(op.getCaches(), row[0]))
+                 : row[0];
+    if (!op.getShared()) {
+      // A cache holds the latest positions, up to the query's own.
+      Value slots = keyCount;
+      keyCount =
+          arith::AddIOp::create(builder, loops.loc, position, loops.index(1));
+      Value oldest = arith::SubIOp::create(builder, loops.loc, keyCount, slots);
+      // Pinned ones stay, and the mask has none between them and the ring.
+      if (op.getPinned() == 0)
+        firstKey =
+            arith::MaxSIOp::create(builder, loops.loc, oldest, loops.index(0));
+    }
+  }
+  auto offset = [&](Value each, int64_t width) -> Value {
+    return arith::MulIOp::create(builder, loops.loc, each, loops.index(width));
+  };
+  Value kvHead = head;
+  if (int64_t group = op.getHeads() / op.getKeyValueHeads(); group > 1)
+    kvHead =
+        arith::DivUIOp::create(builder, loops.loc, head, loops.index(group));
+  queryOffset = offset(head, op.getQueryWidth());
+  keyOffset = offset(kvHead, op.getKeyWidth());
+  valueOffset = offset(kvHead, op.getValueWidth());
+}
+
+/// Where position j stands in the keys.
+Value QueryLoops::slotOf(Value j) {
+  if (!op.isStep() || op.getShared())
+    return j;
+  return buildCacheSlot(loops.builder, loops.loc, j, loops.size(op.getKey(), 1),
+                        op.getPinned());
+}
+
+SmallVector<Value> QueryLoops::keyAt(Value j) {
+  if (!op.getHistory())
+    return {keyRow, slotOf(j)};
+  return {loops.toIndex(loops.load(op.getHistory(), {row[0], j})), slotOf(j)};
+}
+
+Value QueryLoops::isAllowed(Value j) {
+  Lanes lanes(loops.builder, loops.loc);
+  if (!op.getMask())
+    return lanes.constant(true);
+  return op.getMaskOp().contains(lanes,
+                                 {loops.toI32(sentence), loops.toI32(head),
+                                  loops.toI32(position), loops.toI32(j)});
+}
+
+Value QueryLoops::widen(Value element) {
+  if (!op.isOfShortFloats())
+    return element;
+  Type f32 = loops.builder.getF32Type();
+  if (auto vector = dyn_cast<VectorType>(element.getType()))
+    f32 = vector.clone(f32);
+  return arith::ExtFOp::create(loops.builder, loops.loc, f32, element);
+}
+
+Value QueryLoops::vectorAt(Value memref, ValueRange at, int64_t width) {
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  return widen(vector::LoadOp::create(
+      loops.builder, loops.loc, VectorType::get(width, element), memref, at));
+}
+
+Value QueryLoops::multiply(ValueRange key) {
+  OpBuilder &builder = loops.builder;
+  return loops.fold(loops.index(0), loops.index(op.getKeyWidth()), loops.f32(0),
+                    [&](Value d, Value sum) {
+                      Value kd = arith::AddIOp::create(builder, loops.loc,
+                                                       keyOffset, d);
+                      Value q = loadQuery(d);
+                      Value k = widen(loops.load(op.getKey(), append(key, kd)));
+                      return loops.add(sum, loops.mul(q, k));
+                    });
+}
+
+Value QueryLoops::loadQuery(Value d) {
+  Value at = arith::AddIOp::create(loops.builder, loops.loc, queryOffset, d);
+  return widen(loops.load(op.getQuery(), append(row, at)));
+}
+
+Value QueryLoops::loadValue(ValueRange key, Value d) {
+  Value at = arith::AddIOp::create(loops.builder, loops.loc, valueOffset, d);
+  return widen(loops.load(op.getValue(), append(key, at)));
+}
+
+SmallVector<Value> QueryLoops::resultAt(Value d) {
+  Value first = arith::MulIOp::create(loops.builder, loops.loc, head,
+                                      loops.index(op.getValueWidth()));
+  return append(row, arith::AddIOp::create(loops.builder, loops.loc, first, d));
+}
+
+/// What the region of scores, if there is one, makes of a similarity.
+Value QueryLoops::adjust(Value similarity, Value j) {
+  if (op.getScore().empty())
+    return similarity;
+  return inlineRegion(op.getScore(), loops.builder,
+                      {similarity, loops.toI32(sentence), loops.toI32(head),
+                       loops.toI32(position), loops.toI32(j)});
+}
+
+Value QueryLoops::scoreOf(Value product, Value j) {
+  return adjust(loops.mul(product, loops.f32(op.getEffectiveScale())), j);
+}
+
+Value QueryLoops::score(Value j) {
+  SmallVector<Value> place = keyAt(j);
+  if (op.getSimilarity().empty())
+    return scoreOf(multiply(place), j);
+  Value q =
+      vectorAt(op.getQuery(), append(row, queryOffset), op.getQueryWidth());
+  Value k = vectorAt(op.getKey(), append(place, keyOffset), op.getKeyWidth());
+  return adjust(inlineRegion(op.getSimilarity(), loops.builder, {q, k}), j);
+}
+
+Value QueryLoops::exp2(Value x) {
+  return math::Exp2Op::create(loops.builder, loops.loc, x);
+}
+
+/// e^(score - maximum), of short floats 2^(score log2 e - n) with n the integer
+/// next to maximum log2 e.
+Value QueryLoops::exponential(Value score, Value maximum) {
+  Value difference = loops.sub(score, maximum);
+  if (!op.isOfShortFloats())
+    return loops.exp(difference);
+  OpBuilder &builder = loops.builder;
+  Value exponent = loops.mul(maximum, loops.f32(M_LOG2E));
+  Value fraction = loops.sub(
+      exponent, math::RoundEvenOp::create(builder, loops.loc, exponent));
+  // From here on there are no digits behind the point, or the product is
+  // infinite.
+  Value isWhole = arith::CmpFOp::create(
+      builder, loops.loc, arith::CmpFPredicate::OGE,
+      math::AbsFOp::create(builder, loops.loc, exponent), loops.f32(0x1p23));
+  fraction = arith::SelectOp::create(builder, loops.loc, isWhole, loops.f32(0),
+                                     fraction);
+  return exp2(loops.add(loops.mul(difference, loops.f32(M_LOG2E)), fraction));
+}
+
+Value QueryLoops::growthOf(Value maximum, Value larger) {
+  if (!op.isOfShortFloats())
+    return loops.exp(loops.sub(maximum, larger));
+  OpBuilder &builder = loops.builder;
+  auto whole = [&](Value value) -> Value {
+    return math::RoundEvenOp::create(builder, loops.loc,
+                                     loops.mul(value, loops.f32(M_LOG2E)));
+  };
+  Value before = whole(maximum), after = whole(larger);
+  Value factor = exp2(loops.sub(before, after));
+  // Of the lowest numbers both are -inf.
+  Value isSame = arith::CmpFOp::create(
+      builder, loops.loc, arith::CmpFPredicate::OEQ, before, after);
+  return arith::SelectOp::create(builder, loops.loc, isSame, loops.f32(1),
+                                 factor);
+}
+
+Value QueryLoops::exactWeightOf(Value score, Value maximum) {
+  if (op.getNormalizer() == Normalizer::Softmax)
+    return exponential(score, maximum);
+  if (op.getNormalizer() == Normalizer::Region)
+    return inlineRegion(op.getWeighting(), loops.builder, score);
+  return score;
+}
+
+Value QueryLoops::weightOf(Value score, Value maximum) {
+  Value weight = exactWeightOf(score, maximum);
+  Type type = weightTypeOf(op);
+  return isShortFloat(type)
+             ? widen(roundTo(type, loops.builder, loops.loc, weight))
+             : weight;
+}

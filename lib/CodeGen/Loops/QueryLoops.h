@@ -1,0 +1,89 @@
+//===- QueryLoops.h - What one query of attention computes ------*- C++ -*-===//
+//
+// Where a query of a head finds its keys, which of them it sees, and what they
+// weigh: the formulas of AttentionOp in any of its forms, for loops over keys
+// that stand elsewhere.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_CODEGEN_LOOPS_QUERYLOOPS_H
+#define HEDDLE_LIB_CODEGEN_LOOPS_QUERYLOOPS_H
+
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/Loops/Loops.h"
+
+namespace heddle {
+
+/// Clones a region of one block at the builder's insertion point; returns what
+/// it yields.
+mlir::Value inlineRegion(mlir::Region &region, mlir::OpBuilder &builder,
+                         mlir::ValueRange arguments);
+
+class QueryLoops {
+public:
+  /// `row` are the coordinates of the query and of the result: [b, i] or, in a
+  /// step, [row]. All values are built where the builder stands.
+  QueryLoops(AttentionOp op, mlir::OpBuilder &builder, mlir::ValueRange row,
+             mlir::Value head);
+  virtual ~QueryLoops() = default;
+
+  // Positions of keys are indices. Keys [firstKey, keyCount) exist; the mask
+  // decides among them.
+  mlir::Value getFirstKey() const { return firstKey; }
+  mlir::Value getKeyCount() const { return keyCount; }
+  mlir::Value getHead() const { return head; }
+  /// The sentence and the position of the query.
+  mlir::Value getSentence() const { return sentence; }
+  mlir::Value getPosition() const { return position; }
+
+  mlir::Value isAllowed(mlir::Value j);
+  /// The leading coordinates of key j and its value.
+  llvm::SmallVector<mlir::Value> keyAt(mlir::Value j);
+  mlir::Value score(mlir::Value j);
+  /// The same where the inner product of the query and the key is known.
+  mlir::Value scoreOf(mlir::Value product, mlir::Value j);
+  /// What a score weighs before it is divided by the sum, given the largest:
+  /// of any number of keys where sums are scaled when it grows. The maximum is
+  /// read for a softmax only.
+  mlir::Value weightOf(mlir::Value score, mlir::Value maximum);
+  /// The same before it is rounded to the op's weight type.
+  mlir::Value exactWeightOf(mlir::Value score, mlir::Value maximum);
+  /// What sums of weights for one maximum are multiplied by for a larger one:
+  /// of short floats a power of 2, so that what was rounded stays.
+  mlir::Value growthOf(mlir::Value maximum, mlir::Value larger);
+  /// An element, or a vector of them, as f32.
+  mlir::Value widen(mlir::Value element);
+  /// Element d of the query; of a value, given its leading coordinates; of a
+  /// result, the place.
+  mlir::Value loadQuery(mlir::Value d);
+  mlir::Value loadValue(mlir::ValueRange key, mlir::Value d);
+  llvm::SmallVector<mlir::Value> resultAt(mlir::Value d);
+
+protected:
+  /// The inner product of the query and a key.
+  virtual mlir::Value multiply(mlir::ValueRange key);
+  /// 2^x, of what weighs short floats.
+  virtual mlir::Value exp2(mlir::Value x);
+
+  AttentionOp op;
+  Loops loops;
+  llvm::SmallVector<mlir::Value, 2> row;
+  mlir::Value head;
+  /// Offsets of the head inside the widths.
+  mlir::Value queryOffset, keyOffset, valueOffset;
+
+private:
+  void locate();
+  mlir::Value slotOf(mlir::Value j);
+  mlir::Value adjust(mlir::Value similarity, mlir::Value j);
+  mlir::Value vectorAt(mlir::Value memref, mlir::ValueRange at, int64_t width);
+  mlir::Value exponential(mlir::Value score, mlir::Value maximum);
+
+  /// Where the query stands: its key row, sentence and position.
+  mlir::Value keyRow, sentence, position;
+  mlir::Value firstKey, keyCount;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_CODEGEN_LOOPS_QUERYLOOPS_H

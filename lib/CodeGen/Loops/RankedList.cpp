@@ -1,0 +1,49 @@
+#include "lib/CodeGen/Loops/RankedList.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <limits>
+
+using namespace mlir;
+using namespace heddle;
+
+void RankedList::clear(ValueRange at, Loops &loops) const {
+  Value lowest = loops.f32(-std::numeric_limits<float>::infinity());
+  Value none = arith::ConstantOp::create(loops.builder, loops.loc,
+                                         loops.builder.getI32IntegerAttr(-1));
+  loops.loop(loops.lastSize(values), [&](Value place) {
+    loops.store(lowest, values, append(at, place));
+    loops.store(none, ids, append(at, place));
+  });
+}
+
+Value RankedList::bound(ValueRange at, Loops &loops) const {
+  Value last = arith::SubIOp::create(loops.builder, loops.loc,
+                                     loops.lastSize(values), loops.index(1));
+  return loops.load(values, append(at, last));
+}
+
+/// From where the value is larger than what stands there, all move by one
+/// place: what is carried is the value, then what stood in front.
+void RankedList::insert(Value value, Value id, ValueRange at,
+                        Loops &loops) const {
+  OpBuilder &builder = loops.builder;
+  Location loc = loops.loc;
+  auto choose = [&](Value condition, Value then, Value otherwise) -> Value {
+    return arith::SelectOp::create(builder, loc, condition, then, otherwise);
+  };
+  scf::ForOp::create(
+      builder, loc, loops.index(0), loops.lastSize(values), loops.index(1),
+      ValueRange{value, id},
+      [&](OpBuilder &, Location, Value place, ValueRange carried) {
+        SmallVector<Value> here = append(at, place);
+        Value oldValue = loops.load(values, here),
+              oldId = loops.load(ids, here);
+        Value isAbove = arith::CmpFOp::create(
+            builder, loc, arith::CmpFPredicate::OGT, value, oldValue);
+        loops.store(choose(isAbove, carried[0], oldValue), values, here);
+        loops.store(choose(isAbove, carried[1], oldId), ids, here);
+        scf::YieldOp::create(builder, loc,
+                             ValueRange{choose(isAbove, oldValue, carried[0]),
+                                        choose(isAbove, oldId, carried[1])});
+      });
+}

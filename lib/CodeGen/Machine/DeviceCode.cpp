@@ -1,0 +1,172 @@
+#include "lib/CodeGen/Machine/DeviceCode.h"
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/DeviceKernel.h"
+#include "lib/Weights/Error.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+void LLVMInitializeNVPTXAsmPrinter();
+}
+
+using namespace heddle;
+
+static constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
+
+/// LLVM registers a target once in a process, without a lock.
+static bool registerTarget() {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  return true;
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(const GpuArchitecture &architecture) {
+  [[maybe_unused]] static bool isRegistered = registerTarget();
+  llvm::Triple triple(kTriple);
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  // Only what is written as a fused multiply-add is one: see ObjectCode.cpp.
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, architecture.name, architecture.ptxVersion, options,
+      /*RM=*/std::nullopt, /*CM=*/std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// What all threads of a warp have to meet at stays where it is; neither MLIR's
+/// inline assembly nor LLVM's intrinsics of products say so.
+static void markConvergent(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction)) {
+        llvm::Function *callee = call->getCalledFunction();
+        if (call->isInlineAsm() ||
+            (callee && callee->getName().starts_with("llvm.nvvm.mma")))
+          call->addFnAttr(llvm::Attribute::Convergent);
+      }
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PassBuilder builder(&machine);
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+/// Says in LLVM's words what is a kernel; its parameter is not copied, as
+/// nobody writes it.
+static void markKernels(mlir::ModuleOp module) {
+  mlir::Builder builder(module.getContext());
+  for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>()) {
+    auto launch = function->getAttrOfType<mlir::DictionaryAttr>(kLaunchAttr);
+    if (!launch)
+      continue;
+    function->removeAttr(kLaunchAttr);
+    function->setAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName(),
+                      builder.getUnitAttr());
+    BlockShape block = shapeOf(launch).block;
+    function->setAttr(mlir::NVVM::NVVMDialect::getMaxntidAttrName(),
+                      builder.getDenseI32ArrayAttr(
+                          {static_cast<int32_t>(block.threads), 1, 1}));
+    function.setArgAttr(0, mlir::NVVM::NVVMDialect::getGridConstantAttrName(),
+                        builder.getUnitAttr());
+    // At least one block: ptxas spills registers so that more fit, else.
+    function->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(),
+                      builder.getI32IntegerAttr(block.blocks));
+    // The grid of a launch is a multiple of it: nothing else is to be said
+    // there.
+    if (block.cluster > 1)
+      function->setAttr(mlir::NVVM::NVVMDialect::getClusterDimAttrName(),
+                        builder.getDenseI32ArrayAttr(
+                            {static_cast<int32_t>(block.cluster), 1, 1}));
+  }
+}
+
+/// What an emitter says of a loop, branches say as an attribute of their own
+/// kind by now, which translation does not read.
+static void markLoops(mlir::ModuleOp module) {
+  module.walk([](mlir::LLVM::BrOp branch) {
+    if (auto annotation = branch->getAttrOfType<mlir::LLVM::LoopAnnotationAttr>(
+            kLoopAnnotationAttr))
+      branch.setLoopAnnotationAttr(annotation);
+  });
+}
+
+llvm::Expected<std::string>
+heddle::emitDeviceCode(mlir::ModuleOp module,
+                       const GpuArchitecture &architecture, DeviceForm form) {
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createTargetMachine(architecture);
+  if (!machine)
+    return makeError("this build of LLVM has no target for NVIDIA's GPUs");
+  mlir::MLIRContext &context = *module.getContext();
+  mlir::registerBuiltinDialectTranslation(context);
+  mlir::registerLLVMDialectTranslation(context);
+  mlir::registerNVVMDialectTranslation(context);
+  markKernels(module);
+  markLoops(module);
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> code =
+      mlir::translateModuleToLLVMIR(module, llvmContext);
+  if (!code)
+    return makeError("the kernel does not translate to LLVM IR");
+  code->setTargetTriple(machine->getTargetTriple());
+  code->setDataLayout(machine->createDataLayout());
+  // As on the CPU, denormals are zeros.
+  for (llvm::Function &function : *code)
+    if (!function.isDeclaration())
+      function.addFnAttr("denormal-fp-math-f32", "preserve-sign,preserve-sign");
+  markConvergent(*code);
+  optimize(*code, *machine);
+
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  if (form == DeviceForm::IR) {
+    stream << *code;
+    return std::string(text);
+  }
+  if (architecture.isEmulated) {
+    llvm::WriteBitcodeToFile(*code, stream);
+    uint64_t size = text.size();
+    std::string header = "HEDDLEBC";
+    header.append(reinterpret_cast<const char *>(&size), sizeof size);
+    return header + std::string(text);
+  }
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
+    return makeError("this build of LLVM cannot write PTX");
+  passes.run(*code);
+  return std::string(text);
+}

@@ -1,0 +1,202 @@
+#include "lib/CodeGen/Machine/ObjectCode.h"
+#include "dialect/Transformer.h"
+#include "lib/CodeGen/Machine/SimplifyCode.h"
+#include "lld/Common/Driver.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+LLD_HAS_DRIVER(elf)
+
+using namespace heddle;
+
+static constexpr llvm::StringLiteral kTriple = "x86_64-unknown-linux-gnu";
+
+template <typename... Arguments>
+static llvm::Error failure(const char *format, Arguments... arguments) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), format,
+                                 arguments...);
+}
+
+/// LLVM registers a target once in a process, without a lock.
+static bool registerTarget() {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  return true;
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createTargetMachine(llvm::StringRef cpu, llvm::StringRef features) {
+  [[maybe_unused]] static bool isRegistered = registerTarget();
+  llvm::Triple triple(kTriple);
+  std::string error;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return nullptr;
+  // Sums keep the order they are written in, so that the bits of a row depend
+  // on the row alone: nothing is reassociated, and only what is written as a
+  // fused multiply-add is one (vector.fma arrives as llvm.fmuladd, which Strict
+  // would take apart).
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu, features, options, llvm::Reloc::PIC_,
+      /*CM=*/std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+/// As LLVM takes them: "+avx2,+fma".
+static std::string featuresOf(const IsaLevel &isa) {
+  std::string features;
+  for (llvm::StringRef feature : llvm::split(isa.features, ','))
+    features += (features.empty() ? "+" : ",+") + feature.str();
+  return features;
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>>
+heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
+                        const IsaLevel &isa) {
+  std::string features = featuresOf(isa);
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createTargetMachine(isa.cpu, features);
+  if (!machine)
+    return failure("this build of LLVM has no x86-64 target");
+  mlir::registerBuiltinDialectTranslation(*module.getContext());
+  mlir::registerLLVMDialectTranslation(*module.getContext());
+  for (auto parameter :
+       llvm::make_early_inc_range(module.getOps<ParameterOp>()))
+    parameter.erase();
+  // What is linked together calls kernels, nobody else does.
+  for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>())
+    if (function->hasAttr(kKernelAttr) &&
+        function.getLinkage() == mlir::LLVM::Linkage::External)
+      function.setVisibility_(mlir::LLVM::Visibility::Hidden);
+  std::unique_ptr<llvm::Module> translated =
+      mlir::translateModuleToLLVMIR(module, context);
+  if (!translated)
+    return failure("the module does not translate to LLVM IR");
+  translated->setTargetTriple(machine->getTargetTriple());
+  translated->setDataLayout(machine->createDataLayout());
+  for (llvm::Function &function : *translated)
+    if (!function.isDeclaration()) {
+      function.addFnAttr("target-cpu", isa.cpu);
+      function.addFnAttr("target-features", features);
+    }
+  simplifyCode(*translated, *machine);
+  return translated;
+}
+
+llvm::Expected<ObjectBytes> heddle::emitObjectCode(llvm::Module &module,
+                                                   ObjectForm form) {
+  llvm::StringRef cpu, features;
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration()) {
+      cpu = function.getFnAttribute("target-cpu").getValueAsString();
+      features = function.getFnAttribute("target-features").getValueAsString();
+    }
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createTargetMachine(cpu, features);
+  ObjectBytes code;
+  llvm::raw_svector_ostream stream(code);
+  llvm::legacy::PassManager passes;
+  if (!machine ||
+      machine->addPassesToEmitFile(passes, stream, /*DwoOut=*/nullptr,
+                                   form == ObjectForm::Assembly
+                                       ? llvm::CodeGenFileType::AssemblyFile
+                                       : llvm::CodeGenFileType::ObjectFile))
+    return failure("this build of LLVM cannot emit x86-64 code");
+  passes.run(module);
+  return code;
+}
+
+/// An archive: one file for lld to read, however many objects there are.
+static llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
+packObjects(llvm::ArrayRef<ObjectBytes> objects) {
+  std::vector<llvm::NewArchiveMember> members;
+  for (const ObjectBytes &object : objects)
+    members.emplace_back(llvm::MemoryBufferRef(
+        llvm::StringRef(object.data(), object.size()), "unit.o"));
+  return llvm::writeArchiveToBuffer(members, llvm::SymtabWritingMode::NoSymtab,
+                                    llvm::object::Archive::K_GNU,
+                                    /*Deterministic=*/true, /*Thin=*/false);
+}
+
+namespace {
+/// Removes a file at its end, or when a signal ends the process.
+class TemporaryFile {
+public:
+  explicit TemporaryFile(llvm::StringRef path) : path(path) {
+    llvm::sys::RemoveFileOnSignal(path);
+  }
+  TemporaryFile(const TemporaryFile &) = delete;
+  ~TemporaryFile() {
+    llvm::sys::fs::remove(path);
+    llvm::sys::DontRemoveFileOnSignal(path);
+  }
+
+private:
+  llvm::StringRef path;
+};
+} // namespace
+
+llvm::Expected<ObjectBytes>
+heddle::linkSharedObject(llvm::ArrayRef<ObjectBytes> objects) {
+  auto archive = packObjects(objects);
+  if (!archive)
+    return archive.takeError();
+  llvm::SmallString<128> input, output;
+  int descriptor;
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("heddle", "a", descriptor, input))
+    return failure("cannot create a temporary archive: %s",
+                   error.message().c_str());
+  TemporaryFile removeInput(input);
+  {
+    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+    stream << (*archive)->getBuffer();
+    stream.flush();
+    if (stream.has_error()) {
+      std::error_code error = stream.error();
+      stream.clear_error();
+      return failure("cannot write the temporary archive '%s': %s",
+                     input.c_str(), error.message().c_str());
+    }
+  }
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("heddle", "so", output))
+    return failure("cannot create a temporary shared object: %s",
+                   error.message().c_str());
+  TemporaryFile removeOutput(output);
+
+  const char *arguments[] = {"ld.lld",          "-shared",     "-Bsymbolic",
+                             "--build-id=none", "-z",          "now",
+                             "--whole-archive", input.c_str(), "-o",
+                             output.c_str()};
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  lld::Result result =
+      lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0)
+    return failure("cannot link the compiled code: %s", messages.c_str());
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> linked =
+      llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
+                                  /*RequiresNullTerminator=*/false);
+  if (!linked)
+    return failure("cannot read the shared object '%s': %s", output.c_str(),
+                   linked.getError().message().c_str());
+  llvm::StringRef bytes = (*linked)->getBuffer();
+  return ObjectBytes(bytes.begin(), bytes.end());
+}

@@ -1,0 +1,78 @@
+//===- HuggingFaceArchitecture.h - A class of transformers ------*- C++ -*-===//
+//
+// What a class says by its code rather than by its config.json: each has a file
+// that describes it, Import<Name>.cpp, and everything else asks the
+// description.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_IMPORT_HUGGINGFACE_HUGGINGFACEARCHITECTURE_H
+#define HEDDLE_LIB_IMPORT_HUGGINGFACE_HUGGINGFACEARCHITECTURE_H
+
+#include "lib/Import/HuggingFace/ConfigReader.h"
+
+namespace heddle {
+
+struct HuggingFaceConfig;
+class HuggingFaceModel;
+
+/// The norms and positions of a class: norms in front of sublayers instead of
+/// behind, one behind the last layer, one behind embeddings and positions;
+/// positions by formula.
+struct HuggingFaceForm {
+  bool normalizeBefore, finalNorm, normalizeEmbedding, staticPositions;
+};
+
+/// Ids that a configuration class has by default, which count where config.json
+/// governs generation.
+struct DefaultIds {
+  std::optional<int64_t> start, bos, eos, pad, forcedEos;
+};
+
+struct HuggingFaceArchitecture {
+  llvm::StringLiteral className, modelType;
+  /// In front of the names of all tensors but those of the output, unless the
+  /// class without the head wrote the file.
+  llvm::StringLiteral prefix;
+  /// The size of the vocabulary by default.
+  int64_t vocabulary;
+  DefaultIds ids;
+  HuggingFaceForm form;
+  /// Whether transformers 3 read another form from config.json and wrote
+  /// checkpoints of it: HuggingFaceForm.h.
+  bool hadOtherForms;
+  /// Whether force_bos_token_to_be_generated of config.json is a setting.
+  bool readsForceBos;
+  /// Where a table for both sides may stand, behind the prefix: the first name
+  /// that a checkpoint has counts.
+  llvm::ArrayRef<llvm::StringLiteral> sharedTables;
+  /// Whether a side whose own table is missing takes the first of these.
+  bool sidesFallBack;
+  /// Reads what shapes the network beyond its sizes: positions, tables.
+  void (*readForm)(ConfigReader &config, HuggingFaceConfig &model);
+  /// Writes @encode.
+  void (*buildEncode)(HuggingFaceModel &model);
+  /// The class of the tokenizer where a folder names none.
+  llvm::StringLiteral tokenizerClass;
+};
+
+extern const HuggingFaceArchitecture kBart, kLed, kMarianMt, kMBart, kPegasus;
+
+/// All of them, by name.
+llvm::ArrayRef<const HuggingFaceArchitecture *> getHuggingFaceArchitectures();
+
+/// Names of tables, for `sharedTables`.
+inline constexpr llvm::StringLiteral
+    kBartTables[] = {"shared.weight", "decoder.embed_tokens.weight"},
+    kAllTables[] = {"shared.weight", "encoder.embed_tokens.weight",
+                    "decoder.embed_tokens.weight"};
+
+/// `max_position_embeddings` of both sides.
+void readPositions(ConfigReader &config, HuggingFaceConfig &model);
+
+/// The encoder of all but LED.
+void buildBartEncode(HuggingFaceModel &model);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_HUGGINGFACE_HUGGINGFACEARCHITECTURE_H

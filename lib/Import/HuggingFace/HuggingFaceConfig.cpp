@@ -1,0 +1,155 @@
+//===- HuggingFaceConfig.cpp - config.json of an encoder-decoder ----------===//
+//
+// See the header.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/HuggingFace/HuggingFaceConfig.h"
+#include "lib/Import/HuggingFace/HuggingFaceFields.h"
+#include "lib/Weights/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace heddle {
+
+ArrayRef<const HuggingFaceArchitecture *> getHuggingFaceArchitectures() {
+  static const HuggingFaceArchitecture *const all[] = {&kBart, &kLed, &kMBart,
+                                                       &kMarianMt, &kPegasus};
+  return all;
+}
+
+/// "Bart" of BartForConditionalGeneration, "Marian" of MarianMTModel.
+static StringRef familyOf(const HuggingFaceArchitecture *architecture) {
+  StringRef name = architecture->className;
+  return name.take_front(std::min(name.find("For"), name.find("MTModel")));
+}
+
+/// The class that AutoModelForSeq2SeqLM takes: `model_type` decides, whatever
+/// head wrote the file (facebook/bart-base is a BartModel). Only a file without
+/// one needs the name of the class.
+static const HuggingFaceArchitecture *readArchitecture(ConfigReader &config) {
+  ArrayRef<const HuggingFaceArchitecture *> all = getHuggingFaceArchitectures();
+  std::string type = config.text("model_type", "");
+  const json::Value *value = config.readNonNull("architectures");
+  const json::Array *classes = value ? value->getAsArray() : nullptr;
+  std::optional<StringRef> name = classes && classes->size() == 1
+                                      ? classes->front().getAsString()
+                                      : std::nullopt;
+  auto found = find_if(all, [&](const HuggingFaceArchitecture *known) {
+    return type.empty() ? name == known->className : type == known->modelType;
+  });
+  if (found == all.end()) {
+    bool isNamed = type.empty();
+    auto nameOf = [&](const HuggingFaceArchitecture *known) {
+      return (isNamed ? known->className : known->modelType).str();
+    };
+    config.fail(isNamed ? "architectures" : "model_type",
+                join(map_range(all, nameOf), ", "));
+    return all.front();
+  }
+  if (name && !name->starts_with(familyOf(*found)))
+    config.warn("architectures",
+                "though its 'model_type' makes it a " + (*found)->className);
+  return *found;
+}
+
+/// The names of transformers' ACT2FN.
+static void readActivation(ConfigReader &config, HuggingFaceConfig &model) {
+  const json::Value *value = config.read("activation_function");
+  std::string name = value && value->getAsNull()
+                         ? ""
+                         : config.text("activation_function", "gelu");
+  if (name == "linear")
+    return;
+  model.activation = StringSwitch<std::optional<ActivationKind>>(name)
+                         .Case("relu", ActivationKind::Relu)
+                         .Cases({"gelu", "gelu_python"}, ActivationKind::Gelu)
+                         .Cases({"gelu_new", "gelu_fast", "gelu_accurate",
+                                 "gelu_pytorch_tanh", "gelu_python_tanh"},
+                                ActivationKind::GeluTanh)
+                         .Case("quick_gelu", ActivationKind::QuickGelu)
+                         .Cases({"silu", "swish"}, ActivationKind::Silu)
+                         .Case("tanh", ActivationKind::Tanh)
+                         .Case("sigmoid", ActivationKind::Sigmoid)
+                         .Default(std::nullopt);
+  if (!model.activation)
+    config.fail("activation_function",
+                "relu, gelu, gelu_python, gelu_new, gelu_fast, gelu_accurate, "
+                "gelu_pytorch_tanh, gelu_python_tanh, quick_gelu, silu, swish, "
+                "tanh, sigmoid, linear");
+}
+
+static HuggingFaceStack readStack(ConfigReader &config, const std::string &side,
+                                  const std::string &heads, int64_t width) {
+  HuggingFaceStack stack;
+  stack.depth = config.size(side + "_layers", 12, 1, kMaxDepth);
+  stack.heads = config.size(heads, 16, 1, kMaxWidth);
+  stack.ffnWidth = config.size(side + "_ffn_dim", 4096, 1, kMaxWidth);
+  if (width % stack.heads != 0)
+    config.fail(heads, "divisors of d_model = " + Twine(width));
+  return stack;
+}
+
+void readPositions(ConfigReader &config, HuggingFaceConfig &model) {
+  model.encoder.maxPositions = model.decoder.maxPositions =
+      config.size("max_position_embeddings", 1024, 1, kMaxWidth);
+  // Two rows of a learned table stand for no position.
+  model.positionsOffset = model.form.staticPositions ? 0 : 2;
+}
+
+Expected<HuggingFaceConfig> readHuggingFaceConfig(ConfigReader &config) {
+  HuggingFaceConfig model;
+  model.architecture = readArchitecture(config);
+  if (Error error = config.takeError())
+    return std::move(error);
+
+  model.form = model.architecture->form;
+  // An alias overwrites what the field itself says: PretrainedConfig sets it
+  // later.
+  auto nameOf = [&](const char *alias, const char *field) {
+    config.read(field);
+    return std::string(config.read(alias) ? alias : field);
+  };
+  model.width =
+      config.size(nameOf("hidden_size", "d_model"), 1024, 1, kMaxWidth);
+  std::string encoderHeads =
+      nameOf("num_attention_heads", "encoder_attention_heads");
+  model.encoder = readStack(config, "encoder", encoderHeads, model.width);
+  model.decoder =
+      readStack(config, "decoder", "decoder_attention_heads", model.width);
+  model.tieWordEmbeddings = config.truth("tie_word_embeddings", true);
+  model.shareEmbeddings = model.tieWordEmbeddings;
+  model.vocabulary = model.decoderVocabulary = config.size(
+      "vocab_size", model.architecture->vocabulary, 1, kMaxVocabulary);
+  model.scaleEmbedding = config.truth("scale_embedding", false);
+  readActivation(config, model);
+  model.deviation = 0.02;
+  if (const json::Value *deviation = config.readNonNull("init_std"))
+    if (std::optional<double> number = deviation->getAsNumber();
+        number && *number > 0 && std::isfinite(*number))
+      model.deviation = *number;
+  model.architecture->readForm(config, model);
+
+  model.sourceCharacters = config.text("grapheme_chars", "");
+  model.targetCharacters = config.text("phoneme_chars", "");
+  if (model.sourceCharacters.empty() != model.targetCharacters.empty())
+    config.fail("phoneme_chars", "given together with grapheme_chars");
+  if (!model.sourceCharacters.empty())
+    model.bos = config.id("bos_token_id", model.architecture->ids.bos,
+                          model.vocabulary);
+
+  refuseUnsupportedNetwork(
+      config, std::max(model.encoder.maxPositions, model.decoder.maxPositions));
+  if (config.readNonNull("auto_map"))
+    config.warn("auto_map", "but code of the folder is not run, as without "
+                            "trust_remote_code");
+  if (Error error = config.takeError())
+    return std::move(error);
+  return model;
+}
+
+} // namespace heddle

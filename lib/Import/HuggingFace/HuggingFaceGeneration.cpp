@@ -1,0 +1,467 @@
+//===- HuggingFaceGeneration.cpp - How a model generates ------------------===//
+//
+// In transformers a sequence begins with the start token and lengths count it;
+// in the manifest the maximum counts generated tokens, the minimum counts as in
+// transformers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/HuggingFace/HuggingFaceGeneration.h"
+#include "lib/Import/HuggingFace/HuggingFaceFields.h"
+#include "lib/Weights/Error.h"
+#include "mlir/IR/Builders.h"
+#include "runtime/artifact/ArtifactFormat.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace llvm;
+
+namespace heddle {
+
+/// Settings that are honoured, or warned of.
+static constexpr StringLiteral kHonouredFields[] = {
+    "bad_words_ids",
+    "begin_suppress_tokens",
+    "bos_token_id",
+    "decoder_start_token_id",
+    "do_sample",
+    "early_stopping",
+    "eos_token_id",
+    "force_bos_token_to_be_generated",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "length_penalty",
+    "max_length",
+    "max_new_tokens",
+    "min_length",
+    "min_new_tokens",
+    "min_p",
+    "no_repeat_ngram_size",
+    "num_beams",
+    "num_return_sequences",
+    "pad_token_id",
+    "renormalize_logits",
+    "repetition_penalty",
+    "suppress_tokens",
+    "temperature",
+    "top_k",
+    "top_p",
+};
+
+/// The most that the manifest holds: positions and counts of tokens are i32.
+static constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
+
+/// Of numbers, which the runtime narrows to f32.
+static constexpr double kMostNumber = std::numeric_limits<float>::max(),
+                        kLeastNumber = std::numeric_limits<float>::min();
+
+/// Python's `==` of scalars: true is 1, and false is 0.
+static bool isEqual(const json::Value &left, const json::Value &right) {
+  std::optional<double> number = ConfigReader::numberOf(left);
+  return left == right || (number && number == ConfigReader::numberOf(right));
+}
+
+/// What forces the first token in a config.json that has no
+/// forced_bos_token_id: BartConfig turns the old name into it.
+static bool forcesBos(ConfigReader &config, const HuggingFaceConfig &model) {
+  return model.architecture->readsForceBos &&
+         !config.readNonNull("forced_bos_token_id") &&
+         config.truth("force_bos_token_to_be_generated", false);
+}
+
+namespace {
+struct DefaultSetting {
+  StringLiteral field;
+  json::Value value;
+};
+} // namespace
+
+/// The settings that config.json may govern with, and PretrainedConfig's
+/// defaults of them.
+static ArrayRef<DefaultSetting> getDefaults() {
+  static const DefaultSetting defaults[] = {
+      {"max_length", 20},
+      {"min_length", 0},
+      {"do_sample", false},
+      {"early_stopping", false},
+      {"num_beams", 1},
+      {"temperature", 1},
+      {"top_k", 50},
+      {"top_p", 1},
+      {"typical_p", 1},
+      {"repetition_penalty", 1},
+      {"length_penalty", 1},
+      {"no_repeat_ngram_size", 0},
+      {"encoder_no_repeat_ngram_size", 0},
+      {"bad_words_ids", nullptr},
+      {"num_return_sequences", 1},
+      {"output_scores", false},
+      {"return_dict_in_generate", false},
+      {"forced_bos_token_id", nullptr},
+      {"forced_eos_token_id", nullptr},
+      {"remove_invalid_values", false},
+      {"exponential_decay_length_penalty", nullptr},
+      {"suppress_tokens", nullptr},
+      {"begin_suppress_tokens", nullptr},
+      {"num_beam_groups", 1},
+      {"diversity_penalty", 0}};
+  return defaults;
+}
+
+/// Whether config.json sets generation itself.
+static bool setsGeneration(ConfigReader &config,
+                           const HuggingFaceConfig &model) {
+  const DefaultIds &ids = model.architecture->ids;
+  bool hasSetting = any_of(getDefaults(), [&](const DefaultSetting &setting) {
+    const json::Value *value = config.readNonNull(setting.field);
+    bool isForcedEos = setting.field == "forced_eos_token_id" && ids.forcedEos;
+    return value &&
+           !isEqual(*value, isForcedEos ? *ids.forcedEos : setting.value);
+  });
+  return hasSetting || (forcesBos(config, model) &&
+                        config.id("bos_token_id", ids.bos, model.vocabulary));
+}
+
+/// Gives settings that are unset in config.json the values of fields of the
+/// same names behind `decoder_`: from_model_config takes these for the settings
+/// of the decoder of a composite model.
+static void takeDecoderSettings(ConfigReader &config, const DefaultIds &ids) {
+  const std::pair<StringRef, bool> classDefaults[] = {
+      {"bos_token_id", ids.bos.has_value()},
+      {"decoder_start_token_id", ids.start.has_value()},
+      {"eos_token_id", ids.eos.has_value()},
+      {"forced_eos_token_id", ids.forcedEos.has_value()},
+      {"pad_token_id", ids.pad.has_value()}};
+  auto isSet = [&](StringRef field) {
+    const json::Value *value = config.read(field);
+    if (!value)
+      return is_contained(classDefaults, std::pair(field, true));
+    const auto *known = find_if(getDefaults(), [&](const auto &setting) {
+      return setting.field == field;
+    });
+    bool isOff = known == getDefaults().end() ? *value == json::Value(false)
+                                              : isEqual(*value, known->value);
+    return !value->getAsNull() && !isOff;
+  };
+  std::vector<StringRef> settings = listUnsupportedSettings();
+  llvm::append_range(settings, kHonouredFields);
+  for (StringRef field : settings) {
+    std::string ofDecoder = ("decoder_" + field).str();
+    if (config.readNonNull(ofDecoder) && !isSet(field))
+      config.substitute(field, ofDecoder);
+  }
+}
+
+/// Whether config.json leaves its nulls to the file that was derived from it.
+/// transformers means that, but fails where one of these is null in a
+/// config.json that governs; other nulls there are the library's defaults.
+static bool leavesNulls(ConfigReader &config) {
+  return any_of(
+      ArrayRef<StringLiteral>{"early_stopping", "max_length", "num_beams"},
+      [&](StringRef field) {
+        const json::Value *value = config.read(field);
+        return value && value->getAsNull();
+      });
+}
+
+/// GenerationConfig.validate, which from_pretrained runs on both files, whether
+/// they govern or not.
+static void checkAsLoaded(ConfigReader &file) {
+  const json::Value *early = file.readNonNull("early_stopping");
+  if (early && !isEqual(*early, false) && !isEqual(*early, true) &&
+      *early != json::Value("never"))
+    file.fail("early_stopping", "true, false or \"never\"");
+  const json::Value *tokens = file.readNonNull("max_new_tokens");
+  if (tokens && !(ConfigReader::numberOf(*tokens).value_or(0) >= 1))
+    file.fail("max_new_tokens", "1 and more");
+}
+
+/// Reads the list of lists `bad_words_ids`.
+static SmallVector<Attribute>
+readBadWords(ConfigReader &config, int64_t vocabulary, Builder &builder) {
+  SmallVector<Attribute> words;
+  const json::Value *value = config.readNonNull("bad_words_ids");
+  if (!value)
+    return words;
+  const json::Array *lists = value->getAsArray();
+  auto toIds = [&](const json::Value &list) {
+    SmallVector<int32_t> ids;
+    const json::Array *elements = list.getAsArray();
+    for (const json::Value &element : elements ? *elements : json::Array()) {
+      std::optional<int64_t> id = element.getAsInteger();
+      if (!id || *id < 0 || *id >= vocabulary)
+        return SmallVector<int32_t>();
+      ids.push_back(int32_t(*id));
+    }
+    return ids;
+  };
+  for (const json::Value &list : lists ? *lists : json::Array{nullptr}) {
+    SmallVector<int32_t> ids = toIds(list);
+    if (ids.empty())
+      config.fail("bad_words_ids",
+                  "lists of ids from 0 to " + Twine(vocabulary - 1));
+    words.push_back(builder.getDenseI32ArrayAttr(ids));
+  }
+  return words;
+}
+
+/// A count of tokens. What is below 0 counts for nothing, as 0; nothing comes
+/// near the most.
+static int64_t readCount(ConfigReader &config, StringRef field) {
+  const json::Value *value = config.readNonNull(field);
+  if (!value)
+    return 0;
+  std::optional<double> number = ConfigReader::numberOf(*value);
+  if (!number || *number != std::floor(*number)) {
+    config.fail(field, "whole numbers");
+    return 0;
+  }
+  return int64_t(std::clamp(*number, 0.0, double(kMostTokens)));
+}
+
+/// The longest generation, eos included; none where the file does not say.
+static std::optional<int64_t> readMaxLength(ConfigReader &config) {
+  int64_t newTokens = readCount(config, "max_new_tokens");
+  int64_t length = readCount(config, "max_length");
+  if (newTokens)
+    return newTokens;
+  if (!config.readNonNull("max_length"))
+    return std::nullopt;
+  // The start token takes one of them.
+  if (length < 2)
+    config.fail("max_length", "2 and more");
+  // transformers takes 20 for its default, which means 20 new tokens; any other
+  // number counts the start token.
+  return length == 20 ? 20 : length - 1;
+}
+
+/// Reads how few and how many tokens come.
+static void readLengths(ConfigReader &config, NamedAttrList &settings,
+                        Builder &builder) {
+  // min_new_tokens, be it 0, takes the place of min_length.
+  bool countsNew = config.readNonNull("min_new_tokens");
+  int64_t minNew = readCount(config, "min_new_tokens");
+  int64_t minLength = readCount(config, "min_length");
+  StringRef key = countsNew ? "min_new_tokens" : "min_length";
+  int64_t least = countsNew ? minNew : minLength;
+  if (least)
+    settings.set(key, builder.getI32IntegerAttr(least));
+  std::optional<int64_t> most = readMaxLength(config);
+  if (!most)
+    return;
+  settings.set("max_length", builder.getI32IntegerAttr(*most));
+  // transformers warns, too, and ends at the maximum.
+  if (least > *most + !countsNew)
+    config.warn(key, "though only " + Twine(*most) + " tokens may come");
+}
+
+namespace {
+struct NumberRange {
+  double min, max;
+};
+} // namespace
+
+/// A number that only samples look at: where the file does not sample, one that
+/// transformers would not sample with, outside of `theirs`, is no setting.
+static double readOfSamples(ConfigReader &config, bool samples, StringRef field,
+                            double byDefault, NumberRange theirs,
+                            NumberRange ours) {
+  const json::Value *value = config.readNonNull(field);
+  std::optional<double> number =
+      value ? ConfigReader::numberOf(*value) : std::nullopt;
+  if (!samples && number && !(*number >= theirs.min && *number <= theirs.max)) {
+    config.warn(field, "which no sample can take, so that it is not set");
+    return byDefault;
+  }
+  return config.number(field, byDefault, ours.min, ours.max);
+}
+
+/// Reads what searches and samples go by.
+static void readSearch(ConfigReader &config, NamedAttrList &settings,
+                       Builder &builder) {
+  auto setCount = [&](StringRef key, int64_t count, int64_t byDefault) {
+    if (count != byDefault)
+      settings.set(key, builder.getI32IntegerAttr(count));
+  };
+  auto setNumber = [&](StringRef key, double number, double byDefault) {
+    if (number != byDefault)
+      settings.set(key, builder.getF64FloatAttr(number));
+  };
+  SearchKind kind{config.integer("num_beams", 1, 1, kMostBeams),
+                  config.truth("do_sample", false)};
+  setCount("beams", kind.beams, 1);
+  setNumber("length_penalty",
+            config.number("length_penalty", 1, -kMostNumber, kMostNumber), 1);
+  const json::Value *early = config.readNonNull("early_stopping");
+  if (early && *early == json::Value("never"))
+    settings.set("early_stopping", builder.getStringAttr("never"));
+  else if (early && early->getAsBoolean() == true) // Not 1: `is True`.
+    settings.set("early_stopping", builder.getStringAttr("true"));
+  setCount("no_repeat_ngram", readCount(config, "no_repeat_ngram_size"), 0);
+  setNumber("repetition_penalty",
+            config.number("repetition_penalty", 1, kLeastNumber, kMostNumber),
+            1);
+
+  setCount("renormalize", config.truth("renormalize_logits", false), 0);
+
+  constexpr double most = std::numeric_limits<double>::max();
+  auto ofSamples = [&](StringRef field, double byDefault, NumberRange theirs,
+                       NumberRange ours) {
+    return readOfSamples(config, kind.samples, field, byDefault, theirs, ours);
+  };
+  setNumber("temperature",
+            ofSamples("temperature", 1,
+                      {std::numeric_limits<double>::denorm_min(), most},
+                      {kLeastNumber, kMostNumber}),
+            1);
+  double topK = ofSamples("top_k", 0, {0, most}, {0, most});
+  if (topK != std::floor(topK))
+    config.fail("top_k", "whole numbers");
+  setCount("top_k", int64_t(std::min(topK, double(kMostTokens))), 0);
+  // What is above 1 leaves no token out.
+  double topP = ofSamples("top_p", 1, {0, most}, {0, most});
+  setNumber("top_p", std::min(topP, 1.0), 1);
+  setNumber("min_p", ofSamples("min_p", 0, {0, 1}, {0, 1}), 0);
+  if (kind.samples)
+    config.warn("do_sample", "which heddle-run does where --sample is given");
+  if (config.integer("num_return_sequences", 1, 1, kMostTokens) > 1)
+    config.warn("num_return_sequences",
+                "which heddle-run prints where --n-best is given");
+  refuseUnsupportedSettings(config, kind);
+}
+
+/// Reads the ids that begin and end a sequence, and pads it. Returns eos.
+static std::vector<int32_t> readEnds(ConfigReader &config,
+                                     const DefaultIds &defaults,
+                                     const HuggingFaceConfig &model,
+                                     NamedAttrList &settings,
+                                     Builder &builder) {
+  // The manifest wants a start that is an id of either side.
+  int64_t vocabulary = model.decoderVocabulary;
+  int64_t starts = std::min(model.vocabulary, vocabulary);
+  config.read("bos_token_id");
+  std::optional<int64_t> start =
+      config.id("decoder_start_token_id", defaults.start, starts);
+  if (!start)
+    start = config.id("bos_token_id", defaults.bos, starts);
+  if (!start || *start >= starts)
+    config.fail("decoder_start_token_id", "ids from 0 to " + Twine(starts - 1));
+  else
+    settings.set("start", builder.getI32IntegerAttr(*start));
+
+  std::vector<int32_t> eos = config.knownIds("eos_token_id", vocabulary);
+  if (!config.read("eos_token_id") && defaults.eos &&
+      *defaults.eos < vocabulary)
+    eos = {int32_t(*defaults.eos)};
+  if (eos.empty())
+    config.warn("eos_token_id", "so that only a limit ends a sequence");
+  settings.set("eos", builder.getDenseI32ArrayAttr(eos));
+  // Its name until transformers 2.2.
+  const json::Value *old = config.readNonNull("eos_token_ids");
+  const json::Array *list = old ? old->getAsArray() : nullptr;
+  if (list && any_of(*list, [&](const json::Value &id) {
+        return !is_contained(eos, id.getAsInteger().value_or(-1));
+      }))
+    config.warn("eos_token_ids", "which transformers 4.57.6 does not read: "
+                                 "'eos_token_id' ends a sequence");
+
+  // Nothing but the rows of lines that have ended holds it.
+  std::vector<int32_t> pads = config.knownIds("pad_token_id", model.vocabulary);
+  if (!config.read("pad_token_id") && defaults.pad)
+    pads = {int32_t(*defaults.pad)};
+  if (!pads.empty() && pads.front() >= model.vocabulary)
+    config.fail("pad_token_id", "ids from 0 to " + Twine(model.vocabulary - 1));
+  if (pads.empty() && !eos.empty())
+    pads = {eos.front()};
+  if (!pads.empty())
+    settings.set("pad", builder.getI32IntegerAttr(pads.front()));
+  return eos;
+}
+
+/// Reads the governing file.
+static DictionaryAttr readSettings(ConfigReader &config,
+                                   const DefaultIds &defaults, bool forcesBos,
+                                   const HuggingFaceConfig &model,
+                                   Builder &builder) {
+  int64_t vocabulary = model.decoderVocabulary;
+  NamedAttrList settings;
+  auto setId = [&](StringRef key, std::optional<int64_t> id) {
+    if (id)
+      settings.set(key, builder.getI32IntegerAttr(*id));
+  };
+  auto setIds = [&](StringRef key, ArrayRef<int32_t> ids) {
+    if (!ids.empty())
+      settings.set(key, builder.getDenseI32ArrayAttr(ids));
+  };
+  readEnds(config, defaults, model, settings, builder);
+
+  setIds("suppress", config.knownIds("suppress_tokens", vocabulary));
+  setIds("begin_suppress",
+         config.knownIds("begin_suppress_tokens", vocabulary));
+  SmallVector<Attribute> words = readBadWords(config, vocabulary, builder);
+  if (!words.empty())
+    settings.set("bad_words", builder.getArrayAttr(words));
+
+  std::optional<int64_t> forcedBos =
+      config.id("forced_bos_token_id", std::nullopt, vocabulary);
+  if (forcesBos)
+    forcedBos = config.id("bos_token_id", defaults.bos, vocabulary);
+  else if (!forcedBos && config.truth("force_bos_token_to_be_generated", false))
+    config.warn(
+        "force_bos_token_to_be_generated",
+        "which transformers 4.57.6 reads in a BART's config.json alone: "
+        "expected 'forced_bos_token_id'");
+  setId("forced_bos", forcedBos);
+  // Of several forced ids all have the logit 0 and the first wins.
+  std::vector<int32_t> forcedEos =
+      config.ids("forced_eos_token_id", vocabulary);
+  if (!config.read("forced_eos_token_id") && defaults.forcedEos)
+    forcedEos = {int32_t(*defaults.forcedEos)};
+  if (!forcedEos.empty() && forcedEos.front() >= vocabulary)
+    config.fail("forced_eos_token_id",
+                "ids from 0 to " + Twine(vocabulary - 1));
+  if (!forcedEos.empty())
+    setId("forced_eos", *llvm::min_element(forcedEos));
+
+  readLengths(config, settings, builder);
+  readSearch(config, settings, builder);
+  // transformers' tables of positions end there, also those of formulas.
+  setId("max_source", model.encoder.maxPositions);
+  setId("max_target", model.decoder.maxPositions);
+  return settings.getDictionary(builder.getContext());
+}
+
+Expected<DictionaryAttr> readGeneration(ConfigReader &config,
+                                        ConfigReader *generation,
+                                        const HuggingFaceConfig &model,
+                                        MLIRContext &context) {
+  Builder builder(&context);
+  bool configGoverns =
+      !generation || (generation->truth("_from_model_config", false) &&
+                      setsGeneration(config, model));
+  if (configGoverns)
+    takeDecoderSettings(config, model.architecture->ids);
+  for (ConfigReader *file : {&config, generation})
+    if (file)
+      checkAsLoaded(*file);
+  if (generation && !generation->truth("_from_model_config", false))
+    refuseArguments(*generation);
+  if (generation && configGoverns && leavesNulls(config))
+    config.fillNulls(*generation);
+  DictionaryAttr settings =
+      configGoverns ? readSettings(config, model.architecture->ids,
+                                   forcesBos(config, model), model, builder)
+                    : readSettings(*generation, DefaultIds(),
+                                   /*forcesBos=*/false, model, builder);
+  for (ConfigReader *file : {&config, generation}) {
+    if (!file)
+      continue;
+    file->ignore(kHonouredFields);
+    ignoreKnownFields(*file);
+    if (Error error = file->takeError())
+      return std::move(error);
+  }
+  return settings;
+}
+
+} // namespace heddle

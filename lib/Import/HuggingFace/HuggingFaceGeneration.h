@@ -1,0 +1,39 @@
+//===- HuggingFaceGeneration.h - How a model generates ----------*- C++ -*-===//
+//
+// The generation settings of a Hugging Face folder, as from_pretrained and
+// `generate` of transformers 4.57.6 resolve them:
+//
+//   - without generation_config.json, config.json has them, with the defaults
+//     of its class (GenerationConfig.from_model_config)
+//   - otherwise that file alone has them: what it leaves out is not taken from
+//     config.json
+//   - except where it was derived from a config.json (`_from_model_config`) and
+//     config.json has settings of its own: one of 25 that is neither null nor
+//     the class's default (_get_non_default_generation_parameters)
+//
+// A setting that is null is no setting; where transformers itself fails on one
+// (num_beams), Heddle takes the default. Two defaults are not imported: the
+// length of 20 and the 50 best tokens of samples. Samples are only drawn on
+// request.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_LIB_IMPORT_HUGGINGFACE_HUGGINGFACEGENERATION_H
+#define HEDDLE_LIB_IMPORT_HUGGINGFACE_HUGGINGFACEGENERATION_H
+
+#include "lib/Import/HuggingFace/ConfigReader.h"
+#include "lib/Import/HuggingFace/HuggingFaceConfig.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace heddle {
+
+/// Returns the attribute `transformer.generation` of a model. `config` is
+/// config.json, `generation` generation_config.json where the folder has it.
+/// Afterwards only fields that transformers does not know are unread in either.
+llvm::Expected<mlir::DictionaryAttr>
+readGeneration(ConfigReader &config, ConfigReader *generation,
+               const HuggingFaceConfig &model, mlir::MLIRContext &context);
+
+} // namespace heddle
+
+#endif // HEDDLE_LIB_IMPORT_HUGGINGFACE_HUGGINGFACEGENERATION_H

@@ -1,0 +1,182 @@
+//===- HuggingFaceModel.cpp - What BART's descendants share ---------------===//
+//
+// One description serves all: what differs is in the configuration.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/HuggingFace/HuggingFaceModel.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace llvm;
+
+namespace heddle {
+
+/// torch.nn.LayerNorm's default, which all classes use.
+static constexpr float kEpsilon = 1e-5f;
+
+std::string HuggingFaceModel::firstOf(ArrayRef<std::string> names) const {
+  auto found = find_if(names, [&](const auto &n) { return layers.find(n); });
+  return found == names.end() ? names.front() : *found;
+}
+
+/// What transformers' from_pretrained ends up with: the shared table first
+/// where tables are one, each side's own where they are not. An untied BART
+/// that transformers saved has lost the tables of its sides to the shared one.
+HuggingFaceModel::HuggingFaceModel(LayerBuilder &layers,
+                                   const HuggingFaceConfig &config,
+                                   StringRef prefix)
+    : layers(layers), config(config), prefix(prefix) {
+  const HuggingFaceArchitecture &architecture = *config.architecture;
+  auto inPrefix = [&](StringRef name) { return (prefix + name).str(); };
+  SmallVector<std::string> shared =
+      map_to_vector(architecture.sharedTables, inPrefix);
+  auto ownTable = [&](StringRef side) {
+    SmallVector<std::string> names = {inPrefix(side)};
+    if (architecture.sidesFallBack)
+      names.push_back(shared.front());
+    return firstOf(names);
+  };
+  if (config.shareEmbeddings) {
+    encoderTable = decoderTable = firstOf(shared);
+  } else {
+    encoderTable = ownTable("encoder.embed_tokens.weight");
+    decoderTable = ownTable("decoder.embed_tokens.weight");
+  }
+  outputTable = config.tieWordEmbeddings ? decoderTable : "lm_head.weight";
+}
+
+std::string HuggingFaceModel::layerName(StringRef side, int64_t layer) const {
+  return (prefix + side + ".layers." + Twine(layer)).str();
+}
+
+Value HuggingFaceModel::dense(Value input, const std::string &name,
+                              int64_t width) {
+  int64_t inputWidth = cast<RankedTensorType>(input.getType()).getDimSize(2);
+  Value weight = layers.weight({name + ".weight",
+                                {inputWidth, width},
+                                /*transposed=*/true,
+                                {width, inputWidth}});
+  Value bias =
+      layers.weight({name + ".bias", {width}, /*transposed=*/false, {width}});
+  return layers.linear(input, weight, bias);
+}
+
+Value HuggingFaceModel::norm(Value input, const std::string &name) {
+  auto vector = [&](const char *suffix) {
+    return layers.weight(
+        {name + suffix, {config.width}, /*transposed=*/false, {config.width}});
+  };
+  Value gamma = vector(".weight"), beta = vector(".bias");
+  return layers.layerNorm(input, gamma, beta, kEpsilon);
+}
+
+Value HuggingFaceModel::sublayer(Value input, const std::string &normName,
+                                 llvm::function_ref<Value(Value)> apply) {
+  if (config.form.normalizeBefore)
+    return layers.add(input, apply(norm(input, normName)));
+  return norm(layers.add(input, apply(input)), normName);
+}
+
+Value HuggingFaceModel::attention(Value input, Value memory, Value mask,
+                                  const std::string &name, int64_t heads) {
+  return sublayer(input, name + "_layer_norm", [&](Value x) {
+    Value source = memory ? memory : x;
+    Value query = dense(x, name + ".q_proj", config.width);
+    Value key = dense(source, name + ".k_proj", config.width);
+    Value value = dense(source, name + ".v_proj", config.width);
+    Value output = layers.attention(name, query, key, value, mask, heads);
+    return dense(output, name + ".out_proj", config.width);
+  });
+}
+
+Value HuggingFaceModel::feedForward(Value input, const std::string &layer,
+                                    int64_t ffnWidth) {
+  return sublayer(input, layer + ".final_layer_norm", [&](Value x) {
+    x = dense(x, layer + ".fc1", ffnWidth);
+    if (config.activation)
+      x = layers.activation(*config.activation, x);
+    return dense(x, layer + ".fc2", config.width);
+  });
+}
+
+Value HuggingFaceModel::embed(Value ids, const std::string &side) {
+  bool isEncoder = side == "encoder";
+  Value weight = layers.weight({isEncoder ? encoderTable : decoderTable,
+                                {config.vocabulary, config.width},
+                                /*transposed=*/false,
+                                {config.vocabulary, config.width}});
+  float scale = config.scaleEmbedding ? std::sqrt(double(config.width)) : 1.0;
+  Value x = layers.embedding(ids, weight, scale);
+
+  // A static table may be stored, too, and then counts.
+  std::string positions = prefix + side + ".embed_positions.weight";
+  if (config.form.staticPositions && !layers.find(positions)) {
+    if (config.width % 2 != 0)
+      layers.fail("'d_model' of config.json is " + Twine(config.width) +
+                  ", expected an even width, half of which are sines");
+    x = layers.sinusoidalPositions(x, config.width / 2);
+  } else {
+    int64_t offset = config.positionsOffset;
+    int64_t rows =
+        (isEncoder ? config.encoder : config.decoder).maxPositions + offset;
+    x = layers.learnedPositions(x,
+                                layers.weight({positions,
+                                               {rows, config.width},
+                                               /*transposed=*/false,
+                                               {rows, config.width}}),
+                                offset);
+  }
+  if (config.form.normalizeEmbedding)
+    x = norm(x, prefix + side + ".layernorm_embedding");
+  return x;
+}
+
+Value HuggingFaceModel::finish(Value input, const std::string &side) {
+  if (config.form.finalNorm)
+    return norm(input, prefix + side + ".layer_norm");
+  return input;
+}
+
+void HuggingFaceModel::buildDecode() {
+  int64_t vocabulary = config.decoderVocabulary;
+  auto arguments =
+      layers.beginFunction("decode",
+                           {{"ids", {"batch", "target"}, 0, /*isTarget=*/true},
+                            {"memory", {"batch", "source"}, config.width},
+                            {"lengths", {"batch"}}},
+                           "logits", vocabulary, {"full", "step", "chunk"});
+  Value memory = arguments[1];
+  Value causal = layers.causalMask();
+  Value mask = layers.paddingMask(arguments[2]);
+  Value x = embed(arguments[0], "decoder");
+  for (int64_t i = 0; i < config.decoder.depth; ++i) {
+    std::string layer = layerName("decoder", i);
+    x = attention(x, /*memory=*/Value(), causal, layer + ".self_attn",
+                  config.decoder.heads);
+    x = attention(x, memory, mask, layer + ".encoder_attn",
+                  config.decoder.heads);
+    x = feedForward(x, layer, config.decoder.ffnWidth);
+  }
+  x = finish(x, "decoder");
+
+  // A tied table is stored once more, [in, out]: the loop over the vocabulary
+  // is contiguous.
+  std::string symbol = outputTable;
+  if (config.tieWordEmbeddings)
+    symbol += ".transposed";
+  Value projection = layers.weight({outputTable,
+                                    {config.width, vocabulary},
+                                    /*transposed=*/true,
+                                    {vocabulary, config.width},
+                                    symbol});
+  Value bias;
+  if (layers.find("final_logits_bias"))
+    bias = layers.weight({"final_logits_bias",
+                          {vocabulary},
+                          /*transposed=*/false,
+                          {vocabulary}});
+  layers.endFunction(layers.linear(x, projection, bias));
+}
+
+} // namespace heddle

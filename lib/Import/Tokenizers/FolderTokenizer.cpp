@@ -1,0 +1,101 @@
+//===- FolderTokenizer.cpp - Which tokenizer a folder has -----------------===//
+//
+// The tokenizer follows from the class that the files of a folder name, not
+// from its model: people pair them freely. What is not supported leaves a
+// folder without a tokenizer; damage in files of one that is supported is an
+// error.
+//
+//===----------------------------------------------------------------------===//
+
+#include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
+#include "lib/Import/Tokenizers/OffsetTokenizers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace heddle {
+
+namespace {
+struct TokenizerClass {
+  /// As transformers calls it, without "Fast".
+  StringLiteral name;
+  Expected<ImportedTokenizer> (*read)(const TokenizerFiles &files,
+                                      int64_t vocabulary);
+  /// The files that it reads, for people.
+  StringLiteral files;
+};
+} // namespace
+
+static constexpr StringLiteral kPairFiles =
+    "'tokenizer.json', or 'vocab.json' and 'merges.txt'";
+
+static constexpr TokenizerClass kClasses[] = {
+    {"BartTokenizer", readByteLevelTokenizer, kPairFiles},
+    {"LEDTokenizer", readByteLevelTokenizer, kPairFiles},
+    {"LongformerTokenizer", readByteLevelTokenizer, kPairFiles},
+    {"MBart50Tokenizer", readMBartTokenizer, "'sentencepiece.bpe.model'"},
+    {"MBartTokenizer", readMBartTokenizer, "'sentencepiece.bpe.model'"},
+    {"MarianTokenizer", readMarianMtTokenizer,
+     "'source.spm', 'target.spm' and 'vocab.json'"},
+    {"MvpTokenizer", readByteLevelTokenizer, kPairFiles},
+    {"PegasusTokenizer", readPegasusTokenizer, "'spiece.model'"},
+    {"PreTrainedTokenizer", readByteLevelTokenizer, "'tokenizer.json'"},
+    {"RobertaTokenizer", readByteLevelTokenizer, kPairFiles}};
+
+/// What a folder may have that some tokenizer reads.
+static constexpr StringLiteral kTokenizerFiles[] = {
+    "tokenizer.json",  "sentencepiece.bpe.model",
+    "spiece.model",    "source.spm",
+    "tokenizer.model", "spm.model",
+    "vocab.txt",       "vocab.json",
+    "merges.txt",      "bpe.codes",
+    "dict.txt",        "vocab-src.json"};
+
+static Expected<ImportedTokenizer> readChosen(const TokenizerFiles &files,
+                                              StringRef byDefault,
+                                              int64_t vocabulary) {
+  StringRef name = files.className.empty() ? byDefault : files.className;
+  auto chosen = find_if(kClasses, [&](const TokenizerClass &known) {
+    return known.name == name;
+  });
+  if (chosen == std::end(kClasses)) {
+    auto nameOf = [](const TokenizerClass &known) { return known.name.str(); };
+    return refuseTokenizerField(files.classPath, "tokenizer_class", name,
+                                join(map_range(kClasses, nameOf), ", "));
+  }
+  Expected<ImportedTokenizer> tokenizer = chosen->read(files, vocabulary);
+  if (!tokenizer || tokenizer->manifest.getString("kind") != "none")
+    return tokenizer;
+  auto other =
+      find_if(kTokenizerFiles, [&](StringRef file) { return files.has(file); });
+  if (other == std::end(kTokenizerFiles))
+    return tokenizer;
+  return make_error<UnsupportedTokenizer>(("the folder has '" + *other +
+                                           "', but " + chosen->name +
+                                           " reads " + chosen->files)
+                                              .str());
+}
+
+Expected<ImportedTokenizer>
+readFolderTokenizer(StringRef folder, StringRef byDefault, int64_t vocabulary) {
+  Expected<TokenizerFiles> files = readTokenizerFiles(folder);
+  if (!files)
+    return files.takeError();
+  Expected<ImportedTokenizer> tokenizer =
+      readChosen(*files, byDefault, vocabulary);
+  if (tokenizer)
+    return tokenizer;
+  ImportedTokenizer none;
+  Error left = handleErrors(
+      tokenizer.takeError(), [&](const UnsupportedTokenizer &problem) {
+        none.manifest =
+            json::Object{{"kind", "none"}, {"reason", problem.message()}};
+      });
+  if (left)
+    return std::move(left);
+  return none;
+}
+
+} // namespace heddle

@@ -1,0 +1,453 @@
+//===- TileAttention.cpp - Attention as loops over tiles of keys ----------===//
+//
+// The full form works on blocks of queries, one vector lane a query, and the
+// step form on one query at a time. Either way a task walks over its share of
+// (batch, head, block), asks the mask which tiles of keys matter, and takes
+// them in ascending order: weights, then the sum of weighted values. What a
+// query computes does not depend on which block or task it falls into.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attention/Attention.h"
+#include "dialect/masks/MaskParts.h"
+#include "lib/Kernels/Attention/OnlineUpdates.h"
+#include "lib/Kernels/Attention/ValueCopy.h"
+#include "lib/Kernels/Vectors/RowKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/Passes.h"
+
+namespace heddle {
+#define GEN_PASS_DEF_TILEATTENTIONPASS
+#include "passes/Passes.h.inc"
+} // namespace heddle
+
+using namespace mlir;
+using namespace heddle;
+
+/// Multiply-adds of a task: about 20 us of one core.
+static constexpr int64_t kTaskWork = 1200000;
+/// Operations that a function of math, such as tanh, costs.
+static constexpr int64_t kFunctionOperations = 32;
+/// Scratch memory and code grow with the width of a head; the widest of the
+/// literature are 256.
+static constexpr int64_t kMostHeadWidth = 512;
+/// Blocks of queries of a head, at least, that share such values, or a copy:
+/// making them costs as much as one block.
+static constexpr int64_t kSharingBlocks = 8;
+
+namespace {
+/// Heads that run the same code.
+struct Group {
+  SmallVector<int64_t> heads;
+  MaskParts parts;
+  /// Positions of other remainders do not see each other.
+  int64_t stride;
+  /// The number of its first remainder, counted through all groups.
+  int64_t firstRemainder;
+};
+
+/// Scratch memory of a task.
+struct TaskScratch {
+  /// Few queries, as at the end of a sentence, take one vector.
+  QueryScratch wide, narrow, row;
+};
+
+class AttentionTiler {
+public:
+  AttentionTiler(AttentionOp op, OpBuilder &builder, const IsaLevel &isa);
+
+  void tileFull();
+  void tileStep();
+
+private:
+  Value multiply(Value lhs, Value rhs) {
+    return arith::MulIOp::create(loops.builder, loops.loc, lhs, rhs);
+  }
+  Value divide(Value lhs, Value rhs) {
+    return arith::DivUIOp::create(loops.builder, loops.loc, lhs, rhs);
+  }
+  Value rest(Value lhs, Value rhs) {
+    return arith::RemUIOp::create(loops.builder, loops.loc, lhs, rhs);
+  }
+  bool hasLists() const;
+  bool hasTiles() const;
+  Value keyHead(Value head);
+  Value headNumber(Value batch, Value head);
+  Value blocksOf(const Group &group);
+  Value mostBlocks();
+  int64_t pairWork();
+  void forEachTask(Value units, Value unitWork, Value most,
+                   function_ref<void()> takeScratch,
+                   function_ref<void(Value)> unit);
+  void forGroupOf(Value head, function_ref<void(const Group &)> body);
+  TaskScratch blockScratch();
+  HeadView viewOf(const Group &group, Value batch, Value head, Value values);
+  void queries(const Group &group, Value batch, Value head, Value number,
+               Value values, const TaskScratch &scratch);
+  void queryBlock(const HeadView &view, Value first,
+                  const TaskScratch &scratch);
+  void queryRow(const Group &group, Value row, Value head,
+                const QueryScratch &scratch);
+
+  AttentionOp op;
+  VectorLoops loops;
+  SmallVector<Group> groups;
+  /// Of all groups.
+  int64_t remainders = 0;
+  OnlineUpdates tiles;
+};
+} // namespace
+
+AttentionTiler::AttentionTiler(AttentionOp op, OpBuilder &builder,
+                               const IsaLevel &isa)
+    : op(op), loops(builder, op.getLoc(), isa), tiles(op, loops) {
+  for (HeadGroup &heads : groupHeads(builder, op.getMask(), op.getHeads())) {
+    MaskParts parts = splitMask(builder, heads.mask);
+    bool isWhole = op.isStep() || !parts.lists.empty() || !parts.tiled;
+    int64_t stride =
+        isWhole ? 1 : parts.tiled.getDefiningOp<MaskOpInterface>().stride();
+    groups.push_back({heads.heads, parts, stride, remainders});
+    remainders += stride;
+  }
+}
+
+bool AttentionTiler::hasLists() const {
+  return llvm::any_of(
+      groups, [](const Group &group) { return !group.parts.lists.empty(); });
+}
+bool AttentionTiler::hasTiles() const {
+  return llvm::any_of(
+      groups, [](const Group &group) { return group.parts.hasTiles(); });
+}
+
+/// The head of keys and values that a head of queries reads.
+Value AttentionTiler::keyHead(Value head) {
+  int64_t group = op.getHeads() / op.getKeyValueHeads();
+  return group == 1 ? head : divide(head, loops.index(group));
+}
+
+/// The same, counted through all sentences.
+Value AttentionTiler::headNumber(Value batch, Value head) {
+  Value heads = loops.index(op.getKeyValueHeads());
+  return loops.plus(multiply(batch, heads), keyHead(head));
+}
+
+/// Multiply-adds of a pair of a query and a key.
+int64_t AttentionTiler::pairWork() {
+  return similarityOperations(op, kFunctionOperations) / 2 + op.getValueWidth();
+}
+
+/// Splits [0, units) among at most `most` tasks that are worth one.
+void AttentionTiler::forEachTask(Value units, Value unitWork, Value most,
+                                 function_ref<void()> takeScratch,
+                                 function_ref<void(Value)> unit) {
+  OpBuilder &builder = loops.builder;
+  Value worth = divide(multiply(units, unitWork), loops.index(kTaskWork));
+  Value tasks = loops.clamp(worth, loops.index(1), most);
+  auto loop =
+      scf::ForallOp::create(builder, loops.loc, ArrayRef<OpFoldResult>{tasks},
+                            /*outputs=*/ValueRange(), std::nullopt);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(loop.getTerminator());
+  Value task = loop.getInductionVar(0);
+  takeScratch();
+  Value begin = divide(multiply(task, units), tasks);
+  Value end = divide(multiply(loops.plus(task, 1), units), tasks);
+  loops.each(begin, end, 1, unit);
+}
+
+/// The code of the group that `head` belongs to.
+void AttentionTiler::forGroupOf(Value head,
+                                function_ref<void(const Group &)> body) {
+  if (groups.size() == 1)
+    return body(groups.front());
+  SmallVector<int64_t> cases;
+  // The number of the head's group: one after the other, as heads are few.
+  Value number = loops.index(0);
+  for (auto [index, group] : llvm::enumerate(groups))
+    for (int64_t each : group.heads)
+      if (index > 0)
+        number = loops.choose(loops.same(head, loops.index(each)),
+                              loops.index(index), number);
+  for (size_t index = 1; index < groups.size(); ++index)
+    cases.push_back(index);
+  auto branch = scf::IndexSwitchOp::create(
+      loops.builder, loops.loc, TypeRange(), number, cases, cases.size());
+  for (auto [index, group] : llvm::enumerate(groups)) {
+    Region &region = index == 0 ? branch.getDefaultRegion()
+                                : branch.getCaseRegions()[index - 1];
+    OpBuilder::InsertionGuard guard(loops.builder);
+    loops.builder.createBlock(&region);
+    body(group);
+    scf::YieldOp::create(loops.builder, loops.loc);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The full form
+//===----------------------------------------------------------------------===//
+
+/// Blocks of queries of a head: those of each remainder.
+Value AttentionTiler::blocksOf(const Group &group) {
+  auto ceilDivide = [&](Value value, int64_t by) -> Value {
+    return arith::CeilDivUIOp::create(loops.builder, loops.loc, value,
+                                      loops.index(by));
+  };
+  Value count = loops.size(op.getQuery(), 1);
+  if (group.stride > 1)
+    count = ceilDivide(count, group.stride);
+  return loops.times(ceilDivide(count, tiles.getSizes().queries), group.stride);
+}
+
+/// Of the group that has most: others have blocks without queries then.
+Value AttentionTiler::mostBlocks() {
+  Value most = blocksOf(groups.front());
+  for (const Group &group : ArrayRef(groups).drop_front())
+    most = loops.most(most, blocksOf(group));
+  return most;
+}
+
+TaskScratch AttentionTiler::blockScratch() {
+  const TileSizes &sizes = tiles.getSizes();
+  TaskScratch scratch;
+  if (hasTiles()) {
+    scratch.wide = tiles.blockScratch(sizes.queries);
+    if (sizes.queries > sizes.fewQueries)
+      scratch.narrow = tiles.blockScratch(sizes.fewQueries);
+    if (tiles.usesPairs())
+      scratch.wide.pairs = scratch.narrow.pairs = tiles.pairScratch();
+    if (tiles.usesTiles())
+      tiles.takeColumns();
+  }
+  if (hasLists())
+    scratch.row = tiles.rowScratch();
+  tiles.takeShared(hasLists());
+  return scratch;
+}
+
+HeadView AttentionTiler::viewOf(const Group &group, Value batch, Value head,
+                                Value values) {
+  HeadView view;
+  view.batch = batch;
+  view.head = head;
+  view.queries =
+      headRows(loops, op.getQuery(), batch, head, op.getQueryWidth());
+  view.keys =
+      headRows(loops, op.getKey(), batch, keyHead(head), op.getKeyWidth());
+  view.values = values;
+  view.result =
+      headRows(loops, op.getDestination(), batch, head, op.getValueWidth());
+  view.parts = &group.parts;
+  view.keyBegin = loops.index(0);
+  view.keyEnd = loops.size(op.getKey(), 1);
+  return view;
+}
+
+/// Block `number` of the queries of a head, counted through all remainders.
+void AttentionTiler::queries(const Group &group, Value batch, Value head,
+                             Value number, Value values,
+                             const TaskScratch &scratch) {
+  HeadView view = viewOf(group, batch, head, values);
+  int64_t size = tiles.getSizes().queries;
+  Value columns = loops.plus(loops.times(headNumber(batch, head), remainders),
+                             group.firstRemainder);
+  if (group.stride == 1) {
+    tiles.setColumnsOf(columns);
+    return queryBlock(view, loops.times(number, size), scratch);
+  }
+  Value blocks = loops.dividedBy(blocksOf(group), group.stride);
+  view.stride = group.stride;
+  view.remainder = divide(number, blocks);
+  Value first = loops.times(rest(number, blocks), size);
+  for (Value *rows : {&view.queries, &view.keys, &view.values, &view.result})
+    *rows = everyRow(loops, *rows, view.remainder, view.stride);
+  view.keyEnd = loops.size(view.keys, 0);
+  tiles.setColumnsOf(loops.plus(columns, view.remainder));
+  // Other groups may have more blocks than this one has remainders.
+  Value isRemainder = loops.less(view.remainder, loops.index(view.stride));
+  first = loops.choose(isRemainder, first, loops.size(view.queries, 0));
+  queryBlock(view, first, scratch);
+}
+
+/// The queries from number `first` on, where there are any.
+void AttentionTiler::queryBlock(const HeadView &view, Value first,
+                                const TaskScratch &scratch) {
+  const TileSizes &sizes = tiles.getSizes();
+  Value count = loops.size(view.queries, 0);
+  auto build = [&] {
+    if (!view.parts->hasTiles()) {
+      Value end = loops.least(loops.plus(first, sizes.queries), count);
+      return loops.each(first, end, 1, [&](Value query) {
+        tiles.row(view, query, query, scratch.row);
+      });
+    }
+    if (!scratch.narrow.sums)
+      return tiles.block(view, first, scratch.wide, scratch.row);
+    Value left = loops.minus(count, first);
+    loops.whenElse(
+        loops.lessOrEqual(left, loops.index(sizes.fewQueries)),
+        [&] { tiles.block(view, first, scratch.narrow, scratch.row); },
+        [&] { tiles.block(view, first, scratch.wide, scratch.row); });
+  };
+  bool hasOthers = groups.size() > 1 || view.stride > 1;
+  if (hasOthers)
+    loops.when(loops.less(first, count), build);
+  else
+    build();
+}
+
+void AttentionTiler::tileFull() {
+  Value heads = loops.index(op.getHeads());
+  Value blocks = mostBlocks();
+  Value rows = multiply(loops.size(op.getQuery(), 0), heads);
+  Value units = multiply(rows, blocks);
+  Value unitWork = loops.times(loops.size(op.getKey(), 1),
+                               tiles.getSizes().queries * pairWork());
+  // Heads beside each other, whose rows are taken one after the other.
+  bool mayCopy = !op.isOfShortFloats() && op.getKeyValueHeads() > 1 &&
+                 groups.size() == 1 && groups.front().stride == 1 && hasTiles();
+  Value shares = loops.lessOrEqual(loops.index(kSharingBlocks), blocks);
+  std::optional<ValueCopy> copy;
+  TaskScratch scratch;
+  auto takeScratch = [&] {
+    scratch = blockScratch();
+    if (mayCopy)
+      copy.emplace(loops, op.getValueWidth());
+  };
+  // A head whose blocks are spread over tasks has its values made anew in each.
+  Value most = units;
+  Value whole = loops.most(rows, loops.dividedBy(units, kSharingBlocks));
+  if (tiles.usesTiles())
+    most = whole;
+  else if (mayCopy)
+    most = loops.choose(shares, whole, units);
+  forEachTask(units, unitWork, most, takeScratch, [&](Value unit) {
+    Value row = divide(unit, blocks), number = rest(unit, blocks);
+    Value batch = divide(row, heads), head = rest(row, heads);
+    Value values = headRows(loops, op.getValue(), batch, keyHead(head),
+                            op.getValueWidth());
+    if (mayCopy)
+      values = copy->rows(values, headNumber(batch, head), shares);
+    forGroupOf(head, [&](const Group &group) {
+      queries(group, batch, head, number, values, scratch);
+    });
+  });
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The step form
+//===----------------------------------------------------------------------===//
+
+/// The query of one row of a step, which stands at a position of its own.
+void AttentionTiler::queryRow(const Group &group, Value row, Value head,
+                              const QueryScratch &scratch) {
+  HeadView view;
+  view.batch = loops.toIndex(loops.load(op.getSentences(), row));
+  view.head = head;
+  Value position = loops.toIndex(loops.load(op.getPositions(), row));
+  view.keyBegin = loops.index(0);
+  view.keyEnd = loops.size(op.getKey(), 1);
+  if (!op.getShared()) {
+    // A cache holds the latest positions, up to the query's own, behind those
+    // that are pinned. The slot of the first position of the older lap is the
+    // origin.
+    int64_t pinned = view.places.pinned = op.getPinned();
+    Value slots = loops.plus(view.keyEnd, -pinned);
+    view.keyEnd = loops.plus(position, 1);
+    Value oldest =
+        loops.most(loops.index(pinned), loops.minus(view.keyEnd, slots));
+    Value ring = loops.most(slots, loops.index(1));
+    Value past = rest(loops.plus(oldest, -pinned), ring);
+    view.places.origin = loops.minus(oldest, past);
+    if (pinned == 0)
+      view.keyBegin = oldest;
+  }
+  Value keysOf = keyHead(head);
+  view.queries =
+      headRows(loops, op.getQuery(), Value(), head, op.getQueryWidth());
+  if (op.getHistory()) {
+    // All caches as one, of which the row's past picks.
+    view.places.history = rowView(loops, op.getHistory(), row);
+    view.places.cacheRows = loops.size(op.getKey(), 1);
+    view.keys = headRowsOfAll(loops, op.getKey(), keysOf, op.getKeyWidth());
+    view.values =
+        headRowsOfAll(loops, op.getValue(), keysOf, op.getValueWidth());
+  } else {
+    Value cache = op.getShared() ? view.batch
+                  : op.getCaches()
+                      ? loops.toIndex(loops.load(op.getCaches(), row))
+                      : row;
+    view.keys = headRows(loops, op.getKey(), cache, keysOf, op.getKeyWidth());
+    view.values =
+        headRows(loops, op.getValue(), cache, keysOf, op.getValueWidth());
+  }
+  view.result =
+      headRows(loops, op.getDestination(), Value(), head, op.getValueWidth());
+  view.parts = &group.parts;
+  tiles.row(view, row, position, scratch);
+}
+
+void AttentionTiler::tileStep() {
+  Value heads = loops.index(op.getHeads());
+  Value units = multiply(loops.size(op.getQuery(), 0), heads);
+  // A key is read for one query alone: several times the cost of a
+  // multiply-add.
+  constexpr int64_t kReadCost = 4;
+  Value unitWork =
+      loops.times(loops.size(op.getKey(), 1), kReadCost * pairWork());
+  QueryScratch scratch;
+  auto takeScratch = [&] {
+    scratch = tiles.rowScratch();
+    tiles.takeShared(hasLists());
+  };
+  forEachTask(units, unitWork, units, takeScratch, [&](Value unit) {
+    Value row = divide(unit, heads), head = rest(unit, heads);
+    forGroupOf(
+        head, [&](const Group &group) { queryRow(group, row, head, scratch); });
+  });
+  op.erase();
+}
+
+/// Whether rows are contiguous along their width.
+static bool hasContiguousRows(Value memref) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  return type && type.isLastDimUnitStride();
+}
+
+/// A history counts rows through all caches.
+static bool hasDenseCaches(AttentionOp op) {
+  return !op.getHistory() || (isRows(op.getKey()) && isRows(op.getValue()));
+}
+
+namespace {
+struct TileAttention : heddle::impl::TileAttentionPassBase<TileAttention> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    llvm::Expected<IsaLevel> level = getIsaLevel(isa);
+    if (!level) {
+      getOperation()->emitError(llvm::toString(level.takeError()));
+      return signalPassFailure();
+    }
+    SmallVector<AttentionOp> ops;
+    getOperation()->walk([&](AttentionOp op) {
+      Value buffers[] = {op.getQuery(), op.getKey(), op.getValue()};
+      int64_t widest =
+          std::max({op.getQueryWidth(), op.getKeyWidth(), op.getValueWidth()});
+      if (widest <= kMostHeadWidth && op.getDestination() &&
+          hasContiguousRows(op.getDestination()) &&
+          llvm::all_of(buffers, hasContiguousRows) && hasDenseCaches(op))
+        ops.push_back(op);
+    });
+    for (AttentionOp op : ops) {
+      OpBuilder builder(op);
+      AttentionTiler tiler(op, builder, *level);
+      op.isStep() ? tiler.tileStep() : tiler.tileFull();
+    }
+  }
+};
+} // namespace

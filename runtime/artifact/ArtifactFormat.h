@@ -1,0 +1,254 @@
+//===- ArtifactFormat.h - The layout of an artifact file --------*- C++ -*-===//
+//
+// An artifact is one file: a header, a table of sections, the sections.
+//
+//   offset 0        Header (64 bytes)
+//   offset 64       Section[sectionCount] (64 bytes each)
+//   ...             sections, each at a multiple of kSectionAlignment; what is
+//                   between them is zero
+//
+// All integers are little-endian. Sections:
+//   manifest            JSON, described below
+//   code.<isa>          an ELF shared object for that ISA level: segments,
+//                       DT_HASH and relocations, the imports of CodeImports.h,
+//                       nothing that runs while it is loaded (CodeLoader.h)
+//   code.<gpu>          the same of entry points that start kernels of a GPU
+//   kernels.<gpu>       these kernels: KernelTableHeader, then a KernelRecord
+//                       for each number, then names and images, which end in
+//                       NUL; images are PTX or cubins, and begin at multiples
+//                       of 16. Among them are those that KernelAbi.h names
+//   weights             tensors at multiples of kTensorAlignment, memory-mapped
+//   weights.checksums   u64 XXH3 of each kWeightsChunk bytes of `weights`
+//   tokenizer.*         tables of pieces, see TokenizerFormat.h
+//   shortlist           ShortlistHeader, u64 offsets[sourceCount + 1], then
+//                       u32 ids[idCount]: source id s admits the target ids
+//                       ids[offsets[s]] ... ids[offsets[s + 1] - 1]
+//
+// The manifest:
+//   { "heddle": "0.1.0",                       the compiler's version
+//     "model": {"name": ..., "family": ...},
+//     "isas": ["x86-64-v3"],
+//     "gpus": ["sm_80", "sm_90a"],             lowest first
+//     "options": {...},                        provenance, for --info
+//     "vocabulary": {"source": 32000, "target": 32000},
+//     "generation": {"start": -1, "eos": [0], "pad": 0,
+//        "suppress": [...], "begin_suppress": [...], "bad_words": [[...]],
+//        "forced_bos": 3, "forced_eos": 2,
+//        "min_length": 5,                      prefix and start token included
+//        "min_new_tokens": 4,
+//        "max_length": 511,                    generated tokens, eos included
+//        "beams": 4, "length_penalty": 1.0,    what --beam and its kin replace
+//        "word_penalty": 0.0,
+//        "early_stopping": "true" | "false" | "never" | "shrink",
+//        "no_repeat_ngram": 3, "repetition_penalty": 1.1,
+//        "renormalize": 1,                     log-softmax behind constraints
+//        "temperature": 1.0, "top_k": 50, "top_p": 0.9, "min_p": 0.1,
+//        "length_factor": 2.5,                 at most factor n tokens, rounded
+//                                              up
+//        "max_source_length": 1000,            unless --max-source says more
+//        "crop_source": 1,                     longer ones are cut
+//        "max_source": 512, "max_target": 512},  tables of positions end here
+//     "tokenizer": {"kind": "none" | "sentencepiece" | "characters" |
+//            "byte-level",
+//        none: "reason": why, for people
+//        all but characters: "bos": 4 (in front), "eos": 0 (appended),
+//            "language": 5 (appended behind eos), "unknown": 1, "special": [ids
+//            dropped from text], "clean_up": 1 (take back the space in front of
+//            English punctuation); section tokenizer.added where present has
+//            the tokens that are found in text as a whole. Ids may be beyond
+//            the vocabularies: text that needs one is refused
+//            with "languages": ["ar_AR", "cs_CZ"], which a request may name,
+//            "language_tokens": [ids] and "target_language": "start" (what the
+//            decoder starts from) | "forced_bos" (the first generated token)
+//        sentencepiece: section tokenizer.vocabulary where present numbers the
+//            pieces; tokenizer.target where absent is the source; "frame":
+//            "none" | "slow" | "fast" | "fast-words" (which of transformers'
+//            tokenizers; of a fast one the source is converted),
+//            "spaces": "marked" (default) | "single" | "kept" (what a fast one
+//            makes of several)
+//        characters: "source": "____AIO", "target": "____AIO", "unknown": 3,
+//            "bos": 1, "eos": 2 (put around the characters; either may miss)
+//        byte-level: "adds_space": 1 (to text that begins with none); without
+//            "unknown" a byte that is no piece is nothing},
+//     "entries": [{"name": "decode.step", "role": "step", "decoder": "decode",
+//        "symbol": ..., "arena_symbol": ..., "dims": ["rows", "batch"],
+//        "arguments": [{"name": "ids", "kind": "input", "dtype": "i32",
+//                       "shape": ["rows"]}, ...],
+//        "kernels": [0, 3],                    of each place that calls one
+//        "layers": [0, -1]}],                  and which layer it computes
+//     "libraries": ["libheddle-onednn.so"],      what the code calls
+//     "kernels": ["linear_256x1536", ...],       what a profile counts
+//     "kernel_types": ["i8", ...],               and what each multiplies
+//     "layers": ["encoder_l1_self_Wq", ...] }    names of a checkpoint
+// "gpus", "libraries", "kernels" and with them "kernel_types" may miss,
+// "layers", and every key of "generation" except "eos", which is [] where the
+// limit alone ends a sequence. Places that call kernels are numbered through
+// all entries, in order; -1 is a layer without a name. dtype is "f32", "i32",
+// "i8", "bf16" or "f16". A shape's elements are numbers or names of dims;
+// "capacity<=7" is the capacity, but never more than 7. The step of such a
+// state may have "pinned": 2, slots that keep the first positions; the other 5
+// are a ring of the latest.
+//
+// Entries of an encoder-decoder, by their roles, with the arguments the runtime
+// knows by name. All roles but the first are forms of a "decoder"; a form of
+// one that has candidates (dim "shortlist") has a twin without. Entries without
+// a role are left alone.
+//   encode   ids [batch, source], lengths [batch] and, of a Longformer, global
+//            [batch, globals] (ascending positions of its global tokens, then
+//            numbers that are no positions) -> memory
+//   full     ids [batch, target], memory, lengths -> logits [batch, target,
+//            vocabulary]
+//   prepare  memory, lengths -> outputs of kind "output", by name
+//   step     ids [rows], positions [rows], sentences [rows], caches [rows],
+//            then "input"s (lengths), "prepared" (the outputs of prepare of
+//            that name) and "state"s -> logits [rows, vocabulary]
+//   beam     as step, with one more input, history [rows, capacity]
+//   chunk    ids [batch, target], target_lengths [batch], caches [batch] and
+//            wanted [batch, wanted] (positions), then as step -> logits [batch,
+//            wanted, vocabulary]
+//   greedy   as step, with one more input, forbidden [rows, forbidden] (ids
+//            that may not come, then -1) -> values f32 and largest i32
+//            [rows, ranges], any number: the largest logit that is not
+//            forbidden of each range of the vocabulary, in order, and the first
+//            id that has it. Where none is above -inf the id is -1, and the
+//            value NaN if one is no number, otherwise -inf
+//   best     as greedy, and with history [rows, capacity] where beam has it ->
+//            maxima and sums f32 [rows, ranges], of all logits of a range, or,
+//            where the last of a row's forbidden ids is kSumsOfAllowed, of
+//            those that are not forbidden, the largest number and the sum of
+//            exp(logit - maximum), NaN or inf if one is no number or +inf;
+//            values f32 and best i32 [rows, ranges, best]: the largest logits
+//            that are not forbidden, descending, and their ids, of equal ones
+//            the first one first; -inf and -1 where there are fewer above -inf
+// Over candidates there are two more inputs, candidates [batch, shortlist]
+// (target ids) and counts [batch], and logits are as many as candidates: -inf
+// from a row's count on. `sentences` says which row of the prepared memory (dim
+// "batch") a row reads.
+//
+// States are zero at the start, and the same for all forms of a decoder. One of
+// constant size is led by "rows", in a chunk, whose rows are sentences, by
+// "batch": row i belongs to row i of a call. A cache, led by "caches", has a
+// slot for each position ("capacity"). Row r writes to cache caches[r] and
+// reads its past from it, or position j of it from cache history[r, j], the
+// last one its own: caches are never copied. A chunk leaves the states of
+// target_lengths positions, from which steps go on.
+//
+// Versions: kVersion rises with every change for which a runtime of the version
+// before would refuse the file or compute something else - of the header, the
+// table or a section, of KernelAbi.h, of what a key means, or a key that
+// matters
+// - and with no other: not with what may be left unread (provenance, a section
+// for people), nor with more fusions and kernels. A runtime reads its own
+// version and no other. Of a file of another one it reads magic and version,
+// the first 12 bytes, which keep their places for ever, and says in a sentence
+// what it found, what it reads, and whether the file needs a newer runtime or
+// the model another compilation. Nothing converts artifacts: checkpoints are
+// kept, artifacts are made again. In an executable runner and artifact come
+// from one compiler and are of one version.
+//
+// Executables: what --emit=exe writes is heddle-run with kRunnerWithModel in
+// place of kRunnerAlone, and the artifact in a section of its own,
+// kExecutableSection, at a multiple of kSectionAlignment in the file and in no
+// segment.
+//
+// Trust: an artifact is code, like an executable; loading one runs none of it,
+// running one does. Checksums find damage, not malice. Header, manifest, code
+// and tokenizer are checked at every load, weights and padding only with
+// --verify, since a load stays in milliseconds. One of the three headers of the
+// runtime that the compiler sees.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_ARTIFACT_ARTIFACTFORMAT_H
+#define HEDDLE_RUNTIME_ARTIFACT_ARTIFACTFORMAT_H
+
+#include <cstdint>
+
+namespace heddle::format {
+
+inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
+inline constexpr uint32_t kVersion = 13;
+inline constexpr uint64_t kSectionAlignment = 4096;
+inline constexpr uint64_t kTensorAlignment = 64;
+inline constexpr uint64_t kWeightsChunk = 64 * 1024;
+
+/// The section of an executable that holds an artifact.
+inline constexpr char kExecutableSection[] = ".heddle";
+/// Stands in heddle-run once, and is replaced by the other, of equal length, in
+/// an executable that runs the model it carries.
+inline constexpr char kRunnerAlone[] = "heddle-run:alone";
+inline constexpr char kRunnerWithModel[] = "heddle-run:model";
+static_assert(sizeof(kRunnerAlone) == sizeof(kRunnerWithModel));
+
+/// At offset 0.
+struct Header {
+  char magic[8];
+  uint32_t version;
+  uint32_t sectionCount;
+  uint64_t fileSize;
+  /// XXH3 of the section table.
+  uint64_t tableChecksum;
+  uint64_t reserved[4];
+};
+static_assert(sizeof(Header) == 64);
+
+/// One entry of the table behind the header.
+struct Section {
+  /// Zero-padded; at most 31 characters.
+  char name[32];
+  uint64_t offset;
+  uint64_t size;
+  /// XXH3 of the section's bytes; of `weights.checksums` in place of `weights`.
+  uint64_t checksum;
+  uint64_t reserved;
+};
+static_assert(sizeof(Section) == 64);
+
+/// At the start of a section `kernels.<gpu>`.
+struct KernelTableHeader {
+  uint64_t count;
+};
+
+/// Offsets count from the start of the section.
+struct KernelRecord {
+  uint64_t name;
+  uint64_t image;
+  uint64_t imageBytes;
+  /// A cubin of the architecture, where its bytes are not 0: for drivers that
+  /// take it in place of the image.
+  uint64_t binary;
+  uint64_t binaryBytes;
+  /// Of a block.
+  uint32_t threads;
+  /// Of dynamic shared memory.
+  uint32_t sharedBytes;
+  /// Where this is not 0 a grid starts no more blocks than the GPU has room for
+  /// at once, in clusters of so many, and they do what there is for all.
+  uint32_t stayingCluster;
+  uint32_t reserved;
+};
+static_assert(sizeof(KernelRecord) == 56);
+
+/// At the start of the section `shortlist`.
+struct ShortlistHeader {
+  /// Target ids 0 ... firstCount - 1 are admitted for every sentence.
+  uint64_t firstCount;
+  uint64_t sourceCount;
+  uint64_t idCount;
+};
+static_assert(sizeof(ShortlistHeader) == 24);
+
+} // namespace heddle::format
+
+namespace heddle {
+
+/// The most beams of a search.
+inline constexpr int64_t kMostBeams = 256;
+
+/// Behind a row's forbidden ids of a best step, as the last number: no sum
+/// counts their logits.
+inline constexpr int32_t kSumsOfAllowed = -2;
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_ARTIFACT_ARTIFACTFORMAT_H

@@ -1,0 +1,320 @@
+//===- EntryContract.cpp - Entries of an encoder-decoder ------------------===//
+//
+// The contract as a table: for each role its dims, what is at hand when it is
+// called, and its logits. The outputs of encode are at hand for all later
+// entries, the outputs of a prepare for the other forms of its decoder.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/artifact/EntryContract.h"
+
+#include <algorithm>
+
+using namespace heddle;
+
+static Extent named(Dim dim) { return Extent{Extent::kUnbounded, dim}; }
+
+static Argument input(const char *name, std::initializer_list<Dim> dims) {
+  Argument argument{name, ArgumentKind::Input, ElementType::I32, {}};
+  for (Dim dim : dims)
+    argument.shape.push_back(named(dim));
+  return argument;
+}
+
+/// An output [rows, any number, ...].
+static Argument ofRanges(const char *name, ElementType type,
+                         const std::vector<Extent> &last = {}) {
+  Argument argument{
+      name, ArgumentKind::Output, type, {named(Dim::Rows), Extent{}}};
+  argument.shape.insert(argument.shape.end(), last.begin(), last.end());
+  return argument;
+}
+
+static const Argument *find(const std::vector<Argument> &arguments,
+                            const Argument &wanted) {
+  for (const Argument &argument : arguments)
+    if (argument.name == wanted.name && argument.kind == wanted.kind)
+      return &argument;
+  return nullptr;
+}
+
+/// The outputs of an entry, as arguments of a later one.
+static std::vector<Argument> outputsAs(ArgumentKind kind, const Entry *entry) {
+  std::vector<Argument> result;
+  if (!entry)
+    return result;
+  for (Argument argument : entry->arguments)
+    if (argument.kind == ArgumentKind::Output) {
+      argument.kind = kind;
+      result.push_back(argument);
+    }
+  return result;
+}
+
+namespace {
+
+/// What the runtime promises to one entry and expects of it.
+struct Rule {
+  Role role;
+  std::vector<Dim> dims;
+  std::vector<Argument> atHand;
+  /// The leading dim of states of constant size.
+  Dim leading = Dim::Rows;
+  /// The shape of the one output `logits`; empty where outputs are others.
+  std::vector<Extent> logits;
+  /// In place of logits what is kept of ranges, [rows, ranges, ...]; otherwise,
+  /// without logits, outputs are free.
+  std::vector<Argument> ofRanges = {};
+};
+
+} // namespace
+
+/// "manifest: entry 'decode.step' has ...".
+template <typename... Parts>
+static Status error(const Entry &entry, const Parts &...parts) {
+  return Status::error("manifest: entry '", entry.name, "' ", parts...);
+}
+
+/// A row of a state is moved as a whole, and a cache is one row's.
+static bool isLedBy(const Argument &state, Dim dim) {
+  return !state.shape.empty() && state.shape[0] == named(dim) &&
+         std::count(state.shape.begin(), state.shape.end(), named(dim)) == 1;
+}
+
+static Status checkArguments(const Entry &entry, const Rule &rule) {
+  for (const Argument &argument : entry.arguments) {
+    std::string label =
+        std::string(nameOf(argument.kind)) + " '" + argument.name + "'";
+    switch (argument.kind) {
+    case ArgumentKind::Input:
+    case ArgumentKind::Prepared: {
+      const Argument *known = find(rule.atHand, argument);
+      if (!known)
+        return error(entry, "has the ", label,
+                     ", which the runtime does not have at that point");
+      if (argument.type != known->type || argument.shape != known->shape)
+        return error(entry, "has the ", label, " as ", describe(argument),
+                     ", expected ", describe(*known));
+      break;
+    }
+    case ArgumentKind::State:
+      if (!isLedBy(argument, rule.leading) && !isLedBy(argument, Dim::Caches))
+        return error(entry, "has the ", label, " as ", describe(argument),
+                     ", expected '", nameOf(rule.leading),
+                     "' or 'caches' as its first dimension only");
+      break;
+    case ArgumentKind::Output:
+      break;
+    }
+  }
+  return Status::success();
+}
+
+/// "'values', 'largest' and 'best'".
+static std::string joinNames(const std::vector<Argument> &arguments) {
+  std::string names;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    names += (i == 0                     ? "'"
+              : i + 1 < arguments.size() ? ", '"
+                                         : " and '") +
+             arguments[i].name + "'";
+  return names;
+}
+
+/// What is kept of as many ranges as the entry likes.
+static Status checkRanges(const Entry &entry,
+                          const std::vector<Argument> &outputs,
+                          std::vector<Argument> expected) {
+  bool areThere = std::all_of(
+      expected.begin(), expected.end(),
+      [&](const Argument &wanted) { return find(outputs, wanted); });
+  if (outputs.size() != expected.size() || !areThere)
+    return error(entry, "has ", outputs.size(), " outputs, expected ",
+                 joinNames(expected));
+  const Argument &first = *find(outputs, expected.front());
+  for (Argument &wanted : expected) {
+    if (first.shape.size() == 2 && !first.shape[1].dim)
+      wanted.shape[1] = first.shape[1];
+    if (const Argument &output = *find(outputs, wanted);
+        output.type != wanted.type || output.shape != wanted.shape)
+      return error(entry, "has the output '", wanted.name, "' as ",
+                   describe(output), ", expected ", describe(wanted));
+  }
+  return Status::success();
+}
+
+static Status checkEntry(const Entry &entry, const Rule &rule) {
+  for (const Extent &dim : entry.dims)
+    if (!std::count(rule.dims.begin(), rule.dims.end(), *dim.dim))
+      return error(entry, "has the dim '", nameOf(dim),
+                   "', which has no value at that point");
+  if (Status status = checkArguments(entry, rule); !status.ok())
+    return status;
+  std::vector<Argument> outputs = outputsAs(ArgumentKind::Output, &entry);
+  if (!rule.ofRanges.empty())
+    return checkRanges(entry, outputs, rule.ofRanges);
+  if (rule.logits.empty()) {
+    // An output is later an input: it must not hide one of the runtime's own.
+    for (const Argument &output : outputs)
+      for (const char *taken :
+           {"ids", "lengths", "positions", "sentences", "candidates", "counts",
+            "forbidden", "global", "caches", "history", "target_lengths",
+            "wanted"})
+        if (output.name == taken)
+          return error(entry, "has an output of the name '", taken,
+                       "', which is an input");
+    return Status::success();
+  }
+  Argument logits{"logits", ArgumentKind::Output, ElementType::F32,
+                  rule.logits};
+  if (outputs.size() != 1 || outputs[0].name != "logits")
+    return error(entry, "has ", outputs.size(),
+                 " outputs, expected the one output 'logits'");
+  if (outputs[0].type != logits.type || outputs[0].shape != logits.shape)
+    return error(entry, "has logits as ", describe(outputs[0]), ", expected ",
+                 describe(logits));
+  return Status::success();
+}
+
+/// A chunk leaves behind what `step`, one of the forms that go on from it,
+/// keeps.
+static Status checkSameStates(const Entry &chunk, const Entry &step) {
+  auto statesOf = [](const Entry &entry) {
+    return std::count_if(entry.arguments.begin(), entry.arguments.end(),
+                         [](const Argument &argument) {
+                           return argument.kind == ArgumentKind::State;
+                         });
+  };
+  for (Argument state : step.arguments) {
+    if (state.kind != ArgumentKind::State)
+      continue;
+    if (isLedBy(state, Dim::Rows))
+      state.shape[0] = named(Dim::Batch);
+    const Argument *left = find(chunk.arguments, state);
+    if (!left || left->type != state.type || left->shape != state.shape ||
+        left->pinned != state.pinned)
+      return error(chunk, "leaves no state '", state.name, "' as ",
+                   describe(state), ", which entry '", step.name,
+                   "' goes on from");
+  }
+  if (statesOf(chunk) != statesOf(step))
+    return error(chunk, "leaves ", statesOf(chunk), " states, but entry '",
+                 step.name, "' has ", statesOf(step));
+  return Status::success();
+}
+
+/// The rules of the encoder, or of a decoder's forms.
+static std::vector<Rule> rulesOf(const Manifest &manifest, bool hasCandidates) {
+  Argument lengths = input("lengths", {Dim::Batch});
+  std::vector<Argument> memory =
+      outputsAs(ArgumentKind::Input, manifest.entry(Role::Encode));
+  memory.push_back(lengths);
+  Extent width{manifest.targetVocabulary, std::nullopt};
+  if (hasCandidates) {
+    memory.push_back(input("candidates", {Dim::Batch, Dim::Shortlist}));
+    memory.push_back(input("counts", {Dim::Batch}));
+    width = named(Dim::Shortlist);
+  }
+  std::vector<Argument> prepared = outputsAs(
+      ArgumentKind::Prepared, manifest.entry(Role::Prepare, hasCandidates));
+  prepared.insert(prepared.end(), memory.begin(), memory.end());
+
+  auto with = [](std::vector<Argument> inputs,
+                 const std::vector<Argument> &others) {
+    inputs.insert(inputs.end(), others.begin(), others.end());
+    return inputs;
+  };
+  auto dims = [&](std::vector<Dim> named) {
+    named.insert(named.end(), {Dim::Batch, Dim::Source});
+    if (hasCandidates)
+      named.push_back(Dim::Shortlist);
+    return named;
+  };
+  const std::vector<Argument> rows = {
+      input("ids", {Dim::Rows}), input("positions", {Dim::Rows}),
+      input("sentences", {Dim::Rows}), input("caches", {Dim::Rows})};
+  const std::vector<Argument> chunk = {
+      input("ids", {Dim::Batch, Dim::Target}),
+      input("target_lengths", {Dim::Batch}),
+      input("wanted", {Dim::Batch, Dim::Wanted}),
+      input("caches", {Dim::Batch})};
+  return {
+      {Role::Full,
+       dims({Dim::Target}),
+       with({input("ids", {Dim::Batch, Dim::Target})}, memory),
+       Dim::Batch,
+       {named(Dim::Batch), named(Dim::Target), width}},
+      {Role::Prepare, dims({}), memory, Dim::Batch, {}},
+      {Role::Step,
+       dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
+       with(rows, prepared),
+       Dim::Rows,
+       {named(Dim::Rows), width}},
+      {Role::Beam,
+       dims({Dim::Rows, Dim::Caches, Dim::Capacity}),
+       with(with({input("history", {Dim::Rows, Dim::Capacity})}, rows),
+            prepared),
+       Dim::Rows,
+       {named(Dim::Rows), width}},
+      {Role::Chunk,
+       dims({Dim::Target, Dim::Wanted, Dim::Caches, Dim::Capacity}),
+       with(chunk, prepared),
+       Dim::Batch,
+       {named(Dim::Batch), named(Dim::Wanted), width}},
+      {Role::Greedy,
+       dims({Dim::Rows, Dim::Caches, Dim::Capacity, Dim::Forbidden}),
+       with(with({input("forbidden", {Dim::Rows, Dim::Forbidden})}, rows),
+            prepared),
+       Dim::Rows,
+       {},
+       {ofRanges("values", ElementType::F32),
+        ofRanges("largest", ElementType::I32)}},
+      {Role::Best,
+       dims({Dim::Rows, Dim::Caches, Dim::Capacity, Dim::Forbidden, Dim::Best}),
+       with(with({input("forbidden", {Dim::Rows, Dim::Forbidden}),
+                  input("history", {Dim::Rows, Dim::Capacity})},
+                 rows),
+            prepared),
+       Dim::Rows,
+       {},
+       {ofRanges("maxima", ElementType::F32),
+        ofRanges("sums", ElementType::F32),
+        ofRanges("values", ElementType::F32, {named(Dim::Best)}),
+        ofRanges("best", ElementType::I32, {named(Dim::Best)})}}};
+}
+
+static Status checkDecoder(const Manifest &manifest, bool hasCandidates) {
+  for (const Rule &rule : rulesOf(manifest, hasCandidates))
+    if (const Entry *entry = manifest.entry(rule.role, hasCandidates))
+      if (Status status = checkEntry(*entry, rule); !status.ok())
+        return status;
+  const Entry *chunk = manifest.entry(Role::Chunk, hasCandidates);
+  for (Role role : {Role::Step, Role::Beam, Role::Greedy, Role::Best})
+    if (const Entry *step = manifest.entry(role, hasCandidates); chunk && step)
+      if (Status status = checkSameStates(*chunk, *step); !status.ok())
+        return status;
+  return Status::success();
+}
+
+Status heddle::checkEntries(const Manifest &manifest) {
+  const Entry *encode = manifest.entry(Role::Encode);
+  if (!encode)
+    return Status::error("manifest: it has no entry with the role 'encode'");
+  if (!manifest.entry(Role::Full) && !manifest.entry(Role::Step) &&
+      !manifest.entry(Role::Step, /*hasCandidates=*/true))
+    return Status::error("manifest: it has no entry with the role 'full' or "
+                         "'step'");
+  const Rule rule = {Role::Encode,
+                     {Dim::Batch, Dim::Source, Dim::Globals},
+                     {input("ids", {Dim::Batch, Dim::Source}),
+                      input("lengths", {Dim::Batch}),
+                      input("global", {Dim::Batch, Dim::Globals})},
+                     Dim::Batch,
+                     {}};
+  if (Status status = checkEntry(*encode, rule); !status.ok())
+    return status;
+  for (bool hasCandidates : {false, true})
+    if (Status status = checkDecoder(manifest, hasCandidates); !status.ok())
+      return status;
+  return Status::success();
+}

@@ -1,0 +1,278 @@
+//===- Manifest.h - What an artifact says of itself -------------*- C++ -*-===//
+//
+// The manifest section (JSON, described in ArtifactFormat.h) as plain structs.
+// What parseManifest returns is consistent in itself: ids lie in their
+// vocabulary, shapes name dims of their entry, sizes have no overflow. What
+// the entries of an encoder-decoder must look like is EntryContract.h's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_ARTIFACT_MANIFEST_H
+#define HEDDLE_RUNTIME_ARTIFACT_MANIFEST_H
+
+#include "runtime/Result.h"
+#include "runtime/artifact/ArtifactFormat.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+
+/// The dims that shapes may name.
+enum class Dim {
+  Batch,
+  Source,
+  Target,
+  Rows,
+  Capacity,
+  Shortlist,
+  Forbidden,
+  Globals,
+  Caches,
+  Wanted,
+  Best
+};
+inline constexpr size_t kNumDims = 11;
+std::string_view nameOf(Dim dim);
+
+/// The value of each dim for one batch.
+class DimValues {
+public:
+  int64_t &operator[](Dim dim) { return values[static_cast<size_t>(dim)]; }
+  int64_t operator[](Dim dim) const { return values[static_cast<size_t>(dim)]; }
+
+private:
+  std::array<int64_t, kNumDims> values{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+};
+
+/// One element of a shape: a number, or a dim and the most that counts of it.
+struct Extent {
+  static constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
+
+  int64_t size = 1;
+  std::optional<Dim> dim;
+
+  int64_t in(const DimValues &dims) const {
+    return dim ? std::min(dims[*dim], size) : size;
+  }
+  bool operator==(const Extent &other) const {
+    return dim == other.dim && size == other.size;
+  }
+};
+/// "rows", "capacity<=7" or "256".
+std::string nameOf(const Extent &extent);
+
+enum class ArgumentKind { Input, Prepared, State, Output };
+std::string_view nameOf(ArgumentKind kind);
+
+enum class ElementType { F32, I32, I8, BF16, F16 };
+std::string_view nameOf(ElementType type);
+int64_t elementSize(ElementType type);
+
+/// One buffer of an entry point.
+struct Argument {
+  std::string name;
+  ArgumentKind kind;
+  ElementType type;
+  std::vector<Extent> shape;
+  /// Of a state whose slots have a bound: those of the first positions, before
+  /// the ring of the latest.
+  int64_t pinned = 0;
+
+  /// Its size for these dims; none on overflow.
+  std::optional<int64_t> byteSize(const DimValues &dims) const;
+};
+/// Its dtype and shape, for people: "f32 [rows, 256]".
+std::string describe(const Argument &argument);
+
+/// What the runtime calls an entry for; all but Encode are forms of a decoder.
+enum class Role { Encode, Full, Prepare, Step, Beam, Chunk, Greedy, Best };
+inline constexpr size_t kNumRoles = 8;
+std::string_view nameOf(Role role);
+
+/// A compiled function and its arguments, in the order of HeddleCall.
+struct Entry {
+  std::string name;
+  /// Entries without one are left alone.
+  std::optional<Role> role;
+  /// What forms of one decoder have in common; empty without a decoder's role.
+  std::string decoder;
+  /// Whether its decoder's logits are those of a sentence's candidates, not of
+  /// the vocabulary.
+  bool hasCandidates = false;
+  std::string symbol;
+  std::string arenaSymbol;
+  /// None is a number.
+  std::vector<Extent> dims;
+  std::vector<Argument> arguments;
+
+  const Argument *argument(std::string_view name, ArgumentKind kind) const;
+};
+
+/// A place in an entry that calls a kernel; all three are numbers of the
+/// manifest's lists, and `layer` is -1 for one without a name.
+struct KernelPlace {
+  int32_t entry;
+  int32_t kernel;
+  int32_t layer;
+};
+
+/// When a beam search is over for a sentence that has as many finished
+/// hypotheses as beams: at once; when the best running one, at its present
+/// length, is no better than the worst finished one; or when it could not
+/// become better at any length. Marian's search has another rule: each
+/// hypothesis that finishes takes its beam along, until no beam is left.
+enum class EarlyStopping { AtOnce, WhenUnlikely, Never, Shrink };
+/// "true", "false" and "never", as transformers calls them, and "shrink".
+std::string_view nameOf(EarlyStopping rule);
+std::optional<EarlyStopping> parseEarlyStopping(std::string_view name);
+
+/// How to generate: the semantics are those of Hugging Face transformers'
+/// generate() where it has the option. Lengths count generated tokens.
+struct Generation {
+  /// The first input of the decoder; -1 where the model has no token for it.
+  std::optional<int32_t> start;
+  std::vector<int32_t> eos;
+  std::optional<int32_t> pad;
+  /// Never generated.
+  std::vector<int32_t> suppress;
+  /// Not generated as the first token (after forcedBos where that is given).
+  std::vector<int32_t> beginSuppress;
+  /// Sequences whose last token is not generated behind the others.
+  std::vector<std::vector<int32_t>> badWords;
+  /// The first generated token.
+  std::optional<int32_t> forcedBos;
+  /// The token at the length limit.
+  std::optional<int32_t> forcedEos;
+  /// No eos while start, prefix and generated tokens are fewer than this.
+  int64_t minLength = 0;
+  /// No eos while generated tokens are fewer than this.
+  int64_t minNewTokens = 0;
+  std::optional<int64_t> maxLength;
+  /// 1: greedy, without length penalty.
+  int64_t beams = 1;
+  /// A hypothesis of n tokens has the score
+  /// (sum - wordPenalty n) / n^lengthPenalty.
+  double lengthPenalty = 1;
+  double wordPenalty = 0;
+  EarlyStopping earlyStopping = EarlyStopping::WhenUnlikely;
+  /// No sequence of as many tokens comes twice; 0 for any.
+  int64_t noRepeatNgram = 0;
+  /// Divides positive scores of tokens that are there, multiplies negative
+  /// ones.
+  double repetitionPenalty = 1;
+  /// Log-probabilities are of what constraints, and what samples are drawn
+  /// from, leave: log-softmax behind all of them.
+  bool renormalizes = false;
+  /// How to sample, where somebody asks for it.
+  double temperature = 1;
+  /// The likeliest ones; 0 for all.
+  int64_t topK = 0;
+  /// The fewest likeliest ones whose probabilities sum up to it.
+  double topP = 1;
+  /// Those of at least this part of the likeliest one's probability.
+  double minP = 0;
+  /// At most lengthFactor * source tokens, rounded up, as Marian has it.
+  std::optional<double> lengthFactor;
+  /// Longer sources are refused unless the caller asks for more, or cut where
+  /// `cropsSources` says so.
+  std::optional<int64_t> maxSourceLength;
+  bool cropsSources = false;
+  /// The positions that the model has.
+  std::optional<int64_t> maxSource;
+  std::optional<int64_t> maxTarget;
+};
+
+/// How SentencePiece is framed: not at all, as Marian has it; or as one of
+/// transformers' slow tokenizers; or as a fast one, which keeps each added
+/// token and each space in its place, or cuts at white space first.
+enum class TextFrame { None, Slow, Fast, FastWords };
+
+/// What a fast tokenizer does to spaces before it cuts: those at the end go and
+/// several become a mark; or, as older files have it, several become one, or
+/// all are kept.
+enum class TextSpaces { Marked, Single, Kept };
+
+/// A language and its token.
+struct Language {
+  std::string name;
+  int32_t token;
+};
+
+/// How the decoder of a model of many languages is told which one to write: by
+/// what it starts from, or by the first generated token.
+enum class TargetLanguage { Start, ForcedBos };
+
+struct TokenizerDescription {
+  enum class Kind { None, SentencePiece, Characters, ByteLevel };
+  Kind kind = Kind::None;
+  /// Kind None: why, where the compiler knows.
+  std::string reason;
+  std::optional<int32_t> bos;
+  std::optional<int32_t> eos;
+  /// The source language of mBART, behind eos.
+  std::optional<int32_t> language;
+  /// Those that a request may name, in the folder's order; the source's stands
+  /// where `language` does, or else where `bos` does.
+  std::vector<Language> languages;
+  TargetLanguage targetLanguage = TargetLanguage::ForcedBos;
+  /// What an unknown character is; without it, nothing.
+  std::optional<int32_t> unknown;
+  /// Kind SentencePiece.
+  TextFrame frame = TextFrame::None;
+  TextSpaces spaces = TextSpaces::Marked;
+  /// Ids that are dropped from text.
+  std::vector<int32_t> special;
+  /// Kind Characters: the character at index i has id i.
+  std::string sourceCharacters;
+  std::string targetCharacters;
+  /// Spaces in front of English punctuation are taken back.
+  bool cleansUp = false;
+  /// Kind ByteLevel: text that does not begin with a space gets one.
+  bool addsSpace = false;
+};
+std::string_view nameOf(TokenizerDescription::Kind kind);
+
+struct Manifest {
+  std::string compilerVersion;
+  std::string modelName;
+  std::string family;
+  std::vector<std::string> isas;
+  /// Architectures, lowest first.
+  std::vector<std::string> gpus;
+  /// Provenance, as text, for people.
+  std::vector<std::pair<std::string, std::string>> options;
+  int32_t sourceVocabulary = 0;
+  int32_t targetVocabulary = 0;
+  Generation generation;
+  TokenizerDescription tokenizer;
+  std::vector<Entry> entries;
+  /// Shared libraries that the code calls, by name.
+  std::vector<std::string> libraries;
+  /// Names of what a profile counts, and what each of them multiplies.
+  std::vector<std::string> kernels;
+  std::vector<ElementType> kernelTypes;
+  /// Names of the layers that kernels compute.
+  std::vector<std::string> layers;
+  /// By the numbers that code counts with.
+  std::vector<KernelPlace> places;
+
+  /// The one that has a role, of a decoder over candidates or the vocabulary;
+  /// null where there is none.
+  const Entry *entry(Role role, bool hasCandidates = false) const;
+};
+
+/// Parses and checks the manifest. Errors begin with "manifest: " and name the
+/// key at fault.
+Result<Manifest> parseManifest(std::string_view json);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_ARTIFACT_MANIFEST_H

@@ -1,0 +1,174 @@
+//===- KernelAbi.h - How the runtime calls compiled code ----------*- C -*-===//
+//
+// Every entry point of an artifact is a C function of one argument. Which
+// buffers and dimensions it expects, and in which order, is written in the
+// artifact's manifest (see ArtifactFormat.h). One of the three headers of the
+// runtime that the compiler sees.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_CODE_KERNELABI_H
+#define HEDDLE_RUNTIME_CODE_KERNELABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Iterations begin ... end - 1 of a loop whose iterations are independent of
+/// each other: they write memory of their own, and may run in any order, on any
+/// thread that has the float environment of entry points. `scratch` is the
+/// thread's alone, as large as the code says.
+typedef void (*HeddleTask)(void *context, void *scratch, int64_t begin,
+                           int64_t end);
+
+/// Runs the iterations 0 ... count - 1 of `task`, each once, on the threads of
+/// `pool`, this one included, and returns when all are done. Thread t of the
+/// pool has its scratch memory at `scratch` + t `scratchBytes`. Called by one
+/// thread at a time, and by none of the tasks.
+typedef void (*HeddleParallelFor)(void *pool, int64_t count, HeddleTask task,
+                                  void *context, void *scratch,
+                                  int64_t scratchBytes);
+
+/// Where the calls of kernels are counted. Both functions take the profile;
+/// nothing else in it is for the callee.
+struct HeddleProfile {
+  /// Nanoseconds of a clock that never goes back.
+  int64_t (*now)(struct HeddleProfile *profile);
+  /// Counts a call of a kernel, which ended when `now` was asked last, at the
+  /// place number `place` of the manifest's entries.
+  void (*add)(struct HeddleProfile *profile, int64_t place, int64_t nanoseconds,
+              int64_t flops, int64_t bytes);
+};
+
+/// The GPU that an entry point's kernels run on. What it is asked for happens
+/// in the order it is asked for, behind the caller's back; after a failure it
+/// does nothing more. Nothing else in it is for the callee.
+struct HeddleDevice {
+  /// Starts kernel number `kernel` of the code's, in `blocks` blocks of as many
+  /// threads as its metadata says, or in fewer where that says that they stay;
+  /// `context` is its parameter, which is copied. None are started where there
+  /// are no blocks.
+  void (*launch)(struct HeddleDevice *device, int64_t kernel, int64_t blocks,
+                 const void *context);
+  /// Memory of the device for kernels that are launched before it is asked
+  /// again: at least `bytes`, aligned to 64 bytes, of undefined content; null,
+  /// with a status, behind a failure or where the call has less. How much it is
+  /// depends on the dims alone, as do the kernels that are launched.
+  void *(*scratch)(struct HeddleDevice *device, int64_t bytes);
+  /// 0, or what failed first: what entries return.
+  int32_t status;
+};
+
+/// The parameter of the kernel HEDDLE_MOVE_ROWS, which the runtime starts
+/// itself: row i of `to` becomes row parents[i] of `from` where it `gathers`,
+/// and else row i, but where parents[i] is i, which nobody writes. A thread
+/// moves one piece of `rowsOfThread` rows, one after the other; a block has
+/// HEDDLE_MOVE_THREADS of them.
+#define HEDDLE_MOVE_ROWS "heddle_move_rows"
+#define HEDDLE_MOVE_THREADS 128
+struct HeddleRowMove {
+  /// Addresses in the device's memory.
+  uint64_t from, to, parents;
+  /// From a row to the next, of both.
+  uint64_t rowBytes;
+  /// That are moved, and of each row the first pieces of `pieceBytes`: 4, or 16
+  /// where addresses and rowBytes are multiples of that.
+  int32_t rows, pieces, pieceBytes;
+  int32_t rowsOfThread, gathers;
+};
+
+/// The parameter of the kernel HEDDLE_WRITE_HISTORY, which the runtime starts
+/// in front of entries that read a `history` (ArtifactFormat.h): row r of it
+/// gets caches[r] at positions[r]. A thread has a row, a block
+/// HEDDLE_HISTORY_THREADS of them.
+#define HEDDLE_WRITE_HISTORY "heddle_write_history"
+#define HEDDLE_HISTORY_THREADS 32
+struct HeddleHistoryWrite {
+  /// Addresses in the device's memory: i32 [rows, capacity], [rows], [rows].
+  uint64_t history, positions, caches;
+  int32_t rows, capacity;
+};
+
+/// The parameter of the kernel HEDDLE_MERGE_RANGES, which the runtime starts
+/// behind entries of the roles `greedy` and `best` (ArtifactFormat.h): of each
+/// row's lists, one a range, the first `count` as one list in their order. That
+/// is: larger values first, of equal ones that of the first range; what has no
+/// id, but -1, behind what has one, and NaNs first of it. A thread has an
+/// element of the lists, a block HEDDLE_MERGE_THREADS of them.
+#define HEDDLE_MERGE_RANGES "heddle_merge_ranges"
+#define HEDDLE_MERGE_THREADS 128
+struct HeddleRangeMerge {
+  /// Addresses in the device's memory: f32 and i32 [rows, ranges, count], each
+  /// list in that order, and [rows, count].
+  uint64_t values, ids, bestValues, bestIds;
+  /// Fewer than 2^31 elements.
+  int32_t rows, ranges, count;
+};
+
+/// What one call of an entry point reads. Owned by the caller, unchanged by the
+/// callee. Thread safety: calls that share no output, state or arena may run at
+/// the same time.
+struct HeddleCall {
+  /// One pointer an argument, in manifest order, each to a dense row-major
+  /// array of the argument's shape, aligned to 64 bytes. Inputs are read,
+  /// outputs written, states read and written in place. With a device they are
+  /// in its memory, as are the arena and the weights.
+  void *const *buffers;
+  /// One value a symbolic dimension, in manifest order; each at least 1.
+  const int64_t *dims;
+  /// Scratch memory of at least the size that the entry's arena function
+  /// returns for `dims`, aligned to 64 bytes. Its content needs no set-up and
+  /// means nothing after the call.
+  void *arena;
+  /// The artifact's weights section.
+  const void *weights;
+  /// Runs loops on several threads; null where there is only this one. No
+  /// result depends on it.
+  HeddleParallelFor parallelFor;
+  /// The first argument of `parallelFor`.
+  void *pool;
+  /// Null where nobody asks.
+  struct HeddleProfile *profile;
+  /// Scratch memory of each thread, this one's first: as many times
+  /// `scratchBytes` as there are threads, aligned to 64 bytes. Its content
+  /// needs no set-up and means nothing after the call. With a device, what it
+  /// gives of that.
+  void *scratch;
+  /// At least what HeddleScratchSize says, or `device` is asked for.
+  int64_t scratchBytes;
+  /// Null for code of the CPU.
+  struct HeddleDevice *device;
+};
+
+/// An entry point. Allocates nothing; returns 0, or what the device's status
+/// is. Called with denormals flushed to zero and the rest of MXCSR at its
+/// defaults (FloatEnvironment.h), which it leaves as it is, except for
+/// exception flags.
+typedef int32_t (*HeddleEntry)(const struct HeddleCall *call);
+
+/// Bytes of arena that an entry point needs. Never decreases when a dimension
+/// grows, so that an arena for the largest dimensions serves all smaller ones.
+typedef int64_t (*HeddleArenaSize)(const int64_t *dims);
+
+/// Bytes of scratch memory that a thread needs, whatever the entry and its
+/// dims: the function HEDDLE_SCRATCH of each ISA level's code.
+typedef int64_t (*HeddleScratchSize)(void);
+#define HEDDLE_SCRATCH "heddle.scratch"
+
+/// The one function of libheddle-onednn.so, which code compiled with
+/// --gemm=onednn calls: y = residual + activation(x W + b), f32, of x [rows,
+/// in], W [in, out] whose rows are `weightStride` apart, b [out], residual and
+/// y [rows, out]; b and residual may be null. `activation` is the dialect's
+/// ActivationKind, -1 for none. The bits of a row depend on `rows`. Any thread.
+void heddle_onednn_linear(const float *input, const float *weight,
+                          const float *bias, const float *residual,
+                          float *output, int64_t rows, int64_t in, int64_t out,
+                          int64_t weightStride, int64_t activation);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // HEDDLE_RUNTIME_CODE_KERNELABI_H

@@ -1,0 +1,229 @@
+//===- BatchPipeline.cpp - Lines through workers, in order ----------------===//
+//
+// A monitor: one mutex, one condition. Windows stay where they are while they
+// are worked on, since a deque moves nothing when it grows or shrinks at an
+// end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/lines/BatchPipeline.h"
+
+#include "runtime/threads/Thread.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace heddle;
+
+/// What one worker encodes at a time: little enough that all have some of a
+/// small window, and enough to be worth a lock.
+static constexpr LineLimits kRange = {16, 8 << 10};
+
+void BatchPipeline::OpenWindow::fail(size_t line, Status status) {
+  if (line >= end && !failure.ok())
+    return;
+  end = line;
+  failure = std::move(status);
+}
+
+Status
+BatchPipeline::run(int64_t workers, int64_t least,
+                   const std::function<Worker(int64_t number)> &makeWorker) {
+  std::vector<Thread> threads;
+  {
+    // Nobody takes anything before all workers are there.
+    Lock lock(mutex);
+    for (int64_t number = 1; number < workers; ++number) {
+      Result<Thread> thread = Thread::start(
+          [this, &makeWorker, number] { work(makeWorker(number)); });
+      if (thread.ok()) {
+        threads.push_back(std::move(*thread));
+        continue;
+      }
+      if (number < least)
+        stop(lock, Status::error("cannot start worker ", number + 1, " of ",
+                                 workers, ": ", thread.message()));
+      break;
+    }
+  }
+  work(makeWorker(0));
+  threads.clear(); // Waits for each.
+  return failure;
+}
+
+/// What a worker does all its life.
+void BatchPipeline::work(const Worker &worker) {
+  while (std::optional<Task> task = take())
+    if (task->batch)
+      put(*task, worker(*task->batch));
+    else
+      encode(*task);
+}
+
+bool BatchPipeline::mayRead() const {
+  return !opening && !inputEnded && unwritten.lines < limits.ahead.lines &&
+         unwritten.bytes < limits.ahead.bytes;
+}
+
+/// Whether no task waits and none will.
+bool BatchPipeline::isOver() const {
+  return inputEnded && waiting.empty() && !opening;
+}
+
+std::optional<BatchPipeline::Task> BatchPipeline::take() {
+  Lock lock(mutex);
+  for (;;) {
+    mayTake.wait(lock, [&] {
+      return stopped || isOver() || !waiting.empty() || mayRead();
+    });
+    if (stopped || isOver())
+      return std::nullopt;
+    if (!waiting.empty()) {
+      Task task = std::move(waiting.front());
+      waiting.pop_front();
+      return task;
+    }
+    read(lock);
+  }
+}
+
+/// Opens the next window.
+void BatchPipeline::read(Lock &lock) {
+  opening = true;
+  lock.unlock();
+  Lines lines = stages.read(limits.window);
+  lock.lock();
+  if (stopped) // By a failure, in the meantime.
+    return;
+  inputEnded = lines.last;
+  size_t count = lines.lines.size();
+  LineLimits size = {int64_t(count), 0};
+  for (const Line &line : lines.lines)
+    size.bytes += line.bytes();
+  Sentences sentences{linesRead, std::vector<TokenIds>(count),
+                      std::vector<TokenIds>(count)};
+  windows.push_back({std::move(lines.lines), std::move(sentences),
+                     std::vector<LineAnswer>(count), size, /*open=*/0,
+                     /*isDivided=*/false, count, std::move(lines.failure)});
+  linesRead += size.lines;
+  unwritten.lines += size.lines;
+  unwritten.bytes += size.bytes;
+  OpenWindow &window = windows.back();
+  for (size_t begin = 0, end = 0; begin < count; begin = end) {
+    int64_t bytes = 0;
+    for (; end < count && int64_t(end - begin) < kRange.lines &&
+           bytes < kRange.bytes;
+         ++end)
+      bytes += window.lines[end].bytes();
+    waiting.push_back({&window, begin, end});
+    ++window.open;
+  }
+  mayTake.notify_all();
+  if (window.open == 0)
+    divide(lock, window);
+}
+
+void BatchPipeline::encode(const Task &task) {
+  OpenWindow &window = *task.window;
+  Sentences &sentences = window.sentences;
+  size_t line = task.begin;
+  Status status = Status::success();
+  for (; line < task.end; ++line) {
+    Result<Sentence> sentence =
+        stages.encode(sentences.first + int64_t(line), window.lines[line]);
+    window.lines[line] = {};
+    if (!sentence.ok()) {
+      status = sentence.status();
+      break;
+    }
+    sentences.sources[line] = std::move(sentence->source);
+    sentences.targets[line] = std::move(sentence->target);
+    window.answers[line].notice = std::move(sentence->notice);
+    window.answers[line].hasFailed = sentence->hasFailed;
+  }
+  Lock lock(mutex);
+  if (!status.ok())
+    window.fail(line, std::move(status));
+  if (--window.open == 0)
+    divide(lock, window);
+}
+
+/// Makes batches of a window whose lines are ids; where one of them failed,
+/// nothing behind it counts.
+void BatchPipeline::divide(Lock &lock, OpenWindow &window) {
+  bool isFull = window.size.lines >= limits.window.lines ||
+                window.size.bytes >= limits.window.bytes;
+  lock.unlock();
+  window.sentences.sources.resize(window.end);
+  window.sentences.targets.resize(window.end);
+  std::vector<Batch> batches =
+      stages.divide(std::move(window.sentences), isFull);
+  lock.lock();
+  opening = false;
+  inputEnded |= !window.failure.ok();
+  window.isDivided = true;
+  window.open = batches.size();
+  for (Batch &batch : batches)
+    waiting.push_back({&window, 0, 0, std::move(batch)});
+  mayTake.notify_all();
+  if (window.open == 0)
+    writeFinished(lock);
+}
+
+void BatchPipeline::put(const Task &task, Answers answers) {
+  Lock lock(mutex);
+  OpenWindow &window = *task.window;
+  const std::vector<int64_t> &lines = task.batch->lines;
+  auto placeOf = [&](int64_t line) {
+    return size_t(line - window.sentences.first);
+  };
+  for (size_t i = 0; i < answers.texts.size(); ++i)
+    window.answers[placeOf(lines[i])].text = std::move(answers.texts[i]);
+  for (const auto &[place, status] : answers.skipped) {
+    LineAnswer &skipped = window.answers[placeOf(lines[place])];
+    skipped.notice = status.message();
+    skipped.hasFailed = true;
+  }
+  if (!answers.failure.ok()) {
+    int64_t first = answers.failed
+                        ? lines[*answers.failed]
+                        : *std::min_element(lines.begin(), lines.end());
+    window.fail(placeOf(first), std::move(answers.failure));
+  }
+  if (--window.open == 0)
+    writeFinished(lock);
+}
+
+/// Writes the windows that are complete, up to the first that is not.
+void BatchPipeline::writeFinished(Lock &lock) {
+  if (writing) // By another worker, who will come to it.
+    return;
+  writing = true;
+  while (!stopped && !windows.empty() && windows.front().isComplete()) {
+    OpenWindow &window = windows.front();
+    lock.unlock();
+    window.answers.resize(window.end);
+    Status status = stages.write(window.answers);
+    lock.lock();
+    if (status.ok())
+      status = std::move(window.failure);
+    unwritten.lines -= window.size.lines;
+    unwritten.bytes -= window.size.bytes;
+    windows.pop_front();
+    if (!status.ok())
+      stop(lock, std::move(status));
+    mayTake.notify_all();
+  }
+  writing = false;
+}
+
+/// Ends the run. Who is interrupted may wait for a worker that waits for the
+/// mutex.
+void BatchPipeline::stop(Lock &lock, Status status) {
+  failure = std::move(status);
+  stopped = true;
+  mayTake.notify_all();
+  lock.unlock();
+  stages.interrupt();
+  lock.lock();
+}

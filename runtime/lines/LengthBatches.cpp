@@ -1,0 +1,47 @@
+//===- LengthBatches.cpp - Batches of similar length ----------------------===//
+//
+// Sorted by length, a batch is as long as its first sentence.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/lines/LengthBatches.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace heddle;
+
+std::vector<Batch> heddle::divideByLength(Sentences sentences,
+                                          const BatchLimits &limits) {
+  std::vector<TokenIds> &sources = sentences.sources;
+  std::vector<size_t> order(sources.size());
+  std::iota(order.begin(), order.end(), 0);
+  auto length = [&](size_t line) { return sources[line].size(); };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return length(a) != length(b) ? length(a) > length(b) : a < b;
+  });
+  std::vector<Batch> batches;
+  for (size_t line : order) {
+    if (sources[line].empty())
+      break;
+    auto isFull = [&](const Batch &batch) {
+      int64_t sentences = int64_t(batch.sources.size()) + 1;
+      int64_t length = int64_t(batch.sources.front().size());
+      return sentences > limits.sentences || sentences * length > limits.tokens;
+    };
+    if (batches.empty() || isFull(batches.back()))
+      batches.emplace_back();
+    batches.back().sources.push_back(std::move(sources[line]));
+    batches.back().targets.push_back(std::move(sentences.targets[line]));
+    batches.back().lines.push_back(sentences.first + int64_t(line));
+  }
+  return batches;
+}
+
+int64_t heddle::sentencesForAll(const Sentences &sentences, int64_t workers,
+                                int64_t most) {
+  int64_t count =
+      std::count_if(sentences.sources.begin(), sentences.sources.end(),
+                    [](const TokenIds &source) { return !source.empty(); });
+  return std::clamp<int64_t>((count + workers - 1) / workers, 1, most);
+}

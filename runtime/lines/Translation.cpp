@@ -1,0 +1,158 @@
+//===- Translation.cpp - Text to text -------------------------------------===//
+//
+// Tokenising and its inverse happen where batches run, on every worker.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/lines/Translation.h"
+
+#include "runtime/search/TargetScores.h"
+
+#include <atomic>
+#include <utility>
+
+using namespace heddle;
+
+/// Whether a text says nothing.
+static bool isBlank(const LineText &line) {
+  return line.ids ? line.ids->empty()
+                  : line.text.find_first_not_of(' ') == std::string::npos;
+}
+
+namespace {
+
+/// Lines whose targets are said to some part.
+class TextJob : public LineJob {
+public:
+  TextJob(const LineTokens &tokens, const LineSource &source, TargetPart part,
+          OnError onError)
+      : tokens(tokens), source(source), part(part),
+        crops(onError == OnError::Crop) {}
+
+  Result<Sentence> encode(int64_t number, const Line &line) override {
+    std::string cut;
+    Result<TokenIds> ids = tokens.source(line.source, crops ? &cut : nullptr);
+    if (!ids.ok())
+      return Status::error(source.nameOf(number), " ", ids.message());
+    if (ids->empty() && !isBlank(line.target))
+      return Status::error(source.nameOf(number), " is empty, but ",
+                           source.nameOfTarget(number), " has a target for it");
+    Result<TokenIds> target = tokens.target(line.target, part);
+    if (!target.ok())
+      return Status::error(source.nameOfTarget(number), " ", target.message());
+    if (!cut.empty())
+      cut = source.nameOf(number) + " " + cut;
+    return Sentence{std::move(*ids), std::move(*target), std::move(cut)};
+  }
+
+private:
+  const LineTokens &tokens;
+  const LineSource &source;
+  TargetPart part;
+  bool crops;
+};
+
+class TranslationJob : public TextJob {
+public:
+  TranslationJob(const Model &model, const LineTokens &tokens,
+                 const LineSource &source, OnError onError,
+                 const SearchOptions &search, const HypothesesFormat &format)
+      : TextJob(tokens, source, TargetPart::Beginning, onError), model(model),
+        source(source), search(search), format(format) {}
+
+  Result<Sentence> encode(int64_t number, const Line &line) override {
+    size_t lists = search.allowed.size();
+    if (lists > 1 && size_t(number) >= lists)
+      return Status::error(source.nameOf(number),
+                           " has no list of what may "
+                           "come: there are ",
+                           lists);
+    return TextJob::encode(number, line);
+  }
+  Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
+    return bytesToGenerate(model, session, batch.sources, batch.targets,
+                           search);
+  }
+  Result<std::vector<std::string>> answer(Session &session,
+                                          const Batch &batch) override {
+    SearchOptions own = search;
+    if (search.onToken)
+      own.onToken = [&](int64_t sentence, const TokenIds &before, int32_t token,
+                        bool isLast) {
+        hasShown = true;
+        search.onToken(batch.lines[size_t(sentence)], before, token, isLast);
+      };
+    // Lists of lines become those of the batch's sentences.
+    if (search.allowed.size() > 1) {
+      own.allowed.clear();
+      for (int64_t line : batch.lines)
+        own.allowed.push_back(search.allowed[size_t(line)]);
+    }
+    auto found = generate(model, session, batch.sources, batch.targets, own);
+    if (!found.ok())
+      return found.status();
+    std::vector<std::string> answers;
+    for (const std::vector<Hypothesis> &hypotheses : *found)
+      answers.push_back(format(hypotheses));
+    return answers;
+  }
+  bool mayAnswerAgain() const override { return !hasShown; }
+
+private:
+  const Model &model;
+  const LineSource &source;
+  const SearchOptions &search;
+  const HypothesesFormat &format;
+  /// Somebody has had a token.
+  std::atomic<bool> hasShown = false;
+};
+
+class ScoreJob : public TextJob {
+public:
+  ScoreJob(const Model &model, const LineTokens &tokens,
+           const LineSource &source, OnError onError,
+           const ScoresFormat &format)
+      : TextJob(tokens, source, TargetPart::Whole, onError), model(model),
+        start(tokens.generation().start), format(format) {}
+
+  Result<int64_t> bytesFor(Session &session, const Batch &batch) override {
+    return bytesToScore(model, session, batch.sources, batch.targets);
+  }
+  Result<std::vector<std::string>> answer(Session &session,
+                                          const Batch &batch) override {
+    auto scores =
+        scoreTokens(model, session, batch.sources, batch.targets, start);
+    if (!scores.ok())
+      return scores.status();
+    std::vector<std::string> answers;
+    for (size_t i = 0; i < scores->size(); ++i)
+      answers.push_back(format(batch.targets[i], (*scores)[i]));
+    return answers;
+  }
+
+private:
+  const Model &model;
+  std::optional<int32_t> start;
+  const ScoresFormat &format;
+};
+
+} // namespace
+
+Status heddle::translateLines(const Workers &workers,
+                              const LineRunOptions &options,
+                              const LineTokens &tokens,
+                              const SearchOptions &search, LineSource &source,
+                              const HypothesesFormat &format,
+                              const AnswerWriter &write) {
+  TranslationJob job(workers.model(), tokens, source, options.onError, search,
+                     format);
+  return runLines(workers, options, source, job, write);
+}
+
+Status heddle::scoreLines(const Workers &workers, const LineRunOptions &options,
+                          const LineTokens &tokens, LineSource &source,
+                          const ScoresFormat &format,
+                          const AnswerWriter &write) {
+  ScoreJob job(workers.model(), tokens, source, options.onError, format);
+  return runLines(workers, options, source, job, write);
+}

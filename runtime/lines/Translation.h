@@ -1,0 +1,49 @@
+//===- Translation.h - Text to text -----------------------------*- C++ -*-===//
+//
+// The jobs of a translator: lines become lines, or are scored beside given
+// targets.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_LINES_TRANSLATION_H
+#define HEDDLE_RUNTIME_LINES_TRANSLATION_H
+
+#include "runtime/Result.h"
+#include "runtime/lines/LineRun.h"
+#include "runtime/lines/LineTokens.h"
+#include "runtime/lines/Lines.h"
+#include "runtime/lines/Workers.h"
+#include "runtime/search/Generate.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+/// Makes the answer to a line of what was found, on any thread; the best
+/// hypothesis as text is LineTokens::text(hypotheses.front().tokens).
+using HypothesesFormat =
+    std::function<std::string(const std::vector<Hypothesis> &hypotheses)>;
+
+/// Writes the translation of each line, in order. What a line says of its
+/// target is what that begins with. Errors name the line, or are those of
+/// generate.
+Status translateLines(const Workers &workers, const LineRunOptions &options,
+                      const LineTokens &tokens, const SearchOptions &search,
+                      LineSource &source, const HypothesesFormat &format,
+                      const AnswerWriter &write);
+
+/// Makes the answer to a line of its target and of the log-probabilities of
+/// that, one a token.
+using ScoresFormat = std::function<std::string(
+    const TokenIds &target, const std::vector<float> &logProbabilities)>;
+
+/// Writes how likely the target of each line is, as scoreTokens says.
+Status scoreLines(const Workers &workers, const LineRunOptions &options,
+                  const LineTokens &tokens, LineSource &source,
+                  const ScoresFormat &format, const AnswerWriter &write);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_LINES_TRANSLATION_H

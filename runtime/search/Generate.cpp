@@ -1,0 +1,332 @@
+//===- Generate.cpp - Target sentences for source sentences ---------------===//
+//
+// What a search asks of a session, and the loop that runs it. Alternatives take
+// two runs: one to the first free token of each sentence, and one of a sentence
+// for each of its best tokens there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/search/Generate.h"
+
+#include "runtime/search/BeamedSearch.h"
+#include "runtime/search/SingleSearch.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace heddle;
+
+/// Room for results is taken before the first step, up to a length that no
+/// sentence has: limits can be much larger than what is generated.
+static constexpr int64_t kReservedTokens = 1 << 14;
+/// What sums and samples have of each logit of a row: copies and weights.
+static constexpr int64_t kBytesOfLogit = 32;
+/// The most ids that a row may forbid where it does without logits: where they
+/// grow with the tokens, those of a few pages.
+static constexpr int64_t kMostForbidden = 1024;
+
+//===----------------------------------------------------------------------===//
+// What a search asks for
+//===----------------------------------------------------------------------===//
+
+/// The cheapest form that tells a search what it needs to know. `forbidden` is
+/// the most that a row forbids.
+static DecoderForm formFor(const Model &model, const Constraints &constraints,
+                           const Generation &settings,
+                           const SearchOptions &options, bool hasShortlist,
+                           int64_t forbidden) {
+  if (hasShortlist)
+    return DecoderForm::ShortlistStep;
+  bool needsLogits = (options.samples && settings.temperature > 0) ||
+                     constraints.changesScores() ||
+                     forbidden > kMostForbidden || !options.allowed.empty();
+  bool needsSums = settings.beams > 1 || options.wantsSums;
+  if (needsLogits || !model.entryPoint(needsSums ? Role::Best : Role::Greedy))
+    return DecoderForm::Step;
+  return needsSums ? DecoderForm::BestStep : DecoderForm::GreedyStep;
+}
+
+static Status checkPrefixes(const Model &model,
+                            const std::vector<TokenIds> &sources,
+                            const std::vector<TokenIds> &prefixes) {
+  if (!prefixes.empty() && prefixes.size() != sources.size())
+    return Status::error("a batch of ", sources.size(), " sentences has ",
+                         prefixes.size(), " prefixes");
+  for (size_t i = 0; i < prefixes.size(); ++i)
+    if (Status status = model.checkPrefix(prefixes[i]); !status.ok())
+      return Status::error("prefix ", i + 1, " of a batch ", status.message());
+  return Status::success();
+}
+
+/// The start token and all but the last of each prefix; nothing where that is
+/// empty.
+static std::vector<TokenIds> inputsBefore(const std::vector<TokenIds> &prefixes,
+                                          int32_t start) {
+  std::vector<TokenIds> inputs;
+  for (const TokenIds &prefix : prefixes) {
+    inputs.emplace_back();
+    if (prefix.empty())
+      continue;
+    inputs.back().push_back(start);
+    inputs.back().insert(inputs.back().end(), prefix.begin(), prefix.end() - 1);
+  }
+  return inputs;
+}
+
+namespace {
+/// What a search needs to know of a batch before a session begins it.
+struct Demand {
+  Generation settings;
+  DecoderRequest request;
+  /// As Batch has them.
+  std::vector<int64_t> limits;
+  int64_t room = 0;
+  std::vector<TokenIds> candidates;
+  /// What a prefix feeds before its last token; without a chunk that is fed
+  /// step by step, and here is nothing.
+  std::vector<TokenIds> chunk;
+};
+} // namespace
+
+static Result<Demand> demandOf(const Model &model,
+                               const std::vector<TokenIds> &sources,
+                               const std::vector<TokenIds> &prefixes,
+                               const SearchOptions &options) {
+  const Manifest &manifest = model.manifest();
+  Result<Generation> settings = settingsFor(manifest, options);
+  if (!settings.ok())
+    return settings.status();
+  if (!settings->start)
+    return Status::error("'", model.artifact().path(),
+                         "' has no start token to generate from");
+  if (Status status = checkPrefixes(model, sources, prefixes); !status.ok())
+    return status;
+
+  // Who says what may come has a list of his own.
+  const Shortlist *shortlist = options.useShortlist && options.allowed.empty()
+                                   ? model.shortlist()
+                                   : nullptr;
+  Constraints constraints(*settings, manifest.targetVocabulary);
+  Demand demand;
+  DecoderRequest &request = demand.request;
+  request.rowsPerSentence = settings->beams;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    int64_t prefix = prefixes.empty() ? 0 : int64_t(prefixes[i].size());
+    if (prefix == 0)
+      if (auto first = constraints.forced({nullptr, 0, 0, /*limit=*/2});
+          first && first->isSuppressed)
+        return Status::error("no token may come first: it has to be ",
+                             first->token, ", which is suppressed");
+    demand.limits.push_back(lengthLimit(*settings, int64_t(sources[i].size()),
+                                        prefix, options.maxLength));
+    request.length = std::max(request.length, prefix + demand.limits.back());
+    if (shortlist)
+      demand.candidates.push_back(shortlist->candidates(sources[i]));
+  }
+  demand.room = std::min(request.length, kReservedTokens);
+  int64_t forbidden = constraints.mostForbidden(request.length);
+  request.form =
+      formFor(model, constraints, *settings, options, shortlist, forbidden);
+  // Behind them the mark that Search::prepare sets.
+  if (forbidsBefore(request.form))
+    request.forbidden = forbidden + 1;
+  if (request.form == DecoderForm::BestStep && settings->beams > 1)
+    request.best = BeamSearch::width(*settings);
+  if (model.entryPoint(Role::Chunk, shortlist))
+    demand.chunk = inputsBefore(prefixes, *settings->start);
+  for (const TokenIds &input : demand.chunk)
+    request.chunk = std::max(request.chunk, int64_t(input.size()));
+  demand.settings = std::move(*settings);
+  return demand;
+}
+
+/// What finding the first tokens asks for: sums of one row a sentence.
+static SearchOptions optionsOfFirst(SearchOptions options) {
+  options.beams = 1;
+  options.wantsSums = true;
+  return options;
+}
+
+/// The demand of optionsOfFirst(options).
+static Result<Demand> demandOfFirst(const Model &model,
+                                    const std::vector<TokenIds> &sources,
+                                    const std::vector<TokenIds> &prefixes,
+                                    const SearchOptions &options) {
+  Result<Demand> demand =
+      demandOf(model, sources, prefixes, optionsOfFirst(options));
+  if (demand.ok() && demand->request.form == DecoderForm::BestStep)
+    demand->request.best = options.alternatives;
+  return demand;
+}
+
+static Result<int64_t> bytesOf(const Result<Demand> &demand, const Model &model,
+                               Session &session,
+                               const std::vector<TokenIds> &sources,
+                               const SearchOptions &options) {
+  if (!demand.ok())
+    return demand.status();
+  Result<int64_t> bytes =
+      session.bytesFor(sources, demand->request, demand->candidates);
+  if (!bytes.ok())
+    return bytes;
+  // Tokens of rows and of finished hypotheses, and their scores.
+  int64_t rows = int64_t(sources.size()) * demand->settings.beams;
+  int64_t tokens = (options.wantsTokenScores ? 6 : 3) * rows * demand->room;
+  for (const TokenIds &list : demand->candidates)
+    tokens += int64_t(list.size());
+  int64_t result = *bytes + tokens * int64_t(sizeof(int32_t));
+  // A row of logits is copied for sums, and sorted for samples.
+  if (options.wantsSums || options.samples)
+    result += kBytesOfLogit * model.manifest().targetVocabulary;
+  return result;
+}
+
+Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
+                                        const std::vector<TokenIds> &sources,
+                                        const std::vector<TokenIds> &prefixes,
+                                        const SearchOptions &options) {
+  Result<int64_t> bytes = bytesOf(demandOf(model, sources, prefixes, options),
+                                  model, session, sources, options);
+  if (!bytes.ok() || options.alternatives == 0)
+    return bytes;
+  Result<int64_t> first =
+      bytesOf(demandOfFirst(model, sources, prefixes, options), model, session,
+              sources, options);
+  return first.ok() ? std::max(*first, *bytes) : first;
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+/// A batch of what was asked for, whose demand moves into it.
+static SearchBatch batchOf(const Model &model, Session &session,
+                           const std::vector<TokenIds> &sources,
+                           const std::vector<TokenIds> &prefixes,
+                           const SearchOptions &options, Demand &demand) {
+  return {model,
+          session,
+          sources,
+          prefixes,
+          demand.settings,
+          options,
+          demand.request.form,
+          std::move(demand.limits),
+          demand.room,
+          std::move(demand.candidates)};
+}
+
+/// Runs a search over a session that has begun.
+static Status run(Search &search, const SearchBatch &batch,
+                  const Demand &demand) {
+  search.tokens.reset(int64_t(batch.sources.size()) * batch.settings.beams,
+                      batch.room);
+  if (demand.request.chunk > 0) {
+    if (Status status = batch.session.runChunk(demand.chunk); !status.ok())
+      return status;
+    for (size_t i = 0; i < batch.prefixes.size(); ++i)
+      search.tokens.set(int64_t(i), batch.prefixes[i]);
+  }
+  return runSteps(batch.session, *batch.settings.start, search.tokens, search);
+}
+
+/// One search, of sentences for which a token may have been chosen.
+static Result<std::vector<std::vector<Hypothesis>>>
+searchOnce(const Model &model, Session &session,
+           const std::vector<TokenIds> &sources,
+           const std::vector<TokenIds> &prefixes, const SearchOptions &options,
+           std::vector<GivenToken> given = {}) {
+  Result<Demand> demand = demandOf(model, sources, prefixes, options);
+  if (!demand.ok())
+    return demand.status();
+  if (Status status =
+          session.begin(sources, demand->request, demand->candidates);
+      !status.ok())
+    return status;
+  SearchBatch batch =
+      batchOf(model, session, sources, prefixes, options, *demand);
+  batch.given = std::move(given);
+  std::optional<SingleSearch> single;
+  std::optional<BeamedSearch> beamed;
+  Search &search = batch.settings.beams > 1
+                       ? static_cast<Search &>(beamed.emplace(batch))
+                       : single.emplace(batch);
+  if (Status status = run(search, batch, *demand); !status.ok())
+    return status;
+  std::vector<std::vector<Hypothesis>> results;
+  for (size_t i = 0; i < sources.size(); ++i)
+    results.push_back(search.take(i));
+  return results;
+}
+
+/// The best tokens at the first free place of each sentence.
+static Result<std::vector<std::vector<GivenToken>>> findFirstTokens(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+  Result<Demand> demand = demandOfFirst(model, sources, prefixes, options);
+  if (!demand.ok())
+    return demand.status();
+  if (Status status =
+          session.begin(sources, demand->request, demand->candidates);
+      !status.ok())
+    return status;
+  SearchBatch batch =
+      batchOf(model, session, sources, prefixes, options, *demand);
+  FirstTokens search(batch, options.alternatives);
+  if (Status status = run(search, batch, *demand); !status.ok())
+    return status;
+  std::vector<std::vector<GivenToken>> tokens;
+  for (size_t i = 0; i < sources.size(); ++i)
+    tokens.push_back(search.of(i));
+  return tokens;
+}
+
+/// For each source one hypothesis a token that may come first. As many run
+/// together as there are sources: so they take no more memory than these.
+static Result<std::vector<std::vector<Hypothesis>>> searchAlternatives(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+  auto first = findFirstTokens(model, session, sources, prefixes, options);
+  if (!first.ok())
+    return first.status();
+  std::vector<std::pair<size_t, GivenToken>> all;
+  for (size_t i = 0; i < sources.size(); ++i)
+    for (const GivenToken &token : (*first)[i])
+      all.emplace_back(i, token);
+  std::vector<std::vector<Hypothesis>> results(sources.size());
+  for (size_t begin = 0; begin < all.size(); begin += sources.size()) {
+    size_t end = std::min(begin + sources.size(), all.size());
+    std::vector<TokenIds> ownSources, ownPrefixes;
+    std::vector<GivenToken> given;
+    SearchOptions own = options;
+    if (options.allowed.size() > 1)
+      own.allowed.clear();
+    for (size_t k = begin; k < end; ++k) {
+      size_t i = all[k].first;
+      ownSources.push_back(sources[i]);
+      if (!prefixes.empty())
+        ownPrefixes.push_back(prefixes[i]);
+      if (options.allowed.size() > 1)
+        own.allowed.push_back(options.allowed[i]);
+      given.push_back(all[k].second);
+    }
+    auto found = searchOnce(model, session, ownSources, ownPrefixes, own,
+                            std::move(given));
+    if (!found.ok())
+      return found.status();
+    for (size_t k = begin; k < end; ++k)
+      for (Hypothesis &best : (*found)[k - begin]) {
+        results[all[k].first].push_back(std::move(best));
+        break;
+      }
+  }
+  return results;
+}
+
+Result<std::vector<std::vector<Hypothesis>>> heddle::generate(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &prefixes, const SearchOptions &options) {
+  return options.alternatives > 0
+             ? searchAlternatives(model, session, sources, prefixes, options)
+             : searchOnce(model, session, sources, prefixes, options);
+}

@@ -1,0 +1,92 @@
+//===- Search.h - What all searches of a batch share ------------*- C++ -*-===//
+//
+// A search is a chooser for the decoding loop. Here are the batch that it
+// decodes, forced prefixes, what a row has so far, and what may follow a row
+// with which log-probability. SingleSearch.h and BeamedSearch.h go on from
+// there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_SEARCH_SEARCH_H
+#define HEDDLE_RUNTIME_SEARCH_SEARCH_H
+
+#include "runtime/search/BeamSearch.h"
+#include "runtime/search/Constraints.h"
+#include "runtime/search/DecodingLoop.h"
+#include "runtime/search/SearchOptions.h"
+#include "runtime/session/Session.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace heddle {
+
+/// Whether a form takes what may not come, and does without logits.
+inline bool forbidsBefore(DecoderForm form) {
+  return form == DecoderForm::GreedyStep || form == DecoderForm::BestStep;
+}
+
+/// A token that somebody else chose: the one behind `length` others, a prefix
+/// included. It was generated, unlike those of a prefix.
+struct GivenToken {
+  int64_t length;
+  int32_t token;
+  float logProbability;
+};
+
+/// A batch that is decoded. Borrowed.
+struct SearchBatch {
+  const Model &model;
+  Session &session;
+  const std::vector<TokenIds> &sources, &prefixes;
+  const Generation &settings;
+  const SearchOptions &options;
+  DecoderForm form = DecoderForm::Step;
+  /// The most tokens that each sentence may generate, and for how many a row
+  /// has room from the beginning.
+  std::vector<int64_t> limits = {};
+  int64_t room = 0;
+  /// Of a shortlist, one list a sentence; else empty.
+  std::vector<TokenIds> candidates = {};
+  /// One a sentence, or none.
+  std::vector<GivenToken> given = {};
+};
+
+class Search : public Chooser {
+public:
+  explicit Search(const SearchBatch &batch)
+      : batch(batch), session(batch.session), settings(batch.settings),
+        constraints(batch.settings, batch.model.manifest().targetVocabulary) {}
+
+  /// Its hypotheses of each sentence, once the loop has ended.
+  virtual std::vector<Hypothesis> take(size_t sentence) = 0;
+
+  void prepare(int64_t row) override;
+  Status choose(int32_t sentence, int64_t first, int64_t count,
+                std::vector<Continuation> &next) override;
+
+  RowTokens tokens;
+
+protected:
+  /// What follows the rows of a sentence behind its prefix.
+  virtual void chooseFree(int32_t sentence, int64_t first, int64_t count,
+                          std::vector<Continuation> &next) = 0;
+
+  TokensSoFar soFar(int64_t row) const;
+  NextTokenScores logitsOf(int64_t row) const;
+  /// What was chosen for a row; null where it is free.
+  const GivenToken *givenTo(int64_t row) const;
+  /// The `most` best tokens that may follow a row, written to these places;
+  /// nothing where nothing may come, or no log-probability is a number.
+  BestContinuations findContinuations(int64_t row, int64_t most, int32_t *ids,
+                                      float *logProbabilities);
+
+  const SearchBatch &batch;
+  Session &session;
+  const Generation &settings;
+  Constraints constraints;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SEARCH_SEARCH_H

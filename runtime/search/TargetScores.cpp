@@ -1,0 +1,97 @@
+//===- TargetScores.cpp - How likely given targets are --------------------===//
+//
+// What a target scores does not depend on which others run beside it: batches
+// are cut by memory alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/search/TargetScores.h"
+
+#include "runtime/search/TeacherForcing.h"
+#include "runtime/search/TokenScores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+using namespace heddle;
+
+/// Bytes of logits that stand in memory together, but for a target that has
+/// more alone.
+static constexpr int64_t kMostLogitBytes = int64_t(1) << 26;
+
+static DecoderForm formOf(const Model &model) {
+  if (model.entryPoint(Role::Full))
+    return DecoderForm::Full;
+  return model.entryPoint(Role::Chunk) ? DecoderForm::Chunk : DecoderForm::Step;
+}
+
+/// How many targets from `first` on run together.
+static size_t countTogether(const std::vector<TokenIds> &targets, size_t first,
+                            int64_t vocabulary) {
+  int64_t longest = 0;
+  size_t count = 0;
+  for (; first + count < targets.size(); ++count) {
+    longest = std::max(longest, int64_t(targets[first + count].size()));
+    int64_t bytes =
+        int64_t(count + 1) * longest * vocabulary * int64_t(sizeof(float));
+    if (count > 0 && bytes > kMostLogitBytes)
+      break;
+  }
+  return count;
+}
+
+/// A part of all.
+static std::vector<TokenIds> partOf(const std::vector<TokenIds> &all,
+                                    size_t first, size_t count) {
+  auto begin = all.begin() + static_cast<ptrdiff_t>(first);
+  return std::vector<TokenIds>(begin, begin + static_cast<ptrdiff_t>(count));
+}
+
+Result<int64_t> heddle::bytesToScore(const Model &model, Session &session,
+                                     const std::vector<TokenIds> &sources,
+                                     const std::vector<TokenIds> &targets) {
+  int64_t vocabulary = model.manifest().targetVocabulary, most = 0;
+  for (size_t first = 0; first < targets.size();) {
+    size_t count = countTogether(targets, first, vocabulary);
+    DecoderRequest request{formOf(model)};
+    for (const TokenIds &target : partOf(targets, first, count))
+      request.length = std::max(request.length, int64_t(target.size()));
+    Result<int64_t> bytes =
+        session.bytesFor(partOf(sources, first, count), request);
+    if (!bytes.ok())
+      return bytes;
+    most = std::max(most, *bytes);
+    first += count;
+  }
+  return most;
+}
+
+Result<std::vector<std::vector<float>>> heddle::scoreTokens(
+    const Model &model, Session &session, const std::vector<TokenIds> &sources,
+    const std::vector<TokenIds> &targets, std::optional<int32_t> start) {
+  if (sources.size() != targets.size())
+    return Status::error("a batch of ", sources.size(), " sentences has ",
+                         targets.size(), " targets");
+  int64_t vocabulary = model.manifest().targetVocabulary;
+  std::vector<std::vector<float>> scores(targets.size());
+  for (size_t first = 0; first < targets.size();) {
+    size_t count = countTogether(targets, first, vocabulary);
+    auto sink = [&](int64_t sentence, int64_t position, const float *logits) {
+      size_t target = first + static_cast<size_t>(sentence);
+      float sum = logSumExp(logits, vocabulary);
+      float logit = logits[targets[target][static_cast<size_t>(position)]];
+      scores[target].push_back(std::isfinite(sum)
+                                   ? logit - sum
+                                   : -std::numeric_limits<float>::infinity());
+      return Status::success();
+    };
+    if (Status status = scoreTargets(
+            model, session, partOf(sources, first, count),
+            partOf(targets, first, count), {formOf(model), start}, sink);
+        !status.ok())
+      return status;
+    first += count;
+  }
+  return scores;
+}

@@ -1,0 +1,38 @@
+//===- TargetScores.h - How likely given targets are ------------*- C++ -*-===//
+//
+// The log-probabilities that a model gives to the tokens of targets that
+// somebody else wrote: of its whole vocabulary, with no constraint and no
+// shortlist.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_SEARCH_TARGETSCORES_H
+#define HEDDLE_RUNTIME_SEARCH_TARGETSCORES_H
+
+#include "runtime/Result.h"
+#include "runtime/session/Model.h"
+#include "runtime/session/Session.h"
+
+#include <vector>
+
+namespace heddle {
+
+/// log p(token | source, the target's tokens before it) of each token of each
+/// target, in nats; a target scores its end only if it has one. -inf where no
+/// logit is a number. Runs the full form where the model has one, as many
+/// targets at a time as few megabytes of logits allow. Errors are those of
+/// scoreTargets. `start` is the decoder's first input.
+Result<std::vector<std::vector<float>>>
+scoreTokens(const Model &model, Session &session,
+            const std::vector<TokenIds> &sources,
+            const std::vector<TokenIds> &targets, std::optional<int32_t> start);
+
+/// The bytes of its session that scoreTokens() takes for these arguments; ends
+/// the session's batch.
+Result<int64_t> bytesToScore(const Model &model, Session &session,
+                             const std::vector<TokenIds> &sources,
+                             const std::vector<TokenIds> &targets);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SEARCH_TARGETSCORES_H

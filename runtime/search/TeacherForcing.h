@@ -1,0 +1,49 @@
+//===- TeacherForcing.h - Logits along given targets ------------*- C++ -*-===//
+//
+// What a model says about targets that somebody else wrote: the instrument of
+// every numeric comparison, of the full form with the step form and of both
+// with other implementations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_SEARCH_TEACHERFORCING_H
+#define HEDDLE_RUNTIME_SEARCH_TEACHERFORCING_H
+
+#include "runtime/Result.h"
+#include "runtime/session/Session.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace heddle {
+
+/// Takes the logits f32 [vocabulary] that follow the first `position` tokens
+/// of a sentence's target. They are valid during the call. A failure ends the
+/// scoring.
+using LogitsSink = std::function<Status(int64_t sentence, int64_t position,
+                                        const float *logits)>;
+
+/// How targets are scored.
+struct Teaching {
+  /// Full, Chunk or Step.
+  DecoderForm form;
+  /// The decoder's first input.
+  std::optional<int32_t> start;
+};
+
+/// Feeds the start token and the targets (without their last token, which
+/// nothing follows) to the decoder, in the form Full or Step, and hands out the
+/// raw logits of every position: nothing suppressed, no shortlist. Positions of
+/// one sentence come in order; sentences may alternate. Errors are those of
+/// Session::begin, of Model::checkTarget and of the sink, and a model without
+/// start token.
+Status scoreTargets(const Model &model, Session &session,
+                    const std::vector<TokenIds> &sources,
+                    const std::vector<TokenIds> &targets,
+                    const Teaching &teaching, const LogitsSink &sink);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SEARCH_TEACHERFORCING_H

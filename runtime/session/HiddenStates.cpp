@@ -1,0 +1,51 @@
+//===- HiddenStates.cpp - What the encoder makes of a line ----------------===//
+//
+// A batch is padded to the session's source tokens; a sentence's states are the
+// first rows of its part.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/HiddenStates.h"
+
+#include <algorithm>
+
+using namespace heddle;
+
+static bool isPerToken(const Argument &argument) {
+  auto isDim = [&](size_t i, Dim dim) {
+    return argument.shape[i] == Extent{Extent::kUnbounded, dim};
+  };
+  return argument.kind == ArgumentKind::Output &&
+         argument.type == ElementType::F32 && argument.shape.size() == 3 &&
+         isDim(0, Dim::Batch) && isDim(1, Dim::Source) &&
+         !argument.shape[2].dim;
+}
+
+Result<HiddenOutput> heddle::findHiddenOutput(const Model &model) {
+  // EntryContract.h has made sure that there is one.
+  const Entry &encode = *model.manifest().entry(Role::Encode);
+  const std::vector<Argument> &arguments = encode.arguments;
+  int64_t count = std::count_if(arguments.begin(), arguments.end(), isPerToken);
+  if (count != 1)
+    return Status::error("'", model.artifact().path(), "' has ", count,
+                         " outputs f32 [batch, source, width] in the entry '",
+                         encode.name, "', expected one");
+  auto found = std::find_if(arguments.begin(), arguments.end(), isPerToken);
+  return HiddenOutput{size_t(found - arguments.begin()), found->shape[2].size};
+}
+
+Status heddle::encodeSources(Session &session, const HiddenOutput &output,
+                             const std::vector<TokenIds> &sources,
+                             const HiddenSink &sink) {
+  if (Status status = session.begin(sources, DecoderRequest()); !status.ok())
+    return status;
+  auto *states =
+      static_cast<const float *>(session.encoderOutput(output.index));
+  int64_t stride = session.sourceTokens() * output.width;
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (Status status = sink(int64_t(i), int64_t(sources[i].size()),
+                             states + int64_t(i) * stride);
+        !status.ok())
+      return status;
+  return Status::success();
+}

@@ -1,0 +1,99 @@
+//===- HostDevice.cpp - A session on the CPU ------------------------------===//
+//
+// Memory comes from mmap: a refusal is a status and not an exception, and pages
+// that no batch touches cost nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/code/FloatEnvironment.h"
+#include "runtime/session/Device.h"
+
+#include <cassert>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace heddle;
+
+void heddle::moveHostRows(const DeviceRows &rows,
+                          const std::vector<int32_t> &parents) {
+  auto copy = [&](char *to, size_t row, const char *from, size_t other) {
+    std::memcpy(to + static_cast<int64_t>(row) * rows.rowBytes,
+                from + static_cast<int64_t>(other) * rows.rowBytes,
+                static_cast<size_t>(rows.usedBytes));
+  };
+  char *next = moveToFront(parents) ? rows.rows : rows.spare;
+  for (size_t i = 0; i < parents.size(); ++i)
+    if (size_t parent = static_cast<size_t>(parents[i]); parent != i)
+      copy(next, i, rows.rows, parent);
+  for (size_t i = 0; i < parents.size() && next == rows.spare; ++i)
+    if (static_cast<size_t>(parents[i]) != i)
+      copy(rows.rows, i, rows.spare, i);
+}
+
+static void writeHistory(const HistoryWrite &write) {
+  auto *history = reinterpret_cast<int32_t *>(write.history);
+  auto *positions = reinterpret_cast<const int32_t *>(write.positions);
+  auto *caches = reinterpret_cast<const int32_t *>(write.caches);
+  for (int64_t row = 0; row < write.rows; ++row)
+    history[row * write.capacity + positions[row]] = caches[row];
+}
+
+namespace {
+class HostDevice final : public Device {
+public:
+  Result<char *> take(int64_t bytes) override {
+    void *memory =
+        mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
+    if (memory == MAP_FAILED)
+      return Status::error("needs ", bytes,
+                           " bytes of memory: ", strerror(errno));
+    return static_cast<char *>(memory);
+  }
+  void giveBack(char *memory, int64_t bytes) override {
+    munmap(memory, static_cast<size_t>(bytes));
+  }
+  Result<char *> takeMirror(char *memory, int64_t) override { return memory; }
+  void giveBackMirror(char *, int64_t) override {}
+
+  Status send(char *, const char *, int64_t) override {
+    return Status::success();
+  }
+  Status fetch(char *, const char *, int64_t) override {
+    return Status::success();
+  }
+  Status clear(char *memory, int64_t bytes) override {
+    std::memset(memory, 0, static_cast<size_t>(bytes));
+    return Status::success();
+  }
+  Status moveRows(const DeviceRows &rows,
+                  const std::vector<int32_t> &parents) override {
+    moveHostRows(rows, parents);
+    return Status::success();
+  }
+
+  int64_t roundPositions(int64_t count) const override { return count; }
+  int64_t roundRows(int64_t count) const override { return count; }
+  int64_t rehearse(HeddleEntry, const CallSizes &, const int64_t *) override {
+    return 0;
+  }
+  Status makeReady(int64_t) override { return Status::success(); }
+  bool mergesRanges() const override { return false; }
+  Status failure() const override { return Status::success(); }
+  Status call(HeddleEntry entry, HeddleCall &call, const CallSizes &,
+              const CallFrame &frame) override {
+    assert(!frame.merge && "nobody asks for that");
+    if (frame.history)
+      writeHistory(*frame.history);
+    FloatEnvironment environment;
+    if (int32_t status = entry(&call); status != 0)
+      return Status::error("the compiled code ended with the status ", status);
+    return Status::success();
+  }
+};
+} // namespace
+
+std::unique_ptr<Device> heddle::makeHostDevice() {
+  return std::make_unique<HostDevice>();
+}

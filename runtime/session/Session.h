@@ -1,0 +1,307 @@
+//===- Session.h - One batch at a time through a model ----------*- C++ -*-===//
+//
+// Binds the entries of an artifact to buffers and calls them: encode, then
+// either the full form of the decoder or prepare and steps. It knows names and
+// shapes from the manifest and nothing of what is computed in between.
+//
+// Steps run over rows. A row decodes one sentence of the batch, and several
+// rows may decode the same one; between steps the caller says which rows go on,
+// so that work shrinks with the batch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_SESSION_SESSION_H
+#define HEDDLE_RUNTIME_SESSION_SESSION_H
+
+#include "runtime/Result.h"
+#include "runtime/artifact/Manifest.h"
+#include "runtime/search/BestLogits.h"
+#include "runtime/search/GreedyChoice.h"
+#include "runtime/session/Device.h"
+#include "runtime/session/Model.h"
+#include "runtime/session/Profile.h"
+#include "runtime/session/Workspace.h"
+#include "runtime/threads/ThreadPool.h"
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+
+using TokenIds = std::vector<int32_t>;
+
+/// The forms of a decoder: the whole target at once, or as a chunk, which
+/// leaves states; or token by token over the vocabulary, of which GreedyStep
+/// returns the largest logits only and BestStep the best ones with what makes
+/// log-probabilities of them, or over each sentence's candidates; or none,
+/// where the encoder is all that runs.
+enum class DecoderForm {
+  None,
+  Full,
+  Chunk,
+  Step,
+  GreedyStep,
+  BestStep,
+  ShortlistStep
+};
+
+/// What a batch asks of a decoder.
+struct DecoderRequest {
+  DecoderForm form = DecoderForm::None;
+  /// The target length of the full form or chunk, or the most positions of a
+  /// row.
+  int64_t length = 1;
+  /// The most rows that decode one sentence.
+  int64_t rowsPerSentence = 1;
+  /// The most ids that a row of GreedyStep or BestStep forbids.
+  int64_t forbidden = 0;
+  /// How many logits BestStep returns of a row, at least one.
+  int64_t best = 1;
+  /// The most positions that runChunk takes before a step form goes on; 0 where
+  /// it is not called.
+  int64_t chunk = 0;
+};
+
+/// What a session may use beside its own thread: threads to share its work
+/// with, and a profile of the model to count it in. Borrowed, and of one
+/// session.
+struct SessionOptions {
+  ThreadPool *pool = nullptr;
+  Profile *profile = nullptr;
+  /// Ascending positions of the tokens that a Longformer takes for global ones,
+  /// of every sentence that has them; of no effect on other models.
+  std::vector<int32_t> globalTokens = {0};
+  /// Ends a decoding at its next step; null where nobody will. Borrowed.
+  const std::atomic<bool> *cancelled = nullptr;
+};
+
+/// Owns the memory of a batch and reuses it for the next one. Borrows the
+/// model. One thread at a time; sessions of one model are independent.
+class Session {
+public:
+  explicit Session(const Model &model, SessionOptions options = {})
+      : model(model), pool(options.pool), profile(options.profile),
+        globalTokens(std::move(options.globalTokens)),
+        cancelled(options.cancelled), device(model.makeDevice()) {}
+
+  /// Encodes a batch of sentences and prepares the decoder: the call that takes
+  /// memory for all that follow. There is one row a sentence then.
+  /// `candidates`, for ShortlistStep, has one ascending list of target ids a
+  /// sentence. Whoever made the ids has had them checked by Model::checkSource,
+  /// where an error can name their line. Fails on an empty batch, on a form
+  /// that the artifact does not have and where memory is short.
+  Status begin(const std::vector<TokenIds> &sources,
+               const DecoderRequest &request,
+               const std::vector<TokenIds> &candidates = {});
+
+  /// The bytes of the device that begin() would take for a batch, without what
+  /// it takes besides: kernels and graphs of a GPU. The batch before has ended
+  /// then. Fails as begin() does, except where memory is short.
+  Result<int64_t> bytesFor(const std::vector<TokenIds> &sources,
+                           const DecoderRequest &request,
+                           const std::vector<TokenIds> &candidates = {});
+  /// Gives the memory of a batch back, which has ended then. The one call that
+  /// another thread may make while bytesFor() runs, which asks the device for
+  /// sizes and takes nothing.
+  void release() { workspace.release(); }
+
+  /// An output of the entry `encode`, by its index among its arguments, of a
+  /// batch without a decoder; valid until the next begin.
+  const void *encoderOutput(size_t index) const {
+    return workspace.hostAt(encode.places[index]);
+  }
+
+  /// The source tokens that each sentence of the batch has room for: outputs of
+  /// `encode` are [sentences, sourceTokens(), ...]. At least its longest
+  /// source.
+  int64_t sourceTokens() const { return dims[Dim::Source]; }
+
+  /// The decoder's input, for the caller to fill: [sentences, length] for the
+  /// full form, [rows] for a step.
+  int32_t *ids() const { return decoderIds; }
+  /// Another one of GreedyStep and BestStep, forbiddenWidth() a row: ids that
+  /// may not come next, then -1.
+  int32_t *forbidden(int64_t row) const {
+    return forbiddenIds + row * forbiddenWidth();
+  }
+  int64_t forbiddenWidth() const { return dims[Dim::Forbidden]; }
+  /// The decoder's result, which the caller may overwrite:
+  /// [sentences, length, vocabulary], of a chunk, too, or [rows, vocabulary or
+  /// candidates()].
+  float *logits() const { return decoderLogits; }
+  /// The result of GreedyStep for a row.
+  LargestLogits largest(int64_t row) const {
+    return {ofRanges.values + row * lists, ofRanges.ids + row * lists, lists};
+  }
+  /// The result of BestStep for a row.
+  BestLogits best(int64_t row) const {
+    int64_t count = dims[Dim::Best], first = row * lists * count;
+    return {ofRanges.maxima + row * ranges,
+            ofRanges.sums + row * ranges,
+            ofRanges.values + first,
+            ofRanges.ids + first,
+            ranges,
+            lists,
+            count};
+  }
+  /// The width of a row of ShortlistStep's logits: the longest list.
+  int64_t candidateWidth() const { return dims[Dim::Shortlist]; }
+
+  /// Runs the full form over ids(). It fails, as all that follow, where the
+  /// device does.
+  Status runFull();
+  /// Runs the decoder over the first positions of each sentence at once, behind
+  /// which its row then is: `inputs`, one list a sentence, none longer than was
+  /// asked for. Only the form Chunk has logits of them.
+  Status runChunk(const std::vector<TokenIds> &inputs);
+  /// Runs one step of all rows, each at its position, which is then the next.
+  Status runStep();
+
+  /// What the device failed in first: it may be done on another one, in a
+  /// session of Model::onCpu().
+  Status deviceFailure() const { return device->failure(); }
+
+  /// Whether whoever runs it is asked to stop.
+  bool isCancelled() const {
+    return cancelled && cancelled->load(std::memory_order_relaxed);
+  }
+
+  /// Rows that go on.
+  int64_t rows() const { return rowCount; }
+  /// The sentence that a row decodes, and how many steps it has behind it.
+  int32_t sentence(int64_t row) const { return sentences[row]; }
+  int32_t position(int64_t row) const { return positions[row]; }
+  /// Goes on with as many rows as there are parents: row i continues what row
+  /// parents[i] was. No sentence may get more rows than were asked for, which
+  /// stand together.
+  Status keep(const std::vector<int32_t> &parents);
+
+private:
+  /// Shared places that stand together.
+  struct Range {
+    Place begin, end;
+  };
+  /// An entry with its buffers for this batch.
+  struct Binding {
+    const EntryPoint *entry = nullptr;
+    std::vector<Place> places;
+    std::vector<void *> buffers;
+    std::vector<int64_t> dims;
+    /// What the host reads of it.
+    Range results;
+    /// Where the device puts the best of all ranges, values and ids; none where
+    /// the host has each range's.
+    std::optional<std::pair<Place, Place>> merged;
+  };
+  /// One state of constant size, on the device: a row is `rowBytes` long.
+  struct State {
+    char *rows;
+    int64_t rowBytes;
+  };
+  /// Memory for rows that move: for an i32 each, which the host moves itself,
+  /// and for those of the widest state, or input, on the device.
+  struct SpareRows {
+    Place numbers, states;
+  };
+  /// The places of what later entries read, by kind and name.
+  using Places = std::map<std::pair<ArgumentKind, std::string_view>, Place>;
+
+  /// Where things stand in the workspace.
+  struct Layout {
+    Place source, decoder, chunk, sentenceCaches, positions, caches;
+    std::optional<Place> history;
+    Place arena, scratch;
+    std::optional<SpareRows> spare;
+    Places shared;
+  };
+
+  Result<Layout> plan(const std::vector<TokenIds> &sources,
+                      const DecoderRequest &request,
+                      const std::vector<TokenIds> &candidates);
+  Status findEntries(const DecoderRequest &request);
+  Layout placeInputs(const DecoderRequest &request);
+  static void shareOutputs(const Binding &binding, ArgumentKind kind,
+                           Places &shared);
+  Status bindEntries(DecoderForm form, Layout &layout);
+  Result<Layout> layOut(const DecoderRequest &request);
+  Status ofBatch(const Status &status) const;
+  void settle(const Layout &layout);
+  Status bind(Binding &binding, const Places &shared, bool hasResults = false);
+  void rehearse(Binding &binding);
+  int64_t widestState() const;
+  void connect(Binding &binding);
+  void fillInputs(const std::vector<TokenIds> &sources,
+                  const std::vector<TokenIds> &candidates);
+  Status findDecoderResults();
+  void setRows(int64_t count);
+  static Place placeOf(const Binding &binding, std::string_view output);
+  void findRanges();
+  CallFrame frameOfStep() const;
+  Status send(Range range) { return workspace.send(range.begin, range.end); }
+  int64_t rowsPerSentence() const {
+    return dims[Dim::Caches] / dims[Dim::Batch];
+  }
+  Status call(Binding &binding, const CallFrame &frame = {});
+
+  const Model &model;
+  ThreadPool *pool;
+  Profile *profile;
+  std::vector<int32_t> globalTokens;
+  const std::atomic<bool> *cancelled;
+  std::unique_ptr<Device> device;
+  Workspace workspace{*device};
+  DimValues dims;
+  /// Of the longest source, and of a target, as errors name them: `dims` may
+  /// have more.
+  int64_t askedSource = 0, askedTarget = 0;
+  int64_t arenaBytes = 0, deviceScratch = 0;
+  /// Of the rows of a call, those that decode: the first ones.
+  int64_t rowCount = 0;
+  /// Of each sentence, whether one of them decodes it.
+  std::vector<char> goesOn;
+  void *arena = nullptr;
+  void *scratch = nullptr;
+  Binding encode, prepare, chunk, decode;
+  std::vector<State> states;
+  /// None where each sentence has one row, which moves to the front alone.
+  std::optional<SpareRows> spareRows;
+  /// What is given to the device once a batch, and at each step.
+  Range batchInputs, stepInputs;
+
+  int32_t *sourceIds = nullptr, *lengths = nullptr, *globals = nullptr;
+  int32_t *candidateIds = nullptr, *counts = nullptr;
+  int32_t *decoderIds = nullptr, *positions = nullptr, *sentences = nullptr;
+  /// The cache that each row writes to.
+  int32_t *caches = nullptr;
+  /// The one that holds each position of its past, [rows, capacity], which a
+  /// device keeps itself from step to step: the host writes what is behind a
+  /// chunk. Null, and none, where that is always its own.
+  int32_t *history = nullptr;
+  Place positionPlace, cachePlace;
+  std::optional<Place> historyPlace;
+  int32_t *chunkIds = nullptr, *targetLengths = nullptr, *wanted = nullptr;
+  /// Of a chunk, whose rows are sentences.
+  int32_t *sentenceCaches = nullptr;
+  int32_t *forbiddenIds = nullptr;
+  float *decoderLogits = nullptr;
+  /// The results of GreedyStep and BestStep, and how many ranges a row has.
+  struct {
+    const float *maxima, *sums, *values;
+    const int32_t *ids;
+  } ofRanges = {};
+  int64_t ranges = 0;
+  /// Where a device that merges finds the lists of all ranges of each row, and
+  /// leaves one; and how many lists of a row the host reads.
+  std::optional<RangeMerge> merge;
+  int64_t lists = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SESSION_SESSION_H

@@ -1,0 +1,447 @@
+//===- SessionLayout.cpp - Where the buffers of a batch stand -------------===//
+//
+// A batch is laid out before it runs: the runtime's own inputs get a place,
+// then each entry's outputs and states; inputs and prepared arguments take the
+// place of what they name. EntryContract.h has made sure that it exists, with
+// the shape that is written or read here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/Session.h"
+
+#include <algorithm>
+#include <cassert>
+#include <tuple>
+
+using namespace heddle;
+
+/// The bytes of `count` rows of `width` four-byte elements.
+static std::optional<int64_t> bytesOf(int64_t count, int64_t width = 1) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(count, width, &bytes) ||
+      __builtin_mul_overflow(bytes, 4, &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
+/// Whether a form goes on step by step, and not with all of a target at once.
+static bool isOfSteps(DecoderForm form) {
+  return form != DecoderForm::None && form != DecoderForm::Full &&
+         form != DecoderForm::Chunk;
+}
+
+/// Finds the entries of a batch, its dimensions, and a place for all it needs.
+Result<Session::Layout> Session::plan(const std::vector<TokenIds> &sources,
+                                      const DecoderRequest &request,
+                                      const std::vector<TokenIds> &candidates) {
+  if (sources.empty())
+    return Status::error("a batch has no sentence");
+  size_t longest = 1, widest = 1;
+  for (const TokenIds &source : sources) {
+    assert(model.checkSource(source).ok() && "whoever made it has checked it");
+    longest = std::max(longest, source.size());
+  }
+  for (const TokenIds &list : candidates)
+    widest = std::max(widest, list.size());
+  if (request.form == DecoderForm::ShortlistStep &&
+      candidates.size() != sources.size())
+    return Status::error("a batch of ", sources.size(), " sentences has ",
+                         candidates.size(), " lists of candidates");
+  if (Status status = findEntries(request); !status.ok())
+    return status;
+
+  dims[Dim::Batch] = static_cast<int64_t>(sources.size());
+  dims[Dim::Rows] = dims[Dim::Caches] =
+      dims[Dim::Batch] * request.rowsPerSentence;
+  dims[Dim::Source] = askedSource = static_cast<int64_t>(longest);
+  dims[Dim::Target] = dims[Dim::Capacity] = askedTarget =
+      std::max<int64_t>(request.length, 1);
+  // Where steps follow, nobody sees more positions than there are tokens.
+  if (isOfSteps(request.form)) {
+    int64_t most = std::max<int64_t>(
+        model.manifest().generation.maxSource.value_or(INT64_MAX),
+        dims[Dim::Source]);
+    dims[Dim::Source] =
+        std::min(device->roundPositions(dims[Dim::Source]), most);
+    dims[Dim::Capacity] = device->roundPositions(dims[Dim::Capacity]);
+  }
+  dims[Dim::Wanted] =
+      request.form == DecoderForm::Chunk ? dims[Dim::Target] : 1;
+  if (request.chunk > 0)
+    dims[Dim::Target] = request.chunk;
+  dims[Dim::Shortlist] = device->roundPositions(static_cast<int64_t>(widest));
+  dims[Dim::Forbidden] = std::max<int64_t>(request.forbidden, 1);
+  dims[Dim::Best] = std::max<int64_t>(request.best, 1);
+  dims[Dim::Globals] = std::max<int64_t>(int64_t(globalTokens.size()), 1);
+  return layOut(request);
+}
+
+/// Says of which batch it is that there is no memory.
+Status Session::ofBatch(const Status &status) const {
+  return Status::error("a batch of ", dims[Dim::Batch], " sentences with ",
+                       askedSource, " source and ", askedTarget,
+                       " target tokens ", status.message());
+}
+
+/// The role of a decoder's form.
+static Role roleOf(DecoderForm form) {
+  switch (form) {
+  case DecoderForm::Chunk:
+    return Role::Chunk;
+  case DecoderForm::None:
+    return Role::Encode;
+  case DecoderForm::Full:
+    return Role::Full;
+  case DecoderForm::Step:
+  case DecoderForm::ShortlistStep:
+    return Role::Step;
+  case DecoderForm::GreedyStep:
+    return Role::Greedy;
+  case DecoderForm::BestStep:
+    return Role::Best;
+  }
+  __builtin_unreachable();
+}
+
+Status Session::findEntries(const DecoderRequest &request) {
+  DecoderForm form = request.form;
+  encode.entry = model.entryPoint(Role::Encode);
+  prepare.entry = chunk.entry = decode.entry = nullptr;
+  if (form == DecoderForm::None)
+    return Status::success();
+  bool hasCandidates = form == DecoderForm::ShortlistStep;
+  // Rows that part share their past; without caches there is none to share.
+  if (roleOf(form) == Role::Step && request.rowsPerSentence > 1)
+    decode.entry = model.entryPoint(Role::Beam, hasCandidates);
+  if (!decode.entry)
+    decode.entry = model.entryPoint(roleOf(form), hasCandidates);
+  if (!decode.entry)
+    return Status::error(
+        "'", model.artifact().path(), "' has no decoder with the role '",
+        nameOf(roleOf(form)), hasCandidates ? "' over candidates" : "'");
+  if (request.chunk > 0) {
+    chunk.entry = model.entryPoint(Role::Chunk, hasCandidates);
+    if (!chunk.entry)
+      return Status::error("'", model.artifact().path(),
+                           "' has no decoder with the role 'chunk'");
+  }
+  // Where a decoder has nothing to prepare it has no entry for that.
+  if (form != DecoderForm::Full)
+    prepare.entry = model.entryPoint(Role::Prepare, hasCandidates);
+  return Status::success();
+}
+
+/// The key of an input in Places.
+static std::pair<ArgumentKind, std::string_view> inputNamed(const char *name) {
+  return {ArgumentKind::Input, name};
+}
+
+/// Places what the host gives to entries.
+Session::Layout Session::placeInputs(const DecoderRequest &request) {
+  auto place = [&](int64_t count, int64_t width = 1) {
+    return workspace.placeShared(bytesOf(count, width));
+  };
+  int64_t batch = dims[Dim::Batch], rows = dims[Dim::Rows];
+  bool isWhole =
+      request.form == DecoderForm::Full || request.form == DecoderForm::Chunk;
+  bool hasHistory = decode.entry && decode.entry->description->argument(
+                                        "history", ArgumentKind::Input);
+  bool hasChunk = request.chunk > 0 || request.form == DecoderForm::Chunk;
+  Layout layout;
+  Places &shared = layout.shared;
+  batchInputs.begin = workspace.sharedEnd();
+  layout.source = shared[inputNamed("ids")] = place(batch, dims[Dim::Source]);
+  layout.sentenceCaches = place(batch);
+  shared[inputNamed("lengths")] = place(batch);
+  shared[inputNamed("global")] = place(batch, dims[Dim::Globals]);
+  shared[inputNamed("candidates")] = place(batch, dims[Dim::Shortlist]);
+  shared[inputNamed("counts")] = place(batch);
+  shared[inputNamed("target_lengths")] = place(batch);
+  shared[inputNamed("wanted")] = place(hasChunk ? batch : 0, dims[Dim::Wanted]);
+  layout.chunk = place(batch, request.chunk);
+  batchInputs.end = workspace.sharedEnd();
+  if (hasHistory)
+    shared[inputNamed("history")] =
+        layout.history.emplace(place(rows, dims[Dim::Capacity]));
+  stepInputs.begin = workspace.sharedEnd();
+  layout.decoder = isWhole ? place(batch, dims[Dim::Target]) : place(rows);
+  if (request.chunk == 0)
+    layout.chunk = layout.decoder;
+  layout.positions = shared[inputNamed("positions")] = place(rows);
+  shared[inputNamed("sentences")] = place(rows);
+  layout.caches = shared[inputNamed("caches")] = place(rows);
+  shared[inputNamed("forbidden")] = place(rows, dims[Dim::Forbidden]);
+  stepInputs.end = workspace.sharedEnd();
+  return layout;
+}
+
+/// Shows later entries what one leaves: a state stays what it is, an output
+/// becomes `kind`.
+void Session::shareOutputs(const Binding &binding, ArgumentKind kind,
+                           Places &shared) {
+  ArgumentKind shares =
+      kind == ArgumentKind::State ? kind : ArgumentKind::Output;
+  const std::vector<Argument> &arguments =
+      binding.entry->description->arguments;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].kind == shares)
+      shared[{kind, arguments[i].name}] = binding.places[i];
+}
+
+/// Binds the entries of a batch, each to what those before it leave.
+Status Session::bindEntries(DecoderForm form, Layout &layout) {
+  Places &shared = layout.shared;
+  bool hasNoDecoder = form == DecoderForm::None;
+  if (Status status = bind(encode, shared, hasNoDecoder); !status.ok())
+    return status;
+  shareOutputs(encode, ArgumentKind::Input, shared);
+  if (prepare.entry) {
+    if (Status status = bind(prepare, shared); !status.ok())
+      return status;
+    shareOutputs(prepare, ArgumentKind::Prepared, shared);
+  }
+  shared[inputNamed("ids")] = layout.decoder;
+  if (form == DecoderForm::Chunk)
+    shared[inputNamed("caches")] = layout.sentenceCaches;
+  if (decode.entry)
+    if (Status status = bind(decode, shared, /*hasResults=*/true); !status.ok())
+      return status;
+  if (!chunk.entry)
+    return Status::success();
+  shareOutputs(decode, ArgumentKind::State, shared);
+  shared[inputNamed("ids")] = layout.chunk;
+  shared[inputNamed("caches")] = layout.sentenceCaches;
+  return bind(chunk, shared);
+}
+
+Result<Session::Layout> Session::layOut(const DecoderRequest &request) {
+  workspace.restart();
+  arenaBytes = deviceScratch = 0;
+  Layout layout = placeInputs(request);
+  if (Status status = bindEntries(request.form, layout); !status.ok())
+    return ofBatch(status);
+  layout.arena = workspace.place(arenaBytes);
+  if (request.rowsPerSentence > 1)
+    layout.spare = SpareRows{workspace.placeShared(bytesOf(dims[Dim::Rows])),
+                             workspace.place(widestState())};
+  // One for each thread, or what a device gives its kernels: never both.
+  layout.scratch = workspace.place(
+      (pool ? pool->size() : 1) * model.scratchBytes() + deviceScratch);
+  if (!workspace.size())
+    return ofBatch(Status::error("needs more memory than 63 bits can address"));
+  return layout;
+}
+
+/// Turns a plan into addresses, once the block stands.
+void Session::settle(const Layout &layout) {
+  auto integers = [&](Place place) {
+    return reinterpret_cast<int32_t *>(workspace.hostAt(place));
+  };
+  auto input = [&](const char *name) {
+    return integers(layout.shared.at(inputNamed(name)));
+  };
+  arena = workspace.at(layout.arena);
+  scratch = workspace.at(layout.scratch);
+  spareRows = layout.spare;
+  sourceIds = integers(layout.source);
+  decoderIds = integers(layout.decoder);
+  lengths = input("lengths");
+  globals = input("global");
+  positions = integers(layout.positions);
+  sentences = input("sentences");
+  caches = integers(layout.caches);
+  positionPlace = layout.positions;
+  cachePlace = layout.caches;
+  sentenceCaches = integers(layout.sentenceCaches);
+  historyPlace = layout.history;
+  history = historyPlace ? integers(*historyPlace) : nullptr;
+  chunkIds = integers(layout.chunk);
+  targetLengths = input("target_lengths");
+  wanted = input("wanted");
+  candidateIds = input("candidates");
+  counts = input("counts");
+  forbiddenIds = input("forbidden");
+  for (Binding *binding : {&encode, &prepare, &chunk, &decode})
+    if (binding->entry)
+      connect(*binding);
+}
+
+/// Whether an entry returns what it keeps of ranges of the vocabulary.
+static bool hasRanges(const Entry &entry) {
+  return entry.role == Role::Greedy || entry.role == Role::Best;
+}
+
+/// Whether such an output has a list of logits or ids for each range.
+static bool isList(const Argument &output) {
+  return output.name != "maxima" && output.name != "sums";
+}
+
+/// Finds or makes the place of each argument, and asks for the arena. Results
+/// are outputs that the host reads; lists of ranges it does not, where the
+/// device makes one of them.
+Status Session::bind(Binding &binding, const Places &shared, bool hasResults) {
+  const Entry &entry = *binding.entry->description;
+  bool merges = hasResults && hasRanges(entry) && device->mergesRanges();
+  binding.places.clear();
+  binding.merged = std::nullopt;
+  binding.results.begin = workspace.sharedEnd();
+  for (const Argument &argument : entry.arguments) {
+    auto place = shared.find({argument.kind, argument.name});
+    bool isOutput = argument.kind == ArgumentKind::Output;
+    bool mayBeOwn = isOutput || argument.kind == ArgumentKind::State;
+    if (!mayBeOwn || place != shared.end())
+      binding.places.push_back(place->second);
+    else if (hasResults && isOutput && !(merges && isList(argument)))
+      binding.places.push_back(workspace.placeShared(argument.byteSize(dims)));
+    else
+      binding.places.push_back(workspace.place(argument.byteSize(dims)));
+  }
+  if (merges) {
+    auto bytes = bytesOf(dims[Dim::Rows], dims[Dim::Best]);
+    Place values = workspace.placeShared(bytes);
+    binding.merged.emplace(values, workspace.placeShared(bytes));
+  }
+  binding.results.end = workspace.sharedEnd();
+  binding.dims.clear();
+  for (const Extent &dim : entry.dims)
+    binding.dims.push_back(dim.in(dims));
+  int64_t bytes = binding.entry->arenaSize(binding.dims.data());
+  if (bytes < 0)
+    return Status::error("needs an arena of ", bytes, " bytes for entry '",
+                         entry.name, "'");
+  arenaBytes = std::max(arenaBytes, bytes);
+  rehearse(binding);
+  return Status::success();
+}
+
+/// Has the device rehearse an entry for each number of rows that its calls may
+/// have: few rows may have kernels of their own. Of numbers that setRows leaves
+/// as they are it is those that they would be rounded to, which are near.
+void Session::rehearse(Binding &binding) {
+  const std::vector<Extent> &extents = binding.entry->description->dims;
+  bool hasRows =
+      std::any_of(extents.begin(), extents.end(),
+                  [](const Extent &dim) { return dim.dim == Dim::Rows; });
+  int64_t most = dims[Dim::Rows];
+  auto rehearseWith = [&](int64_t rows) {
+    dims[Dim::Rows] = rows;
+    for (size_t i = 0; i < extents.size(); ++i)
+      binding.dims[i] = extents[i].in(dims);
+    deviceScratch =
+        std::max(deviceScratch,
+                 device->rehearse(binding.entry->run,
+                                  {binding.places.size(), binding.dims.size()},
+                                  binding.dims.data()));
+  };
+  for (int64_t rows = 1; hasRows && rows < most;
+       rows = device->roundRows(rows + 1))
+    rehearseWith(rows);
+  if (hasRows)
+    rehearseWith(dims[Dim::Batch]);
+  rehearseWith(most);
+}
+
+/// Whether rows move with `argument`: a state of theirs, or their history.
+static bool isOfRows(const Argument &argument) {
+  return argument.kind == ArgumentKind::State
+             ? argument.shape.front().dim == Dim::Rows
+             : argument.kind == ArgumentKind::Input &&
+                   argument.name == "history";
+}
+
+/// Bytes of all rows of the widest that moves with them.
+int64_t Session::widestState() const {
+  int64_t widest = 0;
+  if (decode.entry)
+    for (const Argument &argument : decode.entry->description->arguments)
+      if (isOfRows(argument))
+        widest = std::max(widest, argument.byteSize(dims).value_or(0));
+  return widest;
+}
+
+/// Turns places into addresses, once the block stands.
+void Session::connect(Binding &binding) {
+  binding.buffers.clear();
+  for (Place place : binding.places)
+    binding.buffers.push_back(workspace.at(place));
+}
+
+/// Whether a state has a slot for each position: none is read before it is
+/// written, and memory that no sentence is long enough for is never touched.
+static bool isCache(const Argument &state) {
+  return std::any_of(
+      state.shape.begin(), state.shape.end(),
+      [](const Extent &extent) { return extent.dim == Dim::Capacity; });
+}
+
+/// Finds the decoder's logits, or what it keeps of ranges of them, and its
+/// states, of which those of constant size start with zeros.
+Status Session::findDecoderResults() {
+  states.clear();
+  decoderLogits = nullptr;
+  ofRanges = {};
+  merge = std::nullopt;
+  if (!decode.entry)
+    return Status::success();
+  const Entry &entry = *decode.entry->description;
+  for (size_t i = 0; i < entry.arguments.size(); ++i) {
+    const Argument &argument = entry.arguments[i];
+    if (argument.kind != ArgumentKind::State)
+      continue;
+    char *rows = workspace.at(decode.places[i]);
+    int64_t bytes = *argument.byteSize(dims); // Placed: no overflow.
+    if (!isCache(argument))
+      if (Status status = device->clear(rows, bytes); !status.ok())
+        return status;
+    // Caches stay where they are.
+    if (isOfRows(argument))
+      states.push_back({rows, bytes / dims[Dim::Rows]});
+  }
+  if (hasRanges(entry))
+    findRanges();
+  else
+    decoderLogits =
+        reinterpret_cast<float *>(workspace.hostAt(placeOf(decode, "logits")));
+  return Status::success();
+}
+
+/// The place of an output that an entry has.
+Place Session::placeOf(const Binding &binding, std::string_view output) {
+  const std::vector<Argument> &arguments =
+      binding.entry->description->arguments;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].kind == ArgumentKind::Output &&
+        arguments[i].name == output)
+      return binding.places[i];
+  __builtin_unreachable();
+}
+
+/// Finds what GreedyStep or BestStep keeps of ranges.
+void Session::findRanges() {
+  const Entry &entry = *decode.entry->description;
+  bool isBest = entry.role == Role::Best;
+  auto numbers = [&](Place place) {
+    return reinterpret_cast<const float *>(workspace.hostAt(place));
+  };
+  if (isBest) {
+    ofRanges.maxima = numbers(placeOf(decode, "maxima"));
+    ofRanges.sums = numbers(placeOf(decode, "sums"));
+  }
+  Place values = placeOf(decode, "values");
+  Place ids = placeOf(decode, isBest ? "best" : "largest");
+  ranges = entry.argument("values", ArgumentKind::Output)->shape[1].size;
+  lists = decode.merged ? 1 : ranges;
+  if (decode.merged) {
+    auto [bestValues, bestIds] = *decode.merged;
+    merge = RangeMerge{workspace.at(values),
+                       workspace.at(ids),
+                       workspace.at(bestValues),
+                       workspace.at(bestIds),
+                       /*rows=*/0,
+                       ranges,
+                       isBest ? dims[Dim::Best] : 1};
+    std::tie(values, ids) = *decode.merged;
+  }
+  ofRanges.values = numbers(values);
+  ofRanges.ids = reinterpret_cast<const int32_t *>(workspace.hostAt(ids));
+}

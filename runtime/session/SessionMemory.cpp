@@ -1,0 +1,56 @@
+//===- SessionMemory.cpp - Memory that workers divide ---------------------===//
+//
+// A lock that many hold together or one alone; who waits to be alone comes
+// before those who come later.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/session/SessionMemory.h"
+
+#include <algorithm>
+#include <malloc.h>
+
+using namespace heddle;
+
+void SessionMemory::add(Session &session) {
+  std::lock_guard<std::mutex> lock(mutex);
+  sessions.push_back(&session);
+}
+
+void SessionMemory::remove(Session &session) {
+  std::lock_guard<std::mutex> lock(mutex);
+  sessions.erase(std::find(sessions.begin(), sessions.end(), &session));
+}
+
+void SessionMemory::releaseAll() {
+  for (Session *session : sessions)
+    session->release();
+  // What was freed goes back to the system, too.
+  malloc_trim(/*pad=*/0);
+}
+
+void SessionMemory::together(const std::function<void()> &work) {
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait(lock, [&] { return !isAlone && waiting == 0; });
+  ++working;
+  lock.unlock();
+  work();
+  lock.lock();
+  --working;
+  changed.notify_all();
+}
+
+void SessionMemory::alone(const std::function<void()> &work) {
+  std::unique_lock<std::mutex> lock(mutex);
+  ++waiting;
+  changed.wait(lock, [&] { return !isAlone && working == 0; });
+  --waiting;
+  isAlone = true;
+  releaseAll();
+  lock.unlock();
+  work();
+  lock.lock();
+  releaseAll();
+  isAlone = false;
+  changed.notify_all();
+}

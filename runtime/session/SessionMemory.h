@@ -1,0 +1,56 @@
+//===- SessionMemory.h - Memory that workers divide -------------*- C++ -*-===//
+//
+// Each worker may take a share of what there is. What needs more than a share
+// runs alone, with all of it, once the others have given theirs back.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_SESSION_SESSIONMEMORY_H
+#define HEDDLE_RUNTIME_SESSION_SESSIONMEMORY_H
+
+#include "runtime/session/Session.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace heddle {
+
+/// Borrows sessions. Any number of threads use it at the same time.
+class SessionMemory {
+public:
+  SessionMemory(int64_t bytes, int64_t workers)
+      : total(bytes), each(bytes / workers) {}
+
+  int64_t bytes() const { return total; }
+  int64_t share() const { return each; }
+
+  /// A session takes memory from now on, inside of `work` below alone.
+  void add(Session &session);
+  /// Its memory is nobody's any more.
+  void remove(Session &session);
+
+  /// Calls `work`, beside others: a session takes a share at most, and keeps
+  /// it.
+  void together(const std::function<void()> &work);
+  /// Calls `work` while nobody else takes or has anything: it may take all, and
+  /// keeps nothing.
+  void alone(const std::function<void()> &work);
+
+private:
+  void releaseAll();
+
+  const int64_t total, each;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Session *> sessions;
+  /// Calls that work beside others, and those that wait to be alone.
+  int64_t working = 0, waiting = 0;
+  bool isAlone = false;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SESSION_SESSIONMEMORY_H

@@ -1,0 +1,76 @@
+//===- Workspace.cpp - Memory that is planned, then taken -----------------===//
+
+#include "runtime/session/Workspace.h"
+
+using namespace heddle;
+
+static constexpr int64_t kBufferAlignment = 64;
+
+/// Adds a place to a part of the block that has `planned` bytes so far.
+static int64_t append(std::optional<int64_t> &planned,
+                      std::optional<int64_t> bytes) {
+  int64_t offset = planned.value_or(0), end;
+  if (!planned || !bytes || *bytes < 0 ||
+      __builtin_add_overflow(offset, *bytes, &end) ||
+      __builtin_add_overflow(end, kBufferAlignment - 1, &end)) {
+    planned = std::nullopt;
+    return 0;
+  }
+  planned = end / kBufferAlignment * kBufferAlignment;
+  return offset;
+}
+
+Place Workspace::place(std::optional<int64_t> bytes) {
+  return {false, append(own, bytes)};
+}
+
+Place Workspace::placeShared(std::optional<int64_t> bytes) {
+  return {true, append(shared, bytes)};
+}
+
+std::optional<int64_t> Workspace::size() const {
+  int64_t bytes;
+  if (!shared || !own || __builtin_add_overflow(*shared, *own, &bytes))
+    return std::nullopt;
+  return bytes;
+}
+
+void Workspace::release() {
+  if (mirror)
+    device.giveBackMirror(mirror, mirrorSize);
+  if (block)
+    device.giveBack(block, blockSize);
+  block = mirror = nullptr;
+  blockSize = mirrorSize = 0;
+}
+
+Status Workspace::take() {
+  if (int64_t bytes = *size(); bytes > blockSize) {
+    release();
+    Result<char *> taken = device.take(bytes);
+    if (!taken.ok())
+      return taken.status();
+    block = *taken;
+    blockSize = bytes;
+  }
+  if (*shared <= mirrorSize)
+    return Status::success();
+  if (mirror)
+    device.giveBackMirror(mirror, mirrorSize);
+  mirror = nullptr;
+  mirrorSize = 0;
+  Result<char *> taken = device.takeMirror(block, *shared);
+  if (!taken.ok())
+    return taken.status();
+  mirror = *taken;
+  mirrorSize = *shared;
+  return Status::success();
+}
+
+Status Workspace::send(Place begin, Place end) {
+  return device.send(at(begin), hostAt(begin), end.offset - begin.offset);
+}
+
+Status Workspace::fetch(Place begin, Place end) {
+  return device.fetch(hostAt(begin), at(begin), end.offset - begin.offset);
+}

@@ -1,0 +1,74 @@
+//===- Workspace.h - Memory that is planned, then taken ---------*- C++ -*-===//
+//
+// All buffers of a batch stand in one block: first every buffer is placed,
+// which gives its place, then the block is taken, which gives its address. So
+// memory can run out at one point only, and nothing allocates in a loop. What
+// the host reads and writes stands at its beginning, in the order in which it
+// was placed.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_RUNTIME_SESSION_WORKSPACE_H
+#define HEDDLE_RUNTIME_SESSION_WORKSPACE_H
+
+#include "runtime/Result.h"
+#include "runtime/session/Device.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace heddle {
+
+/// Where a buffer stands: in the part that the host has, too, or behind it.
+struct Place {
+  bool isShared = false;
+  int64_t offset = 0;
+};
+
+/// Owns the block, which only grows; borrows the device. Not thread-safe.
+class Workspace {
+public:
+  explicit Workspace(Device &device) : device(device) {}
+  Workspace(const Workspace &) = delete;
+  Workspace &operator=(const Workspace &) = delete;
+  ~Workspace() { release(); }
+
+  /// Forgets all places; the block stays for the next plan.
+  void restart() { shared = own = 0; }
+  /// A new place, aligned as KernelAbi.h promises, for the device alone. A size
+  /// of nullopt is one that had an overflow; size() reports it.
+  Place place(std::optional<int64_t> bytes);
+  /// The same for host and device.
+  Place placeShared(std::optional<int64_t> bytes);
+  /// Where the next shared place will stand.
+  Place sharedEnd() const { return {true, shared.value_or(0)}; }
+  /// What all places need; nullopt where that had an overflow.
+  std::optional<int64_t> size() const;
+  /// Makes the block large enough for all places, which have a size. Its
+  /// content is undefined.
+  Status take();
+  /// Gives the block back.
+  void release();
+  /// The device's address; valid until the next take().
+  char *at(Place place) const {
+    return block + place.offset + (place.isShared ? 0 : *shared);
+  }
+  /// The host's address of a shared place; valid as long.
+  char *hostAt(Place place) const { return mirror + place.offset; }
+
+  /// Gives the device what the host wrote to the shared places from `begin` to
+  /// `end`, and the host what the device wrote.
+  Status send(Place begin, Place end);
+  Status fetch(Place begin, Place end);
+
+private:
+  Device &device;
+  /// Bytes of the shared places, and of the others.
+  std::optional<int64_t> shared = 0, own = 0;
+  char *block = nullptr, *mirror = nullptr;
+  int64_t blockSize = 0, mirrorSize = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_SESSION_WORKSPACE_H

@@ -1,0 +1,55 @@
+//===- UnicodeTables.h - What kind of character one is ----------*- C++ -*-===//
+
+#ifndef HEDDLE_RUNTIME_TOKENIZER_UNICODETABLES_H
+#define HEDDLE_RUNTIME_TOKENIZER_UNICODETABLES_H
+
+namespace heddle {
+
+/// Unicode's general categories L, Ll, Lu and Lt, M, N, Nd, S, Pf, white space,
+/// Sentence_Terminal, and the general categories Pi and Pe.
+bool isLetter(char32_t character);
+bool isLowercase(char32_t character);
+bool isUppercase(char32_t character);
+bool isMark(char32_t character);
+bool isNumber(char32_t character);
+bool isDigit(char32_t character);
+bool isSymbol(char32_t character);
+bool isFinalQuote(char32_t character);
+bool isSpace(char32_t character);
+bool isSentenceEnd(char32_t character);
+bool isInitialQuote(char32_t character);
+bool isClosing(char32_t character);
+
+/// What a character does in a cluster: Unicode's Grapheme_Cluster_Break.
+enum class ClusterRole {
+  Other,
+  /// CR and LF among them.
+  Control,
+  /// ZWJ among them.
+  Extend,
+  SpacingMark,
+  Prepend,
+  HangulLead,
+  HangulVowel,
+  HangulTail,
+  /// Syllables without a tail, and those with one.
+  HangulOpen,
+  HangulClosed,
+  /// A regional indicator: two of them are a flag.
+  Flag
+};
+ClusterRole clusterRoleOf(char32_t character);
+
+/// Whether a character is known to join no other one like it, as nearly all do
+/// (but for "\r\n"): its role is Other, Control or that of a syllable.
+bool standsAlone(char32_t character);
+
+/// Unicode's Extended_Pictographic, and Indic_Conjunct_Break Linker and
+/// Consonant.
+bool isPictograph(char32_t character);
+bool isConjunctLinker(char32_t character);
+bool isConjunctConsonant(char32_t character);
+
+} // namespace heddle
+
+#endif // HEDDLE_RUNTIME_TOKENIZER_UNICODETABLES_H

@@ -1,0 +1,70 @@
+//===- UnigramPieces.cpp - Pieces of the highest sum of scores ------------===//
+//
+// The best way to each place of a text is kept; from each place that begins a
+// character all pieces that stand there lead on. Sums are rounded where
+// SentencePiece rounds them: a way is kept in single precision, a candidate is
+// compared in double. A converted model keeps doubles, and sums up anew from
+// each mark of a space on. Of equal ones the first, whose last piece begins
+// first, stays.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/tokenizer/SentencePieces.h"
+
+#include <algorithm>
+
+using namespace heddle;
+
+namespace {
+/// The best way to a place: its sum and its last piece. A length of 0 means
+/// that there is none.
+template <typename Sum> struct Way {
+  Sum sum;
+  int32_t id;
+  uint32_t length;
+};
+} // namespace
+
+template <typename Sum> void SentencePieces::cutByScores(CutText &cut) const {
+  const std::string_view text = cut.normalized;
+  std::vector<Way<Sum>> ways(text.size() + 1);
+  auto offer = [&](size_t place, double sum, int32_t id, size_t length) {
+    Way<Sum> &way = ways[place];
+    if (way.length == 0 || sum > way.sum)
+      way = {static_cast<Sum>(sum), id, uint32_t(length)};
+  };
+  const uint32_t pieceCount = header->pieceCount;
+  const Sum unknownScore = Sum(header->unknownScore) - (isConverted() ? 10 : 0);
+  for (size_t begin = 0; begin < text.size();) {
+    const Sum sum =
+        isConverted() && startsWithMark(text, begin) ? 0 : ways[begin].sum;
+    const size_t character =
+        std::min(characterLength(static_cast<unsigned char>(text[begin])),
+                 text.size() - begin);
+    bool isKnown = false;
+    uint32_t node = DoubleArray::kRoot;
+    for (size_t end = begin; end < text.size() && trie.step(node, text[end]);) {
+      ++end;
+      int32_t value = trie.value(node);
+      uint32_t id = uint32_t(value) & format::kPieceIdMask;
+      if (value < 0 || id >= pieceCount)
+        continue;
+      size_t length = end - begin;
+      double score = scores[id];
+      if (value & format::kPieceIsUserDefined)
+        score = static_cast<float>(length) * header->largestScore - 0.1;
+      offer(end, score + sum, int32_t(id), length);
+      isKnown |= length == character;
+    }
+    if (!isKnown)
+      offer(begin + character, unknownScore + sum, unknown(), character);
+    begin += character;
+  }
+
+  for (size_t end = text.size(); end > 0; end -= ways[end].length)
+    cut.pieces.push_back({ways[end].id, end - ways[end].length, end});
+  std::reverse(cut.pieces.begin(), cut.pieces.end());
+}
+
+template void SentencePieces::cutByScores<float>(CutText &cut) const;
+template void SentencePieces::cutByScores<double>(CutText &cut) const;

@@ -1,0 +1,147 @@
+//===- SharedMemory.h - A block's shared memory, and its past ---*- C++ -*-===//
+//
+// For each byte, or word of four while nobody touches fewer of them: whether it
+// was written or a copy to it is under way, who wrote it last, and when; and
+// three of its last readers, of different warps where there are such. An access
+// that another thread's does not come before or after, in the order that
+// barriers make, is a race if one of the two writes.
+//
+// Its addresses are below 256 KiB, as those of the hardware, which descriptors
+// hold in 18 bits; the first is at exactly the alignment that the module asks
+// for. One of another block of the cluster has the block's rank, and one, in
+// the bits from 24 on. A generic address is one of this process.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_EMULATOR_MEMORY_SHAREDMEMORY_H
+#define HEDDLE_TEST_EMULATOR_MEMORY_SHAREDMEMORY_H
+
+#include "Clock.h"
+#include "Context.h"
+
+#include <cstddef>
+#include <string>
+
+namespace heddle::emulator {
+
+class RunningBlock;
+struct Thread;
+
+/// Between shared memory of two blocks of a cluster, in addresses that name a
+/// block and in this process.
+inline constexpr uint64_t kSharedDistance = 1 << 24;
+
+class SharedMemory {
+public:
+  explicit SharedMemory(const RunningBlock &home) : home(home) {}
+  SharedMemory(const SharedMemory &) = delete;
+
+  /// For all blocks of a launch; address 0 is at `window`.
+  void resize(uint64_t window, uint32_t bytes, uint32_t dynamicOffset,
+              uint32_t alignment);
+  /// All bytes are garbage (0xFF) that nobody wrote.
+  void clear();
+
+  uint64_t base() const { return first; }
+  uint64_t window() const { return mapping; }
+  bool holdsGeneric(uint64_t address) const {
+    return address - mapping < kSharedDistance;
+  }
+  /// The shared address of a shared or generic one.
+  uint64_t address(uint64_t address) const {
+    return holdsGeneric(address) ? address - mapping
+                                 : static_cast<uint32_t>(address);
+  }
+  std::byte *at(uint64_t address) const {
+    return reinterpret_cast<std::byte *>(mapping + address);
+  }
+
+  /// Actors beside the block's threads: bulk copies to it, and each warpgroup's
+  /// products.
+  uint32_t bulkActor() const;
+  uint32_t productActor(unsigned warpgroup) const {
+    return bulkActor() + 1 + warpgroup;
+  }
+
+  // Checked accesses of a thread; each fails the grid, and changes no byte.
+
+  void checkBounds(Context &context, uint64_t address, uint64_t size,
+                   uint32_t alignment, const char *what) const;
+  void read(Context &context, uint64_t address, uint64_t size);
+  void write(Context &context, uint64_t address, uint64_t size,
+             bool isAtomic = false);
+
+  /// A copy to these bytes begins: until finishCopy() they may not be touched.
+  void beginCopy(Context &context, uint64_t address, uint64_t size);
+  /// They are as `actor` wrote them at `time`.
+  void finishCopy(uint64_t address, uint64_t size, uint32_t actor,
+                  uint32_t time);
+  /// An actor other than the thread reads these bytes from now on, and until
+  /// finishRead() with the same ticket.
+  uint32_t nextTicket() { return kUnfinished | ++lastTicket; }
+  void beginRead(Context &context, uint64_t address, uint64_t size,
+                 uint32_t actor, uint32_t ticket, const std::string &what);
+  void finishRead(uint64_t address, uint64_t size, uint32_t actor,
+                  uint32_t ticket, uint32_t time);
+
+  /// The bytes of an mbarrier, which are nothing else until endBarrier().
+  void beginBarrier(Context &context, uint64_t address);
+  void endBarrier(uint64_t address);
+  /// Whether a thread is allowed to know of the mbarrier: fails otherwise.
+  void useBarrier(Context &context, uint64_t address);
+
+  /// "shared byte 5"; with its block, where that is not the thread's.
+  std::string describeByte(const Context &context, uint64_t offset) const;
+
+  /// Whether accesses are followed at all.
+  bool isChecked = true;
+
+private:
+  enum State : uint8_t {
+    kUnwritten,
+    kWritten,
+    kWrittenAtomically,
+    kBeingCopied,
+    kBarrier
+  };
+  static constexpr unsigned kReaders = 3;
+  struct Byte {
+    uint32_t writeTime;
+    uint32_t readTimes[kReaders];
+    uint16_t writer;
+    uint16_t readers[kReaders];
+  };
+  /// Times from here on are tickets of reads that have not ended.
+  static constexpr uint32_t kUnfinished = 1u << 31;
+
+  /// visit(i) for all offsets i of these bytes that have a past of their own.
+  template <typename Visit>
+  void eachPast(uint64_t address, uint64_t size, Visit visit);
+  /// The words among these bytes, all alike, have one past.
+  void joinWords(uint64_t address, uint64_t size);
+  bool isFenced(const Thread &reader, const Byte &byte) const;
+  void addReader(Byte &byte, const Clock &clock, uint32_t actor,
+                 uint32_t time) const;
+  /// One number for the threads of a warp.
+  uint32_t warpOf(uint32_t actor) const;
+  [[noreturn]] void failAtRace(Context &context, uint64_t address,
+                               const char *what, const char *other,
+                               uint32_t actor) const;
+  [[noreturn]] void failAtState(Context &context, uint64_t address,
+                                const char *what, State state,
+                                uint32_t actor) const;
+
+  const RunningBlock &home;
+  uint64_t mapping = 0;
+  uint64_t first = 0;
+  uint32_t bytes = 0;
+  uint32_t lastTicket = 0;
+  std::vector<State> states;
+  std::vector<Byte> past;
+  /// Whether the bytes of a word are as its first one.
+  std::vector<uint8_t> isWhole;
+};
+
+} // namespace heddle::emulator
+
+#endif // HEDDLE_TEST_EMULATOR_MEMORY_SHAREDMEMORY_H

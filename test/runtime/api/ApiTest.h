@@ -1,0 +1,94 @@
+//===- ApiTest.h - Tests of heddle.h on the toy model -----------*- C++ -*-===//
+//
+// A model, settings and a session, and what the toy's oracle answers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TEST_RUNTIME_API_APITEST_H
+#define HEDDLE_TEST_RUNTIME_API_APITEST_H
+
+#include "ToyModel.h"
+#include "runtime/heddle.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace heddle::test {
+
+class ApiTest : public ToyModelTest {
+protected:
+  void SetUp() override {
+    ToyModelTest::SetUp();
+    if (IsSkipped())
+      return;
+    folder = testing::TempDir() + "/heddle-api-XXXXXX";
+    ASSERT_TRUE(mkdtemp(folder.data()));
+    path = folder + "/toy";
+    load(toyManifest());
+  }
+  void TearDown() override {
+    heddle_session_free(session);
+    heddle_settings_free(settings);
+    heddle_model_free(model);
+    if (!path.empty())
+      unlink(path.c_str());
+    rmdir(folder.c_str());
+  }
+
+  /// A session of a model with this manifest, without settings.
+  void load(const nlohmann::json &manifest,
+            const std::map<std::string, std::string> &sections = {}) {
+    heddle_session_free(session);
+    heddle_settings_free(settings);
+    heddle_model_free(model);
+    ArtifactBuilder builder = toyArtifact(manifest);
+    for (const auto &[name, content] : sections)
+      builder.add(name, content);
+    bytes = builder.build();
+    std::ofstream(path, std::ios::binary) << bytes;
+    ASSERT_EQ(heddle_model_load(path.c_str(), HEDDLE_VERIFY, &model), HEDDLE_OK)
+        << heddle_error();
+    ASSERT_EQ(heddle_settings_create("", &settings), HEDDLE_OK);
+    ASSERT_EQ(heddle_session_create(model, settings, &session), HEDDLE_OK);
+  }
+  heddle_status set(const char *name, const char *value) {
+    heddle_status status = heddle_settings_set(settings, name, value);
+    return status ? status : heddle_session_configure(session, settings);
+  }
+
+  std::string folder, path, bytes;
+  heddle_model *model = nullptr;
+  heddle_settings *settings = nullptr;
+  heddle_session *session = nullptr;
+};
+
+inline heddle_input inputOf(const Ids &ids) {
+  heddle_input input = {};
+  input.ids = ids.data();
+  input.id_count = ids.size();
+  return input;
+}
+
+inline std::vector<heddle_input> inputsOf(const std::vector<Ids> &sources) {
+  std::vector<heddle_input> inputs;
+  for (const Ids &source : sources)
+    inputs.push_back(inputOf(source));
+  return inputs;
+}
+
+inline Ids expected(const Ids &source) {
+  return toyGreedy(source, toyManifest()["generation"], 12,
+                   toyCandidates(source));
+}
+
+inline Ids idsOf(const heddle_answer_text &answer) {
+  return Ids(answer.ids, answer.ids + answer.id_count);
+}
+
+} // namespace heddle::test
+
+#endif // HEDDLE_TEST_RUNTIME_API_APITEST_H

@@ -1,0 +1,184 @@
+//===- LanguagesTests.cpp - Languages of a request ------------------------===//
+
+#include "ApiTest.h"
+
+#include "runtime/lines/Languages.h"
+#include "runtime/search/Generate.h"
+#include "runtime/search/TeacherForcing.h"
+#include "runtime/session/Model.h"
+#include "runtime/tokenizer/TokenizerFormat.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace heddle;
+using namespace heddle::test;
+using nlohmann::json;
+
+namespace {
+
+TokenizerDescription manyLanguages() {
+  TokenizerDescription tokenizer;
+  tokenizer.languages = {
+      {"en_XX", 4}, {"pt_XX", 5}, {"zh_CN", 6}, {"zh_TW", 7}};
+  return tokenizer;
+}
+
+std::string messageOf(const TokenizerDescription &tokenizer,
+                      const std::string &name) {
+  Result<int32_t> found = findLanguage(tokenizer, name);
+  return found.ok() ? std::to_string(*found) : found.status().message();
+}
+
+TEST(Languages, are_found_by_name_and_by_code) {
+  TokenizerDescription tokenizer = manyLanguages();
+  EXPECT_EQ(messageOf(tokenizer, "pt_XX"), "5");
+  EXPECT_EQ(messageOf(tokenizer, "pt"), "5");
+  EXPECT_EQ(messageOf(tokenizer, "zh_TW"), "7");
+}
+
+TEST(Languages, that_are_unknown_name_the_nearest) {
+  TokenizerDescription tokenizer = manyLanguages();
+  EXPECT_EQ(messageOf(tokenizer, "pt_BR"),
+            "has the value 'pt_BR', expected one of 4 languages, such as "
+            "en_XX: is 'pt_XX' meant?");
+  // Two begin so.
+  EXPECT_EQ(messageOf(tokenizer, "zh"),
+            "has the value 'zh', expected one of 4 languages, such as en_XX: "
+            "is 'zh_CN' or 'zh_TW' meant?");
+  EXPECT_EQ(messageOf(tokenizer, "Klingon"),
+            "has the value 'Klingon', expected one of 4 languages, such as "
+            "en_XX");
+  EXPECT_EQ(messageOf(TokenizerDescription(), "pt"),
+            "names a language, but the model knows none");
+}
+
+class LanguagesTest : public ToyModelTest {};
+
+/// A target language is a first token that is forced, or another start.
+TEST_F(LanguagesTest, of_targets_are_what_the_model_would_say) {
+  auto load = [&](json manifest) {
+    TemporaryFile file(toyArtifact(manifest).build());
+    Result<Model> model = Model::load(file.path());
+    EXPECT_TRUE(model.ok()) << model.message();
+    return std::move(*model);
+  };
+  constexpr int32_t language = 5;
+  json said = toyManifest(), forced = said, started = said;
+  forced["generation"]["forced_bos"] = language;
+  started["generation"]["start"] = language;
+  auto translate = [](const Model &model,
+                      std::optional<int32_t> targetLanguage) {
+    Session session(model);
+    SearchOptions options;
+    options.targetLanguage = targetLanguage;
+    std::vector<Ids> answers;
+    auto result = generate(model, session, toySources(20), {}, options);
+    EXPECT_TRUE(result.ok()) << result.message();
+    for (const auto &hypotheses : *result)
+      answers.push_back(hypotheses.front().tokens);
+    return answers;
+  };
+  Model plain = load(said), forcing = load(forced), starting = load(started);
+  EXPECT_EQ(translate(plain, language), translate(forcing, std::nullopt));
+  EXPECT_NE(translate(plain, language), translate(plain, std::nullopt));
+
+  json byStart = said;
+  byStart["tokenizer"] = {{"kind", "byte-level"},
+                          {"languages", json::array({"pt_XX"})},
+                          {"language_tokens", {language}},
+                          {"target_language", "start"}};
+  Result<Manifest> parsed = parseManifest(byStart.dump());
+  ASSERT_TRUE(parsed.ok()) << parsed.message();
+  Generation generation = parsed->generation;
+  setTargetLanguage(parsed->tokenizer, language, generation);
+  EXPECT_EQ(generation.start, starting.manifest().generation.start);
+  EXPECT_EQ(generation.forcedBos, std::nullopt);
+}
+
+/// A section of 12 pieces, the letters from a on, without merges.
+std::string pairsOfLetters() {
+  constexpr uint32_t count = 12;
+  format::PairsHeader header = {count, /*mergeCount=*/0, {}, {}};
+  std::fill(std::begin(header.byteIds), std::end(header.byteIds), -1);
+  std::string letters;
+  for (uint32_t i = 0; i < count; ++i) {
+    letters += char('a' + i);
+    header.byteIds[size_t('a') + i] = int32_t(i);
+  }
+  std::vector<uint32_t> mergeBegins(count + 1), textBegins(count + 1);
+  std::iota(textBegins.begin(), textBegins.end(), 0);
+  std::string bytes(reinterpret_cast<const char *>(&header), sizeof header);
+  for (const std::vector<uint32_t> &begins : {mergeBegins, textBegins})
+    bytes.append(reinterpret_cast<const char *>(begins.data()),
+                 begins.size() * sizeof(uint32_t));
+  return bytes + letters;
+}
+
+/// What a session's settings name is in the ids of heddle_encode: in front of a
+/// source, or behind its end; and in front of targets.
+class EncodedLanguagesTest : public ApiTest {
+protected:
+  void loadWith(std::optional<int32_t> language) {
+    json manifest = toyManifest();
+    manifest["tokenizer"] = {{"kind", "byte-level"},
+                             {"eos", 0},
+                             {"languages", json::array({"en_XX", "pt_XX"})},
+                             {"language_tokens", {7, 8}},
+                             {"target_language", "forced_bos"}};
+    if (language)
+      manifest["tokenizer"]["language"] = *language;
+    load(manifest, {{"tokenizer.pairs", pairsOfLetters()}});
+  }
+  Ids encode(unsigned kind) {
+    int32_t *ids = nullptr;
+    size_t count = 0;
+    EXPECT_EQ(heddle_encode(session, kind, "ab", 2, nullptr, &ids, &count),
+              HEDDLE_OK)
+        << heddle_error();
+    Ids found(ids, ids + count);
+    heddle_free(ids);
+    return found;
+  }
+};
+
+TEST_F(EncodedLanguagesTest, of_sources) {
+  loadWith(std::nullopt);
+  Ids plain = encode(HEDDLE_SOURCE);
+  ASSERT_EQ(set("source-language", "pt"), HEDDLE_OK);
+  Ids expected = plain;
+  expected.insert(expected.begin(), 8);
+  EXPECT_EQ(encode(HEDDLE_SOURCE), expected);
+  ASSERT_EQ(set("source-language", "en_XX"), HEDDLE_OK);
+  expected.front() = 7;
+  EXPECT_EQ(encode(HEDDLE_SOURCE), expected);
+
+  loadWith(7);
+  expected = encode(HEDDLE_SOURCE);
+  EXPECT_EQ(expected.back(), 7);
+  ASSERT_EQ(set("source-language", "pt_XX"), HEDDLE_OK);
+  expected.back() = 8;
+  EXPECT_EQ(encode(HEDDLE_SOURCE), expected);
+}
+
+TEST_F(EncodedLanguagesTest, of_targets) {
+  loadWith(std::nullopt);
+  Ids part = encode(HEDDLE_TARGET_PART);
+  ASSERT_EQ(set("target-language", "pt"), HEDDLE_OK);
+  EXPECT_EQ(encode(HEDDLE_TARGET_PART), part);
+  Ids beginning = part;
+  beginning.insert(beginning.begin(), 8);
+  EXPECT_EQ(encode(HEDDLE_TARGET_BEGINNING), beginning);
+  beginning.push_back(0);
+  EXPECT_EQ(encode(HEDDLE_TARGET), beginning);
+}
+
+TEST_F(EncodedLanguagesTest, that_are_unknown_leave_a_session_as_it_was) {
+  loadWith(7);
+  ASSERT_EQ(set("source-language", "pt"), HEDDLE_OK);
+  Ids before = encode(HEDDLE_SOURCE);
+  EXPECT_NE(set("source-language", "Klingon"), HEDDLE_OK);
+  EXPECT_EQ(encode(HEDDLE_SOURCE), before);
+}
+
+} // namespace

@@ -1,0 +1,93 @@
+//===- AnswerLines.cpp - How answers are printed --------------------------===//
+//
+// Scores are printed with as many digits as tell them from their neighbours.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/run/AnswerLines.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+using namespace heddle;
+
+static constexpr const char *kBar = " ||| ";
+
+static std::string formatNumber(float number) {
+  char text[32];
+  auto [end, error] = std::to_chars(text, text + sizeof text, number);
+  return std::string(text, end);
+}
+
+std::string heddle::oneLine(std::string_view text) {
+  std::string line(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+/// Those of all tokens.
+static std::string formatLogProbabilities(const heddle_answer_text &answer) {
+  std::string each;
+  for (size_t i = 0; i < answer.id_count; ++i)
+    each += (i == 0 ? "" : " ") + formatNumber(answer.log_probabilities[i]);
+  return each;
+}
+
+std::string heddle::formatAnswers(int64_t number,
+                                  const heddle_answer_text *answers,
+                                  size_t count, const RunOptions &options) {
+  // An input without a token has an empty text, which is certain.
+  static constexpr heddle_answer_text kNothing = {"", 0, nullptr, 0,
+                                                  0,  0, nullptr};
+  if (count == 0) {
+    answers = &kNothing;
+    count = 1;
+  }
+  std::string lines;
+  for (size_t i = 0; i < count; ++i) {
+    const heddle_answer_text &each = answers[i];
+    // No hypothesis has ended.
+    if (options.nBest && std::isinf(each.score))
+      continue;
+    // Of running text ends of lines are the input's own.
+    std::string text = options.split ? std::string(each.text, each.text_size)
+                                     : oneLine({each.text, each.text_size});
+    std::string scores =
+        options.tokenScores ? formatLogProbabilities(each) : std::string();
+    if (options.nBest)
+      lines += std::to_string(number) + kBar + text + kBar +
+               (options.tokenScores ? "WordScores= " + scores + kBar : "") +
+               "F0= " + formatNumber(each.sum) + kBar +
+               formatNumber(each.score) + "\n";
+    else
+      lines += (options.scores ? formatNumber(each.score) + "\t" : "") +
+               (options.tokenScores ? scores + "\t" : "") + text + "\n";
+  }
+  return lines;
+}
+
+std::string heddle::formatScores(const heddle_answer_text *answers,
+                                 size_t count) {
+  if (count == 0)
+    return "\n";
+  const heddle_answer_text &answer = *answers;
+  return formatNumber(answer.sum) + "\t" + formatLogProbabilities(answer) +
+         "\n";
+}
+
+void Perplexity::add(const heddle_answer_text &answer) {
+  for (size_t i = 0; i < answer.id_count; ++i)
+    sum += answer.log_probabilities[i];
+  tokens += int64_t(answer.id_count);
+}
+
+std::string Perplexity::describe() const {
+  double entropy = tokens == 0 ? 0 : -sum / static_cast<double>(tokens);
+  char text[128];
+  snprintf(text, sizeof text,
+           "perplexity %.6g (cross-entropy %.6g nats a token, %lld tokens)",
+           std::exp(entropy), entropy, static_cast<long long>(tokens));
+  return text;
+}

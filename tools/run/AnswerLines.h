@@ -1,0 +1,39 @@
+//===- AnswerLines.h - How answers are printed ------------------*- C++ -*-===//
+
+#ifndef HEDDLE_TOOLS_RUN_ANSWERLINES_H
+#define HEDDLE_TOOLS_RUN_ANSWERLINES_H
+
+#include "runtime/heddle.h"
+#include "tools/run/RunOptions.h"
+
+#include <cstdint>
+#include <string>
+
+namespace heddle {
+
+/// The lines of an input, from 0: the text of its answer, with its score in
+/// front, or its n best as Moses prints them.
+std::string formatAnswers(int64_t number, const heddle_answer_text *answers,
+                          size_t count, const RunOptions &options);
+
+/// The line of a target that was scored: log-probability, tab, those of its
+/// tokens. Empty where there is none.
+std::string formatScores(const heddle_answer_text *answers, size_t count);
+
+/// What is left of a text in one line.
+std::string oneLine(std::string_view text);
+
+/// The perplexity of all targets that were scored, in one sentence.
+class Perplexity {
+public:
+  void add(const heddle_answer_text &answer);
+  std::string describe() const;
+
+private:
+  double sum = 0;
+  int64_t tokens = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_RUN_ANSWERLINES_H

@@ -1,0 +1,62 @@
+//===- InputLines.h - The lines of a run ------------------------*- C++ -*-===//
+//
+// What heddle-run reads: lines, and beside them what a file says of their
+// targets. Gives them to heddle.h as a source.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_RUN_INPUTLINES_H
+#define HEDDLE_TOOLS_RUN_INPUTLINES_H
+
+#include "runtime/heddle.h"
+#include "tools/LineReader.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace heddle {
+
+/// One thread at a time, except for what a source says otherwise.
+class InputLines {
+public:
+  /// The texts of the command line, or standard input where there are none;
+  /// with a file of targets, unless its path is empty.
+  static Result<InputLines> open(const std::vector<std::string> &texts,
+                                 const std::string &targets = "",
+                                 bool keepsEnds = false);
+
+  /// The next line; nothing behind the last one.
+  Result<std::optional<std::string>> next();
+  /// Goes on behind a line on which next() failed, if that was only too long.
+  bool skipTooLong();
+  /// "line 3 of standard input", from 0. Any thread.
+  std::string nameOf(int64_t number) const { return lines.nameOf(number); }
+  int64_t linesRead() const { return lines.linesRead(); }
+  /// Whether a line has no end to keep. Any thread.
+  bool lacksEnd(int64_t number) const { return lines.lacksEnd(number); }
+
+  /// Borrows this object.
+  heddle_source source();
+
+private:
+  InputLines(LineReader lines, std::optional<LineReader> targets, size_t count)
+      : lines(std::move(lines)), targets(std::move(targets)), count(count) {}
+
+  Status readTarget();
+  Status checkTargetsEnd();
+  heddle_next readInput(bool mayWait, heddle_input &input);
+
+  LineReader lines;
+  std::optional<LineReader> targets;
+  /// 0 where nobody knows.
+  size_t count;
+  /// What was read last.
+  std::string text, target;
+  Status failure = Status::success();
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_RUN_INPUTLINES_H

@@ -1,0 +1,53 @@
+//===- NpyWriter.h - Vectors as a NumPy file --------------------*- C++ -*-===//
+//
+// Writes a three-dimensional array of float32 in NumPy's format, version 1.0,
+// cell by cell in any order, and gives the file its name only when all of it
+// stands: a failed run leaves nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_RUN_NPYWRITER_H
+#define HEDDLE_TOOLS_RUN_NPYWRITER_H
+
+#include "runtime/Result.h"
+#include "tools/WholeFile.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace heddle {
+
+/// Move-only; several threads may write cells at the same time.
+class NpyWriter {
+public:
+  /// For an array of `shape`, C order.
+  static Result<NpyWriter> create(const std::string &path,
+                                  std::array<int64_t, 3> shape);
+
+  /// What a signal has to remove until commit; empty for nothing.
+  const std::string &temporaryPath() const { return file.temporaryPath(); }
+
+  /// Writes the cells array[row, column : column + count, :].
+  Status write(int64_t row, int64_t column, const float *values,
+               int64_t count = 1);
+  /// Fills the cells array[row, column:, :] with NaN.
+  Status writeMissing(int64_t row, int64_t column);
+  /// Gives the file its name. Every cell has been written.
+  Status commit();
+
+private:
+  NpyWriter(WholeFile file, std::array<int64_t, 3> shape)
+      : file(std::move(file)), shape(shape) {}
+
+  Status writeAt(int64_t offset, const void *bytes, size_t size);
+
+  WholeFile file;
+  std::array<int64_t, 3> shape;
+  int64_t dataOffset = 0;
+};
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_RUN_NPYWRITER_H

@@ -1,0 +1,67 @@
+//===- RunOptions.h - The command line of heddle-run ------------*- C++ -*-===//
+//
+// Parses the arguments of heddle-run strictly: what is not understood is an
+// error, never ignored. Flags that say how a session works are the settings of
+// heddle.h; the others are here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef HEDDLE_TOOLS_RUN_RUNOPTIONS_H
+#define HEDDLE_TOOLS_RUN_RUNOPTIONS_H
+
+#include "runtime/Result.h"
+#include "tools/run/Handles.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heddle {
+
+struct RunOptions {
+  std::string file;
+  /// Sentences from the command line; standard input where there are none.
+  std::vector<std::string> texts;
+  Handle<heddle_settings> settings;
+  /// What of the settings the tool has to know.
+  int64_t batch = 16;
+  bool ids = false, scores = false, nBest = false, tokenScores = false,
+       split = false;
+  /// For --info; 0 for what the model says.
+  int64_t maxLength = 0;
+  /// Where to write a profile as JSON, empty where only the table is wanted.
+  std::optional<std::string> profile;
+  /// Target sequences that are never generated, a line each; empty for none.
+  std::string badWords;
+  /// What targets may be made of, a line for all inputs or one for each; empty
+  /// for all.
+  std::string allowed;
+  /// What each target begins with, one line an input; empty for none.
+  std::string prefix;
+  /// Targets whose log-probabilities are printed, one line an input; empty
+  /// where lines are translated.
+  std::string score;
+  bool info = false;
+  bool verify = false;
+  bool help = false;
+  bool version = false;
+  bool license = false;
+  /// Empty, or both given.
+  std::string teacher;
+  std::string logits;
+  std::string form = "full";
+  /// cpu, cuda or auto.
+  std::string device = "auto";
+  /// Where to write the encoder's output; empty where it is not asked for.
+  std::string hidden;
+};
+
+/// Parses all arguments behind the program's name. Of a program that carries a
+/// model, in the file `carried`, none is the name of a file.
+Result<RunOptions> parseRunOptions(const std::vector<std::string> &arguments,
+                                   const std::string &carried);
+
+} // namespace heddle
+
+#endif // HEDDLE_TOOLS_RUN_RUNOPTIONS_H
