@@ -14,8 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/DimNames.h"
 #include "lib/CodeGen/Loops/RowOperands.h"
+#include "lib/Support/DimNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

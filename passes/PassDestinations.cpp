@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/DimNames.h"
+#include "lib/Support/DimNames.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"

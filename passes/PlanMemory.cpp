@@ -16,7 +16,7 @@
 
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/CallLayout.h"
-#include "lib/CodeGen/DimNames.h"
+#include "lib/Support/DimNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

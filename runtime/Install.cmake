@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 # All of the runtime behind the functions of heddle.h. The C++ library is a part
 # of it, so that a program of any compiler can load it.
-add_library(HeddleFindNoObject OBJECT FindNoObject.cpp)
+add_library(HeddleFindNoObject OBJECT code/FindNoObject.cpp)
 set_target_properties(HeddleFindNoObject PROPERTIES
   POSITION_INDEPENDENT_CODE ON)
 add_library(heddle SHARED $<TARGET_OBJECTS:HeddleRuntime>

@@ -11,7 +11,7 @@
 #include "lib/Fusion/FusionReport.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Masks/RuledSites.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"

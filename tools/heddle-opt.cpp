@@ -3,7 +3,7 @@
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/Machine/LargeStack.h"
 #include "lib/Import/Nesting.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"

@@ -8,7 +8,7 @@
 #include "lib/Artifact/Manifest.h"
 #include "dialect/Transformer.h"
 #include "lib/Import/ImportModel.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/Format.h"

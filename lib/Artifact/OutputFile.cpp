@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Artifact/OutputFile.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"

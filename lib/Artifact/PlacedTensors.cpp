@@ -8,7 +8,7 @@
 #include "lib/Artifact/PlacedTensors.h"
 #include "dialect/Transformer.h"
 #include "lib/Artifact/Panels.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"

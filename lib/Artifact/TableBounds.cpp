@@ -1,9 +1,9 @@
 #include "lib/Artifact/TableBounds.h"
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/DimNames.h"
-#include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/ImportModel.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/DimNames.h"
+#include "lib/Support/Error.h"
+#include "lib/Support/FirstDiagnostic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSwitch.h"
 

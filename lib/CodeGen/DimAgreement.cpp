@@ -9,7 +9,7 @@
 
 #include "lib/CodeGen/DimAgreement.h"
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/DimNames.h"
+#include "lib/Support/DimNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 

@@ -9,9 +9,9 @@
 
 #include "lib/Explorer/LayerTable.h"
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/DimNames.h"
 #include "lib/Fusion/FusionRemarks.h"
 #include "lib/Masks/Evaluator.h"
+#include "lib/Support/DimNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

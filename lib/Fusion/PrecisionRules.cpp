@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Fusion/PrecisionRules.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/ImportModel.h"
-#include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/Marian/MarianFolder.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
+#include "lib/Support/FirstDiagnostic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/artifact/ArtifactFormat.h"

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/FirstDiagnostic.h"
 #include "lib/Import/ImportModel.h"
 #include "lib/Import/Nesting.h"
 #include "lib/Import/RandomParameters.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
+#include "lib/Support/FirstDiagnostic.h"
 #include "lib/Weights/MappedFile.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

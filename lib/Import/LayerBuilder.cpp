@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/LayerBuilder.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include <cmath>
 
 using namespace mlir;

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Nesting.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #include "lib/Masks/PairGrid.h"
 #include "dialect/masks/MaskParts.h"
 #include "lib/Masks/MaskText.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Phases/DecoderForms.h"
-#include "lib/CodeGen/DimNames.h"
+#include "lib/Support/DimNames.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

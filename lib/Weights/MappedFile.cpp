@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Weights/MappedFile.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;

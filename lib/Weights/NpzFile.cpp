@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Support/Error.h"
 #include "lib/Weights/ArchiveBytes.h"
-#include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/TensorFile.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Weights/Pickle.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

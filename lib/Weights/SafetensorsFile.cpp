@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/TensorFile.h"

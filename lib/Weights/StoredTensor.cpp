@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Weights/StoredTensor.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Weights/TensorFile.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 
 using namespace llvm;
 

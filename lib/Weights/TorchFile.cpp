@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "lib/Support/Error.h"
 #include "lib/Weights/ArchiveBytes.h"
-#include "lib/Weights/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/TorchView.h"
 #include "lib/Weights/ZipDirectory.h"

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Weights/WeightSource.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/DerivedTensor.h"
-#include "lib/Weights/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/Support/FileSystem.h"

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Weights/ZipDirectory.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

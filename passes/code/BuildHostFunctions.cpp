@@ -11,7 +11,7 @@
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/CallLayout.h"
 #include "lib/CodeGen/DeviceKernel.h"
-#include "lib/CodeGen/DimNames.h"
+#include "lib/Support/DimNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Transformer.h"
-#include "lib/CodeGen/DimNames.h"
 #include "lib/Fusion/FusionRemarks.h"
+#include "lib/Support/DimNames.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/Passes.h"
 

@@ -5,7 +5,7 @@
 #include "lib/CodeGen/Machine/CompileLevels.h"
 #include "lib/CodeGen/Machine/JobQueue.h"
 #include "lib/CodeGen/Machine/LargeStack.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

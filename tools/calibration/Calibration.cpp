@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/calibration/Calibration.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "runtime/lines/LineTokens.h"
 #include "runtime/search/Generate.h"
 #include "runtime/search/TeacherForcing.h"

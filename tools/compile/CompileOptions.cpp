@@ -8,7 +8,7 @@
 #include "tools/compile/CompileOptions.h"
 #include "lib/CodeGen/Machine/Backend.h"
 #include "lib/Masks/AttentionRules.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "passes/Pipelines.h"
 #include "tools/UnknownFlag.h"
 #include "tools/help/CompilePage.h"

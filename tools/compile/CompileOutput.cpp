@@ -1,6 +1,6 @@
 #include "tools/compile/CompileOutput.h"
 #include "lib/Artifact/OutputFile.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "tools/compile/CompileProgress.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 #include "lib/CodeGen/Machine/DeviceCode.h"
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/DeviceKernel.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"

@@ -6,7 +6,7 @@
 
 #include "lib/Import/HuggingFace/HuggingFaceConfig.h"
 #include "lib/Import/HuggingFace/HuggingFaceFields.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"

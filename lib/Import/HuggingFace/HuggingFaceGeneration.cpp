@@ -8,7 +8,7 @@
 
 #include "lib/Import/HuggingFace/HuggingFaceGeneration.h"
 #include "lib/Import/HuggingFace/HuggingFaceFields.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "mlir/IR/Builders.h"
 #include "runtime/artifact/ArtifactFormat.h"
 #include <cmath>

@@ -14,7 +14,7 @@
 #include "lib/Import/RandomParameters.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
 #include "lib/Import/UnreadTensors.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/Support/FileSystem.h"

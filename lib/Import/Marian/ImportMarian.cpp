@@ -13,7 +13,7 @@
 #include "lib/Import/Marian/Shortlist.h"
 #include "lib/Import/Marian/Yaml.h"
 #include "lib/Import/UnreadTensors.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/ZipDirectory.h"
 #include "llvm/ADT/StringExtras.h"

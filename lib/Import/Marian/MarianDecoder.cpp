@@ -9,7 +9,7 @@
 
 #include "lib/Import/Marian/MarianDecoder.h"
 #include "lib/Import/Marian/MarianOptionReader.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -6,7 +6,7 @@
 
 #include "lib/Import/Marian/MarianFolder.h"
 #include "lib/Import/Marian/Yaml.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"

@@ -2,7 +2,7 @@
 
 #include "lib/Import/Marian/MarianOptionReader.h"
 #include "dialect/NearestName.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>

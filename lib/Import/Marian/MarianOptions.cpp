@@ -9,7 +9,7 @@
 
 #include "lib/Import/Marian/MarianOptions.h"
 #include "lib/Import/Marian/MarianOptionReader.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;

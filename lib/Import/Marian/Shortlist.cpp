@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Marian/Shortlist.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "runtime/artifact/ArtifactFormat.h"
 

@@ -7,7 +7,7 @@
 
 #include "lib/Import/Tokenizers/ByteLevelJson.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -9,7 +9,7 @@
 #include "lib/Import/Tokenizers/ByteLevelTokenizer.h"
 #include "lib/Import/Tokenizers/AddedTokens.h"
 #include "lib/Import/Tokenizers/ByteLevelJson.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/StringMap.h"
 

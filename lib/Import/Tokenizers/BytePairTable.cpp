@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/Import/Tokenizers/BytePairTable.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "runtime/tokenizer/TokenizerFormat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"

@@ -10,7 +10,7 @@
 #include "lib/Import/Tokenizers/AddedTokens.h"
 #include "lib/Import/Tokenizers/SentencePieceJson.h"
 #include "lib/Import/Tokenizers/SentencePieceTable.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -9,7 +9,7 @@
 
 #include "lib/Import/Tokenizers/SentencePieceModel.h"
 #include "lib/Import/Tokenizers/ProtocolBuffer.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"

@@ -10,7 +10,7 @@
 
 #include "lib/Import/Tokenizers/TokenizerFiles.h"
 #include "lib/Import/Tokenizers/Tokenizers.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/Error.h"
 #include "lib/Weights/Json.h"
 #include "lib/Weights/MappedFile.h"
 #include "llvm/ADT/STLExtras.h"

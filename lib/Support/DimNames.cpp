@@ -1,4 +1,4 @@
-#include "lib/CodeGen/DimNames.h"
+#include "lib/Support/DimNames.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_LIB_CODEGEN_DIMNAMES_H
-#define HEDDLE_LIB_CODEGEN_DIMNAMES_H
+#ifndef HEDDLE_LIB_SUPPORT_DIMNAMES_H
+#define HEDDLE_LIB_SUPPORT_DIMNAMES_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
@@ -41,4 +41,4 @@ mlir::ArrayAttr namesOfDims(mlir::Value value);
 
 } // namespace heddle
 
-#endif // HEDDLE_LIB_CODEGEN_DIMNAMES_H
+#endif // HEDDLE_LIB_SUPPORT_DIMNAMES_H

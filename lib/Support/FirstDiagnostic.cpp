@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "lib/Import/FirstDiagnostic.h"
-#include "lib/Weights/Error.h"
+#include "lib/Support/FirstDiagnostic.h"
+#include "lib/Support/Error.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "llvm/Support/raw_ostream.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_LIB_WEIGHTS_ERROR_H
-#define HEDDLE_LIB_WEIGHTS_ERROR_H
+#ifndef HEDDLE_LIB_SUPPORT_ERROR_H
+#define HEDDLE_LIB_SUPPORT_ERROR_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Twine.h"
@@ -33,4 +33,4 @@ inline std::string formatShape(llvm::ArrayRef<int64_t> shape) {
 
 } // namespace heddle
 
-#endif // HEDDLE_LIB_WEIGHTS_ERROR_H
+#endif // HEDDLE_LIB_SUPPORT_ERROR_H

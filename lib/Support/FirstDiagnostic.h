@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef HEDDLE_LIB_IMPORT_FIRSTDIAGNOSTIC_H
-#define HEDDLE_LIB_IMPORT_FIRSTDIAGNOSTIC_H
+#ifndef HEDDLE_LIB_SUPPORT_FIRSTDIAGNOSTIC_H
+#define HEDDLE_LIB_SUPPORT_FIRSTDIAGNOSTIC_H
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/Error.h"
@@ -32,4 +32,4 @@ private:
 
 } // namespace heddle
 
-#endif // HEDDLE_LIB_IMPORT_FIRSTDIAGNOSTIC_H
+#endif // HEDDLE_LIB_SUPPORT_FIRSTDIAGNOSTIC_H
