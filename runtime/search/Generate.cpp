@@ -199,21 +199,26 @@ Result<int64_t> heddle::bytesToGenerate(const Model &model, Session &session,
 // Runs
 //===----------------------------------------------------------------------===//
 
-/// A batch of what was asked for, whose demand moves into it.
-static SearchBatch batchOf(const Model &model, Session &session,
-                           const std::vector<TokenIds> &sources,
-                           const std::vector<TokenIds> &prefixes,
-                           const SearchOptions &options, Demand &demand) {
-  return {model,
-          session,
-          sources,
-          prefixes,
-          demand.settings,
-          options,
-          demand.request.form,
-          std::move(demand.limits),
-          demand.room,
-          std::move(demand.candidates)};
+/// Begins the session's batch of what was asked for, whose demand moves into
+/// the result.
+static Result<SearchBatch> beginBatch(const Model &model, Session &session,
+                                      const std::vector<TokenIds> &sources,
+                                      const std::vector<TokenIds> &prefixes,
+                                      const SearchOptions &options,
+                                      Demand &demand) {
+  if (Status status = session.begin(sources, demand.request, demand.candidates);
+      !status.ok())
+    return status;
+  return SearchBatch{model,
+                     session,
+                     sources,
+                     prefixes,
+                     demand.settings,
+                     options,
+                     demand.request.form,
+                     std::move(demand.limits),
+                     demand.room,
+                     std::move(demand.candidates)};
 }
 
 /// Runs a search over a session that has begun.
@@ -239,19 +244,16 @@ searchOnce(const Model &model, Session &session,
   Result<Demand> demand = demandOf(model, sources, prefixes, options);
   if (!demand.ok())
     return demand.status();
-  if (Status status =
-          session.begin(sources, demand->request, demand->candidates);
-      !status.ok())
-    return status;
-  SearchBatch batch =
-      batchOf(model, session, sources, prefixes, options, *demand);
-  batch.given = std::move(given);
+  auto batch = beginBatch(model, session, sources, prefixes, options, *demand);
+  if (!batch.ok())
+    return batch.status();
+  batch->given = std::move(given);
   std::optional<SingleSearch> single;
   std::optional<BeamedSearch> beamed;
-  Search &search = batch.settings.beams > 1
-                       ? static_cast<Search &>(beamed.emplace(batch))
-                       : single.emplace(batch);
-  if (Status status = run(search, batch, *demand); !status.ok())
+  Search &search = batch->settings.beams > 1
+                       ? static_cast<Search &>(beamed.emplace(*batch))
+                       : single.emplace(*batch);
+  if (Status status = run(search, *batch, *demand); !status.ok())
     return status;
   std::vector<std::vector<Hypothesis>> results;
   for (size_t i = 0; i < sources.size(); ++i)
@@ -266,14 +268,11 @@ static Result<std::vector<std::vector<GivenToken>>> findFirstTokens(
   Result<Demand> demand = demandOfFirst(model, sources, prefixes, options);
   if (!demand.ok())
     return demand.status();
-  if (Status status =
-          session.begin(sources, demand->request, demand->candidates);
-      !status.ok())
-    return status;
-  SearchBatch batch =
-      batchOf(model, session, sources, prefixes, options, *demand);
-  FirstTokens search(batch, options.alternatives);
-  if (Status status = run(search, batch, *demand); !status.ok())
+  auto batch = beginBatch(model, session, sources, prefixes, options, *demand);
+  if (!batch.ok())
+    return batch.status();
+  FirstTokens search(*batch, options.alternatives);
+  if (Status status = run(search, *batch, *demand); !status.ok())
     return status;
   std::vector<std::vector<GivenToken>> tokens;
   for (size_t i = 0; i < sources.size(); ++i)

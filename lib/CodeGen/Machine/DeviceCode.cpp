@@ -1,6 +1,14 @@
+//===- DeviceCode.cpp - From the LLVM dialect to PTX ----------------------===//
+//
+// Kernels are marked in LLVM's words, translated to LLVM IR, optimised as -O3
+// and printed as PTX; an emulated architecture keeps them as bitcode.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Machine/DeviceCode.h"
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/DeviceKernel.h"
+#include "lib/CodeGen/Machine/LlvmMachine.h"
 #include "lib/Support/Error.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -12,49 +20,11 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
-
-extern "C" {
-void LLVMInitializeNVPTXTargetInfo();
-void LLVMInitializeNVPTXTarget();
-void LLVMInitializeNVPTXTargetMC();
-void LLVMInitializeNVPTXAsmPrinter();
-}
 
 using namespace heddle;
 
 static constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
-
-/// LLVM registers a target once in a process, without a lock.
-static bool registerTarget() {
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
-  return true;
-}
-
-static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(const GpuArchitecture &architecture) {
-  [[maybe_unused]] static bool isRegistered = registerTarget();
-  llvm::Triple triple(kTriple);
-  std::string error;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return nullptr;
-  // Only what is written as a fused multiply-add is one: see ObjectCode.cpp.
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, architecture.name, architecture.ptxVersion, options,
-      /*RM=*/std::nullopt, /*CM=*/std::nullopt,
-      llvm::CodeGenOptLevel::Aggressive));
-}
 
 /// What all threads of a warp have to meet at stays where it is; neither MLIR's
 /// inline assembly nor LLVM's intrinsics of products say so.
@@ -70,18 +40,9 @@ static void markConvergent(llvm::Module &module) {
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PassBuilder builder(&machine);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
+  ModuleAnalyses analyses(machine);
+  analyses.builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, analyses.modules);
 }
 
 /// Says in LLVM's words what is a kernel; its parameter is not copied, as
@@ -126,8 +87,9 @@ static void markLoops(mlir::ModuleOp module) {
 llvm::Expected<std::string>
 heddle::emitDeviceCode(mlir::ModuleOp module,
                        const GpuArchitecture &architecture, DeviceForm form) {
-  std::unique_ptr<llvm::TargetMachine> machine =
-      createTargetMachine(architecture);
+  std::unique_ptr<llvm::TargetMachine> machine = createTargetMachine(
+      {kTriple, architecture.name, architecture.ptxVersion,
+       /*relocation=*/std::nullopt, llvm::CodeGenOptLevel::Aggressive});
   if (!machine)
     return makeError("this build of LLVM has no target for NVIDIA's GPUs");
   mlir::MLIRContext &context = *module.getContext();

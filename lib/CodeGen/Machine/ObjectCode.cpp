@@ -1,5 +1,6 @@
 #include "lib/CodeGen/Machine/ObjectCode.h"
 #include "dialect/Transformer.h"
+#include "lib/CodeGen/Machine/LlvmMachine.h"
 #include "lib/CodeGen/Machine/SimplifyCode.h"
 #include "lld/Common/Driver.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -8,14 +9,11 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Signals.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 LLD_HAS_DRIVER(elf)
 
@@ -29,33 +27,10 @@ static llvm::Error failure(const char *format, Arguments... arguments) {
                                  arguments...);
 }
 
-/// LLVM registers a target once in a process, without a lock.
-static bool registerTarget() {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
-  return true;
-}
-
 static std::unique_ptr<llvm::TargetMachine>
-createTargetMachine(llvm::StringRef cpu, llvm::StringRef features) {
-  [[maybe_unused]] static bool isRegistered = registerTarget();
-  llvm::Triple triple(kTriple);
-  std::string error;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return nullptr;
-  // Sums keep the order they are written in, so that the bits of a row depend
-  // on the row alone: nothing is reassociated, and only what is written as a
-  // fused multiply-add is one (vector.fma arrives as llvm.fmuladd, which Strict
-  // would take apart).
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpu, features, options, llvm::Reloc::PIC_,
-      /*CM=*/std::nullopt, llvm::CodeGenOptLevel::Default));
+createHostMachine(llvm::StringRef cpu, llvm::StringRef features) {
+  return createTargetMachine({kTriple, cpu, features, llvm::Reloc::PIC_,
+                              llvm::CodeGenOptLevel::Default});
 }
 
 /// As LLVM takes them: "+avx2,+fma".
@@ -71,7 +46,7 @@ heddle::buildLLVMModule(mlir::ModuleOp module, llvm::LLVMContext &context,
                         const IsaLevel &isa) {
   std::string features = featuresOf(isa);
   std::unique_ptr<llvm::TargetMachine> machine =
-      createTargetMachine(isa.cpu, features);
+      createHostMachine(isa.cpu, features);
   if (!machine)
     return failure("this build of LLVM has no x86-64 target");
   mlir::registerBuiltinDialectTranslation(*module.getContext());
@@ -108,7 +83,7 @@ llvm::Expected<ObjectBytes> heddle::emitObjectCode(llvm::Module &module,
       features = function.getFnAttribute("target-features").getValueAsString();
     }
   std::unique_ptr<llvm::TargetMachine> machine =
-      createTargetMachine(cpu, features);
+      createHostMachine(cpu, features);
   ObjectBytes code;
   llvm::raw_svector_ostream stream(code);
   llvm::legacy::PassManager passes;

@@ -9,8 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "lib/CodeGen/Machine/SimplifyCode.h"
+#include "lib/CodeGen/Machine/LlvmMachine.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/Passes/PassBuilder.h"
+
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
@@ -85,16 +86,8 @@ static bool hasVectors(llvm::Function &function) {
 static constexpr unsigned kShortFunction = 1000;
 
 void heddle::simplifyCode(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::PassBuilder builder(&machine);
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  ModuleAnalyses analyses(machine);
+  llvm::FunctionAnalysisManager &functions = analyses.functions;
   llvm::FunctionPassManager simplification = buildSimplification();
   llvm::FunctionPassManager vectorization = buildVectorization();
   llvm::FunctionPassManager unrolling = buildUnrolling();

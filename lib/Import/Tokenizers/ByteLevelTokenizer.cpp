@@ -85,14 +85,8 @@ static std::vector<SpecialToken> listSpecial(const TokenizerFiles &files) {
 static Expected<ImportedTokenizer> makeTokenizer(const TokenizerFiles &files,
                                                  BytePairFiles &pairs) {
   std::vector<std::string> &pieces = pairs.vocabulary.pieces;
-  StringMap<int64_t> ids;
-  for (auto [id, piece] : enumerate(pieces))
-    if (!piece.empty())
-      ids[piece] = int64_t(id);
-  auto find = [&](StringRef piece) -> std::optional<int64_t> {
-    auto known = ids.find(piece);
-    return known == ids.end() ? std::nullopt : std::optional(known->second);
-  };
+  PieceIds ids(pieces);
+  auto find = [&](StringRef piece) { return ids.find(piece); };
   AddedTokenTable added = addFastTokens(
       files.whole ? files.wholeAdded : std::vector<AddedTokenForm>(),
       files.added, listSpecial(files), {find, pairs.pieceCount});

@@ -99,6 +99,17 @@ Expected<std::vector<std::string>> numberPieces(const json::Object &ids,
   return pieces;
 }
 
+PieceIds::PieceIds(ArrayRef<std::string> pieces) {
+  for (auto [id, piece] : enumerate(pieces))
+    if (!piece.empty())
+      ids[piece] = int64_t(id);
+}
+
+std::optional<int64_t> PieceIds::find(StringRef piece) const {
+  auto known = ids.find(piece);
+  return known == ids.end() ? std::nullopt : std::optional(known->second);
+}
+
 Expected<int64_t> findPiece(ArrayRef<std::string> pieces, StringRef piece,
                             StringRef path) {
   auto found = llvm::find(pieces, piece);
@@ -114,14 +125,8 @@ static Error addMarianTokens(const TokenizerFiles &files,
                              ImportedTokenizer &tokenizer) {
   if (Error error = checkTokenizerConfig(files, /*isSlow=*/true))
     return error;
-  StringMap<int64_t> ids;
-  for (auto [id, piece] : enumerate(pieces))
-    if (!piece.empty())
-      ids[piece] = int64_t(id);
-  auto find = [&](StringRef piece) -> std::optional<int64_t> {
-    auto known = ids.find(piece);
-    return known == ids.end() ? std::nullopt : std::optional(known->second);
-  };
+  PieceIds ids(pieces);
+  auto find = [&](StringRef piece) { return ids.find(piece); };
   std::vector<SpecialToken> special;
   for (auto [field, text] : {std::pair("bos_token", ""),
                              {"eos_token", "</s>"},

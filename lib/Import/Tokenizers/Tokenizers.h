@@ -9,9 +9,11 @@
 #ifndef HEDDLE_LIB_IMPORT_TOKENIZERS_TOKENIZERS_H
 #define HEDDLE_LIB_IMPORT_TOKENIZERS_TOKENIZERS_H
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +56,17 @@ llvm::Expected<llvm::json::Object> readJsonFile(const llvm::Twine &path);
 /// both that and the number of pieces.
 llvm::Expected<std::vector<std::string>>
 numberPieces(const llvm::json::Object &ids, llvm::StringRef path, int64_t size);
+
+/// The ids of a vocabulary's pieces; an empty piece has none.
+class PieceIds {
+public:
+  explicit PieceIds(llvm::ArrayRef<std::string> pieces);
+  std::optional<int64_t> find(llvm::StringRef piece) const;
+  size_t size() const { return ids.size(); }
+
+private:
+  llvm::StringMap<int64_t> ids;
+};
 
 /// The id of a piece that a vocabulary must have.
 llvm::Expected<int64_t> findPiece(llvm::ArrayRef<std::string> pieces,

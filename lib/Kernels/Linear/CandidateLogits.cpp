@@ -49,6 +49,9 @@ private:
               ValueRange upcoming = {});
   SmallVector<Value> floatLogits(Value row, ArrayRef<SmallVector<Value>> places,
                                  ValueRange upcoming);
+  SmallVector<Value> sumOverWidth(
+      int64_t step, SmallVector<Value> sums, ValueRange upcoming,
+      function_ref<SmallVector<Value>(ValueRange, Value, int64_t)> multiplyAdd);
   SmallVector<Value> shortLogits(Value row, ArrayRef<SmallVector<Value>> places,
                                  ValueRange upcoming);
   SmallVector<Value> integerLogits(Value row,
@@ -74,6 +77,22 @@ void CandidateLogitsBuilder::fetch(ValueRange upcoming, Value d) {
     memref::PrefetchOp::create(loops.builder, loops.loc, rows,
                                ValueRange{next, d}, /*isWrite=*/false,
                                /*localityHint=*/3, /*isDataCache=*/true);
+}
+
+/// The sums after all steps over the width, and what is left behind them.
+SmallVector<Value> CandidateLogitsBuilder::sumOverWidth(
+    int64_t step, SmallVector<Value> sums, ValueRange upcoming,
+    function_ref<SmallVector<Value>(ValueRange, Value, int64_t)> multiplyAdd) {
+  int64_t whole = width / step * step;
+  if (whole > 0)
+    sums = loops.carry(loops.index(0), loops.index(whole), step, sums,
+                       [&](Value d, ValueRange carried) {
+                         fetch(upcoming, d);
+                         return multiplyAdd(carried, d, step);
+                       });
+  if (whole < width)
+    sums = multiplyAdd(sums, loops.index(whole), width - whole);
+  return sums;
 }
 
 /// x . w + b of f32.
@@ -119,7 +138,7 @@ SmallVector<Value> CandidateLogitsBuilder::floatLogits(
 SmallVector<Value> CandidateLogitsBuilder::shortLogits(
     Value row, ArrayRef<SmallVector<Value>> places, ValueRange upcoming) {
   MultiplyAdd product(loops, elementOf(rows));
-  int64_t step = product.group() * isa.lanes, whole = width / step * step;
+  int64_t step = product.group() * isa.lanes;
   SmallVector<Value> sums(places.size(), loops.splat(0, isa.lanes));
   auto multiplyAdd = [&](ValueRange sums, Value d, int64_t count) {
     SmallVector<Value> next;
@@ -129,14 +148,7 @@ SmallVector<Value> CandidateLogitsBuilder::shortLogits(
           x, loops.loadFirst(rows, append(place, d), count, step), sum));
     return next;
   };
-  if (whole > 0)
-    sums = loops.carry(loops.index(0), loops.index(whole), step, sums,
-                       [&](Value d, ValueRange carried) {
-                         fetch(upcoming, d);
-                         return multiplyAdd(carried, d, step);
-                       });
-  if (whole < width)
-    sums = multiplyAdd(sums, loops.index(whole), width - whole);
+  sums = sumOverWidth(step, sums, upcoming, multiplyAdd);
   SmallVector<Value> totals;
   for (auto [sum, place] : llvm::zip(sums, places))
     totals.push_back(vector::ReductionOp::create(
@@ -149,7 +161,7 @@ SmallVector<Value> CandidateLogitsBuilder::shortLogits(
 SmallVector<Value> CandidateLogitsBuilder::integerLogits(
     Value row, ArrayRef<SmallVector<Value>> places, ValueRange upcoming) {
   RowDot product(loops, op.getShift().value_or(0));
-  int64_t step = product.elements(), whole = width / step * step;
+  int64_t step = product.elements();
   // The last sum, where there is one, is what all others have too much.
   SmallVector<Value> sums(places.size() + product.hasCorrection(),
                           product.zeros());
@@ -163,14 +175,7 @@ SmallVector<Value> CandidateLogitsBuilder::integerLogits(
       next.push_back(product.correctionOf(x, sums.back()));
     return next;
   };
-  if (whole > 0)
-    sums = loops.carry(loops.index(0), loops.index(whole), step, sums,
-                       [&](Value d, ValueRange carried) {
-                         fetch(upcoming, d);
-                         return multiplyAdd(carried, d, step);
-                       });
-  if (whole < width)
-    sums = multiplyAdd(sums, loops.index(whole), width - whole);
+  sums = sumOverWidth(step, sums, upcoming, multiplyAdd);
 
   SmallVector<Value> totals;
   Value rowScale;
