@@ -22,6 +22,8 @@ static_assert(endianness::native == endianness::little,
 
 namespace heddle {
 
+using mlir::Type;
+
 /// Elements that are decoded at a time: a few rows, or part of a wide matrix's.
 static constexpr uint64_t kBlockElements = 1 << 18;
 

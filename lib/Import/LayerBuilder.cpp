@@ -14,6 +14,8 @@ using namespace llvm;
 
 namespace heddle {
 
+using mlir::Type;
+
 LayerBuilder::LayerBuilder(ModuleOp module, const WeightSource &weights,
                            MissingTensors missing)
     : builder(module.getContext()), module(module), symbols(module),

@@ -12,7 +12,7 @@
 #define HEDDLE_TEST_EMULATOR_EMULATOR_H
 
 #include "HostCode.h"
-#include "MemoryMap.h"
+#include "test/emulator/memory/MemoryMap.h"
 
 #include <array>
 #include <memory>

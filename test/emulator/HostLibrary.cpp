@@ -1,7 +1,7 @@
 //===- HostLibrary.cpp - Functions that generated code may call -----------===//
 
 #include "HostLibrary.h"
-#include "Numbers.h"
+#include "test/emulator/assembly/Numbers.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"

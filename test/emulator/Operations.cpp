@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operations.h"
-#include "Parts.h"
 #include "RuntimeCalls.h"
+#include "test/emulator/assembly/Parts.h"
 
 #include <map>
 

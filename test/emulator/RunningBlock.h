@@ -10,13 +10,13 @@
 #ifndef HEDDLE_TEST_EMULATOR_RUNNINGBLOCK_H
 #define HEDDLE_TEST_EMULATOR_RUNNINGBLOCK_H
 
-#include "AsyncCopies.h"
 #include "Barriers.h"
 #include "Context.h"
 #include "Fiber.h"
-#include "SharedMemory.h"
-#include "WarpMeeting.h"
-#include "WarpgroupMma.h"
+#include "test/emulator/memory/AsyncCopies.h"
+#include "test/emulator/memory/SharedMemory.h"
+#include "test/emulator/warps/WarpMeeting.h"
+#include "test/emulator/warps/WarpgroupMma.h"
 
 #include <memory>
 #include <string>

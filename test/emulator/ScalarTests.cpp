@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelTest.h"
-#include "Numbers.h"
-#include "WarpKernels.h"
+#include "test/emulator/assembly/Numbers.h"
+#include "test/emulator/warps/WarpKernels.h"
 
 #include <cmath>
 

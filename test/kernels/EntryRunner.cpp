@@ -1,7 +1,8 @@
 //===- EntryRunner.cpp - Call the entry points of a module ----------------===//
 //
-// The compiler is a process of its own, as for its users: MLIR and LLVM stay
-// out of what is measured.
+// The compiler runs in a child that is forked from this process: a crash is the
+// child's, and LLVM's libraries are loaded once. To load them takes longer than
+// to compile most layers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,14 +10,19 @@
 
 #include "runtime/code/FloatEnvironment.h"
 #include "runtime/code/IsaLevels.h"
+#include "tools/compile/Compiler.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace heddle;
@@ -291,22 +297,47 @@ std::string EntryRunner::wholeModel(const std::string &body) {
   return aliases + kModelBegin + rest + "}\n";
 }
 
-/// Has heddle-compile write `output` in a folder, with these flags.
+/// Does what heddle-compile does with these arguments in a folder.
+static Status runCompilerIn(const std::string &folder,
+                            const std::vector<std::string> &arguments) {
+  std::vector<const char *> pointers;
+  for (const std::string &argument : arguments)
+    pointers.push_back(argument.c_str());
+  std::string errors = folder + "/errors";
+  fflush(nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    int file = open(errors.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    if (dup2(file, STDERR_FILENO) < 0 || chdir(folder.c_str()) != 0)
+      _exit(1);
+    _exit(runCompiler(pointers));
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child)
+    return Status::error("cannot start a child: ", strerror(errno));
+  if (status == 0)
+    return Status::success();
+  std::ostringstream text;
+  text << std::ifstream(errors).rdbuf();
+  if (WIFSIGNALED(status))
+    text << "the compiler ended by signal " << WTERMSIG(status);
+  return Status::error(text.str());
+}
+
+/// Compiles to `output`, in a folder, with these flags.
 static Status compileIn(const std::string &folder, const std::string &body,
                         const Weights &weights, const std::string &output,
                         const std::string &flags) {
   auto file = [&](const char *name) { return folder + "/" + name; };
   std::ofstream(file("layer.mlir")) << EntryRunner::wholeModel(body);
   writeSafetensors(file("weights.safetensors"), weights);
-  std::string command =
-      "cd '" + folder + "' && '" HEDDLE_COMPILE "' layer.mlir " +
-      (weights.empty() ? "" : "--weights weights.safetensors ") + "-o '" +
-      output + "' " + flags + " 2> errors";
-  if (std::system(command.c_str()) == 0)
-    return Status::success();
-  std::ostringstream errors;
-  errors << std::ifstream(file("errors")).rdbuf();
-  return Status::error(errors.str());
+  std::vector<std::string> arguments = {"layer.mlir", "-o", output};
+  if (!weights.empty())
+    arguments.insert(arguments.end(), {"--weights", "weights.safetensors"});
+  std::istringstream words(flags);
+  arguments.insert(arguments.end(), std::istream_iterator<std::string>(words),
+                   {});
+  return runCompilerIn(folder, arguments);
 }
 
 Result<EntryRunner> EntryRunner::compile(const std::string &body,

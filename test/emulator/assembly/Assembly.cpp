@@ -1,9 +1,9 @@
 //===- Assembly.cpp - Inline assembly, read and run -----------------------===//
 
 #include "Assembly.h"
-#include "Operations.h"
-#include "RuntimeCalls.h"
-#include "Worker.h"
+#include "test/emulator/Operations.h"
+#include "test/emulator/RuntimeCalls.h"
+#include "test/emulator/Worker.h"
 
 #include <algorithm>
 #include <cctype>

@@ -10,8 +10,8 @@
 #ifndef HEDDLE_TEST_EMULATOR_ASSEMBLY_ASSEMBLY_H
 #define HEDDLE_TEST_EMULATOR_ASSEMBLY_ASSEMBLY_H
 
-#include "Operation.h"
 #include "Parts.h"
+#include "test/emulator/Operation.h"
 
 #include <map>
 #include <string>

@@ -8,7 +8,7 @@
 
 #include "Assembly.h"
 #include "Numbers.h"
-#include "Operations.h"
+#include "test/emulator/Operations.h"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Assembly.h"
-#include "Operations.h"
+#include "test/emulator/Operations.h"
 
 #include <array>
 

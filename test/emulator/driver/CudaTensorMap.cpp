@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../TensorMap.h"
 #include "Driver.h"
+#include "test/emulator/memory/TensorMap.h"
 
 #include <cstring>
 

@@ -8,7 +8,7 @@
 #ifndef HEDDLE_TEST_EMULATOR_DRIVER_DEVICEMEMORY_H
 #define HEDDLE_TEST_EMULATOR_DRIVER_DEVICEMEMORY_H
 
-#include "../MemoryMap.h"
+#include "test/emulator/memory/MemoryMap.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -8,9 +8,9 @@
 #ifndef HEDDLE_TEST_EMULATOR_DRIVER_DRIVER_H
 #define HEDDLE_TEST_EMULATOR_DRIVER_DRIVER_H
 
-#include "../Emulator.h"
 #include "CudaAbi.h"
 #include "DeviceMemory.h"
+#include "test/emulator/Emulator.h"
 
 #include <algorithm>
 #include <deque>

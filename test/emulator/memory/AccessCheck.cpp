@@ -1,7 +1,7 @@
 //===- AccessCheck.cpp - Whether a thread may touch memory ----------------===//
 
-#include "RuntimeCalls.h"
-#include "Worker.h"
+#include "test/emulator/RuntimeCalls.h"
+#include "test/emulator/Worker.h"
 
 using namespace heddle::emulator;
 

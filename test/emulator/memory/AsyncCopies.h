@@ -10,8 +10,8 @@
 #ifndef HEDDLE_TEST_EMULATOR_MEMORY_ASYNCCOPIES_H
 #define HEDDLE_TEST_EMULATOR_MEMORY_ASYNCCOPIES_H
 
-#include "Clock.h"
-#include "Waitable.h"
+#include "test/emulator/Clock.h"
+#include "test/emulator/Waitable.h"
 
 #include <cstddef>
 #include <cstdint>

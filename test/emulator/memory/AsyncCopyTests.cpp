@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelTest.h"
-#include "WarpKernels.h"
+#include "test/emulator/KernelTest.h"
+#include "test/emulator/warps/WarpKernels.h"
 
 #include <numeric>
 

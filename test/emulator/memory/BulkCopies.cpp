@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operations.h"
 #include "TensorMap.h"
-#include "Worker.h"
+#include "test/emulator/Operations.h"
+#include "test/emulator/Worker.h"
 
 #include <array>
 #include <cstring>

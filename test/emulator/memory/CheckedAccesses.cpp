@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Context.h"
-#include "HostCode.h"
-#include "RuntimeCalls.h"
+#include "test/emulator/Context.h"
+#include "test/emulator/HostCode.h"
+#include "test/emulator/RuntimeCalls.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"

@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Context.h"
-#include "HostCode.h"
-#include "RuntimeCalls.h"
 #include "SharedMemory.h"
+#include "test/emulator/Context.h"
+#include "test/emulator/HostCode.h"
+#include "test/emulator/RuntimeCalls.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"

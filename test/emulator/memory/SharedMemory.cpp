@@ -1,8 +1,8 @@
 //===- SharedMemory.cpp - A block's shared memory, and its past -----------===//
 
 #include "SharedMemory.h"
-#include "RuntimeCalls.h"
-#include "Worker.h"
+#include "test/emulator/RuntimeCalls.h"
+#include "test/emulator/Worker.h"
 
 #include <cstring>
 

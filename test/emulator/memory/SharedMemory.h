@@ -16,8 +16,8 @@
 #ifndef HEDDLE_TEST_EMULATOR_MEMORY_SHAREDMEMORY_H
 #define HEDDLE_TEST_EMULATOR_MEMORY_SHAREDMEMORY_H
 
-#include "Clock.h"
-#include "Context.h"
+#include "test/emulator/Clock.h"
+#include "test/emulator/Context.h"
 
 #include <cstddef>
 #include <string>

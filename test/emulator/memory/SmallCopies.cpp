@@ -1,7 +1,7 @@
 //===- SmallCopies.cpp - cp.async of 4, 8 or 16 bytes ---------------------===//
 
-#include "Operations.h"
-#include "Worker.h"
+#include "test/emulator/Operations.h"
+#include "test/emulator/Worker.h"
 
 #include <cstring>
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelTest.h"
 #include "TensorMap.h"
+#include "test/emulator/KernelTest.h"
 
 #include <array>
 

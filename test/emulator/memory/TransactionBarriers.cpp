@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operations.h"
-#include "Worker.h"
+#include "test/emulator/Operations.h"
+#include "test/emulator/Worker.h"
 
 using namespace heddle::emulator;
 

@@ -17,8 +17,8 @@
 #define HEDDLE_TEST_EMULATOR_WARPS_MATRIXDESCRIPTOR_H
 
 #include "MatrixNumbers.h"
-#include "SharedMemory.h"
-#include "TensorMap.h"
+#include "test/emulator/memory/SharedMemory.h"
+#include "test/emulator/memory/TensorMap.h"
 
 #include <string>
 

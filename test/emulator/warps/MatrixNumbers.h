@@ -3,8 +3,8 @@
 #ifndef HEDDLE_TEST_EMULATOR_WARPS_MATRIXNUMBERS_H
 #define HEDDLE_TEST_EMULATOR_WARPS_MATRIXNUMBERS_H
 
-#include "Numbers.h"
-#include "Operations.h"
+#include "test/emulator/Operations.h"
+#include "test/emulator/assembly/Numbers.h"
 
 #include <type_traits>
 

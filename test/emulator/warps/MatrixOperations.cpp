@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "MatrixNumbers.h"
-#include "Operations.h"
-#include "Worker.h"
+#include "test/emulator/Operations.h"
+#include "test/emulator/Worker.h"
 
 #include <cstring>
 

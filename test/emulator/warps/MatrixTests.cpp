@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelTest.h"
-#include "Numbers.h"
 #include "WarpKernels.h"
+#include "test/emulator/KernelTest.h"
+#include "test/emulator/assembly/Numbers.h"
 
 #include <cmath>
 #include <random>

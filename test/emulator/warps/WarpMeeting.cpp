@@ -1,7 +1,7 @@
 //===- WarpMeeting.cpp - Threads of a warp do something together ----------===//
 
 #include "WarpMeeting.h"
-#include "Worker.h"
+#include "test/emulator/Worker.h"
 
 using namespace heddle::emulator;
 

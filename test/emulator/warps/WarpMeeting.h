@@ -10,9 +10,9 @@
 #ifndef HEDDLE_TEST_EMULATOR_WARPS_WARPMEETING_H
 #define HEDDLE_TEST_EMULATOR_WARPS_WARPMEETING_H
 
-#include "Clock.h"
-#include "Operation.h"
-#include "Waitable.h"
+#include "test/emulator/Clock.h"
+#include "test/emulator/Operation.h"
+#include "test/emulator/Waitable.h"
 
 #include <list>
 #include <vector>

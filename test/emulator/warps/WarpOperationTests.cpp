@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelTest.h"
 #include "WarpKernels.h"
+#include "test/emulator/KernelTest.h"
 
 #include <functional>
 

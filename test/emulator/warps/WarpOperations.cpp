@@ -1,7 +1,7 @@
 //===- WarpOperations.cpp - shfl, vote, match, redux, elect ---------------===//
 
-#include "Operations.h"
-#include "Worker.h"
+#include "test/emulator/Operations.h"
+#include "test/emulator/Worker.h"
 
 #include <algorithm>
 

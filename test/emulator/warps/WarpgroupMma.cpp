@@ -9,8 +9,8 @@
 #include "WarpgroupMma.h"
 #include "MatrixDescriptor.h"
 #include "MatrixNumbers.h"
-#include "Operations.h"
-#include "Worker.h"
+#include "test/emulator/Operations.h"
+#include "test/emulator/Worker.h"
 
 using namespace heddle::emulator;
 

@@ -9,8 +9,8 @@
 #ifndef HEDDLE_TEST_EMULATOR_WARPS_WARPGROUPMMA_H
 #define HEDDLE_TEST_EMULATOR_WARPS_WARPGROUPMMA_H
 
-#include "Operation.h"
-#include "Waitable.h"
+#include "test/emulator/Operation.h"
+#include "test/emulator/Waitable.h"
 
 #include <cstdint>
 #include <deque>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelTest.h"
-#include "Numbers.h"
+#include "test/emulator/KernelTest.h"
+#include "test/emulator/assembly/Numbers.h"
 
 #include <cmath>
 #include <cstring>

@@ -7,8 +7,8 @@
 #ifndef HEDDLE_TEST_RUNTIME_API_APITEST_H
 #define HEDDLE_TEST_RUNTIME_API_APITEST_H
 
-#include "ToyModel.h"
 #include "runtime/heddle.h"
+#include "test/runtime/ToyModel.h"
 
 #include <cstdlib>
 #include <fstream>

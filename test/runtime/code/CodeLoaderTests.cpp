@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ArtifactBuilder.h"
+#include "test/runtime/ArtifactBuilder.h"
 
 #include "runtime/artifact/MappedFile.h"
 #include "runtime/code/CodeImports.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ToyModel.h"
+#include "test/runtime/ToyModel.h"
 
 #include "runtime/code/FloatEnvironment.h"
 #include "runtime/search/Generate.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RunToolTest.h"
+#include "test/runtime/run/RunToolTest.h"
 
 #include <sys/stat.h>
 

@@ -1,6 +1,6 @@
 //===- LanguagesTests.cpp - Languages of a request ------------------------===//
 
-#include "ApiTest.h"
+#include "test/runtime/api/ApiTest.h"
 
 #include "runtime/lines/Languages.h"
 #include "runtime/search/Generate.h"

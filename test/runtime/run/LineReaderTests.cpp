@@ -1,6 +1,6 @@
 //===- LineReaderTests.cpp - Lines of files, and of a reader that moves ---===//
 
-#include "ArtifactBuilder.h"
+#include "test/runtime/ArtifactBuilder.h"
 
 #include "tools/LineReader.h"
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ArtifactBuilder.h"
+#include "test/runtime/ArtifactBuilder.h"
 
 #include "tools/run/NpyWriter.h"
 

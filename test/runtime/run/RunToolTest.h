@@ -8,7 +8,7 @@
 #ifndef HEDDLE_TEST_RUNTIME_RUN_RUNTOOLTEST_H
 #define HEDDLE_TEST_RUNTIME_RUN_RUNTOOLTEST_H
 
-#include "ToyModel.h"
+#include "test/runtime/ToyModel.h"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include "tools/WholeFile.h"
 
-#include "ArtifactBuilder.h"
+#include "test/runtime/ArtifactBuilder.h"
 
 #include <fcntl.h>
 #include <filesystem>

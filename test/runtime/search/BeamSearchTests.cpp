@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ToyModel.h"
+#include "test/runtime/ToyModel.h"
 
 #include "runtime/search/Generate.h"
 
