@@ -156,12 +156,14 @@ static void takeDecoderSettings(ConfigReader &config, const DefaultIds &ids) {
 /// transformers means that, but fails where one of these is null in a
 /// config.json that governs; other nulls there are the library's defaults.
 static bool leavesNulls(ConfigReader &config) {
-  return any_of(
-      ArrayRef<StringLiteral>{"early_stopping", "max_length", "num_beams"},
-      [&](StringRef field) {
-        const json::Value *value = config.read(field);
-        return value && value->getAsNull();
-      });
+  return any_of(ArrayRef<StringLiteral>{"early_stopping", "max_length",
+                                        "num_beams", "decoder_early_stopping",
+                                        "decoder_max_length",
+                                        "decoder_num_beams"},
+                [&](StringRef field) {
+                  const json::Value *value = config.read(field);
+                  return value && value->getAsNull();
+                });
 }
 
 /// GenerationConfig.validate, which from_pretrained runs on both files, whether
@@ -439,8 +441,6 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
   bool configGoverns =
       !generation || (generation->truth("_from_model_config", false) &&
                       setsGeneration(config, model));
-  if (configGoverns)
-    takeDecoderSettings(config, model.architecture->ids);
   for (ConfigReader *file : {&config, generation})
     if (file)
       checkAsLoaded(*file);
@@ -448,6 +448,8 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
     refuseArguments(*generation);
   if (generation && configGoverns && leavesNulls(config))
     config.fillNulls(*generation);
+  if (configGoverns)
+    takeDecoderSettings(config, model.architecture->ids);
   DictionaryAttr settings =
       configGoverns ? readSettings(config, model.architecture->ids,
                                    forcesBos(config, model), model, builder)
