@@ -371,9 +371,8 @@ def EmulateTilesPass : Pass<"transformer-emulate-tiles", "::mlir::ModuleOp"> {
     of odd inputs apart from each other, from zero, then both together, then what
     was before; denormals are zeros where the caller's environment makes them.
 
-    A tile that a loop carries may become another's by accumulation alone: a
-    product writes where its own last result stands, which may be what it adds
-    to.
+    An accumulator tile that a loop carries is updated in place: the product may
+    overwrite the tile that it adds to.
 
     ```mlir
     %s = amx.tile_muli %x zext, %w, %sum

@@ -208,8 +208,8 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
     where factor offset + shift, which the op keeps in `state` with the total of
     the weights, is about the largest factor s so far: common to all keys of a
     query, whatever it is. It only follows where factor s exceeds it by 8, so that
-    weights stay below 2^9; then sums and total shrink with it. Shift and offset
-    are one of them 0, so that weights are as good as the scores, far from 0, too.
+    weights stay below 2^9; then sums and total shrink with it. Either shift or
+    offset is 0, so that large scores lose no precision.
     Each query decides for itself, at tiles of `tile` keys counted from key 0: no
     other query's values change its bits. Other normalizers than softmax have no
     maximum: w_j = s_j, or what the normalizer's region makes of it.

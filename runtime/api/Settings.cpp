@@ -202,7 +202,7 @@ static constexpr Row kRows[] = {
       "generate no sequence of N tokens twice"},
      readCount<&SearchOptions::noRepeatNgram, 0>},
     {{"repetition-penalty", "X", kSearch,
-      "lower the scores of tokens that are there by this factor"},
+      "penalize tokens that were already generated (1 is off)"},
      readRepetitionPenalty},
     {{"renormalize", nullptr, kSearch,
       "make probabilities sum up to 1 again behind constraints, as "
@@ -227,8 +227,7 @@ static constexpr Row kRows[] = {
     {{"sample", nullptr, kSamples,
       "draw tokens instead of taking the likeliest"},
      readSample},
-    {{"temperature", "T", kSamples,
-      "of the distribution that is drawn from; 0 is greedy"},
+    {{"temperature", "T", kSamples, "sampling temperature; 0 is greedy"},
      readTemperature},
     {{"top-k", "K", kSamples, "draw from the K likeliest tokens, 0 for all"},
      readCount<&SearchOptions::topK, 0>},
@@ -239,8 +238,8 @@ static constexpr Row kRows[] = {
       "draw from tokens with P of the likeliest one's probability"},
      readPart<&SearchOptions::minP>},
     {{"seed", "S", kSamples,
-      "of what is drawn (default 0); the same text for a line whatever runs "
-      "beside it"},
+      "random seed (default 0); the result of a line does not depend on other "
+      "lines"},
      readSeed},
     {{"split", nullptr, kText,
       "lines are running text: translate their sentences, and join the "

@@ -62,8 +62,8 @@ struct HeddleDevice {
 };
 
 /// The parameter of the kernel HEDDLE_MOVE_ROWS, which the runtime starts
-/// itself: row i of `to` becomes row parents[i] of `from` where it `gathers`,
-/// and else row i, but where parents[i] is i, which nobody writes. A thread
+/// itself: if `gathers`, to[i] = from[parents[i]], otherwise to[i] = from[i].
+/// Rows with parents[i] == i are not written. A thread
 /// moves one piece of `rowsOfThread` rows, one after the other; a block has
 /// HEDDLE_MOVE_THREADS of them.
 #define HEDDLE_MOVE_ROWS "heddle_move_rows"

@@ -59,9 +59,9 @@ static std::vector<Flag> getFlags() {
        "behind the point as f16 has them: faster, but ids are no longer the "
        "CPU's; by default products keep f32's bits, attention within the last"},
       {"--keep", "bf16:GLOB|f16:GLOB|f32:GLOB", kTypes,
-       "but multiply weights whose names in the checkpoint are like GLOB in "
-       "this type, wider or of another 16 bits; may be given more than once, "
-       "the first that has a name counts"},
+       "keep weights whose checkpoint name matches GLOB in this type, wider or "
+       "of another 16 bits, overriding --dtype; may be given more than once, "
+       "the first match wins"},
       {"--calibrate", "FILE", kTypes,
        "print how far logits are from f32's, for each layer by itself, over "
        "the lines of FILE (ids where the model has no tokenizer): which ones "

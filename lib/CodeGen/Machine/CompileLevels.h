@@ -1,9 +1,9 @@
 //===- CompileLevels.h - Machine code for several backends ------*- C++ -*-===//
 //
-// From layer ops on planned memory to shared objects and kernels of GPUs. A
-// level, an ISA level or an architecture, once its kernels
-// are built, falls apart into units that compile alone, and all units of all
-// levels are shared among threads.
+// From layer ops on planned memory to shared objects and kernels of GPUs. Once
+// the kernels of a level (an ISA level or a GPU's architecture) are built, its
+// module is split into units that compile alone. Threads share the units of all
+// levels.
 //
 //===----------------------------------------------------------------------===//
 

@@ -30,8 +30,7 @@ struct IsaLevel {
   llvm::StringRef name;
   /// LLVM's name of a CPU that code is tuned for and may use all of.
   llvm::StringRef cpu;
-  /// What a machine of x86-64-v3, or of v4 where `cpu` is that, may lack, as
-  /// LLVM's features with commas between.
+  /// Comma-separated LLVM features that code requires beyond those of `cpu`.
   llvm::StringRef features;
 
   /// f32 lanes of the widest vector.

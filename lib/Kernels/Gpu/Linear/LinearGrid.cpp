@@ -337,9 +337,9 @@ void LinearGrid::buildBlocks(const WarpgroupShape &shape, OpBuilder &builder) {
              });
 }
 
-/// Clusters of two blocks that stay, a block a multiprocessor, and do every
-/// so-manieth pair of tiles. A tile that is not there has no rows: its block
-/// copies, and multiplies what nobody asks for.
+/// Persistent clusters of two blocks, a block a multiprocessor: cluster c of n
+/// computes tile pairs c, c + n, c + 2n, ... A tile that is not there has no
+/// rows: its block copies, and multiplies what nobody asks for.
 void LinearGrid::buildPairs(const WarpgroupShape &shape, OpBuilder &builder) {
   Location loc = op.getLoc();
   Loops loops(builder, loc);

@@ -262,8 +262,7 @@ void LogitsGrid::goThrough(LogitsKeeper &keeper, const Place &place,
               code);
 }
 
-/// The same of all rows of a tile, of which number `warp` of its warps has
-/// every so-manieth.
+/// The same for all rows of a tile: warp w of n has rows w, w + n, w + 2n, ...
 void LogitsGrid::goThroughAll(LogitsKeeper &keeper, const Place &place,
                               int64_t rows, Value warp, BlockCode &code) {
   code.foldAll(code.i32(rows / kTileWarps), {},
