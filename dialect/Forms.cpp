@@ -1,3 +1,16 @@
+//===- Forms.cpp - Checks and clones of the forms of a layer op -----------===//
+//
+// The step form of an op is its clone with results that lose the axis of time.
+// That is right only if the op computes each position by itself, so timeAxisOf
+// checks three things: all operands that vary have time at the same axis, no
+// other operand depends on the target, and the op does not contract that axis.
+//
+// The type of the first operand tells tensors from memrefs. verifyForm refuses
+// a mixture: an op on tensors has results, and an op on memrefs has
+// destinations and no result.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/Forms.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,3 +1,14 @@
+//===- LayerAssembly.cpp - Parsers and printers of optional clauses -------===//
+//
+// A keyword opens each clause, so that a parser needs no lookahead: without the
+// keyword it reads nothing and leaves the attribute null. bf16 is the default
+// type of a rounding: parsers fill it in, and printers leave it out.
+//
+// The weights of an ffn have no keywords. There a second comma says that the
+// operand before it is the first bias, which has no scales.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/LayerAssembly.h"
 
 using namespace mlir;
@@ -235,8 +246,6 @@ ParseResult heddle::parseFfnWeights(OpAsmParser &parser, ParsedOperand &weight1,
   if (parseWeight(parser, weight1, scales1) || parser.parseComma() ||
       parseWeight(parser, weight2, scales2))
     return failure();
-  // A second comma says that what was read is the first bias, which has no
-  // scales.
   if (scales2 || failed(parser.parseOptionalComma()))
     return success();
   bias1 = weight2;

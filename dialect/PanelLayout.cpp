@@ -1,3 +1,14 @@
+//===- PanelLayout.cpp - From columns and depth to panels -----------------===//
+//
+// The columns of each part are rounded up to whole panels, so that a part of a
+// fused weight begins with a panel of its own. Rows are groups of inputs, and
+// for i8 one more row in front. depthOf reads a shape backwards and gives the
+// depth rounded up to whole groups. It computes the shape of that depth again
+// and compares all of it, so that one rule decides what a packed weight looks
+// like.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/PanelLayout.h"
 #include "llvm/Support/MathExtras.h"
 

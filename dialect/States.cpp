@@ -1,3 +1,16 @@
+//===- States.cpp - Recurrences, caches and last rows ---------------------===//
+//
+// A recurrence depends on earlier positions only through c_(t-1). Its step form
+// therefore keeps one row as the state, which it reads and writes in place: the
+// result of a step is the new state. Its chunk form computes all positions at
+// once, and last_rows takes the row of each sentence's last position as the
+// state.
+//
+// Only the destination of a cache op knows how many slots there are, so a
+// result has the sizes of its destination.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/Transformer.h"
 
 using namespace mlir;

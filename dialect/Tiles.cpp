@@ -1,3 +1,17 @@
+//===- Tiles.cpp - Checks and memory effects of tiles of linear -----------===//
+//
+// linear.tile computes sums and stores results at once; linear.sums and
+// linear.finish are its two halves, with sums in scratch memory. They share
+// their checks: i8 weights come with scales, and an i8 result with a
+// multiplier.
+//
+// A tile reads every buffer but its destination, which it writes. linear.sums
+// with `from` reads the destination, too: the products of a piece of the depth
+// are added to the sums of the pieces before it, and the effects keep the
+// pieces in order.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/LayerChecks.h"
 
 using namespace mlir;

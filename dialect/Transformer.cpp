@@ -1,3 +1,14 @@
+//===- Transformer.cpp - The generated code of the dialect ----------------===//
+//
+// TableGen writes the enums, interfaces, attributes, types and ops of the .td
+// files as C++. It is compiled here, and only here. The lists between
+// addOperations< and > register what the .td files define: a new op needs no
+// line in this file. Its verifier and the methods of its interfaces stand in
+// the file of its subject, such as States.cpp. LayerAssembly.h and
+// MaskAssembly.h declare the parsers that generated assembly formats call.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/Transformer.h"
 #include "dialect/LayerAssembly.h"
 #include "dialect/attention/Attention.h"

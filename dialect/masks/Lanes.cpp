@@ -1,3 +1,16 @@
+//===- Lanes.cpp - One predicate for a pair and for a vector of pairs -----===//
+//
+// Each operation of two values broadcasts the scalar one if the other is a
+// vector, so that the code of a mask never asks which it has. A load takes
+// vectors apart: each lane has an index of its own. Constants fold as they are
+// written, which leaves little code for a mask with fixed parameters.
+//
+// The indices of lookups are clamped to their table, since a region may compute
+// any index. If neither of two reaches contains the other, their intersection
+// may keep keys that it could drop, but it never drops a key that both see.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

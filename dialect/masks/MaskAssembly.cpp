@@ -1,3 +1,11 @@
+//===- MaskAssembly.cpp - One number, or a list of them -------------------===//
+//
+// The parser tries a number first and then a list in brackets. Either becomes
+// an array, so that ops handle one form: an array of one number holds for all
+// heads. It is printed without brackets, however it was written.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/masks/MaskAssembly.h"
 #include "mlir/IR/Builders.h"
 

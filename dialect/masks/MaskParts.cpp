@@ -1,3 +1,17 @@
+//===- MaskParts.cpp - Masks by head, and lists apart from tiles ----------===//
+//
+// groupHeads rebuilds a mask once per head, with the parameters of that head as
+// constants. MaskRewriter folds what it builds and builds equal ops once, so
+// that heads with the same mask end up with the same value.
+//
+// splitMask replaces each list by the empty mask: the rest is for tiles. A
+// list's own part is the mask with that list replaced by the full one, without
+// the pairs of the parts before it, so that a pair belongs to the first part
+// that holds it. Lists below an odd number of `not` stay: without them the rest
+// would hold more pairs.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/masks/MaskParts.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/SetVector.h"
@@ -162,7 +176,6 @@ MaskParts heddle::splitMask(OpBuilder &builder, Value mask) {
         bool isListed = isPositive && llvm::is_contained(lists, leaf);
         return isListed ? rewriter.empty() : leaf;
       });
-  // A pair belongs to the first part that holds it.
   Value before = parts.tiled;
   for (Value list : lists) {
     Value holds =

@@ -1,3 +1,17 @@
+//===- MaskRanges.cpp - Ranges and segments of keys -----------------------===//
+//
+// A mask in closed form has a few ranges of keys, and the intersection of two
+// masks is all pairs of their ranges. Any other mask says, for one key, up to
+// where the next keys are seen alike: a segment. Segments combine by their
+// cover. If a mask alone decides the result (it sees nothing in an
+// intersection, or everything in a union), its segment counts up to its end;
+// otherwise the nearer end of the two counts.
+//
+// Ranges and segments that are in the code already are used again: masks are
+// graphs, and a shared part would be written once for each path to it.
+//
+//===----------------------------------------------------------------------===//
+
 #include "dialect/masks/MaskRanges.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

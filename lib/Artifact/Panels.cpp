@@ -1,3 +1,13 @@
+//===- Panels.cpp - From rows of a weight to a panel ----------------------===//
+//
+// The weight is read row by row, as it stands in memory, and each element goes
+// where PanelLayout places it. The panel starts as zeros: they remain behind
+// the last column and in the last group of inputs. A panel of i8 begins with
+// -128 times the sum of each column, computed here once instead of in every
+// kernel.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Artifact/Panels.h"
 #include "dialect/PanelLayout.h"
 #include <cstring>

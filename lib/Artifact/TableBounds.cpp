@@ -1,3 +1,16 @@
+//===- TableBounds.cpp - From what a table is read with to its limit ------===//
+//
+// Each read of a table is traced to a limit by name. The name of an argument
+// and of its last dimension tell which vocabulary its ids belong to. Positions
+// are either the argument `positions` or those along dimension 1 of a sequence,
+// whose name is `source` or `target`. The limit is compared with the rows of
+// the table.
+//
+// A read whose limit is unknown is refused: kernels do not check their indices,
+// so it could leave the table. The first error ends the search.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Artifact/TableBounds.h"
 #include "dialect/Transformer.h"
 #include "lib/Import/ImportModel.h"

@@ -1,3 +1,15 @@
+//===- CallPointers.cpp - From parallel loops up to entry points ----------===//
+//
+// A worklist starts with the functions that hold a parallel loop. Each gets the
+// pointer as its last argument, and its callers join the list, which grows
+// while it is walked. Calls are extended in a second walk: by then every caller
+// has its own pointer to pass on.
+//
+// Thread tasks do not nest. A call of such a function inside a parallel loop is
+// an error, at the call.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/CallPointers.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -38,7 +50,6 @@ LogicalResult heddle::passCallPointers(ModuleOp module,
     return llvm::any_of(
         loops, [&](Operation *loop) { return loop->isProperAncestor(op); });
   };
-  // Grows while it is walked.
   for (size_t i = 0; i < parallel.size(); ++i) {
     func::FuncOp callee = parallel[i];
     if (failed(callee.insertArgument(callee.getNumArguments(), pointer,

@@ -1,3 +1,14 @@
+//===- CapturedValues.cpp - From captured values to a structure -----------===//
+//
+// The values that a body uses from outside are sorted: constants, addresses of
+// globals and, if asked for, stack memory are cloned at the new place, and
+// every other value becomes a field. The structure is allocated at the start of
+// the function, once for all iterations of a loop around this one: stack memory
+// allocated inside a loop is only freed when the function returns. Casts
+// between a value and its form in LLVM are left to the conversion that follows.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/CapturedValues.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
@@ -50,7 +61,6 @@ Value CapturedValues::store(OpBuilder &builder, Location loc,
                             func::FuncOp function) const {
   Value structure;
   {
-    // The memory is the function's for all its loops.
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&function.front());
     Value one = LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),

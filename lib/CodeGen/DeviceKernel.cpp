@@ -1,3 +1,16 @@
+//===- DeviceKernel.cpp - Modules, parameters and launches of kernels -----===//
+//
+// The shape of a launch is a dictionary attribute, first of the loop and then
+// of the kernel; one block, a cluster of one and flags that are off are left
+// out of it. The kernel takes its structure by value, so that it arrives in the
+// parameter memory of the GPU. Dynamic shared memory is an external array
+// without a size: the launch says how many bytes it has.
+//
+// Numbers of blocks and threads are unsigned 32 bits, and are extended without
+// a sign.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/DeviceKernel.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

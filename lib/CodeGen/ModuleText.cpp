@@ -1,3 +1,12 @@
+//===- ModuleText.cpp - A copy without the locations of scalars -----------===//
+//
+// The printer names every value after its location, the scalars of a loop, too.
+// So the module is cloned, and scalars lose their locations in the clone: they
+// are numbered, and constants are called by their value. The printer also
+// reports the line of each op, which links the text to ops.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/ModuleText.h"
 #include "dialect/Transformer.h"
 #include "mlir/IR/AsmState.h"

@@ -1,3 +1,12 @@
+//===- PassDump.cpp - One numbered file per pass --------------------------===//
+//
+// Only passes on the module are written: a pass on a function sees that
+// function alone. The counter belongs to the caller, since several pipelines
+// write to one folder in a row. Each file is written under another name and
+// renamed when it is whole, so that nobody reads half of one.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/PassDump.h"
 #include "lib/CodeGen/ModuleText.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -30,7 +39,6 @@ void PassDump::write(llvm::StringRef name, Operation *op) {
   std::string numbered = llvm::formatv("{0,0+2}-{1}.mlir", number++, name);
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, numbered);
-  // To a file of another name first, which is renamed when it is whole.
   llvm::Error error =
       llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) -> llvm::Error {
         auto &file = llvm::cast<llvm::raw_fd_ostream>(stream);

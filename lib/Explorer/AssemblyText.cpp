@@ -1,3 +1,13 @@
+//===- AssemblyText.cpp - One pass over the lines of LLVM's assembly ------===//
+//
+// `.type` begins a function and `.size` ends it. `.loc` gives the source line
+// of the instructions that follow. Other directives are dropped, and so are
+// labels that only mark places; labels of jumps stay. The text comes from
+// LLVM's own printer, so that fixed beginnings of lines are enough and no
+// parser is needed.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Explorer/AssemblyText.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"

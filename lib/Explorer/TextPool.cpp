@@ -1,3 +1,13 @@
+//===- TextPool.cpp - Relative numbers, a hash, and zlib ------------------===//
+//
+// The number at the end of a value's name is replaced by `~` and its difference
+// to the last number behind the same name. A text that has a `~` already is
+// kept as it is, and a mark in front tells the two kinds apart. Texts are
+// compared by their SHA-256, together with the names of their lines: only a
+// text that is new is shortened, deflated and encoded in base64.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Explorer/TextPool.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Base64.h"
@@ -54,7 +64,6 @@ static std::string toBase64(StringRef text) {
 }
 
 size_t TextPool::add(StringRef text, llvm::ArrayRef<NamedLine> named) {
-  // What has the mark already is left alone.
   bool isShort = !text.contains('~');
   std::string whole = isShort ? "~" : "";
   unsigned before = 0;

@@ -1,3 +1,14 @@
+//===- FusionRemarks.cpp - Names of ops for people ------------------------===//
+//
+// An op is called by the first name in its location, which an importer took
+// from the checkpoint. Modules written by hand have no such names: there the
+// first weight among the operands names the op. A derived weight is followed to
+// the first stored one that it is made of. The kind of the op is the last
+// resort. A fused op has the locations of all its parts, and with them all
+// their names.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Fusion/FusionRemarks.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,7 +42,6 @@ static std::string storedNameOf(WeightOp weight) {
 std::string heddle::nameOf(Operation *op) {
   if (SmallVector<StringRef> names = namesIn(op->getLoc()); !names.empty())
     return names.front().str();
-  // Modules of people have no names in locations.
   for (Value operand : op->getOperands())
     if (auto weight = operand.getDefiningOp<WeightOp>())
       return storedNameOf(weight);

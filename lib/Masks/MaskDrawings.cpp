@@ -1,3 +1,14 @@
+//===- MaskDrawings.cpp - Each different mask once ------------------------===//
+//
+// The mask of each attention over whole sequences is evaluated pair by pair.
+// Heads whose mask is the same by its parameters are evaluated once; heads with
+// equal pairs share a panel, up to a number of panels. A mask value with the
+// same number of heads is drawn once, and equal drawings share an entry, which
+// lists all its owners. If a mask cannot be evaluated, its entry holds the
+// reason, and the others are still drawn.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Masks/MaskDrawings.h"
 #include "lib/Masks/AttentionSites.h"
 #include "lib/Masks/MaskText.h"

@@ -1,3 +1,16 @@
+//===- DecoderMarks.cpp - From the target along its uses ------------------===//
+//
+// The target argument has its axis of time at 1. Each op that reads a marked
+// value is asked for the axis of its results, and they are marked with it. An
+// op that cannot be evaluated position by position is an error, with the
+// reason: it may be a mask, lack the interface, or have a region that reads the
+// target.
+//
+// Unmarked values that marked ops read are the border. A symbol is added behind
+// everything that it reads itself, so that clones are made in order.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Phases/DecoderMarks.h"
 #include "mlir/Transforms/RegionUtils.h"
 

@@ -1,3 +1,12 @@
+//===- DimNames.cpp - From a dimension to the argument that has it --------===//
+//
+// An op that reifies its shapes says which dimension of which operand a
+// dimension of its result equals. Following these answers ends at an argument,
+// which has the names. The question builds ops; unused ones are erased
+// afterwards, so that it leaves no trace in the module.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Support/DimNames.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,7 +64,6 @@ static std::pair<Value, int64_t> traceDim(Operation *op, unsigned result,
   std::pair<Value, int64_t> source;
   if (dim && dim.getConstantIndex())
     source = {dim.getSource(), *dim.getConstantIndex()};
-  // Only the question was of interest, not the ops that ask it.
   for (const SmallVector<OpFoldResult> &shape : shapes)
     for (OpFoldResult each : shape)
       if (auto value = dyn_cast<Value>(each))

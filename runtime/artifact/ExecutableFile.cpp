@@ -1,3 +1,13 @@
+//===- ExecutableFile.cpp - The section with the artifact -----------------===//
+//
+// A file that is no ELF is an artifact itself. Otherwise the sections are
+// searched by name. The file is untrusted: each range is compared with the size
+// of the file before it is read, in a way that cannot overflow, and structures
+// are copied out of it, since they may stand unaligned. A model whose place is
+// no multiple of a page is refused: its parts could not be mapped as they are.
+//
+//===----------------------------------------------------------------------===//
+
 #include "runtime/artifact/ExecutableFile.h"
 
 #include "runtime/artifact/ArtifactFormat.h"

@@ -1,3 +1,17 @@
+//===- CallGraphs.cpp - Known calls, the latest first ---------------------===//
+//
+// A key lists all numbers that tell calls apart: the entry, sizes, addresses,
+// and the kernels around the entry. Up to 64 keys are kept, and the one that
+// was met longest ago makes room. The first call of a key runs kernel by
+// kernel, which also loads them. The second is recorded as a graph, and it and
+// all later ones launch that graph.
+//
+// No call depends on its graph: if recording fails, it runs kernel by kernel.
+// If memory is too short for a new graph, all others are dropped before a
+// second attempt.
+//
+//===----------------------------------------------------------------------===//
+
 #include "runtime/cuda/CallGraphs.h"
 
 #include <algorithm>

@@ -1,3 +1,13 @@
+//===- CudaDriver.cpp - The driver, opened once ---------------------------===//
+//
+// The first question opens the library, finds every function, checks the
+// version and counts devices; later ones get the same answer. HEDDLE_LIBCUDA
+// names another library. A machine without driver or GPU is told from one whose
+// driver fails: on the former a model that may choose runs on the CPU, on the
+// latter loading fails. A library that HEDDLE_LIBCUDA names has to be there.
+//
+//===----------------------------------------------------------------------===//
+
 #include "runtime/cuda/CudaDriver.h"
 
 #include <cstdlib>

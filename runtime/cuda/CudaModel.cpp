@@ -1,3 +1,17 @@
+//===- CudaModel.cpp - From an artifact to kernels on a device ------------===//
+//
+// The architecture is the last one in the artifact that the device runs, or the
+// one that HEDDLE_GPU_ARCH names. Its table of kernels is untrusted: every
+// offset is checked before a pointer is made of it. Weights are copied at once,
+// but each kernel is loaded when it is needed, because the driver may have to
+// compile its PTX. All kernels that a session needs are loaded together, on as
+// many threads as there are cores.
+//
+// A kernel is read without a lock once it is there; a lock per kernel keeps two
+// threads from loading it twice.
+//
+//===----------------------------------------------------------------------===//
+
 #include "runtime/cuda/CudaModel.h"
 
 #include "runtime/artifact/ArtifactFormat.h"

@@ -1,3 +1,12 @@
+//===- WeightUpload.cpp - Two carriers that take turns --------------------===//
+//
+// A carrier has pinned memory for a piece of 16 MiB and a stream. It waits for
+// its own last piece only, so that the other's is on its way while it copies
+// from the file. The last piece may be smaller. After an error the destructor
+// waits for a copy under way before it frees the pinned memory.
+//
+//===----------------------------------------------------------------------===//
+
 #include "runtime/cuda/WeightUpload.h"
 
 #include <algorithm>

@@ -1,3 +1,11 @@
+//===- SystemFile.cpp - Reading until the end -----------------------------===//
+//
+// Files of /proc report a size of 0, so a file is read until nothing comes any
+// more. A read that a signal interrupts is repeated. A file that cannot be
+// opened is an empty string.
+//
+//===----------------------------------------------------------------------===//
+
 #include "runtime/threads/SystemFile.h"
 
 #include <cerrno>

@@ -1,3 +1,17 @@
+//===- AttentionLoops.cpp - One query of one head at a time ---------------===//
+//
+// Softmax takes two passes over the keys: the first finds the largest score,
+// the second adds up weights and weighted values. The second computes each
+// score again instead of loading it, so that memory does not grow with the
+// number of keys. Sums are divided by the total of weights at the end; a total
+// of 0 gives 0.
+//
+// Sums stand in scratch memory until the last key. Results may take the place
+// of queries, so they are written when no query is read any more. This form is
+// the reference of kernels that tile.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Loops/AttentionLoops.h"
 #include "lib/CodeGen/Loops/QueryLoops.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
@@ -26,7 +40,6 @@ static Value maximumOf(QueryLoops &query, Loops &loops) {
 }
 
 /// The loops for one query of one head. `sums` [value width] is scratch memory.
-/// Results may take the place of queries: each is written last.
 static void buildQuery(AttentionOp op, QueryLoops &query, Value sums,
                        Loops &loops) {
   OpBuilder &builder = loops.builder;

@@ -1,3 +1,13 @@
+//===- CacheSlot.cpp - Pinned slots, then a ring --------------------------===//
+//
+// The slot of position p is p below `pinned`, and pinned + (p - pinned) mod
+// (slots - pinned) otherwise. A select takes one of the two, so each has to be
+// defined for every p: the numerator is at least 0 and the divisor at least 1.
+// A position stays in the ring until as many positions follow as the ring has
+// slots.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Loops/CacheSlot.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

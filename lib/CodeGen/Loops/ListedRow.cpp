@@ -1,3 +1,12 @@
+//===- ListedRow.cpp - One comparison finds numbers that are no rows ------===//
+//
+// Lists are filled up with numbers that are no rows. A negative number is large
+// without its sign, so that one unsigned comparison finds numbers on either
+// side. Such a number reads row 0 in place of its own: the load needs no
+// branch, and the caller selects what the row gives.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Loops/ListedRow.h"
 #include "lib/CodeGen/Loops/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -8,7 +17,6 @@ using namespace heddle;
 ListedRow heddle::findListedRow(OpBuilder &builder, Location loc, Value number,
                                 Value rows) {
   Loops loops(builder, loc);
-  // A negative one is large without its sign.
   Value row = loops.toIndex(number);
   Value isRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                       row, loops.size(rows, 1));

@@ -1,3 +1,15 @@
+//===- Loops.cpp - One op or one loop per helper --------------------------===//
+//
+// Nests are parallel loops, since their iterations are independent. A fold is a
+// sequential loop in ascending order: the order of a sum, and with it its bits,
+// follow from the formula alone. Sums and products stay apart here; kernels
+// fuse them.
+//
+// The sigmoid is 1 / (1 + e^-x): where e^-x overflows to infinity, the result
+// is 0, as it should be.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Loops/Loops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

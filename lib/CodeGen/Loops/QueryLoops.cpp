@@ -1,3 +1,17 @@
+//===- QueryLoops.cpp - Keys, scores and weights of one query -------------===//
+//
+// The constructor finds the row of keys, the position and the range of keys
+// once. In the full form the keys are those of the sentence. In the step form
+// they are either shared by the rows of a sentence, or the latest positions in
+// a cache, and a history may name the cache of each position.
+//
+// Weights of short floats are rounded. Their exponents are base 2 and shifted
+// by a whole number, so that a new maximum scales a weight by a power of two
+// and leaves its digits alone: any tiling of the keys then rounds the same
+// weights.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Loops/QueryLoops.h"
 #include "dialect/attention/Attention.h"
 #include "lib/CodeGen/Loops/CacheSlot.h"

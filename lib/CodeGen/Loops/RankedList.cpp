@@ -1,3 +1,12 @@
+//===- RankedList.cpp - Insertion into a descending list ------------------===//
+//
+// An insertion passes over the whole list with selects in place of branches,
+// which suits lists of a few elements. Only a strictly larger value moves
+// others. So the first of equal values stays in front, and NaN and -inf never
+// enter.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Loops/RankedList.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

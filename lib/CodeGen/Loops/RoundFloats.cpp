@@ -1,3 +1,14 @@
+//===- RoundFloats.cpp - Rounding to nearest even, in integers ------------===//
+//
+// bf16 is the upper half of an f32. Half a step is added to the bits, a little
+// less if the upper half is even, and the lower half is cut off: a carry moves
+// the result to the next number, or from the largest one to infinity. Denormals
+// become zeros of their sign, and NaN becomes a quiet one so that cutting does
+// not make it infinite. Selects choose among these, so that vectors need no
+// branch.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Loops/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -36,7 +47,6 @@ static Value roundToBf16(OpBuilder &builder, Location loc, Value x) {
     return arith::SelectOp::create(builder, loc, condition, then, otherwise);
   };
   Value bits = arith::BitcastOp::create(builder, loc, words, x);
-  // Half a step is added, a little less where the upper half is even.
   Value odd = all(shift(bits), 1);
   Value half = arith::AddIOp::create(builder, loc, odd, constant(0x7fff));
   Value nearest = arith::AddIOp::create(builder, loc, bits, half);

@@ -1,3 +1,13 @@
+//===- RowLoops.cpp - Formulas as written, one op after the other ---------===//
+//
+// A norm makes separate passes for mean, variance and result: the variance is a
+// sum of squared deviations, which loses no digits if the mean is large. The
+// angle of a sinusoid is computed in f64 and its sine rounded once: f32 would
+// lose the digits of the angle at large positions. Sums ascend along the row.
+// These loops are the reference of kernels on vectors.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Loops/RowLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

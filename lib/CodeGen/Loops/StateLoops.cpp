@@ -1,3 +1,12 @@
+//===- StateLoops.cpp - Time in order, everything else in parallel --------===//
+//
+// A recurrence is sequential in time and parallel over sentences and elements;
+// its step form updates the state in place. A cache is filled in ascending
+// order of positions, since in a ring later positions take the slots of earlier
+// ones. last_rows writes zeros for a sentence of length 0.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Loops/StateLoops.h"
 #include "lib/CodeGen/Loops/CacheSlot.h"
 #include "lib/CodeGen/Loops/ListedRow.h"
@@ -55,7 +64,6 @@ void heddle::buildStateLoops(CacheAppendOp op, Loops &loops) {
 void heddle::buildStateLoops(CacheFillOp op, Loops &loops) {
   loops.nest(op.getInput(), 1, [&](ValueRange sentence) {
     Value length = loops.toIndex(loops.load(op.getLengths(), sentence));
-    // Later positions take the slots of earlier ones.
     loops.loop(length, [&](Value position) {
       writeToCache(op, append(sentence, position), position, loops);
     });

@@ -1,3 +1,14 @@
+//===- Backend.cpp - From a list of targets to backends -------------------===//
+//
+// Targets are read from left to right. A name is an architecture of GPUs, a set
+// of them (`cuda`), or one that expands to ISA levels. A backend given twice is
+// built once; two backends of the same name with different options are an
+// error, since an artifact holds one section per name. If only GPUs are named,
+// the levels of `portable` are added, so that the file runs without a GPU, too.
+// CPUs come before GPUs.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Machine/Backend.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

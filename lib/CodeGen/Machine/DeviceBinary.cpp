@@ -1,3 +1,14 @@
+//===- DeviceBinary.cpp - One run of an assembler -------------------------===//
+//
+// PTX goes to a temporary file, the assembler runs, and its output is read
+// back; all temporary files are removed on every path. If the program fails,
+// the first line that it wrote is the error. Its output has to be an ELF file
+// for GPUs: a program that is no assembler may end well and write anything.
+// Output for the emulator is not checked, since the emulator alone knows its
+// format.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Machine/DeviceBinary.h"
 #include "lib/Support/Error.h"
 #include "llvm/BinaryFormat/ELF.h"
@@ -89,7 +100,6 @@ heddle::assembleDeviceCode(StringRef code, const GpuArchitecture &architecture,
                      ": " + reason);
   }
   Expected<std::string> binary = readFile(output);
-  // What the emulator reads is known to itself alone.
   if (binary && !architecture.isEmulated && !isMachineCode(*binary))
     return makeError("'" + assembler + "' wrote no machine code for " +
                      architecture.name);

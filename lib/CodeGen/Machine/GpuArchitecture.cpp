@@ -1,3 +1,13 @@
+//===- GpuArchitecture.cpp - Names, and the code that a GPU runs ----------===//
+//
+// The table ascends by compute capability. Code for a name that ends in "a"
+// runs on that capability alone; any other code runs on its own capability and
+// on later ones. The last entry that fits is therefore the best one. Suffixes
+// of a name are taken from its end: the last one that `option` writes comes
+// first.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Machine/GpuArchitecture.h"
 #include "llvm/ADT/Twine.h"
 

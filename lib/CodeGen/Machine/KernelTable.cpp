@@ -1,3 +1,12 @@
+//===- KernelTable.cpp - Records in front, names and images behind --------===//
+//
+// All records have one size, so that a kernel is found by its number. A record
+// is written when the places of its name and images are known, which stand
+// behind all records. Names and images end in NUL: the driver takes PTX as a C
+// string, and the runtime checks for that NUL before it passes one on.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Machine/KernelTable.h"
 #include "runtime/artifact/ArtifactFormat.h"
 #include "llvm/Support/MathExtras.h"

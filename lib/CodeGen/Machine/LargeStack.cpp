@@ -1,3 +1,12 @@
+//===- LargeStack.cpp - Threads of POSIX with 1 GB of stack ---------------===//
+//
+// std::thread takes no size of a stack, so the threads are those of POSIX. The
+// size only reserves address space. A thread that does not start is no error:
+// `body` takes its work from a common source, so that fewer threads do the same
+// work.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Machine/LargeStack.h"
 #include "llvm/ADT/SmallVector.h"
 #include <pthread.h>

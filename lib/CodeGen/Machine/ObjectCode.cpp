@@ -1,3 +1,14 @@
+//===- ObjectCode.cpp - LLVM IR, object files, and one shared object ------===//
+//
+// Each function carries its CPU and features as attributes, so that emitting
+// needs no ISA level: it reads them from the module. Object files are compiled
+// apart and linked once. lld reads files only, so that the objects go through
+// one temporary archive, which is removed even if a signal ends the process.
+// Code refers to its own symbols (-Bsymbolic) and is bound at load (-z now): no
+// call is resolved while a model runs.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/Machine/ObjectCode.h"
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/Machine/LlvmMachine.h"

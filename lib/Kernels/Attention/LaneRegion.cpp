@@ -1,3 +1,14 @@
+//===- LaneRegion.cpp - Scalars while they can, then vectors --------------===//
+//
+// An op is evaluated as soon as its operands are known. It stays scalar if all
+// of them are, and otherwise its scalars are broadcast. exp, exp2, tanh and erf
+// are code of VectorMath, since LLVM would call a library once per lane. A
+// lookup is one scalar load if all lanes share its indices, and otherwise a
+// gather at row-major offsets. Its indices are clamped, because lanes outside
+// of the mask are evaluated, too.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Attention/LaneRegion.h"
 #include "dialect/Transformer.h"
 #include "lib/Kernels/Math/VectorMath.h"

@@ -1,3 +1,13 @@
+//===- MovedElements.cpp - Ops that move elements, as maps of indices -----===//
+//
+// Each op becomes a function from the place of an element in the result to a
+// place in one operand. Places are row-major numbers; they are taken apart into
+// coordinates where shapes differ. All is computed while code is generated,
+// since regions move elements by constants only: no instruction moves anything.
+// An insert chooses between its two operands by the place.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Attention/MovedElements.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

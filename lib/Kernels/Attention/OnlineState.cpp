@@ -1,3 +1,14 @@
+//===- OnlineState.cpp - How exponents follow the maximum -----------------===//
+//
+// This is online softmax (Milakov and Gimelshein 2018, arXiv:1805.02867), with
+// a reference point that lags: it moves only if a score passes the threshold,
+// so that sums are seldom rescaled. A move multiplies the sums so far by 2 to
+// the distance between the two points. If shifts are whole numbers, that is a
+// power of two and exact. Each lane is a query with its own point, and selects
+// leave the lanes that do not move as they are.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Attention/OnlineState.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,3 +1,17 @@
+//===- OnlineUpdates.cpp - Tiles, then lists, with one state --------------===//
+//
+// A block of queries begins with an empty state and takes tile by tile: the
+// weights of the tile's keys, then its values. Keys from lists differ from
+// query to query, so they come last, query by query: each query resumes with
+// its lane of the block's state.
+//
+// The scale is part of the factor that turns scores into exponents if softmax
+// alone reads scores. Otherwise it multiplies queries, or scores if queries are
+// short floats. Scratch memory has fixed sizes: long runs and lists are taken
+// in parts.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Attention/OnlineUpdates.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -1,3 +1,17 @@
+//===- PairRegion.cpp - Sums of a region in common loops ------------------===//
+//
+// Each value depends on the query, the key, both or neither, and is computed
+// once for what it depends on. Numbers are evaluated in the order of the
+// region. Elements of vectors are evaluated where a sum asks for them.
+//
+// Reductions of one size whose operands are ready share a loop, as long as
+// their sums fit in three quarters of the vector registers. The elements are
+// cut into pieces that are made alike: a long piece becomes a loop, a short one
+// straight code. Elements always ascend, so that neither pieces nor neighbours
+// change a bit.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Attention/PairRegion.h"
 #include "dialect/Transformer.h"
 #include "lib/Kernels/Attention/LaneRegion.h"

@@ -1,3 +1,12 @@
+//===- ValueCopy.cpp - One head's values, copied once ---------------------===//
+//
+// A task holds the copy of one head at a time, and `held` is its number. Blocks
+// of the same head find the number and skip the copying. A head that does not
+// fit in 256 KB is read where it stands: a larger copy would push the keys out
+// of the L2 cache.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Attention/ValueCopy.h"
 #include "lib/Kernels/Vectors/VectorWidths.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

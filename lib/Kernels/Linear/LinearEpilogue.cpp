@@ -1,3 +1,13 @@
+//===- LinearEpilogue.cpp - From a sum to a stored result -----------------===//
+//
+// A vector passes all steps in registers: scales, bias, activation, residual,
+// and then the rounding. The scales of x and W are multiplied first and then
+// applied to the sum. If the result is bf16 right behind the activation, a
+// shorter activation does, since the rounding hides its error. In a partial
+// tile a mask keeps each load and store off the columns behind the last one.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Linear/LinearEpilogue.h"
 #include "lib/Kernels/Rows/ActivationKernel.h"
 #include "lib/Kernels/Rows/QuantizeKernel.h"

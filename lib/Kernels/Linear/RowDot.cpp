@@ -1,3 +1,14 @@
+//===- RowDot.cpp - Bytes by bytes, summed in i32 -------------------------===//
+//
+// VNNI takes four bytes a lane, vpmaddwd two elements of 16 bits. Integer sums
+// are exact, so that all ways give the same bits.
+//
+// The end of a row is loaded with a mask, and zeros stand behind it. x is
+// shifted there as anywhere, which does no harm: either w is 0, or the
+// correction subtracts what the products added.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Linear/RowDot.h"
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,8 +56,7 @@ Value RowDot::loadX(Value memref, ValueRange at, int64_t count) const {
     return arith::AddIOp::create(builder, loops.loc, x,
                                  constant(loops, wide, shift));
   }
-  // Encoded it is x + 128. Behind the row any x does: w is 0 there, and what a
-  // correction takes back was added.
+  // Encoded it is x + 128.
   if (shift != 0)
     return arith::SubIOp::create(builder, loops.loc, x,
                                  constant(loops, type, 128 - shift));

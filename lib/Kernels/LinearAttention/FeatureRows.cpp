@@ -1,3 +1,13 @@
+//===- FeatureRows.cpp - Vector by vector along a head --------------------===//
+//
+// Short floats are widened, and the features of each vector are stored as f32.
+// `taylor` needs the norm of the row first: the sum of squares takes a pass of
+// its own, in the order that RowKernel has for all rows. The row is multiplied
+// by 1 / |x|, one division in place of one per element, and a row of zeros by
+// 0. The last feature of `taylor` is 1: it gives the constant of e^s ~ 1 + s.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/LinearAttention/FeatureRows.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
 #include "lib/Kernels/Attention/LaneRegion.h"

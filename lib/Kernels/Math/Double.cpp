@@ -1,3 +1,13 @@
+//===- Double.cpp - One op per operator -----------------------------------===//
+//
+// A constant takes builder and location from a number at hand, so that a
+// formula names neither. Polynomials are evaluated by Horner's rule with fused
+// multiply-adds: one rounding per term. Comparisons are ordered, so that
+// `clamp` lets NaN pass. Bits wrap 64-bit integers in the same way, for
+// formulas that take a number apart into exponent and fraction.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Math/Double.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,3 +1,12 @@
+//===- ShortRows.cpp - One of two kernels behind another ------------------===//
+//
+// The destinations of the op are the row of f32, then its short form, then the
+// scales if it is quantised without a given multiplier. The constructor
+// collects them before the loop over rows, so that their views are built once.
+// `emit` adds the loops of one row.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Rows/ShortRows.h"
 #include "lib/Kernels/Rows/RoundKernel.h"
 

@@ -1,3 +1,16 @@
+//===- HeadRow.cpp - Views of heads, slots of positions, and prefetches ---===//
+//
+// A head is a subview: its elements are next to each other in each row, and
+// nothing is copied. The ring of a cache holds parts of two laps, and the
+// origin is the first position of the older one. So a comparison and a
+// subtraction find a slot, without a division for each key.
+//
+// Rows a page or more apart are prefetched, because prefetchers in hardware
+// stop at the end of a page. Rows of a list are always prefetched, since their
+// order is unknown to hardware.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Vectors/HeadRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

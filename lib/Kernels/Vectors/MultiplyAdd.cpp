@@ -1,3 +1,16 @@
+//===- MultiplyAdd.cpp - The instructions of each step --------------------===//
+//
+// For VNNI x is stored as x + 128: an exclusive or with 128 turns i8 into u8.
+// Sums start at the first row of the panel, which takes the 128 back, so that
+// the loop over the depth has no correction. If x itself is shifted, the start
+// is scaled to the difference of the two shifts.
+//
+// An element of short floats without a partner is paired with a zero. Words are
+// widened with shifts and masks, in the order that the table in the header
+// gives.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Vectors/MultiplyAdd.h"
 #include "dialect/Transformer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,3 +1,13 @@
+//===- RegisterTile.cpp - Rows by vectors, in half of the registers -------===//
+//
+// Four rows share each vector that is loaded, and the vectors of a group are as
+// many as leave half of the registers for other things than sums. The loop over
+// the depth carries the sums: each step loads the vectors once and broadcasts
+// one element per row. The last vector of a row is partial, and rows that are
+// left over get a smaller tile.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Vectors/RegisterTile.h"
 #include "lib/Kernels/Vectors/HeadRow.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

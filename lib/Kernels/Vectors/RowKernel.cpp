@@ -1,3 +1,16 @@
+//===- RowKernel.cpp - Rows among threads, vectors along a row ------------===//
+//
+// A task has at least 2^16 units of work, if there are as many: the rows of a
+// task follow from the work of a row, and a row is never split. Inside a task
+// there is only a loop, since tasks do not nest.
+//
+// A sum along a row is kept in four vectors that take turns, as an addition
+// takes four cycles. They are added in a fixed order at the end. A row that
+// fits in half of the registers is unrolled, and a longer one is a loop; both
+// add the same elements to the same vector, so that the bits are the same.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Vectors/RowKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

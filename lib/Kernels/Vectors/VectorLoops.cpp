@@ -1,3 +1,15 @@
+//===- VectorLoops.cpp - Vectors, partial vectors, and shuffles -----------===//
+//
+// Arithmetic on indices folds as it is written, so that code for constant sizes
+// has constant addresses. Partial vectors of f32 are loaded and stored with a
+// constant mask, those of short floats in pieces of powers of two. No element
+// behind the count is touched.
+//
+// A sum of lanes adds halves, quarters and so on, and every lane has the
+// result. A transpose of n rows takes log2 n rounds of shuffles.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Vectors/VectorLoops.h"
 #include "dialect/Transformer.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"

@@ -1,3 +1,11 @@
+//===- VectorWidths.cpp - The binary digits of a remainder ----------------===//
+//
+// Lanes are a power of two, so that the remainder is a sum of different smaller
+// powers: its binary digits. Each is a vector without a mask, the largest one
+// first.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Vectors/VectorWidths.h"
 
 using namespace heddle;
