@@ -79,15 +79,16 @@ static std::pair<Value, int64_t> traceDim(Operation *op, unsigned result,
 
 StringAttr heddle::nameOfDim(Value value, int64_t axis) {
   Value source = value;
+  int64_t sourceAxis = axis;
   while (source) {
     if (auto argument = dyn_cast<BlockArgument>(source)) {
-      if (StringAttr name = nameOfArgumentDim(argument, axis))
+      if (StringAttr name = nameOfArgumentDim(argument, sourceAxis))
         return name;
       break;
     }
     auto result = cast<OpResult>(source);
-    std::tie(source, axis) =
-        traceDim(result.getOwner(), result.getResultNumber(), axis);
+    std::tie(source, sourceAxis) =
+        traceDim(result.getOwner(), result.getResultNumber(), sourceAxis);
   }
   emitError(value.getLoc())
       << "cannot name dimension " << axis << " of a value of type "

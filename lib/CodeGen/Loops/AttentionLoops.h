@@ -11,9 +11,9 @@ namespace heddle {
 /// Builds the loops of an attention op on memrefs, in any of its forms, in
 /// front of the builder's insertion point: for each query and head, over the
 /// keys of the mask in ascending order, first the maximum (softmax only), then
-/// the weighted sum of values. Keys outside the mask are not read. No memory
-/// beyond the result and, where that is rounded, the sums of one head; the
-/// order of summation depends on the row alone.
+/// the weighted sum of values. Keys outside the mask are not read. Memory
+/// beyond the result are the sums of one head; the order of summation depends
+/// on the row alone.
 void buildAttentionLoops(AttentionOp op, mlir::OpBuilder &builder);
 
 } // namespace heddle
