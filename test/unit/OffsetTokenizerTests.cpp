@@ -1,5 +1,6 @@
 //===- OffsetTokenizerTests.cpp - SentencePiece beside transformers -------===//
 
+#include "SentencePieceSamples.h"
 #include "TokenizerLoader.h"
 #include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
@@ -119,6 +120,37 @@ TEST(MBartTokenizer, CountsLanguagesWhereNoClassIsNamed) {
   EXPECT_EQ(small->manifest.getString("target_language"), "start");
   EXPECT_EQ(large->manifest.getString("target_language"), "forced_bos");
   EXPECT_FALSE(large->manifest.get("language"));
+}
+
+// A model with the ids of fairseq, whose <unk> stands behind the class's own:
+// transformers finds the unknown piece of a BPE model by its text, of which the
+// last counts, and that of a unigram model by the id of the class.
+TEST(MBartTokenizer, FindsTheUnknownPieceOfMergesByItsText) {
+  using Type = SentencePiece::Type;
+  using Kind = SentencePieceModel::Kind;
+  std::vector<SentencePiece> pieces = {{"<s>", 0, Type::Control},
+                                       {"<pad>", 0, Type::Control},
+                                       {"</s>", 0, Type::Control},
+                                       {"<unk>", 0, Type::Unknown},
+                                       {"\xE2\x96\x81", -5, Type::Normal},
+                                       {"a", -6, Type::Normal},
+                                       {"\xE2\x96\x81"
+                                        "a",
+                                        -7, Type::Normal}};
+  TemporaryFolder folder;
+  folder.write("tokenizer_config.json",
+               R"({"tokenizer_class": "MBart50Tokenizer"})");
+  for (auto [kind, unknown] :
+       {std::pair(Kind::Unigram, 3), std::pair(Kind::BytePairs, 4)}) {
+    folder.write("sentencepiece.bpe.model", writeSentencePieces(pieces, kind));
+    auto imported = readFolderTokenizer(folder.path(), "MBartTokenizer", 61);
+    ASSERT_TRUE(bool(imported)) << llvm::toString(imported.takeError());
+    LoadedTokenizer tokenizer(*imported, 61);
+    ASSERT_TRUE(bool(tokenizer)) << tokenizer.message();
+    EXPECT_EQ(tokenizer.encode("a z"),
+              std::vector<int32_t>({11, 7, 5, unknown, 2}));
+    EXPECT_EQ(tokenizer->decode({3, 6, 4}), "a");
+  }
 }
 
 TEST(MBartTokenizer, NamesWhatItDoesNotKnow) {

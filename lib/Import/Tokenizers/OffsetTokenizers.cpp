@@ -171,6 +171,10 @@ Expected<ImportedTokenizer> readMBartTokenizer(const TokenizerFiles &files,
       modelReserved, after);
   converted.file = "sentencepiece.bpe.model";
   converted.unknown = unknown;
+  // Merges name the unknown piece by its text, of which the last counts.
+  if (model->kind == SentencePieceModel::Kind::BytePairs)
+    converted.unknown =
+        converted.find(model->pieces[model->unknown].text).value_or(unknown);
   Expected<ImportedTokenizer> tokenizer =
       describe(*model, converted, files, files.added,
                listMBart(files, languages, isFront), /*frameName=*/"fast");
