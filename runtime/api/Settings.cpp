@@ -177,50 +177,51 @@ static constexpr const char *kSearch = "Search", *kSamples = "Samples",
 
 static constexpr Row kRows[] = {
     {{"beam", "N", kSearch,
-      "search with N beams; 1 is greedy (default: what the model says, as for "
-      "all that follow down to seed)"},
+      "search with N beams; 1 is greedy (default: what the model says, "
+      "as for all that follow down to seed)"},
      readBeams},
     {{"length-penalty", "A", kSearch,
-      "divide the log-probability of n tokens by n^A"},
+      "divide the log-probability of a hypothesis of n tokens by n^A"},
      readPenalty<&SearchOptions::lengthPenalty>},
     {{"word-penalty", "W", kSearch,
-      "subtract W for each token from that log-probability first (default 0)"},
+      "subtract W for each token before that division (default 0)"},
      readPenalty<&SearchOptions::wordPenalty>},
     {{"early-stopping", "true|false|never|shrink", kSearch,
-      "end a search when N are finished: at once, when the others look worse, "
-      "or when they cannot become better; shrink searches with a beam less for "
-      "each finished one, as Marian does"},
+      "when to end a search with N finished hypotheses: at once "
+      "(true), when the others look worse (false), or when they cannot "
+      "become better (never); shrink: each finished one takes its beam "
+      "along, as in Marian"},
      readEarlyStopping},
     {{"min-length", "N", kSearch,
-      "no end while fewer than N tokens are generated, unless a limit comes "
-      "before"},
+      "generate at least N tokens, unless a limit comes first"},
      readCount<&SearchOptions::minLength, 0>},
     {{"max-length", "N", kSearch,
       "generate at most N tokens a sentence, the end included"},
      readCount<&SearchOptions::maxLength, 1>},
     {{"no-repeat-ngram", "N", kSearch,
-      "generate no sequence of N tokens twice"},
+      "never generate the same sequence of N tokens twice"},
      readCount<&SearchOptions::noRepeatNgram, 0>},
     {{"repetition-penalty", "X", kSearch,
       "penalize tokens that were already generated (1 is off)"},
      readRepetitionPenalty},
     {{"renormalize", nullptr, kSearch,
-      "make probabilities sum up to 1 again behind constraints, as "
+      "normalize probabilities again after constraints, as "
       "renormalize_logits of transformers"},
      readRenormalize},
     {{"suppress", "IDS", kSearch, "never generate these token ids, as 4,17"},
      readSuppressed},
     {{"no-shortlist", nullptr, kSearch, "choose among the whole vocabulary"},
      readNoShortlist},
-    {{"n-best", "N", kSearch, "give the N best of a search, at most its beams"},
+    {{"n-best", "N", kSearch,
+      "give the N best hypotheses of a search, at most its beams"},
      readNumber<&SettingValues::nBest, 1, kMostBeams>},
     {{"alternatives", "N", kSearch,
       "give the N best next tokens behind a prefix, each with the best "
-      "translation that goes on from there"},
+      "translation that follows"},
      readAlternatives},
     {{"token-scores", nullptr, kSearch,
-      "give the log-probability of each token, too, behind scores, n-best or "
-      "alternatives"},
+      "give the log-probability of each token, too, with scores, "
+      "n-best or alternatives"},
      readSwitch<&SettingValues::tokenScores>},
     {{"scores", nullptr, kSearch, "give scores of greedy searches, too"},
      readSwitch<&SettingValues::scores>},
@@ -242,12 +243,12 @@ static constexpr Row kRows[] = {
       "lines"},
      readSeed},
     {{"split", nullptr, kText,
-      "lines are running text: translate their sentences, and join the "
-      "translations; browser in place of true cuts as browsers do, at . ? ! "
-      "alone"},
+      "translate running text sentence by sentence; white space stays; "
+      "browser in place of true cuts as browsers do, at . ? ! alone"},
      readSplit},
     {{"ids", nullptr, kText,
-      "texts are token ids, in and out; of targets and bad words, too"},
+      "texts are token ids, in and out, also those of targets and bad "
+      "words"},
      readSwitch<&SettingValues::ids>},
     {{"source-language", "NAME", kText,
       "the language of the input, as pt_XX or pt, for models of many languages "
@@ -257,39 +258,39 @@ static constexpr Row kRows[] = {
       "the language to translate into, likewise"},
      readLanguage<&SettingValues::targetLanguage>},
     {{"max-source", "N", kText,
-      "refuse lines of more than N tokens, the end included; time grows with "
-      "their square (default: what the model says)"},
+      "refuse lines of more than N tokens, the end included (default: "
+      "what the model says); time grows with their square"},
      readNumber<&SettingValues::maxSource, 1, kMostTokens>},
     {{"on-error", "stop|skip|crop", kText,
-      "do this about a line that the model cannot take: end there, leave its "
-      "answer empty and go on, or cut it to the most tokens a line may have; "
-      "those that are skipped or cut are counted (default: stop, unless the "
-      "model says crop)"},
+      "what to do about a line that the model cannot take: stop there, "
+      "skip it (its answer is empty), or crop it to the most tokens a "
+      "line may have; skipped and cropped lines are counted (default: "
+      "stop, unless the model says crop)"},
      readOnError},
     {{"global", "POSITIONS", kText,
-      "tokens of a line that attend to all others and they to them, as 0,5,9 "
-      "or none (default 0); for models that have such tokens"},
+      "positions of tokens that attend to all others and they to them, "
+      "as 0,5,9 or none (default 0), if the model has global tokens"},
      readGlobalTokens},
     {{"batch", "N", kMachine,
-      "sentences that run together at most (default 16, or fewer where "
+      "run at most N sentences together (default 16, or fewer if "
       "otherwise workers would have nothing to do)"},
      readNumber<&SettingValues::batch, 1, kMostSentences>},
     {{"threads", "N", kMachine,
-      "threads that share the work of a batch (default 1)"},
+      "share the work of a batch among N threads (default 1)"},
      readNumber<&SettingValues::threads, 1, kMostWorkers>},
     {{"workers", "N|all", kMachine,
-      "batches that run at the same time, each on threads of its own; all is "
-      "as many as keep the cores busy that the process may use (default: all, "
+      "run N batches at the same time, each on threads of its own; all "
+      "is as many as keep the cores of the process busy (default: all, "
       "or 1 for a session of the library)"},
      readWorkers},
     {{"max-memory", "MIB", kMachine,
-      "what the process may allocate beside the file's weights, or on a GPU "
-      "what batches may take of its memory: they become smaller for that, and "
-      "workers fewer unless their number is given; a line that needs more is "
-      "refused"},
+      "limit what the process may allocate beside the file's weights, "
+      "or on a GPU what batches may take of its memory: batches become "
+      "smaller, workers fewer unless their number is given, and a line "
+      "that needs more is refused"},
      readMaxMemory},
     {{"profile", nullptr, kMachine,
-      "count what each kernel of the CPU does and how long it takes"},
+      "count how often each CPU kernel runs, its work and its time"},
      readSwitch<&SettingValues::profile>},
 };
 

@@ -21,13 +21,13 @@ static std::vector<Flag> getFlags() {
       {"--load-dialect-plugin", "FILE", kModel,
        "load a shared object with a dialect"},
       {"-o", "FILE", kOutput,
-       "where to; - is standard output, where that is no terminal or what is "
-       "written is text"},
+       "write to FILE; - is standard output, unless it is a terminal "
+       "and the output is no text"},
       {"--emit", "artifact|exe|mlir|llvm|asm", kOutput,
-       "what to write: the artifact (default), a program that runs it and "
-       "needs nothing but glibc 2.34, the module as imported, LLVM IR or "
-       "assembly; these two are of the best of --target, of a GPU a module for "
-       "each kernel"},
+       "what to write: the artifact (default), a program that runs it "
+       "and needs nothing but glibc 2.34, the module as imported, LLVM "
+       "IR or assembly; the last two show the best machine of --target, "
+       "with a module for each GPU kernel"},
       {"--jobs", "N", kOutput,
        "compile on at most N threads (default: one for each core); the "
        "artifact is the same"},
@@ -35,56 +35,55 @@ static std::vector<Flag> getFlags() {
        "portable|native|x86-64-v3|avx-vnni|x86-64-v4|avx512-bf16|amx|"
        "cuda|sm_80|sm_90a",
        kMachine,
-       "make code for any machine (default: one code for each ISA level in the "
-       "file), for this one, or for one level; for NVIDIA GPUs, too, or for "
-       "one "
-       "architecture of them; several with commas between"},
+       "the machines to generate code for, with commas between: any "
+       "(portable, the default: one code for each ISA level in the file), this "
+       "one (native), one level; NVIDIA GPUs (cuda), or one architecture of "
+       "them"},
       {"--ptxas", "FILE", kMachine,
-       "NVIDIA's assembler, or its name in PATH: beside PTX, which every "
-       "driver "
-       "assembles at the first start, the artifact gets machine code of the "
-       "architectures that it is for"},
+       "NVIDIA's assembler, or its name in PATH: add machine code for "
+       "GPUs beside the PTX, which a driver assembles at the first start"},
       {"--gemm", "generated|onednn", kMachine,
-       "who computes linear layers: kernels of our own (default), or oneDNN, "
-       "whose results depend on what runs together, in the last bits; "
-       "heddle-run then needs libheddle-onednn.so beside it"},
+       "compute linear layers by generated kernels (default) or by "
+       "oneDNN, whose results depend, in the last bits, on what runs in "
+       "the same batch; heddle-run then needs libheddle-onednn.so "
+       "beside it"},
       {"--dtype", "auto|f32|bf16|f16|int8", kTypes,
-       "what products multiply; auto (default): 8-bit integers where the "
-       "weights are stored so, as in Marian's int8 models, and f32 otherwise, "
-       "of weights in 16 bits, too; or all one of these; bf16 is fast from "
-       "avx512-bf16 on, emulated below, and f16, "
-       "which ends at 65,504, is fast on GPUs alone"},
+       "the type in which weights are multiplied; auto (default) is "
+       "int8 if the checkpoint stores 8-bit integers, as Marian's int8 "
+       "models do, otherwise f32, also for 16-bit weights; bf16 is fast "
+       "from avx512-bf16 on and emulated below; f16 ends at 65,504 and "
+       "is fast on GPUs alone"},
       {"--tf32", "", kTypes,
-       "multiply what is f32 on a GPU in one product of tf32, with 10 bits "
-       "behind the point as f16 has them: faster, but ids are no longer the "
-       "CPU's; by default products keep f32's bits, attention within the last"},
+       "multiply f32 values on a GPU as tf32, with 10 bits behind the "
+       "point as f16: faster, but ids may differ from the CPU's; by "
+       "default products keep f32's bits, attention all but the last"},
       {"--keep", "bf16:GLOB|f16:GLOB|f32:GLOB", kTypes,
        "keep weights whose checkpoint name matches GLOB in this type, wider or "
        "of another 16 bits, overriding --dtype; may be given more than once, "
        "the first match wins"},
       {"--calibrate", "FILE", kTypes,
-       "print how far logits are from f32's, for each layer by itself, over "
-       "the lines of FILE (ids where the model has no tokenizer): which ones "
-       "to keep"},
+       "print how far each layer moves the logits from f32's, by "
+       "itself, over the lines of FILE (ids if the model has no "
+       "tokenizer): which layers to --keep"},
       {"--attention", "RULES", kAttention,
-       "let fewer pairs attend: TARGET: MASK, several of them with ; between. "
-       "TARGET is encoder.self, decoder.self or decoder.cross, and a layer of "
-       "it, counted from 1, encoder.self.3. MASK is made of |, &, !, ( ) and "
-       "the masks below. The last rule for a layer counts"},
+       "let fewer pairs attend: TARGET: MASK, with ; between several. "
+       "TARGET is encoder.self, decoder.self or decoder.cross, or a "
+       "layer of it, counted from 1, as encoder.self.3. MASK is made of "
+       "|, &, !, ( ) and the masks below. The last rule for a layer wins"},
       {"--explain", "", kInside,
-       "print what was fused, layer by layer, what was not and why; and which "
-       "kernels of a GPU no emitter wrote"},
+       "print what was fused in each layer, what was not and why, and "
+       "which GPU kernels have no emitter"},
       {"--explore", "FILE.html", kInside,
-       "write a page that shows all of it: what each pass changed, layers down "
-       "to their assembly, masks; beside -o, or alone"},
+       "write a page with what each pass changed, layers down to their "
+       "assembly, and masks; with -o, or alone"},
       {"--dump-passes", "DIR", kInside,
        "write the module after each pass to DIR"},
       {"--no-fuse", "NAME[,NAME...]", kInside,
-       "leave fusion passes out, by the names that --explain prints; all "
-       "leaves out every one"},
+       "leave out fusion passes, by the names that --explain prints, or "
+       "all of them"},
       {"--reference", "", kInside,
-       "plain loops in place of generated kernels: slow, the oracle to compare "
-       "with"},
+       "generate plain loops in place of kernels: slow, the oracle to "
+       "compare with"},
       {"--license", "", kAbout, "print the notices of what is linked in"},
       {"--help", "", kAbout, "print this; -h does, too"},
       {"--version", "", kAbout, "print the version"}};

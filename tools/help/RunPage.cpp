@@ -11,44 +11,45 @@ static std::vector<Flag> getOwnFlags() {
   static const std::string kJobs = "Other jobs", kAbout = "About a run";
   return {
       {"--allow", "FILE", "Search",
-       "make targets of the words of FILE alone, or with --ids of its ids: one "
-       "line for all inputs, or one for each"},
+       "generate only the words of FILE, or its ids with --ids: one "
+       "line for all inputs, or a line for each"},
       {"--bad-words", "FILE", "Search",
        "never generate the sequences of FILE, one a line"},
-      {"--prefix", "FILE", "Search", "begin each target with a line of FILE"},
+      {"--prefix", "FILE", "Search", "begin each target with its line of FILE"},
       {"--split", "browser", "Text",
-       "lines are running text: translate their sentences, and join the "
-       "translations with the text's own white space and ends of lines; "
-       "browser "
-       "cuts as browsers do, at . ? ! alone",
+       "translate running text sentence by sentence; white space and "
+       "ends of lines stay; browser cuts as browsers do, at . ? ! alone",
        /*isValueOptional=*/true},
       {"--score", "FILE", kJobs,
-       "print how likely the lines of FILE are as translations: the "
-       "log-probability, a tab and that of each token; at the end, on standard "
-       "error, the perplexity of all"},
+       "print the log-probability of each line of FILE as a "
+       "translation, a tab and that of each token; at the end, the "
+       "perplexity of all on standard error"},
       {"--teacher", "FILE", kJobs,
-       "score the target ids in FILE, one line an input, and"},
+       "with --logits: feed the decoder the target ids of FILE, one "
+       "line for each input"},
       {"--logits", "FILE.npy", kJobs,
-       "write the logits, float32 [lines, longest, vocabulary]"},
+       "with --teacher: write the logits, float32 [lines, longest, "
+       "vocabulary]"},
       {"--form", "full|step|chunk", kJobs,
-       "with --teacher: the decoder's form; full is the default"},
+       "with --teacher: compute all positions at once (full, the "
+       "default), by decode steps, or by prefill (chunk)"},
       {"--hidden", "FILE.npy", kJobs,
-       "write what the encoder makes of each line instead of translating it, "
-       "float32 [lines, longest, width]"},
+       "write the encoder's output for each line instead of translating "
+       "it, float32 [lines, longest, width]"},
       {"--device", "cpu|cuda|auto", "Machine",
-       "run on the CPU, on the first NVIDIA GPU, or there where the model has "
-       "code for it and it works; auto is the default"},
+       "run on the CPU, on the first NVIDIA GPU, or (auto, the default) "
+       "on the GPU if the model has code for it and it works"},
       {"--profile", "FILE", kAbout,
-       "say at the end, on standard error, how long each kernel of the CPU "
-       "took and how close it came to this machine's peaks, which takes a "
-       "second to "
-       "measure; FILE gets the same as JSON, FILE.html a page with layers, too",
+       "print at the end, on standard error, how long each CPU kernel "
+       "took and how close it came to this machine's peaks, which takes "
+       "a second to measure; FILE gets the same as JSON, FILE.html a "
+       "page with layers",
        /*isValueOptional=*/true},
       {"--verify", "", kAbout,
-       "check the weights too, and the zeros between sections"},
+       "check the weights and the zeros between sections, too"},
       {"--info", "", kAbout,
-       "print what the file holds; the memory of decoding at --max-length "
-       "positions where that is given"},
+       "print what the file holds, and the memory of decoding: of "
+       "--max-length positions, if given"},
       {"--license", "", kAbout, "print the notices of what is linked in"},
       {"--help", "", kAbout, "print this; -h does, too"},
       {"--version", "", kAbout, "print the version"}};
