@@ -1,3 +1,15 @@
+//===- AttentionBlock.cpp - Attention by blocks of queries ----------------===//
+//
+// For each tile of keys a block starts the copy of the values, multiplies
+// queries and keys, starts the copy of the next keys, turns scores into weights
+// and multiplies weights and values. Shared memory has one tile of keys and one
+// of values: two barriers a tile keep copies from overwriting a tile that a
+// warp still reads, and a third shows the values to all warps. Sums, scores and
+// weights never leave registers. A warp without queries still copies and meets
+// each barrier.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/AttentionBlock.h"
 #include "lib/Kernels/Gpu/Attention/HeadTile.h"
 #include "lib/Kernels/Gpu/Attention/QueryFragments.h"

@@ -1,3 +1,14 @@
+//===- AttentionCopies.cpp - Tiles for attention by warpgroups ------------===//
+//
+// Tiles come in the order in which the other warpgroups multiply them: keys of
+// tile 0, keys of tile 1, values of tile 0, keys of tile 2, values of tile 1
+// and so on. Each copy is a group of cp.async. A thread reports a stage as full
+// when its group has ended, while the groups of later stages are under way. A
+// bit for each of these stages remembers whether its values must be searched
+// for NaN and infinity before the report.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/AttentionCopies.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -1,3 +1,14 @@
+//===- AttentionGrid.cpp - Attention on a GPU, a warp a query -------------===//
+//
+// emitGrid tries the faster kernels first: warpgroups, blocks of queries,
+// steps. The kernel of this file takes the rest. Each lane asks the mask about
+// its key of the tile and computes the score. A vote then gives the warp the
+// visible keys as bits, and a loop takes them one by one: a shuffle hands out
+// the weight, and each lane adds its columns of the value. So the time follows
+// the number of visible keys.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/AttentionGrid.h"
 #include "lib/Kernels/Gpu/Attention/AttentionBlock.h"
 #include "lib/Kernels/Gpu/Attention/AttentionStep.h"

@@ -1,3 +1,13 @@
+//===- AttentionPlace.cpp - A block of attention by warpgroups ------------===//
+//
+// Shared memory has three parts in this order: the queries, the ring of stages
+// with its barriers, and for each stage a word of each warp that copies. A
+// stage holds a tile of keys or a tile of values, so it is as large as the
+// larger of the two. Threads that copy and threads that multiply compute
+// addresses and the walk over tiles here, so that both sides agree.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/AttentionPlace.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -1,3 +1,15 @@
+//===- AttentionStep.cpp - Steps of attention on a GPU --------------------===//
+//
+// Each lane owns one of the 32 keys of a tile. The lanes of a row multiply
+// their pieces of it, and the sums meet in the lane that owns the key. This
+// lane computes the score and the weight. A shuffle then hands the weight to
+// the lanes that read the row of the value. A row of keys or values is read
+// once for all heads of the block. Tile t belongs to warp t % 4, counted from
+// position 0, so that the number of keys never moves a tile to another warp.
+// Afterwards a thread combines the states of the four warps, column by column.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/AttentionStep.h"
 #include "dialect/masks/MaskParts.h"
 #include "dialect/masks/MaskRanges.h"

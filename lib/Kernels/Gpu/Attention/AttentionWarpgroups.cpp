@@ -1,3 +1,14 @@
+//===- AttentionWarpgroups.cpp - Attention by warpgroups ------------------===//
+//
+// For each tile a warpgroup begins two groups of wgmma: queries by the next
+// keys, then weights by the values of the tile before. It waits for the first
+// group, makes weights of the scores while the second one runs, and waits for
+// that. Only then does it scale the sums to the new maxima: wgmma owns the sums
+// until then. Threads that multiply take over registers from threads that copy
+// (setmaxnreg): they hold sums, scores and weights at once.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/AttentionWarpgroups.h"
 #include "lib/Kernels/Gpu/Attention/AttentionCopies.h"
 #include "lib/Kernels/Gpu/Attention/QueryFragments.h"

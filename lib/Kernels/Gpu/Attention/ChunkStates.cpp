@@ -1,3 +1,15 @@
+//===- ChunkStates.cpp - States of a query between grids ------------------===//
+//
+// If keys have one chunk, the first grid writes the results, and there is
+// neither memory nor a second grid. Otherwise a warp combines the chunks of one
+// query of one head. Its lanes find the largest score of all chunks. Then, for
+// 32 chunks at a time, each lane computes the factor of one chunk, and all
+// lanes add the sums times these factors, each lane its columns. Sums are added
+// in the order of the chunks, so that no bit depends on which block ended
+// first.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/ChunkStates.h"
 #include "dialect/masks/MaskRanges.h"
 #include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
@@ -79,7 +91,6 @@ void ChunkStates::meet(Value unit, BlockCode &code) const {
   for (int64_t first = 0; first < width; first += kWarpThreads)
     columns.push_back(code.plus(code.lane(), first));
 
-  // The factor of one chunk a lane, then the sums of all of these chunks.
   auto addChunks = [&](Value first, ValueRange before) -> SmallVector<Value> {
     Value mine = code.plus(first, code.lane());
     auto factorOf = [&]() -> Value {

@@ -1,3 +1,13 @@
+//===- HeadGroups.cpp - Blocks of queries by what masks say ---------------===//
+//
+// A switch on the head selects the code of its group, where the parameters of
+// the mask are constants. If the mask has a stride s, the queries r, r + s, r +
+// 2 s, ... of a remainder r are numbered 0, 1, 2, ..., and blocks take them by
+// number. The grid has as many blocks for each head as the largest group needs.
+// A block that has no queries in its group ends at once.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/HeadGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

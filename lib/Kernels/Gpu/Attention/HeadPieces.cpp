@@ -1,3 +1,14 @@
+//===- HeadPieces.cpp - Rows of one head, read by a warp ------------------===//
+//
+// The n lanes of a row hold partial sums of n reads. They add them by halves:
+// in each round a lane keeps half of its sums, gives the other half to the lane
+// whose number differs in one bit, and adds what it gets. After log2(n) rounds
+// each lane has the complete sum of the row that it owns. This takes n - 1
+// shuffles, where a butterfly for each read would take n log2(n). The order of
+// additions depends on n alone.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/HeadPieces.h"
 #include "dialect/Transformer.h"
 #include "llvm/Support/MathExtras.h"
@@ -91,8 +102,7 @@ SmallVector<Value> HeadPieces::read(Value row, Value isRead) const {
 }
 
 /// The values of reads `first` and every `step`-th behind it, as one for each
-/// `step` lanes of a row: of two halves, half of the lanes keep the one, the
-/// others the other.
+/// `step` lanes of a row.
 SmallVector<Value>
 HeadPieces::sumFrom(int64_t first, int64_t step,
                     function_ref<OfReads(ArrayRef<int64_t>)> values) const {

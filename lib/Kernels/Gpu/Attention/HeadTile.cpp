@@ -1,3 +1,14 @@
+//===- HeadTile.cpp - Rows of one head in shared memory -------------------===//
+//
+// cp.async brings pieces of 16 bytes and writes zeros for rows behind the last
+// one. ldmatrix loads the fragments: transposed for values of short floats,
+// whose rows are the depth of the product. It transposes elements of 16 bits
+// only, so values of f32 are loaded word by word. A number whose exponent is
+// all ones is infinite or NaN. Each thread clears these numbers in the pieces
+// that it copied: a wait for its own copies is enough, without a barrier.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/HeadTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/bit.h"

@@ -1,3 +1,14 @@
+//===- KeyTiles.cpp - Which tiles of keys are read ------------------------===//
+//
+// The mask describes keys as segments that all, some or none of the queries
+// see. from() asks for the segment at the first key of a tile. If no query sees
+// the segment, it goes on to the tile in which the segment ends, and asks
+// again. A tile is full if all queries see a segment that covers it: then no
+// pair needs a question to the mask. Tiles begin at multiples of their size
+// whatever the mask skips.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/KeyTiles.h"
 #include "dialect/masks/MaskRanges.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

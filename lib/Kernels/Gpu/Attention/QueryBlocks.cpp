@@ -1,3 +1,14 @@
+//===- QueryBlocks.cpp - Blocks of queries of attention -------------------===//
+//
+// The heads of a sentence stand side by side in a row of each operand. A block
+// therefore needs the first row of its sentence, the column of its head and the
+// distance between rows. If the mask has a stride, the remainder moves the
+// first row and the stride multiplies the distance: the code behind counts rows
+// by number and knows nothing of strides. Query heads of one group have the
+// columns of one key/value head.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/QueryBlocks.h"
 #include "lib/Kernels/Gpu/Attention/HeadGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,3 +1,16 @@
+//===- QueryFragments.cpp - The queries of a warp of attention ------------===//
+//
+// The fragments in which tensor cores leave the scores are the fragments in
+// which they take the weights, so that weights stay in registers. weigh() makes
+// scores of products, asks the mask unless the tile is full, raises the maxima
+// and computes weights. The four lanes of a row exchange its maximum for each
+// tile, but add their totals at the end only. Weights other than softmax's may
+// leave the range of f16: then each row counts them in a power of 2 of its own.
+// Values that are not finite are added apart, for the queries that see their
+// key.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/QueryFragments.h"
 #include "lib/Kernels/Gpu/Attention/GpuQueryLoops.h"
 #include "lib/Kernels/Gpu/Attention/QueryState.h"

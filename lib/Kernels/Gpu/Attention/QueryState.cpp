@@ -1,3 +1,11 @@
+//===- QueryState.cpp - A query of attention between keys -----------------===//
+//
+// Total and sums are relative to the largest score so far. A larger score
+// multiplies them by a factor of at most 1 (QueryLoops::growthOf). A query that
+// sees no key has a total of 0: its result is 0, not the NaN of 0 / 0.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/QueryState.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
 #include <limits>

@@ -1,3 +1,14 @@
+//===- SwizzledTile.cpp - Rows of one head as wgmma reads them ------------===//
+//
+// Piece p (16 bytes) of row r stands at place p xor r % 8 of the row, as the
+// 128-byte swizzle of wgmma has it: eight rows of one piece then lie in
+// different banks. A thread copies one piece of every 16th row. 16 is a
+// multiple of 8, so the swizzle is computed once and the other addresses differ
+// by constants. If all rows of the tile exist, the same holds in the device's
+// memory; otherwise each row is compared with the number of rows.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Attention/SwizzledTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,8 +21,7 @@ static constexpr int64_t kElementBytes = 2, kWordBytes = 4, kPieceBytes = 16;
 /// Of a part.
 static constexpr int64_t kColumns = 64, kRowBytes = kColumns * kElementBytes,
                          kRowPieces = kRowBytes / kPieceBytes;
-/// Rows whose pieces a warpgroup copies at once: as many apart as make no
-/// difference to the swizzle.
+/// Rows whose pieces a warpgroup copies at once.
 static constexpr int64_t kRowsAtOnce = kWarpgroupThreads / kRowPieces;
 
 int64_t SwizzledTile::parts() const {
@@ -72,7 +82,6 @@ void SwizzledTile::copy(const HeadRows &source, Value first, Value memory,
       code.builder, code.loc,
       code.isLess(code.plus(first, rows - 1), source.count),
       [&](OpBuilder &builder, Location loc) {
-        // All addresses are constants behind one.
         Value from = rowOf(mine);
         copyPieces([&](Value place, int64_t row, int64_t inPart) {
           code.copy(place, code.at(from, row * source.pitch + inPart),

@@ -1,3 +1,13 @@
+//===- CandidateGrid.cpp - candidate_logits, a warp a logit ---------------===//
+//
+// Each sentence has its own list of candidates, so there is no common matrix
+// for tensor cores: a warp computes one dot product, each lane its pieces of
+// the row, and a butterfly adds the lanes. Sums of i8 are exact; the shift is
+// added to x before the product. A candidate behind the count of its sentence
+// becomes -inf, and reads neither a row nor a bias.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Linear/CandidateGrid.h"
 #include "lib/Kernels/Gpu/Rows/WarpRow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

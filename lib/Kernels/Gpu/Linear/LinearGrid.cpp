@@ -1,3 +1,15 @@
+//===- LinearGrid.cpp - linear on a GPU -----------------------------------===//
+//
+// The columns of the weights may be split into parts, each with its own
+// destination. A block finds its part from its number by a chain of selects. A
+// thread then finishes its sums in registers, in this order: scales and bias,
+// activation, residual, quantisation or rounding, store. Three shapes serve
+// warpgroups: tiles of 16 rows, tiles of 64 x 128, and tiles of 128 x 256 in
+// clusters of two blocks that share the copies of panels. The number of rows
+// decides at run time.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Linear/LinearGrid.h"
 #include "lib/CodeGen/Loops/FinishedRows.h"
 #include "lib/CodeGen/Loops/ProductLoops.h"

@@ -1,3 +1,14 @@
+//===- LogitsGrid.cpp - largest_logits and best_logits on a GPU -----------===//
+//
+// After its product a block leaves the logits in shared memory, where the
+// stages were. A warp takes a row, eight logits a lane. It reads the row's
+// forbidden ids, 32 at a time up to the first negative one, and the lane that
+// has such an id sets a bit. A keeper writes a record for each row and tile,
+// and a second grid combines the records of a range. best_logits repeats both
+// grids for every 32 places of the list: a lane holds one place.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Linear/LogitsGrid.h"
 #include "dialect/masks/MaskRanges.h"
 #include "lib/Kernels/Gpu/Linear/LogitsKeepers.h"

@@ -1,3 +1,14 @@
+//===- ProductBlock.cpp - A block's tile of x W, in words -----------------===//
+//
+// The depth passes through a ring of stages: cp.async fills the next ones while
+// warps multiply the oldest. One barrier a stage is enough: the copy behind it
+// fills the stage that all warps have read before it. Rows, panels and words
+// behind the end are copied as zeros, so that the products need no conditions.
+// Tensor cores multiply short floats, i8 and tf32; fused multiply-adds multiply
+// f32.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Linear/ProductBlock.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -279,7 +290,6 @@ SmallVector<ProductPiece> ProductBlock::build() {
   SmallVector<Value> sums = code.foldAll(
       code.i32(numStages()), initial, [&](Value stage, ValueRange carried) {
         Value read = carried[sumsOfThread], write = carried.back();
-        // What all have read behind the barrier is written again.
         code.waitForGroups(ahead - 1);
         code.barrier();
         Value coming = code.plus(stage, ahead);

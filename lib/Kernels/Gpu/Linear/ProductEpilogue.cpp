@@ -1,3 +1,13 @@
+//===- ProductEpilogue.cpp - From sums of products to x W + b -------------===//
+//
+// finish() follows the formula of LinearOp, f32(S + shift sum_k W) * (s * w) +
+// b, with each operation rounded by itself, so that i8 has the bits of a CPU.
+// The sums of W over k come from the artifact. Scales, shifts and bias depend
+// on the column alone: a thread loads them once for all of its rows. If all
+// widths are multiples of four, four columns are one load.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Linear/ProductEpilogue.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

@@ -1,3 +1,13 @@
+//===- ProjectionGrid.cpp - project_sequence on a GPU ---------------------===//
+//
+// A thread sums one column of eight rows, so that an element of x is loaded
+// once for eight products. Positions go four at a time: their loads are under
+// way together, and four factors of a row are one load of 16 bytes if the rows
+// allow it. The last one to three positions take one more round, with a
+// condition for each.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Linear/ProjectionGrid.h"
 #include "lib/Kernels/Gpu/Threads/BlockCode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,3 +1,13 @@
+//===- TileOrder.cpp - Which tile of a product is whose -------------------===//
+//
+// Eight blocks of columns are a group; the last group may be narrower. Within a
+// group tiles are numbered row by row, so that the panels of the group stay in
+// the L2 cache while the rows pass. Pairs are numbered in the same way, with
+// two rows of tiles as one. If the number of rows is odd, the pairs of the last
+// row come at the end.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Linear/TileOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"

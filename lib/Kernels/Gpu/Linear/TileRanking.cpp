@@ -1,3 +1,14 @@
+//===- TileRanking.cpp - Logits of a row, largest first -------------------===//
+//
+// redux.sync compares integers. So a logit becomes an unsigned key in the same
+// order: a negative number flips all bits, any other number its sign bit.
+// Adding 0 first makes one key of both zeros. The maximum of the keys over the
+// lanes finds the largest logit; the minimum of the ids of lanes that have it
+// decides between equal ones. A key of 0 means that the logit may not be
+// chosen.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Linear/TileRanking.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -8,9 +19,7 @@ SmallVector<Value> TileRanking::keys() {
   Value lowest = code.f32(kLowestLogit), none = code.i32(0);
   SmallVector<Value> keys;
   for (auto [number, logit] : llvm::enumerate(tile.logits)) {
-    // Of two zeros none is larger.
     Value bits = code.bitsOf(code.add(logit, code.f32(0)));
-    // Negative numbers in reverse, below others.
     Value sign =
         arith::ShRSIOp::create(code.builder, code.loc, bits, code.i32(31));
     Value flipped = code.either(sign, code.i32(int64_t(1) << 31));

@@ -1,3 +1,14 @@
+//===- WarpgroupProduct.cpp - Tiles of x W by warpgroups ------------------===//
+//
+// A warpgroup that multiplies has four panels, 128 columns: two wgmma of 64 for
+// each step of 8 words. It loads the weights of a step into registers while the
+// products of the step before run, at most one group of them. The first wait in
+// a stage shows that the products of the stage before have ended; then that
+// stage goes back to the copies. A block does its tiles in one loop, and the
+// ring goes on from tile to tile.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Linear/WarpgroupProduct.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -240,9 +251,7 @@ WarpgroupProduct::loadWeights(Value panel, int64_t step, Value words) {
 }
 
 /// Adds the products of a stage that has `words`, null for all: the others are
-/// zeros, in rows, too. Those of a step run while the weights of the next one
-/// are loaded; when the first ones are waited for, the stage before is done
-/// with. An only stage has no sums before it.
+/// zeros, in rows, too. An only stage has no sums before it.
 SmallVector<Value> WarpgroupProduct::addStage(const Place &place, Value panelAt,
                                               ValueRange sums, Value words,
                                               Value hasPrevious, bool isOnly) {

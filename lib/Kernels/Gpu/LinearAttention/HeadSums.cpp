@@ -1,3 +1,15 @@
+//===- HeadSums.cpp - The sums of linear attention in registers -----------===//
+//
+// sumShapeFor doubles the lanes of a column until each has at most 16 features,
+// if it can, and then the positions of a tile while tiles fit into 48 KB. For
+// each key a thread adds feature times value to S, one fused multiply-add, and
+// the feature to z. All columns compute the same z: this costs an addition and
+// saves an exchange. A query sums S and z over its features, the lanes of the
+// column add up, and the quotient is the result, or 0 if the total is 0.
+// Taylor's features are divided by the norm of their row.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/LinearAttention/HeadSums.h"
 #include "lib/CodeGen/Loops/QueryLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

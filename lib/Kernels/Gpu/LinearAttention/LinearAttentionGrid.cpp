@@ -1,3 +1,14 @@
+//===- LinearAttentionGrid.cpp - Linear attention on a GPU ----------------===//
+//
+// A causal op adds a key and then reads for the queries of the same position,
+// of all heads that share the keys. linear_attention.sums adds all keys and
+// stores S and z. linear_attention.read loads them once for up to 64 queries. A
+// step updates S and z in place: there a block has all columns of a head, as
+// another block could read z after the update. Tiles of keys, values and
+// queries pass through shared memory.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/LinearAttention/LinearAttentionGrid.h"
 #include "lib/Kernels/Gpu/LinearAttention/HeadSums.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,3 +1,13 @@
+//===- CopyGrid.cpp - Rows that are copied, on a GPU ----------------------===//
+//
+// Each op says, for a piece of a row, from which row it comes and to which it
+// goes. If an op gathers, the grid covers the rows of its result, otherwise the
+// rows of its input. cache.fill keeps a position only if no later position of
+// the sentence takes its slot. So no two threads write one slot, and the order
+// of blocks does not matter.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Rows/CopyGrid.h"
 #include "lib/CodeGen/Loops/CacheSlot.h"
 #include "lib/Kernels/Gpu/Rows/PieceGrid.h"

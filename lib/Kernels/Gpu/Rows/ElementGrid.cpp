@@ -1,3 +1,12 @@
+//===- ElementGrid.cpp - Elements one by one on a GPU ---------------------===//
+//
+// A thread loads its piece of each input, computes element by element in
+// registers, and stores the piece: memory is read and written once. Activations
+// are the same expressions as on a CPU. Ops on positions take the position of a
+// row from a list or, without one, from its place in its sentence.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Rows/ElementGrid.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
 #include "lib/Kernels/Gpu/Rows/PieceGrid.h"

@@ -1,3 +1,12 @@
+//===- EmbeddingGrid.cpp - embedding on a GPU, a warp a row ---------------===//
+//
+// A warp loads a row of the table, makes f32 of it, scales it, adds the
+// position and stores the result, in fewer bits, too, if the op says so: one
+// load and one store of each row. A negative id reads row 0 and takes zeros
+// instead, so that no lane branches. The position is added to such a row, too.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Rows/EmbeddingGrid.h"
 #include "lib/Kernels/Gpu/Rows/WarpRow.h"
 #include "lib/Kernels/Gpu/Threads/GridMath.h"

@@ -1,3 +1,13 @@
+//===- NormGrid.cpp - norm and quantize on a GPU, a warp a row ------------===//
+//
+// The row stays in registers, so a layer norm affords two passes: first the
+// mean, then the mean of the squared deviations. One pass with E[x^2] - E[x]^2
+// would lose precision. Deviations behind the end of the row are set to 0, as
+// they would add the square of the mean. An RMS norm is the same without the
+// mean.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Rows/NormGrid.h"
 #include "lib/Kernels/Gpu/Rows/WarpRow.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,3 +1,12 @@
+//===- PieceGrid.cpp - Rows in pieces, a thread each ----------------------===//
+//
+// The widest element type decides how many elements a piece has: 16 bytes of
+// it, halved until a row is a whole number of pieces. All memrefs of the grid
+// then have the same pieces. A piece of more than four elements moves as words
+// of 32 bits, at most four of them: one load or store of PTX.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Rows/PieceGrid.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 

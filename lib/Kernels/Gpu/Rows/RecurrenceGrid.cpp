@@ -1,3 +1,13 @@
+//===- RecurrenceGrid.cpp - recurrence on a GPU ---------------------------===//
+//
+// A thread loads f and v of eight positions before it computes the first state:
+// only the states depend on each other. Gates do not, so the chain from state
+// to state is one fused multiply-add long. Neighbouring threads have
+// neighbouring columns, so that each load of a warp is one stretch of memory. A
+// step has one position: it updates the states in place, piece by piece.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Rows/RecurrenceGrid.h"
 #include "lib/Kernels/Gpu/Rows/PieceGrid.h"
 #include "lib/Kernels/Gpu/Threads/GridMath.h"

@@ -1,3 +1,13 @@
+//===- WarpRow.cpp - A row in the registers of a warp ---------------------===//
+//
+// Lane l has the pieces l, l + 32, l + 64, ...: of four elements if the width
+// is a multiple of four, otherwise of one. Each load of the warp is thus one
+// stretch of memory. Behind the end a lane reads column 0 and takes 0 instead,
+// without a branch. A sum adds the elements of a lane in ascending order, then
+// the lanes in a butterfly.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Rows/WarpRow.h"
 #include "lib/CodeGen/Loops/ProductLoops.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"

@@ -1,3 +1,11 @@
+//===- HistoryWriter.cpp - Which cache has a position ---------------------===//
+//
+// Beams share the caches of their past: history[r, j] is the cache in which row
+// r finds position j. Before a step this kernel sets history[r, positions[r]] =
+// caches[r], one thread a row. With this list no cache is ever copied.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/CallLayout.h"
 #include "lib/Kernels/Gpu/Runtime/RuntimeKernel.h"
 

@@ -1,3 +1,14 @@
+//===- RowMover.cpp - Rows that become those of their parents -------------===//
+//
+// A thread has one piece, 16 or 4 bytes, of some rows, and moves them in
+// ascending order. If one thread has the piece of all rows and each parent
+// stands at or behind its row, the rows move in place: a parent is read before
+// it is overwritten. Rows that are their own parents are not written. Pieces
+// and pitch come as numbers at run time, so that one kernel serves rows of any
+// size.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/CodeGen/CallLayout.h"
 #include "lib/Kernels/Gpu/Runtime/RuntimeKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,7 +34,6 @@ void heddle::buildRowMover(ModuleOp module, int64_t number) {
   Value ofThread = load(MoveField::RowsOfThread);
   Value gathers = code.isDifferent(load(MoveField::Gathers), code.i32(0));
 
-  // A thread has one piece of some rows, which it moves in their order.
   Value place = kernel.threadOfGrid();
   Value column = code.times(code.remainder(place, pieces), pieceBytes);
   Value first = code.times(code.dividedBy(place, pieces), ofThread);

@@ -1,3 +1,12 @@
+//===- RuntimeKernel.cpp - A kernel that the runtime starts ---------------===//
+//
+// The constructor opens a kernel at the end of the module and leaves the
+// builder in its body; the destructor ends it with a return. The parameter is a
+// structure whose fields have the order of KernelAbi.h, first all of 8 bytes,
+// then all of 4: so no field needs padding.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Runtime/RuntimeKernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 

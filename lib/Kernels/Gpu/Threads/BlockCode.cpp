@@ -1,3 +1,14 @@
+//===- BlockCode.cpp - What a thread of a block does ----------------------===//
+//
+// Arithmetic folds constants while it is built, as most of an address is known
+// then. Pointers carry their address space, and each load or store the
+// alignment of all that it moves, so that 16 bytes are one instruction. A
+// product of f32 splits each operand into a number of tf32 and the rest, and
+// adds three products, the small ones first: rest by upper, upper by rest,
+// upper by upper. Rest by rest is left out.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Threads/BlockCode.h"
 #include "lib/CodeGen/Loops/RoundFloats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

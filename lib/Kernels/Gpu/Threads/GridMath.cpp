@@ -1,3 +1,12 @@
+//===- GridMath.cpp - Elementary functions on a GPU -----------------------===//
+//
+// Functions of f32 are the polynomials of the CPU level x86-64-v3, on scalars:
+// a GPU has fused multiply-adds, too, so the bits agree. A sinusoid is computed
+// in f64 and rounded once, as the angle may be large. Sine and cosine are one
+// expression with a select, so that the lanes of a warp do not branch apart.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Threads/GridMath.h"
 #include "lib/Kernels/Math/DoubleMath.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,3 +1,14 @@
+//===- StageRing.cpp - From copies to products ----------------------------===//
+//
+// The barriers stand behind the stages: first those of full stages, then those
+// of empty ones. A thread carries the number of its stage and a parity, which
+// flips at each round of the ring. Threads that copy begin with parity 1: the
+// phase before an mbarrier's first counts as ended, so that all stages are
+// empty at first. A warp releases a stage only after all of its lanes have read
+// it.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Threads/StageRing.h"
 
 using namespace mlir;

@@ -1,3 +1,11 @@
+//===- WarpReductions.cpp - What the lanes of a warp have together --------===//
+//
+// A butterfly of five exchanges gives the result to all 32 lanes. The order
+// depends on the lanes alone, so a sum has the same bits whatever other rows a
+// grid has.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Threads/WarpReductions.h"
 
 using namespace mlir;

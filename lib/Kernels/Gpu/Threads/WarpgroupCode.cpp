@@ -1,3 +1,13 @@
+//===- WarpgroupCode.cpp - What threads of sm_90a do besides --------------===//
+//
+// Ops of the NVVM dialect build what they can; wgmma and waits for mbarriers
+// are assembly. wgmma writes its sums after the instruction has been issued. So
+// each product takes the sums as operands and returns them, and waitForSums
+// passes all of them through the wait: LLVM can move no use of a sum in front
+// of it.
+//
+//===----------------------------------------------------------------------===//
+
 #include "lib/Kernels/Gpu/Threads/WarpgroupCode.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
