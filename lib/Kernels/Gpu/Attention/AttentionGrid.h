@@ -1,13 +1,12 @@
-//===- AttentionGrid.h - attention on a GPU, a warp a query -----*- C++ -*-===//
+//===- AttentionGrid.h - Attention on a GPU, a warp a query -----*- C++ -*-===//
 //
-// Where blocks of queries have no tiles (AttentionWarpgroups.h,
-// AttentionBlock.h) and steps no pieces (AttentionStep.h): a warp takes one
-// query of one head, in any form, with any mask and regions:
-// 32 keys at a time a lane scores one of them, then all lanes add up the values
-// of those that weigh anything, a lane some of their columns (online softmax,
-// arXiv:1805.02867). What the mask says of the query from a key on decides
-// which keys are read at all. They are cut at multiples of 32: neither what
-// stands behind them nor what is passed over changes a bit.
+// For what has neither tiles of a block of queries (AttentionWarpgroups.h,
+// AttentionBlock.h) nor pieces of a step (AttentionStep.h): a warp takes one
+// query of one head, in any form, with any mask and regions. 32 keys at a time,
+// a lane scores one of them. Then all lanes add up the values of those with a
+// weight, a lane some of their columns (online softmax, arXiv:1805.02867). The
+// mask says which keys are read at all. They are cut at multiples of 32:
+// neither keys behind them nor keys that are passed over change a bit.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,7 +2,7 @@
 //
 // One query a row: a block takes a query of one head, or those of heads that
 // share keys and of which the mask says the same, and a chunk of their keys
-// (Flash-Decoding), the block's warps every so many tiles of 32 keys, read in
+// (Flash-Decoding). Warp w of n takes tiles of 32 keys w, w + n, ..., read in
 // pieces of 16 bytes. States of warps meet in shared memory; those of chunks,
 // where caches have more than one, in a second grid.
 //

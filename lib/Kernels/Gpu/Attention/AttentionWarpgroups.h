@@ -21,7 +21,7 @@
 namespace heddle {
 
 /// Builds the grids of an op in front of it: of short floats, where
-/// hasQueryBlocks (QueryGrid.h) and no head is wider than 224, or than 128
+/// hasQueryBlocks (QueryBlocks.h) and no head is wider than 224, or than 128
 /// under masks of many ranges. Fails for others.
 mlir::LogicalResult emitWarpgroups(AttentionOp op);
 

@@ -15,7 +15,7 @@
 namespace heddle {
 
 /// Builds the grid of the op in front of it. Fails, building nothing, for
-/// memrefs that are not dense.
+/// memrefs that are not dense, or if the width of the input is dynamic.
 mlir::LogicalResult emitGrid(ProjectSequenceOp op);
 
 } // namespace heddle
