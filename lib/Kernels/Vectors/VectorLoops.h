@@ -1,7 +1,7 @@
 //===- VectorLoops.h - A builder of loops over vectors ----------*- C++ -*-===//
 //
-// Loops (CodeGen/Loops/Loops.h) with vectors of f32 and arithmetic on indices, so
-// that the code of an emitter reads like the kernel it writes.
+// Loops (CodeGen/Loops/Loops.h) with vectors of f32 and arithmetic on indices,
+// so that the code of an emitter reads like the kernel it writes.
 //
 //===----------------------------------------------------------------------===//
 
