@@ -17,6 +17,9 @@ using namespace heddle;
 
 PanelLayout::PanelLayout(int64_t elementBytes, ArrayRef<int64_t> parts)
     : elementBytes(elementBytes) {
+  assert(
+      (elementBytes == 1 || elementBytes == 2 || elementBytes == 4) &&
+      "groups fill four bytes; ops refuse elements of 4 bits by their types");
   for (int64_t columns : parts)
     panelCount += llvm::divideCeil(columns, kPanelColumns);
 }

@@ -27,10 +27,10 @@ public:
                        sectionCount * sizeof(format::Section));
   }
 
-  /// Begins a section at the next multiple of the alignment.
+  /// Begins a section at the next multiple of its alignment.
   format::Section &begin(StringRef name) {
     stream.write_zeros(
-        offsetToAlignment(stream.tell(), Align(format::kSectionAlignment)));
+        offsetToAlignment(stream.tell(), Align(format::alignmentOf(name))));
     format::Section section = {};
     llvm::copy(name.take_front(sizeof(section.name) - 1), section.name);
     section.offset = stream.tell() - base;
@@ -73,7 +73,7 @@ public:
 
 private:
   raw_fd_ostream &stream;
-  /// Where the artifact begins: a multiple of the alignment of sections.
+  /// Where the artifact begins: a multiple of the alignment of every section.
   uint64_t base;
   uint32_t sectionCount;
   std::vector<format::Section> table;

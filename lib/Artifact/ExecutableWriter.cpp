@@ -31,7 +31,7 @@ uint64_t writeRunner(StringRef runner, raw_fd_ostream &stream) {
   stream << runner.take_front(role) << carrier
          << runner.drop_front(role + carrier.size());
   stream.write_zeros(
-      offsetToAlignment(stream.tell(), Align(format::kSectionAlignment)));
+      offsetToAlignment(stream.tell(), Align(format::kCodeAlignment)));
   return stream.tell();
 }
 
@@ -50,7 +50,7 @@ void writeRunnerSections(StringRef runner, uint64_t begin,
   artifact.sh_type = ELF::SHT_PROGBITS;
   artifact.sh_offset = begin;
   artifact.sh_size = size;
-  artifact.sh_addralign = format::kSectionAlignment;
+  artifact.sh_addralign = format::kCodeAlignment;
   std::string text = runner.substr(names.sh_offset, names.sh_size).str();
   text.append(format::kExecutableSection, sizeof(format::kExecutableSection));
   names.sh_offset = stream.tell();

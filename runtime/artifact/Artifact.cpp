@@ -110,9 +110,10 @@ Status Artifact::readTable() {
       return error("has no valid name for section ", i);
     if (section(entryName))
       return error("has two sections '", entryName, "'");
-    if (entry.offset % format::kSectionAlignment != 0)
+    if (uint64_t step = format::alignmentOf(entryName);
+        entry.offset % step != 0)
       return error("has section '", entryName, "' at byte ", entry.offset,
-                   ", expected a multiple of ", format::kSectionAlignment);
+                   ", expected a multiple of ", step);
     uint64_t end;
     if (__builtin_add_overflow(entry.offset, entry.size, &end) ||
         end > bytes.size())

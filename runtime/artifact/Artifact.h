@@ -41,7 +41,7 @@ public:
   static Result<Artifact> fromMemory(std::string name, std::string_view bytes);
 
   /// The bytes of a section, where the file has it. They live as long as the
-  /// artifact and start at a multiple of format::kSectionAlignment from its
+  /// artifact and start at a multiple of format::alignmentOf(name) from its
   /// beginning, which in a file is a page.
   std::optional<std::string_view> section(std::string_view name) const;
 

@@ -4,8 +4,8 @@
 //
 //   offset 0        Header (64 bytes)
 //   offset 64       Section[sectionCount] (64 bytes each)
-//   ...             sections, each at a multiple of kSectionAlignment; what is
-//                   between them is zero
+//   ...             sections, each at a multiple of alignmentOf(its name);
+//                   what is between them is zero
 //
 // All integers are little-endian. Sections:
 //   manifest            JSON, described below
@@ -148,7 +148,7 @@
 //
 // Executables: what --emit=exe writes is heddle-run with kRunnerWithModel in
 // place of kRunnerAlone, and the artifact in a section of its own,
-// kExecutableSection, at a multiple of kSectionAlignment in the file and in no
+// kExecutableSection, at a multiple of kCodeAlignment in the file and in no
 // segment.
 //
 // Trust: an artifact is code, like an executable; loading one runs none of it,
@@ -163,12 +163,16 @@
 #define HEDDLE_RUNTIME_ARTIFACT_ARTIFACTFORMAT_H
 
 #include <cstdint>
+#include <string_view>
 
 namespace heddle::format {
 
 inline constexpr char kMagic[8] = {'H', 'E', 'D', 'D', 'L', 'E', '\r', '\n'};
-inline constexpr uint32_t kVersion = 13;
+inline constexpr uint32_t kVersion = 14;
 inline constexpr uint64_t kSectionAlignment = 4096;
+/// Of sections that are mapped with protections of their own: a multiple of the
+/// pages of every system (4 KiB on x86-64; 4, 16 or 64 KiB on AArch64).
+inline constexpr uint64_t kCodeAlignment = 64 * 1024;
 inline constexpr uint64_t kTensorAlignment = 64;
 inline constexpr uint64_t kWeightsChunk = 64 * 1024;
 
@@ -179,6 +183,11 @@ inline constexpr char kExecutableSection[] = ".heddle";
 inline constexpr char kRunnerAlone[] = "heddle-run:alone";
 inline constexpr char kRunnerWithModel[] = "heddle-run:model";
 static_assert(sizeof(kRunnerAlone) == sizeof(kRunnerWithModel));
+
+/// What the offset of a section is a multiple of.
+inline constexpr uint64_t alignmentOf(std::string_view section) {
+  return section.substr(0, 5) == "code." ? kCodeAlignment : kSectionAlignment;
+}
 
 /// At offset 0.
 struct Header {

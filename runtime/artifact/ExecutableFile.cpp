@@ -74,10 +74,9 @@ Result<std::string_view> heddle::findArtifact(std::string_view file) {
         !isWithin(file, each.sh_offset, each.sh_size))
       return Status::error("has ", file.size(), " bytes but its model ",
                            each.sh_size, " from byte ", each.sh_offset);
-    if (each.sh_offset % format::kSectionAlignment != 0)
+    if (each.sh_offset % format::kCodeAlignment != 0)
       return Status::error("has its model at byte ", each.sh_offset,
-                           ", expected a multiple of ",
-                           format::kSectionAlignment,
+                           ", expected a multiple of ", format::kCodeAlignment,
                            ": a tool has moved it, as GNU strip does not");
     return file.substr(each.sh_offset, each.sh_size);
   }

@@ -2,7 +2,7 @@
 //
 // An executable of heddle-compile --emit=exe is heddle-run with a section more,
 // format::kExecutableSection, which holds an artifact. GNU strip keeps it where
-// it must be, at a multiple of a page; other tools may not.
+// it must be, at a multiple of kCodeAlignment; other tools may not.
 //
 //===----------------------------------------------------------------------===//
 

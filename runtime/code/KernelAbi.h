@@ -12,8 +12,14 @@
 
 #include <stdint.h>
 
+/// In front of a field that host and compiled code share: it begins a word of 8
+/// bytes. Structures of such fields have one layout whatever the size of a
+/// pointer: where it is 4 bytes (wasm32), it is the first half of its word.
 #ifdef __cplusplus
+#define HEDDLE_WORD alignas(8)
 extern "C" {
+#else
+#define HEDDLE_WORD _Alignas(8)
 #endif
 
 /// Iterations begin ... end - 1 of a loop whose iterations are independent of
@@ -35,11 +41,11 @@ typedef void (*HeddleParallelFor)(void *pool, int64_t count, HeddleTask task,
 /// nothing else in it is for the callee.
 struct HeddleProfile {
   /// Nanoseconds of a clock that never goes back.
-  int64_t (*now)(struct HeddleProfile *profile);
+  HEDDLE_WORD int64_t (*now)(struct HeddleProfile *profile);
   /// Counts a call of a kernel, which ended when `now` was asked last, at the
   /// place number `place` of the manifest's entries.
-  void (*add)(struct HeddleProfile *profile, int64_t place, int64_t nanoseconds,
-              int64_t flops, int64_t bytes);
+  HEDDLE_WORD void (*add)(struct HeddleProfile *profile, int64_t place,
+                          int64_t nanoseconds, int64_t flops, int64_t bytes);
 };
 
 /// The GPU that an entry point's kernels run on. What it is asked for happens
@@ -50,15 +56,15 @@ struct HeddleDevice {
   /// threads as its metadata says, or in fewer where that says that they stay;
   /// `context` is its parameter, which is copied. None are started where there
   /// are no blocks.
-  void (*launch)(struct HeddleDevice *device, int64_t kernel, int64_t blocks,
-                 const void *context);
+  HEDDLE_WORD void (*launch)(struct HeddleDevice *device, int64_t kernel,
+                             int64_t blocks, const void *context);
   /// Memory of the device for kernels that are launched before it is asked
   /// again: at least `bytes`, aligned to 64 bytes, of undefined content; null,
   /// with a status, behind a failure or where the call has less. How much it is
   /// depends on the dims alone, as do the kernels that are launched.
-  void *(*scratch)(struct HeddleDevice *device, int64_t bytes);
+  HEDDLE_WORD void *(*scratch)(struct HeddleDevice *device, int64_t bytes);
   /// 0, or what failed first: what entries return.
-  int32_t status;
+  HEDDLE_WORD int32_t status;
 };
 
 /// The parameter of the kernel HEDDLE_MOVE_ROWS, which the runtime starts
@@ -107,6 +113,11 @@ struct HeddleRangeMerge {
   int32_t rows, ranges, count;
 };
 
+/// One address of an array of them.
+struct HeddleAddress {
+  HEDDLE_WORD void *at;
+};
+
 /// What one call of an entry point reads. Owned by the caller, unchanged by the
 /// callee. Thread safety: calls that share no output, state or arena may run at
 /// the same time.
@@ -115,31 +126,31 @@ struct HeddleCall {
   /// array of the argument's shape, aligned to 64 bytes. Inputs are read,
   /// outputs written, states read and written in place. With a device they are
   /// in its memory, as are the arena and the weights.
-  void *const *buffers;
+  HEDDLE_WORD const struct HeddleAddress *buffers;
   /// One value a symbolic dimension, in manifest order; each at least 1.
-  const int64_t *dims;
+  HEDDLE_WORD const int64_t *dims;
   /// Scratch memory of at least the size that the entry's arena function
   /// returns for `dims`, aligned to 64 bytes. Its content needs no set-up and
   /// means nothing after the call.
-  void *arena;
+  HEDDLE_WORD void *arena;
   /// The artifact's weights section.
-  const void *weights;
+  HEDDLE_WORD const void *weights;
   /// Runs loops on several threads; null where there is only this one. No
   /// result depends on it.
-  HeddleParallelFor parallelFor;
+  HEDDLE_WORD HeddleParallelFor parallelFor;
   /// The first argument of `parallelFor`.
-  void *pool;
+  HEDDLE_WORD void *pool;
   /// Null where nobody asks.
-  struct HeddleProfile *profile;
+  HEDDLE_WORD struct HeddleProfile *profile;
   /// Scratch memory of each thread, this one's first: as many times
   /// `scratchBytes` as there are threads, aligned to 64 bytes. Its content
   /// needs no set-up and means nothing after the call. With a device, what it
   /// gives of that.
-  void *scratch;
+  HEDDLE_WORD void *scratch;
   /// At least what HeddleScratchSize says, or `device` is asked for.
-  int64_t scratchBytes;
+  HEDDLE_WORD int64_t scratchBytes;
   /// Null for code of the CPU.
-  struct HeddleDevice *device;
+  HEDDLE_WORD struct HeddleDevice *device;
 };
 
 /// An entry point. Allocates nothing; returns 0, or what the device's status

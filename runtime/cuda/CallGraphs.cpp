@@ -106,7 +106,7 @@ void CallGraphs::ask(HeddleEntry entry, const HeddleCall &call,
   asked.insert(asked.end(), call.dims, call.dims + sizes.dims);
   add({call.arena, call.scratch});
   for (size_t i = 0; i < sizes.buffers; ++i)
-    add({call.buffers[i]});
+    add({call.buffers[i].at});
   if (const auto &write = frame.history)
     add({write->history, write->positions, write->caches},
         {write->rows, write->capacity});

@@ -362,7 +362,7 @@ int64_t CudaDevice::rehearse(HeddleEntry entry, const CallSizes &sizes,
                              const int64_t *dims) {
   Rehearsal rehearsal;
   // Addresses are handed on and never followed.
-  std::vector<void *> buffers(sizes.buffers);
+  std::vector<HeddleAddress> buffers(sizes.buffers);
   HeddleCall call = {};
   call.buffers = buffers.data();
   call.dims = dims;

@@ -191,7 +191,7 @@ private:
   struct Binding {
     const EntryPoint *entry = nullptr;
     std::vector<Place> places;
-    std::vector<void *> buffers;
+    std::vector<HeddleAddress> buffers;
     std::vector<int64_t> dims;
     /// What the host reads of it.
     Range results;

@@ -363,7 +363,7 @@ int64_t Session::widestState() const {
 void Session::connect(Binding &binding) {
   binding.buffers.clear();
   for (Place place : binding.places)
-    binding.buffers.push_back(workspace.at(place));
+    binding.buffers.push_back({workspace.at(place)});
 }
 
 /// Whether a state has a slot for each position: none is read before it is

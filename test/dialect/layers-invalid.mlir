@@ -288,3 +288,19 @@ func.func @destination_shape(%x: memref<?x8xf32>, %w: memref<8x4xf32>, %y: memre
   transformer.linear %x, %w into %y : (memref<?x8xf32>, memref<8x4xf32>, memref<?x8xf32>) -> ()
   return
 }
+
+// -----
+
+func.func @linear_of_four_bits(%x: tensor<?x8xi4>, %w: tensor<8x8xi4>) {
+  // expected-error @below {{operand #0 must be vectors of a static width (f32, bf16, f16 or i8 tensor or memref), but got 'tensor<?x8xi4>'}}
+  %y = transformer.linear %x, %w : (tensor<?x8xi4>, tensor<8x8xi4>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @packed_linear_of_four_bits(%x: memref<?x8xf32>, %w: memref<1x1x32x8xi4>, %y: memref<?x8xf32>) {
+  // expected-error @below {{operand #1 must be vectors of a static width (f32, bf16, f16 or i8 tensor or memref), but got 'memref<1x1x32x8xi4>'}}
+  transformer.linear %x, %w into %y : (memref<?x8xf32>, memref<1x1x32x8xi4>, memref<?x8xf32>) -> ()
+  return
+}

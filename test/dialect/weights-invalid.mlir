@@ -95,3 +95,8 @@ func.func @weight_c1_undeclared() {
   %w = transformer.weight @w : tensor<4x8xf32>
   return
 }
+
+// -----
+
+// expected-error @below {{attribute 'type' failed to satisfy constraint: type attribute of ranked tensor of 32-bit float or bfloat16 type or 16-bit float or 8-bit signless integer values}}
+transformer.parameter @parameter_of_four_bits : tensor<1x1x32x8xi4> packed [32]

@@ -155,7 +155,7 @@ Result<double> EntryCall::timeOnDevice(int64_t runs) {
 /// Copies all buffers there and back. The seconds, where they are asked for,
 /// are those of a run behind the first one.
 Status EntryCall::runOnDevice(HeddleCall &call, int64_t runs, double *seconds) {
-  std::vector<void *> places;
+  std::vector<HeddleAddress> places;
   Status status = Status::success();
   auto take = [&](const Buffer &buffer) -> char * {
     if (!status.ok())
@@ -168,7 +168,7 @@ Status EntryCall::runOnDevice(HeddleCall &call, int64_t runs, double *seconds) {
     return memory.ok() ? *memory : nullptr;
   };
   for (const Buffer &buffer : buffers)
-    places.push_back(take(buffer));
+    places.push_back({take(buffer)});
   call.buffers = places.data();
   char *arenaPlace = take(arena.front());
   call.arena = arenaPlace;
@@ -196,7 +196,7 @@ Status EntryCall::runOnDevice(HeddleCall &call, int64_t runs, double *seconds) {
                static_cast<double>(runs);
   }
   for (size_t i = 0; i < buffers.size(); ++i) {
-    char *place = static_cast<char *>(places[i]);
+    char *place = static_cast<char *>(places[i].at);
     if (status.ok())
       status = device->fetch(static_cast<char *>(buffers[i].elements()), place,
                              buffers[i].bytes);
@@ -444,7 +444,7 @@ EntryRunner::prepare(std::string_view name,
                               size, argument.kind == ArgumentKind::Output);
   }
   for (EntryCall::Buffer &buffer : call.buffers)
-    call.addresses.push_back(buffer.elements());
+    call.addresses.push_back({buffer.elements()});
   for (const Extent &dim : entry->dims)
     call.dims.push_back(dim.in(values));
   call.arena.emplace_back("the arena", (*arenaSize)(call.dims.data()),

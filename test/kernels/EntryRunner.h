@@ -124,7 +124,7 @@ private:
 
   HeddleEntry function = nullptr;
   std::vector<Buffer> buffers;
-  std::vector<void *> addresses;
+  std::vector<HeddleAddress> addresses;
   std::vector<int64_t> dims;
   std::vector<Buffer> arena;
   /// Of all threads, as soon as it is known how many there are.

@@ -39,8 +39,7 @@ ArtifactBuilder &ArtifactBuilder::addWeights(const std::string &bytes) {
 }
 
 std::string ArtifactBuilder::build() const {
-  auto align = [](uint64_t offset) {
-    uint64_t step = format::kSectionAlignment;
+  auto align = [](uint64_t offset, uint64_t step) {
     return (offset + step - 1) / step * step;
   };
   std::string sums;
@@ -51,12 +50,13 @@ std::string ArtifactBuilder::build() const {
   std::vector<format::Section> table;
   std::string body;
   uint64_t first =
-      align(sizeof(format::Header) + sections.size() * sizeof(format::Section));
+      align(sizeof(format::Header) + sections.size() * sizeof(format::Section),
+            format::kSectionAlignment);
   for (const auto &[name, bytes] : sections) {
     format::Section entry = {};
     strncpy(entry.name, name.c_str(), sizeof(entry.name));
-    body.resize(align(body.size()));
-    entry.offset = first + body.size();
+    entry.offset = align(first + body.size(), format::alignmentOf(name));
+    body.resize(entry.offset - first);
     entry.size = bytes.size();
     entry.checksum = checksum(name == "weights" ? sums : bytes);
     table.push_back(entry);

@@ -167,13 +167,13 @@ TEST_F(ArtifactTest, headers_from_the_future_or_the_forge) {
   // Of another version nothing but the number is believed.
   bytes.resize(64);
   std::fill(bytes.begin() + 12, bytes.end(), 'x');
-  header(bytes).version = 14;
+  header(bytes).version = format::kVersion + 1;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 14 but this runtime reads version 13: it "
+            "'F' has format version 15 but this runtime reads version 14: it "
             "needs a newer runtime");
-  header(bytes).version = 12;
+  header(bytes).version = format::kVersion - 1;
   EXPECT_EQ(messageOf(bytes),
-            "'F' has format version 12 but this runtime reads version 13: its "
+            "'F' has format version 13 but this runtime reads version 14: its "
             "model must be compiled again");
   bytes = valid();
   header(bytes).sectionCount = 0xFFFFFFFF;
@@ -203,18 +203,24 @@ TEST_F(ArtifactTest, sealed_tables_with_false_entries) {
               tableEntry(bytes, 1).size = ~uint64_t(0);
             }).find("'F' has " + size + " bytes but section 'code.x86-64-v3'"),
             0u);
+  // A page of x86-64 is not enough for code, but for the manifest it is.
   EXPECT_EQ(messageWith([](std::string &bytes) {
-              tableEntry(bytes, 1).offset += 8;
-            }).find("'F' has section 'code.x86-64-v3' at byte "),
-            0u);
+              tableEntry(bytes, 1).offset += 4096;
+            }),
+            "'F' has section 'code.x86-64-v3' at byte 69632, expected a "
+            "multiple of 65536");
+  EXPECT_EQ(
+      messageWith([](std::string &bytes) { tableEntry(bytes, 0).offset += 8; }),
+      "'F' has section 'manifest' at byte 4104, expected a multiple of "
+      "4096");
   EXPECT_EQ(
       messageWith([](std::string &bytes) { tableEntry(bytes, 0).offset = 0; }),
       "'F' has section 'manifest' at byte 0 but the section table ends "
       "at byte 384");
   EXPECT_EQ(messageWith([](std::string &bytes) {
-              tableEntry(bytes, 1).offset = tableEntry(bytes, 0).offset;
+              tableEntry(bytes, 0).offset = tableEntry(bytes, 1).offset;
             })
-                .find("'F' has section 'code.x86-64-v3' at byte 4096 but "
+                .find("'F' has section 'code.x86-64-v3' at byte 65536 but "
                       "section 'manifest' ends at byte "),
             0u);
   EXPECT_EQ(messageWith([](std::string &bytes) {

@@ -21,7 +21,7 @@ using namespace heddle;
 
 namespace {
 
-constexpr uint64_t kModelAt = 4096, kModelSize = 1000;
+constexpr uint64_t kModelAt = 64 * 1024, kModelSize = 1000;
 const char kNames[] = "\0.text\0.heddle\0.shstrtab";
 
 /// Headers of a program with a model of 'm's, and three sections before it.
@@ -103,20 +103,20 @@ TEST(ExecutableFile, numbers_that_do_not_fit) {
   Executable file;
   file.model().sh_offset = 8;
   EXPECT_EQ(find(file.bytes()),
-            "has its model at byte 8, expected a multiple of 4096: a tool has "
+            "has its model at byte 8, expected a multiple of 65536: a tool has "
             "moved it, as GNU strip does not");
-  file.model().sh_offset = ~uint64_t(4095);
+  file.model().sh_offset = ~uint64_t(kModelAt - 1);
   EXPECT_EQ(find(file.bytes()),
             "has " + size +
-                " bytes but its model 1000 from byte 18446744073709547520");
+                " bytes but its model 1000 from byte 18446744073709486080");
   file = Executable();
   file.model().sh_size = 4000;
   EXPECT_EQ(find(file.bytes()),
-            "has " + size + " bytes but its model 4000 from byte 4096");
+            "has " + size + " bytes but its model 4000 from byte 65536");
   file = Executable();
   file.model().sh_type = SHT_NOBITS;
   EXPECT_EQ(find(file.bytes()),
-            "has " + size + " bytes but its model 1000 from byte 4096");
+            "has " + size + " bytes but its model 1000 from byte 65536");
 }
 
 TEST(ExecutableFile, mutations) {

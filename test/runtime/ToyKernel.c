@@ -77,8 +77,8 @@ int64_t scratch_bytes(void) { return 64; }
 int64_t encode_arena(const int64_t *dims) { return 256 * dims[0] * dims[1]; }
 int32_t encode(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
-  const int32_t *ids = call->buffers[0], *lengths = call->buffers[1];
-  float *memory = call->buffers[2];
+  const int32_t *ids = call->buffers[0].at, *lengths = call->buffers[1].at;
+  float *memory = call->buffers[2].at;
   float leak = (float)denormalsLeft();
   scribble(call, encode_arena(call->dims));
   for (int64_t b = 0; b < batch; ++b) {
@@ -98,8 +98,8 @@ int64_t encode_global_arena(const int64_t *dims) { return encode_arena(dims); }
 int32_t encode_global(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
   int64_t globals = call->dims[2];
-  const int32_t *lengths = call->buffers[1], *global = call->buffers[3];
-  float *memory = call->buffers[2];
+  const int32_t *lengths = call->buffers[1].at, *global = call->buffers[3].at;
+  float *memory = call->buffers[2].at;
   encode(call);
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t g = 0; g < globals; ++g) {
@@ -116,9 +116,9 @@ int64_t decode_arena(const int64_t *dims) { return 64 * dims[2]; }
 int32_t decode(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
   int64_t target = call->dims[2];
-  const int32_t *ids = call->buffers[0], *lengths = call->buffers[2];
-  const float *memory = call->buffers[1];
-  float *logits = call->buffers[3];
+  const int32_t *ids = call->buffers[0].at, *lengths = call->buffers[2].at;
+  const float *memory = call->buffers[1].at;
+  float *logits = call->buffers[3].at;
   scribble(call, decode_arena(call->dims));
   for (int64_t b = 0; b < batch; ++b) {
     uint32_t sentence = hashSource(memory + 2 * b * source, lengths[b]);
@@ -136,9 +136,9 @@ int32_t decode(const struct HeddleCall *call) {
 int64_t prepare_arena(const int64_t *dims) { return 8 * dims[0] * dims[1]; }
 int32_t prepare(const struct HeddleCall *call) {
   int64_t source = call->dims[0], batch = call->dims[1];
-  const float *memory = call->buffers[0];
-  const int32_t *lengths = call->buffers[1];
-  uint32_t *summary = call->buffers[2];
+  const float *memory = call->buffers[0].at;
+  const int32_t *lengths = call->buffers[1].at;
+  uint32_t *summary = call->buffers[2].at;
   scribble(call, prepare_arena(call->dims));
   for (int64_t b = 0; b < batch; ++b)
     summary[3 * b + 1] = hashSource(memory + 2 * b * source, lengths[b]);
@@ -164,12 +164,12 @@ static void step_rows(void *context, void *scratch, int64_t begin,
                       int64_t end) {
   const struct HeddleCall *call = context;
   int64_t capacity = call->dims[2];
-  int32_t *history = call->buffers[0];
-  const int32_t *ids = call->buffers[1], *positions = call->buffers[2];
-  const int32_t *sentences = call->buffers[3];
-  const uint32_t *summary = call->buffers[4];
-  uint32_t *rolling = call->buffers[5];
-  float *logits = (float *)call->buffers[6] + begin * kVocabulary;
+  int32_t *history = call->buffers[0].at;
+  const int32_t *ids = call->buffers[1].at, *positions = call->buffers[2].at;
+  const int32_t *sentences = call->buffers[3].at;
+  const uint32_t *summary = call->buffers[4].at;
+  uint32_t *rolling = call->buffers[5].at;
+  float *logits = (float *)call->buffers[6].at + begin * kVocabulary;
   for (int64_t r = begin; r < end; ++r) {
     uint32_t prefix =
         advance(rolling + r, history + r * capacity, positions[r], ids[r]);
@@ -214,14 +214,14 @@ static void greedy_rows(void *context, void *scratch, int64_t begin,
                         int64_t end) {
   const struct HeddleCall *call = context;
   int64_t capacity = call->dims[2], count = call->dims[3];
-  int32_t *history = call->buffers[0];
-  const int32_t *ids = call->buffers[1], *positions = call->buffers[2];
-  const int32_t *sentences = call->buffers[3];
-  const uint32_t *summary = call->buffers[4];
-  uint32_t *rolling = call->buffers[5];
-  const int32_t *forbidden = call->buffers[6];
-  float *values = call->buffers[7];
-  int32_t *largest = call->buffers[8];
+  int32_t *history = call->buffers[0].at;
+  const int32_t *ids = call->buffers[1].at, *positions = call->buffers[2].at;
+  const int32_t *sentences = call->buffers[3].at;
+  const uint32_t *summary = call->buffers[4].at;
+  uint32_t *rolling = call->buffers[5].at;
+  const int32_t *forbidden = call->buffers[6].at;
+  float *values = call->buffers[7].at;
+  int32_t *largest = call->buffers[8].at;
   for (int64_t r = begin; r < end; ++r) {
     uint32_t prefix =
         advance(rolling + r, history + r * capacity, positions[r], ids[r]);
@@ -289,16 +289,16 @@ static void best_rows(void *context, void *scratch, int64_t begin,
                       int64_t end) {
   const struct HeddleCall *call = context;
   int64_t capacity = call->dims[2], count = call->dims[4], best = call->dims[5];
-  const int32_t *ids = call->buffers[0], *positions = call->buffers[1];
-  const int32_t *sentences = call->buffers[2], *caches = call->buffers[3];
-  const int32_t *history = call->buffers[4];
-  const uint32_t *summary = call->buffers[5];
-  uint32_t *rolling = call->buffers[6];
-  int32_t *tokens = call->buffers[7];
-  const int32_t *forbidden = call->buffers[8];
-  float *maxima = call->buffers[9], *sums = call->buffers[10];
-  float *values = call->buffers[11];
-  int32_t *largest = call->buffers[12];
+  const int32_t *ids = call->buffers[0].at, *positions = call->buffers[1].at;
+  const int32_t *sentences = call->buffers[2].at, *caches = call->buffers[3].at;
+  const int32_t *history = call->buffers[4].at;
+  const uint32_t *summary = call->buffers[5].at;
+  uint32_t *rolling = call->buffers[6].at;
+  int32_t *tokens = call->buffers[7].at;
+  const int32_t *forbidden = call->buffers[8].at;
+  float *maxima = call->buffers[9].at, *sums = call->buffers[10].at;
+  float *values = call->buffers[11].at;
+  int32_t *largest = call->buffers[12].at;
   for (int64_t r = begin; r < end; ++r) {
     rolling[r] = mix(positions[r] == 0 ? rolling[r] + kSeed : rolling[r],
                      (uint32_t)ids[r]);
@@ -330,12 +330,12 @@ int64_t chunk_arena(const int64_t *dims) { return 64 * dims[1]; }
 int32_t chunk(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], target = call->dims[1];
   int64_t asked = call->dims[2], capacity = call->dims[4];
-  const int32_t *ids = call->buffers[0], *lengths = call->buffers[1];
-  const int32_t *wanted = call->buffers[2], *caches = call->buffers[3];
-  const uint32_t *summary = call->buffers[4];
-  uint32_t *rolling = call->buffers[5];
-  int32_t *tokens = call->buffers[6];
-  float *logits = call->buffers[7];
+  const int32_t *ids = call->buffers[0].at, *lengths = call->buffers[1].at;
+  const int32_t *wanted = call->buffers[2].at, *caches = call->buffers[3].at;
+  const uint32_t *summary = call->buffers[4].at;
+  uint32_t *rolling = call->buffers[5].at;
+  int32_t *tokens = call->buffers[6].at;
+  float *logits = call->buffers[7].at;
   scribble(call, chunk_arena(call->dims));
   for (int64_t b = 0; b < batch; ++b) {
     uint32_t prefix = kSeed;
@@ -361,11 +361,12 @@ int64_t shortlist_prepare_arena(const int64_t *dims) { return 16 * dims[2]; }
 int32_t shortlist_prepare(const struct HeddleCall *call) {
   int64_t batch = call->dims[0], source = call->dims[1];
   int64_t shortlist = call->dims[2];
-  const float *memory = call->buffers[0];
-  const int32_t *lengths = call->buffers[1], *candidates = call->buffers[2];
-  const int32_t *counts = call->buffers[3];
-  uint32_t *summary = call->buffers[4];
-  int32_t *gathered = call->buffers[5];
+  const float *memory = call->buffers[0].at;
+  const int32_t *lengths = call->buffers[1].at,
+                *candidates = call->buffers[2].at;
+  const int32_t *counts = call->buffers[3].at;
+  uint32_t *summary = call->buffers[4].at;
+  int32_t *gathered = call->buffers[5].at;
   scribble(call, shortlist_prepare_arena(call->dims));
   for (int64_t b = 0; b < batch; ++b) {
     summary[3 * b + 1] = hashSource(memory + 2 * b * source, lengths[b]);
@@ -383,13 +384,13 @@ static void shortlist_step_rows(void *context, void *scratch, int64_t begin,
                                 int64_t end) {
   const struct HeddleCall *call = context;
   int64_t capacity = call->dims[2], shortlist = call->dims[3];
-  const int32_t *ids = call->buffers[0], *positions = call->buffers[1];
-  const int32_t *sentences = call->buffers[2], *counts = call->buffers[3];
-  const uint32_t *summary = call->buffers[4];
-  const int32_t *gathered = call->buffers[5];
-  uint32_t *rolling = call->buffers[6];
-  int32_t *history = call->buffers[7];
-  float *logits = (float *)call->buffers[8] + begin * shortlist;
+  const int32_t *ids = call->buffers[0].at, *positions = call->buffers[1].at;
+  const int32_t *sentences = call->buffers[2].at, *counts = call->buffers[3].at;
+  const uint32_t *summary = call->buffers[4].at;
+  const int32_t *gathered = call->buffers[5].at;
+  uint32_t *rolling = call->buffers[6].at;
+  int32_t *history = call->buffers[7].at;
+  float *logits = (float *)call->buffers[8].at + begin * shortlist;
   for (int64_t r = begin; r < end; ++r) {
     uint32_t prefix =
         advance(rolling + r, history + r * capacity, positions[r], ids[r]);

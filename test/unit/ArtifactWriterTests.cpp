@@ -187,7 +187,7 @@ llvm::StringRef sectionOf(const std::string &file, llvm::StringRef name,
                 sizeof(section));
     if (name != section.name)
       continue;
-    EXPECT_EQ(section.offset % format::kSectionAlignment, 0u);
+    EXPECT_EQ(section.offset % format::alignmentOf(section.name), 0u);
     checksum = section.checksum;
     return llvm::StringRef(file).substr(section.offset, section.size);
   }
