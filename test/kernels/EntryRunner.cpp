@@ -10,6 +10,7 @@
 
 #include "runtime/code/FloatEnvironment.h"
 #include "runtime/code/IsaLevels.h"
+#include "test/kernels/ArtifactCache.h"
 #include "tools/compile/Compiler.h"
 
 #include <algorithm>
@@ -224,8 +225,11 @@ Status EntryCall::checkGuards() const {
 // EntryRunner
 //===----------------------------------------------------------------------===//
 
-/// The layout of safetensors: the length of a JSON header, it, the bytes.
-static void writeSafetensors(const std::string &path, const Weights &weights) {
+/// A file of safetensors: the length of a JSON header, it, the bytes. Empty if
+/// there are no weights.
+static std::string safetensorsOf(const Weights &weights) {
+  if (weights.empty())
+    return "";
   std::string header, bytes;
   for (const auto &[name, weight] : weights) {
     header += header.empty() ? "{" : ",";
@@ -237,11 +241,10 @@ static void writeSafetensors(const std::string &path, const Weights &weights) {
                  4 * weight.values.size());
     header += std::to_string(bytes.size()) + "]}";
   }
-  header += header.empty() ? "{}" : "}";
+  header += "}";
   uint64_t length = header.size();
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char *>(&length), sizeof length);
-  file << header << bytes;
+  std::string file(reinterpret_cast<const char *>(&length), sizeof length);
+  return file + header + bytes;
 }
 
 /// What a whole model has to have; entries without a role are left alone.
@@ -324,20 +327,37 @@ static Status runCompilerIn(const std::string &folder,
   return Status::error(text.str());
 }
 
-/// Compiles to `output`, in a folder, with these flags.
-static Status compileIn(const std::string &folder, const std::string &body,
-                        const Weights &weights, const std::string &output,
-                        const std::string &flags) {
-  auto file = [&](const char *name) { return folder + "/" + name; };
-  std::ofstream(file("layer.mlir")) << EntryRunner::wholeModel(body);
-  writeSafetensors(file("weights.safetensors"), weights);
+/// Compiles a module to `output` with these flags. `weights` are a file's
+/// bytes, empty if there are none.
+static Status compileTo(const std::string &output, const std::string &module,
+                        const std::string &weights, const std::string &flags) {
+  TemporaryFolder folder;
+  if (folder.path.empty())
+    return Status::error("cannot create a temporary folder");
+  std::ofstream(folder.path + "/layer.mlir") << module;
+  std::ofstream(folder.path + "/weights.safetensors", std::ios::binary)
+      << weights;
   std::vector<std::string> arguments = {"layer.mlir", "-o", output};
   if (!weights.empty())
     arguments.insert(arguments.end(), {"--weights", "weights.safetensors"});
   std::istringstream words(flags);
   arguments.insert(arguments.end(), std::istream_iterator<std::string>(words),
                    {});
-  return runCompilerIn(folder, arguments);
+  return runCompilerIn(folder.path, arguments);
+}
+
+/// Compiles a module with these flags, unless a test of this build has: the
+/// path of the artifact, which is `unkept` if no artifacts are kept.
+static Result<std::string> compileOnce(const std::string &body,
+                                       const Weights &weights,
+                                       const std::string &flags,
+                                       const std::string &unkept) {
+  std::string module = EntryRunner::wholeModel(body);
+  std::string bytes = safetensorsOf(weights);
+  return ArtifactCache::ofBuild().find(
+      {module, flags, bytes}, unkept, [&](const std::string &path) {
+        return compileTo(path, module, bytes, flags);
+      });
 }
 
 Result<EntryRunner> EntryRunner::compile(const std::string &body,
@@ -348,20 +368,22 @@ Result<EntryRunner> EntryRunner::compile(const std::string &body,
     return Status::error("cannot create a temporary folder");
   std::string flags = "--target " + choice.target +
                       (choice.reference ? " --reference " : " ") + choice.flags;
-  std::string artifact = folder.path + "/layer.heddle";
-  Status status = compileIn(folder.path, body, weights, artifact, flags);
-  if (!status.ok())
+  Result<std::string> artifact =
+      compileOnce(body, weights, flags, folder.path + "/layer.heddle");
+  if (!artifact.ok())
+    return artifact.status();
+  Result<EntryRunner> runner = open(*artifact);
+  if (!runner.ok() || !runner->gpu)
+    return runner;
+  runner->recorder = CallRecorder::next();
+  if (!runner->recorder)
+    return runner;
+  if (Status status =
+          compileTo(std::filesystem::absolute(runner->recorder->artifact()),
+                    wholeModel(body), safetensorsOf(weights),
+                    "--target " + CallRecorder::target() + " " + choice.flags);
+      !status.ok())
     return status;
-  Result<EntryRunner> runner = open(artifact);
-  if (runner.ok() && runner->gpu)
-    runner->recorder = CallRecorder::next();
-  if (runner.ok() && runner->recorder)
-    if (status = compileIn(
-            folder.path, body, weights,
-            std::filesystem::absolute(runner->recorder->artifact()),
-            "--target " + CallRecorder::target() + " " + choice.flags);
-        !status.ok())
-      return status;
   return runner;
 }
 
@@ -377,8 +399,8 @@ Status EntryRunner::assemble(const std::string &body, const Weights &weights,
     return Status::error("cannot create a temporary folder");
   std::string ptx = folder.path + "/layer.ptx",
               report = folder.path + "/report";
-  Status status =
-      compileIn(folder.path, body, weights, ptx, "--emit=asm --target " + gpu);
+  Status status = compileTo(ptx, wholeModel(body), safetensorsOf(weights),
+                            "--emit=asm --target " + gpu);
   if (!status.ok())
     return status;
   std::string command = "'" HEDDLE_CHECK_PTX "' '" + ptx + "' " +
