@@ -1,7 +1,7 @@
 //===- CodePasses.td - From layer ops to LLVM's dialect -------*- tablegen -*-===//
 //
-// In pipeline order; these run once for each ISA level, and the general ones
-// among them for each architecture of a GPU (GpuPasses.td).
+// In pipeline order. They run once for each ISA level; the general ones also run for
+// each GPU architecture (GpuPasses.td).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +15,10 @@ def OutlineKernelsPass
   let summary = "Put each kind of layer op into a function of its own";
   let description = [{
     Comes in: layer ops on memrefs. Each moves into a private function with
-    `transformer.kernel`, alone but for the masks and constants it uses; layers
-    that are alike share one function, so that code grows with the number of
-    different kernels and not of layers. Where leading dimensions only count rows
-    they are collapsed to one.
+    `transformer.kernel`, together with the masks and constants that it uses. Equal
+    layers share a function, so code grows with the number of different kernels,
+    not with the number of layers. Leading dimensions that only count rows are
+    collapsed to one.
 
     ```mlir
     transformer.linear %x, %w1 into %y : (memref<?x?x8xf32>, ...)
@@ -41,8 +41,8 @@ def CountWorkPass : Pass<"transformer-count-work", "::mlir::ModuleOp"> {
     Comes in: kernels that are one layer op each, with copies of its masks. Each
     gets a function of the same arguments that returns the floating-point
     operations and the bytes of a call, as the op's WorkOpInterface counts them.
-    A kernel's later forms no longer say it. Called by profiles only, and by its
-    kernel alone: its linkage is internal.
+    Later forms of a kernel no longer show this. Only the kernel itself calls the
+    function, and only if a profile is asked for: its linkage is internal.
 
     ```mlir
     func.func private @linear_256(%x: memref<?x256xf32>, %w, %y)
@@ -68,9 +68,10 @@ def CallOneDnnPass : Pass<"transformer-call-one-dnn", "::mlir::ModuleOp"> {
   let summary = "Leave linear to oneDNN";
   let description = [{
     Comes in: linears on memrefs [rows, width], with weights that are not packed.
-    Each becomes a call of `heddle_onednn_linear` (KernelAbi.h), one a part of a
-    split; a norm stays behind it, as an op of its own. Waives that the bits of a
-    row depend on the row alone. Packed weights and other layouts are left alone.
+    Each becomes a call of `heddle_onednn_linear` (KernelAbi.h), one per part of a
+    split; a norm follows as an op of its own. oneDNN does not promise that the
+    bits of a row depend on the row alone. Declined: packed weights and other
+    layouts.
 
     ```mlir
     transformer.linear %x, %w, %b activation(relu) into %y
@@ -89,25 +90,27 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
   let summary = "Turn attention into loops over tiles of keys";
   let description = [{
     Comes in: attention on memrefs. Each becomes a parallel loop of tasks, whose
-    number follows from the work at run time. A task walks over blocks of queries
-    of one head; what the mask sees of a block gives the tiles that it touches, in
-    ascending order; for each tile weights are computed and the weighted values
-    added (online softmax, arXiv:1805.02867), so that memory does not grow with the
-    number of keys. Tiles that no query sees are never visited, and where all
-    queries see all keys the mask's predicate is not evaluated. No mask op is named.
+    number follows from the work at run time. A task computes blocks of queries of
+    one head. The mask's ranges for a block give the tiles that it touches, in
+    ascending order. For each tile the weights are computed and the weighted values
+    added (online softmax, arXiv:1805.02867), so memory does not grow with the
+    number of keys. Tiles that no query sees are never visited. In tiles that all
+    queries see, the mask's predicate is not evaluated. The pass names no mask op.
 
-    Heads whose masks have other parameters are other code. Of a mask with a stride
-    each remainder of positions is a view, tiled by itself. Single keys of lists are
-    gathered for each query, behind the tiles of its block.
+    Heads with different mask parameters get different code. If a mask has a
+    stride, the positions of each remainder are a view of their own, and tiled as
+    such. Single keys of lists are gathered for each query, after the tiles of its
+    block.
 
-    Tile sizes are those of scratch memory and steps: changing them here changes
-    the code.
+    The sizes of scratch memory and the steps of loops are the tile sizes: emitters
+    follow them.
 
-    Queries and weights of short floats stand in pairs, and `online.pairs` puts the values
-    of a tile in pairs before they are added; one query is read where it stands.
-    Levels with tiles take 32 keys of bf16 at once where widths are multiples of 32;
-    runs are, too, and `online.columns` keeps values in columns for the blocks of
-    queries of a head, as far as they fit into the L2 cache.
+    Queries and weights of short floats are stored in pairs, and `online.pairs`
+    makes pairs of the values of a tile before they are added; a single query is
+    read in place. Levels with tile instructions multiply 32 keys of bf16 at once
+    if widths are multiples of 32. Runs are multiples of 32 then, too, and
+    `online.columns` keeps values in columns for all query blocks of a head, as far
+    as they fit in the L2 cache.
 
     ```mlir
     transformer.attention %q, %k, %v mask(%causal) into %y {heads = 8 : i64}
@@ -134,12 +137,12 @@ def TileAttentionPass : Pass<"transformer-tile-attention"> {
     }
     ```
 
-    A similarity region takes the place of the products of queries and keys; both
-    are f32 before it. Tiles then multiply values alone.
+    A similarity region replaces the products of queries and keys, which are
+    converted to f32 first. Tile instructions then multiply values only.
 
-    Heads wider than 512, whose rows would not fit into scratch memory and
-    registers, and buffers whose rows are not contiguous are left to the reference
-    lowering. An ISA level that is not supported is an error.
+    Declined, and left to the reference lowering: heads wider than 512, whose rows
+    do not fit in scratch memory and registers, and buffers with rows that are not
+    contiguous. An ISA level that is not supported is an error.
   }];
   let options = [
     Option<"isa", "isa", "std::string", "\"x86-64-v3\"",
@@ -155,20 +158,20 @@ def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
   let summary = "Cut linears into tiles";
   let description = [{
     Comes in: linears and ffns with packed weights, rows collapsed. Each becomes
-    tasks, of a block of rows by a range of panels, and in a task loops over tiles
-    that fit into the registers of the ISA level: whole ones of 8 rows (6 with 16
-    registers) and below them one of the rows that are left. Those are of any
-    number, and each number has code of its own for the sums alone: bias,
-    activation and residual follow once for all of them, from scratch memory. A
-    panel of weights stays in the L1 cache while all rows of the block pass; less
-    than half a tile of rows takes several panels at once. A norm follows the rows
-    of a block; the hidden vectors of an ffn stay on the stack of its task.
+    tasks, and a task computes a block of rows by a range of panels, in tiles whose
+    sums fit in the registers of the ISA level. Full tiles have 8 rows (6 with 16
+    registers); a last tile has the rows that are left. Each number of left rows
+    has its own code for the sums; bias, activation and residual are one code for
+    all of them, which reads the sums from scratch memory. A panel of weights stays
+    in the L1 cache for all rows of a block; fewer rows than half a tile take
+    several panels at once. A norm follows after the rows of a block; the hidden
+    vectors of an ffn stay in scratch memory of its task.
 
-    Where the level has tiles for the type (`amx`), sums are those of 32 rows by a
-    panel, or of 16 where no more are left, and always pass through scratch memory;
-    these rows pass over panels that stay in the L2 cache together. Rows below that
-    are copied to where as many may be read. Rows of integers that are fewer than
-    four keep vectors, whose sums are the same.
+    If the level has tile instructions for the type (`amx`), a tile has 32 rows by
+    a panel, or 16 if no more are left, and its sums always pass through scratch
+    memory; its rows are multiplied by all panels that fit in the L2 cache
+    together. Fewer rows are copied to a buffer of 16. Fewer than four rows of
+    integers use vectors, with the same sums.
 
     ```mlir
     transformer.linear %x, %w, %b into %y
@@ -199,10 +202,10 @@ def TileLinearPass : Pass<"transformer-tile-linear", "::mlir::ModuleOp"> {
 def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
   let summary = "Turn tiles and layer ops into vector code";
   let description = [{
-    Comes in: tiles and layer ops on memrefs. Those with an emitter in lib/Kernels
-    become code in vectors, or tiles, of the ISA level; what has none is left to the
-    reference lowering. Layers that treat rows alike become a parallel loop over
-    ranges of rows and one over the vectors of each.
+    Comes in: tiles and layer ops on memrefs. Ops with an emitter in lib/Kernels
+    become vector or tile instructions of the ISA level; the others are left to the
+    reference lowering. Layers that compute each row alone become a parallel loop
+    over ranges of rows and a loop over the vectors of each row.
 
     ```mlir
     transformer.linear.tile %x, %w, %b into %y at [%row, %column] rows 8 columns 32
@@ -232,10 +235,10 @@ def EmitKernelsPass : Pass<"transformer-emit-kernels", "::mlir::ModuleOp"> {
 def LowerToLoopsPass : Pass<"transformer-lower-to-loops", "::mlir::ModuleOp"> {
   let summary = "The reference lowering: plain loops";
   let description = [{
-    Comes in: layer ops and copies on memrefs. Each becomes the loops of its
-    formula, one element at a time, in one fixed order of summation per row; masks
-    become their predicate and keys are visited one by one. No emitter, no tiling,
-    no vector: a lowering to trust, and the oracle for every faster one.
+    Comes in: layer ops and copies on memrefs. Each becomes loops over its formula,
+    one element at a time, with one fixed order of summation per row. Masks become
+    their predicates, and keys are visited one by one. Without emitters, tiles and
+    vectors this lowering is simple enough to be the oracle for all faster ones.
 
     ```mlir
     transformer.linear %x, %w into %y
@@ -263,8 +266,9 @@ def BuildHostFunctionsPass
   let description = [{
     Comes in: bufferised, planned functions without results. Each becomes a C
     function of one pointer to a `HeddleCall`: arguments are views of its buffers,
-    sizes are its named dimensions, weights are read at their place. What the
-    runtime has to know stands in `transformer.entry`, in the manifest's words.
+    sizes are its named dimensions, weights are read at their offset.
+    `transformer.entry` describes the entry point for the runtime, in the
+    manifest's words.
 
     ```mlir
     func.func private @f(%x: memref<?x8xf32> {transformer.name = "x",
@@ -278,9 +282,9 @@ def BuildHostFunctionsPass
       %x = memref.view ...
     ```
 
-    A function that still returns something (bufferisation had to copy), an
-    argument without a name of its own or of elements other than f32 and i32, a
-    parameter without a place, or an op that has no way to LLVM is an error.
+    Errors: a function that still returns a value (bufferisation had to copy), an
+    argument without a unique name or with elements other than f32 and i32, a
+    parameter without an offset, an op that cannot be lowered to LLVM.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
@@ -291,15 +295,14 @@ def BuildHostFunctionsPass
 def ProfileKernelsPass : Pass<"transformer-profile-kernels", "::mlir::ModuleOp"> {
   let summary = "Count calls of kernels where the caller asks";
   let description = [{
-    Comes in: entry points that call kernels. Kernels get the pointer to the
-    `HeddleCall` as their last argument and ask around their body whether it has a
-    profile; then the call is timed and counted, with the work that the kernel's
-    `transformer.work` returns, zeros where it has none. Before it they get the
-    number of the place that calls them: a place is one call in the text of an
-    entry point, numbered through all of them. Which kernel and which layer that
-    is, by number, stands in `transformer.entry`; the module's
-    `transformer.kernels` and `transformer.layers`, the names in locations, name
-    them. All of it goes into the manifest.
+    Comes in: entry points that call kernels. Kernels get two more arguments: the
+    number of the place that calls them, and the pointer to the `HeddleCall`. If
+    the call has a profile, the kernel is timed and counted, with the work that its
+    `transformer.work` returns (zero if it has none). A place is one call in the
+    text of an entry point; places are numbered through all entry points.
+    `transformer.entry` says which kernel and layer each place is, by numbers;
+    `transformer.kernels` and `transformer.layers` of the module name these, after
+    locations. All of this goes into the manifest.
 
     ```mlir
     func.func private @linear_256(%x, %w, %y) { ... }
@@ -322,16 +325,17 @@ def ProfileKernelsPass : Pass<"transformer-profile-kernels", "::mlir::ModuleOp">
 def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
   let summary = "Hand parallel loops to the runtime's threads";
   let description = [{
-    Comes in: entry points and kernels whose parallel work is a loop
-    `scf.forall (%task) in (%tasks)` on memrefs. The loop's body becomes a task
-    function of KernelAbi.h, which finds what the body captured in a context on the
-    caller's stack, and the loop a call of the runtime's `parallelFor`; or of the
-    task itself, over all iterations, where there is one task or one thread.
-    Scratch memory (`memref.alloca` of static size) gets a place in that of the
-    thread which runs the task; `@heddle.scratch` says how much the largest needs.
+    Comes in: entry points and kernels whose parallel work is a loop `scf.forall
+    (%task) in (%tasks)` on memrefs. The loop's body becomes a task function of
+    KernelAbi.h. Captured values are passed in a context on the caller's stack. The
+    loop becomes a call of the runtime's `parallelFor`, or, with one task or one
+    thread, a call of the task itself over all iterations. Scratch memory
+    (`memref.alloca` of static size) gets an offset in the scratch memory of the
+    thread that runs the task; `@heddle.scratch` returns the size that the largest
+    task needs.
 
     Kernels with such a loop get the pointer to the `HeddleCall` as their last
-    argument, where profile-kernels gave them none; their callers pass it on.
+    argument, unless profile-kernels added it; their callers pass it on.
 
     ```mlir
     func.func private @scale(%x: memref<?x8xf32>, %tasks: index)
@@ -350,9 +354,9 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
       scf.for %task = %begin to %end step %c1 { ... }
     ```
 
-    A loop of another form (several dimensions, other bounds, results), one inside
-    another, directly or through a call, and one outside of entry points and
-    kernels is an error.
+    Errors: a loop of another form (several dimensions, other bounds, results), a
+    loop inside another, directly or through a call, and a loop outside of entry
+    points and kernels.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
@@ -361,15 +365,15 @@ def LowerParallelPass : Pass<"transformer-lower-parallel", "::mlir::ModuleOp"> {
 }
 
 def EmulateTilesPass : Pass<"transformer-emulate-tiles", "::mlir::ModuleOp"> {
-  let summary = "Make loops of tiles, for tests";
+  let summary = "Replace tile instructions by loops, for tests";
   let description = [{
-    Comes in: code with tiles of `amx`. They become memrefs on the stack of their
-    function, one for each op that makes a tile, and a product the call of a
-    function of loops, one for each type: code for machines without tiles, slow,
-    that has the bits of those which have them. Sums of integers are exact; those
-    of bf16 take the order of the instruction's description: products of even and
-    of odd inputs apart from each other, from zero, then both together, then what
-    was before; denormals are zeros where the caller's environment makes them.
+    Comes in: code with tiles of `amx`. Each op that makes a tile gets a memref on
+    the stack of its function, and a product becomes the call of a function of
+    loops, one per type. The code is slow, runs on machines without tile
+    instructions and computes the same bits. Sums of integers are exact. Sums of
+    bf16 follow the description of the instruction: products of even and of odd
+    inputs are summed separately, starting from zero; both sums are added, then the
+    accumulator. Denormals are zeros if the caller's environment flushes them.
 
     An accumulator tile that a loop carries is updated in place: the product may
     overwrite the tile that it adds to.
@@ -393,10 +397,10 @@ def EmulateTilesPass : Pass<"transformer-emulate-tiles", "::mlir::ModuleOp"> {
 def LowerToLLVMPass : Pass<"transformer-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "Lower entry points and kernels to the LLVM dialect";
   let description = [{
-    Comes in: functions of loops, vectors and scalars on memrefs. Behind it they are
-    LLVM's, one to one, and parameters are all that is left beside them. Functions of
-    `math` that LLVM has no intrinsic for become calls of libm. What has no form in
-    LLVM is an error.
+    Comes in: functions of loops, vectors and scalars on memrefs. Each becomes a
+    function of the LLVM dialect; only parameters are left beside them. Functions
+    of `math` without an LLVM intrinsic become calls of libm. An op that cannot be
+    lowered is an error.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::amx::AMXDialect",

@@ -1,12 +1,12 @@
 //===- FusionPasses.td - Passes that make fewer ops -----------*- tablegen -*-===//
 //
-// In pipeline order; fuse-masks and fuse-choice come behind split-phases. Each says what it did
-// and what it left, and why, in remarks (lib/Fusion/FusionRemarks.h), and can be
-// left out without a change of any token.
+// In pipeline order; fuse-masks and fuse-choice run after split-phases. Each reports
+// in remarks what it fused, what it declined and why (lib/Fusion/FusionRemarks.h).
+// Without any of them all tokens stay the same.
 //
-// How often each fired are the totals of --explain, counted from these remarks.
-// No pass of ours has `statistics`: Debian's MLIR is built without them, so that
-// its Pass::Statistic counts nothing and --mlir-pass-statistics prints nothing.
+// The totals of --explain count these remarks. The passes have no `statistics`:
+// Debian's MLIR is built without them, so Pass::Statistic counts nothing and
+// --mlir-pass-statistics prints nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,10 +29,10 @@ def FoldScalesPass : Pass<"transformer-fold-scales", "::mlir::ModuleOp"> {
     %e = transformer.embedding %ids, %table.scaled
     ```
 
-    A table is scaled where all that read it, in all functions, want the same
-    factor; otherwise it would be stored twice, and the scale stays. The scale of
-    an attention's scores stays with it: exponents need a factor anyway, and
-    scores that are sums of few digits remain exact.
+    Declined if readers of the table, in all functions, want different factors: the
+    table would be stored twice. The scale of attention's scores is not folded:
+    exponents need a factor anyway, and scores that are sums of few digits stay
+    exact.
   }];
 }
 
@@ -50,7 +50,7 @@ def FusePositionsPass : Pass<"transformer-fuse-positions", "::mlir::ModuleOp"> {
            {scale = 16.0 : f32}
     ```
 
-    Not where the embedding without positions is read elsewhere, too.
+    Declined if the embedding without positions has other readers.
   }];
 }
 
@@ -59,8 +59,8 @@ def FuseCandidatesPass
   let summary = "Read candidates where their table has them";
   let description = [{
     Comes in: functions on tensors. The logits of a shortlist look up the rows and
-    biases of candidates themselves, in place of copies that would be gathered
-    once a sentence and read in every step: sentences then share what they read.
+    biases of candidates themselves. Otherwise these would be copied once per
+    sentence and read in every step; now sentences share what they read.
 
     ```mlir
     %rows = transformer.embedding %ids, %table
@@ -70,16 +70,16 @@ def FuseCandidatesPass
     %y = transformer.candidate_logits %x, %table, %biases, %counts gather(%ids)
     ```
 
-    Not where rows are scaled, or looked up for other ids than biases.
+    Declined if rows are scaled, or looked up for other ids than biases.
   }];
 }
 
 def FuseEpiloguesPass : Pass<"transformer-fuse-epilogues", "::mlir::ModuleOp"> {
   let summary = "Finish rows in the linear that computes them";
   let description = [{
-    Comes in: functions on tensors. A linear takes in the activation, the residual
-    and the norm behind it, in this order and each optional, so that a row is
-    finished before it leaves the caches.
+    Comes in: functions on tensors. A linear applies the activation, the residual
+    and the norm that follow it, each optional and in this order, so that a row is
+    finished before it leaves the cache.
 
     ```mlir
     %h = transformer.linear %a, %wo, %bo
@@ -90,9 +90,9 @@ def FuseEpiloguesPass : Pass<"transformer-fuse-epilogues", "::mlir::ModuleOp"> {
            norm(layer, %gamma, %beta, 1.0e-6)
     ```
 
-    It stops where a row is read by several: in a pre-norm model the sum is the
-    next residual, too, and its norm stays an op. So does what stands behind
-    anything but a linear: the norm of an embedding, the relu of a recurrence.
+    Fusion stops at a value with several readers: in a pre-norm model the sum is
+    the next residual, too, so its norm stays an op. Ops that follow anything but a
+    linear stay ops as well: the norm of an embedding, the relu of a recurrence.
   }];
 }
 
@@ -111,8 +111,8 @@ def FuseQuantizePass : Pass<"transformer-fuse-quantize", "::mlir::ModuleOp"> {
            quantize(1.25e+01)
     ```
 
-    Not behind a norm, not where vectors have scales of their own, and not where
-    something else reads f32: fuse-short-rows takes those.
+    Declined after a norm, if vectors have scales of their own, or if another reader
+    needs f32: fuse-short-rows handles these.
   }];
 }
 
@@ -130,10 +130,12 @@ def FuseFfnPass : Pass<"transformer-fuse-ffn", "::mlir::ModuleOp"> {
     %y = transformer.ffn %x, %w1, %b1, %w2, %b2 activation(relu) residual(%x)
     ```
 
-    Not where the hidden vector is read elsewhere or too wide for caches, where one
-    of the two linears has a bias and the other has none, where their types or
-    shifts differ, or where more stands between them. Of bf16 and i8 not where
-    weights are larger than 2 MB, either.
+    Declined if
+    - the hidden vector has other readers or is too wide for the cache;
+    - one of the two linears has a bias and the other has none;
+    - their types or shifts differ;
+    - another op stands between them;
+    - types are bf16 or i8 and the weights exceed 2 MB.
   }];
 }
 
@@ -154,8 +156,8 @@ def FuseSharedInputsPass
     %fv:2 = transformer.linear %x, %wfw, %bfw split [256, 256]
     ```
 
-    Linears that round their results join those that do, too. Linears that
-    do more than that, or whose weights are computed, are left.
+    Linears that round their results join each other. Declined if a linear has an
+    epilogue or its weight is computed.
   }];
 }
 
@@ -172,16 +174,16 @@ def FuseAddNormPass : Pass<"transformer-fuse-add-norm", "::mlir::ModuleOp"> {
     %y = transformer.norm layer %h, %gamma, %beta residual(%x) {epsilon = ...}
     ```
 
-    Not where the sum is read elsewhere, too, or by no norm at all.
+    Declined if the sum has other readers, or no norm reads it.
   }];
 }
 
 def FuseShortRowsPass : Pass<"transformer-fuse-short-rows", "::mlir::ModuleOp"> {
   let summary = "Write integers or short floats where rows are finished";
   let description = [{
-    Comes in: functions on tensors. What ends in a norm (a linear, an ffn, a norm
-    by itself), an ffn without one and an embedding write their vectors in fewer
-    bits, too, for the product that reads them; the residual stream reads f32.
+    Comes in: functions on tensors. An op that ends in a norm (a linear, an ffn, a
+    norm), an ffn without a norm and an embedding write their vectors twice: in
+    fewer bits for the product that reads them, and in f32 for the residual stream.
 
     ```mlir
     %y = transformer.norm layer %h, %gamma, %beta residual(%x) {epsilon = ...}
@@ -191,19 +193,19 @@ def FuseShortRowsPass : Pass<"transformer-fuse-short-rows", "::mlir::ModuleOp"> 
                    also quantize {epsilon = ...}
     ```
 
-    Not of attention, nor of a linear without a norm, whose tasks have parts of
-    rows; once each, if a value is quantised in more than one way.
+    Declined for attention and for a linear without a norm, whose tasks compute
+    parts of rows. A value that is quantised in several ways gets one of them.
   }];
 }
 
 def FuseMasksPass : Pass<"transformer-fuse-masks", "::mlir::ModuleOp"> {
   let summary = "Drop the masks that something else implies";
   let description = [{
-    Comes in: functions on tensors, steps among them. Of the masks whose
-    intersection an attention uses, those that contain whatever the others and
-    the attention itself leave are dropped. A step over its own cache sees no key
-    behind the query, so that a causal mask says nothing there, and neither does
-    a window that is as long as the ring of its cache.
+    Comes in: functions on tensors, steps among them. From the intersection that
+    an attention uses, the pass drops masks that exclude nothing: they contain all
+    pairs that the other masks and the attention itself leave. A step over
+    its own cache sees no later key, so a causal mask excludes nothing there, and
+    neither does a window as long as the ring of its cache.
 
     ```mlir
     %causal = transformer.mask.causal
@@ -224,11 +226,10 @@ def FuseChoicePass : Pass<"transformer-fuse-choice", "::mlir::ModuleOp"> {
     Comes in: functions on tensors. A step whose logits are a plain linear gets a
     second form, `.greedy` in place of `.step`, that returns the largest logits of
     each range of the vocabulary and their ids, with the step's states. It takes
-    the ids that may not come, which is all that a greedy choice adds to logits.
-    A third form, `.best`, made of `.beam` where there is one, returns what beams
-    need: the maximum and the sum of exponentials of each range, for
-    log-probabilities, and its best logits with their ids, as many as the caller
-    has room for.
+    the forbidden ids, the only other input of a greedy choice. A third form,
+    `.best`, made of `.beam` where there is one, returns what beams need: the
+    maximum and the sum of exponentials of each range, for log-probabilities, and
+    its best logits with their ids, as many as the caller has room for.
 
     ```mlir
     func.func private @decode.step(%ids: tensor<?xi32>, ...) {
@@ -247,7 +248,7 @@ def FuseChoicePass : Pass<"transformer-fuse-choice", "::mlir::ModuleOp"> {
       return %results#0, %results#1, %results#2, %results#3, ...
     ```
 
-    Logits of a shortlist are few: its step has no such forms.
+    Declined for a shortlist: its step has few logits.
   }];
 }
 

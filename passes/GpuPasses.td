@@ -1,7 +1,6 @@
 //===- GpuPasses.td - From layer ops to kernels of a GPU ------*- tablegen -*-===//
 //
-// In pipeline order; these run once for each architecture, expand-math on each
-// kernel.
+// In pipeline order. They run once for each architecture, expand-math on each kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +12,10 @@ include "mlir/Pass/PassBase.td"
 def SplitFfnPass : Pass<"transformer-split-ffn", "::mlir::ModuleOp"> {
   let summary = "Make two linears of an ffn, for a GPU";
   let description = [{
-    Comes in: functions whose memory is planned. An ffn that keeps its hidden vectors
-    in the caches of a core becomes two linears, of 2,048 rows at a time, with the
-    hidden vectors in the arena in front of everything else; what computes its size
-    counts them. No bit changes.
+    Comes in: functions whose memory is planned. On a CPU, an ffn keeps its hidden
+    vectors in the cache of a core. For a GPU it becomes two linears over 2,048
+    rows at a time, with the hidden vectors at the beginning of the arena, whose
+    size function counts them. No bit changes.
 
     ```mlir
     transformer.ffn %q scales(%s), %w1 scales(%t1), %w2 scales(%t2) activation(relu)
@@ -40,15 +39,15 @@ def SplitFfnPass : Pass<"transformer-split-ffn", "::mlir::ModuleOp"> {
 def EmitGridsPass : Pass<"transformer-emit-grids", "::mlir::ModuleOp"> {
   let summary = "Turn layer ops into blocks of threads of a GPU";
   let description = [{
-    Comes in: kernels that are one layer op each, on memrefs. Ops that have an
-    emitter become parallel loops whose iterations are blocks: `transformer.launch`
-    says of how many threads, how much shared memory they have together and, where
-    blocks reach into each other's, how many are a `cluster`, and that they stay
-    (`stays`) where few of them do what there is for all. What
-    stands inside is what one of the threads does, on addresses. Emitters and sizes of
-    tiles are those of the architecture: sm_90a multiplies short floats and i8 by
-    warpgroups, and has attention of short floats by them.
-    Other ops are left to their reference loops, a thread an iteration.
+    Comes in: kernels that are one layer op each, on memrefs. Ops with an emitter
+    become parallel loops: an iteration is a thread block, and the body is the code
+    of one thread, on addresses. `transformer.launch` has the number of threads of
+    a block and the bytes of its shared memory; `cluster`, if blocks access each
+    other's shared memory, the number of blocks in a cluster; and `stays`, if the
+    grid is persistent (a few blocks do the work of all). Emitters and tile sizes
+    follow from the architecture: on sm_90a, warpgroups multiply short floats and
+    i8 and compute attention of short floats. Other ops become their reference
+    loops, with an iteration per thread.
 
     ```mlir
     transformer.linear %x, %w, %b activation relu into %y
@@ -80,13 +79,13 @@ def LaunchKernelsPass : Pass<"transformer-launch-kernels", "::mlir::ModuleOp"> {
   let description = [{
     Comes in: entry points and kernels whose work is in loops `scf.parallel` on
     memrefs, which are the device's. Each loop's body becomes a kernel in a
-    `gpu.module`, one thread an iteration, and the loop a launch of KernelAbi.h,
-    by number; what the body captured is the kernel's parameter. Memory that a
-    body takes for itself is the thread's; what a function takes by `memref.alloc`,
-    of one dimension and once at most, is scratch memory of the device,
-    for one loop to leave something to the next. Functions with such a loop get
-    the pointer to the `HeddleCall`, as in lower-parallel, and entry points return
-    what the device's status is.
+    `gpu.module`, with one thread per iteration, and the loop becomes a launch of
+    KernelAbi.h, by number; captured values are the kernel's parameter. Memory that
+    a body allocates belongs to the thread. A `memref.alloc` of a function, of one
+    dimension and at most one per function, is scratch memory of the device, which
+    passes data from one loop to the next. Functions with such a loop get the
+    pointer to the `HeddleCall`, as in lower-parallel, and entry points return the
+    device's status.
 
     ```mlir
     func.func private @scale(%x: memref<?x8xf32>, %rows: index)
@@ -107,13 +106,13 @@ def LaunchKernelsPass : Pass<"transformer-launch-kernels", "::mlir::ModuleOp"> {
     }
     ```
 
-    Where the loop has `transformer.launch`, as emit-grids leaves it, an iteration is
-    a block of so many threads, which have so much shared memory. Of a `cluster` of
-    blocks the kernel says itself how many it has, so that a launch need not; of
-    blocks that stay it starts no more than the device has room for.
+    If the loop has `transformer.launch`, from emit-grids, an iteration is a block
+    of that many threads with that much shared memory. The size of a `cluster` is
+    an attribute of the kernel, so launches do not repeat it. A persistent grid
+    (`stays`) launches no more blocks than the device can run at once.
 
-    A loop with results or other bounds, one inside another, one outside of entry
-    points and kernels, and a load or store outside of such a loop is an error.
+    Errors: a loop with results or other bounds, a loop inside another, a loop
+    outside of entry points and kernels, a load or store outside of such a loop.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
@@ -124,14 +123,14 @@ def LaunchKernelsPass : Pass<"transformer-launch-kernels", "::mlir::ModuleOp"> {
 
 def AddRuntimeKernelsPass
     : Pass<"transformer-add-runtime-kernels", "::mlir::ModuleOp"> {
-  let summary = "Add the kernels that the runtime starts itself";
+  let summary = "Add the kernels that the runtime launches itself";
   let description = [{
-    Comes in: the kernels of a GPU, numbered by launch-kernels. Behind them come
-    those that no entry point starts but the runtime around a step, each of which
-    KernelAbi.h describes: HEDDLE_MOVE_ROWS moves rows of states where rows of a
-    beam part or sentences end, HEDDLE_WRITE_HISTORY says which cache has a row's
-    next position, and HEDDLE_MERGE_RANGES makes one list of what largest_logits
-    and best_logits keep of each range.
+    Comes in: the kernels of a GPU, numbered by launch-kernels. The pass appends
+    the kernels that the runtime, not an entry point, launches around a step
+    (KernelAbi.h): HEDDLE_MOVE_ROWS reorders rows of states when beams are
+    reordered or sentences end; HEDDLE_WRITE_HISTORY writes which cache holds a
+    row's next position; HEDDLE_MERGE_RANGES merges the lists that largest_logits
+    and best_logits keep for each range.
 
     ```mlir
     gpu.module @heddle_move_rows {
@@ -149,13 +148,13 @@ def AddRuntimeKernelsPass
 }
 
 def ExpandMathPass : Pass<"transformer-expand-math"> {
-  let summary = "Make arithmetic of functions that a GPU has no instruction for";
+  let summary = "Expand functions that a GPU has no instruction for";
   let description = [{
-    Comes in: kernels of a GPU, for which there is no library of mathematics. Ops
-    of `math` that PTX has no instruction for, rounded as IEEE 754 says, become
-    polynomials, and `arith.remf` a division of integers: exp, exp2, tanh and erf of
-    f32 those of the CPU's kernels, all others ones of f64. What has no such form is
-    an error.
+    Comes in: kernels of a GPU, for which there is no math library. Ops of `math`
+    become polynomials unless PTX has an instruction for them that rounds as IEEE
+    754 says: exp, exp2, tanh and erf of f32 those of the CPU's kernels, all others
+    polynomials in f64. `arith.remf` becomes a division of integers. Any other op
+    of `math` is an error.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

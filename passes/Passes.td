@@ -16,8 +16,8 @@ def RestrictAttentionPass
     What an attention is called follows from the arguments that its queries and
     keys are computed from, see lib/Masks/AttentionSites.h. Layers count from 1
     within each function, the attention of each name by itself, so that all
-    decoders of a module get the same. Where several rules name one attention the
-    last counts; a rule that no attention gets is an error.
+    decoders of a module get the same. If several rules name the same attention,
+    the last one wins; a rule that matches no attention is an error.
 
     ```mlir
     %valid = transformer.mask.padding %lengths
@@ -43,23 +43,23 @@ def DrawMasksPass : Pass<"transformer-draw-masks", "::mlir::ModuleOp"> {
   let summary = "Draw each mask of a module";
   let description = [{
     Comes in: attention over whole sequences, before it is bufferised. The module
-    stays as it is; the folder `dir` gets an image, SVG, of each mask that an
-    attention has, named after the function and the attention:
-    `encode.encoder_l1_self.svg`, or `encode.encoder.self.1.svg` where its
-    location, and with it the checkpoint, has no name for it. Masks that look alike share the image of the first; heads that
-    differ stand beside each other, at most `heads` of them.
+    does not change. The folder `dir` gets an SVG image of the mask of each
+    attention, named after the function and the attention:
+    `encode.encoder_l1_self.svg`, or `encode.encoder.self.1.svg` if its location,
+    that is the checkpoint, has no name for it. Masks that look alike share the
+    image of the first; heads that differ stand side by side, at most `heads` of
+    them.
 
-    It shows `length` queries and as many keys of one sentence: pairs that attend;
-    tiles of 32 queries and 8 keys that kernels visit, and those that they take
-    whole; their numbers and their shares of what full attention computes, and the
-    number of pairs that lists give without tiles.
+    An image shows `length` queries and as many keys of one sentence: the pairs that
+    attend, the tiles of 32 queries and 8 keys that kernels visit, and the tiles
+    without a masked pair. It counts them, says their shares of full attention, and
+    counts the pairs that lists give without tiles.
 
-    All of it is what the mask says of itself: its predicate, its segments, its
-    stride and its lists, run on constants. Arguments that have one number a sentence, such as lengths, are
-    `length`, unless `values` gives others by name, `lengths=40;
-    segments=0,0,1`: elements in their order, the last of which stands for all
-    that follow. A mask that reads anything else that no constant defines is an
-    error.
+    The pass evaluates the methods of the mask itself, its predicate, segments,
+    stride and lists, on constants. Arguments with one number per sentence, such as
+    lengths, are `length`, unless `values` gives others by name, `lengths=40;
+    segments=0,0,1`: elements in their order, the last of which is repeated. A mask
+    that reads any other value that is no constant is an error.
   }];
   let options = [
     Option<"dir", "dir", "std::string", /*default=*/"", "the folder to draw in">,
@@ -81,9 +81,9 @@ def ExpandRegionsPass : Pass<"transformer-expand-regions", "::mlir::ModuleOp"> {
   let summary = "Make regions of attention total functions";
   let description = [{
     Comes in: attention, or linear attention, with regions, before anything has
-    folded. After it their
-    ops are defined for every operand, as `attention` says, so that a lowering may
-    evaluate them on pairs outside of the mask; and every lowering knows them:
+    folded. After it their ops are defined for every operand, as `attention` says,
+    so that a lowering may evaluate them on pairs outside of the mask; and every
+    lowering knows them:
 
     - divisors, shifts and floats that have no result are replaced, and the result
       with them; constants that are harmless stay as they are;
@@ -111,22 +111,27 @@ def ChoosePrecisionPass
     : Pass<"transformer-choose-precision", "::mlir::ModuleOp"> {
   let summary = "Choose the element types of products";
   let description = [{
-    Comes in: functions on tensors, all f32. `dtype` says which products become
-    products of integers: `f32` none, `int8` all whose weight is a parameter,
-    `auto` those whose weight the checkpoint stores as integers. With `bf16` or
-    `f16`, the short floats, all whose weight is a parameter become products of
-    them, and attention multiplies them.
+    Comes in: functions on tensors, all f32. `dtype` says which
+    products change their type:
 
-    A product of short floats gets its left side from a `round`, its weight from a
-    parameter that is `rounded`, or `rounded_to_f16`; tables of embeddings are, too. Queries, keys and
-    values come from a `round`, before split-phases makes caches of them. Norms,
-    softmax and residuals stay f32, and so does attention beside integers.
+    - `f32`: none;
+    - `int8`: products by a parameter multiply integers;
+    - `auto`: products by a parameter that the checkpoint stores as integers
+      multiply integers;
+    - `bf16`, `f16` (short floats): products by a parameter, and attention,
+      multiply these.
 
-    A product of integers gets its left side from a `quantize`, its weight from a
-    parameter of i8. Where the checkpoint has integers and multipliers, as
-    Marian's int8 models do, these are kept; otherwise each vector and each
-    output has a scale of its own. Tables of embeddings become integers by the
-    same rule, one scale a row.
+    A product of short floats reads its left side from a `round` and its weight
+    from a parameter that is `rounded`, or `rounded_to_f16`; embedding tables are
+    rounded, too. Queries, keys and values come from a `round`, before split-phases
+    makes caches of them. Norms, softmax and residuals stay f32, as does attention
+    when products are integers.
+
+    A product of integers reads its left side from a `quantize` and its weight from
+    a parameter of i8. If the checkpoint has integers and multipliers, as Marian's
+    int8 models do, these are kept; otherwise each vector and each output has a
+    scale of its own. Embedding tables become integers by the same rule, with a
+    scale per row.
 
     ```mlir
     %w = transformer.weight @w : tensor<256x512xf32>
@@ -138,11 +143,11 @@ def ChoosePrecisionPass
     %y = transformer.linear %q scales(%s), %i scales(%t), %b
     ```
 
-    `keep` has rules such as `bf16:encoder_l1_*`: a weight is multiplied in the
-    type of the first rule that has its name, where that is as wide at least. A rule that
-    has no name of a product's weight or a table is an error.
+    `keep` has rules such as `bf16:encoder_l1_*`: the first rule that matches
+    a weight's name gives its type, if that is at least as wide as `dtype`. A rule
+    that matches no weight of a product and no table is an error.
 
-    What is multiplied as f32 says in a remark why.
+    A remark says why a product stays f32.
   }];
   let options = [
     Option<"dtype", "dtype", "std::string", /*default=*/[{"auto"}],
@@ -156,16 +161,17 @@ def FakeQuantizePass
     : Pass<"transformer-fake-quantize", "::mlir::ModuleOp"> {
   let summary = "Round what products multiply and go on in f32";
   let description = [{
-    Stands in for choose-precision where `--calibrate` measures what fewer bits
-    cost. Comes in: functions on tensors, all f32. Products that
-    choose-precision would give fewer bits, by `dtype` and `keep`, stay in f32:
-    their left side comes from a `fake_quantize`, their weight and the tables of
-    embeddings from parameters of the same values (`as_column_i8`, ...).
+    Replaces choose-precision when `--calibrate` measures what fewer bits cost.
+    Comes in: functions on tensors, all f32. Products that choose-precision would
+    give fewer bits, by `dtype` and `keep`, stay in f32: their left side comes from
+    a `fake_quantize`, their weight and the tables of embeddings from parameters of
+    the same values (`as_column_i8`, ...).
 
-    Without `on` all of it is switched off by the parameters' bytes: the module
-    computes what it did. The two differ in those bytes alone, not in code, types
-    or places, so that one program measures each weight by itself: its parameters
-    are those of `on`, all others those without.
+    Without `on`, the bytes of the new parameters switch the rounding off and the
+    module computes what it did before. Only these bytes differ with `on`, not code,
+    types or offsets. One program can hence measure each weight by itself: it takes
+    that weight's bytes from the module with `on` and all others from the one
+    without.
 
     ```mlir
     %y = transformer.linear %x, %w, %b
@@ -179,8 +185,8 @@ def FakeQuantizePass
     transformer.parameter @w.one : tensor<1xf32> one of [@w] scaled by 0.0
     ```
 
-    The left side of candidates and what attention multiplies stay as they are:
-    the former is that of the product of all logits, the latter has no weight.
+    Left sides of candidates and the factors of attention stay f32: the former are
+    those of the product of all logits, the latter are no weights.
   }];
   let options = [
     Option<"dtype", "dtype", "std::string", /*default=*/[{"auto"}],
@@ -195,11 +201,11 @@ def SplitLinearAttentionPass
     : Pass<"transformer-split-linear-attention", "::mlir::ModuleOp"> {
   let summary = "Give the sums of linear attention an op of their own";
   let description = [{
-    Comes in: linear attention on tensors. After it each one that is not causal is
-    a `linear_attention.sums` and a `linear_attention.read`: what reads the sums
-    works on rows alone, and the sums over a decoder's memory do not depend on the
-    target, so that split-phases prepares them once a sentence. A causal one is
-    left alone; its sums are another state at each position.
+    Comes in: linear attention on tensors. Each op that is not causal becomes
+    a `linear_attention.sums` and a `linear_attention.read`. The read works on each
+    row alone, and the sums over a decoder's memory do not depend on the target, so
+    split-phases computes them once per sentence. Causal ops are left alone: their
+    sums differ at each position.
 
     ```mlir
     %y = transformer.linear_attention %q, %k, %v lengths(%n) {heads = 8 : i64}
@@ -225,18 +231,17 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
       what does, once a sentence;
     - `@f.step` computes one position of each of its rows: ops rewrite themselves
       through `IncrementalOpInterface`, weights and masks are cloned, states
-      become arguments with `transformer.state`. Where there are caches, `caches`
-      [rows] says which of them a row has: what is in them never moves;
-    - `@f.beam`, where there are caches, is a step whose rows part and end as beams
-      do: `history` [rows, capacity] says which cache holds each position of a
-      row's past, the last one its own;
+      become arguments with `transformer.state`. If there are caches, `caches`
+      [rows] says which cache a row uses; the contents of caches never move;
+    - `@f.beam`, if there are caches, is a step for beam search, in which hypotheses
+      split and end: `history` [rows, capacity] says which cache holds each position
+      of a row's past, the last one its own;
     - `@f.chunk`, where forms include "chunk", computes the first `target_lengths`
       [batch] positions of each sentence as the full form does and leaves the
       states behind, so that steps go on from there. It returns results at the
       positions `wanted` [batch, wanted] alone: layers in front of them that act
-      on each position, logits above all, take these rows only. Where neither
-      results nor what such layers read has rows that `take_rows` takes, there is
-      no chunk.
+      on each position, such as logits, compute these rows only. There is no chunk if
+      neither the results nor the inputs of such layers have rows for `take_rows`.
 
     The function itself stays where its forms include "full". No symbol name and
     no model type is read: only interfaces and attributes.
@@ -290,10 +295,9 @@ def SplitPhasesPass : Pass<"transformer-split-phases", "::mlir::ModuleOp"> {
 def BufferMasksPass : Pass<"transformer-buffer-masks"> {
   let summary = "Let masks read buffers";
   let description = [{
-    Comes in: masks on tensors. Masks are no data, and bufferisation knows nothing
-    of them: what an op that implements MaskOpInterface reads of tensors, by its
-    operands or in its region, it reads of their buffers from here on, which
-    bufferisation then finds.
+    Comes in: masks on tensors. A mask is no data, so bufferisation does
+    not convert it. This pass does: an op that implements MaskOpInterface and reads
+    tensors, as operands or in its region, reads their buffers instead.
 
     ```mlir
     %valid = transformer.mask.padding %lengths : tensor<?xi32>
@@ -361,12 +365,12 @@ def ChunkRowsPass : Pass<"transformer-chunk-rows", "::mlir::ModuleOp"> {
       transformer.linear %hr, %w2 into %yr
     ```
 
-    Where a layer reads some rows last, a later one, or a norm itself, may write rows
-    of the same type over them; of several the oldest, so that what goes through all
-    layers stays in one place, and in the end in that of the result.
+    Rows that no later layer reads may be overwritten: by a later layer, or by a
+    norm in place, with rows of the same type. Of several the oldest is taken, so
+    that the residual stream stays in one buffer, in the end that of the result.
 
-    Layers whose operands are no dense buffers of the same named dimensions, or
-    weights, are left alone, and so are those of steps: rows of a step are few.
+    Declined: layers with an operand that is neither a weight nor a dense buffer of
+    the same named dimensions, and layers of steps, which have few rows.
   }];
   let options = [
     Option<"rows", "rows", "int64_t", /*default=*/"2048",
@@ -381,15 +385,16 @@ def ChunkRowsPass : Pass<"transformer-chunk-rows", "::mlir::ModuleOp"> {
 def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Place every buffer of a function in one arena";
   let description = [{
-    Comes in: functions on memrefs, straight-line but for loops that allocate
-    nothing, whose allocations have sizes that are products of named dimensions,
-    or as many rows as such a product and a constant both allow. After it nothing allocates: a buffer is
-    a view of the argument with `transformer.arena`, and `@f.arena`, a function of
-    the named dimensions, returns how many bytes `@f` needs.
+    Comes in: functions on memrefs without control flow, except loops that allocate
+    nothing. Sizes of allocations are products of named dimensions; the number of
+    rows may be the minimum of such a product and a constant. After it nothing
+    allocates: a buffer is a view of the argument with `transformer.arena`, and
+    `@f.arena`, a function of the named dimensions, returns how many bytes `@f`
+    needs.
 
-    Attention over whole sequences writes over its queries where nothing reads them
-    later. Buffers that look like an argument with `transformer.output` take its
-    memory, one after the other, until it is written.
+    Attention over whole sequences overwrites its queries if nothing reads them
+    later. Buffers of the type and size of an argument with `transformer.output` use
+    its memory, one after the other, until the result is written.
 
     Buffers that are never alive together share a slot; a slot is as large as the
     largest of its buffers, whatever the dimensions turn out to be. Offsets are
@@ -417,10 +422,9 @@ def PlanMemoryPass : Pass<"transformer-plan-memory", "::mlir::ModuleOp"> {
 def PackWeightsPass : Pass<"transformer-pack-weights", "::mlir::ModuleOp"> {
   let summary = "Put the weights of linears into panels";
   let description = [{
-    Comes in: linears on memrefs. Each reads a packed copy of its weight, whose
-    bytes are in the order in which kernels read them: panels of 32 columns. What
-    else reads the parameter keeps the original; place-weights drops an original
-    that nobody reads.
+    Comes in: linears on memrefs. Each reads a packed copy of its weight: panels of
+    32 columns, the order in which kernels read it. Other ops keep reading the
+    original; place-weights drops an original that nothing reads.
 
     ```mlir
     transformer.parameter @w : tensor<256x1536xf32>

@@ -1,22 +1,22 @@
 //===- Online.td - Attention as tiles of keys -----------------*- tablegen -*-===//
 //
-// What `transformer-tile-attention` makes of attention and emitters turn into
-// vector code. Queries come in blocks or one by one; keys in tiles, each used
-// once, whatever their number: no matrix of scores exists.
+// `transformer-tile-attention` lowers attention to these ops, and emitters turn them
+// into vector code (flash attention, arXiv:2205.14135). Queries are computed in
+// blocks or one by one. Keys are read in tiles, each once, whatever their number: no
+// matrix of scores exists.
 //
-// What is multiplied is f32, bf16 or f16, of which the last two are short floats
-// below; scores, sums and totals are f32. A block of short floats stands in pairs
-// of the axis that is summed over, as MultiplyAdd (lib/Kernels) takes them:
-// queries [ceil(width / 2), queries, 2], of which zeros fill an odd end, and
-// weights [keys / 2, queries, 2]. Levels with tiles multiply 32 keys at once: what
-// is said of groups of keys below is for them.
+// Factors are f32 or short floats, that is bf16 or f16; scores, sums and totals are
+// f32. A block of short floats is stored in pairs along the axis of summation, as
+// MultiplyAdd (lib/Kernels/Vectors) takes them: queries [ceil(width / 2), queries, 2],
+// with zeros at an odd end, and weights [keys / 2, queries, 2]. Groups of 32 keys,
+// below, are for levels with tile instructions (AMX).
 //
-// States pass in scratch memory whose shape is the level's that tile-attention was
-// told: the columns of a block of queries, or the lanes of a vector over which one
-// query is spread. Emitters of the same level keep what fits in registers inside an
-// op. GPUs meet none of these ops: there states of queries are registers of the
-// lanes that share a fragment, and tiles are copied while others are multiplied, so
-// that emit-grids takes attention whole.
+// Ops pass states in scratch memory. Its shape follows from the ISA level: the columns
+// of a block of queries, or the lanes of the vector over which one query is spread.
+// Inside an op, emitters keep states in registers if they fit. GPUs do not use these
+// ops: there the states of queries are registers of the threads that share a fragment,
+// and tiles are copied while others are multiplied, so emit-grids lowers attention as
+// a whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,19 +48,18 @@ def Transformer_KeyList : MemRefRankOf<[I32], [1]>;
 def TileRunsOp : Transformer_Op<"mask.tile_runs", [AttrSizedOperandSegments]> {
   let summary = "the tiles of keys that a block of queries touches";
   let description = [{
-    Writes runs of tiles in ascending order, none of which overlap: rows
-    [begin, end, full begin, full end] of `runs`. Tiles of `tile` keys count from
-    key 0; what the mask's op says of the queries is rounded outward to tiles.
-    Keys outside all runs belong to no query; those in a run's full part to every
-    one. A run can be empty.
+    Writes runs of tiles to the rows of `runs`, [begin, end, full begin, full end], in
+    ascending order and without overlap. Tiles of `tile` keys count from key 0; the
+    ranges of the mask's op are rounded outward to tiles. No query sees a key outside
+    of all runs; every query sees all keys of a run's full part. A run can be empty.
 
-    With `strided`, queries and keys count the positions of one remainder: number k
-    is position remainder + stride k. The mask sees no others.
+    With `strided`, queries and keys are numbered within one remainder: number k is
+    position remainder + stride k. The mask sees only these positions.
 
-    There may be more runs than rows: results are how many runs there are here,
-    and the key to go on from, which is the end of keys behind the last run. A
-    closed form has all of its runs at once. Without a mask there is one run, all
-    of it full.
+    There may be more runs than rows. The results are the number of runs written and
+    the key from which to continue: the end of the keys after the last run. A closed
+    form writes all of its runs at once. Without a mask there is one run, which is
+    full.
 
     ```mlir
     %count, %next = transformer.mask.tile_runs mask(%mask) of %b, %h
@@ -93,7 +92,7 @@ def TileRunsOp : Transformer_Op<"mask.tile_runs", [AttrSizedOperandSegments]> {
 def ListSizeOp : Transformer_Op<"mask.list_size", [Pure]> {
   let summary = "how many places the list of a query has";
   let description = [{
-    What KeyListOpInterface says of the query at a position.
+    The answer of KeyListOpInterface for the query at a position.
 
     ```mlir
     %size = transformer.mask.list_size %keys of %b, %h, %i
@@ -112,11 +111,11 @@ def ListSizeOp : Transformer_Op<"mask.list_size", [Pure]> {
 def ListedKeysOp : Transformer_Op<"mask.listed_keys"> {
   let summary = "the keys that a list has for a query";
   let description = [{
-    Writes to `list` those of the keys at the places [begin, end) of a query's list
-    that exist, stand in [key begin, key end) and are in the mask behind `where`.
-    The result counts them. Where there are any, the last one is repeated behind
-    them, for as many places as two vectors have lanes: kernels read whole vectors
-    of keys, and ahead.
+    Reads the places [begin, end) of a query's list and writes to `list` the keys that
+    exist, lie in [key begin, key end) and are in the mask of `where`. The result
+    counts them. If there are any, the last one is repeated after them for as many
+    places as two vectors have lanes: kernels read whole vectors of keys, and
+    prefetch.
 
     ```mlir
     %count = transformer.mask.listed_keys %keys[%at to %end] where(%mask)
@@ -142,13 +141,13 @@ def ListedKeysOp : Transformer_Op<"mask.listed_keys"> {
 def OnlineInitOp : Transformer_Op<"online.init"> {
   let summary = "queries in columns; no key seen yet";
   let description = [{
-    queries[d, l] = scale * rows[first + l, d]; sums, and the total of weights in
-    `state`, become 0. Columns beyond the last row repeat it, so that they never
-    hold anything that a query does not.
+    queries[d, l] = scale * rows[first + l, d]; sums, and the total of
+    weights in `state`, become 0. Columns beyond the last row repeat that row, so that
+    they hold no values of their own.
 
-    With queries of rank 1 there is one, rows[first], in lanes of its width. One of
-    short floats is a view of that row: nothing is copied. A similarity region reads
-    queries of f32, whatever rows are.
+    Queries of rank 1 are a single query, rows[first], with its width in lanes. A single
+    query of short floats is a view of that row and is not copied. A similarity region
+    reads queries in f32, whatever the type of rows.
 
     ```mlir
     transformer.online.init %rows[%i] into %queries, %sums, %state
@@ -175,7 +174,7 @@ def OnlineInitOp : Transformer_Op<"online.init"> {
 def OnlineResumeOp : Transformer_Op<"online.resume"> {
   let summary = "one query of a block goes on by itself";
   let description = [{
-    The sums and the state of a column of a block become those of one query.
+    Copies the sums and the state of one column of a block to those of a single query.
 
     ```mlir
     transformer.online.resume %sums, %state [%column] into %own, %ownState
@@ -204,42 +203,44 @@ def OnlineWeightsOp : Transformer_Op<"online.weights", [
 
         s_j = score(scale k_j . q),  w_j = 2^((s_j - offset) factor - shift)
 
-    or with what the `similarity` region makes of q and k_j for k_j . q, and
-    where factor offset + shift, which the op keeps in `state` with the total of
-    the weights, is about the largest factor s so far: common to all keys of a
-    query, whatever it is. It only follows where factor s exceeds it by 8, so that
-    weights stay below 2^9; then sums and total shrink with it. Either shift or
+    A `similarity` region replaces k_j . q by its own function of q and k_j. The
+    reference point factor offset + shift, which the op keeps in `state` beside the
+    total of the weights, is close to the largest factor s so far and is the same for
+    all keys of a query. It moves only if factor s exceeds it by 8, so that weights
+    stay below 2^9; sums and total are then rescaled. Either shift or
     offset is 0, so that large scores lose no precision.
-    Each query decides for itself, at tiles of `tile` keys counted from key 0: no
-    other query's values change its bits. Other normalizers than softmax have no
-    maximum: w_j = s_j, or what the normalizer's region makes of it.
+    Each query moves its own reference point, at tiles of `tile` keys counted from key
+    0: values of other queries do not change its bits. Normalizers other than softmax
+    have no maximum: w_j = s_j, or the result of the normalizer's region.
 
-    Weights of short floats are rounded, and so added to the total; beside f16 those
-    of other normalizers than softmax are f32. Shifts of such are whole numbers: a
-    weight has the same digits whatever its shift, and shrinks without rounding
-    again, of f16 as far as it stays above 2^-14. The scores of one query wait in
-    `scores` until the largest of them is known. Those of a block on a level with
-    tiles, 32 keys from `begin` on at a time, pass through `scores`; keys that
-    are fewer stand in `last` then, where tiles may read behind them.
+    Weights of short floats are rounded before they are added to the total. With f16,
+    weights of normalizers other than softmax are f32. Shifts of short floats are whole
+    numbers: a weight has the same digits whatever its shift, and rescaling does not
+    round it again (f16: as long as it stays above 2^-14). The scores of a single
+    query are stored in `scores` until their maximum is known. On a level with tile
+    instructions the scores of a block pass through `scores`, 32 keys at a time; a last
+    group of fewer keys is copied to `last`, whose rows tiles may read to the end.
 
-    weights[j - begin'] holds w_j, and -0.0 where (b, h, query, j) is not in the
-    mask; keys in [full begin, full end) are known to be. begin' is begin rounded
-    down to tiles of `tile` keys, whose scores stay in registers until they are
-    weights.
+    weights[j - begin'] is w_j, or -0.0 if (b, h, query, j) is not in the mask; all keys
+    in [full begin, full end) are. begin' is begin rounded down to tiles of `tile` keys,
+    whose scores stay in registers until they are weights.
 
-    Position j stands in row j of `keys`; with `ring` in row j - origin, or one
-    lap earlier where that is behind the last row. The first `pinned` positions
-    stand in rows of their own, before the ring. With `through`, rows are those of
-    several caches one behind the other, of `of` rows each, and j stands in that
-    row of cache history[j]. With `listed`, key j is number j of a list of
-    positions; with `strided`, queries and keys count the positions
-    remainder + stride j, and so do rows. While keys of a list are scored, the rows
-    of `fetched` that belong to them are asked for: their values, which nothing
-    else foresees.
+    Where position j is stored:
 
-    A similarity region sees f32. Keys that do not stand as it reads them pass
-    through `copies`, a tile at a time: short floats widened, and for one query,
-    whose lanes are keys, with a key a column.
+    - row j of `keys`;
+    - with `ring`, row j - origin, or one lap earlier if that is beyond the last row;
+      the first `pinned` positions have rows of their own, before the ring;
+    - with `through`, row j of cache history[j]: keys are several caches of `of` rows
+      each;
+    - with `listed`, key j is number j of a list of positions;
+    - with `strided`, queries, keys and rows count the positions remainder + stride j.
+
+    While the keys of a list are scored, the same rows of `fetched`, their values, are
+    prefetched: the hardware cannot foresee them.
+
+    A similarity region sees f32. Keys of another layout are copied to `copies`, a tile
+    at a time: short floats are widened, and for a single query, whose lanes are keys,
+    each key becomes a column.
 
     ```mlir
     transformer.online.weights %queries, %keys[%j to %end] full %from to %to
@@ -320,9 +321,8 @@ def OnlinePairsOp : Transformer_Op<"online.pairs"> {
   let description = [{
         pairs[(j - begin) / 2, d, (j - begin) mod 2] = values[j, d]
 
-    for the keys j in [begin, end), up to a whole pair; zeros stand for the rows
-    behind the last one. What a block of queries adds to its sums of short
-    floats, made once a tile.
+    for the keys j in [begin, end), up to a whole pair; rows after the last one are
+    zeros. Made once per tile, for sums of short floats of a block of queries.
 
     ```mlir
     transformer.online.pairs %values[%j to %end] into %pairs
@@ -346,11 +346,11 @@ def OnlineColumnsOp : Transformer_Op<"online.columns"> {
   let description = [{
         columns[(j / 32) mod slots, d, j mod 32] = values[j, d]
 
-    for the groups of keys that [begin, end) touches. Zeros stand for the rows
-    behind the last one, and for values that are infinite or no numbers. What
-    tiles of a block add to its sums of bf16. `slots` says of each slot the number
-    of its group, 2^32 head + j / 32, and whether such a value was left out: a group
-    that is there already stays. -1 is no group.
+    for the groups of keys that [begin, end) touches, which tile instructions add to the
+    sums of a block of bf16. Rows after the last one, infinities and NaNs are replaced
+    by zeros. `slots` holds for each slot the number of its group, 2^32 head + j / 32
+    (-1: none), and whether such a value was replaced. A group that is in its slot
+    already is not copied again.
 
     ```mlir
     transformer.online.columns %values[%j to %end] of %head into %columns, %slots
@@ -378,12 +378,12 @@ def OnlineUpdateOp : Transformer_Op<"online.update", [
   let description = [{
         sums[d, query] += weights[j - begin', query] values[j, d]
 
-    for the keys j in [begin, end), ascending. Where a weight is -0.0 nothing is
-    added, whatever the value. Rows as in `transformer.online.weights`; weights of a
-    block that are short floats take those of the tile in pairs, from
-    `online.pairs`, or in groups, from `online.columns`: then a tile begins with a
-    group, and groups are added whole, with weights of -0.0 behind the last key.
-    Those of f32 widen values of f16.
+    for the keys j in [begin, end), ascending. A weight of -0.0 adds nothing,
+    whatever the value. Rows are addressed as in `transformer.online.weights`. If
+    the weights of a block are short floats, values come in pairs, from
+    `online.pairs`, or in groups, from `online.columns`: a tile then begins with a
+    group, and groups are added whole, with weights of -0.0 after the last key.
+    Weights of f32 widen values of f16.
 
     ```mlir
     transformer.online.update %weights, %values[%j to %end] full %from to %to

@@ -56,11 +56,12 @@ static std::vector<Flag> getFlags() {
       {"--tf32", "", kTypes,
        "multiply f32 values on a GPU as tf32, with 10 bits behind the "
        "point as f16: faster, but ids may differ from the CPU's; by "
-       "default products keep f32's bits, attention all but the last"},
+       "default products have f32's bits, and attention differs only in "
+       "the last bits"},
       {"--keep", "bf16:GLOB|f16:GLOB|f32:GLOB", kTypes,
-       "keep weights whose checkpoint name matches GLOB in this type, wider or "
-       "of another 16 bits, overriding --dtype; may be given more than once, "
-       "the first match wins"},
+       "keep weights whose checkpoint name matches GLOB in this type in place "
+       "of --dtype: a wider type, or the other 16-bit type; may be given more "
+       "than once, the first match wins"},
       {"--calibrate", "FILE", kTypes,
        "print how far each layer moves the logits from f32's, by "
        "itself, over the lines of FILE (ids if the model has no "
@@ -127,7 +128,7 @@ ToolPage heddle::getCompilePage() {
     masks.lines.push_back(formatSignature(function));
   page.listings = {std::move(masks)};
   page.exitStatus =
-      "The exit code is 0, 1 where the model, a file or the machine is at "
-      "fault, and 2 where the command line is.";
+      "The exit code is 0 on success, 1 if the model, a file or the machine "
+      "is at fault, and 2 if the command line is.";
   return page;
 }

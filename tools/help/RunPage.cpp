@@ -48,8 +48,8 @@ static std::vector<Flag> getOwnFlags() {
       {"--verify", "", kAbout,
        "check the weights and the zeros between sections, too"},
       {"--info", "", kAbout,
-       "print what the file holds, and the memory of decoding: of "
-       "--max-length positions, if given"},
+       "print what the file holds, and the memory that a sentence needs to "
+       "decode, at --max-length positions if given"},
       {"--license", "", kAbout, "print the notices of what is linked in"},
       {"--help", "", kAbout, "print this; -h does, too"},
       {"--version", "", kAbout, "print the version"}};
@@ -83,8 +83,8 @@ ToolPage heddle::getRunPage(const std::string &program) {
       "with the model " +
       std::string(program.empty() ? "that heddle-compile wrote to FILE"
                                   : "in this file") +
-      ", and prints a line for each. Behind -- all is text, also what begins "
-      "with a dash or names a file.";
+      ", and prints a line for each. After --, every argument is text, even "
+      "if it begins with a dash or names a file.";
   page.examples = {use + " \"Good morning.\"",
                    use + " --beam 4 <in.txt >out.txt", use + " --info"};
   page.groups = {"Search",  "Samples",    "Text",
@@ -112,8 +112,9 @@ ToolPage heddle::getRunPage(const std::string &program) {
         "HEDDLE_LIBCUDA=FILE   a CUDA driver in place of libcuda.so.1",
         "HEDDLE_PERF_MAP=1     name kernels for perf in /tmp/perf-PID.map"}}};
   page.exitStatus =
-      "The exit code is 0, also where --on-error has skipped or cut lines, 1 "
-      "where the input, the file or the machine is at fault, and 2 where the "
+      "The exit code is 0 on success, even if --on-error skipped or cut lines, "
+      "1 "
+      "if the input, the file or the machine is at fault, and 2 if the "
       "command line is.";
   return page;
 }

@@ -1,7 +1,8 @@
 //===- ImportBart.cpp - BART ----------------------------------------------===//
 //
 // BartForConditionalGeneration (arXiv:1910.13461), and the encoder that its
-// descendants share.
+// descendants share. HuggingFaceModel.cpp has the names of tensors (`q_proj`,
+// `fc1`, ...).
 //
 //===----------------------------------------------------------------------===//
 
