@@ -166,7 +166,8 @@ def Transformer_PerRow
 class Transformer_LayerOp<string mnemonic, list<Trait> traits = [],
                           list<string> incrementalMethods = [],
                           list<string> workMethods = [],
-                          list<string> destinationMethods = []>
+                          list<string> destinationMethods = [],
+                          list<string> layerMethods = []>
     : Transformer_Op<mnemonic, !listconcat(traits, [
         InferTypeOpAdaptor,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
@@ -174,6 +175,7 @@ class Transformer_LayerOp<string mnemonic, list<Trait> traits = [],
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<IncrementalOpInterface, incrementalMethods>,
         DeclareOpInterfaceMethods<DestinationOpInterface, destinationMethods>,
+        DeclareOpInterfaceMethods<LayerOpInterface, layerMethods>,
         DeclareOpInterfaceMethods<WorkOpInterface, workMethods>
       ])> {
   let results = (outs Optional<AnyRankedTensor>:$output);
@@ -196,10 +198,11 @@ class Transformer_LayerOp<string mnemonic, list<Trait> traits = [],
 
 /// One whose vectors may be written in fewer bits, too.
 class Transformer_RowsOp<string mnemonic, list<string> incrementalMethods = [],
-                         list<string> workMethods = []>
+                         list<string> workMethods = [],
+                         list<string> layerMethods = []>
     : Transformer_LayerOp<mnemonic,
                           [AttrSizedOperandSegments, ShortRowsOpInterface],
-                          incrementalMethods, workMethods> {
+                          incrementalMethods, workMethods, [], layerMethods> {
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
 }
 

@@ -9,7 +9,7 @@ include "dialect/Base.td"
 class Transformer_RangedLogitsOp<string mnemonic>
     : Transformer_LayerOp<mnemonic, [AttrSizedOperandSegments,
                                      RangedLogitsOpInterface],
-                          [], ["buildFlops"]> {
+                          [], ["describe", "buildFlops"]> {
   let arguments = (ins Transformer_Factors:$input,
                        Optional<Transformer_Values>:$input_scales,
                        Transformer_Factors:$weight,

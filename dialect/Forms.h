@@ -115,6 +115,11 @@ llvm::LogicalResult
 reifyLeadingShape(mlir::Operation *op, mlir::OpBuilder &builder,
                   mlir::ReifiedRankedShapedTypeDims &shapes);
 
+/// The name of the kernel of an op on memrefs: "NAME_INxINNERxOUT" with the
+/// width of its first operand, `inner` and the widths of what it writes, unless
+/// that is one of the width of the operand; and the form of short rows.
+std::string describeRows(mlir::Operation *op, llvm::ArrayRef<int64_t> inner);
+
 /// The bytes of those of `operands` that are memrefs, an index.
 mlir::Value buildByteSize(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::ValueRange operands);

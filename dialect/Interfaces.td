@@ -247,13 +247,46 @@ def RangedLogitsOpInterface : OpInterface<"RangedLogitsOpInterface"> {
   ];
 }
 
+def LayerOpInterface : OpInterface<"LayerOpInterface"> {
+  let cppNamespace = "::heddle";
+  let description = [{
+    What passes ask of a layer op, so that none of them has a list of ops.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Operands of which each row of the result follows from the row at the same
+      place alone, among whatever else. The default is none.
+    }], "::llvm::SmallVector<::mlir::Value>", "getRowInputs", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
+      Operands that choose-precision stores in fewer bits if they are parameters.
+      The default is none.
+    }], "::llvm::SmallVector<::mlir::OpOperand *>", "getStoredFactors", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
+      Operands that are multiplied by each other and are no parameters: they may
+      be of bf16 or f16, to which choose-precision rounds them. The default is
+      none.
+    }], "::llvm::SmallVector<::mlir::OpOperand *>", "getComputedFactors", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">
+  ];
+}
+
 def WorkOpInterface : OpInterface<"WorkOpInterface"> {
   let cppNamespace = "::heddle";
   let description = [{
-    What a layer op on memrefs has to do, for profiles: index values, computed
-    from sizes and masks, never from other contents.
+    What a profile says of a layer op on memrefs. What it has to do are index
+    values, computed from sizes and masks, never from other contents.
   }];
   let methods = [
+    InterfaceMethod<[{
+      The name of its kernel: the op, its form and the sizes that are static, as
+      in "linear_256x1536", "attention_step_8x32" or "norm_256_quantize". The
+      default has the widths of the first operand and of what is written.
+    }], "::std::string", "describe", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return ::heddle::describeRows($_op, {});
+      }]>,
     InterfaceMethod<[{
       Multiplications and additions. What grows with the result alone (biases,
       activations, norms, exponentials) is not counted, so that a rate above the

@@ -417,3 +417,15 @@ FailureOr<int64_t> FillOp::timeAxis(TimeAxes axes) {
   return timeAxisOf(*this, axes, getLikeMutable().getOperandNumber(),
                     /*contracted=*/1);
 }
+
+//===----------------------------------------------------------------------===//
+// LayerOpInterface
+//===----------------------------------------------------------------------===//
+
+SmallVector<OpOperand *> EmbeddingOp::getStoredFactors() {
+  return {&getTableMutable()};
+}
+
+SmallVector<Value> ActivationOp::getRowInputs() { return {getInput()}; }
+SmallVector<Value> NormOp::getRowInputs() { return {getInput()}; }
+SmallVector<Value> AddOp::getRowInputs() { return {getLhs(), getRhs()}; }

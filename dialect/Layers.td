@@ -14,7 +14,7 @@ def Transformer_PositionLayout : Transformer_Enum<Transformer_PositionLayoutCase
 }
 
 def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep", "isStep"],
-                                     ["buildBytes"]> {
+                                     ["buildBytes"], ["getStoredFactors"]> {
   let summary = "rows of a table, with their positions added";
   let description = [{
         y[..., :] = scale * table[ids[...], :],   0 where ids[...] < 0
@@ -169,7 +169,8 @@ def Transformer_NormKind : Transformer_Enum<Transformer_NormKindCases, "norm_kin
   let summary = "a normalisation";
 }
 
-def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"]> {
+def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
+                                  ["getRowInputs", "getStoredFactors"]> {
   let summary = "y = norm(residual + activation(x W + b))";
   let description = [{
     x [..., in], W [in, out], b [out] -> [..., out]. Weights are [in, out]
@@ -287,7 +288,8 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"]> {
   }];
 }
 
-def FfnOp : Transformer_RowsOp<"ffn", [], ["buildFlops"]> {
+def FfnOp : Transformer_RowsOp<"ffn", [], ["describe", "buildFlops"],
+                               ["getRowInputs"]> {
   let summary = "y = norm(residual + activation(x W1 + b1) W2 + b2)";
   let description = [{
     Two linears with an activation between, whose hidden vector is never stored:
@@ -416,7 +418,8 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
   }];
 }
 
-def ActivationOp : Transformer_LayerOp<"activation"> {
+def ActivationOp : Transformer_LayerOp<"activation", [], [], [], [],
+                                       ["getRowInputs"]> {
   let summary = "an activation, element by element";
   let description = [{
     | kind | formula |
@@ -443,7 +446,7 @@ def ActivationOp : Transformer_LayerOp<"activation"> {
   }];
 }
 
-def NormOp : Transformer_RowsOp<"norm"> {
+def NormOp : Transformer_RowsOp<"norm", [], [], ["getRowInputs"]> {
   let summary = "layer norm (arXiv:1607.06450) or RMS norm (arXiv:1910.07467)";
   let description = [{
         layer: y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta
@@ -490,7 +493,7 @@ def NormOp : Transformer_RowsOp<"norm"> {
   ];
 }
 
-def AddOp : Transformer_LayerOp<"add"> {
+def AddOp : Transformer_LayerOp<"add", [], [], [], [], ["getRowInputs"]> {
   let summary = "y = a + b, element by element";
   let description = [{
     Both of the same shape: the residual connection.

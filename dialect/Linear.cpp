@@ -330,3 +330,21 @@ int64_t FfnOp::getHiddenWidth() {
   int64_t out = type.getDimSize(0) * kPanelColumns;
   return panelsOf(getWeight2(), out).depthOf(type.getShape()).value_or(0);
 }
+
+/// Also of what an epilogue adds.
+static SmallVector<Value> rowInputsOf(Value input, Value residual) {
+  SmallVector<Value> rows = {input};
+  if (residual)
+    rows.push_back(residual);
+  return rows;
+}
+SmallVector<Value> LinearOp::getRowInputs() {
+  return rowInputsOf(getInput(), getResidual());
+}
+SmallVector<Value> FfnOp::getRowInputs() {
+  return rowInputsOf(getInput(), getResidual());
+}
+
+SmallVector<OpOperand *> LinearOp::getStoredFactors() {
+  return {&getWeightMutable()};
+}

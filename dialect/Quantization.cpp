@@ -206,3 +206,7 @@ FailureOr<int64_t> FakeQuantizeOp::timeAxis(TimeAxes axes) {
   return timeAxisOf(*this, axes, getInputMutable().getOperandNumber(),
                     /*contracted=*/1);
 }
+
+SmallVector<Value> QuantizeOp::getRowInputs() { return {getInput()}; }
+SmallVector<Value> RoundOp::getRowInputs() { return {getInput()}; }
+SmallVector<Value> FakeQuantizeOp::getRowInputs() { return {getInput()}; }

@@ -11,7 +11,8 @@
 
 include "dialect/Base.td"
 
-def QuantizeOp : Transformer_LayerOp<"quantize", [AttrSizedOperandSegments]> {
+def QuantizeOp : Transformer_LayerOp<"quantize", [AttrSizedOperandSegments],
+                                     [], [], [], ["getRowInputs"]> {
   let summary = "vectors as 8-bit integers";
   let description = [{
     x [..., d] -> q [..., d] of i8 and, without `multiplier`, scales s [...]:
@@ -57,7 +58,7 @@ def QuantizeOp : Transformer_LayerOp<"quantize", [AttrSizedOperandSegments]> {
   }];
 }
 
-def RoundOp : Transformer_LayerOp<"round"> {
+def RoundOp : Transformer_LayerOp<"round", [], [], [], [], ["getRowInputs"]> {
   let summary = "vectors as bf16 or f16";
   let description = [{
     x [..., d] -> the nearest bf16 or, with `to f16`, f16, of two the even one.
@@ -85,7 +86,8 @@ def RoundOp : Transformer_LayerOp<"round"> {
   }];
 }
 
-def FakeQuantizeOp : Transformer_LayerOp<"fake_quantize", [AttrSizedOperandSegments]> {
+def FakeQuantizeOp : Transformer_LayerOp<"fake_quantize", [AttrSizedOperandSegments],
+                                         [], [], [], ["getRowInputs"]> {
   let summary = "f32 vectors with the values that fewer bits have";
   let description = [{
     x [..., d] -> y [..., d], x itself where `on` [1] is 0, and otherwise what x is

@@ -80,9 +80,7 @@ private:
   void visit(FfnOp op);
   void visit(CandidateLogitsOp op);
   void visit(EmbeddingOp op);
-  template <typename Attention> void visitAttention(Attention op);
-  void visit(AttentionOp op) { visitAttention(op); }
-  void visit(LinearAttentionOp op) { visitAttention(op); }
+  void visit(LayerOpInterface op);
   void report(Operation *op, ShortWeight weight);
   void fail(llvm::Error error) {
     getOperation().emitError(llvm::toString(std::move(error)));
@@ -297,18 +295,20 @@ void ChoosePrecision::visit(EmbeddingOp op) {
                   (isStored ? "as in its file" : "each with a scale"));
 }
 
-template <typename Attention>
-void ChoosePrecision::visitAttention(Attention op) {
-  if (!cast<ShapedType>(op.getQuery().getType()).getElementType().isF32())
+/// Of computed factors.
+void ChoosePrecision::visit(LayerOpInterface op) {
+  SmallVector<OpOperand *> factors = op.getComputedFactors();
+  if (factors.empty() || !cast<ShapedType>(factors.front()->get().getType())
+                              .getElementType()
+                              .isF32())
     return;
   std::optional<Precision> ordered = parsePrecision(dtype);
   Type type = ordered ? shortFloatOf(*ordered, &getContext()) : Type();
   if (!type)
     return decline(op, "none of its factors is a weight");
   ShortWeight none{*ordered, ParameterOp()};
-  for (OpOperand *operand :
-       {&op.getQueryMutable(), &op.getKeyMutable(), &op.getValueMutable()})
-    operand->set(shorten(operand->get(), none).elements);
+  for (OpOperand *factor : factors)
+    factor->set(shorten(factor->get(), none).elements);
   reportFused(kPass, op, nameOf(op) + " multiplies " + nameOfShortFloat(type));
 }
 
@@ -335,8 +335,7 @@ void ChoosePrecision::runOnOperation() {
   visitAll(LinearOp());
   visitAll(FfnOp());
   visitAll(EmbeddingOp());
-  visitAll(AttentionOp());
-  visitAll(LinearAttentionOp());
+  visitAll(LayerOpInterface());
   if (llvm::Error error = rules->checkMatched())
     return fail(std::move(error));
   getOperation().walk([](WeightOp weight) {

@@ -547,3 +547,7 @@ void LookupOp::getEffects(
   if (isa<MemRefType>(getTable().getType()))
     effects.emplace_back(MemoryEffects::Read::get(), &getTableMutable());
 }
+
+SmallVector<OpOperand *> AttentionOp::getComputedFactors() {
+  return {&getQueryMutable(), &getKeyMutable(), &getValueMutable()};
+}

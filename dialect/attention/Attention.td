@@ -18,7 +18,8 @@ def Transformer_Normalizer : Transformer_Enum<Transformer_NormalizerCases, "norm
 def AttentionOp : Transformer_LayerOp<"attention", [
       AttrSizedOperandSegments
     ], ["stateTypes", "buildStep", "buildChunk", "isStep"],
-    ["buildFlops", "buildBytes"]> {
+    ["describe", "buildFlops", "buildBytes"], [],
+    ["getComputedFactors"]> {
   let summary = "general attention";
   let description = [{
     For each head h (of width query width / heads; kv head h / (heads /

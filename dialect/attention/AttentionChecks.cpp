@@ -66,11 +66,8 @@ template <typename Op> static bool comeFrom(Value rows) {
     Operation *op = layers[index];
     if (isa<Op>(op))
       return true;
-    if (isa<ActivationOp, AddOp, FakeQuantizeOp, FfnOp, LinearOp, NormOp,
-            QuantizeOp, RoundOp>(op))
-      visit(op->getOperand(0));
-    if (auto add = dyn_cast<AddOp>(op))
-      visit(add.getRhs());
+    if (auto layer = dyn_cast<LayerOpInterface>(op))
+      llvm::for_each(layer.getRowInputs(), visit);
   }
   return false;
 }

@@ -409,3 +409,7 @@ void heddle::printFeatures(OpAsmPrinter &printer, Operation *,
   else
     printer << stringifyFeatureMap(kind.getValue());
 }
+
+SmallVector<OpOperand *> LinearAttentionOp::getComputedFactors() {
+  return {&getQueryMutable(), &getKeyMutable(), &getValueMutable()};
+}

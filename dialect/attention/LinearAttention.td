@@ -27,10 +27,11 @@ def Transformer_FeatureMap
 
 class Transformer_LinearAttentionOp<
     string mnemonic, list<string> incrementalMethods, list<string> workMethods,
-    list<string> destinationMethods = []>
+    list<string> destinationMethods = [], list<string> layerMethods = []>
     : Transformer_LayerOp<mnemonic, [AttrSizedOperandSegments],
-                          incrementalMethods, workMethods,
-                          destinationMethods> {
+                          incrementalMethods,
+                          !listconcat(["describe"], workMethods),
+                          destinationMethods, layerMethods> {
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region MaxSizedRegion<1>:$map);
   let hasRegionVerifier = 1;
@@ -39,7 +40,8 @@ class Transformer_LinearAttentionOp<
 def LinearAttentionOp
     : Transformer_LinearAttentionOp<
           "linear_attention",
-          ["stateTypes", "buildStep", "buildChunk", "isStep"], ["buildFlops"], ["readsDestinations"]> {
+          ["stateTypes", "buildStep", "buildChunk", "isStep"], ["buildFlops"],
+          ["readsDestinations"], ["getComputedFactors"]> {
   let summary = "attention whose scores are products of features";
   let description = [{
     For each head h (of width query width / heads; kv head h / (heads /

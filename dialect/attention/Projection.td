@@ -7,7 +7,8 @@ include "dialect/Base.td"
 
 def ProjectSequenceOp : Transformer_LayerOp<"project_sequence",
                                             [AttrSizedOperandSegments], [],
-                                            ["buildFlops", "buildBytes"]> {
+                                            ["describe", "buildFlops",
+                                             "buildBytes"]> {
   let summary = "a sequence of fixed length from one of any, by a linear map";
   let description = [{
         y[b, p, :] = sum_(j < lengths[b]) E[p, j] x[b, j, :]

@@ -41,61 +41,6 @@ static void collapseRows(DestinationOpInterface op) {
         collapseLeading(builder, op.getLoc(), operand->get(), leading));
 }
 
-/// "linear_256x1536", "attention_step_8x32", "norm_256_quantize": what a
-/// profile shows.
-static std::string describe(Operation *op) {
-  std::string name = op->getName().stripDialect().str();
-  llvm::replace(name, '.', '_');
-  auto append = [&](int64_t size, char separator) {
-    if (!ShapedType::isDynamic(size))
-      name += separator + std::to_string(size);
-  };
-  auto widthOf = [](Value memref) {
-    return cast<MemRefType>(memref.getType()).getShape().back();
-  };
-  if (auto attention = dyn_cast<AttentionOp>(op)) {
-    if (attention.isStep())
-      name += attention.getShared()    ? "_shared"
-              : attention.getHistory() ? "_history"
-                                       : "_step";
-    append(attention.getHeads(), '_');
-    append(attention.getQueryWidth(), 'x');
-    return name;
-  }
-  if (isa<LinearAttentionOp, LinearAttentionSumsOp, LinearAttentionReadOp>(
-          op)) {
-    auto attention = dyn_cast<LinearAttentionOp>(op);
-    auto read = dyn_cast<LinearAttentionReadOp>(op);
-    if ((attention && attention.getStep()) || (read && read.getSentences()))
-      name += "_step";
-    int64_t heads = op->getAttrOfType<IntegerAttr>("heads").getInt();
-    append(heads, '_');
-    append(widthOf(op->getOperand(0)) / heads, 'x');
-    return name;
-  }
-  int64_t in = widthOf(op->getOperand(0));
-  append(in, '_');
-  if (auto project = dyn_cast<ProjectSequenceOp>(op))
-    append(project.getRows(), 'x');
-  if (auto ffn = dyn_cast<FfnOp>(op))
-    append(ffn.getHiddenWidth(), 'x');
-  if (auto logits = dyn_cast<RangedLogitsOpInterface>(op)) {
-    append(logits.getVocabulary(), 'x');
-    return name;
-  }
-  OperandRange results = cast<DestinationOpInterface>(op).getDestinations();
-  auto rows = dyn_cast<ShortRowsOpInterface>(op);
-  bool hasShortRows = rows && rows.getAlso();
-  if (hasShortRows)
-    results = results.take_front(1);
-  for (Value result : results)
-    if (results.size() > 1 || widthOf(result) != in)
-      append(widthOf(result), ShapedType::isDynamic(in) ? '_' : 'x');
-  if (hasShortRows)
-    name += "_" + stringifyShortening(*rows.getAlso()).str();
-  return name;
-}
-
 namespace {
 /// Copies one layer op into a function of its own.
 class Outliner {
@@ -190,7 +135,8 @@ struct OutlineKernels : heddle::impl::OutlineKernelsPassBase<OutlineKernels> {
   void outline(DestinationOpInterface op, SymbolTable &symbols) {
     collapseRows(op);
     Outliner outliner(op);
-    func::FuncOp kernel = findOrAdd(outliner.build(describe(op)), symbols);
+    auto layer = cast<WorkOpInterface>(op.getOperation());
+    func::FuncOp kernel = findOrAdd(outliner.build(layer.describe()), symbols);
     OpBuilder builder(op);
     func::CallOp::create(builder, op.getLoc(), kernel, outliner.getArguments());
     op.erase();

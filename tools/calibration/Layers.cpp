@@ -32,22 +32,14 @@ static std::string layerPattern(StringRef name) {
   return end < name.size() ? pattern + "*" : pattern;
 }
 
-/// The operand that --dtype may shorten; null of other ops.
-static Value findWeight(Operation *op) {
-  if (auto linear = dyn_cast<LinearOp>(op))
-    return linear.getWeight();
-  if (auto embedding = dyn_cast<EmbeddingOp>(op))
-    return embedding.getTable();
-  return Value();
-}
-
 std::vector<CalibratedLayer> heddle::listLayers(ModuleOp module) {
   llvm::StringSet<> names;
-  module.walk([&](Operation *op) {
-    Value weight = findWeight(op);
-    auto read = weight ? weight.getDefiningOp<WeightOp>() : WeightOp();
-    if (read && cast<ShapedType>(weight.getType()).getRank() == 2)
-      names.insert(read.getParameter());
+  module.walk([&](LayerOpInterface op) {
+    for (OpOperand *factor : op.getStoredFactors()) {
+      auto read = factor->get().getDefiningOp<WeightOp>();
+      if (read && cast<ShapedType>(factor->get().getType()).getRank() == 2)
+        names.insert(read.getParameter());
+    }
   });
   std::vector<CalibratedLayer> layers;
   // In the order of the checkpoint, that of the declarations.
