@@ -1,7 +1,7 @@
 //===- Manifest.cpp - What an artifact says of itself ---------------------===//
 //
-// Generation settings are checked against a table of the keys the format has;
-// the entries were made by a pass and are only translated.
+// Generation settings are checked against SearchSettings.def, the keys that the
+// format has; the entries were made by a pass and are only translated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,7 @@
 #include "lib/Import/ImportModel.h"
 #include "lib/Support/Error.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "runtime/artifact/ArtifactFormat.h"
+#include "runtime/artifact/SearchSettings.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -18,62 +18,6 @@ using namespace mlir;
 using namespace llvm;
 
 namespace heddle {
-
-namespace {
-/// What a key of transformer.generation holds.
-enum class SettingKind {
-  Id,
-  Ids,
-  IdLists,
-  Length,
-  Factor,
-  Ratio,
-  Number,
-  Part,
-  Rule,
-  Switch
-};
-struct Setting {
-  StringLiteral key;
-  SettingKind kind;
-  /// Of a length.
-  int64_t least = 1, most = std::numeric_limits<int32_t>::max();
-};
-} // namespace
-
-/// The runtime computes with f32, and divides by factors.
-static constexpr double kLargest = std::numeric_limits<float>::max();
-static constexpr double kLeastFactor = std::numeric_limits<float>::min();
-
-static constexpr Setting kSettings[] = {
-    {"start", SettingKind::Id},
-    {"eos", SettingKind::Ids},
-    {"pad", SettingKind::Id},
-    {"suppress", SettingKind::Ids},
-    {"begin_suppress", SettingKind::Ids},
-    {"bad_words", SettingKind::IdLists},
-    {"forced_bos", SettingKind::Id},
-    {"forced_eos", SettingKind::Id},
-    {"min_length", SettingKind::Length, 0},
-    {"min_new_tokens", SettingKind::Length, 0},
-    {"max_length", SettingKind::Length},
-    {"beams", SettingKind::Length, 1, kMostBeams},
-    {"length_penalty", SettingKind::Number},
-    {"word_penalty", SettingKind::Number},
-    {"early_stopping", SettingKind::Rule},
-    {"no_repeat_ngram", SettingKind::Length},
-    {"repetition_penalty", SettingKind::Factor},
-    {"renormalize", SettingKind::Switch},
-    {"temperature", SettingKind::Factor},
-    {"top_k", SettingKind::Length},
-    {"top_p", SettingKind::Part},
-    {"min_p", SettingKind::Part},
-    {"length_factor", SettingKind::Ratio},
-    {"max_source_length", SettingKind::Length},
-    {"crop_source", SettingKind::Length, 1, 1},
-    {"max_source", SettingKind::Length},
-    {"max_target", SettingKind::Length},
-};
 
 /// Attributes as JSON; anything but numbers, texts, arrays and dictionaries has
 /// no form there.
@@ -149,16 +93,17 @@ static std::string formatRange(double least, double largest) {
 /// What a setting has to look like, or nothing when `value` does.
 static std::optional<std::string>
 findMismatch(const Setting &setting, Attribute value, int64_t vocabulary) {
-  std::string ids = "from 0 to " + std::to_string(vocabulary - 1);
+  std::string ids = "of ids from 0 to " + std::to_string(vocabulary - 1);
   switch (setting.kind) {
-  case SettingKind::Id: {
-    // -1 starts with the zero vector.
-    int64_t min = setting.key == "start" ? -1 : 0;
-    // Padding only fills rows that nobody reads: any id will do.
-    int64_t max = setting.key == "pad" ? std::numeric_limits<int32_t>::max()
-                                       : vocabulary - 1;
+  case SettingKind::Id:
+  case SettingKind::Count:
+  case SettingKind::Limit:
+  case SettingKind::Switch: {
+    int64_t min = setting.lowest(), max = setting.highest(vocabulary);
     if (isInRange(value, min, max))
       return std::nullopt;
+    if (setting.kind == SettingKind::Switch && min == 0)
+      return "the i32 0 or 1";
     return "an i32 from " + std::to_string(min) + " to " + std::to_string(max);
   }
   case SettingKind::Ids:
@@ -166,23 +111,18 @@ findMismatch(const Setting &setting, Attribute value, int64_t vocabulary) {
     if (value == DenseI32ArrayAttr::get(value.getContext(), {}) ||
         areIds(value, vocabulary))
       return std::nullopt;
-    return "array<i32: ...> of ids " + ids;
+    return "array<i32: ...> " + ids;
   case SettingKind::IdLists: {
     auto lists = dyn_cast<ArrayAttr>(value);
     if (lists &&
         all_of(lists, [&](Attribute list) { return areIds(list, vocabulary); }))
       return std::nullopt;
-    return "a list of array<i32: ...> of ids " + ids;
+    return "a list of array<i32: ...> " + ids;
   }
-  case SettingKind::Length:
-    if (isInRange(value, setting.least, setting.most))
+  case SettingKind::Number:
+    if (isBetween(value, setting.low, setting.high))
       return std::nullopt;
-    return "an i32 from " + std::to_string(setting.least) + " to " +
-           std::to_string(setting.most);
-  case SettingKind::Factor:
-    if (isBetween(value, kLeastFactor, kLargest))
-      return std::nullopt;
-    return formatRange(kLeastFactor, kLargest);
+    return formatRange(setting.low, setting.high);
   case SettingKind::Ratio: {
     // Lengths are computed in double.
     auto ratio = dyn_cast<FloatAttr>(value);
@@ -191,27 +131,17 @@ findMismatch(const Setting &setting, Attribute value, int64_t vocabulary) {
       return std::nullopt;
     return "a positive float";
   }
-  case SettingKind::Number:
-    if (isBetween(value, -kLargest, kLargest))
-      return std::nullopt;
-    return formatRange(-kLargest, kLargest);
-  case SettingKind::Part:
-    if (isBetween(value, 0, 1))
-      return std::nullopt;
-    return formatRange(0, 1);
   case SettingKind::Rule: {
     auto rule = dyn_cast<StringAttr>(value);
     if (rule &&
-        is_contained({"true", "false", "never", "shrink"}, rule.getValue()))
+        is_contained(kEarlyStoppingNames, std::string_view(rule.getValue())))
       return std::nullopt;
     return "\"true\", \"false\", \"never\" or \"shrink\"";
   }
-  case SettingKind::Switch:
-    if (isInRange(value, 0, 1))
-      return std::nullopt;
-    return "the i32 0 or 1";
+  case SettingKind::Seed:
+    break;
   }
-  llvm_unreachable("all kinds are covered");
+  llvm_unreachable("no key of the manifest has another kind");
 }
 
 /// An attribute of the module that has to be a dictionary.
@@ -251,9 +181,10 @@ Error checkModelAttributes(ModuleOp module) {
     return generation.takeError();
   for (NamedAttribute entry : *generation) {
     StringRef key = entry.getName();
-    const Setting *setting =
-        find_if(kSettings, [&](const Setting &s) { return s.key == key; });
-    if (setting == std::end(kSettings))
+    const Setting *setting = find_if(kSearchSettings, [&](const Setting &each) {
+      return each.key && key == each.key;
+    });
+    if (setting == std::end(kSearchSettings))
       return makeError("'" + kGenerationAttr + "' of the module has the " +
                        "unknown key '" + key + "'");
     if (auto expected = findMismatch(*setting, entry.getValue(), size))

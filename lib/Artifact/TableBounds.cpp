@@ -18,6 +18,7 @@
 #include "lib/Support/Error.h"
 #include "lib/Support/FirstDiagnostic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "runtime/artifact/SearchSettings.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -103,8 +104,8 @@ static llvm::Error checkPositions(Operation *op, ModuleOp module, Value given,
     dim = name.getValue();
   }
   StringRef key = llvm::StringSwitch<StringRef>(dim)
-                      .Case("source", "max_source")
-                      .Case("target", "max_target")
+                      .Case("source", setting::maxSource.key)
+                      .Case("target", setting::maxTarget.key)
                       .Default("");
   if (key.empty())
     return makeError(table + " along the dimension '" + dim +

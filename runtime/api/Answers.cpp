@@ -94,8 +94,7 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
   const SettingValues &values = session.values;
   const std::string &file = model.artifact().path();
   SearchOptions search = values.search;
-  search.wantsSums = values.scores || values.nBest || search.alternatives > 0;
-  search.wantsTokenScores = values.tokenScores;
+  search.wantsSums = search.scores || search.nBest || search.alternatives > 0;
   if (Status status = readAllowed(session, tokens, search); !status.ok())
     return status;
   search.targetLanguage = session.languages.target;
@@ -117,9 +116,9 @@ static Result<SearchOptions> searchFor(const heddle_session &session,
   if (!settings.ok())
     return settings.status();
   std::string beam = session.settings.nameOf("beam");
-  if (values.nBest && *values.nBest > settings->beams)
+  if (search.nBest && *search.nBest > settings->beams)
     return Status::error(session.settings.nameOf("n-best"), " is ",
-                         *values.nBest, " but '", file, "' searches with ",
+                         *search.nBest, " but '", file, "' searches with ",
                          settings->beams,
                          settings->beams == 1 ? " beam (" : " beams (", beam,
                          " N asks for more)");
@@ -208,8 +207,8 @@ static Status translate(heddle_session &session, LineRunOptions options,
         },
         sentences.joining(packing(std::move(write))));
   }
-  size_t most = size_t(session.values.nBest.value_or(
-      std::max<int64_t>(search->alternatives, 1)));
+  size_t most = size_t(
+      search->nBest.value_or(std::max<int64_t>(search->alternatives, 1)));
   auto pack = [&](const std::vector<Hypothesis> &found) {
     std::string answers;
     if (found.empty())

@@ -106,7 +106,7 @@ LineRunOptions heddle_session::runOptions() const {
   LineRunOptions options;
   options.batch = values.batch;
   options.mayHaveFewerWorkers = values.allWorkers;
-  options.textsOfAnswer = values.nBest.value_or(1);
+  options.textsOfAnswer = values.search.nBest.value_or(1);
   if (values.maxMemory)
     options.maxMemory = *values.maxMemory << 20;
   options.settingPrefix = settings.nameOf("");

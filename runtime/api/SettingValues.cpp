@@ -2,6 +2,8 @@
 
 #include "runtime/api/SettingValues.h"
 
+#include "runtime/artifact/SearchSettings.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -56,9 +58,9 @@ Result<double> heddle::parseReal(const std::string &name,
   if (isNumber && !isBeyond && value >= low && value <= high)
     return value;
   // Numbers beyond those of f32 are told the limits.
-  bool isFar = isNumber && (isBeyond || std::abs(value) > kMostReal ||
+  bool isFar = isNumber && (isBeyond || std::abs(value) > kMostNumber ||
                             (value > 0 && value < low));
-  if (high != kMostReal || isFar)
+  if (high != kMostNumber || isFar)
     return Status::error(name, " has the value '", text,
                          "', expected a number from ", low, " to ", high);
   return refuse(name, text,

@@ -12,15 +12,10 @@
 #include "runtime/session/Session.h"
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 namespace heddle {
-
-/// What bounds a real number where nothing else does.
-inline constexpr double kMostReal = std::numeric_limits<float>::max();
-inline constexpr double kLeastReal = std::numeric_limits<float>::min();
 
 /// "true" or "false".
 Result<bool> parseSwitch(const std::string &name, const std::string &text);

@@ -1,7 +1,8 @@
 //===- Settings.cpp - What a session is asked for -------------------------===//
 //
-// One row a setting. Values are kept as text, checked when they are set and
-// read again when somebody asks for all: so each can be unset.
+// One row a setting: those of searches are rows of SearchSettings.def, those of
+// texts and of the machine stand here. Values are kept as text, checked when
+// they are set and read again when somebody asks for all: so each can be unset.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,6 @@ using namespace heddle;
 /// Beyond these a number is a mistake.
 static constexpr int64_t kMostSentences = 4096;
 static constexpr int64_t kMostMebibytes = int64_t(1) << 30;
-static constexpr int64_t kMostTokens = 1000000;
 
 //===----------------------------------------------------------------------===//
 // How values are read
@@ -55,76 +55,10 @@ static Status readNumber(SettingValues &values, const std::string &name,
                          const std::string &text) {
   return put(values.*Member, parseNumber(name, text, Low, High));
 }
-template <auto Member, int64_t Low>
-static Status readCount(SettingValues &values, const std::string &name,
-                        const std::string &text) {
-  return put(values.search.*Member, parseNumber(name, text, Low, kMostTokens));
-}
-template <auto Member>
-static Status readPart(SettingValues &values, const std::string &name,
-                       const std::string &text) {
-  return put(values.search.*Member, parseReal(name, text, 0, 1));
-}
-
 static Status readMaxMemory(SettingValues &values, const std::string &name,
                             const std::string &text) {
   return put(values.maxMemory,
              parseNumber(name, text, 1, kMostMebibytes, "of MiB "));
-}
-static Status readBeams(SettingValues &values, const std::string &name,
-                        const std::string &text) {
-  return put(values.search.beams, parseNumber(name, text, 1, kMostBeams));
-}
-template <auto Member>
-static Status readPenalty(SettingValues &values, const std::string &name,
-                          const std::string &text) {
-  return put(values.search.*Member,
-             parseReal(name, text, -kMostReal, kMostReal));
-}
-static Status readEarlyStopping(SettingValues &values, const std::string &name,
-                                const std::string &text) {
-  values.search.earlyStopping = parseEarlyStopping(text);
-  return values.search.earlyStopping
-             ? Status::success()
-             : Status::error(name, " has the value '", text,
-                             "', expected true, false, never or shrink");
-}
-static Status readRepetitionPenalty(SettingValues &values,
-                                    const std::string &name,
-                                    const std::string &text) {
-  return put(values.search.repetitionPenalty,
-             parseReal(name, text, kLeastReal, kMostReal));
-}
-static Status readRenormalize(SettingValues &values, const std::string &name,
-                              const std::string &text) {
-  return put(values.search.renormalizes, parseSwitch(name, text));
-}
-static Status readSuppressed(SettingValues &values, const std::string &name,
-                             const std::string &text) {
-  return put(values.search.suppress, parseIdList(name, text));
-}
-static Status readAlternatives(SettingValues &values, const std::string &name,
-                               const std::string &text) {
-  return put(values.search.alternatives,
-             parseNumber(name, text, 1, kMostBeams));
-}
-static Status readSample(SettingValues &values, const std::string &name,
-                         const std::string &text) {
-  return put(values.search.samples, parseSwitch(name, text));
-}
-static Status readNoShortlist(SettingValues &values, const std::string &name,
-                              const std::string &text) {
-  Result<bool> without = parseSwitch(name, text);
-  values.search.useShortlist = !without.ok() || !*without;
-  return without.status();
-}
-static Status readTemperature(SettingValues &values, const std::string &name,
-                              const std::string &text) {
-  return put(values.search.temperature, parseReal(name, text, 0, kMostReal));
-}
-static Status readSeed(SettingValues &values, const std::string &name,
-                       const std::string &text) {
-  return put(values.search.seed, parseSeed(name, text));
 }
 static Status readSplit(SettingValues &values, const std::string &name,
                         const std::string &text) {
@@ -168,80 +102,58 @@ static Status readWorkers(SettingValues &values, const std::string &name,
   return status.ok() ? status : Status::error(status.message(), ", or all");
 }
 
+static Result<EarlyStopping> parseRule(const std::string &name,
+                                       const std::string &text) {
+  if (std::optional<EarlyStopping> rule = parseEarlyStopping(text))
+    return *rule;
+  return Status::error(name, " has the value '", text,
+                       "', expected true, false, never or shrink");
+}
+/// The value of a search setting, by its kind.
+template <SettingKind Kind>
+static auto parse(const Setting &setting, const std::string &name,
+                  const std::string &text) {
+  if constexpr (Kind == SettingKind::Count || Kind == SettingKind::Limit) {
+    double high = std::min(setting.high, double(kMostTokensAsked));
+    return parseNumber(name, text, int64_t(setting.callerLow), int64_t(high));
+  } else if constexpr (Kind == SettingKind::Number) {
+    return parseReal(name, text, setting.callerLow, setting.high);
+  } else if constexpr (Kind == SettingKind::Switch) {
+    return parseSwitch(name, text);
+  } else if constexpr (Kind == SettingKind::Rule) {
+    return parseRule(name, text);
+  } else if constexpr (Kind == SettingKind::Ids) {
+    return parseIdList(name, text);
+  } else if constexpr (Kind == SettingKind::Seed) {
+    return parseSeed(name, text);
+  } else {
+    static_assert(Kind == SettingKind::IdLists, "expected a reader of values");
+    return Result<setting_type::IdLists>(
+        Status::error(name, " is given by lines"));
+  }
+}
+template <SettingKind Kind, const Setting &Row, auto Member>
+static Status readSearch(SettingValues &values, const std::string &name,
+                         const std::string &text) {
+  return put(values.search.*Member, parse<Kind>(Row, name, text));
+}
+
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
 
-static constexpr const char *kSearch = "Search", *kSamples = "Samples",
-                            *kText = "Text", *kMachine = "Machine";
+static constexpr const char *kText = "Text", *kMachine = "Machine";
 
-static constexpr Row kRows[] = {
-    {{"beam", "N", kSearch,
-      "search with N beams; 1 is greedy (default: what the model says, "
-      "as for all that follow down to seed)"},
-     readBeams},
-    {{"length-penalty", "A", kSearch,
-      "divide the log-probability of a hypothesis of n tokens by n^A"},
-     readPenalty<&SearchOptions::lengthPenalty>},
-    {{"word-penalty", "W", kSearch,
-      "subtract W for each token before that division (default 0)"},
-     readPenalty<&SearchOptions::wordPenalty>},
-    {{"early-stopping", "true|false|never|shrink", kSearch,
-      "when to end a search with N finished hypotheses: at once "
-      "(true), when the others look worse (false), or when they cannot "
-      "become better (never); shrink: each finished one takes its beam "
-      "along, as in Marian"},
-     readEarlyStopping},
-    {{"min-length", "N", kSearch,
-      "generate at least N tokens, unless a limit comes first"},
-     readCount<&SearchOptions::minLength, 0>},
-    {{"max-length", "N", kSearch,
-      "generate at most N tokens a sentence, the end included"},
-     readCount<&SearchOptions::maxLength, 1>},
-    {{"no-repeat-ngram", "N", kSearch,
-      "never generate the same sequence of N tokens twice"},
-     readCount<&SearchOptions::noRepeatNgram, 0>},
-    {{"repetition-penalty", "X", kSearch,
-      "penalize tokens that were already generated (1 is off)"},
-     readRepetitionPenalty},
-    {{"renormalize", nullptr, kSearch,
-      "normalize probabilities again after constraints, as "
-      "renormalize_logits of transformers"},
-     readRenormalize},
-    {{"suppress", "IDS", kSearch, "never generate these token ids, as 4,17"},
-     readSuppressed},
-    {{"no-shortlist", nullptr, kSearch, "choose among the whole vocabulary"},
-     readNoShortlist},
-    {{"n-best", "N", kSearch,
-      "give the N best hypotheses of a search, at most its beams"},
-     readNumber<&SettingValues::nBest, 1, kMostBeams>},
-    {{"alternatives", "N", kSearch,
-      "give the N best next tokens behind a prefix, each with the best "
-      "translation that follows"},
-     readAlternatives},
-    {{"token-scores", nullptr, kSearch,
-      "give the log-probability of each token, too, with scores, "
-      "n-best or alternatives"},
-     readSwitch<&SettingValues::tokenScores>},
-    {{"scores", nullptr, kSearch, "give scores of greedy searches, too"},
-     readSwitch<&SettingValues::scores>},
-    {{"sample", nullptr, kSamples,
-      "draw tokens instead of taking the likeliest"},
-     readSample},
-    {{"temperature", "T", kSamples, "sampling temperature; 0 is greedy"},
-     readTemperature},
-    {{"top-k", "K", kSamples, "draw from the K likeliest tokens, 0 for all"},
-     readCount<&SearchOptions::topK, 0>},
-    {{"top-p", "P", kSamples,
-      "draw from the fewest tokens with the probability P"},
-     readPart<&SearchOptions::topP>},
-    {{"min-p", "P", kSamples,
-      "draw from tokens with P of the likeliest one's probability"},
-     readPart<&SearchOptions::minP>},
-    {{"seed", "S", kSamples,
-      "random seed (default 0); the result of a line does not depend on other "
-      "lines"},
-     readSeed},
+static constexpr Row kSearchRows[] = {
+#define SETTING(KIND, FIELD, DEFAULT, ROW)                                     \
+  {{setting::FIELD.name, setting::FIELD.value, setting::FIELD.group,           \
+    setting::FIELD.help},                                                      \
+   readSearch<SettingKind::KIND, setting::FIELD, &SearchOptions::FIELD>},
+#define CALLER_SETTING SETTING
+#include "runtime/artifact/SearchSettings.def"
+};
+
+static constexpr Row kOtherRows[] = {
     {{"split", nullptr, kText,
       "translate running text sentence by sentence; white space stays; "
       "browser in place of true cuts as browsers do, at . ? ! alone"},
@@ -260,7 +172,7 @@ static constexpr Row kRows[] = {
     {{"max-source", "N", kText,
       "refuse lines of more than N tokens, the end included (default: "
       "what the model says); time grows with their square"},
-     readNumber<&SettingValues::maxSource, 1, kMostTokens>},
+     readNumber<&SettingValues::maxSource, 1, kMostTokensAsked>},
     {{"on-error", "stop|skip|crop", kText,
       "what to do about a line that the model cannot take: stop there, "
       "skip it (its answer is empty), or crop it to the most tokens a "
@@ -294,17 +206,30 @@ static constexpr Row kRows[] = {
      readSwitch<&SettingValues::profile>},
 };
 
+/// All that have a name.
+static const std::vector<Row> &listRows() {
+  static const std::vector<Row> rows = [] {
+    std::vector<Row> all;
+    std::copy_if(std::begin(kSearchRows), std::end(kSearchRows),
+                 std::back_inserter(all),
+                 [](const Row &row) { return row.setting.name; });
+    all.insert(all.end(), std::begin(kOtherRows), std::end(kOtherRows));
+    return all;
+  }();
+  return rows;
+}
+
 static const Row *findRow(const std::string &name) {
-  const Row *row =
-      std::find_if(std::begin(kRows), std::end(kRows),
-                   [&](const Row &each) { return each.setting.name == name; });
-  return row == std::end(kRows) ? nullptr : row;
+  for (const Row &row : listRows())
+    if (row.setting.name == name)
+      return &row;
+  return nullptr;
 }
 
 const std::vector<heddle_setting> &heddle::settingsList() {
   static const std::vector<heddle_setting> list = [] {
     std::vector<heddle_setting> settings;
-    for (const Row &row : kRows)
+    for (const Row &row : listRows())
       settings.push_back(row.setting);
     return settings;
   }();
@@ -366,21 +291,21 @@ Status Settings::checkHypotheses(const SettingValues &values) const {
                              "token, ",
                              nameOf(name), " adds none");
   }
-  if (values.tokenScores && !values.nBest && !values.scores &&
+  if (search.tokenScores && !search.nBest && !search.scores &&
       search.alternatives == 0)
     return Status::error(nameOf("token-scores"), " needs ", nameOf("scores"),
                          ", ", nameOf("n-best"), " or ",
                          nameOf("alternatives"));
-  if (!values.nBest)
+  if (!search.nBest)
     return Status::success();
   if (search.samples)
     return Status::error(nameOf("n-best"),
                          " gives what a beam search found, but ",
                          nameOf("sample"), " draws");
-  if (search.beams && *values.nBest > *search.beams)
-    return Status::error(nameOf("n-best"), " is ", *values.nBest, " but ",
+  if (search.beams && *search.nBest > *search.beams)
+    return Status::error(nameOf("n-best"), " is ", *search.nBest, " but ",
                          nameOf("beam"), " is ", *search.beams);
-  if (values.scores)
+  if (search.scores)
     return Status::error(nameOf("n-best"), " gives scores, ", nameOf("scores"),
                          " adds none");
   return Status::success();
@@ -391,9 +316,9 @@ Status Settings::checkSplit(const SettingValues &values) const {
   if (values.split)
     for (auto [name, isGiven] :
          {std::pair("ids", values.ids),
-          std::pair("n-best", values.nBest.has_value()),
+          std::pair("n-best", values.search.nBest.has_value()),
           std::pair("alternatives", values.search.alternatives > 0),
-          std::pair("scores", values.scores)})
+          std::pair("scores", values.search.scores)})
       if (isGiven)
         return Status::error(nameOf("split"),
                              " cuts lines into sentences, but ", nameOf(name),
@@ -412,9 +337,9 @@ Status Settings::check() const {
     return Status::error(nameOf("profile"),
                          " measures the machine's peaks, with memory that ",
                          nameOf("max-memory"), " does not bound");
-  if (search.minLength && search.maxLength &&
-      *search.minLength > *search.maxLength)
-    return Status::error(nameOf("min-length"), " is ", *search.minLength,
+  if (search.minNewTokens && search.maxLength &&
+      *search.minNewTokens > *search.maxLength)
+    return Status::error(nameOf("min-length"), " is ", *search.minNewTokens,
                          " but ", nameOf("max-length"), " is ",
                          *search.maxLength);
   if (Status status = checkSamples(all); !status.ok())

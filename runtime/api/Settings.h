@@ -36,10 +36,7 @@ struct SettingValues {
   /// Ascending.
   std::optional<std::vector<int32_t>> globalTokens;
   SearchOptions search;
-  /// How many hypotheses an answer has at most.
-  std::optional<int64_t> nBest;
-  bool scores = false, tokenScores = false, split = false, ids = false,
-       profile = false;
+  bool split = false, ids = false, profile = false;
   /// With `split`.
   SplitRules splitRules = SplitRules::AllScripts;
 };

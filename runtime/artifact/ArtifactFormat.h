@@ -31,23 +31,8 @@
 //     "gpus": ["sm_80", "sm_90a"],             lowest first
 //     "options": {...},                        provenance, for --info
 //     "vocabulary": {"source": 32000, "target": 32000},
-//     "generation": {"start": -1, "eos": [0], "pad": 0,
-//        "suppress": [...], "begin_suppress": [...], "bad_words": [[...]],
-//        "forced_bos": 3, "forced_eos": 2,
-//        "min_length": 5,                      prefix and start token included
-//        "min_new_tokens": 4,
-//        "max_length": 511,                    generated tokens, eos included
-//        "beams": 4, "length_penalty": 1.0,    what --beam and its kin replace
-//        "word_penalty": 0.0,
-//        "early_stopping": "true" | "false" | "never" | "shrink",
-//        "no_repeat_ngram": 3, "repetition_penalty": 1.1,
-//        "renormalize": 1,                     log-softmax behind constraints
-//        "temperature": 1.0, "top_k": 50, "top_p": 0.9, "min_p": 0.1,
-//        "length_factor": 2.5,                 at most factor n tokens, rounded
-//                                              up
-//        "max_source_length": 1000,            unless --max-source says more
-//        "crop_source": 1,                     longer ones are cut
-//        "max_source": 512, "max_target": 512},  tables of positions end here
+//     "generation": {"start": -1, "eos": [0], "beams": 4, "max_length": 511,
+//        ...},                                 the keys of SearchSettings.def
 //     "tokenizer": {"kind": "none" | "sentencepiece" | "characters" |
 //            "byte-level",
 //        none: "reason": why, for people
@@ -154,7 +139,7 @@
 // Trust: an artifact is code, like an executable; loading one runs none of it,
 // running one does. Checksums find damage, not malice. Header, manifest, code
 // and tokenizer are checked at every load, weights and padding only with
-// --verify, since a load stays in milliseconds. One of the three headers of the
+// --verify, since a load stays in milliseconds. One of the four headers of the
 // runtime that the compiler sees.
 //
 //===----------------------------------------------------------------------===//
@@ -250,9 +235,6 @@ static_assert(sizeof(ShortlistHeader) == 24);
 } // namespace heddle::format
 
 namespace heddle {
-
-/// The most beams of a search.
-inline constexpr int64_t kMostBeams = 256;
 
 /// Behind a row's forbidden ids of a best step, as the last number: no sum
 /// counts their logits.

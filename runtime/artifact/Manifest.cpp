@@ -30,9 +30,6 @@ static constexpr std::string_view kSpacesNames[] = {"marked", "single", "kept"};
 static constexpr std::string_view kTokenizerNames[] = {
     "none", "sentencepiece", "characters", "byte-level"};
 
-static constexpr std::string_view kEarlyStoppingNames[] = {"true", "false",
-                                                           "never", "shrink"};
-
 /// No tensor of a transformer has more dimensions.
 static constexpr size_t kMaxRank = 8;
 /// Bounds what an absurd manifest can make the runtime store.
@@ -131,66 +128,72 @@ static std::optional<int32_t> narrow(std::optional<int64_t> id) {
   return id ? std::optional<int32_t>(static_cast<int32_t>(*id)) : std::nullopt;
 }
 
-/// The settings of searches, which have defaults.
-static void parseSearch(Generation &generation, JsonReader &reader) {
-  auto number = [&](const char *key, double low, double high, double &value) {
-    value = reader.optionalNumber(key, low, high).value_or(value);
-  };
-  constexpr double kMost = std::numeric_limits<float>::max();
-  constexpr double kLeast = std::numeric_limits<float>::min();
-  generation.beams =
-      reader.optionalInteger("beams", {1, kMostBeams}).value_or(1);
-  number("length_penalty", -kMost, kMost, generation.lengthPenalty);
-  number("word_penalty", -kMost, kMost, generation.wordPenalty);
-  if (reader.find("early_stopping")) {
-    std::string rule = reader.string("early_stopping");
-    if (std::optional<EarlyStopping> known = parseEarlyStopping(rule))
-      generation.earlyStopping = *known;
+namespace {
+/// Reads settings, by the types of their fields. What is absent keeps its
+/// default.
+class SettingReader {
+public:
+  SettingReader(JsonReader &reader, int32_t targetVocabulary)
+      : reader(reader), vocabulary(targetVocabulary) {}
+
+  void read(const Setting &setting, std::optional<int32_t> &id) {
+    id = narrow(reader.optionalInteger(setting.key, rangeOf(setting)));
+  }
+  void read(const Setting &setting, std::vector<int32_t> &ids) {
+    ids = reader.optionalIds(setting.key, rangeOf(setting));
+  }
+  void read(const Setting &setting, std::vector<std::vector<int32_t>> &lists) {
+    lists = reader.optionalIdLists(setting.key, rangeOf(setting));
+  }
+  void read(const Setting &setting, int64_t &count) {
+    count =
+        reader.optionalInteger(setting.key, rangeOf(setting)).value_or(count);
+  }
+  void read(const Setting &setting, std::optional<int64_t> &limit) {
+    limit = reader.optionalInteger(setting.key, rangeOf(setting));
+  }
+  void read(const Setting &setting, double &number) {
+    number = reader.optionalNumber(setting.key, setting.low, setting.high)
+                 .value_or(number);
+  }
+  void read(const Setting &setting, std::optional<double> &ratio) {
+    ratio = reader.optionalPositiveNumber(setting.key);
+  }
+  void read(const Setting &setting, bool &isOn) {
+    isOn =
+        reader.optionalInteger(setting.key, rangeOf(setting)).value_or(isOn) !=
+        0;
+  }
+  void read(const Setting &setting, EarlyStopping &rule) {
+    if (!reader.find(setting.key))
+      return;
+    std::string name = reader.string(setting.key);
+    if (std::optional<EarlyStopping> known = parseEarlyStopping(name))
+      rule = *known;
     else
-      reader.fail("has 'early_stopping' with the value '", rule,
+      reader.fail("has '", setting.key, "' with the value '", name,
                   "' (supported: true, false, never, shrink)");
   }
-  generation.noRepeatNgram =
-      reader.optionalInteger("no_repeat_ngram", {1, kMaxLength}).value_or(0);
-  number("repetition_penalty", kLeast, kMost, generation.repetitionPenalty);
-  generation.renormalizes =
-      reader.optionalInteger("renormalize", {0, 1}).value_or(0) != 0;
-  number("temperature", kLeast, kMost, generation.temperature);
-  generation.topK =
-      reader.optionalInteger("top_k", {1, kMaxVocabulary}).value_or(0);
-  number("top_p", 0, 1, generation.topP);
-  number("min_p", 0, 1, generation.minP);
-}
+
+private:
+  IntegerRange rangeOf(const Setting &setting) const {
+    return {setting.lowest(), setting.highest(vocabulary)};
+  }
+
+  JsonReader &reader;
+  int64_t vocabulary;
+};
+} // namespace
 
 static Generation parseGeneration(JsonReader reader, int32_t targetVocabulary) {
-  IntegerRange ids{0, targetVocabulary - 1};
-  IntegerRange lengths{1, kMaxLength};
   Generation generation;
-  generation.start =
-      narrow(reader.optionalInteger("start", {-1, targetVocabulary - 1}));
-  if (!reader.find("eos"))
+  if (!reader.find(setting::eos.key))
     reader.fail("has no 'eos'");
-  generation.eos = reader.optionalIds("eos", ids);
-  generation.pad =
-      narrow(reader.optionalInteger("pad", {0, kMaxVocabulary - 1}));
-  generation.suppress = reader.optionalIds("suppress", ids);
-  generation.beginSuppress = reader.optionalIds("begin_suppress", ids);
-  generation.badWords = reader.optionalIdLists("bad_words", ids);
-  generation.forcedBos = narrow(reader.optionalInteger("forced_bos", ids));
-  generation.forcedEos = narrow(reader.optionalInteger("forced_eos", ids));
-  generation.minLength =
-      reader.optionalInteger("min_length", {0, kMaxLength}).value_or(0);
-  generation.minNewTokens =
-      reader.optionalInteger("min_new_tokens", {0, kMaxLength}).value_or(0);
-  generation.maxLength = reader.optionalInteger("max_length", lengths);
-  parseSearch(generation, reader);
-  generation.lengthFactor = reader.optionalPositiveNumber("length_factor");
-  generation.maxSourceLength =
-      reader.optionalInteger("max_source_length", lengths);
-  generation.cropsSources =
-      reader.optionalInteger("crop_source", {1, 1}).has_value();
-  generation.maxSource = reader.optionalInteger("max_source", lengths);
-  generation.maxTarget = reader.optionalInteger("max_target", lengths);
+  SettingReader settings(reader, targetVocabulary);
+#define SETTING(KIND, FIELD, DEFAULT, ROW)                                     \
+  settings.read(setting::FIELD, generation.FIELD);
+#define MODEL_SETTING SETTING
+#include "runtime/artifact/SearchSettings.def"
   reader.rejectOtherKeys();
   return generation;
 }

@@ -11,7 +11,7 @@
 #define HEDDLE_RUNTIME_ARTIFACT_MANIFEST_H
 
 #include "runtime/Result.h"
-#include "runtime/artifact/ArtifactFormat.h"
+#include "runtime/artifact/SearchSettings.h"
 
 #include <algorithm>
 #include <array>
@@ -124,70 +124,17 @@ struct KernelPlace {
   int32_t layer;
 };
 
-/// When a beam search is over for a sentence that has as many finished
-/// hypotheses as beams: at once; when the best running one, at its present
-/// length, is no better than the worst finished one; or when it could not
-/// become better at any length. Marian's search has another rule: each
-/// hypothesis that finishes takes its beam along, until no beam is left.
-enum class EarlyStopping { AtOnce, WhenUnlikely, Never, Shrink };
-/// "true", "false" and "never", as transformers calls them, and "shrink".
+/// One of kEarlyStoppingNames, and back.
 std::string_view nameOf(EarlyStopping rule);
 std::optional<EarlyStopping> parseEarlyStopping(std::string_view name);
 
 /// How to generate: the semantics are those of Hugging Face transformers'
-/// generate() where it has the option. Lengths count generated tokens.
+/// generate() where it has the option. Lengths count generated tokens. Fields
+/// are the rows of SearchSettings.def.
 struct Generation {
-  /// The first input of the decoder; -1 where the model has no token for it.
-  std::optional<int32_t> start;
-  std::vector<int32_t> eos;
-  std::optional<int32_t> pad;
-  /// Never generated.
-  std::vector<int32_t> suppress;
-  /// Not generated as the first token (after forcedBos where that is given).
-  std::vector<int32_t> beginSuppress;
-  /// Sequences whose last token is not generated behind the others.
-  std::vector<std::vector<int32_t>> badWords;
-  /// The first generated token.
-  std::optional<int32_t> forcedBos;
-  /// The token at the length limit.
-  std::optional<int32_t> forcedEos;
-  /// No eos while start, prefix and generated tokens are fewer than this.
-  int64_t minLength = 0;
-  /// No eos while generated tokens are fewer than this.
-  int64_t minNewTokens = 0;
-  std::optional<int64_t> maxLength;
-  /// 1: greedy, without length penalty.
-  int64_t beams = 1;
-  /// A hypothesis of n tokens has the score
-  /// (sum - wordPenalty n) / n^lengthPenalty.
-  double lengthPenalty = 1;
-  double wordPenalty = 0;
-  EarlyStopping earlyStopping = EarlyStopping::WhenUnlikely;
-  /// No sequence of as many tokens comes twice; 0 for any.
-  int64_t noRepeatNgram = 0;
-  /// Divides positive scores of tokens that are there, multiplies negative
-  /// ones.
-  double repetitionPenalty = 1;
-  /// Log-probabilities are of what constraints, and what samples are drawn
-  /// from, leave: log-softmax behind all of them.
-  bool renormalizes = false;
-  /// How to sample, where somebody asks for it.
-  double temperature = 1;
-  /// The likeliest ones; 0 for all.
-  int64_t topK = 0;
-  /// The fewest likeliest ones whose probabilities sum up to it.
-  double topP = 1;
-  /// Those of at least this part of the likeliest one's probability.
-  double minP = 0;
-  /// At most lengthFactor * source tokens, rounded up, as Marian has it.
-  std::optional<double> lengthFactor;
-  /// Longer sources are refused unless the caller asks for more, or cut where
-  /// `cropsSources` says so.
-  std::optional<int64_t> maxSourceLength;
-  bool cropsSources = false;
-  /// The positions that the model has.
-  std::optional<int64_t> maxSource;
-  std::optional<int64_t> maxTarget;
+#define SETTING(KIND, FIELD, DEFAULT, ROW) setting_type::KIND FIELD = DEFAULT;
+#define MODEL_SETTING SETTING
+#include "runtime/artifact/SearchSettings.def"
 };
 
 /// How SentencePiece is framed: not at all, as Marian has it; or as one of

@@ -2,7 +2,7 @@
 //
 // Every entry point of an artifact is a C function of one argument. Which
 // buffers and dimensions it expects, and in which order, is written in the
-// artifact's manifest (see ArtifactFormat.h). One of the three headers of the
+// artifact's manifest (see ArtifactFormat.h). One of the four headers of the
 // runtime that the compiler sees.
 //
 //===----------------------------------------------------------------------===//

@@ -12,7 +12,7 @@ BeamedSearch::BeamedSearch(const SearchBatch &batch)
       logProbabilities(ids.size()), best(size_t(settings.beams)) {
   for (size_t i = 0; i < searches.size(); ++i)
     searches[i].begin(settings, batch.limits[i], batch.room,
-                      batch.options.wantsTokenScores);
+                      batch.options.tokenScores);
 }
 
 void BeamedSearch::chooseFree(int32_t sentence, int64_t first, int64_t count,

@@ -103,9 +103,9 @@ static Result<Demand> demandOf(const Model &model,
     return status;
 
   // Who says what may come has a list of his own.
-  const Shortlist *shortlist = options.useShortlist && options.allowed.empty()
-                                   ? model.shortlist()
-                                   : nullptr;
+  const Shortlist *shortlist =
+      !options.withoutShortlist && options.allowed.empty() ? model.shortlist()
+                                                           : nullptr;
   Constraints constraints(*settings, manifest.targetVocabulary);
   Demand demand;
   DecoderRequest &request = demand.request;
@@ -171,7 +171,7 @@ static Result<int64_t> bytesOf(const Result<Demand> &demand, const Model &model,
     return bytes;
   // Tokens of rows and of finished hypotheses, and their scores.
   int64_t rows = int64_t(sources.size()) * demand->settings.beams;
-  int64_t tokens = (options.wantsTokenScores ? 6 : 3) * rows * demand->room;
+  int64_t tokens = (options.tokenScores ? 6 : 3) * rows * demand->room;
   for (const TokenIds &list : demand->candidates)
     tokens += int64_t(list.size());
   int64_t result = *bytes + tokens * int64_t(sizeof(int32_t));

@@ -7,6 +7,7 @@
 
 #include "runtime/search/Search.h"
 
+#include "runtime/artifact/ArtifactFormat.h"
 #include "runtime/search/TokenScores.h"
 
 #include <cmath>

@@ -5,60 +5,34 @@
 #include "runtime/lines/Languages.h"
 
 #include <algorithm>
-#include <limits>
+#include <type_traits>
 #include <utility>
 
 using namespace heddle;
 
-/// Positions are i32, numbers that scores meet f32.
-static constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
-static constexpr double kMost = std::numeric_limits<float>::max();
-static constexpr double kLeast = std::numeric_limits<float>::min();
-
-namespace {
-/// What an option may be; one that is not given may.
-template <typename Number> struct Bounds {
-  const char *name;
-  std::optional<Number> SearchOptions::*option;
-  Number low, high;
-};
-} // namespace
-
-static constexpr Bounds<int64_t> kCounts[] = {
-    {"maximal length", &SearchOptions::maxLength, 1, kMostTokens},
-    {"minimal length", &SearchOptions::minLength, 0, kMostTokens},
-    {"number of beams", &SearchOptions::beams, 1, kMostBeams},
-    {"size of n-grams", &SearchOptions::noRepeatNgram, 0, kMostTokens},
-    {"top-k", &SearchOptions::topK, 0, kMostTokens},
-};
-static constexpr Bounds<double> kNumbers[] = {
-    {"length penalty", &SearchOptions::lengthPenalty, -kMost, kMost},
-    {"word penalty", &SearchOptions::wordPenalty, -kMost, kMost},
-    {"repetition penalty", &SearchOptions::repetitionPenalty, kLeast, kMost},
-    {"temperature", &SearchOptions::temperature, 0, kMost},
-    {"top-p", &SearchOptions::topP, 0, 1},
-    {"min-p", &SearchOptions::minP, 0, 1},
-};
-
-template <typename Number>
-static Status checkBounds(const SearchOptions &options,
-                          const Bounds<Number> &bounds) {
-  const std::optional<Number> &option = options.*bounds.option;
-  // Of what is no number both comparisons fail.
-  if (!option || (*option >= bounds.low && *option <= bounds.high))
-    return Status::success();
-  return Status::error("the ", bounds.name, " is ", *option,
-                       ", expected a number from ", bounds.low, " to ",
-                       bounds.high);
+/// Fails where a number is none that a caller may say; one that is not given
+/// may. Settings of other types have no bounds.
+template <typename T>
+static Status checkBounds(const Setting &setting, const T &option) {
+  using Number = typename T::value_type;
+  if constexpr (std::is_same_v<Number, int64_t> ||
+                std::is_same_v<Number, double>) {
+    Number low = Number(setting.callerLow), high = Number(setting.high);
+    // Of what is no number both comparisons fail.
+    if (option && !(*option >= low && *option <= high))
+      return Status::error("the ", setting.noun ? setting.noun : setting.name,
+                           " is ", *option, ", expected a number from ", low,
+                           " to ", high);
+  }
+  return Status::success();
 }
 
 static Status checkOptions(const SearchOptions &options) {
-  for (const Bounds<int64_t> &bounds : kCounts)
-    if (Status status = checkBounds(options, bounds); !status.ok())
-      return status;
-  for (const Bounds<double> &bounds : kNumbers)
-    if (Status status = checkBounds(options, bounds); !status.ok())
-      return status;
+#define SETTING(KIND, FIELD, DEFAULT, ROW)                                     \
+  if (Status status = checkBounds(setting::FIELD, options.FIELD);              \
+      !status.ok())                                                            \
+    return status;
+#include "runtime/artifact/SearchSettings.def"
   return Status::success();
 }
 
@@ -97,14 +71,8 @@ Result<Generation> heddle::settingsFor(const Manifest &manifest,
   Generation settings = manifest.generation;
   if (options.targetLanguage)
     setTargetLanguage(manifest.tokenizer, *options.targetLanguage, settings);
-  auto take = [](auto &setting, const auto &option) {
-    if (option)
-      setting = *option;
-  };
-  if (options.minLength) {
+  if (options.minNewTokens)
     settings.minLength = 0;
-    settings.minNewTokens = *options.minLength;
-  }
   // A sample has one row; only who asks for beams, too, has said what cannot
   // be.
   if (options.samples) {
@@ -112,19 +80,12 @@ Result<Generation> heddle::settingsFor(const Manifest &manifest,
       return Status::error("a sample has one beam, found ", *options.beams);
     settings.beams = 1;
   }
-  take(settings.beams, options.beams);
-  take(settings.lengthPenalty, options.lengthPenalty);
-  take(settings.wordPenalty, options.wordPenalty);
-  take(settings.earlyStopping, options.earlyStopping);
-  take(settings.noRepeatNgram, options.noRepeatNgram);
-  take(settings.repetitionPenalty, options.repetitionPenalty);
-  take(settings.renormalizes, options.renormalizes);
-  take(settings.badWords, options.badWords);
-  take(settings.suppress, options.suppress);
-  take(settings.temperature, options.temperature);
-  take(settings.topK, options.topK);
-  take(settings.topP, options.topP);
-  take(settings.minP, options.minP);
+  auto take = [](auto &setting, const auto &option) {
+    if (option)
+      setting = *option;
+  };
+#define SETTING(KIND, FIELD, DEFAULT, ROW) take(settings.FIELD, options.FIELD);
+#include "runtime/artifact/SearchSettings.def"
   if (Status status = checkPossible(settings, manifest.targetVocabulary);
       !status.ok())
     return status;

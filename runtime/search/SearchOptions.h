@@ -14,21 +14,22 @@
 
 namespace heddle {
 
-/// What a caller says in place of the model's settings, see Generation.
+/// The type of what a caller may say in place of a model.
+template <typename T> struct AskedFor {
+  using Type = std::optional<T>;
+};
+template <typename T> struct AskedFor<std::optional<T>> {
+  using Type = std::optional<T>;
+};
+
+/// What a caller says in place of the model's settings, see Generation, and of
+/// a search alone. The first fields are the rows of SearchSettings.def.
 struct SearchOptions {
-  /// Generated tokens, eos included: 1 or more.
-  std::optional<int64_t> maxLength;
-  /// No eos while fewer are generated, 0 for no such rule; a limit that comes
-  /// earlier ends the sentence nevertheless.
-  std::optional<int64_t> minLength;
-  std::optional<int64_t> beams;
-  std::optional<double> lengthPenalty, wordPenalty;
-  std::optional<EarlyStopping> earlyStopping;
-  std::optional<int64_t> noRepeatNgram;
-  std::optional<double> repetitionPenalty;
-  std::optional<bool> renormalizes;
-  std::optional<std::vector<TokenIds>> badWords;
-  std::optional<TokenIds> suppress;
+#define SETTING(KIND, FIELD, DEFAULT, ROW)                                     \
+  AskedFor<setting_type::KIND>::Type FIELD;
+#define CALLER_SETTING(KIND, FIELD, DEFAULT, ROW)                              \
+  setting_type::KIND FIELD = DEFAULT;
+#include "runtime/artifact/SearchSettings.def"
   /// What may come, ascending, beside tokens that are forced: a list for all
   /// sentences, or one for each of several; empty where all may. The model's
   /// shortlist is not used then.
@@ -38,23 +39,10 @@ struct SearchOptions {
            : allowed.size() == 1 ? &allowed.front()
                                  : &allowed[sentence];
   }
-  /// Draws tokens; settings of the model never do. With a temperature of 0 the
-  /// search is greedy.
-  bool samples = false;
-  std::optional<double> temperature, topP, minP;
-  std::optional<int64_t> topK;
-  uint64_t seed = 0;
   /// Whether greedy hypotheses and samples have sums, too: of the model's own
   /// log-probabilities, or where they are normalised again of those. Those of
   /// a beam search always have.
   bool wantsSums = false;
-  /// Whether hypotheses have the log-probability of each token; needs sums.
-  bool wantsTokenScores = false;
-  /// How many of the best first tokens behind a prefix are each gone on with; 0
-  /// for a search as usual. Needs sums.
-  int64_t alternatives = 0;
-  /// Where the model has a shortlist.
-  bool useShortlist = true;
   /// The token of the language to write, for models that have such
   /// (Languages.h).
   std::optional<int32_t> targetLanguage;

@@ -18,7 +18,7 @@ SingleSearch::SingleSearch(const SearchBatch &batch)
       sampler(settings) {
   for (Hypothesis &hypothesis : hypotheses) {
     hypothesis.tokens.reserve(size_t(batch.room));
-    if (options.wantsTokenScores)
+    if (options.tokenScores)
       hypothesis.logProbabilities.reserve(size_t(batch.room));
   }
   if (!forbidsBefore(batch.form) && options.wantsSums)
@@ -105,7 +105,7 @@ void SingleSearch::chooseFree(int32_t sentence, int64_t first, int64_t,
   if (choice) {
     hypothesis.sum += choice->logProbability;
     hypothesis.score = hypothesis.sum;
-    if (options.wantsTokenScores)
+    if (options.tokenScores)
       hypothesis.logProbabilities.push_back(choice->logProbability);
   }
   if (!isLast) {

@@ -128,6 +128,7 @@ TEST_F(Manifest, NamesSettingsThatTheRuntimeWouldRefuse) {
         std::tuple("top_p", "1.500000e+00 : f64", "a float from 0 to 1"),
         std::tuple("beams", "257 : i32", "an i32 from 1 to 256"),
         std::tuple("crop_source", "2 : i32", "an i32 from 1 to 1"),
+        std::tuple("pad", "2147483647 : i32", "an i32 from 0 to 2147483646"),
         std::tuple("min_length", "-1 : i32", "an i32 from 0 to 2147483647")})
     expectMismatch(key, value, expected);
   EXPECT_EQ(checkGeneration("eos = array<i32: 1>, length_penalty = -3.0e38 : "

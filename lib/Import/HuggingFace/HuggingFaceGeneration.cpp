@@ -10,7 +10,7 @@
 #include "lib/Import/HuggingFace/HuggingFaceFields.h"
 #include "lib/Support/Error.h"
 #include "mlir/IR/Builders.h"
-#include "runtime/artifact/ArtifactFormat.h"
+#include "runtime/artifact/SearchSettings.h"
 #include <cmath>
 
 using namespace mlir;
@@ -18,42 +18,16 @@ using namespace llvm;
 
 namespace heddle {
 
-/// Settings that are honoured, or warned of.
-static constexpr StringLiteral kHonouredFields[] = {
-    "bad_words_ids",
-    "begin_suppress_tokens",
-    "bos_token_id",
-    "decoder_start_token_id",
-    "do_sample",
-    "early_stopping",
-    "eos_token_id",
-    "force_bos_token_to_be_generated",
-    "forced_bos_token_id",
-    "forced_eos_token_id",
-    "length_penalty",
-    "max_length",
-    "max_new_tokens",
-    "min_length",
-    "min_new_tokens",
-    "min_p",
-    "no_repeat_ngram_size",
-    "num_beams",
-    "num_return_sequences",
-    "pad_token_id",
-    "renormalize_logits",
-    "repetition_penalty",
-    "suppress_tokens",
-    "temperature",
-    "top_k",
-    "top_p",
-};
-
-/// The most that the manifest holds: positions and counts of tokens are i32.
-static constexpr int64_t kMostTokens = std::numeric_limits<int32_t>::max();
-
-/// Of numbers, which the runtime narrows to f32.
-static constexpr double kMostNumber = std::numeric_limits<float>::max(),
-                        kLeastNumber = std::numeric_limits<float>::min();
+/// The fields that are honoured, or warned of: those of settings, and those
+/// that change what these mean.
+static std::vector<StringRef> listHonouredFields() {
+  std::vector<StringRef> fields = {
+      "bos_token_id", "force_bos_token_to_be_generated", "max_new_tokens"};
+  for (const Setting &setting : kSearchSettings)
+    if (setting.huggingFace)
+      fields.push_back(setting.huggingFace);
+  return fields;
+}
 
 /// Python's `==` of scalars: true is 1, and false is 0.
 static bool isEqual(const json::Value &left, const json::Value &right) {
@@ -144,7 +118,7 @@ static void takeDecoderSettings(ConfigReader &config, const DefaultIds &ids) {
     return !value->getAsNull() && !isOff;
   };
   std::vector<StringRef> settings = listUnsupportedSettings();
-  llvm::append_range(settings, kHonouredFields);
+  llvm::append_range(settings, listHonouredFields());
   for (StringRef field : settings) {
     std::string ofDecoder = ("decoder_" + field).str();
     if (config.readNonNull(ofDecoder) && !isSet(field))
@@ -244,92 +218,147 @@ static void readLengths(ConfigReader &config, NamedAttrList &settings,
   bool countsNew = config.readNonNull("min_new_tokens");
   int64_t minNew = readCount(config, "min_new_tokens");
   int64_t minLength = readCount(config, "min_length");
-  StringRef key = countsNew ? "min_new_tokens" : "min_length";
+  const Setting &setting =
+      countsNew ? setting::minNewTokens : setting::minLength;
   int64_t least = countsNew ? minNew : minLength;
   if (least)
-    settings.set(key, builder.getI32IntegerAttr(least));
+    settings.set(setting.key, builder.getI32IntegerAttr(least));
   std::optional<int64_t> most = readMaxLength(config);
   if (!most)
     return;
-  settings.set("max_length", builder.getI32IntegerAttr(*most));
+  settings.set(setting::maxLength.key, builder.getI32IntegerAttr(*most));
   // transformers warns, too, and ends at the maximum.
   if (least > *most + !countsNew)
-    config.warn(key, "though only " + Twine(*most) + " tokens may come");
+    config.warn(setting.huggingFace,
+                "though only " + Twine(*most) + " tokens may come");
 }
 
 namespace {
 struct NumberRange {
   double min, max;
 };
+
+/// Reads what searches and samples go by: a field that is a number or a switch
+/// as it stands, within the bounds of its setting. Defaults set nothing.
+class SearchReader {
+public:
+  SearchReader(ConfigReader &config, NamedAttrList &settings, Builder &builder);
+
+  SearchKind getKind() const { return kind; }
+  void read(const Setting &setting, int64_t byDefault);
+  void read(const Setting &setting, double byDefault);
+  void read(const Setting &setting, bool byDefault);
+  void read(const Setting &setting, EarlyStopping byDefault);
+  /// Functions above and below read these: ids and limits.
+  template <typename T> void read(const Setting &, const T &) {}
+
+private:
+  double readOfSamples(const Setting &setting, double byDefault,
+                       NumberRange theirs, NumberRange ours);
+  void setCount(const Setting &setting, int64_t count, int64_t byDefault);
+
+  ConfigReader &config;
+  NamedAttrList &settings;
+  Builder &builder;
+  SearchKind kind;
+};
 } // namespace
+
+static bool isOfSamples(const Setting &setting) {
+  return StringRef(setting.group) == kSamplesGroup;
+}
+
+static bool isSame(const Setting &left, const Setting &right) {
+  return StringRef(left.key) == right.key;
+}
+
+SearchReader::SearchReader(ConfigReader &config, NamedAttrList &settings,
+                           Builder &builder)
+    : config(config), settings(settings), builder(builder),
+      kind{config.integer("num_beams", 1, 1, kMostBeams),
+           config.truth("do_sample", false)} {
+  setCount(setting::beams, kind.beams, 1);
+}
 
 /// A number that only samples look at: where the file does not sample, one that
 /// transformers would not sample with, outside of `theirs`, is no setting.
-static double readOfSamples(ConfigReader &config, bool samples, StringRef field,
-                            double byDefault, NumberRange theirs,
-                            NumberRange ours) {
+double SearchReader::readOfSamples(const Setting &setting, double byDefault,
+                                   NumberRange theirs, NumberRange ours) {
+  StringRef field = setting.huggingFace;
   const json::Value *value = config.readNonNull(field);
   std::optional<double> number =
       value ? ConfigReader::numberOf(*value) : std::nullopt;
-  if (!samples && number && !(*number >= theirs.min && *number <= theirs.max)) {
+  if (!kind.samples && number &&
+      !(*number >= theirs.min && *number <= theirs.max)) {
     config.warn(field, "which no sample can take, so that it is not set");
     return byDefault;
   }
   return config.number(field, byDefault, ours.min, ours.max);
 }
 
-/// Reads what searches and samples go by.
+void SearchReader::setCount(const Setting &setting, int64_t count,
+                            int64_t byDefault) {
+  if (count != byDefault)
+    settings.set(setting.key, builder.getI32IntegerAttr(count));
+}
+
+void SearchReader::read(const Setting &setting, int64_t byDefault) {
+  for (const Setting &other :
+       {setting::beams, setting::minLength, setting::minNewTokens})
+    if (isSame(setting, other))
+      return;
+  if (!isOfSamples(setting))
+    return setCount(setting, readCount(config, setting.huggingFace), byDefault);
+  NumberRange any{0, std::numeric_limits<double>::max()};
+  double count = readOfSamples(setting, byDefault, any, any);
+  if (count != std::floor(count))
+    config.fail(setting.huggingFace, "whole numbers");
+  setCount(setting, int64_t(std::min(count, setting.high)), byDefault);
+}
+
+void SearchReader::read(const Setting &setting, double byDefault) {
+  constexpr double most = std::numeric_limits<double>::max();
+  NumberRange ours{setting.low, setting.high}, theirs = ours;
+  if (isSame(setting, setting::temperature))
+    theirs = {std::numeric_limits<double>::denorm_min(), most};
+  // What is above 1 leaves no token out.
+  if (isSame(setting, setting::topP))
+    ours = theirs = {0, most};
+  double number =
+      isOfSamples(setting)
+          ? readOfSamples(setting, byDefault, theirs, ours)
+          : config.number(setting.huggingFace, byDefault, ours.min, ours.max);
+  number = std::min(number, setting.high);
+  if (number != byDefault)
+    settings.set(setting.key, builder.getF64FloatAttr(number));
+}
+
+void SearchReader::read(const Setting &setting, bool byDefault) {
+  setCount(setting, config.truth(setting.huggingFace, byDefault), byDefault);
+}
+
+void SearchReader::read(const Setting &setting, EarlyStopping) {
+  const json::Value *early = config.readNonNull(setting.huggingFace);
+  if (early && *early == json::Value("never"))
+    settings.set(setting.key, builder.getStringAttr("never"));
+  else if (early && early->getAsBoolean() == true) // Not 1: `is True`.
+    settings.set(setting.key, builder.getStringAttr("true"));
+}
+
 static void readSearch(ConfigReader &config, NamedAttrList &settings,
                        Builder &builder) {
-  auto setCount = [&](StringRef key, int64_t count, int64_t byDefault) {
-    if (count != byDefault)
-      settings.set(key, builder.getI32IntegerAttr(count));
-  };
-  auto setNumber = [&](StringRef key, double number, double byDefault) {
-    if (number != byDefault)
-      settings.set(key, builder.getF64FloatAttr(number));
-  };
-  SearchKind kind{config.integer("num_beams", 1, 1, kMostBeams),
-                  config.truth("do_sample", false)};
-  setCount("beams", kind.beams, 1);
-  setNumber("length_penalty",
-            config.number("length_penalty", 1, -kMostNumber, kMostNumber), 1);
-  const json::Value *early = config.readNonNull("early_stopping");
-  if (early && *early == json::Value("never"))
-    settings.set("early_stopping", builder.getStringAttr("never"));
-  else if (early && early->getAsBoolean() == true) // Not 1: `is True`.
-    settings.set("early_stopping", builder.getStringAttr("true"));
-  setCount("no_repeat_ngram", readCount(config, "no_repeat_ngram_size"), 0);
-  setNumber("repetition_penalty",
-            config.number("repetition_penalty", 1, kLeastNumber, kMostNumber),
-            1);
-
-  setCount("renormalize", config.truth("renormalize_logits", false), 0);
-
-  constexpr double most = std::numeric_limits<double>::max();
-  auto ofSamples = [&](StringRef field, double byDefault, NumberRange theirs,
-                       NumberRange ours) {
-    return readOfSamples(config, kind.samples, field, byDefault, theirs, ours);
-  };
-  setNumber("temperature",
-            ofSamples("temperature", 1,
-                      {std::numeric_limits<double>::denorm_min(), most},
-                      {kLeastNumber, kMostNumber}),
-            1);
-  double topK = ofSamples("top_k", 0, {0, most}, {0, most});
-  if (topK != std::floor(topK))
-    config.fail("top_k", "whole numbers");
-  setCount("top_k", int64_t(std::min(topK, double(kMostTokens))), 0);
-  // What is above 1 leaves no token out.
-  double topP = ofSamples("top_p", 1, {0, most}, {0, most});
-  setNumber("top_p", std::min(topP, 1.0), 1);
-  setNumber("min_p", ofSamples("min_p", 0, {0, 1}, {0, 1}), 0);
-  if (kind.samples)
+  SearchReader reader(config, settings, builder);
+#define SETTING(KIND, FIELD, DEFAULT, ROW)                                     \
+  if (setting_type::KIND byDefault = DEFAULT; setting::FIELD.huggingFace)      \
+    reader.read(setting::FIELD, byDefault);
+#define MODEL_SETTING SETTING
+#include "runtime/artifact/SearchSettings.def"
+  if (reader.getKind().samples)
     config.warn("do_sample", "which heddle-run does where --sample is given");
   if (config.integer("num_return_sequences", 1, 1, kMostTokens) > 1)
     config.warn("num_return_sequences",
                 "which heddle-run prints where --n-best is given");
-  refuseUnsupportedSettings(config, kind);
+  refuseUnsupportedSettings(config, reader.getKind());
 }
 
 /// Reads the ids that begin and end a sequence, and pads it. Returns eos.
@@ -349,7 +378,7 @@ static std::vector<int32_t> readEnds(ConfigReader &config,
   if (!start || *start >= starts)
     config.fail("decoder_start_token_id", "ids from 0 to " + Twine(starts - 1));
   else
-    settings.set("start", builder.getI32IntegerAttr(*start));
+    settings.set(setting::start.key, builder.getI32IntegerAttr(*start));
 
   std::vector<int32_t> eos = config.knownIds("eos_token_id", vocabulary);
   if (!config.read("eos_token_id") && defaults.eos &&
@@ -357,7 +386,7 @@ static std::vector<int32_t> readEnds(ConfigReader &config,
     eos = {int32_t(*defaults.eos)};
   if (eos.empty())
     config.warn("eos_token_id", "so that only a limit ends a sequence");
-  settings.set("eos", builder.getDenseI32ArrayAttr(eos));
+  settings.set(setting::eos.key, builder.getDenseI32ArrayAttr(eos));
   // Its name until transformers 2.2.
   const json::Value *old = config.readNonNull("eos_token_ids");
   const json::Array *list = old ? old->getAsArray() : nullptr;
@@ -376,7 +405,7 @@ static std::vector<int32_t> readEnds(ConfigReader &config,
   if (pads.empty() && !eos.empty())
     pads = {eos.front()};
   if (!pads.empty())
-    settings.set("pad", builder.getI32IntegerAttr(pads.front()));
+    settings.set(setting::pad.key, builder.getI32IntegerAttr(pads.front()));
   return eos;
 }
 
@@ -387,22 +416,18 @@ static DictionaryAttr readSettings(ConfigReader &config,
                                    Builder &builder) {
   int64_t vocabulary = model.decoderVocabulary;
   NamedAttrList settings;
-  auto setId = [&](StringRef key, std::optional<int64_t> id) {
-    if (id)
-      settings.set(key, builder.getI32IntegerAttr(*id));
-  };
-  auto setIds = [&](StringRef key, ArrayRef<int32_t> ids) {
-    if (!ids.empty())
-      settings.set(key, builder.getDenseI32ArrayAttr(ids));
+  auto setInteger = [&](const Setting &setting, std::optional<int64_t> value) {
+    if (value)
+      settings.set(setting.key, builder.getI32IntegerAttr(*value));
   };
   readEnds(config, defaults, model, settings, builder);
 
-  setIds("suppress", config.knownIds("suppress_tokens", vocabulary));
-  setIds("begin_suppress",
-         config.knownIds("begin_suppress_tokens", vocabulary));
+  for (const Setting &list : {setting::suppress, setting::beginSuppress})
+    if (auto ids = config.knownIds(list.huggingFace, vocabulary); !ids.empty())
+      settings.set(list.key, builder.getDenseI32ArrayAttr(ids));
   SmallVector<Attribute> words = readBadWords(config, vocabulary, builder);
   if (!words.empty())
-    settings.set("bad_words", builder.getArrayAttr(words));
+    settings.set(setting::badWords.key, builder.getArrayAttr(words));
 
   std::optional<int64_t> forcedBos =
       config.id("forced_bos_token_id", std::nullopt, vocabulary);
@@ -413,7 +438,7 @@ static DictionaryAttr readSettings(ConfigReader &config,
         "force_bos_token_to_be_generated",
         "which transformers 4.57.6 reads in a BART's config.json alone: "
         "expected 'forced_bos_token_id'");
-  setId("forced_bos", forcedBos);
+  setInteger(setting::forcedBos, forcedBos);
   // Of several forced ids all have the logit 0 and the first wins.
   std::vector<int32_t> forcedEos =
       config.ids("forced_eos_token_id", vocabulary);
@@ -423,13 +448,13 @@ static DictionaryAttr readSettings(ConfigReader &config,
     config.fail("forced_eos_token_id",
                 "ids from 0 to " + Twine(vocabulary - 1));
   if (!forcedEos.empty())
-    setId("forced_eos", *llvm::min_element(forcedEos));
+    setInteger(setting::forcedEos, *llvm::min_element(forcedEos));
 
   readLengths(config, settings, builder);
   readSearch(config, settings, builder);
   // transformers' tables of positions end there, also those of formulas.
-  setId("max_source", model.encoder.maxPositions);
-  setId("max_target", model.decoder.maxPositions);
+  setInteger(setting::maxSource, model.encoder.maxPositions);
+  setInteger(setting::maxTarget, model.decoder.maxPositions);
   return settings.getDictionary(builder.getContext());
 }
 
@@ -458,7 +483,7 @@ Expected<DictionaryAttr> readGeneration(ConfigReader &config,
   for (ConfigReader *file : {&config, generation}) {
     if (!file)
       continue;
-    file->ignore(kHonouredFields);
+    file->ignore(listHonouredFields());
     ignoreKnownFields(*file);
     if (Error error = file->takeError())
       return std::move(error);

@@ -16,6 +16,7 @@
 #include "lib/Support/Error.h"
 #include "lib/Weights/MappedFile.h"
 #include "lib/Weights/ZipDirectory.h"
+#include "runtime/artifact/SearchSettings.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -368,29 +369,31 @@ static DictionaryAttr getGenerationAttr(MLIRContext &context,
                                         const TensorInfo *positions) {
   Builder builder(&context);
   SmallVector<NamedAttribute> entries;
-  auto add = [&](StringRef name, Attribute value) {
-    entries.push_back(builder.getNamedAttr(name, value));
+  auto add = [&](const Setting &setting, Attribute value) {
+    entries.push_back(builder.getNamedAttr(setting.key, value));
   };
-  add("start", builder.getI32IntegerAttr(-1));
-  add("eos", builder.getDenseI32ArrayAttr(int32_t(*tokenizer.targetEos)));
+  add(setting::start, builder.getI32IntegerAttr(-1));
+  add(setting::eos,
+      builder.getDenseI32ArrayAttr(int32_t(*tokenizer.targetEos)));
   if (auto ids = listSuppressed(decoder, tokenizer, vocabulary); !ids.empty())
-    add("suppress", builder.getDenseI32ArrayAttr(ids));
+    add(setting::suppress, builder.getDenseI32ArrayAttr(ids));
   if (decoder.beams > 1)
-    add("beams", builder.getI32IntegerAttr(int32_t(decoder.beams)));
+    add(setting::beams, builder.getI32IntegerAttr(int32_t(decoder.beams)));
   // What one beam does without counts for a caller who asks for more.
-  add("early_stopping", builder.getStringAttr("shrink"));
+  add(setting::earlyStopping, builder.getStringAttr("shrink"));
   if (decoder.lengthPenalty != 1)
-    add("length_penalty", builder.getF64FloatAttr(decoder.lengthPenalty));
+    add(setting::lengthPenalty, builder.getF64FloatAttr(decoder.lengthPenalty));
   if (decoder.wordPenalty != 0)
-    add("word_penalty", builder.getF64FloatAttr(decoder.wordPenalty));
-  add("length_factor", builder.getF64FloatAttr(decoder.maxLengthFactor));
-  add("max_source_length",
+    add(setting::wordPenalty, builder.getF64FloatAttr(decoder.wordPenalty));
+  add(setting::lengthFactor, builder.getF64FloatAttr(decoder.maxLengthFactor));
+  add(setting::maxSourceLength,
       builder.getI32IntegerAttr(int32_t(decoder.maxSourceLength)));
   if (decoder.cropsSources)
-    add("crop_source", builder.getI32IntegerAttr(1));
+    add(setting::cropsSources, builder.getI32IntegerAttr(1));
   if (positions)
-    for (StringRef name : {"max_source", "max_target"})
-      add(name, builder.getI32IntegerAttr(int32_t(positions->shape.front())));
+    for (const Setting &setting : {setting::maxSource, setting::maxTarget})
+      add(setting,
+          builder.getI32IntegerAttr(int32_t(positions->shape.front())));
   return builder.getDictionaryAttr(entries);
 }
 

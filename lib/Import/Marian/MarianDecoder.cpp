@@ -10,7 +10,7 @@
 #include "lib/Import/Marian/MarianDecoder.h"
 #include "lib/Import/Marian/MarianOptionReader.h"
 #include "lib/Support/Error.h"
-#include "runtime/artifact/ArtifactFormat.h"
+#include "runtime/artifact/SearchSettings.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -278,7 +278,6 @@ Expected<MarianDecoder> readMarianDecoder(const YamlMapping &options,
                                           StringRef path) {
   MarianOptionReader reader(options, path);
   MarianDecoder decoder;
-  constexpr int64_t kMostLength = std::numeric_limits<int32_t>::max();
   decoder.beams = reader.integer("beam-size", 12, 1, kMostBeams);
   decoder.lengthPenalty = reader.number("normalize", 0);
   decoder.wordPenalty = reader.number("word-penalty", 0);
@@ -286,7 +285,7 @@ Expected<MarianDecoder> readMarianDecoder(const YamlMapping &options,
   if (decoder.maxLengthFactor <= 0)
     reader.fail("max-length-factor", reader.text("max-length-factor", ""),
                 "a positive number");
-  decoder.maxSourceLength = reader.integer("max-length", 1000, 1, kMostLength);
+  decoder.maxSourceLength = reader.integer("max-length", 1000, 1, kMostTokens);
   decoder.cropsSources = reader.boolean("max-length-crop");
   decoder.allowsUnknown = reader.boolean("allow-unk");
   decoder.allowsSpecial = reader.boolean("allow-special");

@@ -162,7 +162,7 @@ TEST_P(BeamSearchTest, a_wide_search_finds_the_best_of_all_sequences) {
   Model model = load();
   constexpr int32_t kIds = 5;
   SearchOptions options;
-  options.useShortlist = false;
+  options.withoutShortlist = true;
   options.maxLength = 4;
   options.beams = 128; // 4^3 sequences of three tokens without eos.
   options.earlyStopping = EarlyStopping::Never;
@@ -188,7 +188,7 @@ TEST_P(BeamSearchTest, a_wide_search_finds_the_best_of_all_sequences) {
 TEST_P(BeamSearchTest, a_search_wider_than_its_vocabulary) {
   Model model = load();
   SearchOptions options;
-  options.useShortlist = false;
+  options.withoutShortlist = true;
   options.maxLength = 3;
   options.beams = 16;
   options.suppress.emplace();
@@ -214,7 +214,7 @@ TEST_P(BeamSearchTest, a_shrinking_search_is_that_of_Marian) {
   Model model = load();
   std::vector<Ids> sources = toySources(30);
   SearchOptions options;
-  options.useShortlist = false;
+  options.withoutShortlist = true;
   options.earlyStopping = EarlyStopping::Shrink;
   options.maxLength = 12;
   // Of 480.
@@ -251,7 +251,7 @@ TEST_P(BeamSearchTest, a_shrinking_search_is_that_of_Marian) {
 TEST_P(BeamSearchTest, a_shrinking_search_wider_than_its_vocabulary) {
   Model model = load();
   SearchOptions options;
-  options.useShortlist = false;
+  options.withoutShortlist = true;
   options.earlyStopping = EarlyStopping::Shrink;
   options.maxLength = 3;
   options.beams = 6;
@@ -275,7 +275,7 @@ TEST_P(BeamSearchTest, a_word_penalty_counts_each_token) {
   Model model = load();
   constexpr int32_t kIds = 5;
   SearchOptions options;
-  options.useShortlist = false;
+  options.withoutShortlist = true;
   options.maxLength = 4;
   options.beams = 128;
   options.earlyStopping = EarlyStopping::Never;
@@ -303,7 +303,7 @@ TEST_P(BeamSearchTest, neighbours_leave_no_trace) {
   for (bool shortlist : {false, true})
     for (int64_t beams : {2, 5}) {
       SearchOptions options;
-      options.useShortlist = shortlist;
+      options.withoutShortlist = !shortlist;
       options.beams = beams;
       options.lengthPenalty = 0.7;
       auto expected = search(model, sources, 1, options);
@@ -340,7 +340,7 @@ TEST_P(BeamSearchTest, sums_are_those_of_the_model) {
   std::vector<Ids> sources = toySources(10);
   for (int64_t beams : {1, 3}) {
     SearchOptions options;
-    options.useShortlist = false;
+    options.withoutShortlist = true;
     options.beams = beams;
     options.wantsSums = true;
     auto found = search(model, sources, 10, options);
@@ -363,7 +363,7 @@ TEST_P(BeamSearchTest, a_prefix_is_no_part_of_sums_and_limits) {
     prefixes.push_back(Ids(i % 4, int32_t(1 + i % 3)));
   for (int64_t beams : {1, 3}) {
     SearchOptions options;
-    options.useShortlist = false;
+    options.withoutShortlist = true;
     options.beams = beams;
     options.wantsSums = true;
     options.maxLength = 3;
@@ -406,7 +406,7 @@ TEST_P(BeamSearchTest, a_cold_sample_is_greedy) {
   EXPECT_EQ(tokensOf(sample, 30), tokensOf(greedy, 30));
   // Of tokens that are as likely either may come.
   sample.temperature = 1e-4;
-  sample.useShortlist = false;
+  sample.withoutShortlist = true;
   std::vector<Ids> cold = tokensOf(sample, 30);
   for (size_t i = 0; i < sources.size(); ++i) {
     Ids before;
@@ -417,7 +417,7 @@ TEST_P(BeamSearchTest, a_cold_sample_is_greedy) {
       before.push_back(id);
     }
   }
-  sample.useShortlist = true;
+  sample.withoutShortlist = false;
   sample.temperature = 3;
   EXPECT_NE(tokensOf(sample, 30), tokensOf(greedy, 30));
   EXPECT_EQ(tokensOf(sample, 30), tokensOf(sample, 1));
@@ -429,7 +429,7 @@ TEST_P(BeamSearchTest, a_cold_sample_is_greedy) {
 /// Leaves these ids, none of them an end, each of which may come once.
 static SearchOptions leaving(const Ids &ids) {
   SearchOptions options;
-  options.useShortlist = false;
+  options.withoutShortlist = true;
   options.wantsSums = true;
   options.noRepeatNgram = 1;
   options.suppress.emplace();
@@ -503,7 +503,7 @@ TEST_P(BeamSearchTest, normalises_again_behind_constraints) {
   for (int64_t beams : {1, 3})
     for (const Ids &suppressed : {Ids(), Ids{1, 4, 8}}) {
       SearchOptions options;
-      options.useShortlist = false;
+      options.withoutShortlist = true;
       options.beams = beams;
       options.wantsSums = true;
       options.renormalizes = true;
@@ -531,9 +531,9 @@ TEST_P(BeamSearchTest, tokens_have_scores) {
   std::vector<Ids> sources = toySources(8), prefixes(8, {5, 1});
   for (int64_t beams : {1, 3}) {
     SearchOptions options;
-    options.useShortlist = false;
+    options.withoutShortlist = true;
     options.beams = beams;
-    options.wantsSums = options.wantsTokenScores = true;
+    options.wantsSums = options.tokenScores = true;
     auto found = search(model, sources, 8, options, prefixes);
     for (size_t i = 0; i < sources.size(); ++i)
       for (const Hypothesis &each : found[i]) {
@@ -567,7 +567,7 @@ TEST_P(BeamSearchTest, only_what_is_allowed_comes) {
       auto found = search(model, sources, 8, options);
       SearchOptions suppressed;
       suppressed.beams = beams;
-      suppressed.useShortlist = false;
+      suppressed.withoutShortlist = true;
       for (size_t i = 0; i < sources.size(); ++i) {
         const Ids &allowed = *options.allowedOf(i);
         suppressed.suppress.emplace();
@@ -588,7 +588,7 @@ TEST_P(BeamSearchTest, alternatives_are_the_best_next_tokens) {
     prefixes.push_back(Ids(i % 3, int32_t(1 + i % 4)));
   for (int64_t beams : {1, 3}) {
     SearchOptions options;
-    options.useShortlist = false;
+    options.withoutShortlist = true;
     options.beams = beams;
     options.wantsSums = true;
     options.suppress = {6};
@@ -633,7 +633,7 @@ TEST_P(BeamSearchTest, a_prefix_leaves_a_position) {
   ASSERT_TRUE(model.ok()) << model.message();
   for (int64_t beams : {1, 2}) {
     SearchOptions options;
-    options.useShortlist = false;
+    options.withoutShortlist = true;
     options.wantsSums = true;
     options.beams = beams;
     auto found = search(*model, {{1, 2}}, 1, options, {{5, 6, 7}});

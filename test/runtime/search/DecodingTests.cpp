@@ -105,9 +105,9 @@ protected:
             shortlist ? std::optional(toyCandidates(source)) : std::nullopt));
       for (size_t batch : {1, 7, 60}) {
         SearchOptions options;
-        options.useShortlist = shortlist;
+        options.withoutShortlist = !shortlist;
         options.maxLength = requested;
-        options.minLength = atLeast;
+        options.minNewTokens = atLeast;
         EXPECT_EQ(decode(all, sources, batch, options), expected)
             << added << " shortlist " << shortlist << " batch " << batch;
         EXPECT_EQ(decode(greedy, sources, batch, options), expected)
@@ -284,7 +284,7 @@ TEST_F(DecodingTest, steps_with_scores_and_of_beams_allocate_nothing) {
         SearchOptions options;
         options.beams = beams;
         options.wantsSums = true;
-        options.useShortlist = false;
+        options.withoutShortlist = true;
         options.noRepeatNgram = 4;
         expectNoAllocationInSteps(loadManifest(manifest), options);
       }
@@ -307,10 +307,10 @@ TEST_F(DecodingTest, refuses_what_it_cannot_decode) {
                   ", expected a number from 1 to 2147483647");
   }
   SearchOptions options;
-  options.minLength = -1;
+  options.minNewTokens = -1;
   EXPECT_EQ(message({{1}}, options), "the minimal length is -1, expected a "
                                      "number from 0 to 2147483647");
-  options.minLength = 0;
+  options.minNewTokens = 0;
   EXPECT_EQ(message({{1}}, options), "decoded");
   // A failure leaves the session usable.
   EXPECT_EQ(message({{1, 2}}), "decoded");
@@ -326,7 +326,7 @@ TEST_F(DecodingTest, memory_that_nobody_has) {
     EXPECT_TRUE(model.ok()) << model.message();
     Session session(*model);
     SearchOptions options;
-    options.useShortlist = false;
+    options.withoutShortlist = true;
     auto decoded = decodeBest(*model, session, {{1}, {2, 3}}, options);
     return decoded.ok() ? "decoded" : decoded.message();
   };
