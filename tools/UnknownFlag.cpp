@@ -96,18 +96,6 @@ std::string heddle::describeUnknownFlag(const std::string &argument,
   return sentence + ")";
 }
 
-bool heddle::isFlagOf(const std::string &argument, const ToolPage &page) {
-  std::string flag = argument.substr(0, argument.find('='));
-  return argument == "-h" ||
-         std::any_of(page.flags.begin(), page.flags.end(),
-                     [&](const Flag &each) { return each.name == flag; });
-}
-
-std::string heddle::describeMissingValue(const std::string &flag,
-                                         const std::string &next) {
-  return flag + " needs a value, found the flag '" + next + "'";
-}
-
 std::string heddle::describePrintedDash(const std::string &argument,
                                         const ToolPage &page) {
   std::string_view rest = argument;

@@ -18,14 +18,6 @@ std::string describeUnknownFlag(const std::string &argument,
                                 const ToolPage &page,
                                 std::string_view otherwise);
 
-/// Whether an argument is a flag of the page, with a value behind '=' or not:
-/// as the value of another flag it is hardly meant.
-bool isFlagOf(const std::string &argument, const ToolPage &page);
-
-/// A sentence about a flag whose value is missing: a flag follows.
-std::string describeMissingValue(const std::string &flag,
-                                 const std::string &next);
-
 /// A sentence about an argument that begins with a dash of print in place of
 /// '--', as pages of the web have it; empty where it is something else.
 std::string describePrintedDash(const std::string &argument,

@@ -10,6 +10,7 @@
 #include "lib/Masks/AttentionRules.h"
 #include "lib/Support/Error.h"
 #include "passes/Pipelines.h"
+#include "tools/FlagValue.h"
 #include "tools/UnknownFlag.h"
 #include "tools/help/CompilePage.h"
 #include "llvm/ADT/StringExtras.h"
@@ -292,42 +293,37 @@ static Error checkTogether(const CompileOptions &options) {
   return Error::success();
 }
 
-Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> arguments) {
+Expected<CompileOptions> parseCompileOptions(ArrayRef<const char *> texts) {
+  std::vector<std::string> arguments(texts.begin(), texts.end());
   CompileOptions options;
   const ToolPage page = getCompilePage();
   const std::vector<Flag> &flags = page.flags;
   bool onlyNames = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    StringRef argument = arguments[i];
+    const std::string &argument = arguments[i];
     if (!onlyNames && argument == "--") {
       onlyNames = true;
       continue;
     }
-    if (onlyNames || !argument.starts_with("-") || argument == "-") {
+    if (onlyNames || argument == "-" || !StringRef(argument).starts_with("-")) {
       if (Error error = setModel(options, argument))
         return std::move(error);
       continue;
     }
-    if (argument == "-h")
-      argument = "--help";
-    StringRef name = argument.take_until([](char c) { return c == '='; });
+    GivenFlag given(argument == "-h" ? "--help" : argument);
     auto flag = find_if(
-        flags, [&](const Flag &each) { return StringRef(each.name) == name; });
+        flags, [&](const Flag &each) { return each.name == given.name; });
     bool isKnown = flag != flags.end();
-    if (isKnown && flag->value.empty() && name == argument) {
-      *findSwitch(options, name) = true;
+    if (isKnown && flag->value.empty() && !given.value) {
+      *findSwitch(options, given.name) = true;
     } else if (isKnown && !flag->value.empty()) {
-      if (name == argument && ++i == arguments.size())
-        return makeError(name + " needs a value");
-      if (name == argument && isFlagOf(arguments[i], page))
-        return makeError(describeMissingValue(name.str(), arguments[i]));
-      if (Error error =
-              setValue(options, name,
-                       name == argument ? arguments[i]
-                                        : argument.drop_front(name.size() + 1)))
+      Result<std::string> value = takeValue(given, arguments, i, page);
+      if (!value.ok())
+        return makeError(value.message());
+      if (Error error = setValue(options, given.name, *value))
         return std::move(error);
     } else {
-      return makeError(describeUnknownFlag(argument.str(), page, ""));
+      return makeError(describeUnknownFlag(argument, page, ""));
     }
   }
   StringRef passFlag = findPassFlag(options);

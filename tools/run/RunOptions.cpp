@@ -9,6 +9,7 @@
 #include "tools/run/RunOptions.h"
 
 #include "runtime/artifact/ArtifactFormat.h"
+#include "tools/FlagValue.h"
 #include "tools/UnknownFlag.h"
 #include "tools/help/RunPage.h"
 #include "tools/run/CarriedModel.h"
@@ -150,46 +151,39 @@ Status Parser::setOwn(const std::string &flag, const std::string &value) {
 /// Takes the flag at a place of the arguments, and its value.
 Status Parser::add(const std::vector<std::string> &arguments, size_t &at) {
   const std::string &argument = arguments[at];
-  size_t equals = argument.find('=');
-  std::string flag = argument.substr(0, equals);
-  const heddle_setting *setting = findSetting(flag);
+  GivenFlag flag(argument);
+  const std::string &name = flag.name;
+  const heddle_setting *setting = findSetting(name);
   bool isOwn =
-      findFile(options, flag) || flag == "--form" || flag == "--device";
+      findFile(options, name) || name == "--form" || name == "--device";
   if ((setting && setting->value) || isOwn) {
-    if (equals == std::string::npos && ++at == arguments.size())
-      return Status::error(flag, " needs a value");
-    if (equals == std::string::npos &&
-        isFlagOf(arguments[at], getRunPage(program)))
-      return Status::error(describeMissingValue(flag, arguments[at]));
-    std::string value = equals == std::string::npos
-                            ? arguments[at]
-                            : argument.substr(equals + 1);
+    Result<std::string> value =
+        takeValue(flag, arguments, at, getRunPage(program));
+    if (!value.ok())
+      return value.status();
     Status status =
-        isOwn ? setOwn(flag, value) : setSetting(flag, value.c_str());
-    return status.ok() ? giveOnce(flag, value) : status;
+        isOwn ? setOwn(name, *value) : setSetting(name, value->c_str());
+    return status.ok() ? giveOnce(name, *value) : status;
   }
-  if (flag == "--profile") {
-    options.profile =
-        equals == std::string::npos ? "" : argument.substr(equals + 1);
-    Status status = equals == std::string::npos
-                        ? Status::success()
-                        : checkFile(flag, *options.profile);
+  if (name == "--profile") {
+    options.profile = flag.value.value_or("");
+    Status status =
+        flag.value ? checkFile(name, *flag.value) : Status::success();
     if (status.ok())
-      status = giveOnce(flag, *options.profile);
-    return status.ok() ? setSetting(flag, nullptr) : status;
+      status = giveOnce(name, *options.profile);
+    return status.ok() ? setSetting(name, nullptr) : status;
   }
-  if (flag == "--split") {
-    std::string value =
-        equals == std::string::npos ? "true" : argument.substr(equals + 1);
+  if (name == "--split") {
+    std::string value = flag.value.value_or("true");
     Status status = value != "true" && value != "browser"
                         ? Status::error("--split has the value '", value,
                                         "', expected browser or none")
-                        : giveOnce(flag, value);
-    return status.ok() ? setSetting(flag, value.c_str()) : status;
+                        : giveOnce(name, value);
+    return status.ok() ? setSetting(name, value.c_str()) : status;
   }
-  if (setting && flag == argument) {
-    given[flag] = "true";
-    return setSetting(flag, nullptr);
+  if (setting && !flag.value) {
+    given[name] = "true";
+    return setSetting(name, nullptr);
   }
   if (bool *enabled = findSwitch(options, argument)) {
     *enabled = true;
