@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 using namespace heddle;
@@ -271,8 +272,9 @@ Status Settings::checkSamples(const SettingValues &values) const {
                          nameOf("beam"), " is ", *search.beams);
   if (search.samples)
     return Status::success();
-  for (const char *name : {"temperature", "top-k", "top-p", "min-p", "seed"})
-    if (has(name))
+  for (const auto &[name, value, group, help] : settingsList())
+    if (group == std::string_view(kSamplesGroup) &&
+        name != std::string_view("sample") && has(name))
       return Status::error(nameOf(name), " needs ", nameOf("sample"));
   return Status::success();
 }
