@@ -181,8 +181,9 @@ static constexpr Row kOtherRows[] = {
       "stop, unless the model says crop)"},
      readOnError},
     {{"global", "POSITIONS", kText,
-      "positions of tokens that attend to all others and they to them, "
-      "as 0,5,9 or none (default 0), if the model has global tokens"},
+      "positions of tokens that attend to all tokens and that all tokens "
+      "attend to, as 0,5,9 or none (default 0), if the model has global "
+      "tokens"},
      readGlobalTokens},
     {{"batch", "N", kMachine,
       "run at most N sentences together (default 16, or fewer if "
