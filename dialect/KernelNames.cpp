@@ -52,14 +52,12 @@ std::string ProjectSequenceOp::describe() {
   return describeRows(*this, {static_cast<int64_t>(getRows())});
 }
 
-std::string LargestLogitsOp::describe() {
-  return nameKernel(*this, "",
-                    {width(getInput()), static_cast<int64_t>(getVocabulary())});
+static std::string nameOfLogits(RangedLogitsOpInterface op) {
+  return nameKernel(
+      op, "", {width(op.getInput()), static_cast<int64_t>(op.getVocabulary())});
 }
-std::string BestLogitsOp::describe() {
-  return nameKernel(*this, "",
-                    {width(getInput()), static_cast<int64_t>(getVocabulary())});
-}
+std::string LargestLogitsOp::describe() { return nameOfLogits(*this); }
+std::string BestLogitsOp::describe() { return nameOfLogits(*this); }
 
 std::string AttentionOp::describe() {
   StringRef form = !isStep()      ? ""

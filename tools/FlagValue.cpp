@@ -1,4 +1,10 @@
 //===- FlagValue.cpp - Flags with values on a command line ----------------===//
+//
+// A flag of the page is never taken for the value of the flag before it: who
+// writes "--beam --info" has forgotten a number. A value that looks like such a
+// flag stands behind '='.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tools/FlagValue.h"
 

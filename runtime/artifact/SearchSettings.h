@@ -2,13 +2,11 @@
 //
 // Each setting is one row of SearchSettings.def. These read the rows:
 //
-//   artifact/Manifest.h, .cpp  Generation, what a model's file says: its
-//   fields,
+//   artifact/Manifest.h, .cpp  Generation, what a model's file says: fields,
 //                              defaults, keys of the manifest and bounds
 //   search/SearchOptions       what a caller says in place of the model
-//   api/Settings.cpp           settings of heddle.h, which are heddle-run's
-//   flags
-//                              and stand in --help, man page and completions
+//   api/Settings.cpp           settings of heddle.h, flags of heddle-run with
+//                              their --help, man page and completions
 //   lib/Artifact/Manifest.cpp  `transformer.generation` of a module
 //   HuggingFaceGeneration.cpp  generation_config.json and config.json
 //

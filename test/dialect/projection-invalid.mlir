@@ -99,3 +99,16 @@ func.func @project_sequence_c1_lengths(%x: tensor<?x?x8xf32>, %e: tensor<4x16xf3
   %p = transformer.project_sequence %x, %e lengths(%n) : (tensor<?x?x8xf32>, tensor<4x16xf32>, tensor<2xi32>) -> tensor<?x4x8xf32>
   return
 }
+
+// -----
+
+// A linear that adds a projection changes nothing, either.
+
+func.func @attention_of_projected_residual(%x: tensor<?x?x8xf32>, %e: tensor<4x16xf32>, %w: tensor<8x8xf32>, %r: tensor<?x4x8xf32>, %n: tensor<?xi32>) {
+  %p = transformer.project_sequence %x, %e lengths(%n) : (tensor<?x?x8xf32>, tensor<4x16xf32>, tensor<?xi32>) -> tensor<?x4x8xf32>
+  %k = transformer.linear %r, %w residual(%p) : (tensor<?x4x8xf32>, tensor<8x8xf32>, tensor<?x4x8xf32>) -> tensor<?x4x8xf32>
+  %valid = transformer.mask.padding %n : tensor<?xi32>
+  // expected-error @below {{has a mask over keys that are projected along the sequence}}
+  %y = transformer.attention %x, %k, %k mask(%valid) {heads = 2 : i64} : (tensor<?x?x8xf32>, tensor<?x4x8xf32>, tensor<?x4x8xf32>, !transformer.mask) -> tensor<?x?x8xf32>
+  return
+}
