@@ -46,7 +46,7 @@ static std::string writeBoth(const std::string &name, const json &manifest,
 
 /// The least that is an executable with a model.
 static std::string executableOf(const std::string &artifact) {
-  constexpr uint64_t modelAt = format::kCodeAlignment;
+  constexpr uint64_t modelAt = heddle::format::kCodeAlignment;
   const char names[] = "\0.heddle\0.shstrtab";
   Elf64_Shdr sections[3] = {};
   sections[1].sh_name = 1;
