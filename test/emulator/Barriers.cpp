@@ -57,7 +57,7 @@ unsigned NamedBarriers::arrive(Context &context, uint64_t number,
     worker.wait(thread, barrier);
     return barrier.numTrueBefore;
   }
-  std::shared_ptr<const Times> all = barrier.clocks.all();
+  std::shared_ptr<Times> all = barrier.clocks.all();
   for (Thread *other : barrier.waiting) {
     other->clock.acquire(all);
     worker.wake(*other);

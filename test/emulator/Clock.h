@@ -20,12 +20,7 @@ namespace heddle::emulator {
 using Times = std::vector<uint32_t>;
 
 /// The larger time of each actor.
-inline void join(Times &times, const Times &others) {
-  if (times.size() < others.size())
-    times.resize(others.size());
-  for (size_t i = 0; i < others.size(); ++i)
-    times[i] = std::max(times[i], others[i]);
-}
+void join(Times &times, const Times &others);
 
 class Clock {
 public:
@@ -46,31 +41,36 @@ public:
 
   /// What a thread does from here on is later than what it released.
   void advance() { ++time; }
+  /// Adds what the thread has done, as that actor, to what others will know.
+  void release(Times &times, uint32_t actor) {
+    if (times.size() <= actor)
+      times.resize(actor + 1);
+    times[actor] = std::max(times[actor], time);
+    advance();
+  }
   /// The vector that everybody of a meeting shares, which holds its own.
-  void acquire(std::shared_ptr<const Times> all) { seen = std::move(all); }
+  void acquire(const std::shared_ptr<Times> &all) { seen = all; }
   /// Of somebody else: what the thread knows itself stays.
-  void acquireMore(const Times &times) {
-    auto all = std::make_shared<Times>(times);
-    if (seen)
-      join(*all, *seen);
-    seen = std::move(all);
-  }
+  void acquireMore(const Times &times) { add(seen, times); }
   /// The same of reads alone, which is handed on to nobody.
-  void acquireReads(const Times &times) {
-    auto all = std::make_shared<Times>(times);
-    if (readsSeen)
-      join(*all, *readsSeen);
-    readsSeen = std::move(all);
-  }
-  const std::shared_ptr<const Times> &vector() const { return seen; }
+  void acquireReads(const Times &times) { add(readsSeen, times); }
+  /// Not to be changed while anybody else holds it.
+  const std::shared_ptr<Times> &vector() const { return seen; }
 
 private:
-  static bool has(const std::shared_ptr<const Times> &times, uint32_t actor,
+  static bool has(const std::shared_ptr<Times> &times, uint32_t actor,
                   uint32_t when) {
     return times && actor < times->size() && (*times)[actor] >= when;
   }
+  static void add(std::shared_ptr<Times> &known, const Times &times) {
+    if (!known)
+      known = std::make_shared<Times>(times);
+    else if (known.use_count() > 1)
+      known = std::make_shared<Times>(*known);
+    join(*known, times);
+  }
 
-  std::shared_ptr<const Times> seen, readsSeen;
+  std::shared_ptr<Times> seen, readsSeen;
   uint32_t time = 1;
 };
 
@@ -84,15 +84,10 @@ public:
       last = clock.vector();
       join(times, *last);
     }
-    if (times.size() <= actor)
-      times.resize(actor + 1);
-    times[actor] = std::max(times[actor], clock.now());
-    clock.advance();
+    clock.release(times, actor);
   }
-  /// All of it; arrivals to come are added to it.
-  std::shared_ptr<const Times> all() const {
-    return std::make_shared<const Times>(times);
-  }
+  /// All of it.
+  std::shared_ptr<Times> all() const { return std::make_shared<Times>(times); }
   void clear() {
     times.clear();
     last.reset();
@@ -100,7 +95,7 @@ public:
   Times times;
 
 private:
-  std::shared_ptr<const Times> last;
+  std::shared_ptr<Times> last;
 };
 
 } // namespace heddle::emulator

@@ -86,3 +86,8 @@ void Fiber::start(void (*function)(void *), void *argument) {
 void Fiber::enter() { heddleEmulatorSwitch(&callerPointer, ownPointer); }
 
 void Fiber::leave() { heddleEmulatorSwitch(&ownPointer, callerPointer); }
+
+void Fiber::leaveTo(Fiber &other) {
+  other.callerPointer = callerPointer;
+  heddleEmulatorSwitch(&ownPointer, other.ownPointer);
+}

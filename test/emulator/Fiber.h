@@ -22,6 +22,8 @@ public:
   void enter();
   /// To be called on the fiber's own stack.
   void leave();
+  /// The same, and enters another one for whom it returns to.
+  void leaveTo(Fiber &other);
 
   bool holds(const void *address) const {
     return address >= stack && address < static_cast<char *>(stack) + bytes;

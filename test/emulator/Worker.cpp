@@ -53,8 +53,18 @@ void Worker::fail(const Context &context, FailureCode code,
 
 void Worker::wait(Thread &thread, const Waitable &at) {
   thread.waitsAt = &at;
-  thread.fiber.leave();
+  letNextRun(thread);
   thread.waitsAt = nullptr;
+}
+
+// Fibers that follow each other at one switch return to where the processor
+// expects it; by way of the worker they do not.
+void Worker::letNextRun(Thread &thread) {
+  if (ready.empty())
+    return thread.fiber.leave();
+  current = ready.front();
+  ready.pop_front();
+  thread.fiber.leaveTo(current->fiber);
 }
 
 void Worker::wake(Thread &thread) {
@@ -109,12 +119,30 @@ SharedPlace Worker::place(Context &context, uint64_t address) {
           word % kSharedDistance};
 }
 
-const Thread *Worker::threadOfActor(uint32_t actor) const {
-  unsigned inBlock = actor % actorsPerBlock();
-  const RunningBlock &block = *blocks[actor / actorsPerBlock()];
-  return inBlock < block.threads.size() && inBlock < numThreads
-             ? block.threads[inBlock].get()
-             : nullptr;
+MemoryRange Worker::find(uint64_t address, uint64_t size) {
+  if (lastFound.holds(address, size))
+    return lastFound;
+  MemoryRange found = grid->memory.find(address, size);
+  if (!found.size)
+    found = grid->kernel.variables->find(address, size);
+  if (found.size)
+    lastFound = found;
+  return found;
+}
+
+void Worker::listActors() {
+  actors.clear();
+  for (unsigned rank = 0; rank < numBlocks; ++rank) {
+    const auto &threads = blocks[rank]->threads;
+    for (unsigned inBlock = 0; inBlock < actorsPerBlock(); ++inBlock) {
+      auto actor = static_cast<uint32_t>(actors.size());
+      bool isThread = inBlock < numThreads;
+      actors.push_back({isThread && inBlock < threads.size()
+                            ? threads[inBlock].get()
+                            : nullptr,
+                        isThread ? actor - inBlock % 32 : actor});
+    }
+  }
 }
 
 std::string Worker::describeActor(const Context &context,
@@ -156,6 +184,8 @@ void Worker::run(Grid &wholeGrid) {
                         kernel.dynamicSharedOffset, kernel.sharedAlignment);
     block.shared.isChecked = grid->checks;
   }
+  listActors();
+  lastFound = MemoryRange();
   uint64_t numClusters =
       uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2] / numBlocks;
   while (!grid->hasFailed) {
@@ -242,7 +272,7 @@ void Worker::runThread(void *argument) {
   --thread.home->numAlive;
   worker.clusterBarrier.leave(thread);
   for (;;)
-    thread.fiber.leave();
+    worker.letNextRun(thread);
 }
 
 void Worker::runFibers() {

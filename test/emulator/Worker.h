@@ -73,9 +73,17 @@ public:
     return numThreads + 1 + (numThreads + 127) / 128;
   }
   /// Null where the actor is no thread.
-  const Thread *threadOfActor(uint32_t actor) const;
+  const Thread *threadOfActor(uint32_t actor) const {
+    return actors[actor].thread;
+  }
+  /// One number for the threads of a warp.
+  uint32_t warpOfActor(uint32_t actor) const { return actors[actor].warp; }
   /// For a sentence of a thread: "thread (5, 0, 0)".
   std::string describeActor(const Context &context, uint32_t actor) const;
+
+  /// The allocation, or variable of the module, that holds these bytes of
+  /// global memory; of size zero where there is none.
+  MemoryRange find(uint64_t address, uint64_t size);
 
   Grid *grid = nullptr;
   /// Of a block, and blocks of a cluster.
@@ -85,14 +93,24 @@ public:
 
 private:
   void makeBlocks(unsigned count);
+  void listActors();
   void runPlainly();
   void runFibers();
   void startBlock(RunningBlock &block, uint64_t index);
+  /// The next fiber that is ready, or the worker.
+  void letNextRun(Thread &thread);
   void failAtDeadlock();
   std::string describeWaiting(const RunningBlock &block) const;
   static void runThread(void *thread);
   static void runAllThreads(void *worker);
 
+  /// What is asked of an actor with each access to shared memory.
+  struct Actor {
+    const Thread *thread;
+    uint32_t warp;
+  };
+  std::vector<Actor> actors;
+  MemoryRange lastFound;
   std::vector<KnownRange> knownRanges;
   std::deque<Thread *> ready, asking;
   Thread *current = nullptr;

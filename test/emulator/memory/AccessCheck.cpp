@@ -21,7 +21,7 @@ static std::string describe(uint64_t address, uint64_t size, uint32_t flags) {
 
 static void checkAlignment(Context &context, uint64_t address, uint64_t size,
                            uint32_t alignment, uint32_t flags) {
-  if (address % alignment)
+  if (address & (alignment - 1))
     fail(context, kMisalignedAddress,
          describe(address, size, flags) +
              format("which is not a multiple of %u", alignment));
@@ -34,7 +34,8 @@ static void checkShared(Context &context, uint64_t address, uint64_t size,
   RunningBlock &own = blockOf(context);
   SharedPlace place = isOwn ? SharedPlace{&own, own.shared.address(address)}
                             : context.worker->place(context, address);
-  place.block->allowRemote(context, flags & kWrites ? "writes" : "reads");
+  if (place.block != &own)
+    place.block->allowRemote(context, flags & kWrites ? "writes" : "reads");
   SharedMemory &shared = place.block->shared;
   address = place.address;
   shared.checkBounds(context, address, size, alignment,
@@ -77,14 +78,10 @@ void heddle::emulator::checkAccess(Context *context, uint64_t address,
     return;
   }
   checkAlignment(*context, address, size, alignment, flags);
-  Thread &thread = threadOf(*context);
   if (space != kGlobal &&
-      thread.fiber.holds(reinterpret_cast<const void *>(address)))
+      threadOf(*context).fiber.holds(reinterpret_cast<const void *>(address)))
     return;
-  const Grid &grid = *worker.grid;
-  MemoryRange found = grid.memory.find(address, size);
-  if (!found.size)
-    found = grid.kernel.variables->find(address, size);
+  MemoryRange found = worker.find(address, size);
   if (found.size) {
     if (range)
       *range = {found.first, found.size - size};
@@ -94,5 +91,5 @@ void heddle::emulator::checkAccess(Context *context, uint64_t address,
       isParameter(worker, address, size))
     return;
   fail(*context, kIllegalAddress,
-       describe(address, size, flags) + grid.memory.describe(address));
+       describe(address, size, flags) + worker.grid->memory.describe(address));
 }

@@ -10,11 +10,9 @@ MemoryRange MemoryMap::find(uint64_t address, uint64_t size) const {
   auto next = ranges.upper_bound(address);
   if (next == ranges.begin())
     return {};
-  auto [first, bytes] = *--next;
-  uint64_t offset = address - first;
-  if (offset > bytes || size > bytes - offset)
-    return {};
-  return {first, bytes};
+  --next;
+  MemoryRange range = {next->first, next->second};
+  return range.holds(address, size) ? range : MemoryRange();
 }
 
 std::string MemoryMap::describe(uint64_t address) const {

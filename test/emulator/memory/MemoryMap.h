@@ -17,6 +17,11 @@ namespace heddle::emulator {
 struct MemoryRange {
   uint64_t first = 0;
   uint64_t size = 0;
+
+  bool holds(uint64_t address, uint64_t bytes) const {
+    uint64_t offset = address - first;
+    return offset <= size && bytes <= size - offset;
+  }
 };
 
 class MemoryMap {

@@ -4,11 +4,7 @@
 #include "test/emulator/RuntimeCalls.h"
 #include "test/emulator/Worker.h"
 
-#include <cstring>
-
 using namespace heddle::emulator;
-
-static constexpr uint64_t kWord = 4;
 
 void SharedMemory::resize(uint64_t window, uint32_t newBytes,
                           uint32_t dynamicOffset, uint32_t alignment) {
@@ -19,10 +15,10 @@ void SharedMemory::resize(uint64_t window, uint32_t newBytes,
   first = (1024 + alignment - 1) / alignment * alignment;
   if ((first + dynamicOffset) / alignment % 2 == 0)
     first += alignment;
-  if (states.size() < bytes) {
-    states.resize(bytes);
-    past.resize(bytes);
-    isWhole.resize(bytes / kWord + 1);
+  size_t numWords = bytes / kWord + 1;
+  if (words.size() < numWords) {
+    words.resize(numWords);
+    splitBytes.resize(numWords * kWord);
   }
 }
 
@@ -30,36 +26,47 @@ void SharedMemory::clear() {
   if (!bytes)
     return;
   std::memset(at(first), 0xff, bytes);
-  std::memset(states.data(), kUnwritten, bytes);
-  std::fill(isWhole.begin(), isWhole.end(), true);
+  std::fill_n(words.begin(), bytes / kWord + 1, Past());
   lastTicket = 0;
 }
 
+// Words that an access finds alike, it leaves alike.
 template <typename Visit>
 void SharedMemory::eachPast(uint64_t address, uint64_t size, Visit visit) {
+  Past before;
+  const Past *after = nullptr;
   for (uint64_t i = address - first, end = i + size; i < end;) {
-    uint64_t word = i / kWord, start = word * kWord;
-    if (isWhole[word]) {
-      if (i == start && i + kWord <= end) {
-        visit(i);
-        i += kWord;
-        continue;
-      }
-      for (uint64_t k = start + 1; k < start + kWord && k < bytes; ++k) {
-        states[k] = states[start];
-        past[k] = past[start];
-      }
-      isWhole[word] = false;
+    uint64_t word = i / kWord;
+    Past &past = words[word];
+    if (past.isSplit || i % kWord || end - i < kWord) {
+      if (!past.isSplit)
+        splitWord(word);
+      visit(splitBytes[i], i);
+      ++i;
+      continue;
     }
-    visit(i++);
+    if (after && past == before) {
+      past = *after;
+    } else {
+      before = past;
+      visit(past, i);
+      after = &past;
+    }
+    i += kWord;
   }
+}
+
+void SharedMemory::splitWord(uint64_t word) {
+  std::fill_n(&splitBytes[word * kWord], kWord, words[word]);
+  words[word].isSplit = true;
 }
 
 void SharedMemory::joinWords(uint64_t address, uint64_t size) {
   uint64_t begin = address - first;
   for (uint64_t word = (begin + kWord - 1) / kWord;
        (word + 1) * kWord <= begin + size; ++word)
-    isWhole[word] = true;
+    if (words[word].isSplit)
+      words[word] = splitBytes[word * kWord];
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,43 +92,25 @@ void SharedMemory::failAtRace(Context &context, uint64_t address,
 }
 
 void SharedMemory::failAtState(Context &context, uint64_t address,
-                               const char *what, State state,
-                               uint32_t actor) const {
+                               const char *what, const Past &past) const {
   std::string sentence =
       std::string(what) + " " + describeByte(context, address - first);
-  switch (state) {
+  switch (past.state) {
   case kUnwritten:
     fail(context, kLaunchFailed, sentence + ", which nobody wrote");
   case kBeingCopied:
     fail(context, kLaunchFailed,
          sentence + ", to which an asynchronous copy of " +
-             home.worker.describeActor(context, actor) +
+             home.worker.describeActor(context, past.writer) +
              " is under way: nobody has waited for it");
   default:
     fail(context, kLaunchFailed, sentence + ", which belongs to an mbarrier");
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Actors
-//===----------------------------------------------------------------------===//
-
-uint32_t SharedMemory::bulkActor() const {
-  return home.rank * home.worker.actorsPerBlock() + home.worker.numThreads;
-}
-
-uint32_t SharedMemory::warpOf(uint32_t actor) const {
-  unsigned inBlock = actor % home.worker.actorsPerBlock();
-  return inBlock < home.worker.numThreads ? actor - inBlock % 32 : actor;
-}
-
-//===----------------------------------------------------------------------===//
-// Accesses of threads
-//===----------------------------------------------------------------------===//
-
-void SharedMemory::checkBounds(Context &context, uint64_t address,
-                               uint64_t size, uint32_t alignment,
-                               const char *what) const {
+void SharedMemory::failAtBounds(Context &context, uint64_t address,
+                                uint64_t size, uint32_t alignment,
+                                const char *what) const {
   uint64_t offset = address - first;
   if (offset > bytes || size > bytes - offset)
     fail(context, kIllegalAddress,
@@ -129,32 +118,40 @@ void SharedMemory::checkBounds(Context &context, uint64_t address,
                 "bytes of shared memory",
                 what, static_cast<unsigned long long>(size),
                 static_cast<long long>(offset), bytes));
-  if (address % alignment)
-    fail(context, kMisalignedAddress,
-         format("%s of %llu bytes at shared offset %llu, which is not a "
-                "multiple of %u (address 0x%llx)",
-                what, static_cast<unsigned long long>(size),
-                static_cast<unsigned long long>(offset), alignment,
-                static_cast<unsigned long long>(address)));
+  fail(context, kMisalignedAddress,
+       format("%s of %llu bytes at shared offset %llu, which is not a "
+              "multiple of %u (address 0x%llx)",
+              what, static_cast<unsigned long long>(size),
+              static_cast<unsigned long long>(offset), alignment,
+              static_cast<unsigned long long>(address)));
 }
 
+uint32_t SharedMemory::bulkActor() const {
+  return home.rank * home.worker.actorsPerBlock() + home.worker.numThreads;
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses of threads
+//===----------------------------------------------------------------------===//
+
 /// Three are kept: an earlier one is replaced, then one of the same warp.
-void SharedMemory::addReader(Byte &byte, const Clock &clock, uint32_t actor,
+void SharedMemory::addReader(Past &past, const Clock &clock, uint32_t actor,
                              uint32_t time) const {
   for (unsigned i = 0; i < kReaders; ++i)
-    if (byte.readers[i] == actor ||
-        (byte.readTimes[i] < kUnfinished &&
-         (!byte.readTimes[i] ||
-          clock.hasSeen(byte.readers[i], byte.readTimes[i])))) {
-      byte.readers[i] = actor;
-      byte.readTimes[i] = time;
+    if (past.readers[i] == actor ||
+        (past.readTimes[i] < kUnfinished &&
+         (!past.readTimes[i] ||
+          clock.hasSeen(past.readers[i], past.readTimes[i])))) {
+      past.readers[i] = actor;
+      past.readTimes[i] = time;
       return;
     }
+  const Worker &worker = home.worker;
   for (unsigned i = 0; i < kReaders; ++i)
-    if (byte.readTimes[i] < kUnfinished &&
-        warpOf(byte.readers[i]) == warpOf(actor)) {
-      byte.readers[i] = actor;
-      byte.readTimes[i] = time;
+    if (past.readTimes[i] < kUnfinished &&
+        worker.warpOfActor(past.readers[i]) == worker.warpOfActor(actor)) {
+      past.readers[i] = actor;
+      past.readTimes[i] = time;
       return;
     }
 }
@@ -164,49 +161,53 @@ void SharedMemory::read(Context &context, uint64_t address, uint64_t size) {
     return;
   const Thread &thread = threadOf(context);
   uint32_t actor = thread.actor;
-  eachPast(address, size, [&](uint64_t i) {
-    Byte &byte = past[i];
-    State state = states[i];
-    if (state != kWritten && state != kWrittenAtomically)
-      failAtState(context, first + i, "reads", state, byte.writer);
-    if (byte.writer != actor &&
-        !thread.clock.hasSeen(byte.writer, byte.writeTime))
-      failAtRace(context, first + i, "reads", "writes", byte.writer);
-    addReader(byte, thread.clock, actor, thread.clock.now());
+  eachPast(address, size, [&](Past &past, uint64_t i) {
+    if (past.state != kWritten && past.state != kWrittenAtomically)
+      failAtState(context, first + i, "reads", past);
+    if (past.writer != actor &&
+        !thread.clock.hasSeen(past.writer, past.writeTime))
+      failAtRace(context, first + i, "reads", "writes", past.writer);
+    addReader(past, thread.clock, actor, thread.clock.now());
   });
+}
+
+void SharedMemory::overwrite(Context &context, uint64_t address, uint64_t size,
+                             bool isAtomic, State newState) {
+  const Thread &thread = threadOf(context);
+  const Clock &clock = thread.clock;
+  uint32_t actor = thread.actor;
+  // A copy that somebody has waited for is done, whatever the scope.
+  auto hasSeenWrite = [&](const Past &past) {
+    return clock.hasSeen(past.writer, past.writeTime) ||
+           (!home.worker.threadOfActor(past.writer) &&
+            clock.hasSeenRead(past.writer, past.writeTime));
+  };
+  eachPast(address, size, [&](Past &past, uint64_t i) {
+    State state = past.state;
+    if (state == kBeingCopied || state == kBarrier ||
+        (isAtomic && state == kUnwritten))
+      failAtState(context, first + i, "writes", past);
+    if (state != kUnwritten) {
+      bool areBothAtomic = isAtomic && state == kWrittenAtomically;
+      if (past.writer != actor && !areBothAtomic && !hasSeenWrite(past))
+        failAtRace(context, first + i, "writes", "writes", past.writer);
+      for (unsigned k = 0; k < kReaders; ++k)
+        if (past.readTimes[k] && past.readers[k] != actor &&
+            !clock.hasSeenRead(past.readers[k], past.readTimes[k]))
+          failAtRace(context, first + i, "writes",
+                     past.readTimes[k] >= kUnfinished ? "is reading" : "reads",
+                     past.readers[k]);
+    }
+    past = writtenBy(actor, clock.now(), newState);
+  });
+  joinWords(address, size);
 }
 
 void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
                          bool isAtomic) {
-  if (!isChecked)
-    return;
-  const Thread &thread = threadOf(context);
-  uint32_t actor = thread.actor;
-  eachPast(address, size, [&](uint64_t i) {
-    Byte &byte = past[i];
-    State state = states[i];
-    if (state == kBeingCopied || state == kBarrier ||
-        (isAtomic && state == kUnwritten))
-      failAtState(context, first + i, "writes", state, byte.writer);
-    if (state != kUnwritten) {
-      bool areBothAtomic = isAtomic && state == kWrittenAtomically;
-      // A copy that somebody has waited for is done, whatever the scope.
-      bool isSeen = home.worker.threadOfActor(byte.writer)
-                        ? thread.clock.hasSeen(byte.writer, byte.writeTime)
-                        : thread.clock.hasSeenRead(byte.writer, byte.writeTime);
-      if (byte.writer != actor && !areBothAtomic && !isSeen)
-        failAtRace(context, first + i, "writes", "writes", byte.writer);
-      for (unsigned k = 0; k < kReaders; ++k)
-        if (byte.readTimes[k] && byte.readers[k] != actor &&
-            !thread.clock.hasSeenRead(byte.readers[k], byte.readTimes[k]))
-          failAtRace(context, first + i, "writes",
-                     byte.readTimes[k] >= kUnfinished ? "is reading" : "reads",
-                     byte.readers[k]);
-    }
-    states[i] = isAtomic ? kWrittenAtomically : kWritten;
-    byte = {thread.clock.now(), {}, static_cast<uint16_t>(actor), {}};
-  });
-  joinWords(address, size);
+  if (isChecked)
+    overwrite(context, address, size, isAtomic,
+              isAtomic ? kWrittenAtomically : kWritten);
 }
 
 //===----------------------------------------------------------------------===//
@@ -215,32 +216,29 @@ void SharedMemory::write(Context &context, uint64_t address, uint64_t size,
 
 void SharedMemory::beginCopy(Context &context, uint64_t address,
                              uint64_t size) {
-  if (!isChecked)
-    return;
-  write(context, address, size);
-  std::memset(&states[address - first], kBeingCopied, size);
+  if (isChecked)
+    overwrite(context, address, size, /*isAtomic=*/false, kBeingCopied);
 }
 
 void SharedMemory::finishCopy(uint64_t address, uint64_t size, uint32_t actor,
                               uint32_t time) {
   if (!isChecked)
     return;
-  eachPast(address, size, [&](uint64_t i) {
-    states[i] = kWritten;
-    past[i] = {time, {}, static_cast<uint16_t>(actor), {}};
+  eachPast(address, size, [&](Past &past, uint64_t) {
+    past = writtenBy(actor, time, kWritten);
   });
   joinWords(address, size);
 }
 
 /// Whether what a thread wrote can be read by asynchronous units: it said so
 /// after it wrote, or the reader did after it had seen it.
-bool SharedMemory::isFenced(const Thread &reader, const Byte &byte) const {
-  const Thread *writer = home.worker.threadOfActor(byte.writer);
-  if (!writer || writer->copies.proxyFenceTime >= byte.writeTime)
+bool SharedMemory::isFenced(const Thread &reader, const Past &past) const {
+  const Thread *writer = home.worker.threadOfActor(past.writer);
+  if (!writer || writer->copies.proxyFenceTime >= past.writeTime)
     return true;
   const auto &seen = reader.copies.proxyFenceSeen;
-  return seen && byte.writer < seen->size() &&
-         (*seen)[byte.writer] >= byte.writeTime;
+  return seen && past.writer < seen->size() &&
+         (*seen)[past.writer] >= past.writeTime;
 }
 
 void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
@@ -248,22 +246,20 @@ void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
                              const std::string &what) {
   if (!isChecked)
     return;
-  const std::string reads = what + " reads";
   const Thread &thread = threadOf(context);
-  eachPast(address, size, [&](uint64_t i) {
-    Byte &byte = past[i];
-    State state = states[i];
-    if (state != kWritten && state != kWrittenAtomically)
-      failAtState(context, first + i, reads.c_str(), state, byte.writer);
-    if (byte.writer != thread.actor &&
-        !thread.clock.hasSeen(byte.writer, byte.writeTime))
-      failAtRace(context, first + i, reads.c_str(), "writes", byte.writer);
-    if (!isFenced(thread, byte))
+  eachPast(address, size, [&](Past &past, uint64_t i) {
+    if (past.state != kWritten && past.state != kWrittenAtomically)
+      failAtState(context, first + i, (what + " reads").c_str(), past);
+    if (past.writer != thread.actor &&
+        !thread.clock.hasSeen(past.writer, past.writeTime))
+      failAtRace(context, first + i, (what + " reads").c_str(), "writes",
+                 past.writer);
+    if (!isFenced(thread, past))
       fail(context, kLaunchFailed,
-           reads + " " + describeByte(context, i) + ", which " +
-               home.worker.describeActor(context, byte.writer) +
+           what + " reads " + describeByte(context, i) + ", which " +
+               home.worker.describeActor(context, past.writer) +
                " wrote without fence.proxy.async in between");
-    addReader(byte, thread.clock, actor, ticket);
+    addReader(past, thread.clock, actor, ticket);
   });
 }
 
@@ -271,24 +267,23 @@ void SharedMemory::finishRead(uint64_t address, uint64_t size, uint32_t actor,
                               uint32_t ticket, uint32_t time) {
   if (!isChecked)
     return;
-  eachPast(address, size, [&](uint64_t i) {
+  eachPast(address, size, [&](Past &past, uint64_t) {
     for (unsigned k = 0; k < kReaders; ++k)
-      if (past[i].readers[k] == actor && past[i].readTimes[k] == ticket)
-        past[i].readTimes[k] = time;
+      if (past.readers[k] == actor && past.readTimes[k] == ticket)
+        past.readTimes[k] = time;
   });
 }
 
 void SharedMemory::beginBarrier(Context &context, uint64_t address) {
   checkBounds(context, address, 8, 8, "mbarrier");
-  if (!isChecked)
-    return;
-  write(context, address, 8);
-  std::memset(&states[address - first], kBarrier, 8);
+  if (isChecked)
+    overwrite(context, address, 8, /*isAtomic=*/false, kBarrier);
 }
 
 void SharedMemory::endBarrier(uint64_t address) {
-  if (isChecked)
-    std::memset(&states[address - first], kUnwritten, 8);
+  if (!isChecked)
+    return;
+  eachPast(address, 8, [](Past &past, uint64_t) { past.state = kUnwritten; });
 }
 
 void SharedMemory::useBarrier(Context &context, uint64_t address) {
@@ -296,9 +291,9 @@ void SharedMemory::useBarrier(Context &context, uint64_t address) {
   if (!isChecked)
     return;
   const Thread &thread = threadOf(context);
-  const Byte &byte = past[address - first];
-  if (byte.writer != thread.actor &&
-      !thread.clock.hasSeen(byte.writer, byte.writeTime))
+  const Past &past = words[(address - first) / kWord];
+  if (past.writer != thread.actor &&
+      !thread.clock.hasSeen(past.writer, past.writeTime))
     failAtRace(context, address, "uses the mbarrier at", "initialises",
-               byte.writer);
+               past.writer);
 }

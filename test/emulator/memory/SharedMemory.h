@@ -20,7 +20,9 @@
 #include "test/emulator/Context.h"
 
 #include <cstddef>
+#include <cstring>
 #include <string>
+#include <vector>
 
 namespace heddle::emulator {
 
@@ -65,8 +67,13 @@ public:
 
   // Checked accesses of a thread; each fails the grid, and changes no byte.
 
+  /// An alignment is a power of two.
   void checkBounds(Context &context, uint64_t address, uint64_t size,
-                   uint32_t alignment, const char *what) const;
+                   uint32_t alignment, const char *what) const {
+    uint64_t offset = address - first;
+    if (offset > bytes || size > bytes - offset || address & (alignment - 1))
+      failAtBounds(context, address, size, alignment, what);
+  }
   void read(Context &context, uint64_t address, uint64_t size);
   void write(Context &context, uint64_t address, uint64_t size,
              bool isAtomic = false);
@@ -105,41 +112,57 @@ private:
     kBarrier
   };
   static constexpr unsigned kReaders = 3;
-  struct Byte {
+  /// Of a byte, or of a word while its bytes are alike.
+  struct alignas(32) Past {
     uint32_t writeTime;
     uint32_t readTimes[kReaders];
     uint16_t writer;
     uint16_t readers[kReaders];
+    State state;
+    /// Of a word: whether each of its bytes has a past of its own.
+    bool isSplit;
+    uint8_t unused[6];
+
+    bool operator==(const Past &other) const {
+      return std::memcmp(this, &other, sizeof(Past)) == 0;
+    }
   };
+  static Past writtenBy(uint32_t actor, uint32_t time, State state) {
+    return {time, {}, static_cast<uint16_t>(actor), {}, state, false, {}};
+  }
+  static constexpr uint64_t kWord = 4;
   /// Times from here on are tickets of reads that have not ended.
   static constexpr uint32_t kUnfinished = 1u << 31;
 
-  /// visit(i) for all offsets i of these bytes that have a past of their own.
+  /// visit(past, offset) for all pasts of these bytes; what it makes of a past
+  /// depends on nothing else.
   template <typename Visit>
   void eachPast(uint64_t address, uint64_t size, Visit visit);
+  void splitWord(uint64_t word);
   /// The words among these bytes, all alike, have one past.
   void joinWords(uint64_t address, uint64_t size);
-  bool isFenced(const Thread &reader, const Byte &byte) const;
-  void addReader(Byte &byte, const Clock &clock, uint32_t actor,
+  /// A write that leaves the bytes in a state.
+  void overwrite(Context &context, uint64_t address, uint64_t size,
+                 bool isAtomic, State state);
+  bool isFenced(const Thread &reader, const Past &past) const;
+  void addReader(Past &past, const Clock &clock, uint32_t actor,
                  uint32_t time) const;
-  /// One number for the threads of a warp.
-  uint32_t warpOf(uint32_t actor) const;
+  [[noreturn]] void failAtBounds(Context &context, uint64_t address,
+                                 uint64_t size, uint32_t alignment,
+                                 const char *what) const;
   [[noreturn]] void failAtRace(Context &context, uint64_t address,
                                const char *what, const char *other,
                                uint32_t actor) const;
   [[noreturn]] void failAtState(Context &context, uint64_t address,
-                                const char *what, State state,
-                                uint32_t actor) const;
+                                const char *what, const Past &past) const;
 
   const RunningBlock &home;
   uint64_t mapping = 0;
   uint64_t first = 0;
   uint32_t bytes = 0;
   uint32_t lastTicket = 0;
-  std::vector<State> states;
-  std::vector<Byte> past;
-  /// Whether the bytes of a word are as its first one.
-  std::vector<uint8_t> isWhole;
+  /// By word, and by byte where words are split.
+  std::vector<Past> words, splitBytes;
 };
 
 } // namespace heddle::emulator

@@ -128,7 +128,8 @@ void TransactionBarriers::tryComplete(TransactionBarrier &barrier) {
 
 uint64_t TransactionBarriers::arrive(Context &context, uint64_t address,
                                      const Arrival &arrival) {
-  home.allowRemote(context, "arrives at an mbarrier");
+  if (&blockOf(context) != &home)
+    home.allowRemote(context, "arrives at an mbarrier");
   TransactionBarrier &barrier = find(context, address);
   if (isDone(barrier))
     complete(barrier, /*isClaimed=*/false);

@@ -15,6 +15,31 @@ void WarpMeetings::clear(unsigned numWarps) {
   warps.resize(numWarps);
 }
 
+/// Everybody comes behind what any of them did before.
+static void orderThreads(const WarpMeeting &meeting) {
+  auto forEach = [&](auto function) {
+    for (uint32_t left = meeting.mask; left; left &= left - 1) {
+      Thread &thread = *meeting.threads[__builtin_ctz(left)];
+      function(thread.clock, thread.actor);
+    }
+  };
+  // Those who met last time share a vector, which nobody else may hold.
+  const std::shared_ptr<Times> &first =
+      meeting.threads[__builtin_ctz(meeting.mask)]->clock.vector();
+  bool isCommon =
+      first && first.use_count() == __builtin_popcount(meeting.mask);
+  forEach([&](Clock &clock, uint32_t) { isCommon &= clock.vector() == first; });
+  if (isCommon) {
+    forEach(
+        [&](Clock &clock, uint32_t actor) { clock.release(*first, actor); });
+    return;
+  }
+  ClockMeeting clocks;
+  forEach([&](Clock &clock, uint32_t actor) { clocks.add(clock, actor); });
+  std::shared_ptr<Times> all = clocks.all();
+  forEach([&](Clock &clock, uint32_t) { clock.acquire(all); });
+}
+
 void WarpMeetings::meet(Context &context, const Operation &operation,
                         uint32_t mask, bool orders, const uint64_t *operands,
                         uint64_t *results,
@@ -35,9 +60,13 @@ void WarpMeetings::meet(Context &context, const Operation &operation,
   while (meeting != meetings.end() && !(meeting->mask & mask))
     ++meeting;
   if (meeting == meetings.end()) {
-    meeting = meetings.emplace(meetings.end());
+    if (spare.empty())
+      spare.emplace_back();
+    meeting = spare.begin();
+    meetings.splice(meetings.end(), spare, meeting);
     meeting->operation = &operation;
     meeting->mask = mask;
+    meeting->arrived = 0;
   } else if (meeting->mask != mask ||
              (meeting->operation != &operation &&
               meeting->operation->name != operation.name)) {
@@ -49,26 +78,16 @@ void WarpMeetings::meet(Context &context, const Operation &operation,
   meeting->threads[lane] = &thread;
   meeting->operands[lane] = operands;
   meeting->results[lane] = results;
-  orders &= thread.home->shared.isChecked;
-  if (orders)
-    meeting->clocks.add(thread.clock, thread.actor);
   if (meeting->arrived != mask) {
     worker.wait(thread, *meeting);
     return;
   }
   if (action)
     action(*meeting);
-  std::shared_ptr<const Times> all;
-  if (orders)
-    all = meeting->clocks.all();
-  for (unsigned i = 0; i < 32; ++i) {
-    if (!meeting->has(i))
-      continue;
-    Thread &other = *meeting->threads[i];
-    if (orders)
-      other.clock.acquire(all);
-    if (&other != &thread)
-      worker.wake(other);
-  }
-  meetings.erase(meeting);
+  if (orders && thread.home->shared.isChecked)
+    orderThreads(*meeting);
+  for (unsigned i = 0; i < 32; ++i)
+    if (meeting->has(i) && i != lane)
+      worker.wake(*meeting->threads[i]);
+  spare.splice(spare.end(), meetings, meeting);
 }

@@ -30,7 +30,6 @@ struct WarpMeeting : Waitable {
   Thread *threads[32];
   const uint64_t *operands[32];
   uint64_t *results[32];
-  ClockMeeting clocks;
 
   bool has(unsigned lane) const { return mask >> lane & 1; }
 };
@@ -48,6 +47,8 @@ public:
 private:
   /// By warp.
   std::vector<std::list<WarpMeeting>> warps;
+  /// Those that are over, to be used again.
+  std::list<WarpMeeting> spare;
 };
 
 } // namespace heddle::emulator
