@@ -60,9 +60,9 @@ static bool isParameter(const Worker &worker, uint64_t address, uint64_t size) {
   return false;
 }
 
-void heddle::emulator::checkAccess(Context *context, uint64_t address,
-                                   uint64_t size, uint32_t alignment,
-                                   uint32_t flags, KnownRange *range) {
+static void checkAnyAccess(Context *context, uint64_t address, uint64_t size,
+                           uint32_t alignment, uint32_t flags,
+                           KnownRange *range) {
   if (!size)
     return;
   Worker &worker = *context->worker;
@@ -92,4 +92,15 @@ void heddle::emulator::checkAccess(Context *context, uint64_t address,
     return;
   fail(*context, kIllegalAddress,
        describe(address, size, flags) + worker.grid->memory.describe(address));
+}
+
+void heddle::emulator::checkAccess(Context *context, uint64_t address,
+                                   uint64_t size, uint32_t alignment,
+                                   uint32_t flags, KnownRange *range) {
+  // By far the most frequent access.
+  bool isSharedRead = flags == (kReads | kShared << kSpaceShift) &&
+                      !(address & (alignment - 1));
+  const Thread &thread = threadOf(*context);
+  if (!isSharedRead || !thread.home->shared.readWords(thread, address, size))
+    checkAnyAccess(context, address, size, alignment, flags, range);
 }

@@ -10,6 +10,7 @@
 #ifndef HEDDLE_TEST_EMULATOR_MEMORY_ASYNCCOPIES_H
 #define HEDDLE_TEST_EMULATOR_MEMORY_ASYNCCOPIES_H
 
+#include "CommitGroups.h"
 #include "test/emulator/Clock.h"
 #include "test/emulator/Waitable.h"
 
@@ -35,8 +36,7 @@ struct SmallCopy {
 
 /// A thread's groups.
 struct CopyGroups {
-  std::vector<SmallCopy> open;
-  std::deque<std::vector<SmallCopy>> committed;
+  CommitGroups<SmallCopy> small;
   /// Stores to global memory, as what does them.
   std::vector<std::function<void()>> openStores;
   std::deque<std::vector<std::function<void()>>> committedStores;
@@ -48,8 +48,6 @@ struct CopyGroups {
   uint32_t barrierFenceTime = 0;
 
   void clear();
-  /// Copies of all but the last `remaining` groups.
-  std::vector<SmallCopy> take(size_t remaining);
   /// Fails if stores are under way when their thread ends.
   void checkEnd(Context &context) const;
 };

@@ -30,29 +30,27 @@ void SharedMemory::clear() {
   lastTicket = 0;
 }
 
-// Words that an access finds alike, it leaves alike.
+// What an access finds alike, it leaves alike.
 template <typename Visit>
 void SharedMemory::eachPast(uint64_t address, uint64_t size, Visit visit) {
   Past before;
   const Past *after = nullptr;
   for (uint64_t i = address - first, end = i + size; i < end;) {
-    uint64_t word = i / kWord;
-    Past &past = words[word];
-    if (past.isSplit || i % kWord || end - i < kWord) {
-      if (!past.isSplit)
-        splitWord(word);
-      visit(splitBytes[i], i);
-      ++i;
-      continue;
+    Past *past = &words[i / kWord];
+    bool isWhole = !past->isSplit && i % kWord == 0 && end - i >= kWord;
+    if (!isWhole) {
+      if (!past->isSplit)
+        splitWord(i / kWord);
+      past = &splitBytes[i];
     }
-    if (after && past == before) {
-      past = *after;
+    if (after && *past == before) {
+      *past = *after;
     } else {
-      before = past;
-      visit(past, i);
-      after = &past;
+      before = *past;
+      visit(*past, i);
+      after = past;
     }
-    i += kWord;
+    i += isWhole ? kWord : 1;
   }
 }
 
@@ -135,25 +133,43 @@ uint32_t SharedMemory::bulkActor() const {
 //===----------------------------------------------------------------------===//
 
 /// Three are kept: an earlier one is replaced, then one of the same warp.
-void SharedMemory::addReader(Past &past, const Clock &clock, uint32_t actor,
-                             uint32_t time) const {
+inline void SharedMemory::addReader(Past &past, const Clock &clock,
+                                    uint32_t actor, uint32_t time) const {
+  auto put = [&](unsigned i) {
+    past.readers[i] = actor;
+    past.readTimes[i] = time;
+  };
   for (unsigned i = 0; i < kReaders; ++i)
     if (past.readers[i] == actor ||
         (past.readTimes[i] < kUnfinished &&
          (!past.readTimes[i] ||
-          clock.hasSeen(past.readers[i], past.readTimes[i])))) {
-      past.readers[i] = actor;
-      past.readTimes[i] = time;
-      return;
-    }
+          clock.hasSeen(past.readers[i], past.readTimes[i]))))
+      return put(i);
   const Worker &worker = home.worker;
+  uint32_t warp = worker.warpOfActor(actor);
   for (unsigned i = 0; i < kReaders; ++i)
     if (past.readTimes[i] < kUnfinished &&
-        worker.warpOfActor(past.readers[i]) == worker.warpOfActor(actor)) {
-      past.readers[i] = actor;
-      past.readTimes[i] = time;
-      return;
-    }
+        worker.warpOfActor(past.readers[i]) == warp)
+      return put(i);
+}
+
+bool SharedMemory::readWords(const Thread &thread, uint64_t address,
+                             uint64_t size) {
+  uint64_t offset = address - first;
+  if (!isChecked || (offset | size) % kWord || offset >= bytes ||
+      size > bytes - offset)
+    return false;
+  const Clock &clock = thread.clock;
+  uint32_t actor = thread.actor;
+  for (Past *past = &words[offset / kWord], *end = past + size / kWord;
+       past < end; ++past) {
+    if (past->isSplit || !isReadable(*past) ||
+        (past->writer != actor &&
+         !clock.hasSeen(past->writer, past->writeTime)))
+      return false;
+    addReader(*past, clock, actor, clock.now());
+  }
+  return true;
 }
 
 void SharedMemory::read(Context &context, uint64_t address, uint64_t size) {
@@ -162,7 +178,7 @@ void SharedMemory::read(Context &context, uint64_t address, uint64_t size) {
   const Thread &thread = threadOf(context);
   uint32_t actor = thread.actor;
   eachPast(address, size, [&](Past &past, uint64_t i) {
-    if (past.state != kWritten && past.state != kWrittenAtomically)
+    if (!isReadable(past))
       failAtState(context, first + i, "reads", past);
     if (past.writer != actor &&
         !thread.clock.hasSeen(past.writer, past.writeTime))
@@ -248,7 +264,7 @@ void SharedMemory::beginRead(Context &context, uint64_t address, uint64_t size,
     return;
   const Thread &thread = threadOf(context);
   eachPast(address, size, [&](Past &past, uint64_t i) {
-    if (past.state != kWritten && past.state != kWrittenAtomically)
+    if (!isReadable(past))
       failAtState(context, first + i, (what + " reads").c_str(), past);
     if (past.writer != thread.actor &&
         !thread.clock.hasSeen(past.writer, past.writeTime))

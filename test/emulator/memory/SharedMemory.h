@@ -75,6 +75,9 @@ public:
       failAtBounds(context, address, size, alignment, what);
   }
   void read(Context &context, uint64_t address, uint64_t size);
+  /// The read of most accesses: of whole words, in bounds and allowed. False
+  /// where it is another, which read() looks at again.
+  bool readWords(const Thread &thread, uint64_t address, uint64_t size);
   void write(Context &context, uint64_t address, uint64_t size,
              bool isAtomic = false);
 
@@ -144,6 +147,9 @@ private:
   /// A write that leaves the bytes in a state.
   void overwrite(Context &context, uint64_t address, uint64_t size,
                  bool isAtomic, State state);
+  static bool isReadable(const Past &past) {
+    return past.state == kWritten || past.state == kWrittenAtomically;
+  }
   bool isFenced(const Thread &reader, const Past &past) const;
   void addReader(Past &past, const Clock &clock, uint32_t actor,
                  uint32_t time) const;

@@ -8,22 +8,11 @@
 using namespace heddle::emulator;
 
 void CopyGroups::clear() {
-  open.clear();
-  committed.clear();
+  small.clear();
   openStores.clear();
   committedStores.clear();
   proxyFenceTime = barrierFenceTime = 0;
   proxyFenceSeen.reset();
-}
-
-std::vector<SmallCopy> CopyGroups::take(size_t remaining) {
-  std::vector<SmallCopy> copies;
-  while (committed.size() > remaining) {
-    copies.insert(copies.end(), committed.front().begin(),
-                  committed.front().end());
-    committed.pop_front();
-  }
-  return copies;
 }
 
 /// Operands destination, source, and with detail[1] the bytes to read.
@@ -49,13 +38,16 @@ void heddle::emulator::copyAsync(Context &context, const Operation &operation,
                 kReads | kGlobal << kSpaceShift, nullptr);
     shared.beginCopy(context, copy.to, size);
   }
-  threadOf(context).copies.open.push_back(copy);
+  threadOf(context).copies.small.add(copy);
 }
 
-static void finish(Context &context, const std::vector<SmallCopy> &copies) {
+/// The first `count` of these copies.
+static void finish(Context &context, const std::vector<SmallCopy> &copies,
+                   size_t count) {
   Thread &thread = threadOf(context);
   SharedMemory &shared = blockOf(context).shared;
-  for (const SmallCopy &copy : copies) {
+  for (size_t i = 0; i < count; ++i) {
+    const SmallCopy &copy = copies[i];
     std::memcpy(shared.at(copy.to), reinterpret_cast<const void *>(copy.from),
                 copy.read);
     std::memset(shared.at(copy.to) + copy.read, 0, copy.size - copy.read);
@@ -65,22 +57,21 @@ static void finish(Context &context, const std::vector<SmallCopy> &copies) {
 
 void heddle::emulator::commitCopies(Context &context, const Operation &,
                                     const uint64_t *, uint64_t *) {
-  CopyGroups &groups = threadOf(context).copies;
-  groups.committed.push_back(std::move(groups.open));
-  groups.open.clear();
+  threadOf(context).copies.small.commit();
 }
 
 void heddle::emulator::waitForCopies(Context &context, const Operation &,
                                      const uint64_t *operands, uint64_t *) {
-  finish(context, threadOf(context).copies.take(operands[0]));
+  CommitGroups<SmallCopy> &copies = threadOf(context).copies.small;
+  finish(context, copies.all(), copies.size(operands[0]));
+  copies.drop(operands[0]);
 }
 
 void heddle::emulator::waitForAllCopies(Context &context, const Operation &,
                                         const uint64_t *, uint64_t *) {
-  CopyGroups &groups = threadOf(context).copies;
-  finish(context, groups.take(0));
-  finish(context, groups.open);
-  groups.open.clear();
+  CommitGroups<SmallCopy> &copies = threadOf(context).copies.small;
+  finish(context, copies.all(), copies.all().size());
+  copies.clear();
 }
 
 /// The thread's copies so far end, at the latest, with the phase in which this
@@ -90,16 +81,14 @@ void heddle::emulator::arriveAfterCopies(Context &context,
                                          const uint64_t *operands, uint64_t *) {
   RunningBlock &block = blockOf(context);
   Thread &thread = threadOf(context);
-  std::vector<SmallCopy> copies = thread.copies.take(0);
-  copies.insert(copies.end(), thread.copies.open.begin(),
-                thread.copies.open.end());
-  thread.copies.open.clear();
+  std::vector<SmallCopy> copies = thread.copies.small.all();
+  thread.copies.small.clear();
   TransactionBarriers &barriers = block.transactions;
   uint64_t barrier = block.shared.address(operands[0]);
   barriers.add(context, barrier,
                {0, [&context, copies](uint32_t time) {
                   SharedMemory &shared = blockOf(context).shared;
-                  finish(context, copies);
+                  finish(context, copies, copies.size());
                   for (const SmallCopy &copy : copies)
                     shared.finishCopy(copy.to, copy.size, shared.bulkActor(),
                                       time);

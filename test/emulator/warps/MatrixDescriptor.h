@@ -49,21 +49,26 @@ public:
   template <typename Number, typename Function>
   void forEachElement(const SharedMemory &shared, int rows, NumberKind kind,
                       Function function) const {
-    int size = elementBytes(kind), each = 16 / size;
-    auto read = [&](uint64_t chunk, int i) {
-      const auto *words =
-          reinterpret_cast<const uint32_t *>(shared.at(chunk)) + i * size / 4;
-      return element<Number>(kind, *words, i * size % 4 / size);
+    int size = elementBytes(kind), each = 16 / size, perWord = 4 / size;
+    // Calls function(i, number) for the elements of 16 bytes.
+    auto read = [&](uint64_t chunk, auto function) {
+      const auto *words = reinterpret_cast<const uint32_t *>(shared.at(chunk));
+      for (int word = 0, i = 0; word < 4; ++word)
+        for (int part = 0; part < perWord; ++part, ++i)
+          function(i, element<Number>(kind, words[word], part));
     };
     if (isMnMajor) {
       for (int k = 0; k < 16; ++k)
-        for (int mn = 0; mn < rows; ++mn)
-          function(mn, k, read(mnMajorChunk(mn / 8 * 8, k), mn % 8));
+        for (int mn = 0; mn < rows; mn += 8)
+          read(mnMajorChunk(mn, k),
+               [&](int i, Number number) { function(mn + i, k, number); });
       return;
     }
     for (int mn = 0; mn < rows; ++mn)
-      for (int k = 0; k < 2 * each; ++k)
-        function(mn, k, read(kMajorChunk(mn, k / each), k % each));
+      for (int chunk = 0; chunk < 2; ++chunk)
+        read(kMajorChunk(mn, chunk), [&](int i, Number number) {
+          function(mn, chunk * each + i, number);
+        });
   }
 
   /// Why the descriptor is none; empty if it is one.

@@ -18,9 +18,9 @@ inline int elementsPerWord(NumberKind kind) { return 4 / elementBytes(kind); }
 /// Element i of a register of 32 bits.
 template <typename Number>
 Number element(NumberKind kind, uint64_t word, int i) {
-  if constexpr (std::is_same_v<Number, int64_t>) {
+  if constexpr (std::is_integral_v<Number>) {
     auto byte = static_cast<uint8_t>(word >> 8 * i);
-    return kind == kS8 ? static_cast<int8_t>(byte) : int64_t(byte);
+    return kind == kS8 ? static_cast<int8_t>(byte) : Number(byte);
   } else {
     if (kind == kTf32)
       return fromTf32(static_cast<uint32_t>(word));

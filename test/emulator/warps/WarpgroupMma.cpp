@@ -75,32 +75,40 @@ static uint32_t tokenOf(uint32_t serial, unsigned index) {
 /// The product that a register's number stands for; null if for none.
 static std::shared_ptr<Product> findPending(const PendingProducts &products,
                                             uint32_t word, unsigned index) {
-  auto search = [&](const auto &some) -> std::shared_ptr<Product> {
-    for (auto product = some.rbegin(); product != some.rend(); ++product)
-      if (word == tokenOf((*product)->serial, index))
-        return *product;
-    return nullptr;
-  };
-  if (std::shared_ptr<Product> product = search(products.open))
-    return product;
-  for (auto group = products.committed.rbegin();
-       group != products.committed.rend(); ++group)
-    if (std::shared_ptr<Product> product = search(*group))
-      return product;
+  const std::vector<std::shared_ptr<Product>> &all = products.groups.all();
+  for (auto product = all.rbegin(); product != all.rend(); ++product)
+    if (word == tokenOf((*product)->serial, index))
+      return *product;
   return nullptr;
 }
 
-/// The sum that a register's number stands for, where it was waited for.
-static uint32_t resolve(const Thread &thread, uint32_t word) {
-  if (word >> 22 != 0x7fc00000 >> 22)
-    return word;
-  unsigned index = word & 0xff;
-  for (const std::shared_ptr<Product> &product : thread.products.finished) {
-    unsigned count = product->sums.size() / kThreads;
-    if (index < count && word == tokenOf(product->serial, index))
-      return product->sums[thread.linearThread % kThreads * count + index];
+/// Puts sums that were waited for in the place of numbers that stand for them.
+static void resolve(const Thread &thread, unsigned count,
+                    const uint64_t *operands, uint64_t *results) {
+  const auto &finished = thread.products.finished;
+  // Most registers in a row are of one product.
+  const Product *last = nullptr;
+  auto find = [&](uint32_t serial) {
+    if (last && last->serial == serial)
+      return last;
+    for (auto product = finished.rbegin(); product != finished.rend();
+         ++product)
+      if ((*product)->serial == serial)
+        return last = product->get();
+    return static_cast<const Product *>(nullptr);
+  };
+  for (unsigned i = 0; i < count; ++i) {
+    auto word = static_cast<uint32_t>(operands[i]);
+    results[i] = word;
+    if (word >> 22 != 0x7fc00000 >> 22)
+      continue;
+    const Product *product = find(word >> 8 & 0x3fff);
+    unsigned index = word & 0xff;
+    unsigned numSums = product ? product->sums.size() / kThreads : 0;
+    if (index < numSums)
+      results[i] =
+          product->sums[thread.linearThread % kThreads * numSums + index];
   }
-  return word;
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,8 +181,14 @@ multiplyFloats(Factors<double> &factors, int n, int k) {
 static void multiply(Factors<double> &factors, int n, int k) {
   multiplyFloats(factors, n, k);
 }
-static void multiply(Factors<int64_t> &factors, int n, int k) {
+__attribute__((target_clones("avx2", "default"))) static void
+multiplyIntegers(Factors<uint32_t> &factors, int n, int k) {
   multiplyInOrder(factors, n, k);
+}
+
+// Integers wrap, signed ones, too.
+static void multiply(Factors<uint32_t> &factors, int n, int k) {
+  multiplyIntegers(factors, n, k);
 }
 
 template <typename Number>
@@ -211,7 +225,7 @@ static void compute(const SharedMemory &shared, Product &product) {
     else if constexpr (std::is_same_v<Number, double>)
       sum = bitsAs<float>(before[i]);
     else
-      sum = static_cast<int32_t>(before[i]);
+      sum = before[i];
     if (isNegative)
       sum = -sum;
   });
@@ -222,7 +236,7 @@ static void compute(const SharedMemory &shared, Product &product) {
     if constexpr (std::is_same_v<Number, double>)
       product.sums[i] = bitsAs<uint32_t>(static_cast<float>(sum));
     else
-      product.sums[i] = static_cast<uint32_t>(static_cast<int64_t>(sum));
+      product.sums[i] = sum;
   });
 }
 
@@ -230,7 +244,7 @@ static void compute(const SharedMemory &shared, Product &product) {
 static void finish(RunningBlock &block, Product &product) {
   auto kind = static_cast<NumberKind>(product.operation->detail[1]);
   if (kind == kS8 || kind == kU8)
-    compute<int64_t>(block.shared, product);
+    compute<uint32_t>(block.shared, product);
   else
     compute<double>(block.shared, product);
   product.isDone = true;
@@ -306,7 +320,8 @@ void heddle::emulator::multiplyWarpgroup(Context &context,
       thread.home->warpgroups.join(thread, operation);
   if (product->sums.empty())
     begin(thread, *product, settings, adds ? previous : nullptr);
-  bool agrees = product->operation->name == operation.name &&
+  bool agrees = (product->operation == &operation ||
+                 product->operation->name == operation.name) &&
                 product->previous == (adds ? previous : nullptr) &&
                 std::equal(settings, settings + 7, product->settings);
   if (!agrees)
@@ -318,13 +333,15 @@ void heddle::emulator::multiplyWarpgroup(Context &context,
       fail(context, kLaunchFailed,
            operation.name + " adds to registers that another wgmma has not "
                             "finished, in another order");
-    product->sums[position * count + i] = word;
     results[i] = tokenOf(product->serial, i);
+    // Others are sums to come, or are not added to.
+    if (!previous && adds)
+      product->sums[position * count + i] = word;
   }
   if (hasFragments)
     for (unsigned r = 0; r < 4; ++r)
       product->fragments[position * 4 + r] = static_cast<uint32_t>(a[r]);
-  thread.products.open.push_back(std::move(product));
+  thread.products.groups.add(std::move(product));
 }
 
 void heddle::emulator::fenceProducts(Context &context, const Operation &,
@@ -335,8 +352,7 @@ void heddle::emulator::fenceProducts(Context &context, const Operation &,
 void heddle::emulator::commitProducts(Context &context, const Operation &,
                                       const uint64_t *, uint64_t *) {
   PendingProducts &products = threadOf(context).products;
-  products.committed.push_back(std::move(products.open));
-  products.open.clear();
+  products.groups.commit();
   products.isFenced = false;
 }
 
@@ -349,12 +365,11 @@ void heddle::emulator::waitForProducts(Context &context,
   RunningBlock &block = blockOf(context);
   Thread &thread = threadOf(context);
   PendingProducts &products = thread.products;
-  while (products.committed.size() > operands[0]) {
-    std::vector<std::shared_ptr<Product>> group =
-        std::move(products.committed.front());
-    products.committed.pop_front();
+  while (products.groups.numCommitted() > operands[0]) {
     uint32_t doneTime = 0;
-    for (std::shared_ptr<Product> &product : group) {
+    size_t others = products.groups.numCommitted() - 1;
+    for (size_t i = 0, size = products.groups.size(others); i < size; ++i) {
+      const std::shared_ptr<Product> &product = products.groups.all()[i];
       while (product->numGiven < kThreads) {
         product->waiting.push_back(&thread);
         thread.worker->wait(thread, *product);
@@ -362,8 +377,9 @@ void heddle::emulator::waitForProducts(Context &context,
       if (!product->isDone)
         finish(block, *product);
       doneTime = product->doneTime;
-      products.finished.push_back(std::move(product));
+      products.finished.push_back(product);
     }
+    products.groups.drop(others);
     // Others of the warpgroup may be further: what they know is not known here.
     if (block.shared.isChecked && doneTime) {
       unsigned warpgroup = thread.linearThread / kThreads;
@@ -373,8 +389,7 @@ void heddle::emulator::waitForProducts(Context &context,
     }
   }
   products.isFenced = false;
-  for (int i = 0; i < operation.detail[0]; ++i)
-    results[i] = resolve(thread, static_cast<uint32_t>(operands[1 + i]));
+  resolve(thread, operation.detail[0], operands + 1, results);
   // Only the last of a chain is in registers.
   while (products.finished.size() > 32)
     products.finished.pop_front();
@@ -385,7 +400,5 @@ void heddle::emulator::passRegisters(Context &context,
                                      const Operation &operation,
                                      const uint64_t *operands,
                                      uint64_t *results) {
-  const Thread &thread = threadOf(context);
-  for (int i = 0; i < operation.detail[0]; ++i)
-    results[i] = resolve(thread, static_cast<uint32_t>(operands[i]));
+  resolve(threadOf(context), operation.detail[0], operands, results);
 }

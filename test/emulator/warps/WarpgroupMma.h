@@ -11,6 +11,7 @@
 
 #include "test/emulator/Operation.h"
 #include "test/emulator/Waitable.h"
+#include "test/emulator/memory/CommitGroups.h"
 
 #include <cstdint>
 #include <deque>
@@ -49,8 +50,7 @@ struct Product : Waitable {
 struct PendingProducts {
   /// How many it has given its registers to.
   uint64_t count = 0;
-  std::vector<std::shared_ptr<Product>> open;
-  std::deque<std::vector<std::shared_ptr<Product>>> committed;
+  CommitGroups<std::shared_ptr<Product>> groups;
   /// Those waited for, of which sums may still stand in registers.
   std::deque<std::shared_ptr<Product>> finished;
   /// Whether registers may be given: since the last commit or wait.
@@ -58,8 +58,7 @@ struct PendingProducts {
 
   void clear() {
     count = 0;
-    open.clear();
-    committed.clear();
+    groups.clear();
     finished.clear();
     isFenced = false;
   }
