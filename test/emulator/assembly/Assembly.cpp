@@ -276,9 +276,10 @@ static void runAssembly(Context &context, const Operation &operation,
       __builtin_alloca(sizeof(uint64_t) * program.numRegisters));
   std::memset(registers, 0, sizeof(uint64_t) * program.numRegisters);
   // A tied operand is its result's first value, and has a number itself.
+  std::copy_n(operands, program.operandRegisters.size(),
+              registers + program.numResults);
   for (size_t i = 0; i < program.operandRegisters.size(); ++i) {
     registers[program.operandRegisters[i]] = operands[i];
-    registers[program.numResults + i] = operands[i];
   }
   auto *inputs = static_cast<uint64_t *>(
       __builtin_alloca(sizeof(uint64_t) * program.numInputs));
@@ -293,15 +294,35 @@ static void runAssembly(Context &context, const Operation &operation,
       at = instruction.target;
       continue;
     }
-    for (size_t i = 0; i < instruction.inputs.size(); ++i)
+    if (size_t count = instruction.inputsInRow)
+      std::copy_n(registers + instruction.inputs[0].reg, count, inputs);
+    for (size_t i = instruction.inputsInRow; i < instruction.inputs.size(); ++i)
       inputs[i] = valueOf(instruction.inputs[i], registers);
     instruction.operation->handler(context, *instruction.operation, inputs,
                                    outputs);
-    for (size_t i = 0; i < instruction.outputs.size(); ++i)
+    if (size_t count = instruction.outputsInRow)
+      std::copy_n(outputs, count, registers + instruction.outputs[0]);
+    for (size_t i = instruction.outputsInRow; i < instruction.outputs.size();
+         ++i)
       if (instruction.outputs[i] >= 0)
         registers[instruction.outputs[i]] = outputs[i];
   }
   std::memcpy(results, registers, sizeof(uint64_t) * program.numResults);
+}
+
+/// Products have a hundred registers, which are best moved at once.
+static void countRows(AssemblyInstruction &instruction) {
+  const std::vector<AssemblyValue> &inputs = instruction.inputs;
+  size_t &numInputs = instruction.inputsInRow;
+  while (numInputs < inputs.size() && inputs[numInputs].reg >= 0 &&
+         inputs[numInputs].constant == 0 &&
+         inputs[numInputs].reg == inputs[0].reg + static_cast<int>(numInputs))
+    ++numInputs;
+  const std::vector<int> &outputs = instruction.outputs;
+  size_t &numOutputs = instruction.outputsInRow;
+  while (numOutputs < outputs.size() && outputs[numOutputs] >= 0 &&
+         outputs[numOutputs] == outputs[0] + static_cast<int>(numOutputs))
+    ++numOutputs;
 }
 
 std::unique_ptr<Operation> heddle::emulator::makeAssembly(
@@ -330,7 +351,8 @@ std::unique_ptr<Operation> heddle::emulator::makeAssembly(
     program->waits = true;
     program->instructions.push_back(std::move(pass));
   }
-  for (const AssemblyInstruction &instruction : program->instructions) {
+  for (AssemblyInstruction &instruction : program->instructions) {
+    countRows(instruction);
     // Handlers may look at an operand or give a result that is not there.
     program->numInputs =
         std::max(program->numInputs, instruction.inputs.size() + 2);

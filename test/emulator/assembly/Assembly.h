@@ -36,6 +36,8 @@ struct AssemblyInstruction {
   std::unique_ptr<Operation> operation;
   std::vector<AssemblyValue> inputs;
   std::vector<int> outputs;
+  /// How many of the first ones are registers in a row, without a constant.
+  size_t inputsInRow = 0, outputsInRow = 0;
   /// The register that has to be true (or false) for it to run; -1 for always.
   int predicate = -1;
   bool isNegated = false;

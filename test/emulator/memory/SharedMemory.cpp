@@ -133,8 +133,9 @@ uint32_t SharedMemory::bulkActor() const {
 //===----------------------------------------------------------------------===//
 
 /// Three are kept: an earlier one is replaced, then one of the same warp.
-inline void SharedMemory::addReader(Past &past, const Clock &clock,
-                                    uint32_t actor, uint32_t time) const {
+__attribute__((always_inline)) inline void
+SharedMemory::addReader(Past &past, const Clock &clock, uint32_t actor,
+                        uint32_t time) const {
   auto put = [&](unsigned i) {
     past.readers[i] = actor;
     past.readTimes[i] = time;

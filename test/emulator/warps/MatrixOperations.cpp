@@ -143,14 +143,33 @@ static void readTiles(const WarpMeeting &meeting, Tiles<Number> &tiles) {
   }
 }
 
+// The order of additions is that of k, on any processor; products are exact.
+template <typename Number>
+__attribute__((always_inline)) static inline void
+multiplyInOrder(Tiles<Number> &tiles, int numK) {
+  for (int m = 0; m < 16; ++m)
+    for (int k = 0; k < numK; ++k)
+      for (int n = 0; n < 8; ++n)
+        tiles.c[m][n] += tiles.a[m][k] * tiles.b[k][n];
+}
+
+__attribute__((target_clones("avx2", "default"))) static void
+multiplyFloats(Tiles<double> &tiles, int numK) {
+  multiplyInOrder(tiles, numK);
+}
+
+static void multiply(Tiles<double> &tiles, int numK) {
+  multiplyFloats(tiles, numK);
+}
+static void multiply(Tiles<int64_t> &tiles, int numK) {
+  multiplyInOrder(tiles, numK);
+}
+
 template <typename Number> static void multiplyAll(WarpMeeting &meeting) {
   Tiles<Number> tiles;
   readTiles(meeting, tiles);
   const Operation &operation = *meeting.operation;
-  for (int m = 0; m < 16; ++m)
-    for (int k = 0; k < operation.detail[0]; ++k)
-      for (int n = 0; n < 8; ++n)
-        tiles.c[m][n] += tiles.a[m][k] * tiles.b[k][n];
+  multiply(tiles, operation.detail[0]);
   for (int lane = 0; lane < 32; ++lane) {
     uint64_t *results = meeting.results[lane];
     uint32_t words[4] = {0, 0, 0, 0};

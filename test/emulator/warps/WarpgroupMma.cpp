@@ -104,7 +104,7 @@ static void resolve(const Thread &thread, unsigned count,
       continue;
     const Product *product = find(word >> 8 & 0x3fff);
     unsigned index = word & 0xff;
-    unsigned numSums = product ? product->sums.size() / kThreads : 0;
+    unsigned numSums = product ? product->numSums : 0;
     if (index < numSums)
       results[i] =
           product->sums[thread.linearThread % kThreads * numSums + index];
@@ -208,15 +208,22 @@ static void compute(const SharedMemory &shared, Product &product) {
   bool isNegative = (product.settings[kScaleA] >> 31 & 1) !=
                     (product.settings[kScaleB] >> 31 & 1);
   unsigned count = n / 2;
-  const std::vector<uint32_t> &before =
-      product.previous ? product.previous->sums : product.sums;
+  const uint32_t *before =
+      (product.previous ? product.previous->sums : product.sums).get();
+  // Two rows of a thread, four of its registers at a time.
   auto forEachSum = [&](auto function) {
-    for (unsigned thread = 0; thread < kThreads; ++thread)
-      for (unsigned i = 0; i < count; ++i)
-        function(
-            thread * count + i,
-            factors.sums[thread / 32 * 16 + thread % 32 / 4 + 8 * (i / 2 % 2)]
-                        [i / 4 * 8 + thread % 4 * 2 + i % 2]);
+    for (unsigned thread = 0; thread < kThreads; ++thread) {
+      unsigned row = thread / 32 * 16 + thread % 32 / 4;
+      Number *upper = &factors.sums[row][thread % 4 * 2];
+      Number *lower = &factors.sums[row + 8][thread % 4 * 2];
+      for (unsigned i = 0; i < count; i += 4) {
+        unsigned first = thread * count + i;
+        function(first, upper[2 * i]);
+        function(first + 1, upper[2 * i + 1]);
+        function(first + 2, lower[2 * i]);
+        function(first + 3, lower[2 * i + 1]);
+      }
+    }
   };
   bool adds = product.settings[kAddsToSums] & 1;
   forEachSum([&](unsigned i, Number &sum) {
@@ -267,7 +274,8 @@ static void begin(Thread &thread, Product &product, const uint64_t *settings,
   const Operation &operation = *product.operation;
   std::copy(settings, settings + 7, product.settings);
   product.previous = std::move(previous);
-  product.sums.resize(kThreads * operation.detail[0] / 2);
+  product.numSums = operation.detail[0] / 2;
+  product.sums.reset(new uint32_t[kThreads * product.numSums]);
   if (operation.detail[3])
     product.fragments.resize(kThreads * 4);
   SharedMemory &shared = thread.home->shared;
@@ -318,7 +326,7 @@ void heddle::emulator::multiplyWarpgroup(Context &context,
                           "written, or since the last wgmma.commit_group");
   std::shared_ptr<Product> product =
       thread.home->warpgroups.join(thread, operation);
-  if (product->sums.empty())
+  if (!product->sums)
     begin(thread, *product, settings, adds ? previous : nullptr);
   bool agrees = (product->operation == &operation ||
                  product->operation->name == operation.name) &&

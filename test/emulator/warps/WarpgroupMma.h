@@ -35,8 +35,11 @@ struct Product : Waitable {
   uint64_t settings[7] = {};
   /// Whose sums are added to; null where registers are.
   std::shared_ptr<Product> previous;
-  /// By thread: registers of A; and of the sums, before and after.
-  std::vector<uint32_t> fragments, sums;
+  /// By thread: registers of A; and `numSums` of the sums, before (unless there
+  /// is a previous product, or nothing is added to) and after.
+  std::vector<uint32_t> fragments;
+  std::unique_ptr<uint32_t[]> sums;
+  unsigned numSums = 0;
   unsigned numGiven = 0;
   bool isDone = false;
   /// When it had read shared memory, in the time of its warpgroup's products.
