@@ -43,9 +43,8 @@ static unsigned bitsOf(Type type) {
 
 namespace {
 /// Arithmetic on numbers, or on vectors of them, at the builder's place.
-struct Arithmetic {
-  OpBuilder &builder;
-  Location loc;
+struct Arithmetic : Arith {
+  using Arith::Arith;
 
   /// `value`, in all lanes.
   Value constant(Type type, TypedAttr value) {
@@ -70,15 +69,6 @@ struct Arithmetic {
   }
   Value is(arith::CmpFPredicate predicate, Value lhs, Value rhs) {
     return arith::CmpFOp::create(builder, loc, predicate, lhs, rhs);
-  }
-  Value both(Value lhs, Value rhs) {
-    return arith::AndIOp::create(builder, loc, lhs, rhs);
-  }
-  Value either(Value lhs, Value rhs) {
-    return arith::OrIOp::create(builder, loc, lhs, rhs);
-  }
-  Value select(Value condition, Value then, Value otherwise) {
-    return arith::SelectOp::create(builder, loc, condition, then, otherwise);
   }
 };
 } // namespace
@@ -169,7 +159,7 @@ struct DivideByAnything : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    Arithmetic a{rewriter, op.getLoc()};
+    Arithmetic a(rewriter, op.getLoc());
     Type type = op.getType();
     Value x = op.getLhs(), y = op.getRhs();
     std::optional<APInt> divisor = constantOf(y);
@@ -182,7 +172,7 @@ struct DivideByAnything : OpRewritePattern<Op> {
     // Of i1 no lane holds 1: its two values are 0 and -1, and x / -1 is x.
     if (isSigned && bits == 1) {
       Value isOne = a.is(arith::CmpIPredicate::ne, y, zero);
-      rewriter.replaceOp(op, a.both(x, isRemainder ? isZero : isOne));
+      rewriter.replaceOp(op, a.logicalAnd(x, isRemainder ? isZero : isOne));
       return success();
     }
     Value isBad = isZero;
@@ -190,7 +180,7 @@ struct DivideByAnything : OpRewritePattern<Op> {
       Value isLowest = a.is(arith::CmpIPredicate::eq, x,
                             a.number(type, APInt::getSignedMinValue(bits)));
       Value isMinusOne = a.is(arith::CmpIPredicate::eq, y, a.number(type, -1));
-      isBad = a.either(isZero, a.both(isLowest, isMinusOne));
+      isBad = a.logicalOr(isZero, a.logicalAnd(isLowest, isMinusOne));
     }
     Value safe = a.select(isBad, a.number(type, 1), y);
     Value result = Op::create(rewriter, op.getLoc(), x, safe);
@@ -205,7 +195,7 @@ template <typename Op> struct ShiftByAnything : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    Arithmetic a{rewriter, op.getLoc()};
+    Arithmetic a(rewriter, op.getLoc());
     Type type = op.getType();
     Value amount = op.getRhs();
     unsigned bits = bitsOf(type);
@@ -231,7 +221,7 @@ struct ConvertAnything : OpRewritePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
-    Arithmetic a{rewriter, op.getLoc()};
+    Arithmetic a(rewriter, op.getLoc());
     Value x = op.getIn();
     Type from = x.getType(), to = op.getType();
     unsigned bits = bitsOf(to);
@@ -244,7 +234,7 @@ struct ConvertAnything : OpRewritePattern<Op> {
     Value isBelow = a.is(arith::CmpFPredicate::OLE, x, a.real(from, begin));
     Value isAbove = a.is(arith::CmpFPredicate::OGE, x, a.real(from, end));
     Value isNaN = a.is(arith::CmpFPredicate::UNO, x, x);
-    Value isOutside = a.either(a.either(isBelow, isAbove), isNaN);
+    Value isOutside = a.logicalOr(a.logicalOr(isBelow, isAbove), isNaN);
     Value safe = a.select(isOutside, a.real(from, 0), x);
     Value result = Op::create(rewriter, op.getLoc(), to, safe);
     result = a.select(isBelow, a.number(to, lowest), result);
@@ -261,7 +251,7 @@ struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
 
   LogicalResult matchAndRewrite(math::IPowIOp op,
                                 PatternRewriter &rewriter) const override {
-    Arithmetic a{rewriter, op.getLoc()};
+    Arithmetic a(rewriter, op.getLoc());
     Type type = op.getType();
     Value x = op.getLhs(), n = op.getRhs();
     Value zero = a.number(type, 0), one = a.number(type, 1);
@@ -273,13 +263,13 @@ struct ExpandIntegerPower : OpRewritePattern<math::IPowIOp> {
     for (unsigned bit = 0; bit + 1 < bits; ++bit) {
       if (bit > 0)
         square = times(square, square);
-      Value part = a.both(n, a.number(type, APInt::getOneBitSet(bits, bit)));
+      Value part = a.bitAnd(n, a.number(type, APInt::getOneBitSet(bits, bit)));
       power = a.select(a.is(arith::CmpIPredicate::ne, part, zero),
                        times(power, square), power);
     }
     Value isUnit =
-        a.either(a.is(arith::CmpIPredicate::eq, x, one),
-                 a.is(arith::CmpIPredicate::eq, x, a.number(type, -1)));
+        a.logicalOr(a.is(arith::CmpIPredicate::eq, x, one),
+                    a.is(arith::CmpIPredicate::eq, x, a.number(type, -1)));
     Value isNegative = a.is(arith::CmpIPredicate::slt, n, zero);
     rewriter.replaceOp(
         op, a.select(isNegative, a.select(isUnit, power, zero), power));
@@ -294,13 +284,13 @@ struct ExpandFloatPower : OpRewritePattern<math::FPowIOp> {
   LogicalResult matchAndRewrite(math::FPowIOp op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Arithmetic a{rewriter, loc};
+    Arithmetic a(rewriter, loc);
     Value x = op.getLhs(), n = op.getRhs();
     Value exponent = arith::SIToFPOp::create(rewriter, loc, x.getType(), n);
     Value size = math::AbsFOp::create(rewriter, loc, x);
     Value power = math::PowFOp::create(rewriter, loc, size, exponent);
     Value withSign = math::CopySignOp::create(rewriter, loc, power, x);
-    Value parity = a.both(n, a.number(n.getType(), 1));
+    Value parity = a.bitAnd(n, a.number(n.getType(), 1));
     Value isEven =
         a.is(arith::CmpIPredicate::eq, parity, a.number(n.getType(), 0));
     rewriter.replaceOp(op, a.select(isEven, power, withSign));
@@ -327,7 +317,7 @@ template <typename Op> struct CompareSize : OpRewritePattern<Op> {
   LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    Arithmetic a{rewriter, loc};
+    Arithmetic a(rewriter, loc);
     Value x = op.getOperand();
     Type type = x.getType();
     auto element = cast<FloatType>(getElementTypeOrSelf(type));
@@ -348,8 +338,8 @@ template <typename Op> struct CompareSize : OpRewritePattern<Op> {
     else
       result = a.is(arith::CmpFPredicate::OLT, size, infinity);
     if (std::is_same_v<Op, math::IsNormalOp>)
-      result = a.both(result, a.is(arith::CmpFPredicate::OGE, size,
-                                   a.real(type, smallest)));
+      result = a.logicalAnd(result, a.is(arith::CmpFPredicate::OGE, size,
+                                         a.real(type, smallest)));
     rewriter.replaceOp(op, result);
     return success();
   }

@@ -23,103 +23,6 @@
 using namespace mlir;
 using namespace heddle;
 
-/// Splats `value` when `other` is a vector and it is not.
-static Value splatLike(OpBuilder &builder, Location loc, Value value,
-                       Value other) {
-  auto vector = dyn_cast<VectorType>(other.getType());
-  if (!vector || isa<VectorType>(value.getType()))
-    return value;
-  return builder.createOrFold<vector::BroadcastOp>(
-      loc, vector.clone(value.getType()), value);
-}
-
-template <typename Op, typename... Leading>
-static Value binary(OpBuilder &builder, Location loc, Value lhs, Value rhs,
-                    Leading... leading) {
-  Value left = splatLike(builder, loc, lhs, rhs);
-  Value right = splatLike(builder, loc, rhs, lhs);
-  return builder.createOrFold<Op>(loc, leading..., left, right);
-}
-
-Value Lanes::constant(int32_t value) {
-  return arith::ConstantOp::create(builder, loc,
-                                   builder.getI32IntegerAttr(value));
-}
-Value Lanes::constant(bool value) {
-  return arith::ConstantOp::create(builder, loc, builder.getBoolAttr(value));
-}
-Value Lanes::add(Value lhs, Value rhs) {
-  return binary<arith::AddIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::sub(Value lhs, Value rhs) {
-  return binary<arith::SubIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::mul(Value lhs, Value rhs) {
-  return binary<arith::MulIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::rem(Value lhs, Value rhs) {
-  return binary<arith::RemSIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::divideUnsigned(Value lhs, Value rhs) {
-  return binary<arith::DivUIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::multiplyHigh(Value lhs, Value rhs) {
-  Value left = splatLike(builder, loc, lhs, rhs);
-  Value right = splatLike(builder, loc, rhs, lhs);
-  SmallVector<Value> halves;
-  builder.createOrFold<arith::MulUIExtendedOp>(halves, loc, left, right);
-  return halves[1];
-}
-Value Lanes::exclusiveOr(Value lhs, Value rhs) {
-  return binary<arith::XOrIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::shiftRight(Value value, int32_t bits) {
-  return binary<arith::ShRUIOp>(builder, loc, value, constant(bits));
-}
-Value Lanes::least(Value lhs, Value rhs) {
-  return binary<arith::MinSIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::most(Value lhs, Value rhs) {
-  return binary<arith::MaxSIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::lessOrEqual(Value lhs, Value rhs) {
-  return binary<arith::CmpIOp>(builder, loc, lhs, rhs,
-                               arith::CmpIPredicate::sle);
-}
-Value Lanes::less(Value lhs, Value rhs) {
-  return binary<arith::CmpIOp>(builder, loc, lhs, rhs,
-                               arith::CmpIPredicate::slt);
-}
-Value Lanes::equal(Value lhs, Value rhs) {
-  return binary<arith::CmpIOp>(builder, loc, lhs, rhs,
-                               arith::CmpIPredicate::eq);
-}
-Value Lanes::both(Value lhs, Value rhs) {
-  return binary<arith::AndIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::either(Value lhs, Value rhs) {
-  return binary<arith::OrIOp>(builder, loc, lhs, rhs);
-}
-Value Lanes::negate(Value predicate) {
-  return binary<arith::XOrIOp>(builder, loc, predicate, constant(true));
-}
-
-Value Lanes::isSet(Value number) {
-  Value zero = arith::ConstantOp::create(builder, loc,
-                                         builder.getZeroAttr(number.getType()));
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne,
-                                             number, zero);
-}
-Value Lanes::choose(Value predicate, Value then, Value otherwise) {
-  // Whoever is a vector makes all of them one.
-  for (Value other : {predicate, then, otherwise}) {
-    predicate = splatLike(builder, loc, predicate, other);
-    then = splatLike(builder, loc, then, other);
-    otherwise = splatLike(builder, loc, otherwise, other);
-  }
-  return builder.createOrFold<arith::SelectOp>(loc, predicate, then, otherwise);
-}
-
 /// The number of lanes of the first vector; none of scalars.
 static std::optional<int64_t> lanesOf(ValueRange values) {
   for (Value value : values)
@@ -183,11 +86,11 @@ Value Lanes::mostLane(Value value) {
 
 Value Lanes::anyOf(Value begin, Value end, Value like,
                    function_ref<Value(Value)> body) {
-  Value none = splatLike(builder, loc, constant(false), like);
+  Value none = broadcastLike(i1(false), like);
   auto loop = scf::ForOp::create(
-      builder, loc, begin, end, constant(1), none,
+      builder, loc, begin, end, i32(1), none,
       [&](OpBuilder &, Location, Value n, ValueRange found) {
-        scf::YieldOp::create(builder, loc, either(found.front(), body(n)));
+        scf::YieldOp::create(builder, loc, logicalOr(found.front(), body(n)));
       });
   return loop.getResult(0);
 }
@@ -196,8 +99,8 @@ Value Lanes::anyOf(Value begin, Value end, Value like,
 static Value lookUp(Lanes &lanes, LookupOp op, ValueRange at) {
   SmallVector<Value> limited;
   for (auto [axis, index] : llvm::enumerate(at)) {
-    Value last = lanes.sub(lanes.size(op.getTable(), axis), lanes.constant(1));
-    limited.push_back(lanes.most(lanes.constant(0), lanes.least(index, last)));
+    Value last = lanes.sub(lanes.size(op.getTable(), axis), lanes.i32(1));
+    limited.push_back(lanes.max(lanes.i32(0), lanes.min(index, last)));
   }
   return lanes.load(op.getTable(), limited);
 }
@@ -217,7 +120,7 @@ Value Lanes::inlineRegion(Region &region, ValueRange arguments) {
     std::optional<int64_t> lanes = lanesOf(operands);
     for (Value &operand : operands)
       for (Value other : operands)
-        operand = splatLike(builder, loc, operand, other);
+        operand = broadcastLike(operand, other);
     OperationState state(loc, op.getName());
     state.addOperands(operands);
     state.addAttributes(op.getDiscardableAttrDictionary().getValue());
@@ -231,13 +134,12 @@ Value Lanes::inlineRegion(Region &region, ValueRange arguments) {
 
 Value Lanes::table(ArrayRef<int64_t> values, Value at) {
   if (llvm::all_equal(values))
-    return constant(static_cast<int32_t>(values.front()));
+    return i32(values.front());
   // A chain of selects: heads are few, and a kernel per head folds it away.
-  Value result = constant(static_cast<int32_t>(values.back()));
+  Value result = i32(values.back());
   for (int64_t index = values.size() - 2; index >= 0; --index) {
-    Value here = equal(at, constant(static_cast<int32_t>(index)));
-    result = builder.createOrFold<arith::SelectOp>(
-        loc, here, constant(static_cast<int32_t>(values[index])), result);
+    Value here = equal(at, i32(index));
+    result = select(here, i32(values[index]), result);
   }
   return result;
 }

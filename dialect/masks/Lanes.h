@@ -9,7 +9,7 @@
 #ifndef HEDDLE_DIALECT_MASKS_LANES_H
 #define HEDDLE_DIALECT_MASKS_LANES_H
 
-#include "mlir/IR/Builders.h"
+#include "dialect/Arith.h"
 #include "llvm/ADT/DenseMap.h"
 #include <map>
 #include <optional>
@@ -22,38 +22,11 @@ struct MaskPoint {
   mlir::Value b, h, i, j;
 };
 
-/// Elementwise i32 arithmetic. Operands are i32 or vector<n x i32>; where one
-/// of two is a scalar it is splat. Predicates are i1 or vector<n x i1>.
-class Lanes {
+/// Elementwise arithmetic: operands are i32 or vector<n x i32>, predicates i1
+/// or vector<n x i1>.
+class Lanes : public Arith {
 public:
-  Lanes(mlir::OpBuilder &builder, mlir::Location loc)
-      : builder(builder), loc(loc) {}
-
-  mlir::Value constant(int32_t value);
-  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
-  /// The remainder, with the sign of lhs.
-  mlir::Value rem(mlir::Value lhs, mlir::Value rhs);
-  /// Of numbers without a sign; rhs is not 0.
-  mlir::Value divideUnsigned(mlir::Value lhs, mlir::Value rhs);
-  /// The upper half of the product of numbers without a sign.
-  mlir::Value multiplyHigh(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value exclusiveOr(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value shiftRight(mlir::Value value, int32_t bits);
-  mlir::Value least(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value most(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value lessOrEqual(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value less(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value equal(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value both(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value either(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value negate(mlir::Value predicate);
-  mlir::Value constant(bool value);
-  /// Whether a number of any integer type is not 0.
-  mlir::Value isSet(mlir::Value number);
-  mlir::Value choose(mlir::Value predicate, mlir::Value then,
-                     mlir::Value otherwise);
+  using Arith::Arith;
 
   /// `table[at...]`: elements of a tensor or memref, inside of which `at` is.
   mlir::Value load(mlir::Value table, mlir::ValueRange at);
@@ -75,14 +48,9 @@ public:
   /// block of code, however many masks are made of this one.
   mlir::Value contains(mlir::Value mask, const MaskPoint &point);
 
-  mlir::OpBuilder &getBuilder() { return builder; }
-  mlir::Location getLoc() { return loc; }
-
 private:
   /// What `contains` wrote, by block, mask and coordinates.
   std::map<std::array<void *, 6>, mlir::Value> members;
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
 };
 
 /// Keys [begin, end), of which all in [fullBegin, fullEnd) are members. Either

@@ -108,7 +108,7 @@ static SortedList tokensOf(IndexMath &math, Value tokens, Value batch) {
   Lanes lanes(math.builder, math.loc);
   int64_t last = rankOf(tokens) - 1;
   SortedList list = {
-      tokens, {}, math.constant(0), math.toIndex(lanes.size(tokens, last))};
+      tokens, {}, math.index(0), math.toIndex(lanes.size(tokens, last))};
   if (last == 1)
     list.row.push_back(batch);
   return list;
@@ -117,13 +117,13 @@ static SortedList tokensOf(IndexMath &math, Value tokens, Value batch) {
 Value MaskGlobalOp::contains(Lanes &lanes, const MaskPoint &point) {
   auto holds = [&](Value position) {
     if (!getTokens())
-      return lanes.less(position, lanes.constant(int32_t(*getCount())));
-    IndexMath math{lanes.getBuilder(), lanes.getLoc()};
+      return lanes.less(position, lanes.i32(int32_t(*getCount())));
+    IndexMath math{lanes.builder, lanes.loc};
     return tokensOf(math, getTokens(), math.toIndex(point.b))
         .contains(lanes, position);
   };
   Value isColumn = holds(point.j);
-  return getColumns() ? isColumn : lanes.either(holds(point.i), isColumn);
+  return getColumns() ? isColumn : lanes.logicalOr(holds(point.i), isColumn);
 }
 
 KeyRanges MaskGlobalOp::keyRanges(OpBuilder &builder, Location loc,
@@ -131,13 +131,13 @@ KeyRanges MaskGlobalOp::keyRanges(OpBuilder &builder, Location loc,
   if (getTokens())
     return std::nullopt;
   IndexMath math{builder, loc};
-  Value zero = math.constant(0), count = math.constant(*getCount());
+  Value zero = math.index(0), count = math.index(*getCount());
   Value end = math.min(count, block.keyCount);
   KeyRange columns = {zero, end, zero, end};
   if (getColumns())
     return {{columns}};
   auto allKeysIf = [&](Value condition) {
-    return math.choose(condition, block.keyCount, zero);
+    return math.select(condition, block.keyCount, zero);
   };
   return {{columns,
            {zero, allKeysIf(math.less(block.begin, count)), zero,
@@ -150,12 +150,12 @@ KeySegment MaskGlobalOp::segmentAt(OpBuilder &builder, Location loc,
     return segmentOfRanges(builder, loc, block, getMask(), key);
   IndexMath math{builder, loc};
   SortedList tokens = tokensOf(math, getTokens(), block.b);
-  Value none = math.constant(kNone), all = math.constant(kAll);
+  Value none = math.index(kNone), all = math.index(kAll);
   Value next = tokens.atOr(math, tokens.lowerBound(math, key), block.keyCount);
   Value isHere = math.lessOrEqual(next, key);
   KeySegment columns = {
-      math.choose(isHere, all, none),
-      math.choose(isHere, math.add(key, 1), math.min(next, block.keyCount))};
+      math.select(isHere, all, none),
+      math.select(isHere, math.add(key, 1), math.min(next, block.keyCount))};
   if (getColumns())
     return columns;
   // Queries that are tokens see all keys.
@@ -163,8 +163,8 @@ KeySegment MaskGlobalOp::segmentAt(OpBuilder &builder, Location loc,
   Value to = tokens.lowerBound(math, block.end);
   Value found = math.sub(to, from);
   Value isWhole = math.lessOrEqual(math.sub(block.end, block.begin), found);
-  Value cover = math.choose(math.less(none, found), math.constant(kSome), none);
-  KeySegment rows = {math.choose(isWhole, all, cover), block.keyCount};
+  Value cover = math.select(math.less(none, found), math.index(kSome), none);
+  KeySegment rows = {math.select(isWhole, all, cover), block.keyCount};
   return math.unite(rows, columns);
 }
 
@@ -195,8 +195,8 @@ SmallVector<Value> MaskSegmentsOp::operandsOfSentences() { return {getIds()}; }
 /// ids[b, at], with positions behind the last one limited to it: lanes behind a
 /// sentence's end.
 static Value idOf(Lanes &lanes, Value ids, Value b, Value at) {
-  Value last = lanes.sub(lanes.size(ids, 1), lanes.constant(1));
-  return lanes.load(ids, {b, lanes.least(at, last)});
+  Value last = lanes.sub(lanes.size(ids, 1), lanes.i32(1));
+  return lanes.load(ids, {b, lanes.min(at, last)});
 }
 
 Value MaskSegmentsOp::contains(Lanes &lanes, const MaskPoint &point) {
@@ -214,7 +214,7 @@ KeyRanges MaskSegmentsOp::keyRanges(OpBuilder &builder, Location loc,
   Value last = math.min(math.add(block.end, -1), math.add(count, -1));
   Value first = math.min(block.begin, math.add(count, -1));
   // Ids do not decrease up to the queries, whose own sentence goes on there.
-  SortedList before = {getIds(), {block.b}, math.constant(0), first};
+  SortedList before = {getIds(), {block.b}, math.index(0), first};
   Value begin = before.lowerBound(math, math.load(getIds(), {block.b, first}));
   SortedList behind = {getIds(), {block.b}, last, math.sub(count, last)};
   Value next = math.add(math.load(getIds(), {block.b, last}), 1);
@@ -241,20 +241,19 @@ LogicalResult MaskPairsOp::verify() {
 /// Whether `keys` are in the rows that `rows` name, lane by lane.
 static Value inCompressedRows(Lanes &lanes, Value offsets, Value elements,
                               Value rows, Value keys) {
-  IndexMath math{lanes.getBuilder(), lanes.getLoc()};
-  Value behind = lanes.add(lanes.mostLane(rows), lanes.constant(1));
+  IndexMath math{lanes.builder, lanes.loc};
+  Value behind = lanes.add(lanes.mostLane(rows), lanes.i32(1));
   Value like = isa<VectorType>(rows.getType()) ? rows : keys;
   return lanes.anyOf(lanes.leastLane(rows), behind, like, [&](Value row) {
     SortedList list = compressedRow(math, offsets, elements, math.toIndex(row));
-    return lanes.both(lanes.equal(rows, row), list.contains(lanes, keys));
+    return lanes.logicalAnd(lanes.equal(rows, row), list.contains(lanes, keys));
   });
 }
 
 Value MaskBlocksOp::contains(Lanes &lanes, const MaskPoint &point) {
-  Value size = lanes.constant(int32_t(getBlock()));
+  Value size = lanes.i32(int32_t(getBlock()));
   return inCompressedRows(lanes, getOffsets(), getBlocks(),
-                          lanes.divideUnsigned(point.i, size),
-                          lanes.divideUnsigned(point.j, size));
+                          lanes.udiv(point.i, size), lanes.udiv(point.j, size));
 }
 
 KeyRanges MaskBlocksOp::keyRanges(OpBuilder &, Location, const QueryBlock &) {
@@ -265,17 +264,17 @@ KeySegment MaskBlocksOp::segmentAt(OpBuilder &builder, Location loc,
                                    const QueryBlock &block, Value key) {
   IndexMath math{builder, loc};
   int64_t size = getBlock();
-  Value here = math.divide(key, size);
+  Value here = math.udiv(key, size);
   return math.overBlocks(block, size, [&](Value row) {
     SortedList list = compressedRow(math, getOffsets(), getBlocks(), row);
-    Value none = math.constant(kNone), zero = math.constant(0);
+    Value none = math.index(kNone), zero = math.index(0);
     Value next = list.atOr(math, list.lowerBound(math, here), block.keyCount);
     Value isHere = math.lessOrEqual(next, here);
     auto first = [&](Value number) {
       return math.mul(math.max(number, zero), size);
     };
-    Value end = math.choose(isHere, first(math.add(here, 1)), first(next));
-    return KeySegment{math.choose(isHere, math.constant(kAll), none),
+    Value end = math.select(isHere, first(math.add(here, 1)), first(next));
+    return KeySegment{math.select(isHere, math.index(kAll), none),
                       math.min(end, block.keyCount)};
   });
 }
@@ -291,12 +290,12 @@ KeyRanges MaskPairsOp::keyRanges(OpBuilder &builder, Location loc,
   return {{wholeRange(builder, loc, block)}};
 }
 Value MaskPairsOp::listSize(Lanes &lanes, const MaskPoint &point) {
-  IndexMath math{lanes.getBuilder(), lanes.getLoc()};
+  IndexMath math{lanes.builder, lanes.loc};
   return math.toI32(
       compressedRow(math, getOffsets(), getKeys(), math.toIndex(point.i)).size);
 }
 Value MaskPairsOp::listedKey(Lanes &lanes, const MaskPoint &point, Value at) {
-  IndexMath math{lanes.getBuilder(), lanes.getLoc()};
+  IndexMath math{lanes.builder, lanes.loc};
   SortedList list =
       compressedRow(math, getOffsets(), getKeys(), math.toIndex(point.i));
   return lanes.load(getKeys(), lanes.add(at, math.toI32(list.begin)));
@@ -336,20 +335,22 @@ SmallVector<Value> MaskDenseOp::operandsOfSentences() {
 
 Value MaskDenseOp::contains(Lanes &lanes, const MaskPoint &point) {
   int64_t rank = rankOf(getTable());
-  Value zero = lanes.constant(0);
+  Value zero = lanes.i32(0);
   auto inside = [&](Value at, int64_t axis) {
     return lanes.less(at, lanes.size(getTable(), axis));
   };
   Value isInside =
-      lanes.both(inside(point.i, rank - 2), inside(point.j, rank - 1));
+      lanes.logicalAnd(inside(point.i, rank - 2), inside(point.j, rank - 1));
   SmallVector<Value> at;
   if (rank > 2)
     at.push_back(point.b);
   if (rank > 3)
     at.push_back(point.h);
   for (Value each : {point.i, point.j})
-    at.push_back(lanes.choose(isInside, each, zero));
-  return lanes.both(isInside, lanes.isSet(lanes.load(getTable(), at)));
+    at.push_back(lanes.select(isInside, each, zero));
+  Value member = lanes.load(getTable(), at);
+  return lanes.logicalAnd(isInside,
+                          lanes.notEqual(member, lanes.constant(0, member)));
 }
 KeyRanges MaskDenseOp::keyRanges(OpBuilder &builder, Location loc,
                                  const QueryBlock &block) {
@@ -389,10 +390,10 @@ Value MaskWhereOp::contains(Lanes &lanes, const MaskPoint &point) {
   if (!getLeft())
     return holds;
   Value distance = lanes.sub(point.i, point.j);
-  Value isNear = lanes.both(
-      lanes.lessOrEqual(distance, lanes.constant(int32_t(*getLeft()))),
-      lanes.lessOrEqual(lanes.constant(-int32_t(*getRight())), distance));
-  return lanes.both(isNear, holds);
+  Value isNear = lanes.logicalAnd(
+      lanes.lessOrEqual(distance, lanes.i32(int32_t(*getLeft()))),
+      lanes.lessOrEqual(lanes.i32(-int32_t(*getRight())), distance));
+  return lanes.logicalAnd(isNear, holds);
 }
 
 KeyRanges MaskWhereOp::keyRanges(OpBuilder &builder, Location loc,

@@ -21,50 +21,8 @@
 using namespace mlir;
 using namespace heddle;
 
-Value IndexMath::constant(int64_t value) {
-  return arith::ConstantIndexOp::create(builder, loc, value);
-}
-Value IndexMath::add(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
-}
-Value IndexMath::add(Value lhs, int64_t rhs) { return add(lhs, constant(rhs)); }
-Value IndexMath::sub(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::SubIOp>(loc, lhs, rhs);
-}
-Value IndexMath::mul(Value lhs, int64_t rhs) {
-  return builder.createOrFold<arith::MulIOp>(loc, lhs, constant(rhs));
-}
-Value IndexMath::min(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs);
-}
-Value IndexMath::max(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
-}
 Value IndexMath::clamp(Value value, Value limit) {
-  return max(constant(0), min(value, limit));
-}
-Value IndexMath::less(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
-                                             lhs, rhs);
-}
-Value IndexMath::lessOrEqual(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle,
-                                             lhs, rhs);
-}
-Value IndexMath::choose(Value condition, Value then, Value otherwise) {
-  return builder.createOrFold<arith::SelectOp>(loc, condition, then, otherwise);
-}
-
-Value IndexMath::divide(Value value, int64_t divisor) {
-  return builder.createOrFold<arith::DivUIOp>(loc, value, constant(divisor));
-}
-Value IndexMath::toI32(Value value) {
-  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI32Type(),
-                                                  value);
-}
-Value IndexMath::toIndex(Value value) {
-  return builder.createOrFold<arith::IndexCastOp>(loc, builder.getIndexType(),
-                                                  value);
+  return max(index(0), min(value, limit));
 }
 Value IndexMath::load(Value table, ValueRange at) {
   Value element =
@@ -90,12 +48,12 @@ KeySegment IndexMath::combine(const KeySegment &lhs, const KeySegment &rhs,
                               Value cover, Cover deciding) {
   auto decides = [&](Value which) {
     return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq,
-                                               which, constant(deciding));
+                                               which, index(deciding));
   };
-  Value none = constant(0);
-  Value furthest = max(choose(decides(lhs.cover), lhs.end, none),
-                       choose(decides(rhs.cover), rhs.end, none));
-  return {cover, choose(decides(cover), furthest, min(lhs.end, rhs.end))};
+  Value none = index(0);
+  Value furthest = max(select(decides(lhs.cover), lhs.end, none),
+                       select(decides(rhs.cover), rhs.end, none));
+  return {cover, select(decides(cover), furthest, min(lhs.end, rhs.end))};
 }
 
 KeySegment IndexMath::intersect(const KeySegment &lhs, const KeySegment &rhs) {
@@ -108,12 +66,12 @@ KeySegment IndexMath::unite(const KeySegment &lhs, const KeySegment &rhs) {
 
 KeySegment IndexMath::overBlocks(const QueryBlock &queries, int64_t size,
                                  function_ref<KeySegment(Value)> segment) {
-  Value first = divide(queries.begin, size);
-  Value last = add(divide(add(queries.end, -1), size), 1);
-  Value none = constant(kNone), all = constant(kAll);
+  Value first = udiv(queries.begin, size);
+  Value last = add(udiv(add(queries.end, -1), size), 1);
+  Value none = index(kNone), all = index(kAll);
   // The least that any block sees, the most, and where the first one changes.
   auto loop = scf::ForOp::create(
-      builder, loc, first, last, constant(1),
+      builder, loc, first, last, index(1),
       ValueRange{all, none, queries.keyCount},
       [&](OpBuilder &, Location, Value block, ValueRange carried) {
         auto [cover, end] = segment(block);
@@ -123,9 +81,9 @@ KeySegment IndexMath::overBlocks(const QueryBlock &queries, int64_t size,
                                         min(carried[2], end)});
       });
   Value isSeen = less(none, loop.getResult(1));
-  Value some = choose(isSeen, constant(kSome), none);
+  Value some = select(isSeen, index(kSome), none);
   Value isAll = lessOrEqual(all, loop.getResult(0));
-  return {choose(isAll, all, some), loop.getResult(2)};
+  return {select(isAll, all, some), loop.getResult(2)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,7 +98,7 @@ Value SortedList::at(IndexMath &math, Value place) const {
 
 Value SortedList::lowerBound(IndexMath &math, Value value) const {
   OpBuilder &builder = math.builder;
-  Value zero = math.constant(0);
+  Value zero = math.index(0);
   auto search = scf::WhileOp::create(
       builder, math.loc, TypeRange{zero.getType(), zero.getType()},
       ValueRange{zero, size},
@@ -149,12 +107,12 @@ Value SortedList::lowerBound(IndexMath &math, Value value) const {
                                  math.less(range[0], range[1]), range);
       },
       [&](OpBuilder &, Location, ValueRange range) {
-        Value middle = math.divide(math.add(range[0], range[1]), 2);
+        Value middle = math.udiv(math.add(range[0], range[1]), 2);
         Value isBelow = math.less(at(math, middle), value);
         scf::YieldOp::create(
             builder, math.loc,
-            ValueRange{math.choose(isBelow, math.add(middle, 1), range[0]),
-                       math.choose(isBelow, range[1], middle)});
+            ValueRange{math.select(isBelow, math.add(middle, 1), range[0]),
+                       math.select(isBelow, range[1], middle)});
       });
   return search.getResult(0);
 }
@@ -173,7 +131,7 @@ Value SortedList::atOr(IndexMath &math, Value place, Value otherwise) const {
 }
 
 Value SortedList::contains(Lanes &lanes, Value values) const {
-  IndexMath math{lanes.getBuilder(), lanes.getLoc()};
+  IndexMath math{lanes.builder, lanes.loc};
   // Lanes are neighbours mostly: of the elements between them there are few.
   Value least = math.toIndex(lanes.leastLane(values));
   Value behind = math.add(math.toIndex(lanes.mostLane(values)), 1);
@@ -190,15 +148,15 @@ SortedList heddle::compressedRow(IndexMath &math, Value offsets, Value elements,
   Lanes lanes(math.builder, math.loc);
   Value rows = math.add(math.toIndex(lanes.size(offsets, 0)), -1);
   Value isRow = math.less(row, rows);
-  Value safe = math.choose(isRow, row, math.constant(0));
+  Value safe = math.select(isRow, row, math.index(0));
   // Nobody has checked offsets that are arguments.
   Value count = math.toIndex(lanes.size(elements, 0));
   Value begin = math.clamp(math.load(offsets, safe), count);
   // A table of one offset has no row at all.
   Value next = math.min(math.add(safe, 1), rows);
   Value end = math.clamp(math.load(offsets, next), count);
-  Value size = math.max(math.sub(end, begin), math.constant(0));
-  return {elements, {}, begin, math.choose(isRow, size, math.constant(0))};
+  Value size = math.max(math.sub(end, begin), math.index(0));
+  return {elements, {}, begin, math.select(isRow, size, math.index(0))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -239,13 +197,13 @@ static KeySegment segmentOf(IndexMath &math, const KeyRange &range, Value key,
   Value isEarly = math.less(key, range.fullBegin);
   Value isLate = math.lessOrEqual(range.fullEnd, key);
   auto inside = [&](Value early, Value full, Value late) {
-    return math.choose(isEarly, early, math.choose(isLate, late, full));
+    return math.select(isEarly, early, math.select(isLate, late, full));
   };
   auto overall = [&](Value before, Value inside, Value behind) {
-    return math.choose(isBehind, behind, math.choose(isBefore, before, inside));
+    return math.select(isBehind, behind, math.select(isBefore, before, inside));
   };
-  Value none = math.constant(kNone), some = math.constant(kSome);
-  Value cover = overall(none, inside(some, math.constant(kAll), some), none);
+  Value none = math.index(kNone), some = math.index(kSome);
+  Value cover = overall(none, inside(some, math.index(kAll), some), none);
   Value end = overall(
       range.begin,
       math.min(inside(range.fullBegin, range.fullEnd, range.end), range.end),
@@ -259,7 +217,7 @@ KeySegment heddle::segmentOfRanges(OpBuilder &builder, Location loc,
   KeyRanges ranges = keyRangesOf(builder, loc, block, mask);
   assert(ranges && "a mask without ranges writes segmentAt");
   IndexMath math{builder, loc};
-  KeySegment result = {math.constant(kNone), block.keyCount};
+  KeySegment result = {math.index(kNone), block.keyCount};
   for (const KeyRange &range : *ranges)
     result = math.unite(result, segmentOf(math, range, key, block.keyCount));
   return result;

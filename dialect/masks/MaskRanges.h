@@ -14,31 +14,15 @@ namespace heddle {
 /// Ranges in closed form, or none.
 using KeyRanges = std::optional<llvm::SmallVector<KeyRange>>;
 
-/// Index arithmetic; folded where operands are constants.
-struct IndexMath {
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
+/// Index arithmetic on ranges.
+class IndexMath : public Arith {
+public:
+  using Arith::Arith;
 
-  mlir::Value constant(int64_t value);
-  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value add(mlir::Value lhs, int64_t rhs);
-  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value mul(mlir::Value lhs, int64_t rhs);
-  mlir::Value min(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value max(mlir::Value lhs, mlir::Value rhs);
   /// value limited to [0, limit].
   mlir::Value clamp(mlir::Value value, mlir::Value limit);
-  mlir::Value less(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value lessOrEqual(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value choose(mlir::Value condition, mlir::Value then,
-                     mlir::Value otherwise);
-
-  /// Rounded down, of a value of at least 0.
-  mlir::Value divide(mlir::Value value, int64_t divisor);
-  /// An i32 of a table, and an index as one.
+  /// An i32 of a table, as an index.
   mlir::Value load(mlir::Value table, mlir::ValueRange at);
-  mlir::Value toI32(mlir::Value value);
-  mlir::Value toIndex(mlir::Value value);
 
   /// All pairs of ranges; none where they are more than kMaxKeyRanges.
   KeyRanges intersect(const KeyRanges &lhs, const KeyRanges &rhs);

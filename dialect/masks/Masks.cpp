@@ -55,8 +55,8 @@ LogicalResult heddle::verifyMaskOperands(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 Value MaskAndOp::contains(Lanes &lanes, const MaskPoint &point) {
-  return lanes.both(lanes.contains(getLhs(), point),
-                    lanes.contains(getRhs(), point));
+  return lanes.logicalAnd(lanes.contains(getLhs(), point),
+                          lanes.contains(getRhs(), point));
 }
 KeyRanges MaskAndOp::keyRanges(OpBuilder &builder, Location loc,
                                const QueryBlock &block) {
@@ -142,8 +142,8 @@ int64_t MaskAndOp::stride() { return strideOf(getMask()); }
 bool MaskAndOp::containsBand(Reach band) { return holdsBand(getMask(), band); }
 
 Value MaskOrOp::contains(Lanes &lanes, const MaskPoint &point) {
-  return lanes.either(lanes.contains(getLhs(), point),
-                      lanes.contains(getRhs(), point));
+  return lanes.logicalOr(lanes.contains(getLhs(), point),
+                         lanes.contains(getRhs(), point));
 }
 KeyRanges MaskOrOp::keyRanges(OpBuilder &builder, Location loc,
                               const QueryBlock &block) {
@@ -165,7 +165,7 @@ int64_t MaskOrOp::stride() { return strideOf(getMask()); }
 bool MaskOrOp::containsBand(Reach band) { return holdsBand(getMask(), band); }
 
 Value MaskNotOp::contains(Lanes &lanes, const MaskPoint &point) {
-  return lanes.negate(lanes.contains(getOperand(), point));
+  return lanes.logicalNot(lanes.contains(getOperand(), point));
 }
 
 KeyRanges MaskNotOp::keyRanges(OpBuilder &builder, Location loc,
@@ -174,7 +174,7 @@ KeyRanges MaskNotOp::keyRanges(OpBuilder &builder, Location loc,
   if (!ranges)
     return std::nullopt;
   IndexMath math{builder, loc};
-  Value zero = math.constant(0);
+  Value zero = math.index(0);
   KeyRanges result = {{{zero, block.keyCount, zero, block.keyCount}}};
   for (const KeyRange &range : *ranges) {
     // An empty full part may stand anywhere: bring it inside first.
@@ -192,7 +192,7 @@ KeySegment MaskNotOp::segmentAt(OpBuilder &builder, Location loc,
                                 const QueryBlock &block, Value key) {
   auto [cover, end] = heddle::segmentAt(builder, loc, block, getOperand(), key);
   IndexMath math{builder, loc};
-  return {math.sub(math.constant(kAll), cover), end};
+  return {math.sub(math.index(kAll), cover), end};
 }
 Reach MaskNotOp::reach() { return {}; }
 bool MaskNotOp::containsBand(Reach) { return false; }

@@ -17,7 +17,7 @@ using namespace heddle;
 //===----------------------------------------------------------------------===//
 
 Value MaskFullOp::contains(Lanes &lanes, const MaskPoint &) {
-  return lanes.constant(true);
+  return lanes.i1(true);
 }
 KeyRanges MaskFullOp::keyRanges(OpBuilder &builder, Location loc,
                                 const QueryBlock &block) {
@@ -28,7 +28,7 @@ Reach MaskFullOp::reach() { return {}; }
 bool MaskFullOp::containsBand(Reach) { return true; }
 
 Value MaskEmptyOp::contains(Lanes &lanes, const MaskPoint &) {
-  return lanes.constant(false);
+  return lanes.i1(false);
 }
 KeyRanges MaskEmptyOp::keyRanges(OpBuilder &, Location, const QueryBlock &) {
   return KeyRanges::value_type();
@@ -42,9 +42,8 @@ Value MaskCausalOp::contains(Lanes &lanes, const MaskPoint &point) {
 KeyRanges MaskCausalOp::keyRanges(OpBuilder &builder, Location loc,
                                   const QueryBlock &block) {
   IndexMath math{builder, loc};
-  return {
-      {{math.constant(0), math.min(block.end, block.keyCount), math.constant(0),
-        math.min(math.add(block.begin, 1), block.keyCount)}}};
+  return {{{math.index(0), math.min(block.end, block.keyCount), math.index(0),
+            math.min(math.add(block.begin, 1), block.keyCount)}}};
 }
 Reach MaskCausalOp::reach() { return {std::nullopt, 0}; }
 bool MaskCausalOp::containsBand(Reach band) {
@@ -61,7 +60,7 @@ KeyRanges MaskPaddingOp::keyRanges(OpBuilder &builder, Location loc,
   Value length = builder.createOrFold<arith::IndexCastOp>(
       loc, builder.getIndexType(), lanes.load(getLengths(), block.b));
   Value end = math.clamp(length, block.keyCount);
-  return {{{math.constant(0), end, math.constant(0), end}}};
+  return {{{math.index(0), end, math.index(0), end}}};
 }
 SmallVector<Value> MaskPaddingOp::operandsOfSentences() {
   return {getLengths()};
@@ -74,13 +73,13 @@ bool MaskPaddingOp::containsBand(Reach) { return false; }
 //===----------------------------------------------------------------------===//
 
 Value MaskPrefixOp::contains(Lanes &lanes, const MaskPoint &point) {
-  return lanes.less(point.j, lanes.constant(int32_t(getLength())));
+  return lanes.less(point.j, lanes.i32(int32_t(getLength())));
 }
 KeyRanges MaskPrefixOp::keyRanges(OpBuilder &builder, Location loc,
                                   const QueryBlock &block) {
   IndexMath math{builder, loc};
-  Value end = math.min(math.constant(getLength()), block.keyCount);
-  return {{{math.constant(0), end, math.constant(0), end}}};
+  Value end = math.min(math.index(getLength()), block.keyCount);
+  return {{{math.index(0), end, math.index(0), end}}};
 }
 Reach MaskPrefixOp::reach() {
   int64_t length = getLength();
@@ -144,14 +143,15 @@ Value MaskWindowOp::contains(Lanes &lanes, const MaskPoint &point) {
   Value distance = lanes.sub(point.i, point.j);
   Value left = lanes.table(distances(getLeft(), getDilation()), point.h);
   Value right = lanes.table(distances(getRight(), getDilation()), point.h);
-  Value zero = lanes.constant(int32_t(0));
+  Value zero = lanes.i32(int32_t(0));
   Value inside =
-      lanes.both(lanes.lessOrEqual(distance, left),
-                 lanes.lessOrEqual(lanes.sub(zero, right), distance));
+      lanes.logicalAnd(lanes.lessOrEqual(distance, left),
+                       lanes.lessOrEqual(lanes.sub(zero, right), distance));
   if (llvm::all_of(getDilation(), [](int64_t each) { return each == 1; }))
     return inside;
   Value dilation = lanes.table(getDilation(), point.h);
-  return lanes.both(inside, lanes.equal(lanes.rem(distance, dilation), zero));
+  return lanes.logicalAnd(inside,
+                          lanes.equal(lanes.srem(distance, dilation), zero));
 }
 
 KeyRanges MaskWindowOp::keyRanges(OpBuilder &builder, Location loc,

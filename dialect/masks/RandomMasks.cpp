@@ -27,10 +27,10 @@ LogicalResult MaskRandomTokensOp::verify() { return verifySeed(*this); }
 /// MurmurHash3's finaliser.
 static Value mix(Lanes &lanes, Value x) {
   auto fold = [&](int32_t bits) {
-    x = lanes.exclusiveOr(x, lanes.shiftRight(x, bits));
+    x = lanes.bitXor(x, lanes.shiftRight(x, bits));
   };
   auto multiply = [&](uint32_t factor) {
-    x = lanes.mul(x, lanes.constant(int32_t(factor)));
+    x = lanes.mul(x, lanes.i32(int32_t(factor)));
   };
   fold(16);
   multiply(0x85ebca6b);
@@ -48,45 +48,42 @@ public:
   /// Block `number` of queries of head h.
   Draw(Lanes &lanes, Value h, Value number, Value total, int64_t count,
        int64_t seed)
-      : lanes(lanes), total(total), size(lanes.constant(int32_t(count))) {
-    Value start = mix(lanes, lanes.constant(int32_t(uint32_t(seed))));
+      : lanes(lanes), total(total), size(lanes.i32(int32_t(count))) {
+    Value start = mix(lanes, lanes.i32(int32_t(uint32_t(seed))));
     stream = mix(lanes, lanes.add(h, start));
     stream = mix(lanes, lanes.add(number, stream));
-    quotient = lanes.divideUnsigned(total, size);
+    quotient = lanes.udiv(total, size);
     rest = lanes.sub(total, lanes.mul(quotient, size));
   }
 
   Value first(Value part) {
-    return lanes.add(lanes.mul(part, quotient), lanes.least(part, rest));
+    return lanes.add(lanes.mul(part, quotient), lanes.min(part, rest));
   }
   /// What a part gives, where it has blocks.
   Value block(Value part) {
     Value drawn = mix(lanes, lanes.add(part, stream));
-    return lanes.add(first(part), lanes.multiplyHigh(drawn, sizeOf(part)));
+    return lanes.add(first(part), lanes.umulHigh(drawn, sizeOf(part)));
   }
   /// The part of a block below the total.
   Value partOf(Value block) {
-    Value one = lanes.constant(1);
+    Value one = lanes.i32(1);
     Value longer = lanes.add(quotient, one);
     Value border = lanes.mul(rest, longer);
-    Value behind = lanes.divideUnsigned(lanes.sub(block, border),
-                                        lanes.most(quotient, one));
-    return lanes.choose(lanes.less(block, border),
-                        lanes.divideUnsigned(block, longer),
+    Value behind =
+        lanes.udiv(lanes.sub(block, border), lanes.max(quotient, one));
+    return lanes.select(lanes.less(block, border), lanes.udiv(block, longer),
                         lanes.add(rest, behind));
   }
   Value isDrawn(Value at) {
-    return lanes.both(lanes.less(at, total),
-                      lanes.equal(block(partOf(at)), at));
+    return lanes.logicalAnd(lanes.less(at, total),
+                            lanes.equal(block(partOf(at)), at));
   }
-  Value hasBlocks(Value part) {
-    return lanes.less(lanes.constant(0), sizeOf(part));
-  }
+  Value hasBlocks(Value part) { return lanes.less(lanes.i32(0), sizeOf(part)); }
 
 private:
   Value sizeOf(Value part) {
-    Value one = lanes.constant(1), none = lanes.constant(0);
-    return lanes.add(quotient, lanes.choose(lanes.less(part, rest), one, none));
+    Value one = lanes.i32(1), none = lanes.i32(0);
+    return lanes.add(quotient, lanes.select(lanes.less(part, rest), one, none));
   }
 
   Lanes &lanes;
@@ -100,8 +97,8 @@ static Value totalOf(Op op, Lanes &lanes, Value b, Value number, int64_t size) {
   if (!op.getLengths())
     return number;
   Value length = lanes.load(op.getLengths(), b);
-  Value above = lanes.add(length, lanes.constant(int32_t(size - 1)));
-  return lanes.divideUnsigned(above, lanes.constant(int32_t(size)));
+  Value above = lanes.add(length, lanes.i32(int32_t(size - 1)));
+  return lanes.udiv(above, lanes.i32(int32_t(size)));
 }
 
 template <typename Op> static SmallVector<Value> lengthsOf(Op op) {
@@ -121,10 +118,10 @@ static Draw drawOf(MaskRandomBlocksOp op, Lanes &lanes, Value b, Value h,
 }
 
 Value MaskRandomBlocksOp::contains(Lanes &lanes, const MaskPoint &point) {
-  Value size = lanes.constant(int32_t(getBlock()));
-  Value number = lanes.divideUnsigned(point.i, size);
+  Value size = lanes.i32(int32_t(getBlock()));
+  Value number = lanes.udiv(point.i, size);
   return drawOf(*this, lanes, point.b, point.h, number)
-      .isDrawn(lanes.divideUnsigned(point.j, size));
+      .isDrawn(lanes.udiv(point.j, size));
 }
 
 KeyRanges MaskRandomBlocksOp::keyRanges(OpBuilder &, Location,
@@ -137,22 +134,22 @@ KeySegment MaskRandomBlocksOp::segmentAt(OpBuilder &builder, Location loc,
   IndexMath math{builder, loc};
   Lanes lanes(builder, loc);
   int64_t size = getBlock();
-  Value here = math.toI32(math.divide(key, size)), one = lanes.constant(1);
+  Value here = math.toI32(math.udiv(key, size)), one = lanes.i32(1);
   Value b = math.toI32(block.b), h = math.toI32(block.h);
   return math.overBlocks(block, size, [&](Value row) {
     Value number = math.toI32(row);
     Draw draw = drawOf(*this, lanes, b, h, number);
     Value part = draw.partOf(here), drawn = draw.block(part);
     Value exists = lanes.less(here, totalOf(*this, lanes, b, number, size));
-    Value isHere = lanes.both(exists, lanes.equal(drawn, here));
+    Value isHere = lanes.logicalAnd(exists, lanes.equal(drawn, here));
     // The drawn block of this part, or the next part.
-    Value next = lanes.choose(lanes.less(here, drawn), drawn,
+    Value next = lanes.select(lanes.less(here, drawn), drawn,
                               draw.first(lanes.add(part, one)));
-    next = lanes.choose(isHere, lanes.add(here, one), next);
+    next = lanes.select(isHere, lanes.add(here, one), next);
     Value end = math.mul(math.toIndex(next), size);
-    end = math.choose(exists, math.min(end, block.keyCount), block.keyCount);
-    return KeySegment{
-        math.choose(isHere, math.constant(kAll), math.constant(kNone)), end};
+    end = math.select(exists, math.min(end, block.keyCount), block.keyCount);
+    return KeySegment{math.select(isHere, math.index(kAll), math.index(kNone)),
+                      end};
   });
 }
 
@@ -186,12 +183,12 @@ KeyRanges MaskRandomTokensOp::keyRanges(OpBuilder &builder, Location loc,
   return {{wholeRange(builder, loc, block)}};
 }
 Value MaskRandomTokensOp::listSize(Lanes &lanes, const MaskPoint &) {
-  return lanes.constant(int32_t(getCount()));
+  return lanes.i32(int32_t(getCount()));
 }
 Value MaskRandomTokensOp::listedKey(Lanes &lanes, const MaskPoint &point,
                                     Value at) {
   Draw draw = drawOf(*this, lanes, point);
-  return lanes.choose(draw.hasBlocks(at), draw.block(at), lanes.constant(-1));
+  return lanes.select(draw.hasBlocks(at), draw.block(at), lanes.i32(-1));
 }
 SmallVector<Value> MaskRandomTokensOp::operandsOfSentences() {
   return lengthsOf(*this);

@@ -123,22 +123,12 @@ struct Product {
 
   /// Element `part` of group k of a row of x, and of w.
   Value ofX(Value k, int64_t part) {
-    return loops.load(x, {row, plus(times(k, group), part)});
+    return loops.load(x, {row, loops.add(loops.mul(k, group), part)});
   }
   Value ofW(Value k, int64_t part) {
-    return loops.load(w, {k, plus(times(column, group), part)});
+    return loops.load(w, {k, loops.add(loops.mul(column, group), part)});
   }
   Value groups() { return loops.size(w, 0); }
-
-private:
-  Value plus(Value index, int64_t number) {
-    return arith::AddIOp::create(loops.builder, loops.loc, index,
-                                 loops.index(number));
-  }
-  Value times(Value index, int64_t number) {
-    return arith::MulIOp::create(loops.builder, loops.loc, index,
-                                 loops.index(number));
-  }
 };
 } // namespace
 

@@ -250,7 +250,7 @@ static void lowerToLoops(CandidateLogitsOp op, Loops loops) {
     loops.loop(loops.lastSize(op.getDestination()), [&](Value c) {
       Value isCandidate = arith::CmpIOp::create(
           builder, loops.loc, arith::CmpIPredicate::slt, c, count);
-      Value logit = loops.select(
+      Value logit = loops.ifYield(
           isCandidate,
           [&] {
             SmallVector<Value> row = {sentence, c};

@@ -132,7 +132,7 @@ Value AttentionTiler::keyHead(Value head) {
 /// The same, counted through all sentences.
 Value AttentionTiler::headNumber(Value batch, Value head) {
   Value heads = loops.index(op.getKeyValueHeads());
-  return loops.plus(multiply(batch, heads), keyHead(head));
+  return loops.add(multiply(batch, heads), keyHead(head));
 }
 
 /// Multiply-adds of a pair of a query and a key.
@@ -155,7 +155,7 @@ void AttentionTiler::forEachTask(Value units, Value unitWork, Value most,
   Value task = loop.getInductionVar(0);
   takeScratch();
   Value begin = divide(multiply(task, units), tasks);
-  Value end = divide(multiply(loops.plus(task, 1), units), tasks);
+  Value end = divide(multiply(loops.add(task, 1), units), tasks);
   loops.each(begin, end, 1, unit);
 }
 
@@ -170,7 +170,7 @@ void AttentionTiler::forGroupOf(Value head,
   for (auto [index, group] : llvm::enumerate(groups))
     for (int64_t each : group.heads)
       if (index > 0)
-        number = loops.choose(loops.same(head, loops.index(each)),
+        number = loops.select(loops.equal(head, loops.index(each)),
                               loops.index(index), number);
   for (size_t index = 1; index < groups.size(); ++index)
     cases.push_back(index);
@@ -199,14 +199,14 @@ Value AttentionTiler::blocksOf(const Group &group) {
   Value count = loops.size(op.getQuery(), 1);
   if (group.stride > 1)
     count = ceilDivide(count, group.stride);
-  return loops.times(ceilDivide(count, tiles.getSizes().queries), group.stride);
+  return loops.mul(ceilDivide(count, tiles.getSizes().queries), group.stride);
 }
 
 /// Of the group that has most: others have blocks without queries then.
 Value AttentionTiler::mostBlocks() {
   Value most = blocksOf(groups.front());
   for (const Group &group : ArrayRef(groups).drop_front())
-    most = loops.most(most, blocksOf(group));
+    most = loops.max(most, blocksOf(group));
   return most;
 }
 
@@ -252,23 +252,23 @@ void AttentionTiler::queries(const Group &group, Value batch, Value head,
                              const TaskScratch &scratch) {
   HeadView view = viewOf(group, batch, head, values);
   int64_t size = tiles.getSizes().queries;
-  Value columns = loops.plus(loops.times(headNumber(batch, head), remainders),
-                             group.firstRemainder);
+  Value columns = loops.add(loops.mul(headNumber(batch, head), remainders),
+                            group.firstRemainder);
   if (group.stride == 1) {
     tiles.setColumnsOf(columns);
-    return queryBlock(view, loops.times(number, size), scratch);
+    return queryBlock(view, loops.mul(number, size), scratch);
   }
-  Value blocks = loops.dividedBy(blocksOf(group), group.stride);
+  Value blocks = loops.udiv(blocksOf(group), group.stride);
   view.stride = group.stride;
   view.remainder = divide(number, blocks);
-  Value first = loops.times(rest(number, blocks), size);
+  Value first = loops.mul(rest(number, blocks), size);
   for (Value *rows : {&view.queries, &view.keys, &view.values, &view.result})
     *rows = everyRow(loops, *rows, view.remainder, view.stride);
   view.keyEnd = loops.size(view.keys, 0);
-  tiles.setColumnsOf(loops.plus(columns, view.remainder));
+  tiles.setColumnsOf(loops.add(columns, view.remainder));
   // Other groups may have more blocks than this one has remainders.
   Value isRemainder = loops.less(view.remainder, loops.index(view.stride));
-  first = loops.choose(isRemainder, first, loops.size(view.queries, 0));
+  first = loops.select(isRemainder, first, loops.size(view.queries, 0));
   queryBlock(view, first, scratch);
 }
 
@@ -279,22 +279,22 @@ void AttentionTiler::queryBlock(const HeadView &view, Value first,
   Value count = loops.size(view.queries, 0);
   auto build = [&] {
     if (!view.parts->hasTiles()) {
-      Value end = loops.least(loops.plus(first, sizes.queries), count);
+      Value end = loops.min(loops.add(first, sizes.queries), count);
       return loops.each(first, end, 1, [&](Value query) {
         tiles.row(view, query, query, scratch.row);
       });
     }
     if (!scratch.narrow.sums)
       return tiles.block(view, first, scratch.wide, scratch.row);
-    Value left = loops.minus(count, first);
-    loops.whenElse(
+    Value left = loops.sub(count, first);
+    loops.ifElse(
         loops.lessOrEqual(left, loops.index(sizes.fewQueries)),
         [&] { tiles.block(view, first, scratch.narrow, scratch.row); },
         [&] { tiles.block(view, first, scratch.wide, scratch.row); });
   };
   bool hasOthers = groups.size() > 1 || view.stride > 1;
   if (hasOthers)
-    loops.when(loops.less(first, count), build);
+    loops.ifThen(loops.less(first, count), build);
   else
     build();
 }
@@ -304,8 +304,8 @@ void AttentionTiler::tileFull() {
   Value blocks = mostBlocks();
   Value rows = multiply(loops.size(op.getQuery(), 0), heads);
   Value units = multiply(rows, blocks);
-  Value unitWork = loops.times(loops.size(op.getKey(), 1),
-                               tiles.getSizes().queries * pairWork());
+  Value unitWork = loops.mul(loops.size(op.getKey(), 1),
+                             tiles.getSizes().queries * pairWork());
   // Heads beside each other, whose rows are taken one after the other.
   bool mayCopy = !op.isOfShortFloats() && op.getKeyValueHeads() > 1 &&
                  groups.size() == 1 && groups.front().stride == 1 && hasTiles();
@@ -319,11 +319,11 @@ void AttentionTiler::tileFull() {
   };
   // A head whose blocks are spread over tasks has its values made anew in each.
   Value most = units;
-  Value whole = loops.most(rows, loops.dividedBy(units, kSharingBlocks));
+  Value whole = loops.max(rows, loops.udiv(units, kSharingBlocks));
   if (tiles.usesTiles())
     most = whole;
   else if (mayCopy)
-    most = loops.choose(shares, whole, units);
+    most = loops.select(shares, whole, units);
   forEachTask(units, unitWork, most, takeScratch, [&](Value unit) {
     Value row = divide(unit, blocks), number = rest(unit, blocks);
     Value batch = divide(row, heads), head = rest(row, heads);
@@ -356,13 +356,13 @@ void AttentionTiler::queryRow(const Group &group, Value row, Value head,
     // that are pinned. The slot of the first position of the older lap is the
     // origin.
     int64_t pinned = view.places.pinned = op.getPinned();
-    Value slots = loops.plus(view.keyEnd, -pinned);
-    view.keyEnd = loops.plus(position, 1);
+    Value slots = loops.add(view.keyEnd, -pinned);
+    view.keyEnd = loops.add(position, 1);
     Value oldest =
-        loops.most(loops.index(pinned), loops.minus(view.keyEnd, slots));
-    Value ring = loops.most(slots, loops.index(1));
-    Value past = rest(loops.plus(oldest, -pinned), ring);
-    view.places.origin = loops.minus(oldest, past);
+        loops.max(loops.index(pinned), loops.sub(view.keyEnd, slots));
+    Value ring = loops.max(slots, loops.index(1));
+    Value past = rest(loops.add(oldest, -pinned), ring);
+    view.places.origin = loops.sub(oldest, past);
     if (pinned == 0)
       view.keyBegin = oldest;
   }
@@ -398,7 +398,7 @@ void AttentionTiler::tileStep() {
   // multiply-add.
   constexpr int64_t kReadCost = 4;
   Value unitWork =
-      loops.times(loops.size(op.getKey(), 1), kReadCost * pairWork());
+      loops.mul(loops.size(op.getKey(), 1), kReadCost * pairWork());
   QueryScratch scratch;
   auto takeScratch = [&] {
     scratch = tiles.rowScratch();

@@ -116,29 +116,29 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
   else if (work.weightBytes > kL3Bytes)
     worthRows = std::max<int64_t>(worthRows,
                                   llvm::alignTo(kSharingRows, work.tileRows));
-  Value share = loops.multiply(
-      loops.ceilDivide(count, loops.index(kEnoughTasks / 2 * work.tileRows)),
+  Value share = loops.mul(
+      loops.uceilDiv(count, loops.index(kEnoughTasks / 2 * work.tileRows)),
       loops.index(work.tileRows));
-  Value rows = loops.most(loops.least(share, loops.index(work.mostRows)),
-                          loops.index(std::min(work.mostRows, worthRows)));
-  Value rowTasks = loops.ceilDivide(count, rows);
+  Value rows = loops.max(loops.min(share, loops.index(work.mostRows)),
+                         loops.index(std::min(work.mostRows, worthRows)));
+  Value rowTasks = loops.uceilDiv(count, rows);
   // Ranges of panels where rows alone do not give enough tasks.
   Value tasks = rowTasks, panelTasks = loops.index(1),
         range = loops.index(work.panels);
   if (!work.hasWholeRows) {
-    Value flops = loops.times(count, work.flopsPerRow);
-    Value worth = loops.divide(flops, loops.index(work.taskFlops));
+    Value flops = loops.mul(count, work.flopsPerRow);
+    Value worth = loops.udiv(flops, loops.index(work.taskFlops));
     if (work.taskBytes > 0)
-      worth = loops.most(worth, loops.index(work.weightBytes / work.taskBytes));
+      worth = loops.max(worth, loops.index(work.weightBytes / work.taskBytes));
     worth =
-        loops.least(worth, loops.index(std::min(work.mostTasks, work.panels)));
-    range = loops.ceilDivide(
+        loops.min(worth, loops.index(std::min(work.mostTasks, work.panels)));
+    range = loops.uceilDiv(
         loops.index(work.panels),
-        loops.most(loops.ceilDivide(worth, rowTasks), loops.index(1)));
+        loops.max(loops.uceilDiv(worth, rowTasks), loops.index(1)));
     Value tilePanels = loops.index(work.tilePanels);
-    range = loops.multiply(loops.ceilDivide(range, tilePanels), tilePanels);
-    panelTasks = loops.ceilDivide(loops.index(work.panels), range);
-    tasks = loops.multiply(rowTasks, panelTasks);
+    range = loops.mul(loops.uceilDiv(range, tilePanels), tilePanels);
+    panelTasks = loops.uceilDiv(loops.index(work.panels), range);
+    tasks = loops.mul(rowTasks, panelTasks);
   }
   auto forall = scf::ForallOp::create(loops.builder, loops.loc,
                                       ArrayRef<OpFoldResult>{tasks},
@@ -146,18 +146,18 @@ static void forEachTask(TileLoops &loops, Value count, const RowWork &work,
   OpBuilder::InsertionGuard guard(loops.builder);
   loops.builder.setInsertionPoint(forall.getTerminator());
   Value task = forall.getInductionVar(0);
-  Value rowTask = loops.divide(task, panelTasks);
-  Value firstPanel = loops.multiply(loops.remainder(task, panelTasks), range);
+  Value rowTask = loops.udiv(task, panelTasks);
+  Value firstPanel = loops.mul(loops.urem(task, panelTasks), range);
   // Blocks differ by one tile at most.
-  Value tiles = loops.ceilDivide(count, loops.index(work.tileRows));
+  Value tiles = loops.uceilDiv(count, loops.index(work.tileRows));
   auto rowOf = [&](Value number) {
-    return loops.times(loops.divide(loops.multiply(number, tiles), rowTasks),
-                       work.tileRows);
+    return loops.mul(loops.udiv(loops.mul(number, tiles), rowTasks),
+                     work.tileRows);
   };
   Value firstRow = rowOf(rowTask);
-  Value endRow = loops.least(rowOf(loops.plus(rowTask, 1)), count);
-  body(firstRow, loops.minus(endRow, firstRow), firstPanel,
-       loops.least(loops.plus(firstPanel, range), loops.index(work.panels)));
+  Value endRow = loops.min(rowOf(loops.add(rowTask, 1)), count);
+  body(firstRow, loops.sub(endRow, firstRow), firstPanel,
+       loops.min(loops.add(firstPanel, range), loops.index(work.panels)));
 }
 
 /// Part `number` of equal parts of a linear with `split`: its tiles are built
@@ -176,9 +176,9 @@ static LinearBlock partOf(LinearOp op, ArrayRef<Value> results, Value number,
     part.destination = arith::SelectOp::create(builder, loops.loc, isThis,
                                                result, part.destination);
   }
-  part.weight = loops.slice(
-      op.getWeight(), loops.multiply(number, loops.index(panels)), panels);
-  Value column = loops.multiply(number, loops.index(part.columns()));
+  part.weight = loops.slice(op.getWeight(),
+                            loops.mul(number, loops.index(panels)), panels);
+  Value column = loops.mul(number, loops.index(part.columns()));
   part.weightScales = loops.slice(op.getWeightScales(), column, part.columns());
   part.bias = loops.slice(op.getBias(), column, part.columns());
   return part;
@@ -238,9 +238,9 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
           part.mostRows = work.mostRows;
           part.hasWholeTiles = part.panels() % work.tilePanels == 0;
           auto inside = [&](Value panel) {
-            Value ofPart = loops.least(
-                loops.most(loops.minus(panel, first), loops.index(0)),
-                loops.index(part.panels()));
+            Value ofPart =
+                loops.min(loops.max(loops.sub(panel, first), loops.index(0)),
+                          loops.index(part.panels()));
             return part.hasWholeTiles ? loops.floorTo(ofPart, work.tilePanels)
                                       : ofPart;
           };
@@ -251,7 +251,7 @@ static void tileLinear(LinearOp op, TileLoops &loops) {
         if (hasEqualParts)
           return loops.loop(loops.index(widths.size()), [&](Value number) {
             LinearBlock part = partOf(op, results, number, loops);
-            build(part, loops.multiply(number, loops.index(part.panels())));
+            build(part, loops.mul(number, loops.index(part.panels())));
           });
         int64_t panel = 0, column = 0;
         for (auto [result, width] : llvm::zip(results, widths)) {

@@ -42,9 +42,7 @@ static bool isInstruction(Operation *op) {
 static Value expandOften(Operation *op, OpBuilder &builder) {
   if (!getElementTypeOrSelf(op->getResult(0).getType()).isF32())
     return {};
-  // The lowest level: one that has no instructions of its own.
-  VectorMath math(builder, op->getLoc(),
-                  llvm::cantFail(getIsaLevel("x86-64-v3")));
+  VectorMath math(builder, op->getLoc());
   Value x = op->getOperand(0);
   return llvm::TypeSwitch<Operation *, Value>(op)
       .Case([&](math::ErfOp) { return math.erf(x); })
@@ -87,7 +85,7 @@ static std::optional<Double> expandDouble(Operation *op,
       .Case([&](math::Log1pOp) { return doubles::log1p(x); })
       .Case([&](math::Log2Op) { return doubles::log2(x); })
       .Case([&](math::PowFOp) { return doubles::pow(x, operands[1]); })
-      .Case([&](math::RsqrtOp) { return 1 / squareRoot(x); })
+      .Case([&](math::RsqrtOp) { return 1 / sqrt(x); })
       .Case([&](math::SinOp) { return doubles::sin(x); })
       .Case([&](math::SinhOp) { return doubles::sinh(x); })
       .Case([&](math::TanOp) { return doubles::tan(x); })

@@ -17,16 +17,15 @@ using namespace heddle;
 void ChunksDialect::initialize() { addOperations<ChunkOp>(); }
 
 Value ChunkOp::contains(Lanes &lanes, const MaskPoint &point) {
-  Value size = lanes.constant(int32_t(getSize()));
-  return lanes.equal(lanes.divideUnsigned(point.i, size),
-                     lanes.divideUnsigned(point.j, size));
+  Value size = lanes.i32(getSize());
+  return lanes.equal(lanes.udiv(point.i, size), lanes.udiv(point.j, size));
 }
 
 KeyRanges ChunkOp::keyRanges(OpBuilder &builder, Location loc,
                              const QueryBlock &block) {
   IndexMath math{builder, loc};
   auto ofChunk = [&](Value query, int64_t offset) {
-    Value begin = math.mul(math.divide(query, getSize()), getSize());
+    Value begin = math.mul(math.udiv(query, getSize()), getSize());
     return math.min(math.add(begin, offset), block.keyCount);
   };
   // All see what the first and the last query see: one chunk, or nothing.

@@ -29,8 +29,7 @@ void ParityDialect::initialize() {
 /// Whether 2 divides lhs - rhs.
 static Value haveSameParity(Lanes &lanes, Value lhs, Value rhs) {
   Value distance = lanes.sub(lhs, rhs);
-  return lanes.equal(lanes.rem(distance, lanes.constant(int32_t(2))),
-                     lanes.constant(int32_t(0)));
+  return lanes.equal(lanes.srem(distance, lanes.i32(2)), lanes.i32(0));
 }
 
 Value SameOp::contains(Lanes &lanes, const MaskPoint &point) {

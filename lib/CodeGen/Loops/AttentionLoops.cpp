@@ -29,12 +29,11 @@ static Value maximumOf(QueryLoops &query, Loops &loops) {
   Value maximum = loops.fold(
       query.getFirstKey(), query.getKeyCount(), lowest,
       [&](Value j, Value so_far) {
-        return loops.select(
+        return loops.ifYield(
             query.isAllowed(j),
             [&] { return loops.max(so_far, query.score(j)); }, so_far);
       });
-  Value none = arith::CmpFOp::create(
-      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, maximum, lowest);
+  Value none = loops.equal(maximum, lowest);
   return arith::SelectOp::create(loops.builder, loops.loc, none, loops.f32(0),
                                  maximum);
 }
@@ -57,7 +56,7 @@ static void buildQuery(AttentionOp op, QueryLoops &query, Value sums,
   Value total = loops.fold(
       query.getFirstKey(), query.getKeyCount(), loops.f32(0),
       [&](Value j, Value sum) {
-        return loops.select(
+        return loops.ifYield(
             query.isAllowed(j),
             [&] {
               Value w = query.weightOf(query.score(j), maximum);

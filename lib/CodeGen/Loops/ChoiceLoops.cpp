@@ -28,8 +28,7 @@ static Value chooseOf(Value condition, Value then, Value otherwise,
                                  otherwise);
 }
 static Value isAboveOf(Value a, Value b, Loops &loops) {
-  return arith::CmpFOp::create(loops.builder, loops.loc,
-                               arith::CmpFPredicate::OGT, a, b);
+  return loops.greater(a, b);
 }
 
 /// Calls `body` with each row and memory that holds its logits.
@@ -112,7 +111,7 @@ static Value sumsLeaveOutForbidden(RangedLogitsOpInterface op, Value row,
   };
   Value no =
       arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
-  return loops.select(isThere, isMark, no);
+  return loops.ifYield(isThere, isMark, no);
 }
 
 /// Takes logit n of a row for the largest one of range `at` where it is.

@@ -108,9 +108,7 @@ Value SumLoops::inverseNorm(Value memref, ValueRange row, Value head,
                                    element(memref, row, column(head, width, d));
                                return loops.add(sum, loops.mul(x, x));
                              });
-  Value isZero =
-      arith::CmpFOp::create(loops.builder, loops.loc, arith::CmpFPredicate::OEQ,
-                            squares, loops.f32(0));
+  Value isZero = loops.equal(squares, loops.f32(0));
   Value norm = math::SqrtOp::create(loops.builder, loops.loc, squares);
   return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(0),
                                  loops.div(loops.f32(1), norm));

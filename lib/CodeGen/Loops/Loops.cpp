@@ -19,20 +19,6 @@
 using namespace mlir;
 using namespace heddle;
 
-Value Loops::index(int64_t value) {
-  return arith::ConstantIndexOp::create(builder, loc, value);
-}
-Value Loops::f32(double value) {
-  return arith::ConstantOp::create(
-      builder, loc, builder.getF32FloatAttr(static_cast<float>(value)));
-}
-Value Loops::toI32(Value index) {
-  return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
-}
-Value Loops::toIndex(Value integer) {
-  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                    integer);
-}
 Value Loops::size(Value memref, int64_t axis) {
   return builder.createOrFold<memref::DimOp>(loc, memref, axis);
 }
@@ -84,8 +70,29 @@ Value Loops::fold(Value begin, Value end, Value initial,
       .getResult(0);
 }
 
-Value Loops::select(Value condition, function_ref<Value()> then,
-                    Value otherwise) {
+void Loops::ifThen(Value condition, function_ref<void()> then) {
+  scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
+    then();
+    scf::YieldOp::create(builder, loc);
+  });
+}
+
+void Loops::ifElse(Value condition, function_ref<void()> then,
+                   function_ref<void()> otherwise) {
+  scf::IfOp::create(
+      builder, loc, condition,
+      [&](OpBuilder &, Location) {
+        then();
+        scf::YieldOp::create(builder, loc);
+      },
+      [&](OpBuilder &, Location) {
+        otherwise();
+        scf::YieldOp::create(builder, loc);
+      });
+}
+
+Value Loops::ifYield(Value condition, function_ref<Value()> then,
+                     Value otherwise) {
   return scf::IfOp::create(
              builder, loc, condition,
              [&](OpBuilder &, Location) {
@@ -97,21 +104,6 @@ Value Loops::select(Value condition, function_ref<Value()> then,
       .getResult(0);
 }
 
-Value Loops::add(Value lhs, Value rhs) {
-  return arith::AddFOp::create(builder, loc, lhs, rhs);
-}
-Value Loops::sub(Value lhs, Value rhs) {
-  return arith::SubFOp::create(builder, loc, lhs, rhs);
-}
-Value Loops::mul(Value lhs, Value rhs) {
-  return arith::MulFOp::create(builder, loc, lhs, rhs);
-}
-Value Loops::div(Value lhs, Value rhs) {
-  return arith::DivFOp::create(builder, loc, lhs, rhs);
-}
-Value Loops::max(Value lhs, Value rhs) {
-  return arith::MaximumFOp::create(builder, loc, lhs, rhs);
-}
 Value Loops::exp(Value value) {
   return math::ExpOp::create(builder, loc, value);
 }

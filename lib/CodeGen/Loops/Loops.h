@@ -1,30 +1,21 @@
 //===- Loops.h - A builder of scalar loops over memrefs ---------*- C++ -*-===//
 //
-// The vocabulary of the reference lowering: nests, reductions and f32
-// arithmetic, so that the loops of an op read like its formula.
+// The vocabulary of the reference lowering: nests and reductions around the
+// arithmetic of dialect/Arith.h, so that an op's loops read like its formula.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef HEDDLE_LIB_CODEGEN_LOOPS_LOOPS_H
 #define HEDDLE_LIB_CODEGEN_LOOPS_LOOPS_H
 
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/BuiltinTypes.h"
+#include "dialect/Arith.h"
 
 namespace heddle {
 
-class Loops {
+class Loops : public Arith {
 public:
-  Loops(mlir::OpBuilder &builder, mlir::Location loc)
-      : builder(builder), loc(loc) {}
+  using Arith::Arith;
 
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
-
-  mlir::Value index(int64_t value);
-  mlir::Value f32(double value);
-  mlir::Value toI32(mlir::Value index);
-  mlir::Value toIndex(mlir::Value integer);
   /// The size of dimension `axis` of a memref; of the last one by default.
   mlir::Value size(mlir::Value memref, int64_t axis);
   mlir::Value lastSize(mlir::Value memref);
@@ -47,16 +38,15 @@ public:
   mlir::Value
   fold(mlir::Value begin, mlir::Value end, mlir::Value initial,
        llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body);
+  /// if condition: then().
+  void ifThen(mlir::Value condition, llvm::function_ref<void()> then);
+  void ifElse(mlir::Value condition, llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise);
   /// if condition: then() else otherwise.
-  mlir::Value select(mlir::Value condition,
-                     llvm::function_ref<mlir::Value()> then,
-                     mlir::Value otherwise);
+  mlir::Value ifYield(mlir::Value condition,
+                      llvm::function_ref<mlir::Value()> then,
+                      mlir::Value otherwise);
 
-  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value div(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value max(mlir::Value lhs, mlir::Value rhs);
   mlir::Value exp(mlir::Value value);
   /// 1 / (1 + exp(-x)).
   mlir::Value sigmoid(mlir::Value value);

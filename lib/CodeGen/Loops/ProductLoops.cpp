@@ -226,8 +226,7 @@ Value heddle::quantizeValue(Value x, Value multiplier, Loops &loops) {
 }
 
 Value heddle::scaleOfLargest(Value most, Loops &loops) {
-  Value isZero = arith::CmpFOp::create(
-      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, most, loops.f32(0));
+  Value isZero = loops.equal(most, loops.f32(0));
   return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(1),
                                  loops.div(most, loops.f32(QuantizeOp::kMost)));
 }

@@ -97,7 +97,7 @@ SmallVector<Value> QueryLoops::keyAt(Value j) {
 Value QueryLoops::isAllowed(Value j) {
   Lanes lanes(loops.builder, loops.loc);
   if (!op.getMask())
-    return lanes.constant(true);
+    return lanes.i1(true);
   return op.getMaskOp().contains(lanes,
                                  {loops.toI32(sentence), loops.toI32(head),
                                   loops.toI32(position), loops.toI32(j)});

@@ -50,22 +50,22 @@ void heddle::emitListedKeys(ListedKeysOp op, const IsaLevel &isa) {
   MaskPoint point = queryOf(loops, op);
   Value first = loops.toI32(op.getKeyBegin()),
         end = loops.toI32(op.getKeyEnd());
-  Value lastPlace = loops.toI32(loops.plus(op.getEnd(), -1));
+  Value lastPlace = loops.toI32(loops.add(op.getEnd(), -1));
   Value count =
       loops
           .carry(op.getBegin(), op.getEnd(), width, loops.index(0),
                  [&](Value at, ValueRange carried) {
                    Lanes lanes(builder, op.getLoc());
                    Value places =
-                       lanes.add(loops.count(0, width), loops.toI32(at));
+                       lanes.add(loops.iota(0, width), loops.toI32(at));
                    // Lanes behind the last place repeat it, and do not count.
                    Value exists = lanes.lessOrEqual(places, lastPlace);
-                   Value keys = source.listedKey(
-                       lanes, point, lanes.least(places, lastPlace));
-                   Value counts = lanes.both(
-                       lanes.both(exists, lanes.lessOrEqual(first, keys)),
+                   Value keys = source.listedKey(lanes, point,
+                                                 lanes.min(places, lastPlace));
+                   Value counts = lanes.logicalAnd(
+                       lanes.logicalAnd(exists, lanes.lessOrEqual(first, keys)),
                        lanes.less(keys, end));
-                   counts = lanes.both(
+                   counts = lanes.logicalAnd(
                        counts, lanes.contains(op.getWhere(), {point.b, point.h,
                                                               point.i, keys}));
                    // The builder without an alignment takes the last two in the
@@ -74,14 +74,13 @@ void heddle::emitListedKeys(ListedKeysOp op, const IsaLevel &isa) {
                        builder, op.getLoc(), op.getList(), carried.front(),
                        counts, keys, /*alignment=*/IntegerAttr());
                    return SmallVector<Value>{
-                       loops.plus(carried.front(), countLanes(loops, counts))};
+                       loops.add(carried.front(), countLanes(loops, counts))};
                  })
           .front();
   // Without keys nothing reads what stands here.
-  Value last = loops.most(loops.plus(count, -1), loops.index(0));
-  Value repeated = loops.spread(loops.load(op.getList(), last), width);
+  Value last = loops.max(loops.add(count, -1), loops.index(0));
+  Value repeated = loops.broadcast(loops.load(op.getList(), last), width);
   for (int64_t vector = 0; vector < 2; ++vector)
-    loops.storeVector(repeated, op.getList(),
-                      loops.plus(count, vector * width));
+    loops.storeVector(repeated, op.getList(), loops.add(count, vector * width));
   op.getCount().replaceAllUsesWith(count);
 }

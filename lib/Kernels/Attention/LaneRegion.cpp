@@ -39,11 +39,11 @@ static Value loadFromTable(VectorLoops &loops, LookupOp op, ValueRange at,
       at, [](Value index) { return isa<VectorType>(index.getType()); });
   SmallVector<Value> limited;
   for (auto [axis, index] : llvm::enumerate(at)) {
-    Value last = loops.toI32(loops.plus(loops.size(table, axis), -1));
-    Value zero = lanes.constant(int32_t(0));
+    Value last = loops.toI32(loops.add(loops.size(table, axis), -1));
+    Value zero = lanes.i32(0);
     if (isa<VectorType>(index.getType())) {
-      last = loops.spread(last, width);
-      zero = loops.spread(zero, width);
+      last = loops.broadcast(last, width);
+      zero = loops.broadcast(zero, width);
     }
     limited.push_back(arith::MaxSIOp::create(
         builder, loops.loc, zero,
@@ -58,7 +58,7 @@ static Value loadFromTable(VectorLoops &loops, LookupOp op, ValueRange at,
     return loops.load(table, indices);
   }
   // Row-major: the offset of each lane in one number.
-  Value offset = lanes.constant(int32_t(0));
+  Value offset = lanes.i32(0);
   for (auto [axis, index] : llvm::enumerate(limited))
     offset = lanes.add(lanes.mul(offset, loops.toI32(loops.size(table, axis))),
                        index);
@@ -73,7 +73,7 @@ static Value loadFromTable(VectorLoops &loops, LookupOp op, ValueRange at,
                              true));
   return vector::GatherOp::create(builder, loops.loc, loops.vectorType(width),
                                   table, origin, offset, all,
-                                  loops.splat(0, width));
+                                  loops.f32(0, width));
 }
 
 /// The functions that have vector code of their own; null for others.
@@ -99,9 +99,9 @@ SmallVector<Value> heddle::evaluateInLanes(VectorLoops &loops, Operation *op,
   if (!isScalar)
     for (Value &number : numbers)
       if (!isa<VectorType>(number.getType()))
-        number = loops.spread(number, width);
+        number = loops.broadcast(number, width);
   if (isa<vector::FMAOp>(op))
-    return {loops.multiplyAdd(numbers[0], numbers[1], numbers[2])};
+    return {loops.fma(numbers[0], numbers[1], numbers[2])};
   auto elementType = [](Value result) {
     return getElementTypeOrSelf(result.getType());
   };
@@ -135,5 +135,5 @@ void LaneRegion::bind(VectorLoops &loops, unsigned argument, Value value) {
 Value LaneRegion::result(VectorLoops &loops) const {
   Value yielded = lookup(region->front().getTerminator()->getOperand(0));
   return isa<VectorType>(yielded.getType()) ? yielded
-                                            : loops.spread(yielded, width);
+                                            : loops.broadcast(yielded, width);
 }

@@ -70,29 +70,29 @@ private:
 } // namespace
 
 Value BlockInit::words(Value row, Value word, int64_t count) {
-  Value elements = loops.loadVector(
-      op.getRows(), {row, loops.times(word, group)}, group * count);
+  Value elements = loops.loadVector(op.getRows(), {row, loops.mul(word, group)},
+                                    group * count);
   if (group > 1)
     return loops.bitcast(elements, loops.builder.getI32Type());
   if (isShortFloat(elementOf(op.getRows())))
     elements = loops.widen(elements);
   float scale = op.getScale().convertToFloat();
-  return loops.mul(elements, loops.splat(scale, count));
+  return loops.mul(elements, loops.f32(scale, count));
 }
 
 /// `side` words of all rows, from `word` on, become as many rows of columns.
 void BlockInit::square(Value word, int64_t side,
                        function_ref<Value(Value)> wordsOfRow) {
-  Value last = loops.plus(loops.size(op.getRows(), 0), -1);
+  Value last = loops.add(loops.size(op.getRows(), 0), -1);
   for (int64_t column = 0; column < columns; column += side) {
     SmallVector<Value> rows;
     for (int64_t r = 0; r < side; ++r)
       rows.push_back(
-          wordsOfRow(loops.least(loops.plus(op.getFirst(), column + r), last)));
+          wordsOfRow(loops.min(loops.add(op.getFirst(), column + r), last)));
     for (auto [k, vector] : llvm::enumerate(loops.transpose(rows)))
       loops.storeVector(group == 1 ? vector : loops.bitcast(vector, element),
                         queries,
-                        {loops.plus(word, k), loops.index(column * group)});
+                        {loops.add(word, k), loops.index(column * group)});
   }
 }
 
@@ -110,7 +110,7 @@ void BlockInit::build() {
     });
   auto fill = [&](Value memref, Value row, double value) {
     for (int64_t column = 0; column < columns; column += loops.isa.lanes)
-      loops.storeVector(loops.splat(value, loops.isa.lanes), memref,
+      loops.storeVector(loops.f32(value, loops.isa.lanes), memref,
                         {row, loops.index(column)});
   };
   loops.each(loops.index(0), loops.index(shapeOf(op.getSums())[0]), 1,
@@ -131,31 +131,31 @@ void heddle::emitPairs(OnlinePairsOp op, const IsaLevel &isa) {
   Value pairs = MultiplyAdd(loops, element).flatten(op.getPairs());
   Value rowCount = loops.size(op.getValues(), 0);
   auto load = [&](Value key, Value d, int64_t count, bool exists) {
-    Value row = exists ? key : loops.least(key, loops.plus(rowCount, -1));
+    Value row = exists ? key : loops.min(key, loops.add(rowCount, -1));
     Value values = loops.loadVector(op.getValues(), {row, d}, count);
     if (exists)
       return values;
     Value bits = loops.bitcast(values, builder.getI16Type());
     Value zeros = arith::ConstantOp::create(
         builder, op.getLoc(), builder.getZeroAttr(bits.getType()));
-    return loops.bitcast(loops.choose(loops.less(key, rowCount), bits, zeros),
+    return loops.bitcast(loops.select(loops.less(key, rowCount), bits, zeros),
                          element);
   };
   auto pass = [&](Value from, Value to, bool exists) {
     loops.each(from, to, 2, [&](Value key) {
-      Value pair = loops.dividedBy(loops.minus(key, op.getBegin()), 2);
+      Value pair = loops.udiv(loops.sub(key, op.getBegin()), 2);
       forEachSquare(loops, shapeOf(op.getValues())[1],
                     [&](Value d, int64_t count) {
                       Value first = load(key, d, count, exists);
-                      Value second = load(loops.plus(key, 1), d, count, exists);
+                      Value second = load(loops.add(key, 1), d, count, exists);
                       loops.storeVector(loops.interleave(first, second), pairs,
-                                        {pair, loops.times(d, 2)});
+                                        {pair, loops.mul(d, 2)});
                     });
     });
   };
-  Value count = loops.minus(loops.least(op.getEnd(), rowCount), op.getBegin());
-  Value middle = loops.plus(
-      op.getBegin(), loops.floorTo(loops.most(count, loops.index(0)), 2));
+  Value count = loops.sub(loops.min(op.getEnd(), rowCount), op.getBegin());
+  Value middle = loops.add(op.getBegin(),
+                           loops.floorTo(loops.max(count, loops.index(0)), 2));
   pass(op.getBegin(), middle, /*exists=*/true);
   pass(middle, op.getEnd(), /*exists=*/false);
 }
@@ -195,14 +195,14 @@ private:
 
 void BlockUpdate::setBounds() {
   // Pairs hold zeros behind the last row.
-  end = group == 1 ? loops.least(op.getEnd(), loops.size(op.getValues(), 0))
+  end = group == 1 ? loops.min(op.getEnd(), loops.size(op.getValues(), 0))
                    : op.getEnd();
   std::tie(fullBegin, fullEnd) =
       fullPart(loops, op.getBegin(), end, op.getFullBegin(), op.getFullEnd());
   if (group == 1)
     return;
-  fullBegin = loops.floorTo(loops.plus(fullBegin, group - 1), group);
-  fullEnd = loops.most(fullBegin, loops.floorTo(fullEnd, group));
+  fullBegin = loops.floorTo(loops.add(fullBegin, group - 1), group);
+  fullEnd = loops.max(fullBegin, loops.floorTo(fullEnd, group));
 }
 
 /// The elements of a row of f16 at these widths, which follow each other: as
@@ -213,7 +213,7 @@ SmallVector<Value> BlockUpdate::widenedAt(Value row, ArrayRef<Value> widths) {
     Value first = widths[spread.size()];
     Value wide = loops.widen(loops.loadVector(values, {row, first}, part));
     for (int64_t r = 0; r < part; ++r)
-      spread.push_back(loops.spread(
+      spread.push_back(loops.broadcast(
           vector::ExtractOp::create(loops.builder, loops.loc, wide, r),
           loops.isa.lanes));
   }
@@ -225,7 +225,7 @@ SmallVector<Value> BlockUpdate::addKeys(Value key, ArrayRef<Value> widths,
                                         ValueRange sums, bool isPartial) {
   int64_t lanes = loops.isa.lanes, elements = lanes * group;
   SmallVector<Value> factors, inside, result;
-  Value row = loops.dividedBy(loops.minus(key, op.getBegin()), group);
+  Value row = loops.udiv(loops.sub(key, op.getBegin()), group);
   Value valueRow = group == 1 ? key : row;
   for (int64_t v = 0; v < vectors; ++v) {
     factors.push_back(
@@ -237,10 +237,10 @@ SmallVector<Value> BlockUpdate::addKeys(Value key, ArrayRef<Value> widths,
   if (elementOf(values) != elementOf(weights))
     widened = widenedAt(valueRow, widths);
   for (auto [r, d] : llvm::enumerate(widths)) {
-    Value value = widened.empty()
-                      ? product.broadcast(
-                            values, {valueRow, loops.times(d, group)}, lanes)
-                      : widened[r];
+    Value value =
+        widened.empty()
+            ? product.broadcast(values, {valueRow, loops.mul(d, group)}, lanes)
+            : widened[r];
     for (int64_t v = 0; v < vectors; ++v) {
       Value sum = sums[r * vectors + v];
       result.push_back(isPartial ? product.multiplyAddInside(value, factors[v],
@@ -255,7 +255,7 @@ void BlockUpdate::widths(Value d, int64_t count) {
   int64_t lanes = loops.isa.lanes;
   SmallVector<Value> widths, sums;
   for (int64_t r = 0; r < count; ++r) {
-    widths.push_back(loops.plus(d, r));
+    widths.push_back(loops.add(d, r));
     for (int64_t v = 0; v < vectors; ++v)
       sums.push_back(loops.loadVector(
           op.getSums(), {widths[r], loops.index(v * lanes)}, lanes));
@@ -265,15 +265,14 @@ void BlockUpdate::widths(Value d, int64_t count) {
         from, to, together * group, sums, [&](Value key, ValueRange carried) {
           SmallVector<Value> next(carried);
           for (int64_t u = 0; u < together; ++u)
-            next = addKeys(loops.plus(key, u * group), widths, next, isPartial);
+            next = addKeys(loops.add(key, u * group), widths, next, isPartial);
           return next;
         });
   };
   // Several steps an iteration where no mask has to be looked at.
   constexpr int64_t kTogether = 4;
-  Value whole =
-      loops.floorTo(loops.minus(fullEnd, fullBegin), kTogether * group);
-  Value middle = loops.plus(fullBegin, whole);
+  Value whole = loops.floorTo(loops.sub(fullEnd, fullBegin), kTogether * group);
+  Value middle = loops.add(fullBegin, whole);
   pass(op.getBegin(), fullBegin, 1, /*isPartial=*/true);
   pass(fullBegin, middle, kTogether, /*isPartial=*/false);
   pass(middle, fullEnd, 1, /*isPartial=*/false);
@@ -326,11 +325,11 @@ void heddle::emitBlock(OnlineFinishOp op, const IsaLevel &isa) {
       SmallVector<Value> rows;
       for (int64_t k = 0; k < side; ++k)
         rows.push_back(divideByTotal(
-            loops, loops.loadVector(op.getSums(), {loops.plus(d, k), at}, side),
+            loops, loops.loadVector(op.getSums(), {loops.add(d, k), at}, side),
             total, op.getNormalizer()));
       for (auto [r, vector] : llvm::enumerate(loops.transpose(rows))) {
-        Value row = loops.plus(op.getFirst(), column + r);
-        loops.when(loops.less(row, rowCount), [&, vector = vector] {
+        Value row = loops.add(op.getFirst(), column + r);
+        loops.ifThen(loops.less(row, rowCount), [&, vector = vector] {
           loops.storeVector(element.isF32() ? vector
                                             : roundTo(element, vector, math),
                             op.getRows(), {row, d});

@@ -58,7 +58,7 @@ private:
   static constexpr int64_t kRowTiles = kKeyGroup / kTileRows;
 
   SmallVector<Value> place(Value row, int64_t number) {
-    return {loops.plus(row, number / columnTiles * kTileRows),
+    return {loops.add(row, number / columnTiles * kTileRows),
             loops.index(number % columnTiles * kTileRows)};
   }
   Value loadTile(amx::TileType type, Value memref, ValueRange at) {
@@ -98,7 +98,7 @@ SmallVector<Value> TileProduct::multiplyAdd(Value x, ArrayRef<Value> at,
   for (int64_t i = 0; i < kRowTiles; ++i) {
     SmallVector<Value> place(at);
     Value &row = place.end()[-2];
-    row = loops.plus(row, i * kTileRows);
+    row = loops.add(row, i * kTileRows);
     rows.push_back(loadTile(operand, x, place));
   }
   for (int64_t i = 0; i < columnTiles; ++i)
@@ -121,7 +121,7 @@ static void copyLastKeys(VectorLoops &loops, Value keys, Value first,
   loops.each(first, loops.size(keys, 0), 1, [&](Value key) {
     for (int64_t d = 0; d < sizeOf(keys, 1); d += count)
       loops.storeVector(loops.loadVector(keys, {key, loops.index(d)}, count),
-                        last, {loops.minus(key, first), loops.index(d)});
+                        last, {loops.sub(key, first), loops.index(d)});
   });
 }
 
@@ -131,8 +131,8 @@ void heddle::emitTileScores(VectorLoops &loops, OnlineWeightsOp op,
   Value keys = op.getKeys(), last = op.getLast();
   int64_t width = sizeOf(keys, 1);
   Value isWhole =
-      loops.lessOrEqual(loops.plus(key, kKeyGroup), loops.size(keys, 0));
-  loops.whenElse(isWhole, [] {}, [&] { copyLastKeys(loops, keys, key, last); });
+      loops.lessOrEqual(loops.add(key, kKeyGroup), loops.size(keys, 0));
+  loops.ifElse(isWhole, [] {}, [&] { copyLastKeys(loops, keys, key, last); });
   constexpr int64_t any = ShapedType::kDynamic;
   auto rowsType = MemRefType::get(
       {any, width}, builder.getBF16Type(),
@@ -140,8 +140,8 @@ void heddle::emitTileScores(VectorLoops &loops, OnlineWeightsOp op,
   auto asRows = [&](Value memref) -> Value {
     return memref::CastOp::create(builder, loops.loc, rowsType, memref);
   };
-  Value rows = loops.choose(isWhole, asRows(keys), asRows(last));
-  Value row = loops.choose(isWhole, key, loops.index(0));
+  Value rows = loops.select(isWhole, asRows(keys), asRows(last));
+  Value row = loops.select(isWhole, key, loops.index(0));
 
   TileProduct product(loops, sizeOf(op.getScores(), 1));
   SmallVector<Value> sums = product.zeros();
@@ -157,11 +157,11 @@ void heddle::emitTileScores(VectorLoops &loops, OnlineWeightsOp op,
 
 /// key / 32, the number of a group within its head.
 static Value groupOf(VectorLoops &loops, Value key) {
-  return loops.dividedBy(key, kKeyGroup);
+  return loops.udiv(key, kKeyGroup);
 }
 static Value slotOf(VectorLoops &loops, Value key, Value slots) {
   Value group = groupOf(loops, key);
-  return loops.minus(group, loops.floorTo(group, sizeOf(slots, 0)));
+  return loops.sub(group, loops.floorTo(group, sizeOf(slots, 0)));
 }
 
 namespace {
@@ -194,12 +194,12 @@ private:
 /// As many values of a key as a vector has lanes; zeros where it need not exist
 /// and does not.
 Value Columns::values(Value key, Value d, bool exists) {
-  Value row = exists ? key : loops.least(key, loops.plus(rowCount, -1));
+  Value row = exists ? key : loops.min(key, loops.add(rowCount, -1));
   Value bits =
       loops.bitcast(loops.loadVector(op.getValues(), {row, d}, loops.isa.lanes),
                     loops.builder.getI16Type());
   if (!exists)
-    bits = loops.choose(loops.less(key, rowCount), bits,
+    bits = loops.select(loops.less(key, rowCount), bits,
                         constant(bits.getType(), 0));
   return loops.bitcast(bits, loops.builder.getBF16Type());
 }
@@ -212,9 +212,9 @@ Value Columns::square(Value key, Value slot, Value d, int64_t pair,
   Location loc = loops.loc;
   SmallVector<Value> rows;
   for (int64_t i = 0; i < loops.isa.lanes; ++i) {
-    Value first = loops.plus(key, 2 * (pair + i));
+    Value first = loops.add(key, 2 * (pair + i));
     Value words = loops.interleave(values(first, d, exists),
-                                   values(loops.plus(first, 1), d, exists));
+                                   values(loops.add(first, 1), d, exists));
     rows.push_back(loops.bitcast(words, builder.getI32Type()));
   }
   Value mask = constant(largest.getType(), kExponentBits);
@@ -225,10 +225,10 @@ Value Columns::square(Value key, Value slot, Value d, int64_t pair,
     largest = arith::MaxUIOp::create(builder, loc, largest, exponents);
     Value isFinite = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::ne, exponents, mask);
-    Value kept = loops.choose(isFinite, bits, zeros);
+    Value kept = loops.select(isFinite, bits, zeros);
     loops.storeVector(loops.bitcast(kept, builder.getBF16Type()),
                       op.getColumns(),
-                      {slot, loops.plus(d, i), loops.index(2 * pair)});
+                      {slot, loops.add(d, i), loops.index(2 * pair)});
   }
   return largest;
 }
@@ -249,27 +249,28 @@ Value Columns::fill(Value key, Value slot, bool exists) {
   Value leavesOut = loops.any(
       arith::CmpIOp::create(builder, loops.loc, arith::CmpIPredicate::eq,
                             largest, constant(type, kExponentBits)));
-  return loops.choose(leavesOut, loops.index(1), loops.index(0));
+  return loops.select(leavesOut, loops.index(1), loops.index(0));
 }
 
 void Columns::build() {
   Value none = loops.index(0), one = loops.index(1);
   // More groups than a head has, whatever rows it has.
-  Value first = loops.times(op.getHead(), int64_t(1) << 32);
+  Value first = loops.mul(op.getHead(), int64_t(1) << 32);
   Value begin = loops.floorTo(op.getBegin(), kKeyGroup);
   loops.each(begin, op.getEnd(), kKeyGroup, [&](Value key) {
     Value slot = slotOf(loops, key, op.getSlots());
-    Value number = loops.plus(first, groupOf(loops, key));
-    Value isThere = loops.same(loops.load(op.getSlots(), {slot, none}), number);
+    Value number = loops.add(first, groupOf(loops, key));
+    Value isThere =
+        loops.equal(loops.load(op.getSlots(), {slot, none}), number);
     auto make = [&] {
-      Value exists = loops.lessOrEqual(loops.plus(key, kKeyGroup), rowCount);
-      Value leavesOut = loops.pick(
+      Value exists = loops.lessOrEqual(loops.add(key, kKeyGroup), rowCount);
+      Value leavesOut = loops.ifYield(
           exists, [&] { return SmallVector<Value>{fill(key, slot, true)}; },
           [&] { return SmallVector<Value>{fill(key, slot, false)}; })[0];
       loops.store(number, op.getSlots(), {slot, none});
       loops.store(leavesOut, op.getSlots(), {slot, one});
     };
-    loops.whenElse(isThere, [] {}, make);
+    loops.ifElse(isThere, [] {}, make);
   });
 }
 
@@ -294,7 +295,7 @@ public:
 
 private:
   Value pairOf(Value key) {
-    return loops.dividedBy(loops.minus(key, op.getBegin()), 2);
+    return loops.udiv(loops.sub(key, op.getBegin()), 2);
   }
   void finiteValues(Value d);
   void otherValues(Value group);
@@ -323,16 +324,16 @@ void TileUpdate::finiteValues(Value d) {
 void TileUpdate::otherValue(Value pair, bool isOdd, Value d, Value value) {
   int64_t lanes = loops.isa.lanes;
   Value factor =
-      loops.spread(arith::ExtFOp::create(loops.builder, loops.loc,
-                                         loops.builder.getF32Type(), value),
-                   lanes);
+      loops.broadcast(arith::ExtFOp::create(loops.builder, loops.loc,
+                                            loops.builder.getF32Type(), value),
+                      lanes);
   for (int64_t column = 0; column < sizeOf(op.getSums(), 1); column += lanes) {
     Value weight = pairs.widen(
         loops.loadVector(weights, {pair, loops.index(2 * column)}, 2 * lanes),
         isOdd);
     Value sum = loops.loadVector(op.getSums(), {d, loops.index(column)}, lanes);
-    sum = loops.choose(insideMask(loops, weight),
-                       loops.multiplyAdd(factor, weight, sum), sum);
+    sum = loops.select(insideMask(loops, weight),
+                       loops.fma(factor, weight, sum), sum);
     loops.storeVector(sum, op.getSums(), {d, loops.index(column)});
   }
 }
@@ -355,14 +356,14 @@ void TileUpdate::otherValues(Value group) {
         constant());
   };
   Value width = loops.index(sizeOf(op.getValues(), 1));
-  loops.each(group, loops.plus(group, kKeyGroup), 2, [&](Value even) {
+  loops.each(group, loops.add(group, kKeyGroup), 2, [&](Value even) {
     for (bool isOdd : {false, true}) {
-      Value key = loops.plus(even, isOdd);
-      loops.when(loops.less(key, rowCount), [&] {
+      Value key = loops.add(even, isOdd);
+      loops.ifThen(loops.less(key, rowCount), [&] {
         loops.each(loops.index(0), width, 1, [&](Value d) {
           Value value = loops.load(op.getValues(), {key, d});
-          loops.when(isOther(value),
-                     [&] { otherValue(pairOf(even), isOdd, d, value); });
+          loops.ifThen(isOther(value),
+                       [&] { otherValue(pairOf(even), isOdd, d, value); });
         });
       });
     }
@@ -375,9 +376,9 @@ void TileUpdate::build() {
              [&](Value d) { finiteValues(d); });
   loops.each(op.getBegin(), op.getEnd(), kKeyGroup, [&](Value key) {
     Value slot = slotOf(loops, key, op.getSlots());
-    Value leavesOut = loops.same(
+    Value leavesOut = loops.equal(
         loops.load(op.getSlots(), {slot, loops.index(1)}), loops.index(1));
-    loops.when(leavesOut, [&] { otherValues(key); });
+    loops.ifThen(leavesOut, [&] { otherValues(key); });
   });
 }
 

@@ -128,7 +128,7 @@ Value BlockWeights::positionOf(Value number) {
   if (!op.getRemainder())
     return number;
   Lanes lanes(loops.builder, loops.loc);
-  return lanes.add(lanes.mul(number, lanes.constant(int32_t(op.getStride()))),
+  return lanes.add(lanes.mul(number, lanes.i32(op.getStride())),
                    loops.toI32(op.getRemainder()));
 }
 
@@ -139,10 +139,10 @@ void BlockWeights::bindRegions() {
   if (!op.getSimilarity().empty())
     similarity.emplace(op.getSimilarity(), loops, PairRegion::Query, vectors,
                        [&](int64_t v, Value d) { return load(queries, d, v); });
-  Value first = loops.spread(loops.toI32(op.getFirst()), lanes);
+  Value first = loops.broadcast(loops.toI32(op.getFirst()), lanes);
   for (int64_t v = 0; v < vectors; ++v) {
     positions.push_back(positionOf(arith::AddIOp::create(
-        loops.builder, loops.loc, first, loops.count(v * lanes, lanes))));
+        loops.builder, loops.loc, first, loops.iota(v * lanes, lanes))));
     if (op.getScore().empty())
       continue;
     LaneRegion region(op.getScore(), lanes);
@@ -158,10 +158,10 @@ void BlockWeights::bindRegions() {
 SmallVector<Value> BlockWeights::dotProducts(Value key) {
   int64_t lanes = loops.isa.lanes, width = sizeOf(op.getKeys(), 1);
   SmallVector<Value> rows;
-  Value last = loops.plus(keyCount, -1);
+  Value last = loops.add(keyCount, -1);
   for (int64_t k = 0; k < tile; ++k)
-    rows.push_back(loops.least(loops.plus(key, k), last));
-  SmallVector<Value> sums(tile * vectors, loops.splat(0, lanes));
+    rows.push_back(loops.min(loops.add(key, k), last));
+  SmallVector<Value> sums(tile * vectors, loops.f32(0, lanes));
   // Narrow heads do little between the ends of a loop.
   int64_t steps = width / product.group();
   int64_t together = width <= 16 ? steps : steps % 4 == 0 ? 4 : 1;
@@ -170,7 +170,7 @@ SmallVector<Value> BlockWeights::dotProducts(Value key) {
                        [&](Value first, ValueRange carried) {
                          SmallVector<Value> next(carried);
                          for (int64_t u = 0; u < together; ++u)
-                           addProducts(loops.plus(first, u), rows, next,
+                           addProducts(loops.add(first, u), rows, next,
                                        /*isWhole=*/true);
                          return next;
                        });
@@ -182,9 +182,9 @@ SmallVector<Value> BlockWeights::dotProducts(Value key) {
 /// The keys of a tile as f32. Rows behind the last key repeat it.
 void BlockWeights::copyKeys(Value key) {
   int64_t lanes = loops.isa.lanes;
-  Value last = loops.plus(keyCount, -1);
+  Value last = loops.add(keyCount, -1);
   loops.each(loops.index(0), loops.index(tile), 1, [&](Value k) {
-    Value row = loops.least(loops.plus(key, k), last);
+    Value row = loops.min(loops.add(key, k), last);
     forEachPart(lanes, sizeOf(op.getKeys(), 1), [&](int64_t d, int64_t count) {
       Value part =
           loops.loadFirst(op.getKeys(), {row, loops.index(d)}, count, lanes);
@@ -198,14 +198,14 @@ void BlockWeights::copyKeys(Value key) {
 SmallVector<Value> BlockWeights::similarities(Value key) {
   if (op.getCopies())
     copyKeys(key);
-  Value last = loops.plus(keyCount, -1);
+  Value last = loops.add(keyCount, -1);
   int64_t together = similarity->keysTogether(tile);
   auto some = [&](Value first) {
     SmallVector<Value> rows;
     for (int64_t k = 0; k < together; ++k) {
-      Value number = loops.plus(first, k);
-      rows.push_back(
-          op.getCopies() ? number : loops.least(loops.plus(key, number), last));
+      Value number = loops.add(first, k);
+      rows.push_back(op.getCopies() ? number
+                                    : loops.min(loops.add(key, number), last));
     }
     Value keys = op.getCopies() ? op.getCopies() : op.getKeys();
     return similarity->scores(together, [&](int64_t k, Value d) {
@@ -215,7 +215,7 @@ SmallVector<Value> BlockWeights::similarities(Value key) {
   if (together == tile)
     return some(loops.index(0));
   // In the end the first ones have moved to the front.
-  SmallVector<Value> scores(tile * vectors, loops.splat(0, loops.isa.lanes));
+  SmallVector<Value> scores(tile * vectors, loops.f32(0, loops.isa.lanes));
   return loops.carry(loops.index(0), loops.index(tile), together, scores,
                      [&](Value first, ValueRange carried) {
                        SmallVector<Value> next(
@@ -237,7 +237,7 @@ SmallVector<Value> BlockWeights::scores(Value key) {
 SmallVector<Value> BlockWeights::storedScores(Value row) {
   SmallVector<Value> scores;
   forEachPair([&](int64_t k, int64_t v, int64_t) {
-    scores.push_back(load(op.getScores(), loops.plus(row, k), v));
+    scores.push_back(load(op.getScores(), loops.add(row, k), v));
   });
   scale(scores);
   return scores;
@@ -248,7 +248,7 @@ void BlockWeights::scale(MutableArrayRef<Value> scores) {
   if (scale == 1)
     return;
   for (Value &score : scores)
-    score = loops.mul(score, loops.splat(scale, loops.isa.lanes));
+    score = loops.mul(score, loops.f32(scale, loops.isa.lanes));
 }
 
 /// One step along the width, for the keys in `rows` and all queries.
@@ -259,7 +259,7 @@ void BlockWeights::addProducts(Value step, ArrayRef<Value> rows,
     factors.push_back(load(queries, step, v));
   for (int64_t k = 0; k < tile; ++k) {
     Value number = product.broadcast(
-        op.getKeys(), {rows[k], loops.times(step, product.group())},
+        op.getKeys(), {rows[k], loops.mul(step, product.group())},
         loops.isa.lanes, isWhole);
     for (int64_t v = 0; v < vectors; ++v) {
       Value &sum = sums[k * vectors + v];
@@ -273,14 +273,14 @@ SmallVector<Value> BlockWeights::masks(Value key) {
   Lanes lanes(loops.builder, loops.loc);
   SmallVector<Value> result;
   forEachPair([&](int64_t k, int64_t v, int64_t) {
-    Value j = loops.plus(key, k);
+    Value j = loops.add(key, k);
     Value allowed = loops.less(j, keyCount);
     if (MaskOpInterface mask = op.getMaskOp())
-      allowed = lanes.both(allowed,
-                           mask.contains(lanes, {batch, head, positions[v],
-                                                 positionOf(loops.toI32(j))}));
+      allowed = lanes.logicalAnd(
+          allowed, mask.contains(lanes, {batch, head, positions[v],
+                                         positionOf(loops.toI32(j))}));
     if (!isa<VectorType>(allowed.getType()))
-      allowed = loops.spread(allowed, loops.isa.lanes);
+      allowed = loops.broadcast(allowed, loops.isa.lanes);
     result.push_back(allowed);
   });
   return result;
@@ -291,7 +291,7 @@ void BlockWeights::applyScoreRegion(Value key, SmallVectorImpl<Value> &scores) {
     return;
   forEachPair([&](int64_t k, int64_t v, int64_t at) {
     LaneRegion region = scoreRegions[v];
-    region.bind(loops, 4, positionOf(loops.toI32(loops.plus(key, k))));
+    region.bind(loops, 4, positionOf(loops.toI32(loops.add(key, k))));
     region.bind(loops, 0, scores[at]);
     scores[at] = region.result(loops);
   });
@@ -307,7 +307,7 @@ void BlockWeights::shrink(Value key, ArrayRef<Value> factors) {
   scale(op.getState(), loops.index(kTotal));
   loops.each(loops.index(0), loops.index(sizeOf(op.getSums(), 0)), 1,
              [&](Value d) { scale(op.getSums(), d); });
-  Value rows = loops.dividedBy(loops.minus(key, op.getBegin()), group);
+  Value rows = loops.udiv(loops.sub(key, op.getBegin()), group);
   loops.each(loops.index(0), rows, 1, [&](Value row) {
     if (group == 1)
       return scale(weights, row);
@@ -335,9 +335,9 @@ SmallVector<Value> BlockWeights::exponents(Value key, ArrayRef<Value> scores) {
   SmallVector<Value> largest(scores.take_front(vectors)), exceeds, result;
   for (int64_t k = 1; k < tile; ++k)
     for (int64_t v = 0; v < vectors; ++v)
-      largest[v] = loops.greater(scores[k * vectors + v], largest[v]);
+      largest[v] = loops.selectMax(scores[k * vectors + v], largest[v]);
   for (int64_t v = 0; v < vectors; ++v)
-    exceeds.push_back(loops.isAbove(largest[v], state(kThreshold, v)));
+    exceeds.push_back(loops.greater(largest[v], state(kThreshold, v)));
   auto look = [&] {
     SmallVector<PointMove> moves;
     SmallVector<Value> shrinks, factors;
@@ -350,7 +350,7 @@ SmallVector<Value> BlockWeights::exponents(Value key, ArrayRef<Value> scores) {
       shrinks.push_back(moves[v].shrinks);
       factors.push_back(moves[v].shrinkage);
     }
-    loops.when(loops.anyOf(shrinks), [&] { shrink(key, factors); });
+    loops.ifThen(loops.anyOf(shrinks), [&] { shrink(key, factors); });
     forEachPair([&](int64_t, int64_t v, int64_t at) {
       result.push_back(exponent(loops, scores[at], factor, moves[v].point));
     });
@@ -359,14 +359,13 @@ SmallVector<Value> BlockWeights::exponents(Value key, ArrayRef<Value> scores) {
   // All offsets are 0 here.
   auto multiply = [&] {
     result.clear();
-    Value factors = loops.splat(factor, loops.isa.lanes);
+    Value factors = loops.f32(factor, loops.isa.lanes);
     forEachPair([&](int64_t, int64_t v, int64_t at) {
-      result.push_back(
-          loops.multiplyAdd(scores[at], factors, state(kNegatedShift, v)));
+      result.push_back(loops.fma(scores[at], factors, state(kNegatedShift, v)));
     });
     return result;
   };
-  return loops.pick(loops.anyOf(exceeds), look, multiply);
+  return loops.ifYield(loops.anyOf(exceeds), look, multiply);
 }
 
 /// The weight of a score or an exponent, marked outside of `mask`, which may be
@@ -381,8 +380,8 @@ Value BlockWeights::weightOf(Value score, Value mask) {
   }
   // 0 + -0.0 is 0: only pairs outside the mask are marked.
   weight =
-      isSoftmax ? math.exp2(weight) : loops.add(weight, loops.splat(0, lanes));
-  return mask ? loops.choose(mask, weight, outsideMask(loops, lanes)) : weight;
+      isSoftmax ? math.exp2(weight) : loops.add(weight, loops.f32(0, lanes));
+  return mask ? loops.select(mask, weight, outsideMask(loops, lanes)) : weight;
 }
 
 /// Stores the weights of a tile and adds them to the totals; `masks` is empty
@@ -391,10 +390,10 @@ void BlockWeights::weigh(Value key, SmallVector<Value> scores,
                          ArrayRef<Value> masks) {
   applyScoreRegion(key, scores);
   if (isSoftmax) {
-    Value lowest = loops.splat(-INFINITY, loops.isa.lanes);
+    Value lowest = loops.f32(-INFINITY, loops.isa.lanes);
     if (!masks.empty())
       forEachPair([&](int64_t, int64_t, int64_t at) {
-        scores[at] = loops.choose(masks[at], scores[at], lowest);
+        scores[at] = loops.select(masks[at], scores[at], lowest);
       });
     scores = exponents(key, scores);
   }
@@ -404,7 +403,7 @@ void BlockWeights::weigh(Value key, SmallVector<Value> scores,
   auto weightAt = [&](int64_t at) {
     return weightOf(scores[at], masks.empty() ? Value() : masks[at]);
   };
-  Value row = loops.dividedBy(loops.minus(key, op.getBegin()), group);
+  Value row = loops.udiv(loops.sub(key, op.getBegin()), group);
   forEachPair([&](int64_t k, int64_t v, int64_t at) {
     if (k % group != 0)
       return;
@@ -412,16 +411,17 @@ void BlockWeights::weigh(Value key, SmallVector<Value> scores,
     if (group > 1)
       factor = pairOf(factor, weightAt(at + vectors));
     totals[v] = weighting.addElements(factor, totals[v]);
-    store(factor, weights, loops.plus(row, k / group), v);
+    store(factor, weights, loops.add(row, k / group), v);
   });
   for (int64_t v = 0; v < vectors; ++v)
     setState(totals[v], kTotal, v);
 }
 
 void BlockWeights::takeKeys(Value key, SmallVector<Value> scores) {
-  Value isFull = loops.both(loops.lessOrEqual(fullBegin, key),
-                            loops.lessOrEqual(loops.plus(key, tile), fullEnd));
-  loops.whenElse(
+  Value isFull =
+      loops.logicalAnd(loops.lessOrEqual(fullBegin, key),
+                       loops.lessOrEqual(loops.add(key, tile), fullEnd));
+  loops.ifElse(
       isFull, [&] { weigh(key, scores, {}); },
       [&] { weigh(key, scores, masks(key)); });
 }
@@ -430,9 +430,9 @@ void BlockWeights::takeKeys(Value key, SmallVector<Value> scores) {
 void BlockWeights::byTiles(Value used) {
   loops.each(op.getBegin(), used, kKeyGroup, [&](Value group) {
     emitTileScores(loops, op, queries, group);
-    Value end = loops.least(loops.plus(group, kKeyGroup), used);
+    Value end = loops.min(loops.add(group, kKeyGroup), used);
     loops.each(group, end, tile, [&](Value key) {
-      takeKeys(key, storedScores(loops.minus(key, group)));
+      takeKeys(key, storedScores(loops.sub(key, group)));
     });
   });
 }
@@ -442,7 +442,7 @@ void BlockWeights::leaveOut(Value begin) {
   Value outside = outsideMask(loops, loops.isa.lanes);
   Value pair = pairOf(outside, outside);
   loops.each(begin, op.getEnd(), group, [&](Value key) {
-    Value row = loops.dividedBy(loops.minus(key, op.getBegin()), group);
+    Value row = loops.udiv(loops.sub(key, op.getBegin()), group);
     for (int64_t v = 0; v < vectors; ++v)
       store(pair, weights, row, v);
   });
@@ -452,14 +452,13 @@ void BlockWeights::build() {
   keyCount = loops.size(op.getKeys(), 0);
   bindRegions();
   std::tie(fullBegin, fullEnd) =
-      fullPart(loops, op.getBegin(), loops.least(op.getEnd(), keyCount),
+      fullPart(loops, op.getBegin(), loops.min(op.getEnd(), keyCount),
                op.getFullBegin(), op.getFullEnd());
   // Rows behind the last key are no work, but tiles read their weights.
   bool hasGroups = op.getScores() || (similarity && group > 1);
   Value used = op.getEnd();
   if (hasGroups)
-    used =
-        loops.least(used, loops.floorTo(loops.plus(keyCount, tile - 1), tile));
+    used = loops.min(used, loops.floorTo(loops.add(keyCount, tile - 1), tile));
   if (op.getScores())
     byTiles(used);
   else

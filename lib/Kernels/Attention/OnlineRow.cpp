@@ -23,7 +23,7 @@ using namespace heddle;
 void heddle::emitRow(OnlineInitOp op, const IsaLevel &isa) {
   OpBuilder builder(op);
   VectorLoops loops(builder, op.getLoc(), isa);
-  Value scale = loops.splat(op.getScale().convertToFloat(), isa.lanes);
+  Value scale = loops.f32(op.getScale().convertToFloat(), isa.lanes);
   // Short floats are multiplied where they stand.
   int64_t copied =
       elementOf(op.getQueries()).isF32() ? widthOf(op.getQueries()) : 0;
@@ -37,11 +37,11 @@ void heddle::emitRow(OnlineInitOp op, const IsaLevel &isa) {
     loops.storeFirst(loops.mul(query, scale), op.getQueries(), at, count);
   });
   forEachPart(isa.lanes, widthOf(op.getSums()), [&](int64_t d, int64_t count) {
-    loops.storeFirst(loops.splat(0, isa.lanes), op.getSums(), loops.index(d),
+    loops.storeFirst(loops.f32(0, isa.lanes), op.getSums(), loops.index(d),
                      count);
   });
   auto fill = [&](int64_t row, double value) {
-    loops.storeVector(loops.splat(value, isa.lanes), op.getState(),
+    loops.storeVector(loops.f32(value, isa.lanes), op.getState(),
                       {loops.index(row), loops.index(0)});
   };
   for (auto [row, value] : llvm::enumerate(kInitialState))
@@ -121,29 +121,29 @@ Value RowUpdate::valuesAt(ArrayRef<Value> rows, const SumPart &part) {
 /// keys stand for their neighbours inside, and nothing is added.
 void RowUpdate::addStep(Value key, ArrayRef<SumPart> parts, ValueRange before,
                         MutableArrayRef<Value> after, bool isPartial) {
-  Value last = loops.plus(op.getEnd(), -1);
+  Value last = loops.add(op.getEnd(), -1);
   SmallVector<Value> rows;
   Value inside;
   for (int64_t k = 0; k < group; ++k) {
-    Value j = loops.plus(key, k);
+    Value j = loops.add(key, k);
     if (isPartial) {
       j = loops.clamp(j, op.getBegin(), last);
       if (group == 1)
-        inside = loops.spread(loops.same(j, key), lanes), key = j;
+        inside = loops.broadcast(loops.equal(j, key), lanes), key = j;
     }
     rows.push_back(places.rowOf(loops, j, op.getValues()));
     // Those of a list were asked for beside their keys.
     if (places.list)
       continue;
-    Value next = loops.least(loops.plus(j, lanes), last);
+    Value next = loops.min(loops.add(j, lanes), last);
     prefetchRow(loops, op.getValues(),
                 places.rowOf(loops, next, op.getValues()));
   }
-  Value place = loops.minus(key, loops.floorTo(op.getBegin(), op.getTile()));
+  Value place = loops.sub(key, loops.floorTo(op.getBegin(), op.getTile()));
   Value weight = product.broadcast(op.getWeights(), place, lanes);
   // Weights of pairs are marked outside of [begin, end), too.
   if (isPartial)
-    inside = inside ? loops.both(inside, insideMask(loops, weight))
+    inside = inside ? loops.logicalAnd(inside, insideMask(loops, weight))
                     : insideMask(loops, weight);
   for (auto [p, part] : llvm::enumerate(parts)) {
     Value values = valuesAt(rows, part);
@@ -165,14 +165,14 @@ void RowUpdate::parts(ArrayRef<SumPart> parts) {
   int64_t sets = std::min<int64_t>(8 / llvm::PowerOf2Ceil(parts.size()),
                                    op.getTile() / group);
   int64_t keys = sets * group;
-  SmallVector<Value> sums(sets * parts.size(), loops.splat(0, lanes));
+  SmallVector<Value> sums(sets * parts.size(), loops.f32(0, lanes));
   auto pass = [&](Value from, Value to, bool isPartial) {
     sums =
         loops.carry(from, to, keys, sums, [&](Value first, ValueRange carried) {
           SmallVector<Value> next(carried);
           for (int64_t set = 0; set < sets; ++set) {
             size_t at = set * parts.size();
-            addStep(loops.plus(first, set * group), parts,
+            addStep(loops.add(first, set * group), parts,
                     carried.slice(at, parts.size()),
                     MutableArrayRef(next).slice(at, parts.size()), isPartial);
           }
@@ -181,11 +181,11 @@ void RowUpdate::parts(ArrayRef<SumPart> parts) {
   };
   // Sets go by the position of the key: groups of them count from key 0.
   auto ceilTo = [&](Value value) {
-    return loops.floorTo(loops.plus(value, keys - 1), keys);
+    return loops.floorTo(loops.add(value, keys - 1), keys);
   };
   Value begin = loops.floorTo(op.getBegin(), keys);
-  Value from = ceilTo(loops.least(ceilTo(fullBegin), op.getEnd()));
-  Value to = loops.most(from, loops.floorTo(fullEnd, keys));
+  Value from = ceilTo(loops.min(ceilTo(fullBegin), op.getEnd()));
+  Value to = loops.max(from, loops.floorTo(fullEnd, keys));
   pass(begin, from, /*isPartial=*/true);
   pass(from, to, /*isPartial=*/false);
   pass(to, op.getEnd(), /*isPartial=*/true);
@@ -252,12 +252,12 @@ void heddle::emitResume(OnlineResumeOp op, const IsaLevel &isa) {
   for (int64_t row = 0; row < kOnlineStateRows; ++row) {
     Value at = loops.index(row);
     Value value = loops.load(op.getState(), {at, op.getColumn()});
-    Value all = loops.spread(value, lanes);
+    Value all = loops.broadcast(value, lanes);
     if (row == kTotal) {
       Value isFirst = arith::CmpIOp::create(
-          builder, op.getLoc(), arith::CmpIPredicate::eq, loops.count(0, lanes),
-          loops.spread(loops.toI32(loops.index(0)), lanes));
-      all = loops.choose(isFirst, all, loops.splat(0, lanes));
+          builder, op.getLoc(), arith::CmpIPredicate::eq, loops.iota(0, lanes),
+          loops.broadcast(loops.toI32(loops.index(0)), lanes));
+      all = loops.select(isFirst, all, loops.f32(0, lanes));
     }
     loops.storeVector(all, op.getOwnState(), {at, loops.index(0)});
   }

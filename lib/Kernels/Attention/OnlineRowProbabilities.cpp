@@ -27,7 +27,7 @@ static Value largestLane(VectorLoops &loops, Value vector) {
     SmallVector<int64_t> other;
     for (int64_t lane = 0; lane < lanes; ++lane)
       other.push_back(lane ^ half);
-    vector = loops.greater(vector, loops.shuffle(vector, vector, other));
+    vector = loops.selectMax(vector, loops.shuffle(vector, vector, other));
   }
   return vector;
 }
@@ -135,7 +135,7 @@ void RowWeights::setState(Value value, StateRow row) {
   loops.storeVector(value, op.getState(), {loops.index(row), loops.index(0)});
 }
 Value RowWeights::weightsAt(Value key) {
-  return loops.minus(key, loops.floorTo(op.getBegin(), lanes));
+  return loops.sub(key, loops.floorTo(op.getBegin(), lanes));
 }
 
 SmallVector<Value> RowWeights::loadQuery() {
@@ -153,17 +153,17 @@ SmallVector<Value> RowWeights::loadQuery() {
 /// repeat their last one.
 Value RowWeights::rowAt(Value key, int64_t number) {
   if (op.getList()) {
-    Value j = loops.plus(key, number);
+    Value j = loops.add(key, number);
     Value row = places.rowOf(loops, j, op.getKeys());
     if (op.getFetched())
       prefetchListedRow(loops, op.getFetched(), row);
     prefetchListedRow(loops, op.getKeys(),
-                      places.rowOf(loops, loops.plus(j, lanes), op.getKeys()));
+                      places.rowOf(loops, loops.add(j, lanes), op.getKeys()));
     return row;
   }
-  Value last = loops.plus(op.getEnd(), -1);
-  Value j = loops.clamp(loops.plus(key, number), op.getBegin(), last);
-  Value next = loops.least(loops.plus(j, lanes), last);
+  Value last = loops.add(op.getEnd(), -1);
+  Value j = loops.clamp(loops.add(key, number), op.getBegin(), last);
+  Value next = loops.min(loops.add(j, lanes), last);
   Value row = places.rowOf(loops, j, op.getKeys());
   prefetchRow(loops, op.getKeys(), places.rowOf(loops, next, op.getKeys()));
   return row;
@@ -200,7 +200,7 @@ void RowWeights::copyKeys(Value key) {
     parts = loops.transpose(parts);
     for (int64_t i = 0; i < count; ++i)
       loops.storeVector(parts[i], op.getCopies(),
-                        {loops.plus(d, i), loops.index(0)});
+                        {loops.add(d, i), loops.index(0)});
   };
   int64_t width = widthOf(op.getKeys()), whole = width / lanes * lanes;
   if (whole > 0)
@@ -224,18 +224,18 @@ Value RowWeights::scores(Value key) {
   }
   Value sums = dotProducts(key);
   float scale = op.getScale().convertToFloat();
-  return scale == 1 ? sums : loops.mul(sums, loops.splat(scale, lanes));
+  return scale == 1 ? sums : loops.mul(sums, loops.f32(scale, lanes));
 }
 
 /// Which keys of a tile are in [begin, end) and in the mask; `numbers` are
 /// those of a list, which `positions` have been read from.
 Value RowWeights::mask(Value numbers, Value positions) {
   Lanes predicate(loops.builder, loops.loc);
-  Value allowed =
-      predicate.both(predicate.lessOrEqual(loops.toI32(op.getBegin()), numbers),
-                     predicate.less(numbers, loops.toI32(op.getEnd())));
+  Value allowed = predicate.logicalAnd(
+      predicate.lessOrEqual(loops.toI32(op.getBegin()), numbers),
+      predicate.less(numbers, loops.toI32(op.getEnd())));
   if (MaskOpInterface mask = op.getMaskOp())
-    allowed = predicate.both(
+    allowed = predicate.logicalAnd(
         allowed, mask.contains(predicate, {batch, head, position, positions}));
   return allowed;
 }
@@ -247,9 +247,8 @@ Value RowWeights::positionsOf(Value key, Value numbers) {
   if (!op.getRemainder())
     return numbers;
   Lanes strided(loops.builder, loops.loc);
-  return strided.add(
-      strided.mul(numbers, strided.constant(int32_t(op.getStride()))),
-      loops.toI32(op.getRemainder()));
+  return strided.add(strided.mul(numbers, strided.i32(op.getStride())),
+                     loops.toI32(op.getRemainder()));
 }
 
 Value RowWeights::weight(Value score) {
@@ -259,16 +258,16 @@ Value RowWeights::weight(Value score) {
     score = region.result(loops);
   }
   // 0 + -0.0 is 0: only keys outside the mask are marked.
-  return loops.add(score, loops.splat(0, lanes));
+  return loops.add(score, loops.f32(0, lanes));
 }
 
 /// Scores of a tile, -inf outside the mask; or weights, marked there, where
 /// there is no maximum to wait for.
 Value RowWeights::scoredTile(Value key) {
   Value score = scores(key);
-  Value numbers = arith::AddIOp::create(loops.builder, loops.loc,
-                                        loops.spread(loops.toI32(key), lanes),
-                                        loops.count(0, lanes));
+  Value numbers = arith::AddIOp::create(
+      loops.builder, loops.loc, loops.broadcast(loops.toI32(key), lanes),
+      loops.iota(0, lanes));
   Value positions = positionsOf(key, numbers);
   if (!op.getScore().empty()) {
     LaneRegion region(op.getScore(), lanes);
@@ -281,16 +280,16 @@ Value RowWeights::scoredTile(Value key) {
     score = weight(score);
   auto [from, to] = fullPart(loops, op.getBegin(), op.getEnd(),
                              op.getFullBegin(), op.getFullEnd());
-  Value isPartial = loops.either(loops.less(key, from),
-                                 loops.less(to, loops.plus(key, lanes)));
+  Value isPartial = loops.logicalOr(loops.less(key, from),
+                                    loops.less(to, loops.add(key, lanes)));
   auto limit = [&] {
     Value outside =
-        isSoftmax ? loops.splat(-INFINITY, lanes) : outsideMask(loops, lanes);
+        isSoftmax ? loops.f32(-INFINITY, lanes) : outsideMask(loops, lanes);
     return SmallVector<Value>{
-        loops.choose(mask(numbers, positions), score, outside)};
+        loops.select(mask(numbers, positions), score, outside)};
   };
   auto all = [&] { return SmallVector<Value>{score}; };
-  return loops.pick(isPartial, limit, all).front();
+  return loops.ifYield(isPartial, limit, all).front();
 }
 
 /// Stores the weights of a tile, rounded to what they stand in; returns what
@@ -314,7 +313,7 @@ ReferencePoint RowWeights::movePoint(Value largest) {
       followMaximum(loops, math, largestLane(loops, largest), rule,
                     ReferencePoint::load(loops, op.getState(), column));
   move.point.store(loops, op.getState(), column);
-  loops.when(loops.any(move.shrinks), [&] {
+  loops.ifThen(loops.any(move.shrinks), [&] {
     setState(loops.mul(state(kTotal), move.shrinkage), kTotal);
     forEachPart(lanes, widthOf(op.getSums()), [&](int64_t d, int64_t count) {
       Value at = loops.index(d);
@@ -336,34 +335,34 @@ void RowWeights::build() {
   else if (product.group() == 1)
     query = loadQuery();
   Value begin = loops.floorTo(op.getBegin(), lanes);
-  Value initial = isSoftmax ? loops.splat(-INFINITY, lanes) : state(kTotal);
-  Value carried =
-      loops
-          .carry(
-              begin, op.getEnd(), lanes, initial,
-              [&](Value key, ValueRange carried) {
-                Value tile = scoredTile(key), at = weightsAt(key);
-                if (!isSoftmax) {
-                  tile = storeWeights(tile, at);
-                  return SmallVector<Value>{loops.add(carried.front(), tile)};
-                }
-                loops.storeVector(tile, waiting, at);
-                return SmallVector<Value>{loops.greater(tile, carried.front())};
-              })
-          .front();
+  Value initial = isSoftmax ? loops.f32(-INFINITY, lanes) : state(kTotal);
+  Value carried = loops
+                      .carry(begin, op.getEnd(), lanes, initial,
+                             [&](Value key, ValueRange carried) {
+                               Value tile = scoredTile(key),
+                                     at = weightsAt(key);
+                               if (!isSoftmax) {
+                                 tile = storeWeights(tile, at);
+                                 return SmallVector<Value>{
+                                     loops.add(carried.front(), tile)};
+                               }
+                               loops.storeVector(tile, waiting, at);
+                               return SmallVector<Value>{
+                                   loops.selectMax(tile, carried.front())};
+                             })
+                      .front();
   if (!isSoftmax)
     return setState(carried, kTotal);
   ReferencePoint point = movePoint(carried);
-  Value lowest = loops.splat(-INFINITY, lanes);
+  Value lowest = loops.f32(-INFINITY, lanes);
   SmallVector<Value> total = loops.carry(
       begin, op.getEnd(), lanes, state(kTotal),
       [&](Value key, ValueRange carried) {
         Value at = weightsAt(key);
         Value score = loops.loadVector(waiting, at, lanes);
-        Value isOutside = arith::CmpFOp::create(
-            loops.builder, loops.loc, arith::CmpFPredicate::OEQ, score, lowest);
+        Value isOutside = loops.equal(score, lowest);
         Value weight =
-            loops.choose(isOutside, outsideMask(loops, lanes),
+            loops.select(isOutside, outsideMask(loops, lanes),
                          math.exp2(exponent(loops, score, rule.factor, point)));
         weight = storeWeights(weight, at);
         return SmallVector<Value>{loops.add(carried.front(), weight)};

@@ -39,9 +39,8 @@ void ReferencePoint::store(VectorLoops &loops, Value state,
 
 Value heddle::exponent(VectorLoops &loops, Value score, double factor,
                        const ReferencePoint &point) {
-  return loops.multiplyAdd(loops.sub(score, point.offset),
-                           loops.splat(factor, loops.isa.lanes),
-                           point.negatedShift);
+  return loops.fma(loops.sub(score, point.offset),
+                   loops.f32(factor, loops.isa.lanes), point.negatedShift);
 }
 
 PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
@@ -49,11 +48,11 @@ PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
                                 const ReferencePoint &from) {
   int64_t lanes = loops.isa.lanes;
   double factor = rule.factor;
-  auto number = [&](double value) { return loops.splat(value, lanes); };
+  auto number = [&](double value) { return loops.f32(value, lanes); };
   Value zero = number(0), lowest = number(-INFINITY);
-  Value wasFar = loops.differs(from.offset, zero);
+  Value wasFar = loops.notEqual(from.offset, zero);
   Value moves =
-      loops.isAbove(largest, loops.choose(wasFar, from.offset, from.threshold));
+      loops.greater(largest, loops.select(wasFar, from.offset, from.threshold));
 
   Value negatedShift = loops.mul(largest, number(-factor));
   if (rule.hasWholeShifts)
@@ -64,7 +63,7 @@ PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
       math::AbsFOp::create(loops.builder, loops.loc, negatedShift),
       number(kLargestShift));
   auto moved = [&](Value far, Value near, Value before) {
-    return loops.choose(moves, loops.choose(isFar, far, near), before);
+    return loops.select(moves, loops.select(isFar, far, near), before);
   };
   ReferencePoint to = {moved(largest, zero, from.offset),
                        moved(zero, negatedShift, from.negatedShift),
@@ -73,16 +72,15 @@ PointMove heddle::followMaximum(VectorLoops &loops, const VectorMath &math,
                              from.threshold)};
 
   Value hasGathered =
-      loops.either(wasFar, loops.differs(from.threshold, lowest));
-  Value shrinks = loops.both(moves, hasGathered);
-  Value distance =
-      loops.multiplyAdd(loops.sub(from.offset, to.offset), number(factor),
-                        loops.sub(to.negatedShift, from.negatedShift));
-  return {to, shrinks, loops.choose(shrinks, math.exp2(distance), number(1))};
+      loops.logicalOr(wasFar, loops.notEqual(from.threshold, lowest));
+  Value shrinks = loops.logicalAnd(moves, hasGathered);
+  Value distance = loops.fma(loops.sub(from.offset, to.offset), number(factor),
+                             loops.sub(to.negatedShift, from.negatedShift));
+  return {to, shrinks, loops.select(shrinks, math.exp2(distance), number(1))};
 }
 
 Value heddle::outsideMask(VectorLoops &loops, int64_t width) {
-  return loops.splat(-0.0, width);
+  return loops.f32(-0.0, width);
 }
 
 Value heddle::insideMask(VectorLoops &loops, Value weights) {
@@ -93,8 +91,7 @@ Value heddle::insideMask(VectorLoops &loops, Value weights) {
       loops.builder, loops.loc,
       DenseElementsAttr::get(cast<VectorType>(bits.getType()),
                              APInt::getSignMask(width)));
-  return arith::CmpIOp::create(loops.builder, loops.loc,
-                               arith::CmpIPredicate::ne, bits, mark);
+  return loops.notEqual(bits, mark);
 }
 
 std::pair<Value, Value> heddle::fullPart(VectorLoops &loops, Value begin,
@@ -111,12 +108,12 @@ static bool isMultiplied(Normalizer normalizer) {
 Value heddle::prepareTotal(VectorLoops &loops, Value total,
                            Normalizer normalizer) {
   int64_t width = cast<VectorType>(total.getType()).getNumElements();
-  Value zero = loops.splat(0, width), one = loops.splat(1, width);
+  Value zero = loops.f32(0, width), one = loops.f32(1, width);
   switch (normalizer) {
   case Normalizer::None:
     return one;
   case Normalizer::Softmax:
-    return loops.choose(loops.differs(total, zero), loops.div(one, total),
+    return loops.select(loops.notEqual(total, zero), loops.div(one, total),
                         zero);
   case Normalizer::Sum:
   case Normalizer::Region:
@@ -128,10 +125,10 @@ Value heddle::prepareTotal(VectorLoops &loops, Value total,
 Value heddle::divideByTotal(VectorLoops &loops, Value sum, Value prepared,
                             Normalizer normalizer) {
   int64_t width = cast<VectorType>(sum.getType()).getNumElements();
-  Value zero = loops.splat(0, width);
+  Value zero = loops.f32(0, width);
   // Adding 0 makes one zero of both.
   if (isMultiplied(normalizer))
-    return loops.multiplyAdd(sum, prepared, zero);
+    return loops.fma(sum, prepared, zero);
   Value quotient = loops.add(loops.div(sum, prepared), zero);
-  return loops.choose(loops.differs(prepared, zero), quotient, zero);
+  return loops.select(loops.notEqual(prepared, zero), quotient, zero);
 }

@@ -159,8 +159,8 @@ void OnlineUpdates::forEachTileOf(ArrayRef<Value> run, bool isOfRow,
                                   function_ref<void(const Tile &)> tile) {
   Value first = isOfRow ? loops.floorTo(run[0], sizes.weights) : run[0];
   loops.each(first, run[1], sizes.weights, [&](Value begin) {
-    Value end = loops.least(loops.plus(begin, sizes.weights), run[1]);
-    tile({isOfRow ? loops.most(begin, run[0]) : begin, end, run[2], run[3]});
+    Value end = loops.min(loops.add(begin, sizes.weights), run[1]);
+    tile({isOfRow ? loops.max(begin, run[0]) : begin, end, run[2], run[3]});
   });
 }
 
@@ -259,7 +259,7 @@ void OnlineUpdates::block(const HeadView &view, Value first,
   // The runs of a whole block even where fewer queries are left, and whatever
   // scratch they take: what a tile is may not depend on how many there are, and
   // that depends on padding.
-  forEachTile(view, first, loops.plus(first, sizes.queries), /*isOfRow=*/false,
+  forEachTile(view, first, loops.add(first, sizes.queries), /*isOfRow=*/false,
               [&](const Tile &tile) {
                 addTile(view, first, tile, view.places, scratch);
               });
@@ -273,15 +273,14 @@ void OnlineUpdates::finishRows(const HeadView &view, Value first,
                                const QueryScratch &block,
                                const QueryScratch &own) {
   int64_t columns = cast<MemRefType>(block.sums.getType()).getDimSize(1);
-  Value end =
-      loops.least(loops.plus(first, columns), loops.size(view.queries, 0));
+  Value end = loops.min(loops.add(first, columns), loops.size(view.queries, 0));
   loops.each(first, end, 1, [&](Value query) {
     QueryScratch scratch = own;
     if (op.isOfShortFloats() && !hasSimilarity())
       scratch.queries = rowView(loops, view.queries, query);
     init(view, query, scratch);
     OnlineResumeOp::create(loops.builder, loops.loc, block.sums, block.state,
-                           loops.minus(query, first), scratch.sums,
+                           loops.sub(query, first), scratch.sums,
                            scratch.state);
     addLists(view, query, scratch);
     finish(view, query, scratch);
@@ -298,13 +297,13 @@ void OnlineUpdates::addLists(const HeadView &view, Value position,
     Value size = ListSizeOp::create(builder, loops.loc, part.keys, view.batch,
                                     view.head, position);
     loops.each(zero, size, sizes.weights, [&](Value at) {
-      Value end = loops.least(loops.plus(at, sizes.weights), size);
+      Value end = loops.min(loops.add(at, sizes.weights), size);
       Value count = ListedKeysOp::create(
           builder, loops.loc, part.keys, at, end, part.where, view.batch,
           view.head, position, view.keyBegin, view.keyEnd, list);
       KeyPlaces places = view.places;
       places.list = list;
-      loops.when(loops.less(zero, count), [&] {
+      loops.ifThen(loops.less(zero, count), [&] {
         addTile(view, position, {zero, count, zero, count}, places, scratch);
       });
     });
@@ -319,7 +318,7 @@ void OnlineUpdates::row(const HeadView &view, Value row, Value position,
   init(view, row, scratch);
   // Where a tile ends depends on no other row: maxima move between tiles.
   if (view.parts->hasTiles())
-    forEachTile(view, position, loops.plus(position, 1), /*isOfRow=*/true,
+    forEachTile(view, position, loops.add(position, 1), /*isOfRow=*/true,
                 [&](const Tile &tile) {
                   addTile(view, position, tile, view.places, scratch);
                 });

@@ -129,8 +129,7 @@ Value PairRegion::number(Value value, Pair pair) {
 }
 
 Value PairRegion::indexOf(const Place &place) {
-  return place.d ? loops.plus(place.d, place.offset)
-                 : loops.index(place.offset);
+  return place.d ? loops.add(place.d, place.offset) : loops.index(place.offset);
 }
 
 /// Of what is vector, an element; of what is a number, the number.
@@ -242,7 +241,7 @@ Value PairRegion::start(vector::ReductionOp op, Pair pair) {
           : arith::ConstantOp::create(loops.builder, loops.loc,
                                       neutralOf(op.getKind(), op.getType()));
   bool isInLanes = sidesOf(op.getDest()) & lanes;
-  return isInLanes && !isVector(first) ? loops.spread(first, loops.isa.lanes)
+  return isInLanes && !isVector(first) ? loops.broadcast(first, loops.isa.lanes)
                                        : first;
 }
 
@@ -251,15 +250,14 @@ Value PairRegion::add(vector::ReductionOp op, Pair pair, const Place &place,
                       Value sum) {
   auto inLanes = [&](Value value) {
     return isVector(sum) && !isVector(value)
-               ? loops.spread(value, loops.isa.lanes)
+               ? loops.broadcast(value, loops.isa.lanes)
                : value;
   };
   auto product = op.getVector().getDefiningOp<arith::MulFOp>();
   if (product && op.getKind() == vector::CombiningKind::ADD &&
       op.getType().isF32())
-    return loops.multiplyAdd(inLanes(element(product.getLhs(), pair, place)),
-                             inLanes(element(product.getRhs(), pair, place)),
-                             sum);
+    return loops.fma(inLanes(element(product.getLhs(), pair, place)),
+                     inLanes(element(product.getRhs(), pair, place)), sum);
   return vector::makeArithReduction(
       loops.builder, loops.loc, op.getKind(),
       inLanes(element(op.getVector(), pair, place)), sum);
@@ -429,8 +427,8 @@ SmallVector<Value> PairRegion::scores(int64_t count, const Element &element) {
   for (int64_t k = 0; k < keys; ++k)
     for (int64_t q = 0; q < queries; ++q) {
       Value score = number(yielded, {k, q});
-      scores.push_back(isVector(score) ? score
-                                       : loops.spread(score, loops.isa.lanes));
+      scores.push_back(
+          isVector(score) ? score : loops.broadcast(score, loops.isa.lanes));
     }
   known = std::move(outside);
   ready = std::move(readyOutside);

@@ -19,7 +19,7 @@ using namespace heddle;
 static Value positionOf(VectorLoops &loops, TileRunsOp op, Value number) {
   if (!op.getRemainder())
     return number;
-  return loops.plus(loops.times(number, op.getStride()), op.getRemainder());
+  return loops.add(loops.mul(number, op.getStride()), op.getRemainder());
 }
 
 /// The first number whose position is not before `position`.
@@ -27,8 +27,8 @@ static Value numberOf(VectorLoops &loops, TileRunsOp op, Value position) {
   if (!op.getRemainder())
     return position;
   int64_t stride = op.getStride();
-  Value past = loops.minus(loops.plus(position, stride - 1), op.getRemainder());
-  return loops.dividedBy(loops.most(past, loops.index(0)), stride);
+  Value past = loops.sub(loops.add(position, stride - 1), op.getRemainder());
+  return loops.udiv(loops.max(past, loops.index(0)), stride);
 }
 
 /// Keys of `range` that exist, in whole tiles; the full part as it is.
@@ -41,20 +41,20 @@ static KeyRange roundOutward(VectorLoops &loops, TileRunsOp op,
   };
   Value begin = inside(range.begin), end = inside(range.end);
   Value first = loops.floorTo(begin, tile);
-  Value last = loops.floorTo(loops.plus(end, tile - 1), tile);
-  return {first, loops.choose(loops.less(begin, end), last, first),
+  Value last = loops.floorTo(loops.add(end, tile - 1), tile);
+  return {first, loops.select(loops.less(begin, end), last, first),
           inside(range.fullBegin), inside(range.fullEnd)};
 }
 
 /// Orders two ranges by their begin, the longer one first: where runs begin and
 /// end decides the order of sums, which may not depend on that of the ranges.
 static void compareAndSwap(VectorLoops &loops, KeyRange &lhs, KeyRange &rhs) {
-  Value isLonger = loops.both(loops.lessOrEqual(lhs.begin, rhs.begin),
-                              loops.lessOrEqual(rhs.end, lhs.end));
-  Value isOrdered = loops.either(loops.less(lhs.begin, rhs.begin), isLonger);
+  Value isLonger = loops.logicalAnd(loops.lessOrEqual(lhs.begin, rhs.begin),
+                                    loops.lessOrEqual(rhs.end, lhs.end));
+  Value isOrdered = loops.logicalOr(loops.less(lhs.begin, rhs.begin), isLonger);
   auto swap = [&](Value &left, Value &right) {
-    Value first = loops.choose(isOrdered, left, right);
-    right = loops.choose(isOrdered, right, left);
+    Value first = loops.select(isOrdered, left, right);
+    right = loops.select(isOrdered, right, left);
     left = first;
   };
   swap(lhs.begin, rhs.begin);
@@ -81,12 +81,12 @@ static void storeClosedForm(VectorLoops &loops, TileRunsOp op,
 
   Value zero = loops.index(0), covered = zero;
   for (auto [row, range] : llvm::enumerate(ranges)) {
-    range.begin = loops.most(range.begin, covered);
-    covered = loops.most(covered, range.end);
+    range.begin = loops.max(range.begin, covered);
+    covered = loops.max(covered, range.end);
     // Empty runs stand at 0, before all that have keys.
     Value hasKeys = loops.less(range.begin, range.end);
-    range.begin = loops.choose(hasKeys, range.begin, zero);
-    range.end = loops.choose(hasKeys, range.end, zero);
+    range.begin = loops.select(hasKeys, range.begin, zero);
+    range.end = loops.select(hasKeys, range.end, zero);
     storeRun(loops, op, loops.index(row), range);
   }
   op.getCount().replaceAllUsesWith(loops.index(ranges.size()));
@@ -131,28 +131,28 @@ SegmentWalk::State SegmentWalk::take(const State &before,
                                      const KeySegment &segment) {
   int64_t tile = op.getTile();
   const KeyRange &last = before.run;
-  Value begin = loops.most(loops.floorTo(before.key, tile), last.end);
-  Value end = loops.floorTo(loops.plus(segment.end, tile - 1), tile);
+  Value begin = loops.max(loops.floorTo(before.key, tile), last.end);
+  Value end = loops.floorTo(loops.add(segment.end, tile - 1), tile);
   Value isSome = loops.less(segment.cover, loops.index(kAll));
   Value hasFull = loops.less(last.fullBegin, last.fullEnd);
   Value hasNone = loops.lessOrEqual(last.fullEnd, last.fullBegin);
-  Value touches = loops.both(loops.less(loops.index(0), before.count),
-                             loops.lessOrEqual(begin, last.end));
+  Value touches = loops.logicalAnd(loops.less(loops.index(0), before.count),
+                                   loops.lessOrEqual(begin, last.end));
   // Where a stretch ends inside a tile, the next cannot join it.
   Value continues =
-      loops.either(hasNone, loops.lessOrEqual(before.key, last.fullEnd));
-  Value joins = loops.both(touches, loops.either(isSome, continues));
-  Value keepsFull = loops.both(joins, hasFull);
+      loops.logicalOr(hasNone, loops.lessOrEqual(before.key, last.fullEnd));
+  Value joins = loops.logicalAnd(touches, loops.logicalOr(isSome, continues));
+  Value keepsFull = loops.logicalAnd(joins, hasFull);
 
   KeyRange run;
-  run.begin = loops.choose(joins, last.begin, begin);
+  run.begin = loops.select(joins, last.begin, begin);
   run.end = end;
-  run.fullBegin = loops.choose(keepsFull, last.fullBegin,
-                               loops.choose(isSome, run.begin, before.key));
-  run.fullEnd = loops.choose(
-      isSome, loops.choose(keepsFull, last.fullEnd, run.begin), segment.end);
-  Value count = loops.choose(joins, before.count, loops.plus(before.count, 1));
-  storeRun(loops, op, loops.plus(count, -1), run);
+  run.fullBegin = loops.select(keepsFull, last.fullBegin,
+                               loops.select(isSome, run.begin, before.key));
+  run.fullEnd = loops.select(
+      isSome, loops.select(keepsFull, last.fullEnd, run.begin), segment.end);
+  Value count = loops.select(joins, before.count, loops.add(before.count, 1));
+  storeRun(loops, op, loops.add(count, -1), run);
   return State(end, count, run);
 }
 
@@ -162,16 +162,16 @@ void SegmentWalk::build() {
   State initial(op.getKeyBegin(), zero, {zero, zero, zero, zero});
   auto isLeft = [&](ValueRange values) {
     State state(values);
-    return loops.both(loops.less(state.key, keyEnd),
-                      loops.less(state.count, rows));
+    return loops.logicalAnd(loops.less(state.key, keyEnd),
+                            loops.less(state.count, rows));
   };
   State last(loops.repeat(initial.values(), isLeft, [&](ValueRange values) {
     State state(values);
     KeySegment segment =
         segmentAt(loops.builder, loops.loc, block, op.getMask(),
                   positionOf(loops, op, state.key));
-    segment.end = loops.least(numberOf(loops, op, segment.end), keyEnd);
-    return loops.pick(
+    segment.end = loops.min(numberOf(loops, op, segment.end), keyEnd);
+    return loops.ifYield(
         loops.less(zero, segment.cover),
         [&] { return take(state, segment).values(); },
         [&] { return State(segment.end, state.count, state.run).values(); });
@@ -188,7 +188,7 @@ void heddle::emitTileRuns(TileRunsOp op, const IsaLevel &isa) {
         loops, op,
         {{op.getKeyBegin(), op.getKeyEnd(), op.getKeyBegin(), op.getKeyEnd()}});
   auto behind = [&](Value end) {
-    return loops.plus(positionOf(loops, op, loops.plus(end, -1)), 1);
+    return loops.add(positionOf(loops, op, loops.add(end, -1)), 1);
   };
   QueryBlock block = {op.getBatch(),
                       op.getHead(),

@@ -45,15 +45,15 @@ void ValueCopy::fill(Value values) {
 Value ValueCopy::rows(Value values, Value number, Value isWanted) {
   OpBuilder &builder = loops.builder;
   Value zero = loops.index(0), count = loops.size(values, 0);
-  Value isCopied =
-      loops.both(isWanted, loops.lessOrEqual(count, loops.size(memory, 0)));
-  loops.when(isCopied, [&] {
-    Value isThere = loops.same(loops.load(held, {zero}), number);
+  Value isCopied = loops.logicalAnd(
+      isWanted, loops.lessOrEqual(count, loops.size(memory, 0)));
+  loops.ifThen(isCopied, [&] {
+    Value isThere = loops.equal(loops.load(held, {zero}), number);
     auto make = [&] {
       fill(values);
       loops.store(number, held, {zero});
     };
-    loops.whenElse(isThere, [] {}, make);
+    loops.ifElse(isThere, [] {}, make);
   });
   OpFoldResult one = builder.getIndexAttr(1);
   Value copy = memref::SubViewOp::create(
@@ -69,5 +69,5 @@ Value ValueCopy::rows(Value values, Value number, Value isWanted) {
   auto asRows = [&](Value memref) -> Value {
     return memref::CastOp::create(builder, loops.loc, type, memref);
   };
-  return loops.choose(isCopied, asRows(copy), asRows(values));
+  return loops.select(isCopied, asRows(copy), asRows(values));
 }

@@ -69,15 +69,15 @@ private:
 } // namespace
 
 void BestLogitsBuilder::takeRow(const Chunk &chunk, Value r) {
-  SmallVector<Value> at = {loops.plus(chunk.row, r), range};
-  loops.when(sumsLeaveOutForbidden(at.front()), [&] { forbid(chunk, r); });
+  SmallVector<Value> at = {loops.add(chunk.row, r), range};
+  loops.ifThen(sumsLeaveOutForbidden(at.front()), [&] { forbid(chunk, r); });
   Value most = maximum(chunk, r);
   addExponentials(chunk, r, most, at);
   // The last of the best stands first or last.
-  Value last = loops.plus(loops.lastSize(list.values), -1);
-  Value place = loops.choose(fitVector(), loops.index(0), last);
+  Value last = loops.add(loops.lastSize(list.values), -1);
+  Value place = loops.select(fitVector(), loops.index(0), last);
   Value bound = loops.load(list.values, append(at, place));
-  loops.when(loops.isAbove(most, bound), [&] {
+  loops.ifThen(loops.greater(most, bound), [&] {
     forbid(chunk, r);
     insertBest(chunk, r, at);
   });
@@ -88,27 +88,26 @@ void BestLogitsBuilder::takeRow(const Chunk &chunk, Value r) {
 void BestLogitsBuilder::addExponentials(const Chunk &chunk, Value r, Value most,
                                         ValueRange at) {
   Value old = loops.load(maxima, at);
-  Value now = loops.greater(most, old);
-  Value base = loops.greater(now, loops.f32(kLowestNumber));
+  Value now = loops.selectMax(most, old);
+  Value base = loops.selectMax(now, loops.f32(kLowestNumber));
   // Exactly 1 where the maximum stays.
   Value scale = math.exp(loops.sub(old, base));
-  loops.store(
-      loops.multiplyAdd(loops.load(sums, at), scale, sumOf(chunk, r, base)),
-      sums, at);
+  loops.store(loops.fma(loops.load(sums, at), scale, sumOf(chunk, r, base)),
+              sums, at);
   loops.store(now, maxima, at);
 }
 
 /// The sum of e^(l - base) over a chunk.
 Value BestLogitsBuilder::sumOf(const Chunk &chunk, Value r, Value base) {
   int64_t lanes = loops.isa.lanes, vectors = kPanelColumns / lanes;
-  Value all = loops.spread(base, lanes);
-  Value toBinary = loops.splat(kLog2E, lanes);
-  SmallVector<Value> totals(vectors, loops.splat(0, lanes));
+  Value all = loops.broadcast(base, lanes);
+  Value toBinary = loops.f32(kLog2E, lanes);
+  SmallVector<Value> totals(vectors, loops.f32(0, lanes));
   totals = loops.carry(chunk.begin, chunk.end, kPanelColumns, totals,
                        [&](Value c, ValueRange carried) {
                          SmallVector<Value> next;
                          for (auto [v, total] : llvm::enumerate(carried)) {
-                           Value l = logitsAt(r, loops.plus(c, v * lanes));
+                           Value l = logitsAt(r, loops.add(c, v * lanes));
                            Value power = loops.mul(loops.sub(l, all), toBinary);
                            next.push_back(loops.add(total, math.exp2(power)));
                          }
@@ -122,7 +121,7 @@ Value BestLogitsBuilder::sumOf(const Chunk &chunk, Value r, Value base) {
 }
 
 void BestLogitsBuilder::insertBest(const Chunk &chunk, Value r, ValueRange at) {
-  loops.whenElse(
+  loops.ifElse(
       fitVector(), [&] { insertIntoVector(chunk, r, at); },
       [&] { insertIntoList(chunk, r, at); });
 }
@@ -139,7 +138,7 @@ void BestLogitsBuilder::insertIntoVector(const Chunk &chunk, Value r,
   SmallVector<Value> first = append(at, loops.index(0));
   Value values = vector::MaskedLoadOp::create(
       builder, loc, loops.vectorType(lanes), list.values, first, isThere,
-      loops.splat(kInfinity, lanes));
+      loops.f32(kInfinity, lanes));
   Value ids = vector::MaskedLoadOp::create(
       builder, loc, integers, list.ids, first, isThere,
       arith::ConstantOp::create(builder, loc, builder.getZeroAttr(integers)));
@@ -163,8 +162,8 @@ SmallVector<Value> BestLogitsBuilder::insertLanes(const Chunk &chunk,
   Location loc = loops.loc;
   int64_t lanes = loops.isa.lanes;
   Value bound = vector::ExtractOp::create(builder, loc, best[0], 0);
-  Value isAbove =
-      loops.isAbove(logitsAt(place[0], place[1]), loops.spread(bound, lanes));
+  Value isAbove = loops.greater(logitsAt(place[0], place[1]),
+                                loops.broadcast(bound, lanes));
   Type word = builder.getIntegerType(lanes);
   Value left = vector::ExtractOp::create(
       builder, loc,
@@ -185,9 +184,9 @@ SmallVector<Value> BestLogitsBuilder::insertLanes(const Chunk &chunk,
         Value lane = arith::IndexCastUIOp::create(
             builder, loc, builder.getIndexType(),
             math::CountTrailingZerosOp::create(builder, loc, carried[0]));
-        Value column = loops.plus(place[1], lane);
+        Value column = loops.add(place[1], lane);
         Value logit = loops.load(scratch, {place[0], column});
-        Value id = loops.toI32(loops.plus(chunk.first, column));
+        Value id = loops.toI32(loops.add(chunk.first, column));
         SmallVector<Value> next = insertLogit(carried.drop_front(), logit, id);
         Value others = arith::AndIOp::create(
             builder, loc, carried[0],
@@ -204,32 +203,31 @@ SmallVector<Value> BestLogitsBuilder::insertLogit(ValueRange best, Value logit,
   int64_t lanes = loops.isa.lanes;
   SmallVector<int64_t> above(lanes);
   std::iota(above.begin(), above.end(), 1);
-  Value all = loops.spread(logit, lanes);
+  Value all = loops.broadcast(logit, lanes);
   Value values = best[0], ids = best[1];
-  Value valuesAbove =
-      loops.shuffle(values, loops.splat(kInfinity, lanes), above);
+  Value valuesAbove = loops.shuffle(values, loops.f32(kInfinity, lanes), above);
   Value idsAbove = loops.shuffle(ids, ids, above);
-  Value isBelow = loops.isAbove(all, values),
-        isBelowAbove = loops.isAbove(all, valuesAbove);
+  Value isBelow = loops.greater(all, values),
+        isBelowAbove = loops.greater(all, valuesAbove);
   auto insert = [&](Value mine, Value others, Value one) {
-    return loops.choose(isBelow, loops.choose(isBelowAbove, others, one), mine);
+    return loops.select(isBelow, loops.select(isBelowAbove, others, one), mine);
   };
   return {insert(values, valuesAbove, all),
-          insert(ids, idsAbove, loops.spread(id, lanes))};
+          insert(ids, idsAbove, loops.broadcast(id, lanes))};
 }
 
 void BestLogitsBuilder::insertIntoList(const Chunk &chunk, Value r,
                                        ValueRange at) {
   int64_t lanes = loops.isa.lanes;
   loops.each(chunk.begin, chunk.end, lanes, [&](Value c) {
-    Value bound = loops.spread(list.bound(at, loops), lanes);
-    Value isAbove = loops.any(loops.isAbove(logitsAt(r, c), bound));
-    loops.when(isAbove, [&] {
+    Value bound = loops.broadcast(list.bound(at, loops), lanes);
+    Value isAbove = loops.any(loops.greater(logitsAt(r, c), bound));
+    loops.ifThen(isAbove, [&] {
       loops.loop(loops.index(lanes), [&](Value lane) {
-        Value column = loops.plus(c, lane);
+        Value column = loops.add(c, lane);
         Value logit = loops.load(scratch, {r, column});
-        loops.when(loops.isAbove(logit, list.bound(at, loops)), [&] {
-          Value id = loops.toI32(loops.plus(chunk.first, column));
+        loops.ifThen(loops.greater(logit, list.bound(at, loops)), [&] {
+          Value id = loops.toI32(loops.add(chunk.first, column));
           list.insert(logit, id, at, loops);
         });
       });
@@ -246,9 +244,9 @@ void BestLogitsBuilder::finishRow(Value row) {
     loops.store(last, memref, low);
     loops.store(first, memref, high);
   };
-  loops.when(fitVector(), [&] {
-    loops.loop(loops.dividedBy(best, 2), [&](Value place) {
-      Value other = loops.minus(loops.plus(best, -1), place);
+  loops.ifThen(fitVector(), [&] {
+    loops.loop(loops.udiv(best, 2), [&](Value place) {
+      Value other = loops.sub(loops.add(best, -1), place);
       swap(list.values, place, other);
       swap(list.ids, place, other);
     });

@@ -111,7 +111,7 @@ SmallVector<Value> CandidateLogitsBuilder::floatLogits(
     return next;
   };
   auto zeros = [&](int64_t lanes) {
-    return SmallVector<Value>(places.size(), loops.splat(0, lanes));
+    return SmallVector<Value>(places.size(), loops.f32(0, lanes));
   };
   auto addToTotals = [&](ValueRange sums) {
     for (auto [total, sum] : llvm::zip(totals, sums))
@@ -139,7 +139,7 @@ SmallVector<Value> CandidateLogitsBuilder::shortLogits(
     Value row, ArrayRef<SmallVector<Value>> places, ValueRange upcoming) {
   MultiplyAdd product(loops, elementOf(rows));
   int64_t step = product.group() * isa.lanes;
-  SmallVector<Value> sums(places.size(), loops.splat(0, isa.lanes));
+  SmallVector<Value> sums(places.size(), loops.f32(0, isa.lanes));
   auto multiplyAdd = [&](ValueRange sums, Value d, int64_t count) {
     SmallVector<Value> next;
     Value x = loops.loadFirst(input, {row, d}, count, step);
@@ -204,7 +204,7 @@ void CandidateLogitsBuilder::logits(Value row, Value sentence, Value first,
   SmallVector<Value> candidates;
   SmallVector<SmallVector<Value>> places;
   for (int64_t c = 0; c < count; ++c) {
-    candidates.push_back(loops.plus(first, c));
+    candidates.push_back(loops.add(first, c));
     SmallVector<Value> place = {sentence, candidates.back()};
     if (Value ids = op.getCandidates())
       place = {loops.toIndex(loops.load(ids, place))};

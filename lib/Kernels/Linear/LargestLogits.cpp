@@ -40,16 +40,14 @@ private:
 
 void LargestLogitsBuilder::takeRow(const Chunk &chunk, Value r) {
   forbid(chunk, r);
-  SmallVector<Value> at = {loops.plus(chunk.row, r), range};
+  SmallVector<Value> at = {loops.add(chunk.row, r), range};
   Value most = maximum(chunk, r);
-  Value hasNone =
-      arith::CmpIOp::create(loops.builder, loops.loc, arith::CmpIPredicate::slt,
-                            loops.load(ids, at), integer(0));
+  Value hasNone = loops.less(loops.load(ids, at), integer(0));
   Value bound =
-      loops.choose(hasNone, loops.f32(kLowest), loops.load(values, at));
-  loops.whenElse(
-      loops.isAbove(most, bound), [&] { storeFirst(chunk, r, most, at); },
-      [&] { loops.when(hasNone, [&] { storeNaN(chunk, r, at); }); });
+      loops.select(hasNone, loops.f32(kLowest), loops.load(values, at));
+  loops.ifElse(
+      loops.greater(most, bound), [&] { storeFirst(chunk, r, most, at); },
+      [&] { loops.ifThen(hasNone, [&] { storeNaN(chunk, r, at); }); });
 }
 
 /// Stores `value` and the first id of a row that has it.
@@ -63,7 +61,7 @@ void LargestLogitsBuilder::storeFirst(const Chunk &chunk, Value r, Value value,
         builder, loc, VectorType::get(lanes, builder.getI32Type()), scalar);
   };
   Value none = all(integer(std::numeric_limits<int32_t>::max()));
-  Value wanted = loops.spread(value, lanes), counted = loops.count(0, lanes);
+  Value wanted = loops.broadcast(value, lanes), counted = loops.iota(0, lanes);
   Value first =
       loops
           .carry(chunk.begin, chunk.end, lanes, none,
@@ -75,7 +73,7 @@ void LargestLogitsBuilder::storeFirst(const Chunk &chunk, Value r, Value value,
                                                         all(loops.toI32(c)));
                    return {arith::MinSIOp::create(
                        builder, loc, carried.front(),
-                       loops.choose(isThere, column, none))};
+                       loops.select(isThere, column, none))};
                  })
           .front();
   Value column = vector::ReductionOp::create(
@@ -91,14 +89,14 @@ void LargestLogitsBuilder::storeNaN(const Chunk &chunk, Value r,
                                     ValueRange at) {
   int64_t lanes = loops.isa.lanes;
   Value last = loops
-                   .carry(chunk.begin, chunk.end, lanes, loops.splat(0, lanes),
+                   .carry(chunk.begin, chunk.end, lanes, loops.f32(0, lanes),
                           [&](Value c, ValueRange carried) {
                             Value l = logitsAt(r, c);
-                            return SmallVector<Value>{loops.choose(
-                                loops.differs(l, l), l, carried.front())};
+                            return SmallVector<Value>{loops.select(
+                                loops.notEqual(l, l), l, carried.front())};
                           })
                    .front();
-  loops.when(loops.any(loops.differs(last, last)), [&] {
+  loops.ifThen(loops.any(loops.notEqual(last, last)), [&] {
     loops.store(loops.f32(std::numeric_limits<float>::quiet_NaN()), values, at);
   });
 }

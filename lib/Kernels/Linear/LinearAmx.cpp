@@ -138,7 +138,7 @@ SmallVector<Value> TileSums::multiplyAdd(Value k, int64_t inputs, int64_t first,
   SmallVector<Value> x, w, result;
   for (size_t tile = 0; tile < added.size() / kHalves; ++tile)
     x.push_back(
-        load(xType, input, {loops.plus(row, first + tile * kTileRows), k}));
+        load(xType, input, {loops.add(row, first + tile * kTileRows), k}));
   // Other panels come before the same one: x stays in the L1 cache instead.
   for (int64_t half = 0; half < kHalves; ++half) {
     auto loaded = load(wType, panels,
@@ -157,8 +157,8 @@ void TileSums::fetch(Value k) {
   if (!next)
     return;
   Value before = arith::MulIOp::create(loops.builder, loops.loc,
-                                       loops.dividedBy(k, step), fetched);
-  product.fetchRows(panels, loops.plus(next, before), fetched);
+                                       loops.udiv(k, step), fetched);
+  product.fetchRows(panels, loops.add(next, before), fetched);
 }
 
 /// Of rows that the L1 cache cannot hold every second panel begins where the
@@ -172,7 +172,7 @@ Value TileSums::turned(Value k, int64_t whole) {
       arith::IndexCastOp::create(builder, loops.loc, builder.getI64Type(),
                                  panel));
   return arith::SelectOp::create(builder, loops.loc, isOdd,
-                                 loops.minus(loops.index(whole - step), k), k);
+                                 loops.sub(loops.index(whole - step), k), k);
 }
 
 void TileSums::build(int64_t first, int64_t rows) {

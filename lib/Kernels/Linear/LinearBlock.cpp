@@ -67,19 +67,6 @@ int64_t TileLoops::panelsOfTile(Value input) const {
              : llvm::divideCeil(wholeColumns(), kPanelColumns);
 }
 
-Value TileLoops::multiply(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
-}
-Value TileLoops::divide(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::DivUIOp>(loc, lhs, rhs);
-}
-Value TileLoops::remainder(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::RemUIOp>(loc, lhs, rhs);
-}
-Value TileLoops::ceilDivide(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::CeilDivUIOp>(loc, lhs, rhs);
-}
-
 Value TileLoops::slice(Value memref, Value first, int64_t count) {
   if (!memref || count == cast<MemRefType>(memref.getType()).getDimSize(0))
     return memref;
@@ -139,8 +126,8 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   int64_t narrow = std::min(width, kPanelColumns);
   bool hasRest = columns % std::max(width, kPanelColumns) != 0 ||
                  (width > kPanelColumns && !block.hasWholeTiles);
-  Value begin = times(firstPanel, kPanelColumns);
-  Value end = times(endPanel, kPanelColumns);
+  Value begin = mul(firstPanel, kPanelColumns);
+  Value end = mul(endPanel, kPanelColumns);
   auto sumsOf = [&](int64_t rows, int64_t columns) {
     return scratch(MemRefType::get({rows, columns}, sumTypeOf(block.weight)));
   };
@@ -155,9 +142,9 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
   Value wholeEnd = begin;
   if (columns >= width) {
     wholeEnd =
-        most(least(end, index(columns / kPanelColumns * kPanelColumns)), begin);
+        max(min(end, index(columns / kPanelColumns * kPanelColumns)), begin);
     if (hasRest)
-      wholeEnd = plus(begin, floorTo(minus(wholeEnd, begin), width));
+      wholeEnd = add(begin, floorTo(sub(wholeEnd, begin), width));
     Value first = hasFewRows ? wideLoop(few, begin, wholeEnd) : begin;
     if (std::optional<int64_t> inputs = inputsOfPiece(block))
       pieceLoop(block, first, wholeEnd, *inputs);
@@ -165,7 +152,7 @@ void TileLoops::tileBlock(LinearBlock block, Value firstPanel, Value endPanel) {
       columnLoop(block, first, wholeEnd, width, /*isPartial=*/false);
   }
   if (hasRest)
-    columnLoop(block, wholeEnd, least(end, index(columns)), narrow,
+    columnLoop(block, wholeEnd, min(end, index(columns)), narrow,
                /*isPartial=*/columns % kPanelColumns != 0);
 }
 
@@ -181,8 +168,8 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
   for (auto [region, rows] : llvm::zip(byRows.getCaseRegions(), cases)) {
     builder.createBlock(&region);
     int64_t width = wideColumns(rows);
-    Value left = remainder(minus(end, begin), index(width));
-    Value wideEnd = minus(end, left);
+    Value left = urem(sub(end, begin), index(width));
+    Value wideEnd = sub(end, left);
     each(begin, wideEnd, width, [&, rows = rows](Value column) {
       TilePlace place{index(0), column, width, /*isPartial=*/false};
       fewRows(block, place, rows);
@@ -200,7 +187,7 @@ Value TileLoops::wideLoop(const LinearBlock &block, Value begin, Value end) {
 void TileLoops::rowLoop(Value end, Value left,
                         function_ref<void(Value, Value)> whole,
                         function_ref<void(int64_t)> few) {
-  Value tiles = most(dividedBy(end, mostRows()), index(1));
+  Value tiles = max(udiv(end, mostRows()), index(1));
   each(index(0), end, mostRows(), [&](Value row) { whole(row, tiles); });
   SmallVector<int64_t> cases =
       llvm::to_vector(llvm::seq<int64_t>(1, mostRows()));
@@ -221,8 +208,8 @@ void TileLoops::columnLoop(const LinearBlock &block, Value begin, Value end,
   if (block.lastRows.memref)
     return panelLoop(block, begin, end, isPartial);
   Value rows = size(block.destination, 0);
-  Value left = remainder(rows, index(mostRows()));
-  Value whole = minus(rows, left);
+  Value left = urem(rows, index(mostRows()));
+  Value whole = sub(rows, left);
   each(begin, end, width, [&](Value column) {
     TilePlace below{whole, column, width, isPartial};
     rowLoop(
@@ -252,10 +239,10 @@ bool TileLoops::fetchesNext(const LinearBlock &block, int64_t columns) const {
 WeightRows TileLoops::nextPanels(const LinearBlock &block,
                                  const TilePlace &place, Value tiles) {
   int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
-  Value behind = plus(dividedBy(place.column, kPanelColumns), panels);
+  Value behind = add(udiv(place.column, kPanelColumns), panels);
   Value isInside = lessOrEqual(behind, index(block.panels() - panels));
   Value first =
-      times(choose(isInside, behind, index(0)), rowsOfPanel(block.weight));
+      mul(select(isInside, behind, index(0)), rowsOfPanel(block.weight));
   return shareOf(block, first, rowsOfPanel(block.weight), place, tiles);
 }
 
@@ -267,15 +254,15 @@ WeightRows TileLoops::shareOf(const LinearBlock &block, Value first,
                               Value tiles) {
   int64_t panels = llvm::divideCeil(place.columns, kPanelColumns);
   int64_t turns = std::max<int64_t>(1, rows / kFetchingGroups);
-  Value atOnce = ceilDivide(index(panels * rows), times(tiles, turns));
-  Value number = dividedBy(place.row, mostRows());
-  Value before = multiply(times(number, turns), atOnce);
+  Value atOnce = uceilDiv(index(panels * rows), mul(tiles, turns));
+  Value number = udiv(place.row, mostRows());
+  Value before = mul(mul(number, turns), atOnce);
   Value isAsked = less(before, index(panels * rows));
-  Value next = plus(first, before);
+  Value next = add(first, before);
   // Between the shares of a part of each panel stands the rest of it.
   if (int64_t rest = rowsOfPanel(block.weight) - rows; rest > 0)
-    next = plus(next, times(dividedBy(before, rows), rest));
-  return {next, choose(isAsked, atOnce, index(0))};
+    next = add(next, mul(udiv(before, rows), rest));
+  return {next, select(isAsked, atOnce, index(0))};
 }
 
 void TileLoops::tile(const LinearBlock &block, TilePlace place, int64_t rows,
@@ -318,11 +305,11 @@ TileRows TileLoops::separateLastRows(Value input) {
     return TileRows();
   auto type = cast<MemRefType>(input.getType());
   Value rows = size(input, 0), whole = floorTo(rows, kMostTileRows);
-  Value left = minus(rows, whole);
+  Value left = sub(rows, whole);
   Value copy = scratch(MemRefType::get({kMostTileRows, type.getDimSize(1)},
                                        type.getElementType()));
-  Value isTile = same(left, index(kTileRows));
-  whenElse(
+  Value isTile = equal(left, index(kTileRows));
+  ifElse(
       isTile, [] {},
       [&] {
         memref::CopyOp::create(builder, loc, rowsOf(input, whole, left),
@@ -343,7 +330,7 @@ Value TileLoops::groupWidth(const LinearBlock &block) {
   if (!block.isFetched)
     return columnsOf(kGroupBytes);
   Value rows = size(block.destination, 0);
-  return choose(lessOrEqual(rows, index(kWaitingRows)),
+  return select(lessOrEqual(rows, index(kWaitingRows)),
                 columnsOf(kShortGroupBytes), columnsOf(kFetchedGroupBytes));
 }
 
@@ -353,10 +340,10 @@ void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
                           bool isPartial) {
   Value width = groupWidth(block);
   // A range that has no cut panel ends before it would begin.
-  Value columns = most(minus(end, begin), index(0));
-  loop(ceilDivide(columns, width), [&](Value number) {
-    Value first = plus(begin, multiply(number, width));
-    Value groupEnd = least(plus(first, width), end);
+  Value columns = max(sub(end, begin), index(0));
+  loop(uceilDiv(columns, width), [&](Value number) {
+    Value first = add(begin, mul(number, width));
+    Value groupEnd = min(add(first, width), end);
     PanelGroup group{first, groupEnd, Value()};
     if (block.isFetched && !isPartial)
       group.fetched = fetchedRows(block, groupEnd, end);
@@ -369,8 +356,8 @@ void TileLoops::panelLoop(const LinearBlock &block, Value begin, Value end,
 /// that all tiles of rows together ask for a group; 0 where none follows.
 Value TileLoops::fetchedRows(const LinearBlock &block, Value groupEnd,
                              Value end) {
-  Value tiles = ceilDivide(size(block.destination, 0), index(kMostTileRows));
-  return choose(less(groupEnd, end), ceilDivide(index(kTileRows), tiles),
+  Value tiles = uceilDiv(size(block.destination, 0), index(kMostTileRows));
+  return select(less(groupEnd, end), uceilDiv(index(kTileRows), tiles),
                 index(0));
 }
 
@@ -379,7 +366,7 @@ Value TileLoops::fetchedRows(const LinearBlock &block, Value groupEnd,
 /// alone, products take no time that could be shared.
 void TileLoops::tileRow(const LinearBlock &block, Value row,
                         const PanelGroup &group, bool isPartial) {
-  Value left = minus(size(block.destination, 0), row);
+  Value left = sub(size(block.destination, 0), row);
   Value isLast = less(left, index(kMostTileRows));
   TileRows x = {
       arith::SelectOp::create(builder, loc, isLast, block.lastRows.memref,
@@ -389,12 +376,12 @@ void TileLoops::tileRow(const LinearBlock &block, Value row,
     WeightRows fetched;
     if (group.fetched)
       fetched = {nextRow(block, row, column, group), group.fetched};
-    whenElse(
+    ifElse(
         lessOrEqual(left, index(kTileRows)),
         [&] { sums(block, x, column, kTileRows, kPanelColumns); },
         [&] { sums(block, x, column, kMostTileRows, kPanelColumns, fetched); });
     finish(block, {row, column, kPanelColumns, isPartial},
-           least(left, index(kMostTileRows)));
+           min(left, index(kMostTileRows)));
   });
 }
 
@@ -403,12 +390,11 @@ void TileLoops::tileRow(const LinearBlock &block, Value row,
 Value TileLoops::nextRow(const LinearBlock &block, Value row, Value column,
                          const PanelGroup &group) {
   int64_t steps = rowBytes(block.input) / kTileBytes;
-  Value panels = dividedBy(minus(group.end, group.begin), kPanelColumns);
-  Value before = plus(multiply(dividedBy(row, kMostTileRows), panels),
-                      dividedBy(minus(column, group.begin), kPanelColumns));
-  return plus(
-      times(dividedBy(group.end, kPanelColumns), rowsOfPanel(block.weight)),
-      multiply(times(before, steps), group.fetched));
+  Value panels = udiv(sub(group.end, group.begin), kPanelColumns);
+  Value before = add(mul(udiv(row, kMostTileRows), panels),
+                     udiv(sub(column, group.begin), kPanelColumns));
+  return add(mul(udiv(group.end, kPanelColumns), rowsOfPanel(block.weight)),
+             mul(mul(before, steps), group.fetched));
 }
 
 void TileLoops::finish(const LinearBlock &block, TilePlace place, Value rows) {

@@ -93,10 +93,6 @@ public:
   /// it has no more; null of null.
   mlir::Value slice(mlir::Value memref, mlir::Value first, int64_t count);
 
-  mlir::Value multiply(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value divide(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value remainder(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value ceilDivide(mlir::Value lhs, mlir::Value rhs);
   /// Memory on the stack of a task, in whole cache lines.
   mlir::Value scratch(mlir::MemRefType type);
 

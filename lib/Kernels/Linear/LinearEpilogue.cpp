@@ -22,7 +22,7 @@ using namespace heddle;
 /// The lanes from `column` on that are columns of `rows`.
 static Value columnMask(Value rows, Value column, VectorType type,
                         VectorLoops &loops) {
-  Value left = loops.minus(loops.lastSize(rows), column);
+  Value left = loops.sub(loops.lastSize(rows), column);
   return vector::CreateMaskOp::create(loops.builder, loops.loc,
                                       type.clone(loops.builder.getI1Type()),
                                       ValueRange{left});
@@ -39,14 +39,14 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
     if (!mask)
       return loops.loadVector(memref, at, lanes);
     return vector::MaskedLoadOp::create(builder, loops.loc, type, memref, at,
-                                        mask, loops.splat(0, lanes));
+                                        mask, loops.f32(0, lanes));
   };
   Value y = sum;
   if (weightScales) {
     Value scale = load(weightScales, column);
     if (inputScales)
-      scale =
-          loops.mul(loops.spread(loops.load(inputScales, row), lanes), scale);
+      scale = loops.mul(loops.broadcast(loops.load(inputScales, row), lanes),
+                        scale);
     y = loops.mul(arith::SIToFPOp::create(builder, loops.loc, type, sum),
                   scale);
   }
@@ -62,7 +62,7 @@ void LinearEpilogue::finish(Value sum, Value row, Value column,
     y = loops.add(load(residual, {row, column}), y);
   if (multiplier) {
     Value factor = loops.load(multiplier, loops.index(0));
-    y = loops.mul(y, loops.spread(factor, lanes));
+    y = loops.mul(y, loops.broadcast(factor, lanes));
     y = MultiplyAdd(loops, builder.getI8Type())
             .encode(roundToIntegers(y, math));
   } else if (isShortFloat(element)) {
@@ -83,12 +83,12 @@ void heddle::emitLinearFinish(LinearFinishOp op, const IsaLevel &isa) {
   VectorType type =
       VectorType::get(lanes, op.getSums().getType().getElementType());
   loops.each(loops.index(0), op.getRows(), 1, [&](Value r) {
-    Value row = loops.plus(op.getRow(), r);
+    Value row = loops.add(op.getRow(), r);
     loops.each(
         loops.index(0), loops.index(op.getColumns()), lanes, [&](Value c) {
           Value sum = vector::LoadOp::create(builder, op.getLoc(), type,
                                              op.getSums(), ValueRange{r, c});
-          epilogue.finish(sum, row, loops.plus(op.getColumn(), c), loops);
+          epilogue.finish(sum, row, loops.add(op.getColumn(), c), loops);
         });
   });
 }

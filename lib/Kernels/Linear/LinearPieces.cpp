@@ -54,11 +54,11 @@ void TileLoops::pieceLoop(const LinearBlock &block, Value begin, Value end,
   Value sums = scratch(MemRefType::get({tiles * block.mostRows, width},
                                        sumTypeOf(block.weight)));
   each(begin, end, tiles * width, [&](Value first) {
-    PanelGroup group{first, least(plus(first, tiles * width), end), Value()};
+    PanelGroup group{first, min(add(first, tiles * width), end), Value()};
     auto partAt = [&](Value column) {
-      Value number = dividedBy(minus(column, first), width);
+      Value number = udiv(sub(column, first), width);
       LinearBlock part = block;
-      part.sums = slice(sums, times(number, block.mostRows), block.mostRows);
+      part.sums = slice(sums, mul(number, block.mostRows), block.mostRows);
       return part;
     };
     each(index(0), index(depthOf(block)), inputs, [&](Value from) {
@@ -84,8 +84,8 @@ void TileLoops::multiplyPiece(const LinearBlock &block, const PanelGroup &group,
     sums(part, {block.input, row}, column, rows, width, fetched, &piece);
   };
   Value rows = size(block.destination, 0);
-  Value left = remainder(rows, index(mostRows()));
-  Value whole = minus(rows, left);
+  Value left = urem(rows, index(mostRows()));
+  Value whole = sub(rows, left);
   rowLoop(
       whole, left,
       [&](Value row, Value tiles) {
@@ -102,17 +102,16 @@ void TileLoops::multiplyPiece(const LinearBlock &block, const PanelGroup &group,
 /// whichever task.
 Value TileLoops::behindPiece(const LinearBlock &block, const PanelGroup &group,
                              Value column, const DepthPiece &piece) {
-  Value behind = plus(column, wholeColumns());
-  Value nextInput = plus(piece.from, piece.inputs);
+  Value behind = add(column, wholeColumns());
+  Value nextInput = add(piece.from, piece.inputs);
   Value isInside = less(behind, group.end);
   Value isLast = lessOrEqual(index(depthOf(block)), nextInput);
   Value nextColumn =
-      choose(isInside, behind, choose(isLast, group.end, group.begin));
-  nextInput = choose(isInside, piece.from, choose(isLast, index(0), nextInput));
-  Value panel = dividedBy(nextColumn, kPanelColumns);
+      select(isInside, behind, select(isLast, group.end, group.begin));
+  nextInput = select(isInside, piece.from, select(isLast, index(0), nextInput));
+  Value panel = udiv(nextColumn, kPanelColumns);
   Value isThere =
       lessOrEqual(panel, index(block.panels() - panelsOfTile(block.input)));
-  return plus(
-      times(choose(isThere, panel, index(0)), rowsOfPanel(block.weight)),
-      dividedBy(nextInput, groupOf(block)));
+  return add(mul(select(isThere, panel, index(0)), rowsOfPanel(block.weight)),
+             udiv(nextInput, groupOf(block)));
 }

@@ -91,12 +91,12 @@ TileSums::PanelColumn TileSums::toPanel(Value column) {
 }
 
 TileSums::PanelColumn TileSums::plus(PanelColumn first, int64_t offset) {
-  return {loops.plus(first.panel, offset / kPanelColumns),
-          loops.plus(first.column, offset % kPanelColumns)};
+  return {loops.add(first.panel, offset / kPanelColumns),
+          loops.add(first.column, offset % kPanelColumns)};
 }
 
 void TileSums::takePiece(Value from, int64_t inputs, Value sums) {
-  firstGroup = loops.dividedBy(from, product.group());
+  firstGroup = loops.udiv(from, product.group());
   depth = inputs;
   before = sums;
 }
@@ -113,7 +113,7 @@ SmallVector<Value> TileSums::start() {
     sums.append(starts);
   if (!before)
     return sums;
-  Value mask = loops.spread(loops.less(loops.index(0), firstGroup), lanes);
+  Value mask = loops.broadcast(loops.less(loops.index(0), firstGroup), lanes);
   for (auto [i, sum] : llvm::enumerate(sums))
     sum = vector::MaskedLoadOp::create(
         loops.builder, loops.loc, sum.getType(), before,
@@ -132,12 +132,12 @@ SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
     weights.push_back(
         product.loadWeights(weight, place.panel, g, place.column, lanes));
     if (isAhead && v * lanes % kLineSums == 0)
-      product.fetchWeights(weight, place.panel, loops.plus(g, kGroupsAhead),
+      product.fetchWeights(weight, place.panel, loops.add(g, kGroupsAhead),
                            place.column);
   }
-  Value k = loops.times(g, product.group());
+  Value k = loops.mul(g, product.group());
   for (int64_t r = 0; r < rows; ++r) {
-    Value x = product.broadcast(input, {loops.plus(row, r), k}, lanes, isWhole);
+    Value x = product.broadcast(input, {loops.add(row, r), k}, lanes, isWhole);
     for (int64_t v = 0; v < vectors; ++v)
       added.push_back(
           product.multiplyAdd(x, weights[v], sums[r * vectors + v]));
@@ -147,9 +147,9 @@ SmallVector<Value> TileSums::multiplyAdd(Value g, ValueRange sums,
 
 /// What a tile asks for at group g.
 void TileSums::fetch(Value g) {
-  Value before = arith::MulIOp::create(
-      loops.builder, loops.loc, loops.dividedBy(g, kFetchingGroups), fetched);
-  product.fetchRows(weight, loops.plus(next, before), fetched);
+  Value before = arith::MulIOp::create(loops.builder, loops.loc,
+                                       loops.udiv(g, kFetchingGroups), fetched);
+  product.fetchRows(weight, loops.add(next, before), fetched);
 }
 
 SmallVector<Value> TileSums::build() {
@@ -162,17 +162,17 @@ SmallVector<Value> TileSums::build() {
   Value first = firstGroup ? firstGroup : loops.index(0);
   SmallVector<Value> sums = start();
   if (whole > 0)
-    sums = loops.carry(first, loops.plus(first, whole), unroll, sums,
+    sums = loops.carry(first, loops.add(first, whole), unroll, sums,
                        [&](Value g, ValueRange carried) {
                          if (next)
-                           fetch(loops.minus(g, first));
+                           fetch(loops.sub(g, first));
                          SmallVector<Value> added(carried);
                          for (int64_t step = 0; step < unroll; ++step)
-                           added = multiplyAdd(loops.plus(g, step), added);
+                           added = multiplyAdd(loops.add(g, step), added);
                          return added;
                        });
   for (int64_t k = whole * group; k < depth; k += group)
-    sums = multiplyAdd(loops.plus(first, k / group), sums, k + group <= depth);
+    sums = multiplyAdd(loops.add(first, k / group), sums, k + group <= depth);
   return sums;
 }
 
@@ -189,8 +189,8 @@ void heddle::emitLinearTile(LinearTileOp op, const IsaLevel &isa) {
   LinearEpilogue epilogue = epilogueOf(op);
   VectorLoops &loops = tile.loops;
   tile.forEachVector(tile.build(), [&](int64_t r, int64_t c, Value sum) {
-    epilogue.finish(sum, loops.plus(op.getRow(), r),
-                    loops.plus(op.getColumn(), c), loops);
+    epilogue.finish(sum, loops.add(op.getRow(), r),
+                    loops.add(op.getColumn(), c), loops);
   });
 }
 

@@ -65,19 +65,19 @@ private:
 } // namespace
 
 void BlockKernel::clear(const Block &block, Value result) {
-  Value zero = loops.splat(0, loops.isa.lanes);
+  Value zero = loops.f32(0, loops.isa.lanes);
   loops.each(loops.index(0), loops.index(block.rows), 1, [&](Value row) {
     tile.forEachGroup(columns, [&](const RegisterTile::Parts &parts) {
       for (const RegisterTile::Part &part : parts)
-        tile.store(zero, result, loops.plus(block.first, row), part);
+        tile.store(zero, result, loops.add(block.first, row), part);
     });
   });
 }
 
 void BlockKernel::copyPiece(Value input, Value begin, Value count) {
   loops.each(loops.index(0), count, 1, [&](Value j) {
-    Value row = loops.plus(begin, j);
-    tile.fetch(input, loops.plus(row, kPiece), loops.index(0), columns);
+    Value row = loops.add(begin, j);
+    tile.fetch(input, loops.add(row, kPiece), loops.index(0), columns);
     tile.forEachGroup(columns, [&](const RegisterTile::Parts &parts) {
       for (const RegisterTile::Part &part : parts)
         loops.storeVector(tile.load(input, row, part), copy,
@@ -89,17 +89,17 @@ void BlockKernel::copyPiece(Value input, Value begin, Value count) {
 void BlockKernel::multiplyPiece(const Block &block, Value result, Value begin,
                                 Value count) {
   tile.forEachRows(block.rows, [&](Value row, int64_t rows) {
-    Value first = loops.plus(block.first, row);
+    Value first = loops.add(block.first, row);
     tile.forEachGroup(columns, [&](const RegisterTile::Parts &parts) {
       RegisterTile::Sums sums;
       for (int64_t r = 0; r < rows; ++r)
         for (const RegisterTile::Part &part : parts)
-          sums.push_back(tile.load(result, loops.plus(first, r), part));
+          sums.push_back(tile.load(result, loops.add(first, r), part));
       sums = tile.multiply(
           loops.index(0), count, rows, parts, sums,
           [&](Value j, int64_t r) {
             return loops.load(block.projection,
-                              {loops.plus(first, r), loops.plus(begin, j)});
+                              {loops.add(first, r), loops.add(begin, j)});
           },
           [&](Value j, const RegisterTile::Part &part) {
             return tile.loadWhole(copy, j, part);
@@ -107,7 +107,7 @@ void BlockKernel::multiplyPiece(const Block &block, Value result, Value begin,
       auto sum = sums.begin();
       for (int64_t r = 0; r < rows; ++r)
         for (const RegisterTile::Part &part : parts)
-          tile.store(*sum++, result, loops.plus(first, r), part);
+          tile.store(*sum++, result, loops.add(first, r), part);
     });
   });
 }
@@ -120,11 +120,11 @@ void BlockKernel::build(const Block &block) {
   forEachGroup([&](Value group) { clear(block, block.result(group)); });
   loops.each(loops.index(0), block.positions, kPiece, [&](Value begin) {
     Value count =
-        loops.least(loops.minus(block.positions, begin), loops.index(kPiece));
+        loops.min(loops.sub(block.positions, begin), loops.index(kPiece));
     // What all groups of the next piece multiply comes while these are at it.
     loops.each(loops.index(0), loops.index(block.rows), 1, [&](Value row) {
-      tile.fetch(block.projection, loops.plus(block.first, row),
-                 loops.plus(begin, kPiece), kPiece);
+      tile.fetch(block.projection, loops.add(block.first, row),
+                 loops.add(begin, kPiece), kPiece);
     });
     forEachGroup([&](Value group) {
       copyPiece(block.input(group), begin, count);
@@ -146,7 +146,7 @@ static Value projectionOf(VectorLoops &loops, ProjectSequenceOp op,
 static Value countPositions(VectorLoops &loops, ProjectSequenceOp op,
                             Value sentence) {
   Value count =
-      loops.least(loops.size(op.getInput(), 1), loops.index(op.getLongest()));
+      loops.min(loops.size(op.getInput(), 1), loops.index(op.getLongest()));
   if (!op.getLengths())
     return count;
   return loops.clamp(loops.toIndex(loops.load(op.getLengths(), sentence)),
@@ -170,12 +170,12 @@ void heddle::emitKernel(ProjectSequenceOp op, RowKernel &kernel) {
   int64_t headShares = width / columns / groups;
   int64_t shares = op.getHeads() * headShares;
   VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
-  Value units = counters.times(counters.size(op.getInput(), 0), shares);
+  Value units = counters.mul(counters.size(op.getInput(), 0), shares);
   // Of the rows from `first` on, `count` blocks of `rows`.
   auto emitRows = [&](int64_t first, int64_t count, int64_t rows) {
     // Sentences have tens of positions.
     int64_t work = 32 * rows * columns * groups / kProductsOfElement;
-    kernel.forEachRow(counters.times(units, count), work, [&](Value unit) {
+    kernel.forEachRow(counters.mul(units, count), work, [&](Value unit) {
       BlockKernel block(kernel, columns);
       VectorLoops &loops = block.loops;
       auto remainder = [&](Value value, int64_t divisor) -> Value {
@@ -183,16 +183,16 @@ void heddle::emitKernel(ProjectSequenceOp op, RowKernel &kernel) {
                                       loops.index(divisor));
       };
       Value share = remainder(unit, shares);
-      Value rowBlock = loops.dividedBy(unit, shares);
-      Value sentence = loops.dividedBy(rowBlock, count);
+      Value rowBlock = loops.udiv(unit, shares);
+      Value sentence = loops.udiv(rowBlock, count);
       auto columnsOf = [&](Value memref, Value group) {
-        Value number = loops.plus(loops.times(share, groups), group);
+        Value number = loops.add(loops.mul(share, groups), group);
         return headRows(loops, memref, sentence, number, columns);
       };
       block.build(
-          {projectionOf(loops, op, loops.dividedBy(share, headShares)),
-           loops.plus(loops.times(remainder(rowBlock, count), rows), first),
-           rows, countPositions(loops, op, sentence), groups,
+          {projectionOf(loops, op, loops.udiv(share, headShares)),
+           loops.add(loops.mul(remainder(rowBlock, count), rows), first), rows,
+           countPositions(loops, op, sentence), groups,
            [&](Value group) { return columnsOf(op.getInput(), group); },
            [&](Value group) { return columnsOf(op.getDestination(), group); }});
     });

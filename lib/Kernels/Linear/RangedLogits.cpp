@@ -38,7 +38,7 @@ Value RangedLogits::integer(int64_t value) {
 /// which rows.
 LinearBlock RangedLogits::blockOf(Value firstPanel, int64_t panels,
                                   Value logits) {
-  Value column = loops.times(firstPanel, kPanelColumns);
+  Value column = loops.mul(firstPanel, kPanelColumns);
   LinearBlock block;
   block.destination = logits;
   int64_t columns = block.columns();
@@ -55,7 +55,7 @@ void RangedLogits::forEachBlock(LinearBlock block, Chunk chunk,
                                 Value firstPanel, Value endPanel) {
   Value count = loops.size(op.getInput(), 0), logits = block.destination;
   loops.each(loops.index(0), count, kRows, [&](Value row) {
-    Value rows = loops.least(loops.index(kRows), loops.minus(count, row));
+    Value rows = loops.min(loops.index(kRows), loops.sub(count, row));
     block.input = loops.rowsOf(op.getInput(), row, rows);
     block.inputScales = loops.rowsOf(op.getInputScales(), row, rows);
     block.lastRows = loops.separateLastRows(block.input);
@@ -70,13 +70,12 @@ void RangedLogits::forEachBlock(LinearBlock block, Chunk chunk,
 /// vocabulary starts early enough to have all its panels.
 void RangedLogits::wholePanels(Value begin, Value end) {
   loops.each(begin, end, chunkPanels, [&](Value panel) {
-    Value first = loops.least(panel, loops.index(panels - chunkPanels));
-    Value firstPanel = loops.minus(panel, first);
-    Value endPanel =
-        loops.least(loops.minus(end, first), loops.index(chunkPanels));
-    Chunk chunk{loops.times(first, kPanelColumns),
-                loops.times(firstPanel, kPanelColumns),
-                loops.times(endPanel, kPanelColumns)};
+    Value first = loops.min(panel, loops.index(panels - chunkPanels));
+    Value firstPanel = loops.sub(panel, first);
+    Value endPanel = loops.min(loops.sub(end, first), loops.index(chunkPanels));
+    Chunk chunk{loops.mul(first, kPanelColumns),
+                loops.mul(firstPanel, kPanelColumns),
+                loops.mul(endPanel, kPanelColumns)};
     forEachBlock(blockOf(first, chunkPanels, scratch), chunk, firstPanel,
                  endPanel);
   });
@@ -99,13 +98,12 @@ void RangedLogits::buildRange() {
                                           loops.builder.getF32Type()));
   loops.loop(loops.size(op.getInput(), 0), [&](Value row) { startRow(row); });
   int64_t count = int64_t(op.getRange()) / kPanelColumns;
-  Value begin = loops.times(range, count);
+  Value begin = loops.mul(range, count);
   if (panels > 0)
-    wholePanels(begin,
-                loops.least(loops.plus(begin, count), loops.index(panels)));
+    wholePanels(begin, loops.min(loops.add(begin, count), loops.index(panels)));
   if (int64_t(op.getVocabulary()) % kPanelColumns != 0)
-    loops.when(loops.same(range, loops.index(op.getNumRanges() - 1)),
-               [&] { lastPanel(); });
+    loops.ifThen(loops.equal(range, loops.index(op.getNumRanges() - 1)),
+                 [&] { lastPanel(); });
   loops.loop(loops.size(op.getInput(), 0), [&](Value row) { finishRow(row); });
 }
 
@@ -115,7 +113,7 @@ void RangedLogits::lastPanel() {
   Value zero = loops.index(0);
   loops.loop(loops.index(kRows), [&](Value r) {
     loops.each(zero, loops.index(kPanelColumns), loops.isa.lanes, [&](Value c) {
-      loops.storeVector(loops.splat(kLowest, loops.isa.lanes), scratch, {r, c});
+      loops.storeVector(loops.f32(kLowest, loops.isa.lanes), scratch, {r, c});
     });
   });
   auto all = [&](ArrayRef<int64_t> sizes) {
@@ -133,64 +131,57 @@ void RangedLogits::lastPanel() {
 Value RangedLogits::sumsLeaveOutForbidden(Value row) {
   Value ids = op.getForbidden(), count = loops.lastSize(ids);
   auto isMark = [&]() -> SmallVector<Value> {
-    Value last = loops.load(ids, {row, loops.plus(count, -1)});
-    return {arith::CmpIOp::create(loops.builder, loops.loc,
-                                  arith::CmpIPredicate::eq, last,
-                                  integer(kSumsOfAllowed))};
+    Value last = loops.load(ids, {row, loops.add(count, -1)});
+    return {loops.equal(last, integer(kSumsOfAllowed))};
   };
-  auto no = [&]() -> SmallVector<Value> {
-    return {arith::ConstantOp::create(loops.builder, loops.loc,
-                                      loops.builder.getBoolAttr(false))};
-  };
-  return loops.pick(loops.less(loops.index(0), count), isMark, no).front();
+  auto no = [&]() -> SmallVector<Value> { return {loops.i1(false)}; };
+  return loops.ifYield(loops.less(loops.index(0), count), isMark, no).front();
 }
 
 void RangedLogits::forbid(const Chunk &chunk, Value r) {
-  Value row = loops.plus(chunk.row, r), ids = op.getForbidden();
+  Value row = loops.add(chunk.row, r), ids = op.getForbidden();
   Value lowest = loops.f32(kLowest), count = loops.lastSize(ids);
   Value width = loops.index(chunkPanels * kPanelColumns);
   // A negative id ends the list.
   auto isThere = [&](ValueRange f) {
     return loops
-        .pick(
+        .ifYield(
             loops.less(f.front(), count),
             [&]() -> SmallVector<Value> {
               return {arith::CmpIOp::create(
                   loops.builder, loops.loc, arith::CmpIPredicate::sge,
                   loops.load(ids, {row, f.front()}), integer(0))};
             },
-            [&]() -> SmallVector<Value> {
-              return {arith::ConstantOp::create(
-                  loops.builder, loops.loc, loops.builder.getBoolAttr(false))};
-            })
+            [&]() -> SmallVector<Value> { return {loops.i1(false)}; })
         .front();
   };
   loops.repeat(
       loops.index(0), isThere, [&](ValueRange f) -> SmallVector<Value> {
         Value id = loops.toIndex(loops.load(ids, {row, f.front()}));
-        Value column = loops.minus(id, chunk.first);
-        Value isInside = loops.both(loops.lessOrEqual(loops.index(0), column),
-                                    loops.less(column, width));
-        loops.when(isInside,
-                   [&] { loops.store(lowest, scratch, {r, column}); });
-        return {loops.plus(f.front(), 1)};
+        Value column = loops.sub(id, chunk.first);
+        Value isInside =
+            loops.logicalAnd(loops.lessOrEqual(loops.index(0), column),
+                             loops.less(column, width));
+        loops.ifThen(isInside,
+                     [&] { loops.store(lowest, scratch, {r, column}); });
+        return {loops.add(f.front(), 1)};
       });
 }
 
 /// The largest number of a row of a chunk; -inf where there is none.
 Value RangedLogits::maximum(const Chunk &chunk, Value r) {
   int64_t lanes = loops.isa.lanes, vectors = kPanelColumns / lanes;
-  SmallVector<Value> best(vectors, loops.splat(kLowest, lanes));
+  SmallVector<Value> best(vectors, loops.f32(kLowest, lanes));
   best = loops.carry(chunk.begin, chunk.end, kPanelColumns, best,
                      [&](Value c, ValueRange carried) {
                        SmallVector<Value> next;
                        for (auto [v, each] : llvm::enumerate(carried))
-                         next.push_back(loops.greater(
-                             logitsAt(r, loops.plus(c, v * lanes)), each));
+                         next.push_back(loops.selectMax(
+                             logitsAt(r, loops.add(c, v * lanes)), each));
                        return next;
                      });
   for (Value each : ArrayRef(best).drop_front())
-    best.front() = loops.greater(each, best.front());
+    best.front() = loops.selectMax(each, best.front());
   return vector::ReductionOp::create(
       loops.builder, loops.loc, vector::CombiningKind::MAXNUMF, best.front(),
       /*acc=*/Value(), arith::FastMathFlags::nnan);

@@ -18,7 +18,7 @@ using namespace heddle;
 static constexpr int64_t kRows = RegisterTile::kRows;
 
 void ChunkProducts::fillWithZeros(Value memref, Value begin, Value end) {
-  Value zero = loops.splat(0, loops.isa.lanes);
+  Value zero = loops.f32(0, loops.isa.lanes);
   loops.each(begin, end, 1, [&](Value row) {
     loops.each(
         loops.index(0), loops.lastSize(memref), loops.isa.lanes,
@@ -59,7 +59,7 @@ void ChunkProducts::takeRow() {
 }
 
 void ChunkProducts::clearRow(Value memref, ValueRange row) {
-  Value zero = loops.splat(0, loops.isa.lanes);
+  Value zero = loops.f32(0, loops.isa.lanes);
   forEachPart(
       loops.isa.lanes, widthOf(memref), [&](int64_t begin, int64_t count) {
         loops.storeFirst(zero, memref, append(row, loops.index(begin)), count);
@@ -79,13 +79,13 @@ void ChunkProducts::clearTotals(Value totals) { clearRow(totals, {}); }
 
 /// Asks for the row of the next chunk that has the place of `row` in this one.
 void ChunkProducts::fetchNext(Value rows, Value row) {
-  tile.fetch(rows, loops.plus(row, kChunk), loops.index(0), widthOf(rows));
+  tile.fetch(rows, loops.add(row, kChunk), loops.index(0), widthOf(rows));
 }
 
 void ChunkProducts::loadKeys(const PositionRows &keys, Value values) {
   source = {keys, values};
   loops.each(loops.index(0), keys.count, 1, [&](Value j) {
-    Value from = loops.plus(keys.first, j);
+    Value from = loops.add(keys.first, j);
     features.store(keys.rows, from, keyRows, j);
     forEachPart(loops.isa.lanes, width, [&](int64_t begin, int64_t count) {
       Value column = loops.index(begin);
@@ -100,9 +100,9 @@ void ChunkProducts::loadKeys(const PositionRows &keys, Value values) {
 void ChunkProducts::fetchKeys(Value feature) {
   int64_t share =
       llvm::divideCeil(kChunk, llvm::divideCeil(features.size(), kRows));
-  Value first = loops.times(loops.dividedBy(feature, kRows), share);
+  Value first = loops.mul(loops.udiv(feature, kRows), share);
   for (int64_t r = 0; r < share; ++r) {
-    Value row = loops.plus(loops.plus(source.keys.first, first), r);
+    Value row = loops.add(loops.add(source.keys.first, first), r);
     fetchNext(source.keys.rows, row);
     fetchNext(source.values, row);
   }
@@ -115,7 +115,7 @@ void ChunkProducts::addSums(Value sums, Value keyCount) {
       Sums products = tile.multiply(
           loops.index(0), keyCount, rows, parts, tile.zeros(rows, parts),
           [&](Value j, int64_t r) {
-            return loops.load(keyRows, {j, loops.plus(feature, r)});
+            return loops.load(keyRows, {j, loops.add(feature, r)});
           },
           [&](Value j, const Part &part) {
             return tile.loadWhole(valueRows, j, part);
@@ -123,7 +123,7 @@ void ChunkProducts::addSums(Value sums, Value keyCount) {
       auto product = products.begin();
       for (int64_t r = 0; r < rows; ++r)
         for (const Part &part : parts) {
-          Value row = loops.plus(feature, r);
+          Value row = loops.add(feature, r);
           Value sum = loops.add(tile.load(sums, row, part), *product++);
           tile.store(sum, sums, row, part);
         }
@@ -159,19 +159,18 @@ void ChunkProducts::loadQueries(const PositionRows &queries, Value totals) {
   Value zero = loops.f32(0);
   bool isMatrix = cast<MemRefType>(totals.getType()).getRank() == 2;
   loops.each(loops.index(0), queries.count, 1, [&](Value i) {
-    features.store(queries.rows, loops.plus(queries.first, i), queryRows, i);
+    features.store(queries.rows, loops.add(queries.first, i), queryRows, i);
     SmallVector<Value> totalsAt;
     if (isMatrix)
       totalsAt.push_back(i);
     Value divisor = kernel.sumOfRow(
         features.size(), [&](Value sum, const Slice &slice) -> Value {
-          return loops.multiplyAdd(kernel.load(queryRows, i, slice),
-                                   kernel.load(totals, totalsAt, slice), sum);
+          return loops.fma(kernel.load(queryRows, i, slice),
+                           kernel.load(totals, totalsAt, slice), sum);
         });
-    Value isZero = arith::CmpFOp::create(
-        loops.builder, loops.loc, arith::CmpFPredicate::OEQ, divisor, zero);
+    Value isZero = loops.equal(divisor, zero);
     Value inverse = loops.div(loops.f32(1), divisor);
-    loops.store(loops.choose(isZero, zero, inverse), inverses, i);
+    loops.store(loops.select(isZero, zero, inverse), inverses, i);
   });
 }
 
@@ -182,7 +181,7 @@ ChunkProducts::Sums ChunkProducts::readSums(Value sums, Value query,
       loops.index(0), loops.index(features.size()), rows, parts,
       tile.zeros(rows, parts),
       [&](Value f, int64_t r) {
-        return loops.load(queryRows, {loops.plus(query, r), f});
+        return loops.load(queryRows, {loops.add(query, r), f});
       },
       [&](Value f, const Part &part) { return tile.load(sums, f, part); });
 }
@@ -193,31 +192,31 @@ void ChunkProducts::finish(ArrayRef<Value> sums, const Parts &parts,
                            Value query, int64_t rows,
                            const PositionRows &result) {
   int64_t lanes = loops.isa.lanes;
-  Value zero = loops.splat(0, lanes);
+  Value zero = loops.f32(0, lanes);
   for (int64_t r = 0; r < rows; ++r) {
-    Value row = loops.plus(query, r);
+    Value row = loops.add(query, r);
     auto write = [&] {
-      Value inverse = loops.spread(loops.load(inverses, row), lanes);
-      Value isSome = loops.differs(inverse, zero);
+      Value inverse = loops.broadcast(loops.load(inverses, row), lanes);
+      Value isSome = loops.notEqual(inverse, zero);
       for (auto [c, part] : llvm::enumerate(parts)) {
         Value quotient = loops.mul(sums[r * parts.size() + c], inverse);
-        tile.store(loops.choose(isSome, quotient, zero), result.rows,
-                   loops.plus(result.first, row), part);
+        tile.store(loops.select(isSome, quotient, zero), result.rows,
+                   loops.add(result.first, row), part);
       }
     };
     if (rows == 1)
       write();
     else
-      loops.when(loops.less(row, result.count), write);
+      loops.ifThen(loops.less(row, result.count), write);
   }
 }
 
 /// Asks for what a tile of the next chunk reads and writes.
 void ChunkProducts::fetchQueries(Value query, const PositionRows &result) {
   for (int64_t r = 0; r < kRows; ++r) {
-    Value row = loops.plus(query, r);
-    fetchNext(querySource.rows, loops.plus(querySource.first, row));
-    fetchNext(result.rows, loops.plus(result.first, row));
+    Value row = loops.add(query, r);
+    fetchNext(querySource.rows, loops.add(querySource.first, row));
+    fetchNext(result.rows, loops.add(result.first, row));
   }
 }
 
@@ -240,14 +239,15 @@ void ChunkProducts::advance(Value sums, const PositionRows &result) {
           return tile.loadWhole(valueRows, row, part);
         });
     auto passFeature = [&](Value f, ValueRange carried) {
-      Value key = loops.spread(loops.load(keyRows, {row, f}), loops.isa.lanes);
+      Value key =
+          loops.broadcast(loops.load(keyRows, {row, f}), loops.isa.lanes);
       Value query =
-          loops.spread(loops.load(queryRows, {row, f}), loops.isa.lanes);
+          loops.broadcast(loops.load(queryRows, {row, f}), loops.isa.lanes);
       Sums next;
       for (auto [part, value, y] : llvm::zip_equal(parts, values, carried)) {
-        Value sum = loops.multiplyAdd(key, value, tile.load(sums, f, part));
+        Value sum = loops.fma(key, value, tile.load(sums, f, part));
         tile.store(sum, sums, f, part);
-        next.push_back(loops.multiplyAdd(query, sum, y));
+        next.push_back(loops.fma(query, sum, y));
       }
       return next;
     };
@@ -268,9 +268,9 @@ void ChunkProducts::turnKeys() {
     loops.each(loops.index(0), loops.index(kChunk), lanes, [&](Value j) {
       SmallVector<Value> rows;
       for (int64_t r = 0; r < lanes; ++r)
-        rows.push_back(loops.loadVector(keyRows, {loops.plus(j, r), f}, lanes));
+        rows.push_back(loops.loadVector(keyRows, {loops.add(j, r), f}, lanes));
       for (auto [r, column] : llvm::enumerate(loops.transpose(rows)))
-        loops.storeVector(column, turnedKeys, {loops.plus(f, int64_t(r)), j});
+        loops.storeVector(column, turnedKeys, {loops.add(f, int64_t(r)), j});
     });
   });
 }
@@ -311,7 +311,7 @@ void ChunkProducts::scoreTile(Value query, int64_t vectors) {
         loops.index(0), loops.index(features.size()), kRows, parts,
         tile.zeros(kRows, parts),
         [&](Value f, int64_t r) {
-          return loops.load(queryRows, {loops.plus(query, r), f});
+          return loops.load(queryRows, {loops.add(query, r), f});
         },
         [&](Value f, const Part &part) {
           return tile.loadWhole(turnedKeys, f, part);
@@ -336,14 +336,14 @@ ChunkProducts::Sums ChunkProducts::addChunk(Sums sums, Value query,
   sums = tile.multiply(loops.index(0), query, kRows, parts, std::move(sums),
                        score, value);
   for (int64_t k = 0; k < kRows; ++k) {
-    Value j = loops.plus(query, k);
+    Value j = loops.add(query, k);
     SmallVector<Value> vectors = llvm::map_to_vector(
         parts, [&](const Part &part) { return value(j, part); });
     for (int64_t r = k; r < kRows; ++r) {
-      Value factor = loops.spread(score(j, r), loops.isa.lanes);
+      Value factor = loops.broadcast(score(j, r), loops.isa.lanes);
       for (auto [c, vector] : llvm::enumerate(vectors)) {
         Value &sum = sums[r * parts.size() + c];
-        sum = loops.multiplyAdd(factor, vector, sum);
+        sum = loops.fma(factor, vector, sum);
       }
     }
   }
@@ -354,7 +354,7 @@ void ChunkProducts::readCausal(Value sums, const PositionRows &result) {
   int64_t lanes = loops.isa.lanes;
   // Queries of the first vectors of keys have no scores with the later ones.
   for (int64_t begin = 0; begin < kChunk; begin += lanes) {
-    Value end = loops.least(result.count, loops.index(begin + lanes));
+    Value end = loops.min(result.count, loops.index(begin + lanes));
     loops.each(loops.index(begin), end, kRows, [&](Value query) {
       fetchQueries(query, result);
       scoreTile(query, begin / lanes + 1);

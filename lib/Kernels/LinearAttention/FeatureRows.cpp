@@ -31,26 +31,24 @@ Value FeatureRows::inverseNorm(Value rows, Value from) {
       kernel.sumOfRow(width, [&](Value sum, const Slice &slice) -> Value {
         int64_t count = slice.mask ? width % loops.isa.lanes : loops.isa.lanes;
         Value x = loadAsF32(loops, rows, {from, slice.column}, count);
-        return loops.multiplyAdd(x, x, sum);
+        return loops.fma(x, x, sum);
       });
   Value zero = loops.f32(0);
-  Value isZero = arith::CmpFOp::create(
-      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, squares, zero);
+  Value isZero = loops.equal(squares, zero);
   Value norm = math::SqrtOp::create(loops.builder, loops.loc, squares);
-  return loops.choose(isZero, zero, loops.div(loops.f32(1), norm));
+  return loops.select(isZero, zero, loops.div(loops.f32(1), norm));
 }
 
 Value FeatureRows::feature(Value x, Value inverse) {
   int64_t lanes = loops.isa.lanes;
   switch (features) {
   case FeatureMap::Elu:
-    return loops.choose(loops.isAbove(x, loops.splat(0, lanes)),
-                        loops.add(x, loops.splat(1, lanes)),
-                        kernel.math.exp(x));
+    return loops.select(loops.greater(x, loops.f32(0, lanes)),
+                        loops.add(x, loops.f32(1, lanes)), kernel.math.exp(x));
   case FeatureMap::Relu:
     return emitActivation(ActivationKind::Relu, x, kernel.math);
   case FeatureMap::Taylor:
-    return loops.mul(x, loops.spread(inverse, lanes));
+    return loops.mul(x, loops.broadcast(inverse, lanes));
   case FeatureMap::Region: {
     LaneRegion region(map, lanes);
     region.bind(loops, /*argument=*/0, x);

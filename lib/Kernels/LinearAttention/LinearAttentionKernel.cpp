@@ -79,10 +79,10 @@ bool heddle::hasKernel(LinearAttentionOp op) {
 /// Calls `body` with each head of queries that reads head `kvHead`.
 static void forEachQueryHead(VectorLoops &loops, Value kvHead, int64_t group,
                              int64_t first, function_ref<void(Value)> body) {
-  Value begin = loops.times(kvHead, group);
+  Value begin = loops.mul(kvHead, group);
   if (group == first + 1)
-    return body(loops.plus(begin, first));
-  loops.each(loops.plus(begin, first), loops.plus(begin, group), 1, body);
+    return body(loops.add(begin, first));
+  loops.each(loops.add(begin, first), loops.add(begin, group), 1, body);
 }
 
 static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
@@ -91,16 +91,15 @@ static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
   int64_t width = RegisterTile::blockOf(op.getValueWidth(), kernel.isa.lanes);
   int64_t blocks = op.getValueWidth() / width;
   VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
-  Value units =
-      counters.times(counters.size(op.getQuery(), 0), kvHeads * blocks);
+  Value units = counters.mul(counters.size(op.getQuery(), 0), kvHeads * blocks);
   // Sentences have tens of positions.
   int64_t work = 32 * op.getFeatureWidth() * width / kProductsOfElement;
   kernel.forEachRow(units, work, [&](Value unit) {
     ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
     VectorLoops &loops = tiles.getLoops();
-    Value sentence = loops.dividedBy(unit, kvHeads * blocks);
+    Value sentence = loops.udiv(unit, kvHeads * blocks);
     Value valueHead = remainder(loops, unit, kvHeads * blocks);
-    Value kvHead = loops.dividedBy(valueHead, blocks);
+    Value kvHead = loops.udiv(valueHead, blocks);
     Value block = remainder(loops, valueHead, blocks);
     Value keys = headRows(loops, op.getKey(), sentence, kvHead, keyWidth);
     Value values = headRows(loops, op.getValue(), sentence, valueHead, width);
@@ -113,24 +112,24 @@ static void emitCausal(LinearAttentionOp op, RowKernel &kernel) {
     tiles.clearSums(sums);
     tiles.clearTotals(totals);
     loops.each(loops.index(0), length, ChunkProducts::kChunk, [&](Value first) {
-      Value count = loops.least(loops.minus(length, first),
-                                loops.index(ChunkProducts::kChunk));
+      Value count = loops.min(loops.sub(length, first),
+                              loops.index(ChunkProducts::kChunk));
       Value chunkKeys =
-          loops.clamp(loops.minus(keyCount, first), loops.index(0), count);
+          loops.clamp(loops.sub(keyCount, first), loops.index(0), count);
       tiles.loadKeys({keys, first, chunkKeys}, values);
       tiles.beginCausal(totals, count, chunkKeys);
       forEachQueryHead(loops, kvHead, group, 0, [&](Value head) {
         Value queries =
             headRows(loops, op.getQuery(), sentence, head, keyWidth);
-        Value resultHead = loops.plus(loops.times(head, blocks), block);
+        Value resultHead = loops.add(loops.mul(head, blocks), block);
         Value result = headRows(loops, op.getDestinations().front(), sentence,
                                 resultHead, width);
         tiles.loadQueries({queries, first, count}, tiles.causalTotals());
         tiles.readCausal(sums, {result, first, count});
       });
       // Nobody reads the sums behind the last chunk.
-      loops.when(loops.less(loops.plus(first, ChunkProducts::kChunk), length),
-                 [&] { tiles.addSums(sums, chunkKeys); });
+      loops.ifThen(loops.less(loops.add(first, ChunkProducts::kChunk), length),
+                   [&] { tiles.addSums(sums, chunkKeys); });
     });
   });
 }
@@ -139,11 +138,11 @@ static void emitStep(LinearAttentionOp op, RowKernel &kernel) {
   int64_t kvHeads = op.getKeyValueHeads(), group = op.getHeads() / kvHeads;
   int64_t keyWidth = op.getKeyWidth(), width = op.getValueWidth();
   VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
-  Value units = counters.times(counters.size(op.getQuery(), 0), kvHeads);
+  Value units = counters.mul(counters.size(op.getQuery(), 0), kvHeads);
   kernel.forEachRow(units, 2 * op.getFeatureWidth() * width, [&](Value unit) {
     ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
     VectorLoops &loops = tiles.getLoops();
-    Value row = loops.dividedBy(unit, kvHeads);
+    Value row = loops.udiv(unit, kvHeads);
     Value kvHead = remainder(loops, unit, kvHeads);
     Value one = loops.index(1);
     Value sums =
@@ -162,7 +161,7 @@ static void emitStep(LinearAttentionOp op, RowKernel &kernel) {
           headRows(loops, op.getDestinations().front(), Value(), head, width),
           row, one};
     };
-    tiles.advance(sums, load(loops.times(kvHead, group)));
+    tiles.advance(sums, load(loops.mul(kvHead, group)));
     if (group > 1)
       forEachQueryHead(loops, kvHead, group, 1,
                        [&](Value head) { tiles.read(sums, load(head)); });
@@ -189,34 +188,34 @@ void heddle::emitKernel(LinearAttentionSumsOp op, RowKernel &kernel) {
   int64_t width = RegisterTile::blockOf(valueWidth, kernel.isa.lanes);
   int64_t blocks = valueWidth / width;
   VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
-  Value units = counters.times(counters.size(op.getKey(), 0), heads * blocks);
+  Value units = counters.mul(counters.size(op.getKey(), 0), heads * blocks);
   // Sentences have tens of positions.
   int64_t work = 32 * keyWidth * width / kProductsOfElement;
   kernel.forEachRow(units, work, [&](Value unit) {
     ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
     VectorLoops &loops = tiles.getLoops();
-    Value sentence = loops.dividedBy(unit, heads * blocks);
+    Value sentence = loops.udiv(unit, heads * blocks);
     Value valueHead = remainder(loops, unit, heads * blocks);
-    Value head = loops.dividedBy(valueHead, blocks);
+    Value head = loops.udiv(valueHead, blocks);
     Value block = remainder(loops, valueHead, blocks);
     Value keys = headRows(loops, op.getKey(), sentence, head, keyWidth);
     Value values = headRows(loops, op.getValue(), sentence, valueHead, width);
     Value keyCount = countKeys(loops, op.getKey(), op.getLengths(), sentence);
     Value sums = sumsOfHead(loops, op.getDestinations()[0], sentence, head,
-                            loops.times(block, width), width);
+                            loops.mul(block, width), width);
     Value totals = totalsOfHead(loops, op.getDestinations()[1], sentence, head);
     // Totals are those of all blocks: the first one makes them.
     auto ofFirstBlock = [&](function_ref<void()> body) {
       blocks == 1 ? body()
-                  : loops.when(loops.same(block, loops.index(0)), body);
+                  : loops.ifThen(loops.equal(block, loops.index(0)), body);
     };
     tiles.takeKeys();
     tiles.clearSums(sums);
     ofFirstBlock([&] { tiles.clearTotals(totals); });
     loops.each(loops.index(0), keyCount, ChunkProducts::kChunk,
                [&](Value first) {
-                 Value count = loops.least(loops.minus(keyCount, first),
-                                           loops.index(ChunkProducts::kChunk));
+                 Value count = loops.min(loops.sub(keyCount, first),
+                                         loops.index(ChunkProducts::kChunk));
                  tiles.loadKeys({keys, first, count}, values);
                  tiles.addSums(sums, count);
                  ofFirstBlock([&] { tiles.addTotals(totals, count); });
@@ -234,13 +233,13 @@ static void emitReadStep(LinearAttentionReadOp op, RowKernel &kernel) {
   int64_t keyWidth = sizeOf(op.getQuery(), 1) / heads;
   int64_t width = sizeOf(op.getSums(), 3);
   VectorLoops counters(kernel.loops.builder, kernel.loops.loc, kernel.isa);
-  Value units = counters.times(counters.size(op.getQuery(), 0), heads);
+  Value units = counters.mul(counters.size(op.getQuery(), 0), heads);
   kernel.forEachRow(units, keyWidth * width, [&](Value unit) {
     ChunkProducts tiles(kernel, op.getFeatures(), op.getMap(), keyWidth, width);
     VectorLoops &loops = tiles.getLoops();
-    Value row = loops.dividedBy(unit, heads);
+    Value row = loops.udiv(unit, heads);
     Value head = remainder(loops, unit, heads);
-    Value kvHead = loops.dividedBy(head, group);
+    Value kvHead = loops.udiv(head, group);
     Value sentence = loops.toIndex(loops.load(op.getSentences(), row));
     Value one = loops.index(1);
     tiles.takeRow();
@@ -267,20 +266,20 @@ void heddle::emitKernel(LinearAttentionReadOp op, RowKernel &kernel) {
   Value chunks = arith::CeilDivUIOp::create(loops.builder, loops.loc, length,
                                             loops.index(ChunkProducts::kChunk));
   Value units =
-      multiply(loops, loops.times(loops.size(op.getQuery(), 0), heads), chunks);
+      multiply(loops, loops.mul(loops.size(op.getQuery(), 0), heads), chunks);
   int64_t work = ChunkProducts::kChunk * keyWidth * width / kProductsOfElement;
   kernel.forEachRow(units, work, [&](Value unit) {
     auto divide = [&](Value lhs, Value rhs) -> Value {
       return arith::DivUIOp::create(loops.builder, loops.loc, lhs, rhs);
     };
     Value sentenceHead = divide(unit, chunks);
-    Value chunk = loops.minus(unit, multiply(loops, sentenceHead, chunks));
-    Value sentence = loops.dividedBy(sentenceHead, heads);
+    Value chunk = loops.sub(unit, multiply(loops, sentenceHead, chunks));
+    Value sentence = loops.udiv(sentenceHead, heads);
     Value head = remainder(loops, sentenceHead, heads);
-    Value kvHead = loops.dividedBy(head, group);
-    Value first = loops.times(chunk, ChunkProducts::kChunk);
-    Value count = loops.least(loops.minus(length, first),
-                              loops.index(ChunkProducts::kChunk));
+    Value kvHead = loops.udiv(head, group);
+    Value first = loops.mul(chunk, ChunkProducts::kChunk);
+    Value count =
+        loops.min(loops.sub(length, first), loops.index(ChunkProducts::kChunk));
     tiles.takeQueries();
     tiles.loadQueries({headRows(loops, op.getQuery(), sentence, head, keyWidth),
                        first, count},

@@ -48,32 +48,34 @@ Double heddle::operator/(Double a, Double b) {
   return make<arith::DivFOp>(a, a.value, b.value);
 }
 
-Double heddle::multiplyAdd(Double a, Double b, Double c) {
+Double heddle::fma(Double a, Double b, Double c) {
   return make<math::FmaOp>(a, a.value, b.value, c.value);
 }
-Double heddle::magnitude(Double x) { return make<math::AbsFOp>(x, x.value); }
-Double heddle::squareRoot(Double x) { return make<math::SqrtOp>(x, x.value); }
-Double heddle::withSign(Double x, Double sign) {
+Double heddle::abs(Double x) { return make<math::AbsFOp>(x, x.value); }
+Double heddle::sqrt(Double x) { return make<math::SqrtOp>(x, x.value); }
+Double heddle::copySign(Double x, Double sign) {
   return make<math::CopySignOp>(x, x.value, sign.value);
 }
-Double heddle::nearest(Double x) { return make<math::RoundEvenOp>(x, x.value); }
-Double heddle::below(Double x) { return make<math::FloorOp>(x, x.value); }
-Double heddle::truncated(Double x) { return make<math::TruncOp>(x, x.value); }
+Double heddle::roundEven(Double x) {
+  return make<math::RoundEvenOp>(x, x.value);
+}
+Double heddle::floor(Double x) { return make<math::FloorOp>(x, x.value); }
+Double heddle::trunc(Double x) { return make<math::TruncOp>(x, x.value); }
 
 Double heddle::polynomial(Double x, ArrayRef<double> series) {
   Double sum = x.of(series.back());
   for (double factor : llvm::reverse(series.drop_back()))
-    sum = multiplyAdd(sum, x, x.of(factor));
+    sum = fma(sum, x, x.of(factor));
   return sum;
 }
 
 static Value compare(arith::CmpFPredicate predicate, Double a, Double b) {
   return arith::CmpFOp::create(*a.builder, a.loc, predicate, a.value, b.value);
 }
-Value heddle::isLess(Double a, Double b) {
+Value heddle::less(Double a, Double b) {
   return compare(arith::CmpFPredicate::OLT, a, b);
 }
-Value heddle::isEqual(Double a, Double b) {
+Value heddle::equal(Double a, Double b) {
   return compare(arith::CmpFPredicate::OEQ, a, b);
 }
 
@@ -82,8 +84,8 @@ Double heddle::select(Value condition, Double a, Double b) {
 }
 
 Double heddle::clamp(Double x, double lowest, double highest) {
-  x = select(isLess(x, lowest), x.of(lowest), x);
-  return select(isLess(highest, x), x.of(highest), x);
+  x = select(less(x, lowest), x.of(lowest), x);
+  return select(less(highest, x), x.of(highest), x);
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,7 +132,7 @@ static Value compare(arith::CmpIPredicate predicate, Bits a, Bits b) {
 Value heddle::isZero(Bits a) {
   return compare(arith::CmpIPredicate::eq, a, a.of(uint64_t(0)));
 }
-Value heddle::isBelow(Bits a, Bits b) {
+Value heddle::uless(Bits a, Bits b) {
   return compare(arith::CmpIPredicate::ult, a, b);
 }
 
@@ -138,15 +140,15 @@ Bits heddle::select(Value condition, Bits a, Bits b) {
   return makeBits<arith::SelectOp>(a, condition, a.value, b.value);
 }
 
-Double heddle::numberOf(Bits a) {
+Double heddle::toDouble(Bits a) {
   return make<arith::SIToFPOp>(a.at, a.at.builder->getF64Type(), a.value);
 }
 
-Value heddle::both(Double at, Value a, Value b) {
+Value heddle::logicalAnd(Double at, Value a, Value b) {
   return arith::AndIOp::create(*at.builder, at.loc, a, b);
 }
 
-Value heddle::negated(Double at, Value a) {
+Value heddle::logicalNot(Double at, Value a) {
   Value one = arith::ConstantIntOp::create(*at.builder, at.loc, /*value=*/1, 1);
   return arith::XOrIOp::create(*at.builder, at.loc, a, one);
 }

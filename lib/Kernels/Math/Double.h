@@ -44,24 +44,24 @@ inline Double operator-(double a, Double b) { return b.of(a) - b; }
 inline Double operator/(double a, Double b) { return b.of(a) / b; }
 
 /// a b + c, rounded once.
-Double multiplyAdd(Double a, Double b, Double c);
-Double magnitude(Double x);
-Double squareRoot(Double x);
+Double fma(Double a, Double b, Double c);
+Double abs(Double x);
+Double sqrt(Double x);
 /// The size of `x` with the sign of `sign`.
-Double withSign(Double x, Double sign);
+Double copySign(Double x, Double sign);
 /// The integer next to x, below it, towards 0.
-Double nearest(Double x);
-Double below(Double x);
-Double truncated(Double x);
+Double roundEven(Double x);
+Double floor(Double x);
+Double trunc(Double x);
 /// series[0] + x (series[1] + x (...)).
 Double polynomial(Double x, llvm::ArrayRef<double> series);
 
 /// Comparisons, false of NaN.
-mlir::Value isLess(Double a, Double b);
-mlir::Value isEqual(Double a, Double b);
-inline mlir::Value isLess(Double a, double b) { return isLess(a, a.of(b)); }
-inline mlir::Value isLess(double a, Double b) { return isLess(b.of(a), b); }
-inline mlir::Value isEqual(Double a, double b) { return isEqual(a, a.of(b)); }
+mlir::Value less(Double a, Double b);
+mlir::Value equal(Double a, Double b);
+inline mlir::Value less(Double a, double b) { return less(a, a.of(b)); }
+inline mlir::Value less(double a, Double b) { return less(b.of(a), b); }
+inline mlir::Value equal(Double a, double b) { return equal(a, a.of(b)); }
 Double select(mlir::Value condition, Double a, Double b);
 /// x, not beyond the two; NaN passes through.
 Double clamp(Double x, double lowest, double highest);
@@ -94,14 +94,14 @@ inline Bits operator>>(Bits a, uint64_t b) { return a >> a.of(b); }
 /// The sign fills up.
 Bits shiftSigned(Bits a, uint64_t b);
 mlir::Value isZero(Bits a);
-mlir::Value isBelow(Bits a, Bits b);
+mlir::Value uless(Bits a, Bits b);
 Bits select(mlir::Value condition, Bits a, Bits b);
 /// The number that an integer is.
-Double numberOf(Bits a);
+Double toDouble(Bits a);
 
 /// Of conditions.
-mlir::Value both(Double at, mlir::Value a, mlir::Value b);
-mlir::Value negated(Double at, mlir::Value a);
+mlir::Value logicalAnd(Double at, mlir::Value a, mlir::Value b);
+mlir::Value logicalNot(Double at, mlir::Value a);
 
 } // namespace heddle
 

@@ -89,7 +89,7 @@ static Reduced reduceManyTurns(Double x) {
   Product low = multiply(digits, word(2)), middle = multiply(digits, word(1)),
           high = multiply(digits, word(0));
   Bits second = low.high + middle.low;
-  Bits carry = select(isBelow(second, low.high), bits.of(uint64_t(1)),
+  Bits carry = select(uless(second, low.high), bits.of(uint64_t(1)),
                       bits.of(uint64_t(0)));
   Bits third = middle.high + high.low + carry;
   // A fraction from one half on counts from the next quarter.
@@ -97,16 +97,16 @@ static Reduced reduceManyTurns(Double x) {
   Bits quarters = (third >> 62) + (fraction >> 63);
   Bits rest = (second << 2) | (low.low >> 62);
   // Its sign is none: half of it is positive.
-  Double value = multiplyAdd(numberOf(rest >> 1), x.of(0x1p-127),
-                             numberOf(fraction) * 0x1p-64);
-  return {quarters, select(isLess(x, kInfinity), value * M_PI_2, x.of(kNaN))};
+  Double value =
+      fma(toDouble(rest >> 1), x.of(0x1p-127), toDouble(fraction) * 0x1p-64);
+  return {quarters, select(less(x, kInfinity), value * M_PI_2, x.of(kNaN))};
 }
 
 static Reduced reduceFewTurns(Double x) {
-  Double n = nearest(x * M_2_PI);
+  Double n = roundEven(x * M_2_PI);
   Double rest = x;
   for (double part : kHalfPi)
-    rest = multiplyAdd(n, n.of(-part), rest);
+    rest = fma(n, n.of(-part), rest);
   // Their last bits are those of an integer.
   return {Bits(x, (n + 0x1.8p52).bits()), rest};
 }
@@ -119,7 +119,7 @@ static Reduced reduce(Double x) {
                          {reduced.quarters.value, reduced.rest.value});
   };
   auto either = scf::IfOp::create(
-      builder, x.loc, isLess(x, kFewTurns),
+      builder, x.loc, less(x, kFewTurns),
       [&](OpBuilder &inner, Location loc) {
         yield(inner, loc, reduceFewTurns(Double(inner, loc, x.value)));
       },
@@ -144,7 +144,7 @@ static Double alternating(Double square, int first, int count) {
 static Double shortSine(Double r) {
   Double square = r * r;
   // r and what is behind it: r itself has no rounding.
-  return multiplyAdd(r, alternating(square, 1, 9) - 1, r);
+  return fma(r, alternating(square, 1, 9) - 1, r);
 }
 
 static Double shortCosine(Double r) { return alternating(r * r, 0, 10); }
@@ -163,22 +163,22 @@ static Bits bitsAt(Double x, uint64_t number) {
 }
 
 Double doubles::sin(Double x) {
-  Double sine = sineOf(magnitude(x), bitsAt(x, 0));
-  return select(isLess(x, 0), -sine, select(isEqual(x, 0), x, sine));
+  Double sine = sineOf(abs(x), bitsAt(x, 0));
+  return select(less(x, 0), -sine, select(equal(x, 0), x, sine));
 }
 
-Double doubles::cos(Double x) { return sineOf(magnitude(x), bitsAt(x, 1)); }
+Double doubles::cos(Double x) { return sineOf(abs(x), bitsAt(x, 1)); }
 
 Double doubles::sinOrCos(Double x, Value isSine) {
   return sineOf(x, select(isSine, bitsAt(x, 0), bitsAt(x, 1)));
 }
 
 Double doubles::tan(Double x) {
-  Reduced reduced = reduce(magnitude(x));
+  Reduced reduced = reduce(abs(x));
   Double sine = shortSine(reduced.rest), cosine = shortCosine(reduced.rest);
   Value isEven = isZero(reduced.quarters & 1);
   Double tangent = select(isEven, sine, -cosine) / select(isEven, cosine, sine);
-  return select(isLess(x, 0), -tangent, select(isEqual(x, 0), x, tangent));
+  return select(less(x, 0), -tangent, select(equal(x, 0), x, tangent));
 }
 
 //===----------------------------------------------------------------------===//
@@ -189,41 +189,37 @@ Double doubles::tan(Double x) {
 /// quotients 0 / 0 is 0 and that of infinities is 1.
 static Double arcOfQuotient(Double numerator, Double denominator) {
   // A quotient of at most 1 ...
-  Value isSteep = isLess(denominator, numerator);
+  Value isSteep = less(denominator, numerator);
   Double small = select(isSteep, denominator, numerator);
   Double large = select(isSteep, numerator, denominator);
   Double quotient = small / large;
-  quotient = select(isEqual(large, 0), large, quotient);
-  quotient = select(isEqual(small, kInfinity), small.of(1), quotient);
+  quotient = select(equal(large, 0), large, quotient);
+  quotient = select(equal(small, kInfinity), small.of(1), quotient);
   // ... or of at most tan(pi / 8), behind which is pi / 4.
-  Value isFar = isLess(M_SQRT2 - 1, quotient);
+  Value isFar = less(M_SQRT2 - 1, quotient);
   Double t = select(isFar, (quotient - 1) / (quotient + 1), quotient);
   SmallVector<double> series;
   for (int i = 3, sign = -1; i < 45; i += 2, sign = -sign)
     series.push_back(double(sign) / i);
   Double square = t * t;
-  Double arc = multiplyAdd(t * square, polynomial(square, series), t);
+  Double arc = fma(t * square, polynomial(square, series), t);
   arc = select(isFar, arc + M_PI_4, arc);
   return select(isSteep, M_PI_2 - arc, arc);
 }
 
 Double doubles::atan(Double x) {
-  return withSign(arcOfQuotient(magnitude(x), x.of(1)), x);
+  return copySign(arcOfQuotient(abs(x), x.of(1)), x);
 }
 
 Double doubles::atan2(Double y, Double x) {
-  Double arc = arcOfQuotient(magnitude(y), magnitude(x));
+  Double arc = arcOfQuotient(abs(y), abs(x));
   // A zero may have a sign.
   Value isRight = isZero(Bits(x, x.bits()) >> 63);
-  arc = withSign(select(isRight, arc, M_PI - arc), y);
+  arc = copySign(select(isRight, arc, M_PI - arc), y);
   // Which of two is the smaller one is not known of NaN.
-  return select(isEqual(x, x), select(isEqual(y, y), arc, y), x);
+  return select(equal(x, x), select(equal(y, y), arc, y), x);
 }
 
-Double doubles::asin(Double x) {
-  return atan2(x, squareRoot((1 - x) * (x + 1)));
-}
+Double doubles::asin(Double x) { return atan2(x, sqrt((1 - x) * (x + 1))); }
 
-Double doubles::acos(Double x) {
-  return atan2(squareRoot((1 - x) * (x + 1)), x);
-}
+Double doubles::acos(Double x) { return atan2(sqrt((1 - x) * (x + 1)), x); }

@@ -28,7 +28,7 @@ static Double powerOfTwo(Double n) {
 
 /// x 2^n of an integer n in [-2044, 2046].
 static Double scaled(Double x, Double n) {
-  Double half = below(n * 0.5);
+  Double half = floor(n * 0.5);
   return x * powerOfTwo(half) * powerOfTwo(n - half);
 }
 
@@ -41,14 +41,14 @@ static Double shortExpm1(Double r) {
     factorial *= i;
     series.push_back(1 / factorial);
   }
-  return multiplyAdd(r * r, polynomial(r, series), r);
+  return fma(r * r, polynomial(r, series), r);
 }
 
 /// n and r of x = n log(2) + r.
 static std::pair<Double, Double> splitByLn2(Double x) {
-  Double n = nearest(x * M_LOG2E);
-  Double r = multiplyAdd(n, n.of(-kLn2High), x);
-  return {n, multiplyAdd(n, n.of(-kLn2Low), r)};
+  Double n = roundEven(x * M_LOG2E);
+  Double r = fma(n, n.of(-kLn2High), x);
+  return {n, fma(n, n.of(-kLn2Low), r)};
 }
 
 Double doubles::exp(Double x) {
@@ -59,7 +59,7 @@ Double doubles::exp(Double x) {
 
 Double doubles::exp2(Double x) {
   x = clamp(x, -1076, 1025);
-  Double n = nearest(x);
+  Double n = roundEven(x);
   return scaled(shortExpm1((x - n) * M_LN2) + 1, n);
 }
 
@@ -69,8 +69,8 @@ static constexpr double kOneIsNothing = 40;
 Double doubles::expm1(Double x) {
   auto [n, r] = splitByLn2(clamp(x, -kOneIsNothing, kOneIsNothing));
   Double scale = powerOfTwo(n);
-  Double result = multiplyAdd(scale, shortExpm1(r), scale - 1);
-  return select(isLess(kOneIsNothing, x), exp(x), result);
+  Double result = fma(scale, shortExpm1(r), scale - 1);
+  return select(less(kOneIsNothing, x), exp(x), result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,7 +86,7 @@ struct Logarithm {
 
 /// `distance` is x - 1, better than that of x itself.
 static Logarithm splitLogarithm(Double x, Double distance) {
-  Value isDenormal = isLess(x, 0x1p-1022);
+  Value isDenormal = less(x, 0x1p-1022);
   Bits bits(x, select(isDenormal, x * 0x1p54, x).bits());
   // Of numbers from sqrt(1/2) on the exponent is 0.
   Bits steps = shiftSigned(bits - 0x3fe6a09e667f3bcd, 52);
@@ -100,41 +100,41 @@ static Logarithm splitLogarithm(Double x, Double distance) {
   Double square = s * s;
   // 2 s = f - s f, where f has no rounding.
   Double rest = f - s * (f - square * polynomial(square, series));
-  Double exponent = numberOf(steps);
+  Double exponent = toDouble(steps);
   return {select(isDenormal, exponent - 54, exponent), rest};
 }
 
 /// What a logarithm is where x is not positive and finite.
 static Double atTheEnds(Double x, Double logarithm) {
-  logarithm = select(isEqual(x, kInfinity), x, logarithm);
-  Double otherwise = select(isEqual(x, 0), x.of(-kInfinity), x.of(kNaN));
-  return select(isLess(0, x), logarithm, otherwise);
+  logarithm = select(equal(x, kInfinity), x, logarithm);
+  Double otherwise = select(equal(x, 0), x.of(-kInfinity), x.of(kNaN));
+  return select(less(0, x), logarithm, otherwise);
 }
 
 static Double naturalLogarithm(Double x, Double distance) {
   auto [exponent, rest] = splitLogarithm(x, distance);
-  Double low = multiplyAdd(exponent, exponent.of(kLn2Low), rest);
-  return atTheEnds(x, multiplyAdd(exponent, exponent.of(kLn2High), low));
+  Double low = fma(exponent, exponent.of(kLn2Low), rest);
+  return atTheEnds(x, fma(exponent, exponent.of(kLn2High), low));
 }
 
 Double doubles::log(Double x) { return naturalLogarithm(x, x - 1); }
 
 Double doubles::log1p(Double x) {
   // A zero keeps its sign.
-  return select(isEqual(x, 0), x, naturalLogarithm(x + 1, x));
+  return select(equal(x, 0), x, naturalLogarithm(x + 1, x));
 }
 
 Double doubles::log2(Double x) {
   auto [exponent, rest] = splitLogarithm(x, x - 1);
-  return atTheEnds(x, multiplyAdd(rest, rest.of(M_LOG2E), exponent));
+  return atTheEnds(x, fma(rest, rest.of(M_LOG2E), exponent));
 }
 
 Double doubles::log10(Double x) {
   // log10(2) in two parts.
   constexpr double high = 0x1.34413509p-2, low = 0x1.ef3fde623e256p-35;
   auto [exponent, rest] = splitLogarithm(x, x - 1);
-  Double sum = multiplyAdd(exponent, exponent.of(low), rest * M_LOG10E);
-  return atTheEnds(x, multiplyAdd(exponent, exponent.of(high), sum));
+  Double sum = fma(exponent, exponent.of(low), rest * M_LOG10E);
+  return atTheEnds(x, fma(exponent, exponent.of(high), sum));
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,61 +143,60 @@ Double doubles::log10(Double x) {
 
 /// 2^(y log2 |x|), where the product and its factor are sums of two.
 static Double powerOfMagnitude(Double x, Double y) {
-  Double size = magnitude(x);
+  Double size = abs(x);
   auto [exponent, rest] = splitLogarithm(size, size - 1);
   Double part = rest * M_LOG2E;
-  Double partError = multiplyAdd(rest, rest.of(M_LOG2E), -part);
+  Double partError = fma(rest, rest.of(M_LOG2E), -part);
   // What M_LOG2E itself lacks.
-  partError = multiplyAdd(rest, rest.of(0x1.777d0ffda0d24p-56), partError);
+  partError = fma(rest, rest.of(0x1.777d0ffda0d24p-56), partError);
   Double sum = exponent + part;
   Double sumError = part - (sum - exponent) + partError;
   Double product = y * sum;
-  Double error =
-      multiplyAdd(y, sumError, multiplyAdd(y, sum, -product)) * M_LN2;
+  Double error = fma(y, sumError, fma(y, sum, -product)) * M_LN2;
   Double power = doubles::exp2(product);
   // Where the power is 0 or infinite, the error may be no number.
   Value isShort =
-      both(x, isLess(magnitude(product), 1080), isLess(power, kInfinity));
-  return select(isShort, multiplyAdd(power, error, power), power);
+      logicalAnd(x, less(abs(product), 1080), less(power, kInfinity));
+  return select(isShort, fma(power, error, power), power);
 }
 
 Double doubles::pow(Double x, Double y) {
-  Double size = magnitude(x);
+  Double size = abs(x);
   Double power = powerOfMagnitude(x, y);
   // Zeros and infinities have logarithms that y times is right, but for y = 0.
   Double beyond = exp2(y * atTheEnds(size, size));
-  Value isOrdinary = both(x, isLess(0, size), isLess(size, kInfinity));
+  Value isOrdinary = logicalAnd(x, less(0, size), less(size, kInfinity));
   Double result = select(isOrdinary, power, beyond);
   // Odd integers keep the sign.
   Double half = y * 0.5;
-  Value isInteger = isEqual(y, truncated(y));
-  Value isOdd =
-      both(y, both(y, isInteger, negated(y, isEqual(half, truncated(half)))),
-           isLess(magnitude(y), kInfinity));
-  result = select(isOdd, withSign(result, x), result);
-  Value isNegative = both(x, isLess(x, 0), isLess(-kInfinity, x));
-  result =
-      select(both(x, isNegative, negated(x, isInteger)), x.of(kNaN), result);
+  Value isInteger = equal(y, trunc(y));
+  Value isOdd = logicalAnd(
+      y, logicalAnd(y, isInteger, logicalNot(y, equal(half, trunc(half)))),
+      less(abs(y), kInfinity));
+  result = select(isOdd, copySign(result, x), result);
+  Value isNegative = logicalAnd(x, less(x, 0), less(-kInfinity, x));
+  result = select(logicalAnd(x, isNegative, logicalNot(x, isInteger)),
+                  x.of(kNaN), result);
   // 1^y is 1, (-1)^inf, and x^0, even of NaN.
-  result = select(isEqual(x, 1), x.of(1), result);
-  Value isUnit = both(x, isEqual(size, 1), isEqual(magnitude(y), kInfinity));
+  result = select(equal(x, 1), x.of(1), result);
+  Value isUnit = logicalAnd(x, equal(size, 1), equal(abs(y), kInfinity));
   result = select(isUnit, x.of(1), result);
-  return select(isEqual(y, 0), x.of(1), result);
+  return select(equal(y, 0), x.of(1), result);
 }
 
 Double doubles::cbrt(Double x) {
-  Double size = magnitude(x);
+  Double size = abs(x);
   auto [exponent, rest] = splitLogarithm(size, size - 1);
   // Of a number near 1, which has no neighbours that are denormals.
-  Double third = nearest(exponent / 3);
+  Double third = roundEven(exponent / 3);
   Double near = scaled(size, third * -3);
-  Double logarithm = multiplyAdd(rest, rest.of(M_LOG2E), exponent - third * 3);
+  Double logarithm = fma(rest, rest.of(M_LOG2E), exponent - third * 3);
   Double root = exp2(logarithm / 3);
   // A step of Newton's.
   Double square = root * root;
-  root = root - multiplyAdd(square, root, -near) / (square * 3);
-  Value isOrdinary = both(x, isLess(0, size), isLess(size, kInfinity));
-  return select(isOrdinary, withSign(scaled(root, third), x), x);
+  root = root - fma(square, root, -near) / (square * 3);
+  Value isOrdinary = logicalAnd(x, less(0, size), less(size, kInfinity));
+  return select(isOrdinary, copySign(scaled(root, third), x), x);
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,44 +204,44 @@ Double doubles::cbrt(Double x) {
 //===----------------------------------------------------------------------===//
 
 Double doubles::sinh(Double x) {
-  Double size = magnitude(x);
+  Double size = abs(x);
   Double e = expm1(clamp(size, 0, kOneIsNothing)), half = exp(size * 0.5);
   Double near = (e + e / (e + 1)) * 0.5, far = half * 0.5 * half;
-  return withSign(select(isLess(kOneIsNothing, size), far, near), x);
+  return copySign(select(less(kOneIsNothing, size), far, near), x);
 }
 
 Double doubles::cosh(Double x) {
-  Double size = magnitude(x);
+  Double size = abs(x);
   Double e = exp(clamp(size, 0, kOneIsNothing)), half = exp(size * 0.5);
   Double near = e * 0.5 + 0.5 / e, far = half * 0.5 * half;
-  return select(isLess(kOneIsNothing, size), far, near);
+  return select(less(kOneIsNothing, size), far, near);
 }
 
 Double doubles::tanh(Double x) {
-  Double e = expm1(clamp(magnitude(x), 0, 20) * 2);
-  return withSign(e / (e + 2), x);
+  Double e = expm1(clamp(abs(x), 0, 20) * 2);
+  return copySign(e / (e + 2), x);
 }
 
 /// Beside its square, 1 does not count.
 static constexpr double kLarge = 0x1p28;
 
 Double doubles::asinh(Double x) {
-  Double size = magnitude(x), square = size * size;
-  Double near = log1p(size + square / (squareRoot(square + 1) + 1));
+  Double size = abs(x), square = size * size;
+  Double near = log1p(size + square / (sqrt(square + 1) + 1));
   Double far = log(size) + M_LN2;
-  return withSign(select(isLess(kLarge, size), far, near), x);
+  return copySign(select(less(kLarge, size), far, near), x);
 }
 
 Double doubles::acosh(Double x) {
   Double above = x - 1;
-  Double near = log1p(above + squareRoot(above * (above + 2)));
-  Double result = select(isLess(kLarge, x), log(x) + M_LN2, near);
-  return select(isLess(x, 1), x.of(kNaN), result);
+  Double near = log1p(above + sqrt(above * (above + 2)));
+  Double result = select(less(kLarge, x), log(x) + M_LN2, near);
+  return select(less(x, 1), x.of(kNaN), result);
 }
 
 Double doubles::atanh(Double x) {
-  Double size = magnitude(x);
-  return withSign(log1p(size * 2 / (1 - size)) * 0.5, x);
+  Double size = abs(x);
+  return copySign(log1p(size * 2 / (1 - size)) * 0.5, x);
 }
 
 //===----------------------------------------------------------------------===//
@@ -277,21 +276,21 @@ static Double nearErf(Double x) {
 static Double farErfc(Double x) {
   x = clamp(x, 1, 28);
   Double square = x * x;
-  Double error = multiplyAdd(x, x, -square);
+  Double error = fma(x, x, -square);
   Double power = doubles::exp(-square);
-  power = multiplyAdd(power, -error, power);
+  power = fma(power, -error, power);
   Double t = (x - 3.5) / (x + 3.5);
-  return power * polynomial(t, kErfc) / multiplyAdd(x, x.of(2), x.of(1));
+  return power * polynomial(t, kErfc) / fma(x, x.of(2), x.of(1));
 }
 
 Double doubles::erf(Double x) {
-  Double size = magnitude(x);
-  Double far = withSign(1 - farErfc(size), x);
-  return select(isLess(size, 1), nearErf(x), far);
+  Double size = abs(x);
+  Double far = copySign(1 - farErfc(size), x);
+  return select(less(size, 1), nearErf(x), far);
 }
 
 Double doubles::erfc(Double x) {
-  Double size = magnitude(x), far = farErfc(size);
-  Double result = select(isLess(x, 0), 2 - far, far);
-  return select(isLess(size, 1), 1 - nearErf(x), result);
+  Double size = abs(x), far = farErfc(size);
+  Double result = select(less(x, 0), 2 - far, far);
+  return select(less(size, 1), 1 - nearErf(x), result);
 }

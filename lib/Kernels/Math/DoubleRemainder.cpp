@@ -44,13 +44,13 @@ static Bits divide(Bits digits, Bits count, Bits divisor) {
       [&](OpBuilder &inner, Location loc, ValueRange values) {
         Double here(inner, loc, at.value);
         Value isDone = isZero(Bits(here, values[1]));
-        scf::ConditionOp::create(inner, loc, negated(here, isDone), values);
+        scf::ConditionOp::create(inner, loc, logicalNot(here, isDone), values);
       },
       [&](OpBuilder &inner, Location loc, ValueRange values) {
         Double here(inner, loc, at.value);
         Bits rest(here, values[0]), left(here, values[1]);
         Bits most = left.of(kAtOnce);
-        Bits step = select(isBelow(left, most), left, most);
+        Bits step = select(uless(left, most), left, most);
         rest = remainder(rest << step, Bits(here, divisor.value));
         scf::YieldOp::create(inner, loc, {rest.value, (left - step).value});
       });
@@ -58,14 +58,14 @@ static Bits divide(Bits digits, Bits count, Bits divisor) {
 }
 
 Double doubles::fmod(Double x, Double y) {
-  Double dividend = magnitude(x), divisor = magnitude(y);
+  Double dividend = abs(x), divisor = abs(y);
   Parts a = split(dividend), b = split(divisor);
   // Dividing needs neither 0 nor a number that is none; nor 2000 digits of an
   // infinite one.
   Value isDefined =
-      both(x, isLess(dividend, std::numeric_limits<double>::infinity()),
-           isLess(0, divisor));
-  Value isLong = both(x, isDefined, isLess(divisor, dividend));
+      logicalAnd(x, less(dividend, std::numeric_limits<double>::infinity()),
+                 less(0, divisor));
+  Value isLong = logicalAnd(x, isDefined, less(divisor, dividend));
   Bits zero = a.digits.of(uint64_t(0)), one = a.digits.of(uint64_t(1));
   Bits count = select(isLong, a.exponent - b.exponent, zero);
   Bits rest = divide(a.digits, count, select(isLong, b.digits, one));
@@ -75,11 +75,11 @@ Double doubles::fmod(Double x, Double y) {
     return x.fromBits((exponent << 52).value);
   };
   // 2^(e - 1075) = 2^(h - 538) 2^(e - h - 537).
-  Double result = numberOf(rest) * power(half + (1023 - 538)) *
+  Double result = toDouble(rest) * power(half + (1023 - 538)) *
                   power(b.exponent - half + (1023 - 537));
   result = select(isLong, result, dividend);
-  result = select(isEqual(dividend, divisor), x.of(0), result);
+  result = select(equal(dividend, divisor), x.of(0), result);
   result =
       select(isDefined, result, x.of(std::numeric_limits<double>::quiet_NaN()));
-  return withSign(result, x);
+  return copySign(result, x);
 }

@@ -89,18 +89,10 @@ static Type withElements(Type type, Type element) {
   return vector ? Type(vector.clone(element)) : element;
 }
 
-Value VectorMath::constant(double value, Value like) const {
-  Type type = like.getType();
-  TypedAttr number = FloatAttr::get(getElementTypeOrSelf(type), value);
-  if (auto vector = dyn_cast<VectorType>(type))
-    number = DenseElementsAttr::get(vector, Attribute(number));
-  return arith::ConstantOp::create(builder, loc, number);
-}
-
 Value VectorMath::polynomial(Value x, ArrayRef<double> coefficients) const {
   Value sum = constant(coefficients.back(), x);
   for (double coefficient : llvm::reverse(coefficients.drop_back()))
-    sum = math::FmaOp::create(builder, loc, x, sum, constant(coefficient, x));
+    sum = fma(x, sum, constant(coefficient, x));
   return sum;
 }
 
@@ -108,7 +100,7 @@ Value VectorMath::clamp(Value x, double lowest, double highest) const {
   auto limit = [&](arith::CmpFPredicate beyond, double bound) {
     Value limit = constant(bound, x);
     Value isBeyond = arith::CmpFOp::create(builder, loc, beyond, limit, x);
-    x = arith::SelectOp::create(builder, loc, isBeyond, limit, x);
+    x = select(isBeyond, limit, x);
   };
   limit(arith::CmpFPredicate::OGT, lowest);
   limit(arith::CmpFPredicate::OLT, highest);
@@ -161,17 +153,16 @@ Value VectorMath::powerOfTwo(Value shifted) const {
 /// x times 2^power, for an integral power in [-127, 128]: at its ends 2^power
 /// is 0 and inf.
 Value VectorMath::scaleByPower(Value x, Value power) const {
-  if (isa.hasReduceAndScale && lanesOf(x) >= kFewestLanes)
+  if (hasReduceAndScale && lanesOf(x) >= kFewestLanes)
     return x86("scalef", x, power, x);
-  Value shifted =
-      arith::AddFOp::create(builder, loc, power, constant(kToLastBits, power));
-  return arith::MulFOp::create(builder, loc, x, powerOfTwo(shifted));
+  Value shifted = add(power, constant(kToLastBits, power));
+  return mul(x, powerOfTwo(shifted));
 }
 
 Value VectorMath::exp2(Value x) const {
   // vreduceps rounds the fraction down where it has too many digits: so that
   // the number of lanes changes no bit, it computes short vectors, too.
-  if (isa.hasReduceAndScale && lanesOf(x) < kFewestLanes) {
+  if (hasReduceAndScale && lanesOf(x) < kFewestLanes) {
     Type type = VectorType::get(kFewestLanes, builder.getF32Type());
     if (!llvm::isa<VectorType>(x.getType())) {
       Value wide = vector::BroadcastOp::create(builder, loc, type, x);
@@ -184,7 +175,7 @@ Value VectorMath::exp2(Value x) const {
     return vector::ExtractStridedSliceOp::create(builder, loc, exp2(wide), 0,
                                                  lanesOf(x), 1);
   }
-  if (isa.hasReduceAndScale) {
+  if (hasReduceAndScale) {
     // 9: subtract the floor, quietly. scalef takes the floor of x by itself.
     Value toFloor = arith::ConstantIntOp::create(builder, loc, 9, 32);
     Value fraction = x86("reduce", x, toFloor, x);
@@ -192,87 +183,66 @@ Value VectorMath::exp2(Value x) const {
   }
   x = clamp(x, -127, 128);
   Value whole = floorOf(x);
-  Value fraction = arith::SubFOp::create(builder, loc, x, whole);
+  Value fraction = sub(x, whole);
   return scaleByPower(polynomial(fraction, kExp2), whole);
 }
 
 Value VectorMath::exp(Value x) const {
   // Where 2^whole is 0 and inf.
   x = clamp(x, -87.9, 88.8);
-  auto multiplyAdd = [&](Value a, double b, Value c) -> Value {
-    return math::FmaOp::create(builder, loc, a, constant(b, a), c);
-  };
-  Value whole =
-      floorOf(arith::MulFOp::create(builder, loc, x, constant(M_LOG2E, x)));
-  Value rest = multiplyAdd(whole, -kLn2Low, multiplyAdd(whole, -kLn2High, x));
+  Value whole = floorOf(mul(x, constant(M_LOG2E, x)));
+  Value rest =
+      fma(whole, constant(-kLn2Low, x), fma(whole, constant(-kLn2High, x), x));
   return scaleByPower(polynomial(rest, kExp), whole);
 }
 
 Value VectorMath::sigmoid(Value x) const {
   Value one = constant(1, x);
   Value power = exp(arith::NegFOp::create(builder, loc, x));
-  return arith::DivFOp::create(builder, loc, one,
-                               arith::AddFOp::create(builder, loc, one, power));
+  return div(one, add(one, power));
 }
 
 Value VectorMath::tanh(Value x) const {
   // a / (a + 1) with a = (e^2x - 1) / 2, without a difference of neighbours:
   // 2^n (e^2r - 1) / 2 + (2^n - 1) / 2, where x = n ln 2 / 2 + r. What n ln 2
   // loses by its one constant is below the last digit of f32.
-  auto multiplyAdd = [&](Value a, Value b, Value c) -> Value {
-    return math::FmaOp::create(builder, loc, a, b, c);
-  };
   Value half = constant(0.5, x), one = constant(1, x);
   x = clamp(x, -kTanhOne, kTanhOne);
   // Where an integer and this are added, the rest is rounded away.
   Value toLastBits = constant(kToLastBits, x);
-  Value shifted = multiplyAdd(x, constant(2 * M_LOG2E, x), toLastBits);
-  Value power = arith::SubFOp::create(builder, loc, shifted, toLastBits);
-  Value rest = multiplyAdd(power, constant(-M_LN2 / 2, x), x);
-  Value square = arith::MulFOp::create(builder, loc, rest, rest);
-  Value small = multiplyAdd(square, polynomial(rest, kHalfPower), rest);
+  Value shifted = fma(x, constant(2 * M_LOG2E, x), toLastBits);
+  Value power = sub(shifted, toLastBits);
+  Value rest = fma(power, constant(-M_LN2 / 2, x), x);
+  Value square = mul(rest, rest);
+  Value small = fma(square, polynomial(rest, kHalfPower), rest);
   Value scale = powerOfTwo(shifted);
-  Value a =
-      multiplyAdd(scale, small, multiplyAdd(scale, half, constant(-0.5, x)));
-  return arith::DivFOp::create(builder, loc, a,
-                               arith::AddFOp::create(builder, loc, a, one));
+  Value a = fma(scale, small, fma(scale, half, constant(-0.5, x)));
+  return div(a, add(a, one));
 }
 
 Value VectorMath::erf(Value x) const {
   Value magnitude = math::AbsFOp::create(builder, loc, x);
   Value limit = constant(kErfOne, x);
-  Value isOne = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
-                                      limit, magnitude);
-  Value limited =
-      arith::SelectOp::create(builder, loc, isOne, limit, magnitude);
+  Value isOne = less(limit, magnitude);
+  Value limited = select(isOne, limit, magnitude);
   Value rest =
       exp2(arith::NegFOp::create(builder, loc, polynomial(limited, kErfc)));
-  Value far = math::CopySignOp::create(
-      builder, loc, arith::SubFOp::create(builder, loc, constant(1, x), rest),
-      x);
-  Value square = arith::MulFOp::create(builder, loc, x, x);
-  Value near =
-      math::FmaOp::create(builder, loc, x, polynomial(square, kErf), x);
-  Value isNear = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLT,
-                                       magnitude, constant(kErfLimit, x));
-  return arith::SelectOp::create(builder, loc, isNear, near, far);
+  Value far =
+      math::CopySignOp::create(builder, loc, sub(constant(1, x), rest), x);
+  Value square = mul(x, x);
+  Value near = fma(x, polynomial(square, kErf), x);
+  Value isNear = less(magnitude, constant(kErfLimit, x));
+  return select(isNear, near, far);
 }
 
 std::pair<Value, Value> VectorMath::sinCos(Value x) const {
-  auto multiplyAdd = [&](Value a, Value b, Value c) -> Value {
-    return math::FmaOp::create(builder, loc, a, b, c);
-  };
-  Value quarters = math::RoundEvenOp::create(
-      builder, loc,
-      arith::MulFOp::create(builder, loc, x, constant(M_2_PI, x)));
-  Value rest = multiplyAdd(quarters, constant(-kHalfPiHigh, x), x);
-  rest = multiplyAdd(quarters, constant(-kHalfPiLow, x), rest);
-  Value square = arith::MulFOp::create(builder, loc, rest, rest);
-  Value sine = multiplyAdd(
-      rest,
-      arith::MulFOp::create(builder, loc, square, polynomial(square, kSin)),
-      rest);
-  Value cosine = multiplyAdd(square, polynomial(square, kCos), constant(1, x));
+  Value quarters =
+      math::RoundEvenOp::create(builder, loc, mul(x, constant(M_2_PI, x)));
+  Value rest = fma(quarters, constant(-kHalfPiHigh, x), x);
+  rest = fma(quarters, constant(-kHalfPiLow, x), rest);
+  Value square = mul(rest, rest);
+  Value sine = fma(rest, mul(square, polynomial(square, kSin)), rest);
+  Value cosine = fma(square, polynomial(square, kCos), constant(1, x));
 
   // Quarter turns, modulo 4, in the last bits of a sum: odd ones swap sine and
   // cosine, the second bit is a sign.
@@ -286,11 +256,9 @@ std::pair<Value, Value> VectorMath::sinCos(Value x) const {
   auto toBits = [&](Value value) -> Value {
     return arith::BitcastOp::create(builder, loc, bits, value);
   };
-  Value turns = toBits(arith::AddFOp::create(builder, loc, quarters,
-                                             constant(0x1.8p52, quarters)));
-  Value isOdd = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ne,
-      arith::AndIOp::create(builder, loc, turns, integer(1)), integer(0));
+  Value turns = toBits(add(quarters, constant(0x1.8p52, quarters)));
+  Value isOdd = notEqual(arith::AndIOp::create(builder, loc, turns, integer(1)),
+                         integer(0));
   // Negative where the second bit of `number` is set.
   auto withSign = [&](Value magnitude, Value number) -> Value {
     Value sign = arith::ShLIOp::create(
@@ -301,9 +269,9 @@ std::pair<Value, Value> VectorMath::sinCos(Value x) const {
     return arith::BitcastOp::create(builder, loc, x.getType(), flipped);
   };
   auto either = [&](Value odd, Value even) -> Value {
-    return arith::SelectOp::create(builder, loc, isOdd, odd, even);
+    return select(isOdd, odd, even);
   };
-  Value next = arith::AddIOp::create(builder, loc, turns, integer(1));
+  Value next = add(turns, integer(1));
   return {withSign(either(cosine, sine), turns),
           withSign(either(sine, cosine), next)};
 }

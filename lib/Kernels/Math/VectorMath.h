@@ -10,8 +10,8 @@
 #ifndef HEDDLE_LIB_KERNELS_MATH_VECTORMATH_H
 #define HEDDLE_LIB_KERNELS_MATH_VECTORMATH_H
 
+#include "dialect/Arith.h"
 #include "lib/CodeGen/Machine/Target.h"
-#include "mlir/IR/Builders.h"
 #include <utility>
 
 namespace heddle {
@@ -21,14 +21,17 @@ namespace heddle {
 /// Bounds of errors are in units in the last place of the result (ulp), held
 /// for every operand; NaN gives NaN, and results below 2^-126 are zero or, with
 /// denormals enabled, a denormal or zero.
-class VectorMath {
+class VectorMath : public Arith {
 public:
+  /// Of ops that every target has.
+  VectorMath(mlir::OpBuilder &builder, mlir::Location loc)
+      : Arith(builder, loc) {}
   VectorMath(mlir::OpBuilder &builder, mlir::Location loc, const IsaLevel &isa)
-      : builder(builder), loc(loc), isa(isa) {}
+      : Arith(builder, loc), hasReduceAndScale(isa.hasReduceAndScale),
+        hasBf16(isa.hasBf16) {}
 
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
-  IsaLevel isa;
+  /// As IsaLevel has them.
+  bool hasReduceAndScale = false, hasBf16 = false;
 
   /// 2^x within 3 ulp, in seven instructions on x86-64-v4; 2^0 = 1, 2^-inf = 0,
   /// 2^inf = inf. An ulp may differ between levels for x in (-1, 0).
@@ -49,9 +52,6 @@ public:
 
   /// Sine and cosine of an f64 x, |x| <= 2^20, within 2^-36.
   std::pair<mlir::Value, mlir::Value> sinCos(mlir::Value x) const;
-
-  /// A number of the type of `like`.
-  mlir::Value constant(double value, mlir::Value like) const;
 
   /// c[0] + x (c[1] + x (c[2] + ...)), one fused multiply-add each.
   mlir::Value polynomial(mlir::Value x,

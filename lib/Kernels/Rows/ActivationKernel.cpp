@@ -44,40 +44,26 @@ static constexpr double kTail[] = {
 static Value emitGelu(Value x, const VectorMath &math) {
   OpBuilder &builder = math.builder;
   Location loc = math.loc;
-  // A NaN stays one: no comparison holds.
-  auto choose = [&](Value lhs, Value rhs, Value then, Value otherwise) {
-    Value isLess = arith::CmpFOp::create(builder, loc,
-                                         arith::CmpFPredicate::OLT, lhs, rhs);
-    return arith::SelectOp::create(builder, loc, isLess, then, otherwise)
-        .getResult();
-  };
   Value zero = math.constant(0, x), end = math.constant(kTailEnd, x);
   Value magnitude = math::AbsFOp::create(builder, loc, x);
-  Value limited = choose(end, magnitude, end, magnitude);
+  // A NaN stays one: no comparison holds.
+  Value limited = math.select(math.less(end, magnitude), end, magnitude);
   Value tail = math.exp2(math.polynomial(limited, kTail));
   Value negated = arith::NegFOp::create(builder, loc, limited);
-  return math::FmaOp::create(builder, loc, negated, tail,
-                             choose(x, zero, zero, x));
+  return math.fma(negated, tail, math.select(math.less(x, zero), zero, x));
 }
 
 /// The same to the digits of bf16.
 static Value emitShortGelu(Value x, const VectorMath &math) {
-  OpBuilder &builder = math.builder;
-  Location loc = math.loc;
-  auto limit = [&](Value value, arith::CmpFPredicate isBehind, double bound) {
-    Value limit = math.constant(bound, x);
-    Value isOutside =
-        arith::CmpFOp::create(builder, loc, isBehind, value, limit);
-    return arith::SelectOp::create(builder, loc, isOutside, limit, value);
-  };
   auto multiplyAdd = [&](Value a, Value b, double c) -> Value {
-    return math::FmaOp::create(builder, loc, a, b, math.constant(c, x));
+    return math.fma(a, b, math.constant(c, x));
   };
-  Value limited = limit(x, arith::CmpFPredicate::OGT, kPhiOne);
-  limited = limit(limited, arith::CmpFPredicate::OLT, -kPhiOne);
+  Value high = math.constant(kPhiOne, x), low = math.constant(-kPhiOne, x);
+  Value limited = math.select(math.greater(x, high), high, x);
+  limited = math.select(math.less(limited, low), low, limited);
   Value square = multiplyAdd(limited, limited, -kPhiOne * kPhiOne);
   Value phi = multiplyAdd(limited, math.polynomial(square, kPhi), 0.5);
-  return arith::MulFOp::create(builder, loc, x, phi);
+  return math.mul(x, phi);
 }
 
 Value heddle::emitShortActivation(ActivationKind kind, Value x,
@@ -90,31 +76,28 @@ Value heddle::emitActivation(ActivationKind kind, Value x,
                              const VectorMath &math) {
   OpBuilder &builder = math.builder;
   Location loc = math.loc;
-  auto mul = [&](Value a, Value b) -> Value {
-    return arith::MulFOp::create(builder, loc, a, b);
+  auto scaled = [&](double factor) {
+    return math.mul(x, math.constant(factor, x));
   };
-  auto scaled = [&](double factor) { return mul(x, math.constant(factor, x)); };
   // x / (1 + e^power).
   auto xOver = [&](Value power) -> Value {
-    Value sum = arith::AddFOp::create(builder, loc, math.constant(1, x),
-                                      math.exp(power));
-    return arith::DivFOp::create(builder, loc, x, sum);
+    Value sum = math.add(math.constant(1, x), math.exp(power));
+    return math.div(x, sum);
   };
   switch (kind) {
   case ActivationKind::Relu: {
     Value zero = math.constant(0, x);
-    Value isNegative =
-        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, zero, x);
-    return arith::SelectOp::create(builder, loc, isNegative, zero, x);
+    Value isNegative = math.greater(zero, x);
+    return math.select(isNegative, zero, x);
   }
   case ActivationKind::Gelu:
     return emitGelu(x, math);
   case ActivationKind::GeluTanh: {
     // -2 sqrt(2 / pi) (x + 0.044715 x^3).
     double linear = -2 * std::sqrt(2 / M_PI);
-    Value square = mul(x, x);
+    Value square = math.mul(x, x);
     Value factor = math.polynomial(square, {linear, 0.044715 * linear});
-    return xOver(mul(x, factor));
+    return xOver(math.mul(x, factor));
   }
   case ActivationKind::QuickGelu:
     return xOver(scaled(-1.702));

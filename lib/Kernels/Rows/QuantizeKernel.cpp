@@ -83,8 +83,7 @@ static Value mostOfRow(RowKernel &kernel, Value input, Value row) {
 static Value scaleOfRow(RowKernel &kernel, Value input, Value row) {
   Loops &loops = kernel.loops;
   Value most = mostOfRow(kernel, input, row);
-  Value isZero = arith::CmpFOp::create(
-      loops.builder, loops.loc, arith::CmpFPredicate::OEQ, most, loops.f32(0));
+  Value isZero = loops.equal(most, loops.f32(0));
   return arith::SelectOp::create(loops.builder, loops.loc, isZero, loops.f32(1),
                                  loops.div(most, loops.f32(QuantizeOp::kMost)));
 }

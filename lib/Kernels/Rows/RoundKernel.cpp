@@ -20,7 +20,7 @@ Value heddle::roundTo(Type element, Value x, const VectorMath &math) {
   OpBuilder &builder = math.builder;
   auto type = cast<VectorType>(x.getType());
   int64_t lanes = type.getNumElements();
-  if (!element.isBF16() || !math.isa.hasBf16 || lanes < kFewestLanes)
+  if (!element.isBF16() || !math.hasBf16 || lanes < kFewestLanes)
     return roundTo(element, builder, math.loc, x);
   std::string name =
       "llvm.x86.avx512bf16.cvtneps2bf16." + std::to_string(32 * lanes);

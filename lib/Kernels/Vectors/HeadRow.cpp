@@ -46,7 +46,7 @@ Value heddle::headRows(VectorLoops &loops, Value memref, Value batch,
       type.isDynamicDim(rank - 2)
           ? OpFoldResult(loops.size(memref, rank - 2))
           : OpFoldResult(builder.getIndexAttr(type.getDimSize(rank - 2)));
-  offsets[rank - 1] = loops.times(head, width);
+  offsets[rank - 1] = loops.mul(head, width);
   counts[rank - 1] = builder.getIndexAttr(width);
   MemRefType rows = memref::SubViewOp::inferRankReducedResultType(
       {type.getDimSize(rank - 2), width}, type, offsets, counts, strides);
@@ -81,12 +81,12 @@ Value heddle::rowView(VectorLoops &loops, Value rows, Value row) {
 Value heddle::everyRow(VectorLoops &loops, Value rows, Value first,
                        int64_t stride) {
   OpBuilder &builder = loops.builder;
-  Value behind = loops.plus(loops.size(rows, 0), stride - 1);
-  Value left = loops.most(loops.minus(behind, first), loops.index(0));
+  Value behind = loops.add(loops.size(rows, 0), stride - 1);
+  Value left = loops.max(loops.sub(behind, first), loops.index(0));
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
   return memref::SubViewOp::create(
       builder, loops.loc, rows, ArrayRef<OpFoldResult>{first, zero},
-      ArrayRef<OpFoldResult>{loops.dividedBy(left, stride),
+      ArrayRef<OpFoldResult>{loops.udiv(left, stride),
                              builder.getIndexAttr(widthOf(rows))},
       ArrayRef<OpFoldResult>{builder.getIndexAttr(stride), one});
 }
@@ -94,15 +94,15 @@ Value heddle::everyRow(VectorLoops &loops, Value rows, Value first,
 Value KeyPlaces::slotOf(VectorLoops &loops, Value j, Value slots) const {
   if (!origin)
     return j;
-  slots = loops.plus(slots, -pinned);
-  Value slot = loops.minus(j, origin);
+  slots = loops.add(slots, -pinned);
+  Value slot = loops.sub(j, origin);
   Value isNextLap = loops.lessOrEqual(slots, slot);
-  slot = loops.choose(isNextLap, loops.minus(slot, slots), slot);
+  slot = loops.select(isNextLap, loops.sub(slot, slots), slot);
   if (pinned == 0)
     return slot;
   // What is neither pinned nor in the ring is outside of the mask.
-  slot = loops.plus(loops.most(slot, loops.index(0)), pinned);
-  return loops.choose(loops.less(j, loops.index(pinned)), j, slot);
+  slot = loops.add(loops.max(slot, loops.index(0)), pinned);
+  return loops.select(loops.less(j, loops.index(pinned)), j, slot);
 }
 
 Value KeyPlaces::rowOf(VectorLoops &loops, Value j, Value rows) const {
@@ -113,7 +113,7 @@ Value KeyPlaces::rowOf(VectorLoops &loops, Value j, Value rows) const {
   Value cache = loops.toIndex(loops.load(history, j));
   Value first =
       arith::MulIOp::create(loops.builder, loops.loc, cache, cacheRows);
-  return loops.plus(first, slotOf(loops, j, cacheRows));
+  return loops.add(first, slotOf(loops, j, cacheRows));
 }
 
 static int64_t elementBytes(Value memref) {

@@ -81,7 +81,7 @@ Value MultiplyAdd::start(Value panels, Value panel, Value column, int64_t lanes,
   // The first row of a panel: sums of columns, times -128.
   Value bytes = vector::LoadOp::create(
       loops.builder, loops.loc, operandType(lanes), panels,
-      ValueRange{panel, loops.index(0), loops.times(column, group())});
+      ValueRange{panel, loops.index(0), loops.mul(column, group())});
   Value start =
       vector::BitCastOp::create(loops.builder, loops.loc, type, bytes);
   if (added - shift == kUnsignedShift)
@@ -108,8 +108,8 @@ Value MultiplyAdd::flatten(Value groups) const {
 
 SmallVector<Value> MultiplyAdd::weightsAt(Value panel, Value groupNumber,
                                           Value column) const {
-  return {panel, loops.plus(groupNumber, layoutOf(element).firstRow()),
-          loops.times(column, group())};
+  return {panel, loops.add(groupNumber, layoutOf(element).firstRow()),
+          loops.mul(column, group())};
 }
 
 Value MultiplyAdd::loadWeights(Value panels, Value panel, Value groupNumber,
@@ -132,7 +132,7 @@ void MultiplyAdd::fetchRows(Value panels, Value first, Value count) const {
       builder, loops.loc, panels, ArrayRef<ReassociationIndices>{{0, 1}, {2}});
   int64_t line = kLineBytes * 8 / element.getIntOrFloatBitWidth();
   loops.each(loops.index(0), count, 1, [&](Value i) {
-    Value row = loops.plus(first, i);
+    Value row = loops.add(first, i);
     for (int64_t at = 0; at < rows.getType().getDimSize(1); at += line)
       memref::PrefetchOp::create(builder, loops.loc, rows,
                                  ValueRange{row, loops.index(at)},
@@ -146,14 +146,14 @@ Value MultiplyAdd::broadcast(Value x, ValueRange at, int64_t lanes,
   OpBuilder &builder = loops.builder;
   Location loc = loops.loc;
   if (group() == 1)
-    return loops.spread(loops.load(x, at), lanes);
+    return loops.broadcast(loops.load(x, at), lanes);
   Type word = builder.getI32Type();
   if (isShortFloat(element) && !isWhole) {
     Value half = arith::BitcastOp::create(builder, loc, builder.getI16Type(),
                                           loops.load(x, at));
     Value bits = arith::ExtUIOp::create(builder, loc, word, half);
     return vector::BitCastOp::create(builder, loc, operandType(lanes),
-                                     loops.spread(bits, lanes));
+                                     loops.broadcast(bits, lanes));
   }
   Value elements = vector::LoadOp::create(builder, loc, operandType(1), x, at);
   Value bits = vector::BitCastOp::create(builder, loc, VectorType::get(1, word),
@@ -161,7 +161,7 @@ Value MultiplyAdd::broadcast(Value x, ValueRange at, int64_t lanes,
   Value scalar =
       vector::ExtractOp::create(builder, loc, bits, ArrayRef<int64_t>{0});
   return vector::BitCastOp::create(builder, loc, operandType(lanes),
-                                   loops.spread(scalar, lanes));
+                                   loops.broadcast(scalar, lanes));
 }
 
 /// The halves of words.
@@ -195,7 +195,7 @@ Value MultiplyAdd::addPairs(Value x, Value w, Value sums) const {
         ("avx512bf16.dpbf16ps." + Twine(32 * type.getNumElements())).str(),
         type, {sums, x, w});
   for (bool isOdd : {true, false})
-    sums = loops.multiplyAdd(widen(x, isOdd), widen(w, isOdd), sums);
+    sums = loops.fma(widen(x, isOdd), widen(w, isOdd), sums);
   return sums;
 }
 
@@ -213,7 +213,7 @@ Value MultiplyAdd::withSignOf(Value w, Value x) const {
   Value isNegative =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, w, zero);
   Value negated = arith::SubIOp::create(builder, loc, zero, x);
-  return loops.choose(isNegative, negated, x);
+  return loops.select(isNegative, negated, x);
 }
 
 /// x w, four signed bytes a lane. Their products fit 16 bits in pairs, since
@@ -235,7 +235,7 @@ Value MultiplyAdd::signedProducts(Value x, Value w) const {
 
 Value MultiplyAdd::multiplyAdd(Value x, Value w, Value sums) const {
   if (element.isF32())
-    return sums ? loops.multiplyAdd(x, w, sums) : loops.mul(x, w);
+    return sums ? loops.fma(x, w, sums) : loops.mul(x, w);
   int64_t lanes = cast<VectorType>(w.getType()).getNumElements() / group();
   VectorType type = accumulatorType(lanes);
   if (isShortFloat(element))
@@ -252,10 +252,10 @@ Value MultiplyAdd::multiplyAdd(Value x, Value w, Value sums) const {
 Value MultiplyAdd::multiplyAddInside(Value x, Value w, Value sums,
                                      Value inside) const {
   if (group() == 1)
-    return loops.choose(inside, multiplyAdd(x, w, sums), sums);
+    return loops.select(inside, multiplyAdd(x, w, sums), sums);
   // A lane is inside with one element and outside with the other.
   Value bits = loops.bitcast(x, loops.builder.getI16Type());
-  Value chosen = loops.choose(inside, bits, constant(bits.getType(), 0));
+  Value chosen = loops.select(inside, bits, constant(bits.getType(), 0));
   return multiplyAdd(loops.bitcast(chosen, element), w, sums);
 }
 

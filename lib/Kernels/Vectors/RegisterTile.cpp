@@ -57,7 +57,7 @@ void RegisterTile::forEachRows(int64_t rows,
 }
 
 RegisterTile::Sums RegisterTile::zeros(int64_t rows, const Parts &parts) {
-  return Sums(rows * parts.size(), loops.splat(0, loops.isa.lanes));
+  return Sums(rows * parts.size(), loops.f32(0, loops.isa.lanes));
 }
 
 RegisterTile::Sums
@@ -70,9 +70,9 @@ RegisterTile::multiply(Value begin, Value end, int64_t rows, const Parts &parts,
         parts, [&](const Part &part) { return w(k, part); });
     auto sum = next.begin();
     for (int64_t r = 0; r < rows; ++r) {
-      Value factor = loops.spread(x(k, r), loops.isa.lanes);
+      Value factor = loops.broadcast(x(k, r), loops.isa.lanes);
       for (Value vector : vectors) {
-        *sum = loops.multiplyAdd(factor, vector, *sum);
+        *sum = loops.fma(factor, vector, *sum);
         ++sum;
       }
     }
@@ -98,7 +98,7 @@ void RegisterTile::fetch(Value memref, Value row, Value column, int64_t count) {
   int64_t line = kLineBytes * 8 / elementOf(memref).getIntOrFloatBitWidth();
   for (int64_t at = 0; at < count; at += line)
     memref::PrefetchOp::create(loops.builder, loops.loc, memref,
-                               ValueRange{row, loops.plus(column, at)},
+                               ValueRange{row, loops.add(column, at)},
                                /*isWrite=*/false, /*localityHint=*/2,
                                /*isDataCache=*/true);
 }

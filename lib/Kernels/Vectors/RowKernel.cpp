@@ -231,6 +231,4 @@ Value RowKernel::splat(Value scalar, const Slice &slice) {
       scalar);
 }
 
-Value RowKernel::fma(Value a, Value b, Value c) {
-  return math::FmaOp::create(loops.builder, loops.loc, a, b, c);
-}
+Value RowKernel::fma(Value a, Value b, Value c) { return loops.fma(a, b, c); }

@@ -1,9 +1,8 @@
 //===- VectorLoops.cpp - Vectors, partial vectors, and shuffles -----------===//
 //
-// Arithmetic on indices folds as it is written, so that code for constant sizes
-// has constant addresses. Partial vectors of f32 are loaded and stored with a
-// constant mask, those of short floats in pieces of powers of two. No element
-// behind the count is touched.
+// Partial vectors of f32 are loaded and stored with a constant mask, those of
+// short floats in pieces of powers of two. No element behind the count is
+// touched.
 //
 // A sum of lanes adds halves, quarters and so on, and every lane has the
 // result. A transpose of n rows takes log2 n rounds of shuffles.
@@ -22,52 +21,11 @@
 using namespace mlir;
 using namespace heddle;
 
-Value VectorLoops::plus(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
-}
-Value VectorLoops::plus(Value lhs, int64_t rhs) {
-  return rhs == 0 ? lhs : plus(lhs, index(rhs));
-}
-Value VectorLoops::minus(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::SubIOp>(loc, lhs, rhs);
-}
-Value VectorLoops::times(Value lhs, int64_t rhs) {
-  return builder.createOrFold<arith::MulIOp>(loc, lhs, index(rhs));
-}
-Value VectorLoops::least(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::MinSIOp>(loc, lhs, rhs);
-}
-Value VectorLoops::most(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::MaxSIOp>(loc, lhs, rhs);
-}
 Value VectorLoops::clamp(Value value, Value low, Value high) {
-  return most(low, least(value, high));
-}
-Value VectorLoops::dividedBy(Value value, int64_t divisor) {
-  if (divisor == 1)
-    return value;
-  return builder.createOrFold<arith::DivUIOp>(loc, value, index(divisor));
+  return max(low, min(value, high));
 }
 Value VectorLoops::floorTo(Value value, int64_t step) {
-  return step == 1 ? value : times(dividedBy(value, step), step);
-}
-Value VectorLoops::less(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
-                                             lhs, rhs);
-}
-Value VectorLoops::lessOrEqual(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle,
-                                             lhs, rhs);
-}
-Value VectorLoops::same(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lhs,
-                                             rhs);
-}
-Value VectorLoops::both(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::AndIOp>(loc, lhs, rhs);
-}
-Value VectorLoops::either(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::OrIOp>(loc, lhs, rhs);
+  return step == 1 ? value : mul(udiv(value, step), step);
 }
 
 VectorType VectorLoops::vectorType(int64_t width) {
@@ -114,7 +72,7 @@ static void forEachPiece(int64_t count,
 static SmallVector<Value> moved(VectorLoops &loops, ValueRange at,
                                 int64_t lanes) {
   SmallVector<Value> place(at);
-  place.back() = loops.plus(place.back(), lanes);
+  place.back() = loops.add(place.back(), lanes);
   return place;
 }
 
@@ -188,38 +146,8 @@ void VectorLoops::storeFirst(Value value, Value memref, ValueRange at,
                                 firstLanes(*this, count, width), value);
 }
 
-Value VectorLoops::spread(Value scalar, int64_t width) {
-  return builder.createOrFold<vector::BroadcastOp>(
-      loc, VectorType::get(width, scalar.getType()), scalar);
-}
-Value VectorLoops::splat(double value, int64_t width) {
-  return arith::ConstantOp::create(
-      builder, loc,
-      DenseElementsAttr::get(vectorType(width), static_cast<float>(value)));
-}
-Value VectorLoops::count(int64_t first, int64_t width) {
-  SmallVector<int32_t> lanes(width);
-  std::iota(lanes.begin(), lanes.end(), static_cast<int32_t>(first));
-  return arith::ConstantOp::create(
-      builder, loc,
-      DenseElementsAttr::get(VectorType::get(width, builder.getI32Type()),
-                             ArrayRef<int32_t>(lanes)));
-}
-Value VectorLoops::multiplyAdd(Value a, Value b, Value c) {
-  // Not vector.fma: LLVM may take that apart where a target allows it to.
-  return math::FmaOp::create(builder, loc, a, b, c);
-}
-Value VectorLoops::isAbove(Value a, Value b) {
-  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, a, b);
-}
-Value VectorLoops::differs(Value a, Value b) {
-  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE, a, b);
-}
-Value VectorLoops::choose(Value condition, Value then, Value otherwise) {
-  return arith::SelectOp::create(builder, loc, condition, then, otherwise);
-}
-Value VectorLoops::greater(Value a, Value b) {
-  return choose(isAbove(a, b), a, b);
+Value VectorLoops::selectMax(Value a, Value b) {
+  return select(greater(a, b), a, b);
 }
 Value VectorLoops::any(Value mask) {
   return vector::ReductionOp::create(builder, loc, vector::CombiningKind::OR,
@@ -338,30 +266,9 @@ VectorLoops::repeat(ValueRange initial,
   return SmallVector<Value>(loop.getResults());
 }
 
-void VectorLoops::when(Value condition, function_ref<void()> then) {
-  scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
-    then();
-    scf::YieldOp::create(builder, loc);
-  });
-}
-
-void VectorLoops::whenElse(Value condition, function_ref<void()> then,
-                           function_ref<void()> otherwise) {
-  scf::IfOp::create(
-      builder, loc, condition,
-      [&](OpBuilder &, Location) {
-        then();
-        scf::YieldOp::create(builder, loc);
-      },
-      [&](OpBuilder &, Location) {
-        otherwise();
-        scf::YieldOp::create(builder, loc);
-      });
-}
-
 SmallVector<Value>
-VectorLoops::pick(Value condition, function_ref<SmallVector<Value>()> then,
-                  function_ref<SmallVector<Value>()> otherwise) {
+VectorLoops::ifYield(Value condition, function_ref<SmallVector<Value>()> then,
+                     function_ref<SmallVector<Value>()> otherwise) {
   auto branch = scf::IfOp::create(
       builder, loc, condition,
       [&](OpBuilder &, Location) {

@@ -1,7 +1,7 @@
 //===- VectorLoops.h - A builder of loops over vectors ----------*- C++ -*-===//
 //
-// Loops (CodeGen/Loops/Loops.h) with vectors of f32 and arithmetic on indices,
-// so that the code of an emitter reads like the kernel it writes.
+// Loops (CodeGen/Loops/Loops.h) with vectors of f32, so that the code of an
+// emitter reads like the kernel it writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,24 +20,11 @@ public:
 
   IsaLevel isa;
 
-  // Indices; signed, folded where they are constants.
-  mlir::Value plus(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value plus(mlir::Value lhs, int64_t rhs);
-  mlir::Value minus(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value times(mlir::Value lhs, int64_t rhs);
-  mlir::Value least(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value most(mlir::Value lhs, mlir::Value rhs);
+  // Indices.
   /// value limited to [low, high], low where high < low.
   mlir::Value clamp(mlir::Value value, mlir::Value low, mlir::Value high);
-  /// Rounded down; of a value of at least 0.
-  mlir::Value dividedBy(mlir::Value value, int64_t divisor);
   /// The largest multiple of `step` that is not above a value of at least 0.
   mlir::Value floorTo(mlir::Value value, int64_t step);
-  mlir::Value less(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value lessOrEqual(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value same(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value both(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value either(mlir::Value lhs, mlir::Value rhs);
 
   // Vectors. Widths are in elements.
   mlir::VectorType vectorType(int64_t width);
@@ -50,19 +37,8 @@ public:
                         int64_t width);
   void storeFirst(mlir::Value value, mlir::Value memref, mlir::ValueRange at,
                   int64_t count);
-  /// A scalar in every lane.
-  mlir::Value spread(mlir::Value scalar, int64_t width);
-  mlir::Value splat(double value, int64_t width);
-  /// first, first + 1, ...: i32.
-  mlir::Value count(int64_t first, int64_t width);
-  mlir::Value multiplyAdd(mlir::Value a, mlir::Value b, mlir::Value c);
   /// a where a > b, else b: one instruction; b where either is NaN.
-  mlir::Value greater(mlir::Value a, mlir::Value b);
-  mlir::Value isAbove(mlir::Value a, mlir::Value b);
-  /// Whether a and b are two numbers, or one is none.
-  mlir::Value differs(mlir::Value a, mlir::Value b);
-  mlir::Value choose(mlir::Value condition, mlir::Value then,
-                     mlir::Value otherwise);
+  mlir::Value selectMax(mlir::Value a, mlir::Value b);
   /// Whether any lane of a mask is set.
   mlir::Value any(mlir::Value mask);
   mlir::Value anyOf(mlir::ValueRange masks);
@@ -98,15 +74,12 @@ public:
          llvm::function_ref<mlir::Value(mlir::ValueRange)> condition,
          llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
              body);
-  /// if condition: then().
-  void when(mlir::Value condition, llvm::function_ref<void()> then);
-  void whenElse(mlir::Value condition, llvm::function_ref<void()> then,
-                llvm::function_ref<void()> otherwise);
   /// if condition: then() else otherwise().
   llvm::SmallVector<mlir::Value>
-  pick(mlir::Value condition,
-       llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
-       llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
+  ifYield(mlir::Value condition,
+          llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
+          llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
+  using Loops::ifYield;
 };
 
 } // namespace heddle

@@ -84,7 +84,7 @@ static VectorCode multiplyCode(const IsaLevel &isa, int64_t lanes,
                         loops.index(llvm::divideCeil(depth, product.group())),
                         1, first,
                         [&](Value number, ValueRange sums) {
-                          Value k = loops.times(number, product.group());
+                          Value k = loops.mul(number, product.group());
                           Value w = product.loadWeights(panels, panel, number,
                                                         column, lanes);
                           Value factor =
@@ -93,7 +93,7 @@ static VectorCode multiplyCode(const IsaLevel &isa, int64_t lanes,
                               product.multiplyAdd(factor, w, sums.front())};
                         })
                     .front();
-            Value at = loops.plus(loops.times(panel, kPanelColumns), column);
+            Value at = loops.add(loops.mul(panel, kPanelColumns), column);
             loops.storeVector(sums, y, append(row, at));
           };
           loops.loop(loops.size(panels, 0), [&](Value panel) {

@@ -64,7 +64,7 @@ private:
   SmallVector<Value> addTile(const KeyTile &tile, const KeyTile &next,
                              const State &before);
   Value hasKeys(const KeyTile &tile) {
-    return code.isLess(tile.first, code.toIndex(block.keyCount));
+    return code.uless(tile.first, code.toIndex(block.keyCount));
   }
 
   AttentionOp op;
@@ -95,7 +95,7 @@ AttentionBlock::AttentionBlock(AttentionOp op, Value mask, const Shape &shape,
                                const QueryRows &block, BlockCode &code)
     : op(op), mask(mask), shape(shape), block(block), code(code),
       tiles(op, shape),
-      firstRow(code.plus(block.first, code.times(code.warp(), shape.warpRows))),
+      firstRow(code.add(block.first, code.mul(code.warp(), shape.warpRows))),
       queries(op, block, {firstRow, shape.warpRows, shape.keys}, code) {
   rows = rowsOf(op, block, code);
 }
@@ -110,7 +110,7 @@ SmallVector<Value> AttentionBlock::multiplyKeys() {
           keyFragments = queries.keyFragments();
   SmallVector<Value> sums(rowFragments * keyFragments * 4, code.f32(0));
   Value queryRow =
-      tiles.queries.rowsFrom(code.times(code.warp(), shape.warpRows), code);
+      tiles.queries.rowsFrom(code.mul(code.warp(), shape.warpRows), code);
   Value keyRow = tiles.keys.rowsFrom(code.i32(0), code);
   for (int64_t step = 0; step < tiles.keys.steps(); ++step) {
     SmallVector<FourWords> a;
@@ -161,21 +161,22 @@ void AttentionBlock::addValues(ArrayRef<Value> words, State &state) {
 /// any.
 void AttentionBlock::clearOthers(const KeyTile &tile) {
   auto clear = [&] { return code.vote(tiles.values.clearOthers(code)); };
-  Value found = op.isOfShortFloats()
-                    ? code.select(code.isNot(tile.isFull), clear, code.i32(0))
-                    : clear();
+  Value found =
+      op.isOfShortFloats()
+          ? code.ifYield(code.logicalNot(tile.isFull), clear, code.i32(0))
+          : clear();
   Value word =
-      code.at(code.shared(code.i32(tiles.end())), code.times(code.warp(), 4));
-  code.when(code.isSame(code.lane(), code.i32(0)),
-            [&] { code.storeOne(found, word); });
+      code.at(code.shared(code.i32(tiles.end())), code.mul(code.warp(), 4));
+  code.ifThen(code.equal(code.lane(), code.i32(0)),
+              [&] { code.storeOne(found, word); });
 }
 
 /// Not 0 if some warp has found any.
 Value AttentionBlock::foundOthers() {
   Value found = code.i32(0), first = code.shared(code.i32(tiles.end()));
   for (int64_t warp = 0; warp < shape.warps; ++warp)
-    found = code.either(found, code.loadOne(code.builder.getI32Type(),
-                                            code.at(first, 4 * warp)));
+    found = code.bitOr(found, code.loadOne(code.builder.getI32Type(),
+                                           code.at(first, 4 * warp)));
   return found;
 }
 
@@ -184,8 +185,9 @@ Value AttentionBlock::foundOthers() {
 //===----------------------------------------------------------------------===//
 
 void AttentionBlock::copyKeys(const KeyTile &tile) {
-  code.when(hasKeys(tile),
-            [&] { tiles.keys.copy(rows.keys, code.toI32(tile.first), code); });
+  code.ifThen(hasKeys(tile), [&] {
+    tiles.keys.copy(rows.keys, code.toI32(tile.first), code);
+  });
   code.endGroup();
 }
 
@@ -224,7 +226,7 @@ SmallVector<Value> AttentionBlock::addTile(const KeyTile &tile,
                                            const KeyTile &next,
                                            const State &before) {
   auto step = scf::IfOp::create(
-      code.builder, code.loc, code.isLess(firstRow, block.queryCount),
+      code.builder, code.loc, code.uless(firstRow, block.queryCount),
       [&](OpBuilder &, Location) {
         State state = before;
         passTile(tile, next, &state);

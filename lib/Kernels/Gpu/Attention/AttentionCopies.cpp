@@ -57,20 +57,20 @@ AttentionCopies::AttentionCopies(AttentionPlace &place)
 /// not finite become zeros before, unless all queries have their keys. A warp's
 /// word says whether it found any.
 void AttentionCopies::report(const Progress &progress, int64_t behind) {
-  Value exists = code.isLess(code.i32(behind - 1), progress.copied);
-  code.when(exists, [&] {
+  Value exists = code.uless(code.i32(behind - 1), progress.copied);
+  code.ifThen(exists, [&] {
     Value slot = place.ring.slotBefore(progress.slot, behind, code);
     Value bit = code.i32(int64_t(1) << (behind - 1));
-    Value isMarked = code.isSame(code.both(progress.marks, bit), bit);
+    Value isMarked = code.equal(code.bitAnd(progress.marks, bit), bit);
     auto clear = [&] {
       return code.vote(place.memory.values.clearOthers(
           place.ring.memoryOf(slot, code), code));
     };
-    Value found = code.select(isMarked, clear, code.i32(0));
-    Value word = code.shared(code.plus(place.memory.foundOf(slot, code),
-                                       code.times(code.warp(), kWordBytes)));
-    code.when(code.isSame(code.lane(), code.i32(0)),
-              [&] { code.storeOne(found, word); });
+    Value found = code.ifYield(isMarked, clear, code.i32(0));
+    Value word = code.shared(code.add(place.memory.foundOf(slot, code),
+                                      code.mul(code.warp(), kWordBytes)));
+    code.ifThen(code.equal(code.lane(), code.i32(0)),
+                [&] { code.storeOne(found, word); });
     code.fenceForProducts();
     code.arrive(place.ring.full(slot, code));
   });
@@ -87,11 +87,11 @@ AttentionCopies::copyIf(Value condition, const Progress &before, Value mark,
         copy(place.ring.memoryOf(before.slot, code));
         code.endGroup();
         code.waitForGroups(place.shape.underWay());
-        Value bit = code.choose(mark, code.i32(1), code.i32(0));
+        Value bit = code.select(mark, code.i32(1), code.i32(0));
         StageRing::Place next =
             place.ring.next({before.slot, before.parity}, code);
-        Progress after = {next.slot, next.parity, code.plus(before.copied, 1),
-                          code.either(code.shiftUp(before.marks, 1), bit)};
+        Progress after = {next.slot, next.parity, code.add(before.copied, 1),
+                          code.bitOr(code.shiftLeft(before.marks, 1), bit)};
         report(after, place.shape.underWay() + 1);
         scf::YieldOp::create(builder, loc, after.values());
       },
@@ -105,8 +105,7 @@ void AttentionCopies::build() {
   const AttentionMemory &memory = place.memory;
   // Queries come with the first keys.
   memory.queries.copy(place.rows.queries, place.block.first, code.i32(0), code);
-  Value no = arith::ConstantOp::create(code.builder, code.loc,
-                                       code.builder.getBoolAttr(false));
+  Value no = code.i1(false);
   KeyTile first = walk.from(code.index(0));
   StageRing::Place empty = place.ring.firstEmpty(code);
   // The tile of keys and, if there is one, that of values.
@@ -116,7 +115,7 @@ void AttentionCopies::build() {
   auto isLeft = [&](OpBuilder &, Location, ValueRange now) {
     Value hasKeys = place.hasKeys({now[0], now[1]});
     scf::ConditionOp::create(code.builder, code.loc,
-                             code.either(hasKeys, now[4]), now);
+                             code.logicalOr(hasKeys, now[4]), now);
   };
   auto step = [&](OpBuilder &, Location, ValueRange now) {
     KeyTile keys = {now[0], now[1]}, values = {now[2], now[3]};
@@ -126,8 +125,8 @@ void AttentionCopies::build() {
           memory.keys.copy(place.rows.keys, code.toI32(keys.first), stage,
                            code);
         });
-    progress =
-        copyIf(now[4], progress, code.isNot(values.isFull), [&](Value stage) {
+    progress = copyIf(
+        now[4], progress, code.logicalNot(values.isFull), [&](Value stage) {
           memory.values.copy(place.rows.values, code.toI32(values.first), stage,
                              code);
         });

@@ -58,10 +58,7 @@ private:
   Value indexOf(Value lhs, Value rhs) {
     return arith::AddIOp::create(code.builder, code.loc, lhs, rhs);
   }
-  Value isBelow(Value lhs, Value rhs) {
-    return arith::CmpIOp::create(code.builder, code.loc,
-                                 arith::CmpIPredicate::ult, lhs, rhs);
-  }
+  Value isBelow(Value lhs, Value rhs) { return code.uless(lhs, rhs); }
   Value columnOf(int64_t number);
   void forColumn(Value column, function_ref<void()> body);
   QueryState addTile(PieceQuery &query, const QueryState &before, Value first);
@@ -128,14 +125,14 @@ Value PieceQuery::multiply(ValueRange key) {
 
 /// The column of the values that a lane has as number `number`, an index.
 Value AttentionGrid::columnOf(int64_t number) {
-  return code.toIndex(code.plus(code.lane(), number * kWarpThreads));
+  return code.toIndex(code.add(code.lane(), number * kWarpThreads));
 }
 
 /// body() where there is such a column.
 void AttentionGrid::forColumn(Value column, function_ref<void()> body) {
   if (op.getValueWidth() % kWarpThreads == 0)
     return body();
-  code.when(isBelow(column, code.index(op.getValueWidth())), body);
+  code.ifThen(isBelow(column, code.index(op.getValueWidth())), body);
 }
 
 /// With the keys [first, first + 32).
@@ -147,19 +144,18 @@ QueryState AttentionGrid::addTile(PieceQuery &query, const QueryState &before,
       code.builder, code.loc, isBelow(key, query.getKeyCount()),
       arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::uge,
                             key, query.getFirstKey()));
-  Value no = arith::ConstantOp::create(code.builder, code.loc,
-                                       code.builder.getBoolAttr(false));
+  Value no = code.i1(false);
   // Masks may read tables at keys that exist only.
-  Value isSeen = code.select(exists, [&] { return query.isAllowed(key); }, no);
-  Value score = code.select(isSeen, [&] { return query.score(key); }, lowest);
+  Value isSeen = code.ifYield(exists, [&] { return query.isAllowed(key); }, no);
+  Value score = code.ifYield(isSeen, [&] { return query.score(key); }, lowest);
   QueryState state = before;
   Value base;
   if (isSoftmax()) {
     // Where all scores are -inf, 0: no difference of infinities arises.
-    base = code.largest(largestOfLanes(score, code), before.maximum);
+    base = code.maxNumber(largestOfLanes(score, code), before.maximum);
     state = before.raisedTo(base, query, code);
   }
-  Value weight = code.select(
+  Value weight = code.ifYield(
       isSeen, [&] { return query.weightOf(score, base); }, code.f32(0));
   state.total = code.add(state.total, weight);
 
@@ -186,7 +182,7 @@ SmallVector<Value> AttentionGrid::addValues(PieceQuery &query, ValueRange sums,
     Value w = code.fromLane(weight, lane);
     SmallVector<Value> place = query.keyAt(indexOf(first, code.toIndex(lane)));
     SmallVector<Value> next = {
-        code.both(now[0], code.minus(now[0], code.i32(1)))};
+        code.bitAnd(now[0], code.sub(now[0], code.i32(1)))};
     for (auto [number, sum] : llvm::enumerate(now.drop_front())) {
       // Behind the last column the last one is read again.
       Value column = arith::MinUIOp::create(builder, loc, columnOf(number),
@@ -282,11 +278,12 @@ LogicalResult heddle::emitGrid(AttentionOp op,
       arith::CeilDivUIOp::create(builder, loc, units, loops.index(kWarps));
   createGrid(builder, loc, blocks, {kWarps * kWarpThreads},
              [&](BlockCode &code, Value block) {
-               Value unit = code.toIndex(
-                   code.plus(code.times(block, kWarps), code.warp()));
+               Value unit =
+                   code.toIndex(code.add(code.mul(block, kWarps), code.warp()));
                Value isUnit = arith::CmpIOp::create(
                    builder, loc, arith::CmpIPredicate::ult, unit, units);
-               code.when(isUnit, [&] { AttentionGrid(op, code).build(unit); });
+               code.ifThen(isUnit,
+                           [&] { AttentionGrid(op, code).build(unit); });
              });
   return success();
 }

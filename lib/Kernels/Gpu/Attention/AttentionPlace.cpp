@@ -23,8 +23,7 @@ AttentionMemory::AttentionMemory(AttentionOp op, const AttentionShape &shape)
       values{op.getFactorType(), shape.keys, op.getValueWidth()} {}
 
 Value AttentionMemory::foundOf(Value slot, BlockCode &code) const {
-  return code.plus(code.times(slot, kWarpgroupWarps * kWordBytes),
-                   ring().end());
+  return code.add(code.mul(slot, kWarpgroupWarps * kWordBytes), ring().end());
 }
 int64_t AttentionMemory::bytes() const {
   return ring().end() + stages * kWarpgroupWarps * kWordBytes;
@@ -39,7 +38,7 @@ AttentionPlace::AttentionPlace(AttentionOp op, Value mask,
 }
 
 Value AttentionPlace::hasKeys(const KeyTile &tile) const {
-  return code.isLess(tile.first, code.toIndex(block.keyCount));
+  return code.uless(tile.first, code.toIndex(block.keyCount));
 }
 Value AttentionPlace::behind(const KeyTile &tile) const {
   return code.builder.createOrFold<arith::AddIOp>(code.loc, tile.first,

@@ -164,12 +164,12 @@ std::pair<Value, Value> AttentionStep::boundsOf(Value chunk, Value chunks) {
         code.index(pinnedChunks(op) * kChunkKeys));
     Value ofRing = math.add(tiles.floorOf(oldest),
                             math.mul(math.sub(chunk, pinned), kChunkKeys));
-    begin = code.choose(math.less(chunk, pinned), math.mul(chunk, kChunkKeys),
+    begin = code.select(math.less(chunk, pinned), math.mul(chunk, kChunkKeys),
                         ofRing);
   }
   Value isLast = math.lessOrEqual(chunks, math.add(chunk, 1));
   Value end = math.min(math.add(begin, kChunkKeys), query.getKeyCount());
-  return {begin, code.choose(isLast, query.getKeyCount(), end)};
+  return {begin, code.select(isLast, query.getKeyCount(), end)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,7 +182,7 @@ SmallVector<Value> AttentionStep::loadQuery(GpuQueryLoops &query) {
   for (int64_t number = 0; number < keys.elements(); ++number) {
     Value column = keys.columnOf(number), has = keys.hasColumn(number);
     auto load = [&] { return query.loadQuery(code.toIndex(column)); };
-    q.push_back(has ? code.select(has, load, code.f32(0)) : load());
+    q.push_back(has ? code.ifYield(has, load, code.f32(0)) : load());
   }
   return q;
 }
@@ -191,23 +191,22 @@ AttentionStep::OwnKey AttentionStep::ownKey(const KeyTile &tile, Value end) {
   IndexMath math = {code.builder, code.loc};
   GpuQueryLoops &query = firstQuery();
   Value key = math.add(tile.first, code.toIndex(keys.ownRow()));
-  Value exists = code.both(math.lessOrEqual(query.getFirstKey(), key),
-                           math.less(key, end));
+  Value exists = code.logicalAnd(math.lessOrEqual(query.getFirstKey(), key),
+                                 math.less(key, end));
   OwnKey own;
   own.position =
-      code.choose(exists, key, math.sub(query.getKeyCount(), code.index(1)));
+      code.select(exists, key, math.sub(query.getKeyCount(), code.index(1)));
   SmallVector<Value> place = query.keyAt(own.position);
-  own.row = code.plus(
-      code.times(code.toI32(place[0]), code.toI32(code.size(op.getKey(), 1))),
+  own.row = code.add(
+      code.mul(code.toI32(place[0]), code.toI32(code.size(op.getKey(), 1))),
       code.toI32(place[1]));
   own.isSeen = exists;
   if (op.getMask())
-    own.isSeen = code.both(
-        exists, code.select(
-                    code.isNot(tile.isFull),
-                    [&] { return query.isAllowed(own.position); },
-                    arith::ConstantOp::create(code.builder, code.loc,
-                                              code.builder.getBoolAttr(true))));
+    own.isSeen = code.logicalAnd(
+        exists,
+        code.ifYield(
+            code.logicalNot(tile.isFull),
+            [&] { return query.isAllowed(own.position); }, code.i1(true)));
   return own;
 }
 
@@ -225,7 +224,7 @@ SmallVector<Value> AttentionStep::multiply(const OwnKey &own,
       for (ArrayRef<Value> query : q) {
         Value sum = code.f32(0);
         for (auto [left, right] : llvm::zip(query, key))
-          sum = math::FmaOp::create(code.builder, code.loc, left, right, sum);
+          sum = code.fma(left, right, sum);
         products.back().push_back(sum);
       }
     }
@@ -241,14 +240,14 @@ void AttentionStep::addValues(const OwnKey &own, ArrayRef<Value> weights,
   for (int64_t read = 0; read < values.reads(); ++read) {
     Value owner = keys.ownerOf(values.rowOf(read));
     Value bit =
-        code.both(arith::ShRUIOp::create(code.builder, code.loc, seen, owner),
-                  code.i32(1));
+        code.bitAnd(arith::ShRUIOp::create(code.builder, code.loc, seen, owner),
+                    code.i32(1));
     auto elements = values.read(code.fromLane(own.row, owner),
-                                code.isDifferent(bit, code.i32(0)));
+                                code.notEqual(bit, code.i32(0)));
     for (auto [weight, state] : llvm::zip(weights, states)) {
       Value w = code.fromLane(weight, owner);
       for (auto [sum, value] : llvm::zip(state.sums, elements))
-        sum = math::FmaOp::create(code.builder, code.loc, w, value, sum);
+        sum = code.fma(w, value, sum);
     }
   }
 }
@@ -262,12 +261,12 @@ void AttentionStep::addTile(const KeyTile &tile, Value end, const Queries &q,
   for (auto [query, product, state] :
        llvm::zip(queries, multiply(own, q), states)) {
     Value score =
-        code.choose(own.isSeen, query->scoreOf(product, own.position), lowest);
+        code.select(own.isSeen, query->scoreOf(product, own.position), lowest);
     if (isSoftmax())
       state = state.raisedTo(
-          code.largest(largestOfLanes(score, code), state.maximum), *query,
+          code.maxNumber(largestOfLanes(score, code), state.maximum), *query,
           code);
-    weights.push_back(code.choose(
+    weights.push_back(code.select(
         own.isSeen, query->weightOf(score, state.maximum), code.f32(0)));
     state.total = code.add(state.total, weights.back());
   }
@@ -297,7 +296,7 @@ AttentionStep::States AttentionStep::walk(Value begin, Value end,
   Value warp = code.toIndex(code.warp());
   /// The warp's first tile that does not begin before `first`.
   auto ownFrom = [&](Value first) {
-    Value number = math.divide(first, kWarpThreads);
+    Value number = math.udiv(first, kWarpThreads);
     Value mine = math.sub(math.add(number, kWarps - 1), warp);
     Value past = arith::RemUIOp::create(code.builder, code.loc, mine,
                                         code.index(kWarps));
@@ -315,7 +314,7 @@ AttentionStep::States AttentionStep::walk(Value begin, Value end,
   auto step = [&](OpBuilder &, Location, ValueRange now) {
     States before = statesOf(now.drop_front(2));
     Value own = ownFrom(now[0]);
-    Value isOwn = code.isSame(own, now[0]);
+    Value isOwn = code.equal(own, now[0]);
     auto added = scf::IfOp::create(
         code.builder, code.loc, isOwn,
         [&](OpBuilder &, Location) {
@@ -326,7 +325,7 @@ AttentionStep::States AttentionStep::walk(Value begin, Value end,
         [&](OpBuilder &, Location) {
           scf::YieldOp::create(code.builder, code.loc, valuesOf(before));
         });
-    Value other = code.choose(isOwn, math.add(own, kWarps * kWarpThreads), own);
+    Value other = code.select(isOwn, math.add(own, kWarps * kWarpThreads), own);
     KeyTile next = tiles.from(other);
     SmallVector<Value> results = {next.first, next.isFull};
     results.append(added.getResults().begin(), added.getResults().end());
@@ -379,15 +378,15 @@ static BlockShape shapeFor(AttentionOp op) {
 }
 
 Value AttentionStep::placeOf(Value warp, Value number, Value column) {
-  Value row = code.times(code.plus(code.times(warp, heads()), number),
-                         op.getValueWidth());
-  return code.shared(code.times(code.plus(row, column), 4));
+  Value row =
+      code.mul(code.add(code.mul(warp, heads()), number), op.getValueWidth());
+  return code.shared(code.mul(code.add(row, column), 4));
 }
 
 /// The maximum and the total of a warp's state of one head.
 Value AttentionStep::behind(Value warp, Value number) {
-  Value state = code.plus(code.times(warp, heads()), number);
-  return placeOf(code.i32(kWarps), code.i32(0), code.times(state, 2));
+  Value state = code.add(code.mul(warp, heads()), number);
+  return placeOf(code.i32(kWarps), code.i32(0), code.mul(state, 2));
 }
 
 void AttentionStep::build(Value chunk, Value chunks) {
@@ -405,15 +404,15 @@ void AttentionStep::build(Value chunk, Value chunks) {
     for (int64_t first = 0; first < values.elements(); first += 4) {
       Value isStored = values.isFirstOfColumns();
       if (Value has = values.hasColumn(first))
-        isStored = code.both(isStored, has);
-      code.when(isStored, [&] {
+        isStored = code.logicalAnd(isStored, has);
+      code.ifThen(isStored, [&] {
         FourWords four;
         llvm::copy(ArrayRef<Value>(state.sums).slice(first, 4), four.begin());
         code.storeFour(four,
                        placeOf(code.warp(), number, values.columnOf(first)));
       });
     }
-    code.when(code.isSame(code.lane(), code.i32(0)), [&] {
+    code.ifThen(code.equal(code.lane(), code.i32(0)), [&] {
       Value place = behind(code.warp(), number);
       code.storeOne(state.maximum, place);
       code.storeOne(state.total, code.at(place, 4));
@@ -429,7 +428,7 @@ QueryState AttentionStep::meet(Value number, Value column) {
   for (int64_t warp = 0; warp < kWarps; ++warp) {
     places.push_back(behind(code.i32(warp), number));
     maxima.push_back(code.loadOne(f32, places[warp]));
-    largest = warp ? code.largest(largest, maxima[warp]) : maxima[warp];
+    largest = warp ? code.maxNumber(largest, maxima[warp]) : maxima[warp];
   }
   QueryState met = {largest, code.f32(0), {code.f32(0)}};
   for (int64_t warp = 0; warp < kWarps; ++warp) {
@@ -468,18 +467,18 @@ LogicalResult heddle::emitSteps(AttentionOp op) {
       [&](BlockCode &code, Value block) {
         // Heads that share keys stand side by side.
         Value count = code.toI32(chunks);
-        Value firstHead = code.times(code.remainder(block, sets), heads);
-        Value rest = code.dividedBy(block, sets);
-        Value chunk = code.remainder(rest, count);
-        Value row = code.dividedBy(rest, count);
+        Value firstHead = code.mul(code.urem(block, sets), heads);
+        Value rest = code.udiv(block, sets);
+        Value chunk = code.urem(rest, count);
+        Value row = code.udiv(rest, count);
         AttentionStep step(op, code.toIndex(row), code.toIndex(firstHead),
                            heads, code);
         step.build(code.toIndex(chunk), chunks);
         code.eachPiece(heads * op.getValueWidth(), [&](Value place) {
-          Value number = code.dividedBy(place, op.getValueWidth());
-          Value column = code.remainder(place, op.getValueWidth());
+          Value number = code.udiv(place, op.getValueWidth());
+          Value column = code.urem(place, op.getValueWidth());
           QueryState state = step.meet(number, column);
-          Value isAll = code.isSame(count, code.i32(1));
+          Value isAll = code.equal(count, code.i32(1));
           scf::IfOp::create(
               builder, code.loc, isAll,
               [&](OpBuilder &, Location) {
@@ -490,8 +489,8 @@ LogicalResult heddle::emitSteps(AttentionOp op) {
                 scf::YieldOp::create(builder, code.loc);
               },
               [&](OpBuilder &, Location) {
-                Value head = code.plus(firstHead, number);
-                Value unit = code.plus(code.times(row, op.getHeads()), head);
+                Value head = code.add(firstHead, number);
+                Value unit = code.add(code.mul(row, op.getHeads()), head);
                 states.store(unit, chunk, column, state, code);
                 scf::YieldOp::create(builder, code.loc);
               });

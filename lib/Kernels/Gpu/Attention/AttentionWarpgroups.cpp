@@ -87,12 +87,12 @@ AttentionProducts::AttentionProducts(AttentionPlace &place, Value warp)
     : place(place), code(place.code), asked(place.asked()),
       walk(place.walk(asked)),
       queries(place.op, place.block,
-              {code.plus(place.block.first, code.times(warp, kFragmentRows)),
+              {code.add(place.block.first, code.mul(warp, kFragmentRows)),
                kFragmentRows, place.memory.keys.rows},
               code) {
   Value firstRow =
-      code.times(code.dividedBy(warp, kWarpgroupWarps),
-                 place.memory.queries.wordsTo(kWarpgroupQueries, 0) * 4);
+      code.mul(code.udiv(warp, kWarpgroupWarps),
+               place.memory.queries.wordsTo(kWarpgroupQueries, 0) * 4);
   rows = code.describeColumns(code.shared(firstRow));
 }
 
@@ -137,8 +137,7 @@ SmallVector<Value> AttentionProducts::addValues(const Stage &stage,
 }
 
 void AttentionProducts::release(const Stage &stage) {
-  Value yes = arith::ConstantOp::create(code.builder, code.loc,
-                                        code.builder.getBoolAttr(true));
+  Value yes = code.i1(true);
   place.ring.release(stage.slot, yes, code);
 }
 
@@ -150,7 +149,7 @@ void AttentionProducts::finishValues(const Stage &stage, const KeyTile &tile,
   for (Value word :
        code.loadFour(code.builder.getI32Type(),
                      code.shared(place.memory.foundOf(stage.slot, code))))
-    found = code.either(found, word);
+    found = code.bitOr(found, word);
   release(stage);
   queries.addOthers(weights, tile, place.rows.values, found, state);
 }
@@ -257,14 +256,14 @@ static void buildBlock(AttentionPlace &place) {
   const QueryRows &block = place.block;
   const AttentionShape &shape = place.shape;
   // Warpgroups that have no queries end at once.
-  Value left = code.minus(block.queryCount, block.first);
-  Value active = code.choose(code.isLess(code.i32(kWarpgroupQueries), left),
+  Value left = code.sub(block.queryCount, block.first);
+  Value active = code.select(code.uless(code.i32(kWarpgroupQueries), left),
                              code.i32(shape.warpgroups), code.i32(1));
   place.ring.makeBarriers(code.i32(kWarpgroupThreads),
-                          code.times(active, kWarpgroupWarps), code);
+                          code.mul(active, kWarpgroupWarps), code);
   Value warp = code.uniformWarp();
   scf::IfOp::create(
-      code.builder, code.loc, code.isLess(warp, code.i32(kWarpgroupWarps)),
+      code.builder, code.loc, code.uless(warp, code.i32(kWarpgroupWarps)),
       [&](OpBuilder &builder, Location loc) {
         code.giveUpRegisters(shape.copyRegisters);
         copyTiles(place);
@@ -272,9 +271,9 @@ static void buildBlock(AttentionPlace &place) {
       },
       [&](OpBuilder &builder, Location loc) {
         code.takeRegisters(shape.productRegisters);
-        Value number = code.minus(warp, code.i32(kWarpgroupWarps));
-        code.when(code.isLess(number, code.times(active, kWarpgroupWarps)),
-                  [&] { AttentionProducts(place, number).build(); });
+        Value number = code.sub(warp, code.i32(kWarpgroupWarps));
+        code.ifThen(code.uless(number, code.mul(active, kWarpgroupWarps)),
+                    [&] { AttentionProducts(place, number).build(); });
         scf::YieldOp::create(builder, loc);
       });
 }

@@ -34,7 +34,7 @@ ChunkStates::ChunkStates(AttentionOp op, Value units, Value chunks,
   IndexMath math = {builder, loops.loc};
   Value states = arith::MulIOp::create(builder, loops.loc, units, chunks);
   Value size =
-      math.choose(math.less(loops.index(1), chunks),
+      math.select(math.less(loops.index(1), chunks),
                   math.mul(states, op.getValueWidth() + 2), loops.index(0));
   auto type = MemRefType::get(ShapedType::kDynamic, builder.getF32Type());
   memory = memref::AllocOp::create(builder, loops.loc, type, size);
@@ -44,8 +44,8 @@ ChunkStates::Place ChunkStates::placeOf(Value unit, Value chunk,
                                         BlockCode &code) const {
   int64_t width = AttentionOp(op).getValueWidth();
   Value count = code.toI32(chunks);
-  Value state = code.plus(code.times(unit, count), chunk);
-  Value states = code.times(code.toI32(units), count);
+  Value state = code.add(code.mul(unit, count), chunk);
+  Value states = code.mul(code.toI32(units), count);
   Value first = code.global(memory);
   Value behind = code.at(first, code.rowOffset(states, code.i32(4 * width)));
   Value maximum = code.at(behind, code.rowOffset(state, code.i32(8)));
@@ -56,8 +56,8 @@ ChunkStates::Place ChunkStates::placeOf(Value unit, Value chunk,
 void ChunkStates::store(Value unit, Value chunk, Value column,
                         const QueryState &state, BlockCode &code) const {
   Place place = placeOf(unit, chunk, code);
-  code.storeOne(state.sums[0], code.at(place.sums, code.times(column, 4)));
-  code.when(code.isSame(column, code.i32(0)), [&] {
+  code.storeOne(state.sums[0], code.at(place.sums, code.mul(column, 4)));
+  code.ifThen(code.equal(column, code.i32(0)), [&] {
     code.storeOne(state.maximum, place.maximum);
     code.storeOne(state.total, place.total);
   });
@@ -71,7 +71,8 @@ Value ChunkStates::maximumOf(Value unit, BlockCode &code) const {
       code.i32(kWarpThreads), QueryState::start(0, code).maximum,
       [&](OpBuilder &, Location, Value chunk, ValueRange now) {
         Value one = code.loadOne(f32, placeOf(unit, chunk, code).maximum);
-        scf::YieldOp::create(code.builder, code.loc, code.largest(now[0], one));
+        scf::YieldOp::create(code.builder, code.loc,
+                             code.maxNumber(now[0], one));
       });
   return largestOfLanes(loop.getResult(0), code);
 }
@@ -82,50 +83,47 @@ void ChunkStates::meet(Value unit, BlockCode &code) const {
   Type f32 = code.builder.getF32Type();
   int64_t width = op.getValueWidth();
   Value count = code.toI32(chunks);
-  GpuQueryLoops query(op, code,
-                      code.toIndex(code.dividedBy(unit, op.getHeads())),
-                      code.toIndex(code.remainder(unit, op.getHeads())));
+  GpuQueryLoops query(op, code, code.toIndex(code.udiv(unit, op.getHeads())),
+                      code.toIndex(code.urem(unit, op.getHeads())));
   bool isSoftmax = op.getNormalizer() == Normalizer::Softmax;
   Value largest = isSoftmax ? maximumOf(unit, code) : Value();
   SmallVector<Value> columns;
   for (int64_t first = 0; first < width; first += kWarpThreads)
-    columns.push_back(code.plus(code.lane(), first));
+    columns.push_back(code.add(code.lane(), first));
 
   auto addChunks = [&](Value first, ValueRange before) -> SmallVector<Value> {
-    Value mine = code.plus(first, code.lane());
+    Value mine = code.add(first, code.lane());
     auto factorOf = [&]() -> Value {
       if (!isSoftmax)
         return code.f32(1);
       Place place = placeOf(unit, mine, code);
       return query.growthOf(code.loadOne(f32, place.maximum), largest);
     };
-    Value isChunk = code.isLess(mine, count);
-    Value factor = code.select(isChunk, factorOf, code.f32(0));
-    Value total = code.select(
+    Value isChunk = code.uless(mine, count);
+    Value factor = code.ifYield(isChunk, factorOf, code.f32(0));
+    Value total = code.ifYield(
         isChunk,
         [&] { return code.loadOne(f32, placeOf(unit, mine, code).total); },
         code.f32(0));
-    SmallVector<Value> now = {
-        math::FmaOp::create(code.builder, code.loc, total, factor, before[0])};
-    Value end = code.least(code.minus(count, first), code.i32(kWarpThreads));
+    SmallVector<Value> now = {code.fma(total, factor, before[0])};
+    Value end = code.umin(code.sub(count, first), code.i32(kWarpThreads));
     auto loop = scf::ForOp::create(
         code.builder, code.loc, code.i32(0), end, code.i32(kLoads),
         before.drop_front(),
         [&](OpBuilder &, Location, Value at, ValueRange carried) {
           SmallVector<Value> sums = llvm::to_vector(carried);
           for (int64_t load = 0; load < kLoads; ++load) {
-            Value next = code.plus(at, load);
-            Value isLeft = code.isLess(next, end);
+            Value next = code.add(at, load);
+            Value isLeft = code.uless(next, end);
             Value weight = code.fromLane(factor, next);
-            Value chunk = code.least(code.plus(first, next),
-                                     code.minus(count, code.i32(1)));
+            Value chunk =
+                code.umin(code.add(first, next), code.sub(count, code.i32(1)));
             Value row = placeOf(unit, chunk, code).sums;
             for (auto [sum, column] : llvm::zip(sums, columns)) {
-              Value there = code.least(column, code.i32(width - 1));
-              Value one = code.loadOne(f32, code.at(row, code.times(there, 4)));
-              Value added =
-                  math::FmaOp::create(code.builder, code.loc, weight, one, sum);
-              sum = code.choose(isLeft, added, sum);
+              Value there = code.umin(column, code.i32(width - 1));
+              Value one = code.loadOne(f32, code.at(row, code.mul(there, 4)));
+              Value added = code.fma(weight, one, sum);
+              sum = code.select(isLeft, added, sum);
             }
           }
           scf::YieldOp::create(code.builder, code.loc, sums);
@@ -141,7 +139,7 @@ void ChunkStates::meet(Value unit, BlockCode &code) const {
       });
   Value total = sumOfLanes(loop.getResult(0), code);
   for (size_t number = 0; number < columns.size(); ++number)
-    code.when(code.isLess(columns[number], code.i32(width)), [&] {
+    code.ifThen(code.uless(columns[number], code.i32(width)), [&] {
       code.store(resultOf(op, loop.getResult(1 + number), total, code),
                  op.getDestination(),
                  query.resultAt(code.toIndex(columns[number])));
@@ -152,13 +150,12 @@ void ChunkStates::emitMeeting(OpBuilder &builder) const {
   Location loc = AttentionOp(op).getLoc();
   IndexMath math = {builder, loc};
   Value blocks =
-      arith::CeilDivUIOp::create(builder, loc, units, math.constant(kWarps));
-  blocks = math.choose(math.less(math.constant(1), chunks), blocks,
-                       math.constant(0));
+      arith::CeilDivUIOp::create(builder, loc, units, math.index(kWarps));
+  blocks = math.select(math.less(math.index(1), chunks), blocks, math.index(0));
   createGrid(builder, loc, blocks, {kWarps * kWarpThreads},
              [&](BlockCode &code, Value block) {
-               Value unit = code.plus(code.times(block, kWarps), code.warp());
-               code.when(code.isLess(unit, code.toI32(units)),
-                         [&] { meet(unit, code); });
+               Value unit = code.add(code.mul(block, kWarps), code.warp());
+               code.ifThen(code.uless(unit, code.toI32(units)),
+                           [&] { meet(unit, code); });
              });
 }

@@ -56,20 +56,20 @@ QueryRows HeadGroups::rowsOf(const Group &group, Value sentence, Value head,
   Value queries = code.toI32(code.size(op.getQuery(), 1));
   Value keys = code.toI32(code.size(op.getKey(), 1));
   if (group.stride == 1)
-    return {sentence, head, code.times(number, rows), queries, keys};
+    return {sentence, head, code.mul(number, rows), queries, keys};
   auto ceilDivide = [&](Value value, int64_t by) {
-    return code.dividedBy(code.plus(value, by - 1), by);
+    return code.udiv(code.add(value, by - 1), by);
   };
   Value blocks = ceilDivide(ceilDivide(queries, group.stride), rows);
-  Value remainder = code.dividedBy(number, blocks);
-  Value isRemainder = code.isLess(remainder, code.i32(group.stride));
+  Value remainder = code.udiv(number, blocks);
+  Value isRemainder = code.uless(remainder, code.i32(group.stride));
   Positions positions = {group.stride, remainder};
-  Value place = code.remainder(number, blocks);
+  Value place = code.urem(number, blocks);
   return {
       sentence,
       head,
-      code.times(place, rows),
-      code.choose(isRemainder, positions.before(queries, code), code.i32(0)),
+      code.mul(place, rows),
+      code.select(isRemainder, positions.before(queries, code), code.i32(0)),
       positions.before(keys, code),
       positions};
 }
@@ -83,7 +83,7 @@ void HeadGroups::forGroupOf(Value head, BlockCode &code,
   for (size_t index = 1; index < groups.size(); ++index) {
     cases.push_back(index);
     for (int64_t each : groups[index].heads.heads)
-      number = code.choose(code.isSame(head, code.i32(each)), code.index(index),
+      number = code.select(code.equal(head, code.i32(each)), code.index(index),
                            number);
   }
   auto choice = scf::IndexSwitchOp::create(code.builder, code.loc, TypeRange(),
@@ -106,6 +106,6 @@ void HeadGroups::forBlock(
     auto build = [&] { body(block, group.heads.mask); };
     if (groups.size() == 1 && group.stride == 1)
       return build();
-    code.when(code.isLess(block.first, block.queryCount), build);
+    code.ifThen(code.uless(block.first, block.queryCount), build);
   });
 }

@@ -43,41 +43,39 @@ HeadPieces::HeadPieces(Value memref, int64_t width, Value head, BlockCode &code)
   pieces = llvm::divideCeil(ofRow, lanes);
   pitch = cast<MemRefType>(memref.getType()).getShape().back() * bytes;
   // Lanes without a piece read the last one again.
-  Value piece = code.least(laneOfRow(), code.i32(ofRow - 1));
+  Value piece = code.umin(laneOfRow(), code.i32(ofRow - 1));
   first = code.at(code.global(memref),
-                  code.plus(code.times(code.toI32(head), width * bytes),
-                            code.times(piece, kPieceBytes)));
+                  code.add(code.mul(code.toI32(head), width * bytes),
+                           code.mul(piece, kPieceBytes)));
 }
 
-Value HeadPieces::laneOfRow() const {
-  return code.remainder(code.lane(), lanes);
-}
+Value HeadPieces::laneOfRow() const { return code.urem(code.lane(), lanes); }
 
 Value HeadPieces::columnOf(int64_t number) const {
   int64_t piece = number / elementsOfPiece() * lanes;
-  return code.plus(code.times(code.plus(laneOfRow(), piece), elementsOfPiece()),
-                   number % elementsOfPiece());
+  return code.add(code.mul(code.add(laneOfRow(), piece), elementsOfPiece()),
+                  number % elementsOfPiece());
 }
 
 Value HeadPieces::hasColumn(int64_t number) const {
   int64_t piece = number / elementsOfPiece();
   if ((piece + 1) * lanes * elementsOfPiece() <= width)
     return nullptr;
-  return code.isLess(columnOf(number), code.i32(width));
+  return code.uless(columnOf(number), code.i32(width));
 }
 
 Value HeadPieces::rowOf(int64_t read) const {
-  return code.plus(code.dividedBy(code.lane(), lanes), read * rowsAtOnce());
+  return code.add(code.udiv(code.lane(), lanes), read * rowsAtOnce());
 }
 
 Value HeadPieces::ownRow() const {
-  return code.plus(code.times(laneOfRow(), rowsAtOnce()),
-                   code.dividedBy(code.lane(), lanes));
+  return code.add(code.mul(laneOfRow(), rowsAtOnce()),
+                  code.udiv(code.lane(), lanes));
 }
 
 Value HeadPieces::ownerOf(Value row) const {
-  return code.plus(code.times(code.remainder(row, rowsAtOnce()), lanes),
-                   code.dividedBy(row, rowsAtOnce()));
+  return code.add(code.mul(code.urem(row, rowsAtOnce()), lanes),
+                  code.udiv(row, rowsAtOnce()));
 }
 
 SmallVector<Value> HeadPieces::read(Value row, Value isRead) const {
@@ -87,13 +85,13 @@ SmallVector<Value> HeadPieces::read(Value row, Value isRead) const {
     Value has = hasColumn(piece * elementsOfPiece());
     Value at = code.at(from, piece * lanes * kPieceBytes);
     if (has && piece > 0)
-      at = code.choose(has, at, from);
+      at = code.select(has, at, from);
     Value isMine = isRead ? isRead : has;
     for (Value word : code.loadFour(code.builder.getI32Type(), at)) {
       if (isMine)
-        word = code.choose(isMine, word, code.i32(0));
+        word = code.select(isMine, word, code.i32(0));
       if (element.isF32())
-        all.push_back(code.numberOf(word));
+        all.push_back(code.bitcastToF32(word));
       else
         llvm::append_range(all, code.widenTwo(element, word));
     }
@@ -124,11 +122,11 @@ HeadPieces::sumFrom(int64_t first, int64_t step,
     size_t half = left.size() / 2;
     int64_t bits = step * half;
     Value isUpper =
-        code.isDifferent(code.both(code.lane(), code.i32(bits)), code.i32(0));
+        code.notEqual(code.bitAnd(code.lane(), code.i32(bits)), code.i32(0));
     for (size_t read = 0; read < half; ++read)
       for (auto [lower, upper] : llvm::zip(left[read], left[read + half])) {
-        Value kept = code.choose(isUpper, upper, lower);
-        Value given = code.choose(isUpper, lower, upper);
+        Value kept = code.select(isUpper, upper, lower);
+        Value given = code.select(isUpper, lower, upper);
         lower = code.add(kept, code.exchange(given, bits));
       }
     left.resize(half);
@@ -148,5 +146,5 @@ Value HeadPieces::sumOfColumn(Value value) const {
 }
 
 Value HeadPieces::isFirstOfColumns() const {
-  return code.isLess(code.lane(), code.i32(lanes));
+  return code.uless(code.lane(), code.i32(lanes));
 }

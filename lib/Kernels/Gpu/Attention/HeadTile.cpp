@@ -32,15 +32,14 @@ int64_t HeadTile::lanes(const BlockCode &code) const {
 }
 
 Value HeadTile::firstRow(BlockCode &code) const {
-  return code.dividedBy(code.thread(), lanes(code));
+  return code.udiv(code.thread(), lanes(code));
 }
 Value HeadTile::firstPiece(BlockCode &code) const {
-  return code.times(code.remainder(code.thread(), lanes(code)), kPieceBytes);
+  return code.mul(code.urem(code.thread(), lanes(code)), kPieceBytes);
 }
 Value HeadTile::firstPlace(BlockCode &code) const {
-  return code.shared(code.plus(
-      code.plus(code.times(firstRow(code), pitch()), firstPiece(code)),
-      memory));
+  return code.shared(code.add(
+      code.add(code.mul(firstRow(code), pitch()), firstPiece(code)), memory));
 }
 
 /// Whether this thread has any of the pieces of a row from `piece` on; null
@@ -48,28 +47,28 @@ Value HeadTile::firstPlace(BlockCode &code) const {
 Value HeadTile::hasPiece(int64_t piece, BlockCode &code) const {
   if (piece + lanes(code) <= pieces())
     return Value();
-  return code.isLess(firstPiece(code),
-                     code.i32((pieces() - piece) * kPieceBytes));
+  return code.uless(firstPiece(code),
+                    code.i32((pieces() - piece) * kPieceBytes));
 }
 
 void HeadTile::copy(const HeadRows &source, Value first,
                     BlockCode &code) const {
-  Value to = firstPlace(code), mine = code.plus(first, firstRow(code));
+  Value to = firstPlace(code), mine = code.add(first, firstRow(code));
   for (int64_t row = 0; row < rows; row += code.threads / lanes(code)) {
-    Value number = code.plus(mine, row);
-    Value exists = code.isLess(number, source.count);
+    Value number = code.add(mine, row);
+    Value exists = code.uless(number, source.count);
     // Nothing is read behind the last row, but the address is one of the rows.
-    Value offset = code.rowOffset(code.choose(exists, number, code.i32(0)),
+    Value offset = code.rowOffset(code.select(exists, number, code.i32(0)),
                                   code.i32(source.pitch));
     Value from = code.at(code.at(source.first, offset), firstPiece(code));
-    Value read = code.choose(exists, code.i32(kPieceBytes), code.i32(0));
+    Value read = code.select(exists, code.i32(kPieceBytes), code.i32(0));
     for (int64_t piece = 0; piece < pieces(); piece += lanes(code)) {
       auto copyPiece = [&] {
         code.copy(code.at(to, row * pitch() + piece * kPieceBytes),
                   code.at(from, piece * kPieceBytes), kPieceBytes, read);
       };
       if (Value condition = hasPiece(piece, code))
-        code.when(condition, copyPiece);
+        code.ifThen(condition, copyPiece);
       else
         copyPiece();
     }
@@ -80,7 +79,7 @@ void HeadTile::copy(const HeadRows &source, Value first,
 /// `mask` has of it.
 static Value isOther(Value word, uint32_t mask, BlockCode &code) {
   Value bits = code.i32(static_cast<int32_t>(mask));
-  return code.isSame(code.both(word, bits), bits);
+  return code.equal(code.bitAnd(word, bits), bits);
 }
 
 /// The word with zeros for what is not finite, and whether anything was.
@@ -89,46 +88,44 @@ static std::pair<Value, Value> clearWord(Value word, Type element,
   Value none = code.i32(0), all = code.i32(-1);
   if (element.isF32()) {
     Value other = isOther(word, 0x7f800000, code);
-    return {code.choose(other, none, word), other};
+    return {code.select(other, none, word), other};
   }
   uint32_t exponent = element.isF16() ? 0x7c00 : 0x7f80;
   Value lower = isOther(word, exponent, code);
   Value upper = isOther(word, exponent << 16, code);
-  Value kept = code.both(code.choose(lower, code.i32(~0xffff), all),
-                         code.choose(upper, code.i32(0xffff), all));
-  return {code.both(word, kept), code.either(lower, upper)};
+  Value kept = code.bitAnd(code.select(lower, code.i32(~0xffff), all),
+                           code.select(upper, code.i32(0xffff), all));
+  return {code.bitAnd(word, kept), code.logicalOr(lower, upper)};
 }
 
 /// In one piece.
 static Value clearPiece(Type element, Value pointer, BlockCode &code) {
   FourWords words = code.loadFour(code.builder.getI32Type(), pointer);
-  Value any = arith::ConstantOp::create(code.builder, code.loc,
-                                        code.builder.getBoolAttr(false));
+  Value any = code.i1(false);
   for (Value &word : words) {
     Value other;
     std::tie(word, other) = clearWord(word, element, code);
-    any = code.either(any, other);
+    any = code.logicalOr(any, other);
   }
-  code.when(any, [&] { code.storeFour(words, pointer); });
+  code.ifThen(any, [&] { code.storeFour(words, pointer); });
   return any;
 }
 
 Value heddle::clearOthers(Type element, const TilePieces &pieces,
                           BlockCode &code) {
-  Value no = arith::ConstantOp::create(code.builder, code.loc,
-                                       code.builder.getBoolAttr(false));
+  Value no = code.i1(false);
   Value any = no;
   for (int64_t part = 0; part < pieces.parts; ++part) {
     auto clear = [&] {
       Value found = no;
       for (int64_t row = 0; row < pieces.rows; ++row)
-        found =
-            code.either(found, clearPiece(element, pieces.at(part, row), code));
+        found = code.logicalOr(found,
+                               clearPiece(element, pieces.at(part, row), code));
       return found;
     };
     Value condition = pieces.has(part);
-    any = code.either(any,
-                      condition ? code.select(condition, clear, no) : clear());
+    any = code.logicalOr(any, condition ? code.ifYield(condition, clear, no)
+                                        : clear());
   }
   return any;
 }
@@ -147,10 +144,9 @@ Value HeadTile::clearOthers(BlockCode &code) const {
 
 Value HeadTile::rowsFrom(Value row, BlockCode &code) const {
   Value lane = code.lane();
-  Value mine = code.plus(row, code.remainder(lane, 16));
-  Value half = code.times(code.dividedBy(lane, 16), kPieceBytes);
-  return code.shared(
-      code.plus(code.plus(code.times(mine, pitch()), half), memory));
+  Value mine = code.add(row, code.urem(lane, 16));
+  Value half = code.mul(code.udiv(lane, 16), kPieceBytes);
+  return code.shared(code.add(code.add(code.mul(mine, pitch()), half), memory));
 }
 
 FourWords HeadTile::rowFragments(Value rows, int64_t row, int64_t step,
@@ -163,9 +159,9 @@ Value HeadTile::columnsFrom(BlockCode &code) const {
   if (!element.isF32())
     return rowsFrom(code.i32(0), code);
   Value lane = code.lane();
-  Value row = code.times(code.remainder(lane, 4), 2 * pitch());
-  Value column = code.times(code.dividedBy(lane, 4), kWordBytes);
-  return code.shared(code.plus(code.plus(row, column), memory));
+  Value row = code.mul(code.urem(lane, 4), 2 * pitch());
+  Value column = code.mul(code.udiv(lane, 4), kWordBytes);
+  return code.shared(code.add(code.add(row, column), memory));
 }
 
 FourWords HeadTile::columnFragments(Value columns, int64_t row, int64_t column,

@@ -28,7 +28,7 @@ Value Positions::at(Value number, BlockCode &code) const {
   if (stride == 1)
     return number;
   return withIndex(number, code, [&](Value value) {
-    return code.plus(code.times(value, stride), remainder);
+    return code.add(code.mul(value, stride), remainder);
   });
 }
 
@@ -36,9 +36,9 @@ Value Positions::before(Value position, BlockCode &code) const {
   if (stride == 1)
     return position;
   return withIndex(position, code, [&](Value value) {
-    Value past = code.minus(value, remainder);
-    Value count = code.dividedBy(code.plus(past, stride - 1), stride);
-    return code.choose(code.isLess(value, remainder), code.i32(0), count);
+    Value past = code.sub(value, remainder);
+    Value count = code.udiv(code.add(past, stride - 1), stride);
+    return code.select(code.uless(value, remainder), code.i32(0), count);
   });
 }
 
@@ -79,8 +79,8 @@ KeyTile KeyTiles::from(Value first) {
   Location loc = code.loc;
   IndexMath math = {builder, loc};
   auto isWhole = [&](Value begin, Value end) {
-    return code.both(math.lessOrEqual(firstKey, begin),
-                     math.lessOrEqual(math.add(begin, size), end));
+    return code.logicalAnd(math.lessOrEqual(firstKey, begin),
+                           math.lessOrEqual(math.add(begin, size), end));
   };
   if (!mask)
     return {first, isWhole(first, end)};
@@ -90,7 +90,7 @@ KeyTile KeyTiles::from(Value first) {
       arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
   SmallVector<Value> initial = {first, yes, no};
   auto before = [&](OpBuilder &, Location, ValueRange now) {
-    Value isLeft = code.both(math.less(now[0], end), now[1]);
+    Value isLeft = code.logicalAnd(math.less(now[0], end), now[1]);
     scf::ConditionOp::create(builder, loc, isLeft, now);
   };
   // Over a segment that nobody sees; keys behind it may be in its last tile.
@@ -104,10 +104,11 @@ KeyTile KeyTiles::from(Value first) {
                                    segment.cover, code.index(cover));
     };
     Value until = math.min(positions.before(segment.end, code), end);
-    Value stop = code.choose(math.lessOrEqual(end, until), end, floorOf(until));
-    Value isSkipped = code.both(covers(kNone), math.less(begin, stop));
-    SmallVector<Value> next = {code.choose(isSkipped, stop, begin), isSkipped,
-                               code.both(covers(kAll), isWhole(begin, until))};
+    Value stop = code.select(math.lessOrEqual(end, until), end, floorOf(until));
+    Value isSkipped = code.logicalAnd(covers(kNone), math.less(begin, stop));
+    SmallVector<Value> next = {
+        code.select(isSkipped, stop, begin), isSkipped,
+        code.logicalAnd(covers(kAll), isWhole(begin, until))};
     scf::YieldOp::create(builder, loc, next);
   };
   auto loop = scf::WhileOp::create(builder, loc, ValueRange(initial).getTypes(),

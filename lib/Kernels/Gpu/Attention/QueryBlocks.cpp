@@ -18,12 +18,12 @@ using namespace heddle;
 
 QueryBlock QueryRows::asked(AttentionOp op, int64_t rows,
                             BlockCode &code) const {
-  Value end = code.least(code.plus(first, rows), queryCount);
-  Value last = positions.at(code.minus(end, code.i32(1)), code);
+  Value end = code.umin(code.add(first, rows), queryCount);
+  Value last = positions.at(code.sub(end, code.i32(1)), code);
   return {code.toIndex(sentence),
           code.toIndex(head),
           code.toIndex(positions.at(first, code)),
-          code.toIndex(code.plus(last, 1)),
+          code.toIndex(code.add(last, 1)),
           code.size(op.getKey(), 1),
           positions.stride};
 }
@@ -38,16 +38,15 @@ static HeadRows rowsOfHead(Value memref, const QueryRows &block, Value head,
   Value row = positions.at(code.i32(0), code);
   Value first =
       code.at(code.global(memref),
-              code.rowOffset(code.plus(code.times(block.sentence, count), row),
+              code.rowOffset(code.add(code.mul(block.sentence, count), row),
                              code.i32(pitch)));
-  return {code.at(first, code.times(head, width * bytes)),
+  return {code.at(first, code.mul(head, width * bytes)),
           pitch * positions.stride, positions.before(count, code)};
 }
 
 OperandRows heddle::rowsOf(AttentionOp op, const QueryRows &block,
                            BlockCode &code) {
-  Value kvHead =
-      code.dividedBy(block.head, op.getHeads() / op.getKeyValueHeads());
+  Value kvHead = code.udiv(block.head, op.getHeads() / op.getKeyValueHeads());
   auto rowsOf = [&](Value memref, Value head, int64_t width) {
     return rowsOfHead(memref, block, head, width, code);
   };
@@ -81,12 +80,12 @@ void heddle::createQueryGrid(
                // Blocks of one head run together, those that see most keys of a
                // causal mask before the others.
                Value count = code.toI32(queryBlocks);
-               Value ofHead = code.dividedBy(number, count);
-               Value back = code.remainder(number, count);
-               Value place = code.minus(code.minus(count, code.i32(1)), back);
-               groups.forBlock(code.dividedBy(ofHead, op.getHeads()),
-                               code.remainder(ofHead, op.getHeads()), place,
-                               code, [&](const QueryRows &block, Value mask) {
+               Value ofHead = code.udiv(number, count);
+               Value back = code.urem(number, count);
+               Value place = code.sub(code.sub(count, code.i32(1)), back);
+               groups.forBlock(code.udiv(ofHead, op.getHeads()),
+                               code.urem(ofHead, op.getHeads()), place, code,
+                               [&](const QueryRows &block, Value mask) {
                                  body(code, block, mask);
                                });
              });

@@ -39,15 +39,15 @@ static constexpr float kLeastCount = 0x1p-112f;
 QueryFragments::QueryFragments(AttentionOp op, const QueryRows &block,
                                const Shape &shape, BlockCode &code)
     : op(op), block(block), shape(shape), code(code) {
-  firstRow = code.plus(shape.first, code.dividedBy(code.lane(), 4));
+  firstRow = code.add(shape.first, code.udiv(code.lane(), 4));
   for (int64_t row = 0; row < rows(); ++row)
-    queries.push_back(queryOf(code.plus(firstRow, row * kRowStride)));
+    queries.push_back(queryOf(code.add(firstRow, row * kRowStride)));
 }
 
 /// Behind the last query that one again.
 std::unique_ptr<QueryLoops> QueryFragments::queryOf(Value i) {
-  Value last = code.minus(block.queryCount, code.i32(1));
-  Value position = block.positions.at(code.least(i, last), code);
+  Value last = code.sub(block.queryCount, code.i32(1));
+  Value position = block.positions.at(code.umin(i, last), code);
   SmallVector<Value> row = {code.toIndex(block.sentence),
                             code.toIndex(position)};
   return std::make_unique<GpuQueryLoops>(op, code, row,
@@ -101,7 +101,7 @@ void QueryFragments::forEachPair(int64_t row, function_ref<void(size_t)> body) {
 /// The largest of a row's numbers, one for each pair.
 Value QueryFragments::largestOfRow(int64_t row, ArrayRef<Value> numbers) {
   auto larger = [&](Value mine, Value other) {
-    return code.largest(mine, other);
+    return code.maxNumber(mine, other);
   };
   // Two chains for each row.
   std::array<Value, 2> largest;
@@ -126,7 +126,7 @@ void QueryFragments::move(int64_t row, Value maximum, Value growth,
 Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
                                    State &state, Weights &weights) {
   Value before = state.maxima[row];
-  Value after = code.largest(before, largestOfRow(row, scores));
+  Value after = code.maxNumber(before, largestOfRow(row, scores));
   move(row, after, queries[row]->growthOf(before, after), state, weights);
   return after;
 }
@@ -135,8 +135,8 @@ Value QueryFragments::raiseMaximum(int64_t row, ArrayRef<Value> scores,
 /// least one that is an ordinary number, that one: products with it are 0 or,
 /// if they are not finite, what they were.
 Value QueryFragments::powerOf2(Value exponent) {
-  return code.largest(code.numberOf(exponent),
-                      code.f32(std::numeric_limits<float>::min()));
+  return code.maxNumber(code.bitcastToF32(exponent),
+                        code.f32(std::numeric_limits<float>::min()));
 }
 
 /// Counts the weights of a row in the power of 2 that its largest one has: the
@@ -149,19 +149,19 @@ void QueryFragments::countRow(int64_t row, MutableArrayRef<Value> weights,
   };
   SmallVector<Value> sizes(weights.size());
   forEachPair(row, [&](size_t at) {
-    sizes[at] =
-        code.numberOf(code.both(code.bitsOf(weights[at]),
-                                code.i32(std::numeric_limits<int32_t>::max())));
+    sizes[at] = code.bitcastToF32(
+        code.bitAnd(code.bitcastToI32(weights[at]),
+                    code.i32(std::numeric_limits<int32_t>::max())));
   });
-  Value before = code.bitsOf(state.maxima[row]);
-  Value after = code.both(
-      code.bitsOf(code.largest(state.maxima[row], largestOfRow(row, sizes))),
-      code.i32(kExponentBits));
+  Value before = code.bitcastToI32(state.maxima[row]);
+  Value after = code.bitAnd(code.bitcastToI32(code.maxNumber(
+                                state.maxima[row], largestOfRow(row, sizes))),
+                            code.i32(kExponentBits));
   Value growth =
-      powerOf2(code.plus(code.minus(before, after), exponent(kExponentOf1)));
-  move(row, code.numberOf(after), growth, state, all);
-  Value factor = code.numberOf(
-      code.minus(exponent(2 * kExponentOf1 + kCountedExponent), after));
+      powerOf2(code.add(code.sub(before, after), exponent(kExponentOf1)));
+  move(row, code.bitcastToF32(after), growth, state, all);
+  Value factor = code.bitcastToF32(
+      code.sub(exponent(2 * kExponentOf1 + kCountedExponent), after));
   forEachPair(row,
               [&](size_t at) { weights[at] = code.mul(weights[at], factor); });
 }
@@ -184,32 +184,32 @@ Value QueryFragments::bitOf(Value bits, int64_t row, int64_t pair) {
   Value one = arith::ConstantIntOp::create(
       code.builder, code.loc,
       static_cast<int64_t>(uint64_t(1) << (row * pairsOfRow() + pair)), 64);
-  return code.isSame(code.both(bits, one), one);
+  return code.equal(code.bitAnd(bits, one), one);
 }
 
 /// Asks the mask for each pair; a loop, since masks can be long.
 Value QueryFragments::findSeen(Value firstKey) {
   Type i64 = code.builder.getI64Type();
   Value none = arith::ConstantIntOp::create(code.builder, code.loc, 0, 64);
-  Value last = code.minus(block.keyCount, code.i32(1));
+  Value last = code.sub(block.keyCount, code.i32(1));
   auto add = [&](Value number, ValueRange bits) -> SmallVector<Value> {
-    Value row = code.dividedBy(number, pairsOfRow());
-    Value pair = code.remainder(number, pairsOfRow());
-    Value key = code.plus(
-        firstKey,
-        code.plus(code.times(code.dividedBy(pair, 2), kFragmentColumns),
-                  code.remainder(pair, 2)));
-    Value isKey = code.isLess(key, block.keyCount);
-    auto query = queryOf(code.plus(firstRow, code.times(row, kRowStride)));
+    Value row = code.udiv(number, pairsOfRow());
+    Value pair = code.urem(number, pairsOfRow());
+    Value key = code.add(
+        firstKey, code.add(code.mul(code.udiv(pair, 2), kFragmentColumns),
+                           code.urem(pair, 2)));
+    Value isKey = code.uless(key, block.keyCount);
+    auto query = queryOf(code.add(firstRow, code.mul(row, kRowStride)));
     // Masks may read tables at keys that exist only.
-    Value there = block.positions.at(code.least(key, last), code);
-    Value isSeen = code.both(isKey, query->isAllowed(code.toIndex(there)));
+    Value there = block.positions.at(code.umin(key, last), code);
+    Value isSeen =
+        code.logicalAnd(isKey, query->isAllowed(code.toIndex(there)));
     auto widen = [&](Value value) -> Value {
       return arith::ExtUIOp::create(code.builder, code.loc, i64, value);
     };
     Value bit = arith::ShLIOp::create(code.builder, code.loc, widen(isSeen),
                                       widen(number));
-    return {code.either(bits[0], bit)};
+    return {code.bitOr(bits[0], bit)};
   };
   return code.foldAll(code.i32(rows() * pairsOfRow()), none, add)[0];
 }
@@ -217,12 +217,12 @@ Value QueryFragments::findSeen(Value firstKey) {
 /// The scores of all products; at keys that do not exist that of the last one.
 SmallVector<Value> QueryFragments::score(ValueRange products, Value firstKey) {
   SmallVector<Value> scores = llvm::to_vector(products);
-  Value last = code.minus(block.keyCount, code.i32(1));
+  Value last = code.sub(block.keyCount, code.i32(1));
   for (int64_t fragment = 0; fragment < keyFragments(); ++fragment)
     for (int64_t side = 0; side < 2; ++side) {
       Value key = block.positions.at(
-          code.least(code.plus(firstKey, fragment * kFragmentColumns + side),
-                     last),
+          code.umin(code.add(firstKey, fragment * kFragmentColumns + side),
+                    last),
           code);
       for (int64_t row = 0; row < rows(); ++row) {
         Value &score = scores[placeOf(row, keyFragments(), fragment) + side];
@@ -242,7 +242,7 @@ void QueryFragments::weighRow(int64_t row, SmallVector<Value> scores,
     Value weight = queries[row]->exactWeightOf(score, maximum);
     if (isSoftmax()) // which makes 0 of -inf
       return weight;
-    return code.choose(bitOf(weights.seen, row, pair), weight, code.f32(0));
+    return code.select(bitOf(weights.seen, row, pair), weight, code.f32(0));
   };
   if (countsWeights()) {
     int64_t pair = 0;
@@ -265,8 +265,8 @@ void QueryFragments::weighRow(int64_t row, SmallVector<Value> scores,
       *word = code.roundTwo(element(), both[0], both[1]);
       both = code.widenTwo(element(), *word);
     } else {
-      word[0] = code.bitsOf(both[0]);
-      word[2] = code.bitsOf(both[1]);
+      word[0] = code.bitcastToI32(both[0]);
+      word[2] = code.bitcastToI32(both[1]);
     }
     Value &total = state.totals[row];
     total = code.add(total, code.add(both[0], both[1]));
@@ -275,8 +275,8 @@ void QueryFragments::weighRow(int64_t row, SmallVector<Value> scores,
 
 QueryFragments::Weights
 QueryFragments::weigh(const KeyTile &tile, ValueRange products, State &state) {
-  Value firstKey = code.plus(code.toI32(tile.first),
-                             code.times(code.remainder(code.lane(), 4), 2));
+  Value firstKey =
+      code.add(code.toI32(tile.first), code.mul(code.urem(code.lane(), 4), 2));
   SmallVector<Value> scores = score(products, firstKey);
   Value lowest = code.f32(-std::numeric_limits<float>::infinity());
   auto choice = scf::IfOp::create(
@@ -295,7 +295,7 @@ QueryFragments::weigh(const KeyTile &tile, ValueRange products, State &state) {
           for (int64_t pair = 0; pair < pairsOfRow(); ++pair) {
             Value &score =
                 some[1 + placeOf(row, keyFragments(), pair / 2) + pair % 2];
-            score = code.choose(bitOf(seen, row, pair), score, lowest);
+            score = code.select(bitOf(seen, row, pair), score, lowest);
           }
         scf::YieldOp::create(code.builder, code.loc, some);
       });
@@ -316,8 +316,8 @@ QueryFragments::weigh(const KeyTile &tile, ValueRange products, State &state) {
 /// is the same for all threads of a warp.
 QueryFragments::Weight QueryFragments::weightAt(const Weights &weights,
                                                 int64_t row, Value key) {
-  Value fragment = code.dividedBy(key, kFragmentColumns);
-  Value isOdd = code.isSame(code.remainder(key, 2), code.i32(1));
+  Value fragment = code.udiv(key, kFragmentColumns);
+  Value isOdd = code.equal(code.urem(key, 2), code.i32(1));
   Value word, isSeen;
   for (int64_t number = 0; number < keyFragments(); ++number) {
     auto mine =
@@ -326,26 +326,25 @@ QueryFragments::Weight QueryFragments::weightAt(const Weights &weights,
                    wordsOfFragment());
     Value here = mine[row % 2];
     if (!isOfShortFloats())
-      here = code.choose(isOdd, mine[2 + row % 2], here);
+      here = code.select(isOdd, mine[2 + row % 2], here);
     Value seenHere =
-        code.choose(isOdd, bitOf(weights.seen, row, 2 * number + 1),
+        code.select(isOdd, bitOf(weights.seen, row, 2 * number + 1),
                     bitOf(weights.seen, row, 2 * number));
-    Value isHere = code.isSame(fragment, code.i32(number));
-    word = word ? code.choose(isHere, here, word) : here;
-    isSeen = isSeen ? code.choose(isHere, seenHere, isSeen) : seenHere;
+    Value isHere = code.equal(fragment, code.i32(number));
+    word = word ? code.select(isHere, here, word) : here;
+    isSeen = isSeen ? code.select(isHere, seenHere, isSeen) : seenHere;
   }
   // The lane of the row that has the key's column.
-  Value first = code.minus(code.lane(), code.remainder(code.lane(), 4));
-  Value owner = code.plus(
-      first, code.dividedBy(code.remainder(key, kFragmentColumns), 2));
+  Value first = code.sub(code.lane(), code.urem(code.lane(), 4));
+  Value owner = code.add(first, code.udiv(code.urem(key, kFragmentColumns), 2));
   word = code.fromLane(word, owner);
-  isSeen = code.isDifferent(
-      code.fromLane(code.choose(isSeen, code.i32(1), code.i32(0)), owner),
+  isSeen = code.notEqual(
+      code.fromLane(code.select(isSeen, code.i32(1), code.i32(0)), owner),
       code.i32(0));
   if (!isOfShortFloats())
-    return {code.numberOf(word), isSeen};
+    return {code.bitcastToF32(word), isSeen};
   std::array<Value, 2> both = code.widenTwo(element(), word);
-  return {code.choose(isOdd, both[1], both[0]), isSeen};
+  return {code.select(isOdd, both[1], both[0]), isSeen};
 }
 
 /// The sums with what is not finite in the values of a key of the tile, which
@@ -357,8 +356,7 @@ SmallVector<Value> QueryFragments::addOther(const Weights &weights, Value key,
   for (int64_t row = 0; row < rows(); ++row)
     ofRows.push_back(weightAt(weights, row, key));
   int64_t bytes = isOfShortFloats() ? 2 : 4;
-  Value at =
-      code.at(value, code.times(code.remainder(code.lane(), 4), 2 * bytes));
+  Value at = code.at(value, code.mul(code.urem(code.lane(), 4), 2 * bytes));
   Value exponent = code.i32(0x7f800000);
   for (int64_t column = 0; column < columnFragments(); ++column)
     for (int64_t side = 0; side < 2; ++side) {
@@ -368,13 +366,12 @@ SmallVector<Value> QueryFragments::addOther(const Weights &weights, Value key,
         other = arith::ExtFOp::create(code.builder, code.loc,
                                       code.builder.getF32Type(), other);
       Value isOther =
-          code.isSame(code.both(code.bitsOf(other), exponent), exponent);
+          code.equal(code.bitAnd(code.bitcastToI32(other), exponent), exponent);
       for (int64_t row = 0; row < rows(); ++row) {
         Value &sum = next[placeOf(row, columnFragments(), column) + side];
         auto [weight, isSeen] = ofRows[row];
-        Value added =
-            math::FmaOp::create(code.builder, code.loc, weight, other, sum);
-        sum = code.choose(code.both(isOther, isSeen), added, sum);
+        Value added = code.fma(weight, other, sum);
+        sum = code.select(code.logicalAnd(isOther, isSeen), added, sum);
       }
     }
   return next;
@@ -385,12 +382,12 @@ void QueryFragments::addOthers(const Weights &weights, const KeyTile &tile,
                                State &state) {
   Value firstKey = code.toI32(tile.first);
   Value end =
-      code.least(code.minus(block.keyCount, firstKey), code.i32(shape.keys));
+      code.umin(code.sub(block.keyCount, firstKey), code.i32(shape.keys));
   auto choice = scf::IfOp::create(
-      code.builder, code.loc, code.isDifferent(found, code.i32(0)),
+      code.builder, code.loc, code.notEqual(found, code.i32(0)),
       [&](OpBuilder &, Location) {
         auto add = [&](Value key, ValueRange sums) {
-          Value row = code.plus(firstKey, key);
+          Value row = code.add(firstKey, key);
           Value value = code.at(values.first,
                                 code.rowOffset(row, code.i32(values.pitch)));
           return addOther(weights, key, value, sums);
@@ -409,18 +406,18 @@ void QueryFragments::addOthers(const Weights &weights, const KeyTile &tile,
 //===----------------------------------------------------------------------===//
 
 void QueryFragments::finish(const State &state) {
-  Value laneColumn = code.times(code.remainder(code.lane(), 4), 2);
+  Value laneColumn = code.mul(code.urem(code.lane(), 4), 2);
   for (int64_t row = 0; row < rows(); ++row) {
     Value total = ofRow(state.totals[row], [&](Value mine, Value other) {
       return code.add(mine, other);
     });
-    Value i = code.plus(firstRow, row * kRowStride);
+    Value i = code.add(firstRow, row * kRowStride);
     // Where nothing divides the sums they are what weights count.
     Value unit;
     if (countsWeights() && op.getNormalizer() == Normalizer::None)
       unit = code.mul(state.maxima[row],
                       code.f32(std::ldexp(1.0, -kCountedExponent)));
-    code.when(code.isLess(i, block.queryCount), [&] {
+    code.ifThen(code.uless(i, block.queryCount), [&] {
       for (int64_t column = 0; column < columnFragments(); ++column)
         for (int64_t side = 0; side < 2; ++side) {
           Value sum =
@@ -429,7 +426,7 @@ void QueryFragments::finish(const State &state) {
             sum = code.mul(sum, unit);
           Value result = resultOf(op, sum, total, code);
           Value d = code.toIndex(
-              code.plus(laneColumn, column * kFragmentColumns + side));
+              code.add(laneColumn, column * kFragmentColumns + side));
           code.store(result, op.getDestination(), queries[row]->resultAt(d));
         }
     });

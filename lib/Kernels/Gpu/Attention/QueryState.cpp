@@ -43,7 +43,7 @@ Value heddle::resultOf(AttentionOp op, Value sum, Value total,
                        BlockCode &code) {
   Value result = sum;
   if (op.getNormalizer() != Normalizer::None)
-    result = code.choose(code.isEqual(total, code.f32(0)), code.f32(0),
+    result = code.select(code.equal(total, code.f32(0)), code.f32(0),
                          code.div(sum, total));
   std::optional<Type> rounded = op.getRounds();
   return rounded ? roundTo(*rounded, code.builder, code.loc, result) : result;

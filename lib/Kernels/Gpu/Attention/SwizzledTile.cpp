@@ -37,12 +37,10 @@ int64_t SwizzledTile::wordsTo(int64_t row, int64_t column) const {
 
 /// This thread's place in the first rows of a part, which the others follow.
 Value SwizzledTile::firstPiece(Value memory, WarpgroupCode &code) const {
-  Value row = code.dividedBy(code.thread(), kRowPieces);
-  Value piece =
-      code.swizzledPiece(code.remainder(code.thread(), kRowPieces), row);
-  return code.shared(
-      code.plus(memory, code.plus(code.times(row, kRowBytes),
-                                  code.times(piece, kPieceBytes))));
+  Value row = code.udiv(code.thread(), kRowPieces);
+  Value piece = code.swizzledPiece(code.urem(code.thread(), kRowPieces), row);
+  return code.shared(code.add(memory, code.add(code.mul(row, kRowBytes),
+                                               code.mul(piece, kPieceBytes))));
 }
 
 /// Whether this thread has any of a part; null where all threads have.
@@ -50,16 +48,14 @@ Value SwizzledTile::hasPieces(int64_t part, WarpgroupCode &code) const {
   int64_t pieces = (width - part * kColumns) * kElementBytes / kPieceBytes;
   if (pieces >= kRowPieces)
     return Value();
-  return code.isLess(code.remainder(code.thread(), kRowPieces),
-                     code.i32(pieces));
+  return code.uless(code.urem(code.thread(), kRowPieces), code.i32(pieces));
 }
 
 void SwizzledTile::copy(const HeadRows &source, Value first, Value memory,
                         WarpgroupCode &code) const {
   Value to = firstPiece(memory, code);
-  Value mine = code.plus(first, code.dividedBy(code.thread(), kRowPieces));
-  Value inRow =
-      code.times(code.remainder(code.thread(), kRowPieces), kPieceBytes);
+  Value mine = code.add(first, code.udiv(code.thread(), kRowPieces));
+  Value inRow = code.mul(code.urem(code.thread(), kRowPieces), kPieceBytes);
   auto rowOf = [&](Value number) {
     return code.at(
         code.at(source.first, code.rowOffset(number, code.i32(source.pitch))),
@@ -73,14 +69,14 @@ void SwizzledTile::copy(const HeadRows &source, Value first, Value memory,
                     part * kRowBytes);
       };
       if (Value condition = hasPieces(part, code))
-        code.when(condition, copyPart);
+        code.ifThen(condition, copyPart);
       else
         copyPart();
     }
   };
   scf::IfOp::create(
       code.builder, code.loc,
-      code.isLess(code.plus(first, rows - 1), source.count),
+      code.uless(code.add(first, rows - 1), source.count),
       [&](OpBuilder &builder, Location loc) {
         Value from = rowOf(mine);
         copyPieces([&](Value place, int64_t row, int64_t inPart) {
@@ -91,13 +87,13 @@ void SwizzledTile::copy(const HeadRows &source, Value first, Value memory,
       },
       [&](OpBuilder &builder, Location loc) {
         copyPieces([&](Value place, int64_t row, int64_t inPart) {
-          Value number = code.plus(mine, row);
-          Value exists = code.isLess(number, source.count);
+          Value number = code.add(mine, row);
+          Value exists = code.uless(number, source.count);
           // Nothing is read behind the last row, but the address is one of the
           // rows.
-          Value from = rowOf(code.choose(exists, number, code.i32(0)));
+          Value from = rowOf(code.select(exists, number, code.i32(0)));
           code.copy(place, code.at(from, inPart), kPieceBytes,
-                    code.choose(exists, code.i32(kPieceBytes), code.i32(0)));
+                    code.select(exists, code.i32(kPieceBytes), code.i32(0)));
         });
         scf::YieldOp::create(builder, loc);
       });

@@ -58,12 +58,12 @@ Value CandidateLogit::sumOfProducts(ArrayRef<Value> lhs, ArrayRef<Value> rhs) {
     Value x = toSum(a), w = toSum(b);
     if (isOfIntegers)
       // What stands behind the end has a weight of 0.
-      sum = code.plus(sum, code.times(code.plus(x, shift), w));
+      sum = code.add(sum, code.mul(code.add(x, shift), w));
     else
-      sum = math::FmaOp::create(code.builder, code.loc, x, w, sum);
+      sum = code.fma(x, w, sum);
   }
   return code.combineLanes(sum, [&](ValueRange mine, ValueRange other) {
-    return SmallVector<Value>{isOfIntegers ? code.plus(mine[0], other[0])
+    return SmallVector<Value>{isOfIntegers ? code.add(mine[0], other[0])
                                            : code.add(mine[0], other[0])};
   })[0];
 }
@@ -98,21 +98,21 @@ void CandidateLogit::build(Value row, Value candidate) {
   Value sentence =
       op.getSentences()
           ? wordAt(op.getSentences(), row)
-          : code.dividedBy(row, code.toI32(code.size(op.getInput(), 1)));
-  Value isCandidate = code.isLess(candidate, wordAt(op.getCounts(), sentence));
-  Value y = code.select(
+          : code.udiv(row, code.toI32(code.size(op.getInput(), 1)));
+  Value isCandidate = code.uless(candidate, wordAt(op.getCounts(), sentence));
+  Value y = code.ifYield(
       isCandidate,
       [&] {
-        Value place = code.plus(code.times(sentence, width), candidate);
+        Value place = code.add(code.mul(sentence, width), candidate);
         if (op.getCandidates())
           place = wordAt(op.getCandidates(), place);
         return logit(row, place);
       },
       code.f32(-std::numeric_limits<float>::infinity()));
-  code.when(code.isSame(code.lane(), code.i32(0)), [&] {
-    Value first = code.rowOffset(row, code.times(width, sizeof(float)));
+  code.ifThen(code.equal(code.lane(), code.i32(0)), [&] {
+    Value first = code.rowOffset(row, code.mul(width, sizeof(float)));
     code.storeOne(y, code.at(code.at(code.global(op.getDestination()), first),
-                             code.times(candidate, sizeof(float))));
+                             code.mul(candidate, sizeof(float))));
   });
 }
 
@@ -127,12 +127,12 @@ LogicalResult heddle::emitGrid(CandidateLogitsOp op) {
   for (int64_t axis = 0; axis + 1 < typeOf(op.getInput()).getRank(); ++axis)
     count = arith::MulIOp::create(builder, op.getLoc(), count,
                                   loops.size(op.getInput(), axis));
-  createRowGrid(
-      builder, op.getLoc(), count, typeOf(op.getInput()).getShape().back(),
-      [&](WarpRow &unit, BlockCode &code) {
-        Value number = unit.getRow(), of = code.toI32(candidates);
-        CandidateLogit(op, unit, code)
-            .build(code.dividedBy(number, of), code.remainder(number, of));
-      });
+  createRowGrid(builder, op.getLoc(), count,
+                typeOf(op.getInput()).getShape().back(),
+                [&](WarpRow &unit, BlockCode &code) {
+                  Value number = unit.getRow(), of = code.toI32(candidates);
+                  CandidateLogit(op, unit, code)
+                      .build(code.udiv(number, of), code.urem(number, of));
+                });
   return success();
 }

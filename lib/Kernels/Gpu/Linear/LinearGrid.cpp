@@ -139,9 +139,9 @@ LinearGrid::Part LinearGrid::findPart(Value columnBlock, const Tiling &tiling,
                  code.i32(panelsOf(number)),
                  code.i32(pitchOf(result)),
                  code.global(result)};
-    Value isHere = code.isLess(columnBlock, code.i32(block));
+    Value isHere = code.uless(columnBlock, code.i32(block));
     auto choose = [&](Value &value, Value other) {
-      value = value ? code.choose(isHere, value, other) : other;
+      value = value ? code.select(isHere, value, other) : other;
     };
     choose(part.firstBlock, here.firstBlock);
     choose(part.columns.firstPanel, here.columns.firstPanel);
@@ -172,7 +172,7 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
   // What stands between columns of this thread and the next, in bytes.
   int64_t bytes = elementBytes(op.getDestinations().front());
   auto isColumn = [&](int64_t number) {
-    return code.isLess(code.plus(column, number), part.columns.width);
+    return code.uless(code.add(column, number), part.columns.width);
   };
   auto finish = [&](int64_t number, Value residual) {
     Value value = y[number];
@@ -184,10 +184,10 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
       value = roundTo(*rounded, code.builder, code.loc, value);
     y[number] = value;
   };
-  Value to = code.at(place.destination, code.times(column, bytes));
+  Value to = code.at(place.destination, code.mul(column, bytes));
   Value from;
   if (place.residual)
-    from = code.at(place.residual, code.times(column, 4));
+    from = code.at(place.residual, code.mul(column, 4));
   Type f32 = code.builder.getF32Type();
   if (ends.hasWholePieces) {
     FourWords residual = {};
@@ -198,7 +198,7 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
     return code.storeFour(y, to);
   }
   for (int64_t number = 0; number < 4; ++number)
-    code.when(isColumn(number), [&] {
+    code.ifThen(isColumn(number), [&] {
       finish(number,
              from ? code.loadOne(f32, code.at(from, number * 4)) : Value());
       code.storeOne(y[number], code.at(to, number * bytes));
@@ -207,8 +207,8 @@ void LinearGrid::finishPiece(const ProductPiece &piece, const Part &part,
 
 Value LinearGrid::firstColumnOf(const ProductPiece &piece, const Tile &tile,
                                 BlockCode &code) {
-  return code.plus(
-      code.times(code.plus(tile.firstPanel, piece.panel), kPanelColumns),
+  return code.add(
+      code.mul(code.add(tile.firstPanel, piece.panel), kPanelColumns),
       piece.column);
 }
 
@@ -216,8 +216,8 @@ Value LinearGrid::firstColumnOf(const ProductPiece &piece, const Tile &tile,
 void LinearGrid::finishRow(const Tile &tile, Value inTile, BlockCode &code,
                            function_ref<void(const Place &)> body) {
   Place place;
-  place.row = code.plus(tile.firstRow, inTile);
-  code.when(code.isLess(place.row, tile.end), [&] {
+  place.row = code.add(tile.firstRow, inTile);
+  code.ifThen(code.uless(place.row, tile.end), [&] {
     place.destination = code.at(tile.part.destination,
                                 code.rowOffset(place.row, tile.part.pitch));
     if (op.getResidual())
@@ -251,9 +251,9 @@ std::pair<Tiling, Value> LinearGrid::tilingOf(int64_t rows, int64_t panels,
 LinearGrid::Tile LinearGrid::tileAt(const TilePlace &place,
                                     const Tiling &tiling, BlockCode &code) {
   Part part = findPart(place.column, tiling, code);
-  return {part, code.times(place.row, tiling.rows),
+  return {part, code.mul(place.row, tiling.rows),
           code.toI32(code.size(op.getInput(), 0)),
-          code.times(code.minus(place.column, part.firstBlock), tiling.panels)};
+          code.mul(code.sub(place.column, part.firstBlock), tiling.panels)};
 }
 
 LinearGrid::Tile LinearGrid::findTile(Value number, const Tiling &tiling,
@@ -270,12 +270,12 @@ ProductOperands LinearGrid::operandsOf(const Tile &tile, BlockCode &code) {
   operands.pitch = pitchOf(op.getInput());
   operands.x = code.at(code.global(op.getInput()),
                        code.rowOffset(tile.firstRow, code.i32(operands.pitch)));
-  operands.rows = code.minus(tile.end, tile.firstRow);
+  operands.rows = code.sub(tile.end, tile.firstRow);
   operands.panel = code.at(
       code.global(op.getWeight()),
-      code.rowOffset(code.plus(tile.part.columns.firstPanel, tile.firstPanel),
+      code.rowOffset(code.add(tile.part.columns.firstPanel, tile.firstPanel),
                      code.i32(layout.panelBytes(depth))));
-  operands.panels = code.minus(tile.part.panels, tile.firstPanel);
+  operands.panels = code.sub(tile.part.panels, tile.firstPanel);
   return operands;
 }
 
@@ -298,7 +298,7 @@ void LinearGrid::buildBlocks(const ProductShape &shape, OpBuilder &builder) {
           finishRow(tile, rest.front().row, code, [&](const Place &place) {
             for (const ProductPiece &piece : rest.take_front(ofRow)) {
               Value column = firstColumnOf(piece, tile, code);
-              code.when(code.isLess(column, tile.part.columns.width), [&] {
+              code.ifThen(code.uless(column, tile.part.columns.width), [&] {
                 Columns columns = {column,
                                    ends.load(column, tile.part.columns, code)};
                 finishPiece(piece, tile.part, place, columns, code);
@@ -318,9 +318,9 @@ void LinearGrid::multiplyTiles(const WarpgroupShape &shape,
   auto finish = [&](Value number, Value firstRow,
                     ArrayRef<ProductPiece> pieces) {
     Tile tile = find(number);
-    tile.firstRow = code.plus(tile.firstRow, firstRow);
+    tile.firstRow = code.add(tile.firstRow, firstRow);
     Value column = firstColumnOf(pieces.front(), tile, code);
-    code.when(code.isLess(column, tile.part.columns.width), [&] {
+    code.ifThen(code.uless(column, tile.part.columns.width), [&] {
       Columns columns = {column, ends.load(column, tile.part.columns, code)};
       for (const ProductPiece &piece : pieces)
         finishRow(tile, piece.row, code, [&](const Place &place) {
@@ -361,33 +361,33 @@ void LinearGrid::buildPairs(const WarpgroupShape &shape, OpBuilder &builder) {
                                        loops.index(shape.cluster));
   BlockShape staying = shape.block();
   staying.stays = true;
-  createGrid(
-      builder, loc, blocks, staying, [&](BlockCode &block, Value number) {
-        WarpgroupCode code(block.builder, block.loc, block.threads);
-        Value first = code.dividedBy(number, shape.cluster);
-        Value rank = code.rankInCluster();
-        Value step = code.clusters();
-        WarpgroupTiles tiles;
-        tiles.count = code.dividedBy(
-            code.plus(code.minus(code.minus(code.toI32(pairs.count()), first),
-                                 code.i32(1)),
-                      step),
-            step);
-        auto pairAt = [&](Value tile) {
-          return code.plus(first, code.times(tile, step));
-        };
-        auto haveSamePanels = [&](Value tile) {
-          return pairs.haveSameColumns(pairAt(tile), code);
-        };
-        tiles.haveSamePanels = haveSamePanels;
-        auto find = [&](Value tile) {
-          auto [place, exists] = pairs.find(pairAt(tile), rank, code);
-          Tile found = tileAt(place, tiling, code);
-          found.end = code.choose(exists, found.end, found.firstRow);
-          return found;
-        };
-        multiplyTiles(shape, tiles, find, code);
-      });
+  createGrid(builder, loc, blocks, staying,
+             [&](BlockCode &block, Value number) {
+               WarpgroupCode code(block.builder, block.loc, block.threads);
+               Value first = code.udiv(number, shape.cluster);
+               Value rank = code.rankInCluster();
+               Value step = code.clusters();
+               WarpgroupTiles tiles;
+               tiles.count = code.udiv(
+                   code.add(code.sub(code.sub(code.toI32(pairs.count()), first),
+                                     code.i32(1)),
+                            step),
+                   step);
+               auto pairAt = [&](Value tile) {
+                 return code.add(first, code.mul(tile, step));
+               };
+               auto haveSamePanels = [&](Value tile) {
+                 return pairs.haveSameColumns(pairAt(tile), code);
+               };
+               tiles.haveSamePanels = haveSamePanels;
+               auto find = [&](Value tile) {
+                 auto [place, exists] = pairs.find(pairAt(tile), rank, code);
+                 Tile found = tileAt(place, tiling, code);
+                 found.end = code.select(exists, found.end, found.firstRow);
+                 return found;
+               };
+               multiplyTiles(shape, tiles, find, code);
+             });
 }
 
 /// The grid of the first shape whose condition holds when it starts; the last
@@ -400,7 +400,7 @@ void LinearGrid::build(OpBuilder &builder) {
   };
   auto choose = [&](Value condition, function_ref<void()> then,
                     function_ref<void()> otherwise) {
-    createEither(builder, loc, condition, then, otherwise);
+    createIfElse(builder, loc, condition, then, otherwise);
   };
   Value rows = Loops(builder, loc).size(op.getInput(), 0);
   if (!architecture.hasWarpgroups || element.isF32())

@@ -124,19 +124,19 @@ LogitsGrid::Place LogitsGrid::placeOf(int64_t rows, Value rowBlock, Value tile,
   int64_t range = int64_t(op.getRange());
   Place place;
   place.tile = tile;
-  place.firstRow = code.times(rowBlock, rows);
+  place.firstRow = code.mul(rowBlock, rows);
   place.rows =
-      code.minus(code.toI32(code.size(op.getInput(), 0)), place.firstRow);
-  place.range = code.dividedBy(tile, tilesOfRange());
-  Value inRange = code.remainder(tile, tilesOfRange());
-  Value firstColumn = code.times(inRange, kColumns);
-  place.firstId = code.plus(code.times(place.range, range), firstColumn);
-  Value left = code.least(
-      code.minus(code.i32(range), firstColumn),
-      code.minus(code.i32(int64_t(op.getVocabulary())), place.firstId));
-  place.columns = {code.plus(code.times(place.range, range / kPanelColumns),
-                             code.times(inRange, kPanels)),
-                   place.firstId, code.least(left, code.i32(kColumns))};
+      code.sub(code.toI32(code.size(op.getInput(), 0)), place.firstRow);
+  place.range = code.udiv(tile, tilesOfRange());
+  Value inRange = code.urem(tile, tilesOfRange());
+  Value firstColumn = code.mul(inRange, kColumns);
+  place.firstId = code.add(code.mul(place.range, range), firstColumn);
+  Value left =
+      code.umin(code.sub(code.i32(range), firstColumn),
+                code.sub(code.i32(int64_t(op.getVocabulary())), place.firstId));
+  place.columns = {code.add(code.mul(place.range, range / kPanelColumns),
+                            code.mul(inRange, kPanels)),
+                   place.firstId, code.umin(left, code.i32(kColumns))};
   return place;
 }
 
@@ -154,8 +154,8 @@ ProductOperands LogitsGrid::operandsOf(const Place &place, BlockCode &code) {
   operands.panel = code.at(code.global(op.getWeight()),
                            code.rowOffset(place.columns.firstPanel,
                                           code.i32(layout.panelBytes(depth))));
-  operands.panels = code.dividedBy(
-      code.plus(place.columns.width, kPanelColumns - 1), kPanelColumns);
+  operands.panels = code.udiv(code.add(place.columns.width, kPanelColumns - 1),
+                              kPanelColumns);
   return operands;
 }
 
@@ -166,33 +166,32 @@ void LogitsGrid::leaveLogits(ArrayRef<ProductPiece> pieces, Value firstRow,
   Value width = place.columns.width, column, panel, inPanel;
   ProductEpilogue::Columns columns;
   for (const ProductPiece &piece : pieces) {
-    Value row = code.plus(firstRow, piece.row);
+    Value row = code.add(firstRow, piece.row);
     if (piece.panel != panel || piece.column != inPanel) {
       panel = piece.panel;
       inPanel = piece.column;
-      column = code.plus(code.times(panel, kPanelColumns), inPanel);
+      column = code.add(code.mul(panel, kPanelColumns), inPanel);
       // Columns behind the end read what stands in front of it.
       Value inside =
-          code.choose(code.isLess(column, width), column, code.i32(0));
+          code.select(code.uless(column, width), column, code.i32(0));
       columns = ends.load(inside, place.columns, code);
     }
     Value scale;
     if (Value scales = op.getInputScales()) {
-      Value inside =
-          code.choose(code.isLess(row, place.rows), row, code.i32(0));
+      Value inside = code.select(code.uless(row, place.rows), row, code.i32(0));
       scale =
           code.loadOne(code.builder.getF32Type(),
                        code.at(code.global(scales),
-                               code.rowOffset(code.plus(place.firstRow, inside),
+                               code.rowOffset(code.add(place.firstRow, inside),
                                               code.i32(sizeof(float)))));
     }
     FourWords logits = ends.finish(piece.sums, scale, columns, code);
     for (auto [number, logit] : llvm::enumerate(logits))
-      logit = code.choose(code.isLess(code.plus(column, number), width), logit,
+      logit = code.select(code.uless(code.add(column, number), width), logit,
                           code.f32(kLowestLogit));
     code.storeFour(logits,
-                   code.shared(code.plus(code.times(row, kLogitsPitch),
-                                         code.times(column, sizeof(float)))));
+                   code.shared(code.add(code.mul(row, kLogitsPitch),
+                                        code.mul(column, sizeof(float)))));
   }
 }
 
@@ -213,12 +212,12 @@ Value LogitsGrid::findForbidden(Value row, Value firstId, BlockCode &code) {
   // Carried: the first place of 32, and the bits.
   SmallVector<Value> carried = {code.i32(0), code.i32(0)};
   auto isLeft = [&](OpBuilder &, Location, ValueRange now) {
-    scf::ConditionOp::create(builder, loc, code.isLess(now[0], count), now);
+    scf::ConditionOp::create(builder, loc, code.uless(now[0], count), now);
   };
   auto addPlaces = [&](OpBuilder &, Location, ValueRange now) {
-    Value place = code.plus(now[0], lane);
-    Value listed = code.select(
-        code.isLess(place, count),
+    Value place = code.add(now[0], lane);
+    Value listed = code.ifYield(
+        code.uless(place, count),
         [&] {
           return code.load(op.getForbidden(),
                            {code.toIndex(row), code.toIndex(place)});
@@ -226,28 +225,28 @@ Value LogitsGrid::findForbidden(Value row, Value firstId, BlockCode &code) {
         code.i32(-1));
     Value negative = code.vote(arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, listed, code.i32(0)));
-    Value inTile = code.minus(listed, firstId);
-    Value isHere = code.both(code.isLess(lane, firstOf(negative)),
-                             code.isLess(inTile, code.i32(kColumns)));
+    Value inTile = code.sub(listed, firstId);
+    Value isHere = code.logicalAnd(code.uless(lane, firstOf(negative)),
+                                   code.uless(inTile, code.i32(kColumns)));
     auto isVote = [&](OpBuilder &, Location, ValueRange now) {
-      scf::ConditionOp::create(builder, loc,
-                               code.isDifferent(now[0], code.i32(0)), now);
+      scf::ConditionOp::create(builder, loc, code.notEqual(now[0], code.i32(0)),
+                               now);
     };
     auto addVote = [&](OpBuilder &, Location, ValueRange now) {
       Value id = code.fromLane(inTile, firstOf(now[0]));
-      Value bit = shifted(one, code.dividedBy(id, kWarpThreads));
-      Value isMine = code.isSame(code.remainder(id, kWarpThreads), lane);
-      Value added = code.choose(isMine, bit, code.i32(0));
-      Value left = code.both(now[0], code.minus(now[0], one));
+      Value bit = shifted(one, code.udiv(id, kWarpThreads));
+      Value isMine = code.equal(code.urem(id, kWarpThreads), lane);
+      Value added = code.select(isMine, bit, code.i32(0));
+      Value left = code.bitAnd(now[0], code.sub(now[0], one));
       scf::YieldOp::create(builder, loc,
-                           ValueRange{left, code.either(now[1], added)});
+                           ValueRange{left, code.bitOr(now[1], added)});
     };
     SmallVector<Value> votes = {code.vote(isHere), now[1]};
     auto inner = scf::WhileOp::create(
         builder, loc, ValueRange(votes).getTypes(), votes, isVote, addVote);
     // Nothing counts behind a negative one.
-    Value next = code.choose(code.isSame(negative, code.i32(0)),
-                             code.plus(now[0], kWarpThreads), count);
+    Value next = code.select(code.equal(negative, code.i32(0)),
+                             code.add(now[0], kWarpThreads), count);
     scf::YieldOp::create(builder, loc, ValueRange{next, inner.getResult(1)});
   };
   return scf::WhileOp::create(builder, loc, ValueRange(carried).getTypes(),
@@ -259,12 +258,12 @@ Value LogitsGrid::findForbidden(Value row, Value firstId, BlockCode &code) {
 /// memory.
 void LogitsGrid::goThrough(LogitsKeeper &keeper, const Place &place,
                            Value inBlock, BlockCode &code) {
-  Value row = code.plus(place.firstRow, inBlock);
+  Value row = code.add(place.firstRow, inBlock);
   TileLogits tile;
   tile.firstId = place.firstId;
   tile.forbidden = findForbidden(row, place.firstId, code);
-  Value memory = code.shared(code.plus(code.times(inBlock, kLogitsPitch),
-                                       code.times(code.lane(), sizeof(float))));
+  Value memory = code.shared(code.add(code.mul(inBlock, kLogitsPitch),
+                                      code.mul(code.lane(), sizeof(float))));
   for (int64_t column = 0; column < kColumns; column += kWarpThreads)
     tile.logits.push_back(
         code.loadOne(code.builder.getF32Type(),
@@ -278,10 +277,9 @@ void LogitsGrid::goThroughAll(LogitsKeeper &keeper, const Place &place,
                               int64_t rows, Value warp, BlockCode &code) {
   code.foldAll(code.i32(rows / kTileWarps), {},
                [&](Value number, ValueRange) -> SmallVector<Value> {
-                 Value inBlock =
-                     code.plus(code.times(number, kTileWarps), warp);
-                 code.when(code.isLess(inBlock, place.rows),
-                           [&] { goThrough(keeper, place, inBlock, code); });
+                 Value inBlock = code.add(code.mul(number, kTileWarps), warp);
+                 code.ifThen(code.uless(inBlock, place.rows),
+                             [&] { goThrough(keeper, place, inBlock, code); });
                  return {};
                });
 }
@@ -303,9 +301,9 @@ void LogitsGrid::takeMemory(LogitsKeeper &keeper, OpBuilder &builder) {
 
 /// Those of all tiles of a row.
 TileRecords LogitsGrid::recordsOf(Value row, BlockCode &code) {
-  Value pitch = code.times(code.toI32(recordWords), 4);
+  Value pitch = code.mul(code.toI32(recordWords), 4);
   Value first = code.at(code.global(memory),
-                        code.rowOffset(row, code.times(pitch, tiles())));
+                        code.rowOffset(row, code.mul(pitch, tiles())));
   return {first, pitch, code.i32(tiles())};
 }
 
@@ -322,8 +320,7 @@ void LogitsGrid::createTiles(
       arith::MulIOp::create(builder, loc, rowBlocks, loops.index(tiles()));
   createGrid(builder, loc, blocks, shape, [&](BlockCode &code, Value block) {
     Value count = code.toI32(rowBlocks);
-    body(placeOf(rows, code.remainder(block, count),
-                 code.dividedBy(block, count), code),
+    body(placeOf(rows, code.urem(block, count), code.udiv(block, count), code),
          code);
   });
 }
@@ -359,8 +356,8 @@ void LogitsGrid::buildTiles(const WarpgroupShape &shape, LogitsKeeper &keeper,
       code.barrierOf(threads);
       leaveLogits(pieces, firstRow, place, code);
       code.barrierOf(threads);
-      Value warp = code.minus(code.uniformWarp(),
-                              code.i32(kWarpgroupThreads / kWarpThreads));
+      Value warp = code.sub(code.uniformWarp(),
+                            code.i32(kWarpgroupThreads / kWarpThreads));
       goThroughAll(keeper, place, shape.rows, warp, code);
     };
     tiles.place = find;
@@ -382,15 +379,15 @@ void LogitsGrid::buildMeeting(LogitsKeeper &keeper, OpBuilder &builder) {
   Value blocks =
       arith::CeilDivUIOp::create(builder, loc, units, loops.index(kWarps));
   auto buildBlock = [&](BlockCode &code, Value block) {
-    Value unit = code.plus(code.times(block, kWarps), code.warp());
-    code.when(code.isLess(unit, code.toI32(units)), [&] {
-      Value row = code.dividedBy(unit, ranges);
-      Value range = code.remainder(unit, ranges);
+    Value unit = code.add(code.mul(block, kWarps), code.warp());
+    code.ifThen(code.uless(unit, code.toI32(units)), [&] {
+      Value row = code.udiv(unit, ranges);
+      Value range = code.urem(unit, ranges);
       TileRecords records = recordsOf(row, code);
-      Value firstTile = code.times(range, tilesOfRange());
+      Value firstTile = code.mul(range, tilesOfRange());
       records.first = records.at(firstTile, code);
-      records.count = code.least(code.minus(records.count, firstTile),
-                                 code.i32(tilesOfRange()));
+      records.count = code.umin(code.sub(records.count, firstTile),
+                                code.i32(tilesOfRange()));
       keeper.finish(records, row, range, code);
     });
   };
@@ -407,7 +404,7 @@ void LogitsGrid::build(LogitsKeeper &keeper, OpBuilder &builder) {
                     function_ref<void()> many) {
     Value isFew = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
                                         rows, loops.index(most));
-    createEither(builder, loc, isFew, few, many);
+    createIfElse(builder, loc, isFew, few, many);
   };
   auto tilesOf = [&](const auto &shape) {
     return [&] { buildTiles(shape, keeper, builder); };

@@ -59,16 +59,16 @@ void LargestKeeper::keep(const TileLogits &tile, Value, Value, Value record,
   // What is no number is a value only where there is no id.
   Value hasNoNumber;
   for (auto [number, logit] : llvm::enumerate(tile.logits)) {
-    Value counts = code.both(isNoNumber(code, logit),
-                             code.isNot(ranking.isForbidden(number)));
-    hasNoNumber = hasNoNumber ? code.either(hasNoNumber, counts) : counts;
+    Value counts = code.logicalAnd(
+        isNoNumber(code, logit), code.logicalNot(ranking.isForbidden(number)));
+    hasNoNumber = hasNoNumber ? code.logicalOr(hasNoNumber, counts) : counts;
   }
-  Value none = code.choose(code.isSame(code.vote(hasNoNumber), code.i32(0)),
+  Value none = code.select(code.equal(code.vote(hasNoNumber), code.i32(0)),
                            code.f32(kLowestLogit),
                            code.f32(std::numeric_limits<double>::quiet_NaN()));
-  code.when(first.writes, [&] {
-    storePair(code.choose(first.exists, first.logit, none),
-              code.choose(first.exists, first.id, code.i32(-1)), record, code);
+  code.ifThen(first.writes, [&] {
+    storePair(code.select(first.exists, first.logit, none),
+              code.select(first.exists, first.id, code.i32(-1)), record, code);
   });
 }
 
@@ -78,18 +78,18 @@ static SmallVector<Value> largerOf(ValueRange mine, ValueRange other,
                                    BlockCode &code) {
   // -1, without a sign, is the last id.
   Value none = code.i32(-1);
-  Value hasNone = code.isSame(mine[1], none);
-  Value otherHas = code.isLess(other[1], none);
-  Value isFirst = code.both(code.isEqual(other[0], mine[0]),
-                            code.isLess(other[1], mine[1]));
-  Value isBetter = code.both(
+  Value hasNone = code.equal(mine[1], none);
+  Value otherHas = code.uless(other[1], none);
+  Value isFirst = code.logicalAnd(code.equal(other[0], mine[0]),
+                                  code.uless(other[1], mine[1]));
+  Value isBetter = code.logicalAnd(
       otherHas,
-      code.either(hasNone,
-                  code.either(isFirst, code.isAbove(other[0], mine[0]))));
-  Value isNaN = code.both(hasNone, isNoNumber(code, other[0]));
-  Value isTaken = code.either(isBetter, isNaN);
-  return {code.choose(isTaken, other[0], mine[0]),
-          code.choose(isTaken, other[1], mine[1])};
+      code.logicalOr(hasNone,
+                     code.logicalOr(isFirst, code.greater(other[0], mine[0]))));
+  Value isNaN = code.logicalAnd(hasNone, isNoNumber(code, other[0]));
+  Value isTaken = code.logicalOr(isBetter, isNaN);
+  return {code.select(isTaken, other[0], mine[0]),
+          code.select(isTaken, other[1], mine[1])};
 }
 static SmallVector<Value> meetLargest(ValueRange kept, BlockCode &code) {
   return code.combineLanes(kept, [&](ValueRange mine, ValueRange other) {
@@ -108,7 +108,7 @@ void LargestKeeper::finish(const TileRecords &records, Value row, Value range,
         return largerOf(mine, other, code);
       });
   largest = meetLargest(largest, code);
-  code.when(code.isSame(code.lane(), code.i32(0)), [&] {
+  code.ifThen(code.equal(code.lane(), code.i32(0)), [&] {
     SmallVector<Value> at = {code.toIndex(row), code.toIndex(range)};
     code.store(largest[0], op.getDestinations()[0], at);
     code.store(largest[1], op.getDestinations()[1], at);
@@ -134,9 +134,9 @@ static SmallVector<Value> sumOf(ValueRange mine, ValueRange other,
                                 BlockCode &code) {
   Value lowest = code.f32(kLowestLogit);
   Value maximum =
-      code.choose(code.isAbove(other[0], mine[0]), other[0], mine[0]);
+      code.select(code.greater(other[0], mine[0]), other[0], mine[0]);
   // Differences from -inf are those from 0: there is nothing to add then.
-  Value base = code.choose(code.isEqual(maximum, lowest), code.f32(0), maximum);
+  Value base = code.select(code.equal(maximum, lowest), code.f32(0), maximum);
   auto scaled = [&](ValueRange part) {
     return code.mul(part[1], expOf(code, code.sub(part[0], base)));
   };
@@ -153,8 +153,8 @@ static SmallVector<Value> meetSums(ValueRange sums, BlockCode &code) {
 SmallVector<Value> BestKeeper::counted(const TileLogits &tile, Value row,
                                        BlockCode &code) {
   Value count = code.lastSize(op.getForbidden());
-  Value last = code.select(
-      code.isDifferent(code.toI32(count), code.i32(0)),
+  Value last = code.ifYield(
+      code.notEqual(code.toI32(count), code.i32(0)),
       [&] {
         Value place =
             arith::SubIOp::create(code.builder, code.loc, count, code.index(1));
@@ -162,12 +162,12 @@ SmallVector<Value> BestKeeper::counted(const TileLogits &tile, Value row,
       },
       code.i32(-1));
   TileLogits leftOut = tile;
-  leftOut.forbidden = code.choose(code.isSame(last, code.i32(kSumsOfAllowed)),
+  leftOut.forbidden = code.select(code.equal(last, code.i32(kSumsOfAllowed)),
                                   tile.forbidden, code.i32(0));
   TileRanking ranking(leftOut, code);
   SmallVector<Value> logits;
   for (auto [number, logit] : llvm::enumerate(tile.logits))
-    logits.push_back(code.choose(ranking.isForbidden(number),
+    logits.push_back(code.select(ranking.isForbidden(number),
                                  code.f32(kLowestLogit), logit));
   return logits;
 }
@@ -177,10 +177,10 @@ SmallVector<Value> BestKeeper::counted(const TileLogits &tile, Value row,
 void BestKeeper::keepSum(ValueRange logits, Value record, BlockCode &code) {
   Value lowest = code.f32(kLowestLogit), maximum = lowest;
   for (Value logit : logits)
-    maximum = code.largest(maximum, logit);
+    maximum = code.maxNumber(maximum, logit);
   maximum = largestOfLanes(maximum, code);
   // Differences from -inf are those from 0: there is nothing to add then.
-  Value base = code.choose(code.isEqual(maximum, lowest), code.f32(0), maximum);
+  Value base = code.select(code.equal(maximum, lowest), code.f32(0), maximum);
   Value sum;
   for (Value logit : logits) {
     Value part = code.exp2(
@@ -188,7 +188,7 @@ void BestKeeper::keepSum(ValueRange logits, Value record, BlockCode &code) {
     sum = sum ? code.add(sum, part) : part;
   }
   sum = sumOfLanes(sum, code);
-  code.when(code.isSame(code.lane(), code.i32(0)), [&] {
+  code.ifThen(code.equal(code.lane(), code.i32(0)), [&] {
     code.storeOne(maximum, record);
     code.storeOne(sum, code.at(record, 4));
   });
@@ -203,12 +203,10 @@ SmallVector<Value> BestKeeper::placeBefore(Value row, Value range,
   Value before = arith::SubIOp::create(
       code.builder, code.loc,
       arith::MaxUIOp::create(code.builder, code.loc, firstPlace, one), one);
-  Value isFirst =
-      arith::CmpIOp::create(code.builder, code.loc, arith::CmpIPredicate::eq,
-                            firstPlace, code.index(0));
+  Value isFirst = code.equal(firstPlace, code.index(0));
   SmallVector<Value> at = {code.toIndex(row), code.toIndex(range), before};
   auto bound = [&](Value first, Value list) {
-    return code.choose(isFirst, first, code.load(list, at));
+    return code.select(isFirst, first, code.load(list, at));
   };
   return {bound(code.f32(most), op.getDestinations()[2]),
           bound(code.i32(-1), op.getDestinations()[3])};
@@ -219,9 +217,9 @@ SmallVector<Value> BestKeeper::insert(ValueRange list, Value logits, Value ids,
                                       BlockCode &code) {
   OpBuilder &builder = code.builder;
   Location loc = code.loc;
-  Value last = code.minus(count(code), code.i32(1)), lane = code.lane();
+  Value last = code.sub(count(code), code.i32(1)), lane = code.lane();
   auto isBetter = [&](Value values) {
-    return code.isAbove(logits, code.fromLane(values, last));
+    return code.greater(logits, code.fromLane(values, last));
   };
   // Lanes whose logit is to be inserted, values and ids.
   SmallVector<Value> carried = {code.vote(isBetter(list[0])), list[0], list[1]};
@@ -234,21 +232,21 @@ SmallVector<Value> BestKeeper::insert(ValueRange list, Value logits, Value ids,
     Value from = math::CountTrailingZerosOp::create(builder, loc, now[0]);
     Value value = code.fromLane(logits, from), id = code.fromLane(ids, from);
     // Behind those that are as large: their ids come first.
-    Value isSmaller = code.isAbove(value, now[1]);
+    Value isSmaller = code.greater(value, now[1]);
     Value valueBefore = code.fromLaneBefore(now[1]),
           idBefore = code.fromLaneBefore(now[2]);
     Value smallerBefore = code.vote(isSmaller);
     Value place =
         math::CountTrailingZerosOp::create(builder, loc, smallerBefore);
-    Value isHere = code.isSame(lane, place);
+    Value isHere = code.equal(lane, place);
     auto shifted = [&](Value mine, Value inserted, Value other) {
-      return code.choose(isSmaller, code.choose(isHere, inserted, other), mine);
+      return code.select(isSmaller, code.select(isHere, inserted, other), mine);
     };
     Value values = shifted(now[1], value, valueBefore);
     Value listed = shifted(now[2], id, idBefore);
     // Those behind this lane that are above what is last now.
     Value behind = arith::ShLIOp::create(builder, loc, code.i32(-2), from);
-    Value left = code.both(code.vote(isBetter(values)), behind);
+    Value left = code.bitAnd(code.vote(isBetter(values)), behind);
     scf::YieldOp::create(builder, loc, ValueRange{left, values, listed});
   };
   auto loop = scf::WhileOp::create(builder, loc, ValueRange(carried).getTypes(),
@@ -258,7 +256,7 @@ SmallVector<Value> BestKeeper::insert(ValueRange list, Value logits, Value ids,
 
 /// Where a record has a place of its list.
 static Value placeOf(Value record, Value number, BlockCode &code) {
-  return code.at(record, code.plus(code.times(number, 8), 4 * kSumsWords));
+  return code.at(record, code.add(code.mul(number, 8), 4 * kSumsWords));
 }
 
 void BestKeeper::keep(const TileLogits &tile, Value row, Value range,
@@ -270,18 +268,16 @@ void BestKeeper::keep(const TileLogits &tile, Value row, Value range,
   for (auto [number, key] : llvm::enumerate(keys)) {
     Value logit = tile.logits[number], id = ranking.idOf(code.i32(number));
     Value isBehind =
-        code.either(code.isAbove(before[0], logit),
-                    code.both(code.isEqual(before[0], logit),
-                              arith::CmpIOp::create(code.builder, code.loc,
-                                                    arith::CmpIPredicate::slt,
-                                                    before[1], id)));
-    key = code.choose(isBehind, key, code.i32(0));
+        code.logicalOr(code.greater(before[0], logit),
+                       code.logicalAnd(code.equal(before[0], logit),
+                                       code.less(before[1], id)));
+    key = code.select(isBehind, key, code.i32(0));
   }
   code.foldAll(count(code), keys, [&](Value place, ValueRange left) {
     TileRanking::First first = ranking.first(left);
-    code.when(first.writes, [&] {
-      storePair(code.choose(first.exists, first.logit, code.f32(kLowestLogit)),
-                code.choose(first.exists, first.id, code.i32(-1)),
+    code.ifThen(first.writes, [&] {
+      storePair(code.select(first.exists, first.logit, code.f32(kLowestLogit)),
+                code.select(first.exists, first.id, code.i32(-1)),
                 placeOf(record, place, code), code);
     });
     return ranking.without(first, left);
@@ -299,23 +295,23 @@ void BestKeeper::finish(const TileRecords &records, Value row, Value range,
         return sumOf(mine, other, code);
       });
   sums = meetSums(sums, code);
-  Value lane = code.lane(), isPlace = code.isLess(lane, count(code));
-  Value placeInside = code.choose(isPlace, lane, code.i32(0));
+  Value lane = code.lane(), isPlace = code.uless(lane, count(code));
+  Value placeInside = code.select(isPlace, lane, code.i32(0));
   SmallVector<Value> list = code.foldAll(
       records.count, {code.f32(kLowestLogit), code.i32(-1)},
       [&](Value number, ValueRange now) {
         Value place = placeOf(records.at(number, code), placeInside, code);
-        Value value = code.choose(isPlace, code.loadOne(f32, place),
+        Value value = code.select(isPlace, code.loadOne(f32, place),
                                   code.f32(kLowestLogit));
         Value id = code.loadOne(i32, code.at(place, 4));
         return insert(now, value, id, code);
       });
   SmallVector<Value> at = {code.toIndex(row), code.toIndex(range)};
-  code.when(code.isSame(lane, code.i32(0)), [&] {
+  code.ifThen(code.equal(lane, code.i32(0)), [&] {
     code.store(sums[0], op.getDestinations()[0], at);
     code.store(sums[1], op.getDestinations()[1], at);
   });
-  code.when(isPlace, [&] {
+  code.ifThen(isPlace, [&] {
     SmallVector<Value> place =
         append(at, arith::AddIOp::create(code.builder, code.loc, firstPlace,
                                          code.toIndex(lane)));

@@ -67,8 +67,8 @@ private:
   /// How many this pass is to keep, i32.
   mlir::Value count(BlockCode &code) {
     mlir::Value all = code.toI32(code.lastSize(op.getDestinations()[2]));
-    return code.least(code.minus(all, code.toI32(firstPlace)),
-                      code.i32(kWarpThreads));
+    return code.umin(code.sub(all, code.toI32(firstPlace)),
+                     code.i32(kWarpThreads));
   }
   llvm::SmallVector<mlir::Value> counted(const TileLogits &tile,
                                          mlir::Value row, BlockCode &code);

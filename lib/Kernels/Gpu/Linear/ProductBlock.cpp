@@ -38,8 +38,8 @@ Value ProductOperands::bytesFrom(Value at, int64_t most, int64_t stageBytes,
   int64_t end = depth * (kWordBytes / layout().group());
   if (end % stageBytes == 0)
     return code.i32(most);
-  Value left = code.minus(code.i32(end), code.least(at, code.i32(end)));
-  return code.least(code.i32(most), left);
+  Value left = code.sub(code.i32(end), code.umin(at, code.i32(end)));
+  return code.umin(code.i32(most), left);
 }
 
 namespace {
@@ -92,19 +92,19 @@ private:
 void ProductBlock::copyRows(Value stage, Value memory) {
   int64_t bytes = copyBytes(), ofRow = kStageBytes / bytes;
   code.eachPiece(shape.rows() * ofRow, [&](Value piece) {
-    Value row = code.dividedBy(piece, ofRow);
-    Value inRow = code.times(code.remainder(piece, ofRow), bytes);
-    Value at = code.plus(code.times(stage, kStageBytes), inRow);
-    Value exists = code.isLess(row, operands.rows);
+    Value row = code.udiv(piece, ofRow);
+    Value inRow = code.mul(code.urem(piece, ofRow), bytes);
+    Value at = code.add(code.mul(stage, kStageBytes), inRow);
+    Value exists = code.uless(row, operands.rows);
     // Nothing is read behind the last row, but the address is one of x.
-    Value source = code.choose(exists, row, code.i32(0));
+    Value source = code.select(exists, row, code.i32(0));
     Value from = code.at(
         code.at(operands.x, code.rowOffset(source, code.i32(operands.pitch))),
         at);
     Value to = code.shared(
-        code.plus(memory, code.plus(code.times(row, kRowPitch), inRow)));
+        code.add(memory, code.add(code.mul(row, kRowPitch), inRow)));
     Value there = operands.bytesFrom(at, bytes, kStageBytes, code);
-    code.copy(to, from, bytes, code.choose(exists, there, code.i32(0)));
+    code.copy(to, from, bytes, code.select(exists, there, code.i32(0)));
   });
 }
 
@@ -113,31 +113,30 @@ void ProductBlock::copyPanels(Value stage, Value memory) {
   int64_t ofPanel = kStageWords * kPanelPieces,
           rowBytes = kPanelColumns * kWordBytes;
   code.eachPiece(shape.panels() * ofPanel, [&](Value piece) {
-    Value panel = code.dividedBy(piece, ofPanel);
-    Value inPanel = code.remainder(piece, ofPanel);
-    Value word = code.dividedBy(inPanel, kPanelPieces);
-    Value column =
-        code.times(code.remainder(inPanel, kPanelPieces), kPieceBytes);
-    Value depth = code.plus(code.times(stage, kStageWords), word);
-    Value exists = code.isLess(panel, operands.panels);
+    Value panel = code.udiv(piece, ofPanel);
+    Value inPanel = code.urem(piece, ofPanel);
+    Value word = code.udiv(inPanel, kPanelPieces);
+    Value column = code.mul(code.urem(inPanel, kPanelPieces), kPieceBytes);
+    Value depth = code.add(code.mul(stage, kStageWords), word);
+    Value exists = code.uless(panel, operands.panels);
     if (words % kStageWords != 0)
-      exists = code.both(exists, code.isLess(depth, code.i32(words)));
-    Value inside = code.plus(
-        code.times(code.plus(depth, layout.firstRow()), rowBytes), column);
+      exists = code.logicalAnd(exists, code.uless(depth, code.i32(words)));
+    Value inside = code.add(
+        code.mul(code.add(depth, layout.firstRow()), rowBytes), column);
     Value offset =
         code.rowOffset(panel, code.i32(layout.rows(operands.depth) * rowBytes));
     Value from =
         code.at(code.at(operands.panel,
-                        code.choose(exists, offset,
+                        code.select(exists, offset,
                                     arith::ConstantIntOp::create(
                                         code.builder, code.loc, 0, 64))),
-                code.choose(exists, inside, code.i32(0)));
-    Value place = code.plus(code.times(panel, kPanelBytes),
-                            code.plus(code.times(word, kPanelPitch), column));
+                code.select(exists, inside, code.i32(0)));
+    Value place = code.add(code.mul(panel, kPanelBytes),
+                           code.add(code.mul(word, kPanelPitch), column));
     Value to = code.shared(
-        code.plus(memory, code.plus(place, shape.rows() * kRowPitch)));
+        code.add(memory, code.add(place, shape.rows() * kRowPitch)));
     code.copy(to, from, kPieceBytes,
-              code.choose(exists, code.i32(kPieceBytes), code.i32(0)));
+              code.select(exists, code.i32(kPieceBytes), code.i32(0)));
   });
 }
 
@@ -156,15 +155,15 @@ void ProductBlock::copyStage(Value stage, Value memory) {
 SmallVector<Value> ProductBlock::addTensorProducts(Value memory,
                                                    ValueRange sums) {
   Value lane = code.lane();
-  Value row = code.plus(warpRow, code.remainder(lane, 16));
-  Value a = code.plus(
-      memory, code.plus(code.times(row, kRowPitch),
-                        code.times(code.dividedBy(lane, 16), kPieceBytes)));
-  Value b = code.plus(
-      code.plus(memory, shape.rows() * kRowPitch),
-      code.plus(code.times(warpPanel, kPanelBytes),
-                code.plus(code.times(code.remainder(lane, 4), kPanelPitch),
-                          code.times(code.dividedBy(lane, 4), kPieceBytes))));
+  Value row = code.add(warpRow, code.urem(lane, 16));
+  Value a =
+      code.add(memory, code.add(code.mul(row, kRowPitch),
+                                code.mul(code.udiv(lane, 16), kPieceBytes)));
+  Value b =
+      code.add(code.add(memory, shape.rows() * kRowPitch),
+               code.add(code.mul(warpPanel, kPanelBytes),
+                        code.add(code.mul(code.urem(lane, 4), kPanelPitch),
+                                 code.mul(code.udiv(lane, 4), kPieceBytes))));
   Value aPointer = code.shared(a), bPointer = code.shared(b);
   Type word = code.builder.getI32Type();
   SmallVector<Value> result = llvm::to_vector(sums);
@@ -193,12 +192,12 @@ SmallVector<Value> ProductBlock::addTensorProducts(Value memory,
 SmallVector<Value> ProductBlock::addFusedProducts(Value memory,
                                                   ValueRange sums) {
   Value lane = code.lane();
-  Value row = code.plus(warpRow, code.dividedBy(lane, kPanelPieces));
-  Value a = code.plus(memory, code.times(row, kRowPitch));
-  Value b = code.plus(
-      code.plus(memory, shape.rows() * kRowPitch),
-      code.plus(code.times(warpPanel, kPanelBytes),
-                code.times(code.remainder(lane, kPanelPieces), kPieceBytes)));
+  Value row = code.add(warpRow, code.udiv(lane, kPanelPieces));
+  Value a = code.add(memory, code.mul(row, kRowPitch));
+  Value b =
+      code.add(code.add(memory, shape.rows() * kRowPitch),
+               code.add(code.mul(warpPanel, kPanelBytes),
+                        code.mul(code.urem(lane, kPanelPieces), kPieceBytes)));
   Value aPointer = code.shared(a), bPointer = code.shared(b);
   Type f32 = code.builder.getF32Type();
   SmallVector<Value> result = llvm::to_vector(sums);
@@ -217,8 +216,7 @@ SmallVector<Value> ProductBlock::addFusedProducts(Value memory,
           for (int64_t column = 0; column < 4; ++column) {
             Value &sum =
                 result[(number * shape.warpPanels + panel) * 4 + column];
-            sum = math::FmaOp::create(code.builder, code.loc, x[word],
-                                      w[column], sum);
+            sum = code.fma(x[word], w[column], sum);
           }
       }
   }
@@ -233,14 +231,14 @@ SmallVector<Value> ProductBlock::addProducts(Value memory, ValueRange sums) {
 SmallVector<ProductPiece> ProductBlock::piecesOf(ValueRange sums) {
   Value lane = code.lane();
   SmallVector<ProductPiece> pieces;
-  auto panelOf = [&](int64_t panel) { return code.plus(warpPanel, panel); };
+  auto panelOf = [&](int64_t panel) { return code.add(warpPanel, panel); };
   if (isFused) {
-    Value first = code.plus(warpRow, code.dividedBy(lane, kPanelPieces));
-    Value column = code.times(code.remainder(lane, kPanelPieces), 4);
+    Value first = code.add(warpRow, code.udiv(lane, kPanelPieces));
+    Value column = code.mul(code.urem(lane, kPanelPieces), 4);
     for (int64_t row = 0; row < rowsOfThread(); ++row)
       for (int64_t panel = 0; panel < shape.warpPanels; ++panel) {
         ProductPiece piece = {
-            code.plus(first, row * kGroupWords), panelOf(panel), column, {}};
+            code.add(first, row * kGroupWords), panelOf(panel), column, {}};
         llvm::copy(sums.slice((row * shape.warpPanels + panel) * 4, 4),
                    piece.sums.begin());
         pieces.push_back(piece);
@@ -249,15 +247,15 @@ SmallVector<ProductPiece> ProductBlock::piecesOf(ValueRange sums) {
   }
   // Lane l has rows l / 4 and l / 4 + 8, and of each product columns 2 (l % 4)
   // and the next, which are every fourth of the panel's.
-  Value first = code.plus(warpRow, code.dividedBy(lane, 4));
-  Value column = code.times(code.remainder(lane, 4), 8);
+  Value first = code.add(warpRow, code.udiv(lane, 4));
+  Value column = code.mul(code.urem(lane, 4), 8);
   for (int64_t number = 0; number < shape.warpRows / 16; ++number)
     for (int64_t half = 0; half < 2; ++half)
       for (int64_t panel = 0; panel < shape.warpPanels; ++panel)
         for (int64_t side = 0; side < 2; ++side) {
-          ProductPiece piece = {code.plus(first, 16 * number + 8 * half),
+          ProductPiece piece = {code.add(first, 16 * number + 8 * half),
                                 panelOf(panel),
-                                code.plus(column, 4 * side),
+                                code.add(column, 4 * side),
                                 {}};
           for (int64_t product = 0; product < 4; ++product)
             piece.sums[product] =
@@ -269,10 +267,9 @@ SmallVector<ProductPiece> ProductBlock::piecesOf(ValueRange sums) {
 }
 
 SmallVector<ProductPiece> ProductBlock::build() {
-  warpRow =
-      code.times(code.dividedBy(code.warp(), shape.panelWarps), shape.warpRows);
-  warpPanel = code.times(code.remainder(code.warp(), shape.panelWarps),
-                         shape.warpPanels);
+  warpRow = code.mul(code.udiv(code.warp(), shape.panelWarps), shape.warpRows);
+  warpPanel =
+      code.mul(code.urem(code.warp(), shape.panelWarps), shape.warpPanels);
   int64_t ahead = shape.stages - 1, stageBytes = shape.stageBytes();
   for (int64_t stage = 0; stage < ahead; ++stage) {
     if (stage < numStages())
@@ -283,8 +280,8 @@ SmallVector<ProductPiece> ProductBlock::build() {
   SmallVector<Value> initial(sumsOfThread, zero());
   initial.append({code.i32(0), code.i32(ahead * stageBytes)});
   auto next = [&](Value memory) {
-    Value behind = code.plus(memory, stageBytes);
-    return code.choose(code.isSame(behind, code.i32(shape.stages * stageBytes)),
+    Value behind = code.add(memory, stageBytes);
+    return code.select(code.equal(behind, code.i32(shape.stages * stageBytes)),
                        code.i32(0), behind);
   };
   SmallVector<Value> sums = code.foldAll(
@@ -292,9 +289,9 @@ SmallVector<ProductPiece> ProductBlock::build() {
         Value read = carried[sumsOfThread], write = carried.back();
         code.waitForGroups(ahead - 1);
         code.barrier();
-        Value coming = code.plus(stage, ahead);
-        code.when(code.isLess(coming, code.i32(numStages())),
-                  [&] { copyStage(coming, write); });
+        Value coming = code.add(stage, ahead);
+        code.ifThen(code.uless(coming, code.i32(numStages())),
+                    [&] { copyStage(coming, write); });
         code.endGroup();
         SmallVector<Value> result =
             addProducts(read, carried.take_front(sumsOfThread));

@@ -34,16 +34,15 @@ FourWords ProductEpilogue::loadColumns(Value memref, Value column,
                                        const ColumnRange &range,
                                        BlockCode &code) const {
   Value pointer =
-      code.at(code.global(memref), code.times(range.firstColumn, kFloatBytes));
+      code.at(code.global(memref), code.mul(range.firstColumn, kFloatBytes));
   Type f32 = code.builder.getF32Type();
   if (hasWholePieces)
-    return code.loadFour(f32,
-                         code.at(pointer, code.times(column, kFloatBytes)));
+    return code.loadFour(f32, code.at(pointer, code.mul(column, kFloatBytes)));
   FourWords words;
   for (auto [number, word] : llvm::enumerate(words)) {
-    Value at = code.least(code.plus(column, number),
-                          code.minus(range.width, code.i32(1)));
-    word = code.loadOne(f32, code.at(pointer, code.times(at, kFloatBytes)));
+    Value at =
+        code.umin(code.add(column, number), code.sub(range.width, code.i32(1)));
+    word = code.loadOne(f32, code.at(pointer, code.mul(at, kFloatBytes)));
   }
   return words;
 }
@@ -54,14 +53,13 @@ Value ProductEpilogue::columnSum(Value column, const ColumnRange &range,
                                  BlockCode &code) const {
   PanelLayout layout(cast<MemRefType>(weight.getType()).getElementType(),
                      widths);
-  Value panel =
-      code.plus(range.firstPanel, code.dividedBy(column, kPanelColumns));
+  Value panel = code.add(range.firstPanel, code.udiv(column, kPanelColumns));
   Value first =
       code.at(code.global(weight),
               code.rowOffset(panel, code.i32(layout.panelBytes(depth))));
   Value sum = code.loadOne(
       code.builder.getI32Type(),
-      code.at(first, code.times(code.remainder(column, kPanelColumns), 4)));
+      code.at(first, code.mul(code.urem(column, kPanelColumns), 4)));
   return arith::DivSIOp::create(code.builder, code.loc, sum, code.i32(-128));
 }
 
@@ -73,8 +71,7 @@ ProductEpilogue::Columns ProductEpilogue::load(Value column,
     columns.scales = loadColumns(weightScales, column, range, code);
   if (weightScales && shift != 0)
     for (auto [number, value] : llvm::enumerate(columns.shifts))
-      value =
-          code.times(columnSum(code.plus(column, number), range, code), shift);
+      value = code.mul(columnSum(code.add(column, number), range, code), shift);
   if (bias)
     columns.bias = loadColumns(bias, column, range, code);
   return columns;
@@ -89,7 +86,7 @@ FourWords ProductEpilogue::finish(const FourWords &sums, Value inputScale,
     if (weightScales) {
       Value sum = sums[number], scale = columns.scales[number];
       if (shift != 0)
-        sum = code.plus(sum, columns.shifts[number]);
+        sum = code.add(sum, columns.shifts[number]);
       if (inputScale)
         scale = code.mul(inputScale, scale);
       Value real = arith::SIToFPOp::create(code.builder, code.loc,

@@ -50,30 +50,30 @@ ProjectedColumn::ProjectedColumn(ProjectSequenceOp op, Value sentence,
       column(column), width(typeOf(op.getInput()).getShape().back()),
       longest(op.getLongest()) {
   Value length = code.toI32(code.size(op.getInput(), 1));
-  Value first = code.at(
-      code.global(op.getInput()),
-      code.rowOffset(code.times(sentence, length), code.i32(4 * width)));
-  x = code.at(first, code.times(column, 4));
+  Value first =
+      code.at(code.global(op.getInput()),
+              code.rowOffset(code.mul(sentence, length), code.i32(4 * width)));
+  x = code.at(first, code.mul(column, 4));
   // Behind the last row it is read again.
   Value before =
-      code.times(code.dividedBy(column, width / op.getHeads()),
-                 typeOf(op.getProjection()).getRank() == 3 ? op.getRows() : 0);
+      code.mul(code.udiv(column, width / op.getHeads()),
+               typeOf(op.getProjection()).getRank() == 3 ? op.getRows() : 0);
   for (int64_t number = 0; number < kRows; ++number) {
     Value row =
-        code.least(code.plus(firstRow, number), code.i32(op.getRows() - 1));
+        code.umin(code.add(firstRow, number), code.i32(op.getRows() - 1));
     rows.push_back(
         code.at(code.global(op.getProjection()),
-                code.rowOffset(code.plus(before, row), code.i32(4 * longest))));
+                code.rowOffset(code.add(before, row), code.i32(4 * longest))));
   }
 }
 
 /// Of the sentence; none that the projection has no column for.
 Value ProjectedColumn::countPositions() {
   Value count =
-      code.least(code.toI32(code.size(op.getInput(), 1)), code.i32(longest));
+      code.umin(code.toI32(code.size(op.getInput(), 1)), code.i32(longest));
   if (!op.getLengths())
     return count;
-  return code.least(count, code.loadWord(op.getLengths(), sentence));
+  return code.umin(count, code.loadWord(op.getLengths(), sentence));
 }
 
 /// The sums with positions from `first` on, all of them or, where `end` is
@@ -83,11 +83,10 @@ SmallVector<Value> ProjectedColumn::addPositions(Value first, Value end,
   Type f32 = code.builder.getF32Type();
   SmallVector<Value> positions, loaded;
   for (int64_t ahead = 0; ahead < kPositions; ++ahead) {
-    Value position = code.plus(first, ahead);
+    Value position = code.add(first, ahead);
     positions.push_back(position);
     // Behind the last position it is read again.
-    Value at =
-        end ? code.least(position, code.minus(end, code.i32(1))) : position;
+    Value at = end ? code.umin(position, code.sub(end, code.i32(1))) : position;
     loaded.push_back(
         code.loadOne(f32, code.at(x, code.rowOffset(at, code.i32(4 * width)))));
   }
@@ -95,18 +94,17 @@ SmallVector<Value> ProjectedColumn::addPositions(Value first, Value end,
   for (auto [row, sum] : llvm::zip(rows, sums)) {
     FourWords factors;
     if (longest % kPositions == 0)
-      factors = code.loadFour(f32, code.at(row, code.times(first, 4)));
+      factors = code.loadFour(f32, code.at(row, code.mul(first, 4)));
     else
       for (auto [factor, position] : llvm::zip(factors, positions)) {
-        Value at = code.least(position, code.i32(longest - 1));
-        factor = code.loadOne(f32, code.at(row, code.times(at, 4)));
+        Value at = code.umin(position, code.i32(longest - 1));
+        factor = code.loadOne(f32, code.at(row, code.mul(at, 4)));
       }
     Value result = sum;
     for (int64_t ahead = 0; ahead < kPositions; ++ahead) {
-      Value added = math::FmaOp::create(code.builder, code.loc, factors[ahead],
-                                        loaded[ahead], result);
+      Value added = code.fma(factors[ahead], loaded[ahead], result);
       result =
-          end ? code.choose(code.isLess(positions[ahead], end), added, result)
+          end ? code.select(code.uless(positions[ahead], end), added, result)
               : added;
     }
     next.push_back(result);
@@ -116,24 +114,24 @@ SmallVector<Value> ProjectedColumn::addPositions(Value first, Value end,
 
 void ProjectedColumn::build() {
   Value count = countPositions();
-  Value whole = code.dividedBy(count, kPositions);
+  Value whole = code.udiv(count, kPositions);
   SmallVector<Value> sums(kRows, code.f32(0));
   sums = code.foldAll(whole, sums, [&](Value number, ValueRange now) {
-    return addPositions(code.times(number, kPositions), Value(), now);
+    return addPositions(code.mul(number, kPositions), Value(), now);
   });
-  Value first = code.times(whole, kPositions);
-  Value others = code.least(code.minus(count, first), code.i32(1));
+  Value first = code.mul(whole, kPositions);
+  Value others = code.umin(code.sub(count, first), code.i32(1));
   sums = code.foldAll(others, sums, [&](Value, ValueRange now) {
     return addPositions(first, count, now);
   });
-  Value before = code.times(sentence, op.getRows());
+  Value before = code.mul(sentence, op.getRows());
   for (int64_t number = 0; number < kRows; ++number) {
-    Value row = code.plus(firstRow, number);
-    code.when(code.isLess(row, code.i32(op.getRows())), [&] {
+    Value row = code.add(firstRow, number);
+    code.ifThen(code.uless(row, code.i32(op.getRows())), [&] {
       Value to =
           code.at(code.global(op.getDestination()),
-                  code.rowOffset(code.plus(before, row), code.i32(4 * width)));
-      code.storeOne(sums[number], code.at(to, code.times(column, 4)));
+                  code.rowOffset(code.add(before, row), code.i32(4 * width)));
+      code.storeOne(sums[number], code.at(to, code.mul(column, 4)));
     });
   }
 }
@@ -152,16 +150,17 @@ LogicalResult heddle::emitGrid(ProjectSequenceOp op) {
       arith::MulIOp::create(builder, loc, units, loops.index(width));
   Value blocks =
       arith::CeilDivUIOp::create(builder, loc, columns, loops.index(kThreads));
-  createGrid(
-      builder, loc, blocks, {kThreads}, [&](BlockCode &code, Value block) {
-        auto [unit, column] = code.placeInRows(block, code.i32(width));
-        code.when(code.isLess(unit, code.toI32(units)), [&, unit = unit,
-                                                         column = column] {
-          Value firstRow = code.times(code.remainder(unit, rowBlocks), kRows);
-          ProjectedColumn(op, code.dividedBy(unit, rowBlocks), firstRow, column,
-                          code)
-              .build();
-        });
-      });
+  createGrid(builder, loc, blocks, {kThreads},
+             [&](BlockCode &code, Value block) {
+               auto [unit, column] = code.placeInRows(block, code.i32(width));
+               code.ifThen(code.uless(unit, code.toI32(units)),
+                           [&, unit = unit, column = column] {
+                             Value firstRow =
+                                 code.mul(code.urem(unit, rowBlocks), kRows);
+                             ProjectedColumn(op, code.udiv(unit, rowBlocks),
+                                             firstRow, column, code)
+                                 .build();
+                           });
+             });
   return success();
 }

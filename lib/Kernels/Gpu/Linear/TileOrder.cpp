@@ -22,15 +22,14 @@ TilePlace heddle::placeTile(Value number, const Tiling &tiling,
                             BlockCode &code) {
   int64_t columnBlocks = tiling.columnBlocks;
   if (columnBlocks <= kColumnGroup)
-    return {code.dividedBy(number, columnBlocks),
-            code.remainder(number, columnBlocks)};
-  Value ofGroup = code.times(tiling.rowBlocks, kColumnGroup);
-  Value first = code.times(code.dividedBy(number, ofGroup), kColumnGroup);
-  Value inGroup = code.remainder(number, ofGroup);
-  Value count = code.least(code.minus(code.i32(columnBlocks), first),
-                           code.i32(kColumnGroup));
-  return {code.dividedBy(inGroup, count),
-          code.plus(first, code.remainder(inGroup, count))};
+    return {code.udiv(number, columnBlocks), code.urem(number, columnBlocks)};
+  Value ofGroup = code.mul(tiling.rowBlocks, kColumnGroup);
+  Value first = code.mul(code.udiv(number, ofGroup), kColumnGroup);
+  Value inGroup = code.urem(number, ofGroup);
+  Value count = code.umin(code.sub(code.i32(columnBlocks), first),
+                          code.i32(kColumnGroup));
+  return {code.udiv(inGroup, count),
+          code.add(first, code.urem(inGroup, count))};
 }
 
 TilePairs::TilePairs(const Tiling &tiling, Loops &loops) : tiling(tiling) {
@@ -47,12 +46,12 @@ TilePairs::TilePairs(const Tiling &tiling, Loops &loops) : tiling(tiling) {
 }
 
 Value TilePairs::isBelow(Value pair, BlockCode &code) const {
-  return code.isLess(pair, code.toI32(below));
+  return code.uless(pair, code.toI32(below));
 }
 
 /// Of the first tile of a pair in the odd row.
 Value TilePairs::firstColumn(Value pair, BlockCode &code) const {
-  return code.times(code.minus(pair, code.toI32(below)), 2);
+  return code.mul(code.sub(pair, code.toI32(below)), 2);
 }
 
 TilePairs::Tile TilePairs::find(Value pair, Value second,
@@ -61,23 +60,23 @@ TilePairs::Tile TilePairs::find(Value pair, Value second,
   // Something is divided by rows of pairs, also where there are none.
   Tiling pairs = tiling;
   pairs.rowBlocks = code.toI32(rowPairs);
-  Value hasNone = code.isSame(pairs.rowBlocks, code.i32(0));
-  pairs.rowBlocks = code.choose(hasNone, code.i32(1), pairs.rowBlocks);
+  Value hasNone = code.equal(pairs.rowBlocks, code.i32(0));
+  pairs.rowBlocks = code.select(hasNone, code.i32(1), pairs.rowBlocks);
   TilePlace first =
-      placeTile(code.choose(isBelow, pair, code.i32(0)), pairs, code);
-  Value row = code.plus(code.times(first.row, 2), second);
+      placeTile(code.select(isBelow, pair, code.i32(0)), pairs, code);
+  Value row = code.add(code.mul(first.row, 2), second);
 
-  Value lastRow = code.minus(code.toI32(tiling.rowBlocks), code.i32(1));
+  Value lastRow = code.sub(code.toI32(tiling.rowBlocks), code.i32(1));
   Value lastColumn = code.i32(tiling.columnBlocks - 1);
-  Value beside = code.plus(firstColumn(pair, code), second);
-  Value isBehind = code.isLess(lastColumn, beside);
-  return {{code.choose(isBelow, row, lastRow),
-           code.choose(isBelow, first.column, code.least(beside, lastColumn))},
-          code.either(isBelow, code.isNot(isBehind))};
+  Value beside = code.add(firstColumn(pair, code), second);
+  Value isBehind = code.uless(lastColumn, beside);
+  return {{code.select(isBelow, row, lastRow),
+           code.select(isBelow, first.column, code.umin(beside, lastColumn))},
+          code.logicalOr(isBelow, code.logicalNot(isBehind))};
 }
 
 Value TilePairs::haveSameColumns(Value pair, BlockCode &code) const {
   Value isLast =
-      code.isSame(firstColumn(pair, code), code.i32(tiling.columnBlocks - 1));
-  return code.either(isBelow(pair, code), isLast);
+      code.equal(firstColumn(pair, code), code.i32(tiling.columnBlocks - 1));
+  return code.logicalOr(isBelow(pair, code), isLast);
 }

@@ -19,14 +19,14 @@ SmallVector<Value> TileRanking::keys() {
   Value lowest = code.f32(kLowestLogit), none = code.i32(0);
   SmallVector<Value> keys;
   for (auto [number, logit] : llvm::enumerate(tile.logits)) {
-    Value bits = code.bitsOf(code.add(logit, code.f32(0)));
+    Value bits = code.bitcastToI32(code.add(logit, code.f32(0)));
     Value sign =
         arith::ShRSIOp::create(code.builder, code.loc, bits, code.i32(31));
-    Value flipped = code.either(sign, code.i32(int64_t(1) << 31));
+    Value flipped = code.bitOr(sign, code.i32(int64_t(1) << 31));
     Value key = arith::XOrIOp::create(code.builder, code.loc, bits, flipped);
-    Value isAllowed =
-        code.both(code.isAbove(logit, lowest), code.isNot(isForbidden(number)));
-    keys.push_back(code.choose(isAllowed, key, none));
+    Value isAllowed = code.logicalAnd(code.greater(logit, lowest),
+                                      code.logicalNot(isForbidden(number)));
+    keys.push_back(code.select(isAllowed, key, none));
   }
   return keys;
 }
@@ -34,29 +34,29 @@ SmallVector<Value> TileRanking::keys() {
 TileRanking::First TileRanking::first(ValueRange keys) {
   Value key = keys[0], number = code.i32(0), logit = tile.logits[0];
   for (int64_t other = 1; other < int64_t(keys.size()); ++other) {
-    Value isAbove = code.isLess(key, keys[other]);
-    key = code.choose(isAbove, keys[other], key);
-    number = code.choose(isAbove, code.i32(other), number);
-    logit = code.choose(isAbove, tile.logits[other], logit);
+    Value isAbove = code.uless(key, keys[other]);
+    key = code.select(isAbove, keys[other], key);
+    number = code.select(isAbove, code.i32(other), number);
+    logit = code.select(isAbove, tile.logits[other], logit);
   }
   First first;
   Value most = code.mostOfLanes(key), id = idOf(number);
-  first.exists = code.isDifferent(most, code.i32(0));
-  Value isMost = code.isSame(key, most);
-  first.id = code.leastOfLanes(code.choose(isMost, id, code.i32(-1)));
-  first.isOwn = code.both(isMost, code.isSame(id, first.id));
-  first.writes = code.choose(first.exists, first.isOwn,
-                             code.isSame(code.lane(), code.i32(0)));
+  first.exists = code.notEqual(most, code.i32(0));
+  Value isMost = code.equal(key, most);
+  first.id = code.leastOfLanes(code.select(isMost, id, code.i32(-1)));
+  first.isOwn = code.logicalAnd(isMost, code.equal(id, first.id));
+  first.writes = code.select(first.exists, first.isOwn,
+                             code.equal(code.lane(), code.i32(0)));
   first.number = number;
   first.logit = logit;
   return first;
 }
 
 SmallVector<Value> TileRanking::without(const First &first, ValueRange keys) {
-  Value taken = code.choose(first.isOwn, first.number, code.i32(-1));
+  Value taken = code.select(first.isOwn, first.number, code.i32(-1));
   SmallVector<Value> left;
   for (auto [number, key] : llvm::enumerate(keys))
     left.push_back(
-        code.choose(code.isSame(taken, code.i32(number)), code.i32(0), key));
+        code.select(code.equal(taken, code.i32(number)), code.i32(0), key));
   return left;
 }

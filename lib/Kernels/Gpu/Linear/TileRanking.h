@@ -35,12 +35,12 @@ public:
   /// chosen, 0 for others: forbidden ones, -inf and what is no number.
   llvm::SmallVector<mlir::Value> keys();
   mlir::Value isForbidden(int64_t number) {
-    return code.isDifferent(code.both(tile.forbidden, code.i32(1 << number)),
-                            code.i32(0));
+    return code.notEqual(code.bitAnd(tile.forbidden, code.i32(1 << number)),
+                         code.i32(0));
   }
   mlir::Value idOf(mlir::Value number) {
-    return code.plus(code.plus(tile.firstId, code.lane()),
-                     code.times(number, kWarpThreads));
+    return code.add(code.add(tile.firstId, code.lane()),
+                    code.mul(number, kWarpThreads));
   }
 
   /// The first of those that keys leave; in all lanes whether there is one, and

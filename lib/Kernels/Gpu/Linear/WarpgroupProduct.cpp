@@ -98,26 +98,25 @@ private:
 void WarpgroupProduct::copyRows(const ProductOperands &operands, Value stage,
                                 Value memory) {
   int64_t bytes = operands.pitch % kPieceBytes == 0 ? kPieceBytes : kWordBytes;
-  Value piece = code.remainder(code.thread(), kRowPieces);
-  Value firstRow = code.dividedBy(code.thread(), kRowPieces);
+  Value piece = code.urem(code.thread(), kRowPieces);
+  Value firstRow = code.udiv(code.thread(), kRowPieces);
   // Rows that the thread has are as many apart as make no difference to this.
-  Value place = code.times(code.swizzledPiece(piece, firstRow), kPieceBytes);
+  Value place = code.mul(code.swizzledPiece(piece, firstRow), kPieceBytes);
   for (int64_t row = 0; row < shape.rows; row += kRowsAtOnce)
     for (int64_t in = 0; in < kPieceBytes; in += bytes) {
-      Value at = code.plus(code.times(stage, kRowBytes),
-                           code.plus(code.times(piece, kPieceBytes), in));
-      Value number = code.plus(firstRow, row);
-      Value exists = code.isLess(number, operands.rows);
+      Value at = code.add(code.mul(stage, kRowBytes),
+                          code.add(code.mul(piece, kPieceBytes), in));
+      Value number = code.add(firstRow, row);
+      Value exists = code.uless(number, operands.rows);
       // Nothing is read behind the last row, but the address is one of x.
-      Value source = code.choose(exists, number, code.i32(0));
+      Value source = code.select(exists, number, code.i32(0));
       Value from = code.at(
           code.at(operands.x, code.rowOffset(source, code.i32(operands.pitch))),
           at);
-      Value to =
-          code.shared(code.plus(code.plus(memory, place),
-                                code.plus(code.times(number, kRowBytes), in)));
+      Value to = code.shared(code.add(
+          code.add(memory, place), code.add(code.mul(number, kRowBytes), in)));
       Value there = operands.bytesFrom(at, bytes, kRowBytes, code);
-      code.copy(to, from, bytes, code.choose(exists, there, code.i32(0)));
+      code.copy(to, from, bytes, code.select(exists, there, code.i32(0)));
     }
 }
 
@@ -128,33 +127,34 @@ void WarpgroupProduct::copyPanels(const ProductOperands &operands, Value stage,
                                   const Place &place, Value areShared) {
   PanelLayout layout = operands.layout();
   Value panel = code.thread();
-  code.when(code.isLess(panel, code.i32(shape.panels())), [&] {
-    Value exists = code.isLess(panel, operands.panels);
-    Value firstWord = code.times(stage, kStageWords);
+  code.ifThen(code.uless(panel, code.i32(shape.panels())), [&] {
+    Value exists = code.uless(panel, operands.panels);
+    Value firstWord = code.mul(stage, kStageWords);
     Value words = code.i32(kStageWords);
     if (wordsOf(operands) % kStageWords != 0)
       words =
-          code.least(words, code.minus(code.i32(wordsOf(operands)), firstWord));
-    Value bytes = code.times(words, kPanelRowBytes);
+          code.umin(words, code.sub(code.i32(wordsOf(operands)), firstWord));
+    Value bytes = code.mul(words, kPanelRowBytes);
     code.arriveBefore(ring.full(place.slot, code),
-                      code.choose(exists, bytes, code.i32(0)));
+                      code.select(exists, bytes, code.i32(0)));
     Value isCopied = exists, blocks;
     if (hasCluster()) {
-      Value isOwn = code.isSame(code.remainder(panel, shape.cluster), rank);
-      isCopied = code.both(exists, code.either(isOwn, code.isNot(areShared)));
-      blocks = code.choose(
+      Value isOwn = code.equal(code.urem(panel, shape.cluster), rank);
+      isCopied = code.logicalAnd(
+          exists, code.logicalOr(isOwn, code.logicalNot(areShared)));
+      blocks = code.select(
           areShared, code.i32((1 << shape.cluster) - 1),
           arith::ShLIOp::create(code.builder, code.loc, code.i32(1), rank));
     }
-    code.when(isCopied, [&] {
+    code.ifThen(isCopied, [&] {
       Value from = code.at(
           code.at(operands.panel,
                   code.rowOffset(panel,
                                  code.i32(layout.panelBytes(operands.depth)))),
-          code.times(code.plus(firstWord, layout.firstRow()), kPanelRowBytes));
-      Value to = code.shared(code.plus(
+          code.mul(code.add(firstWord, layout.firstRow()), kPanelRowBytes));
+      Value to = code.shared(code.add(
           ring.memoryOf(place.slot, code),
-          code.plus(code.times(panel, kPanelBytes), shape.rows * kRowBytes)));
+          code.add(code.mul(panel, kPanelBytes), shape.rows * kRowBytes)));
       code.copyBulk(to, from, bytes, ring.full(place.slot, code), blocks);
     });
   });
@@ -163,7 +163,7 @@ void WarpgroupProduct::copyPanels(const ProductOperands &operands, Value stage,
 /// Says of the stage `behind` the one to be copied next, where there was one,
 /// that this thread's rows have come.
 void WarpgroupProduct::reportStage(Value slot, Value copied, int64_t behind) {
-  code.when(code.isLess(code.i32(behind - 1), copied), [&] {
+  code.ifThen(code.uless(code.i32(behind - 1), copied), [&] {
     code.arrive(ring.full(ring.slotBefore(slot, behind, code), code));
   });
 }
@@ -191,7 +191,7 @@ void WarpgroupProduct::copyTiles() {
           reportStage(place.slot, now[2], stagesUnderWay());
           Place behind = ring.next(place, code);
           return SmallVector<Value>{behind.slot, behind.parity,
-                                    code.plus(now[2], 1)};
+                                    code.add(now[2], 1)};
         });
       });
   // Each as soon as it is there: of few stages all are left.
@@ -211,29 +211,29 @@ void WarpgroupProduct::copyTiles() {
 std::array<FourWords, 2>
 WarpgroupProduct::loadWeights(Value panel, int64_t step, Value words) {
   auto hasBit = [&](int64_t bit) {
-    return code.isDifferent(code.both(word, code.i32(bit)), code.i32(0));
+    return code.notEqual(code.bitAnd(word, code.i32(bit)), code.i32(0));
   };
   Value isOdd = hasBit(1), isUpper = hasBit(2);
   auto load = [&](int64_t firstWord) {
     Value exists;
     Value from = word;
     if (words) {
-      exists = code.isLess(code.plus(word, firstWord), words);
-      from = code.choose(exists, word, code.i32(-firstWord));
+      exists = code.uless(code.add(word, firstWord), words);
+      from = code.select(exists, word, code.i32(-firstWord));
     }
-    Value row = code.plus(
-        panel, code.times(code.plus(from, firstWord), kPanelRowBytes));
+    Value row =
+        code.add(panel, code.mul(code.add(from, firstWord), kPanelRowBytes));
     FourWords found;
     for (auto [number, value] : llvm::enumerate(found)) {
       Value inGroup =
           arith::XOrIOp::create(code.builder, code.loc, word, code.i32(number));
-      Value at = code.times(code.plus(column, inGroup), kWordBytes);
+      Value at = code.mul(code.add(column, inGroup), kWordBytes);
       value = code.loadOne(code.builder.getI32Type(),
-                           code.shared(code.plus(row, at)));
+                           code.shared(code.add(row, at)));
     }
     auto exchange = [&](Value condition, Value &a, Value &b) {
-      Value first = code.choose(condition, b, a);
-      b = code.choose(condition, a, b);
+      Value first = code.select(condition, b, a);
+      b = code.select(condition, a, b);
       a = first;
     };
     exchange(isOdd, found[0], found[1]);
@@ -242,7 +242,7 @@ WarpgroupProduct::loadWeights(Value panel, int64_t step, Value words) {
     exchange(isUpper, found[1], found[3]);
     if (exists)
       for (Value &value : found)
-        value = code.choose(exists, value, code.i32(0));
+        value = code.select(exists, value, code.i32(0));
     return found;
   };
   FourWords lower = load(step), upper = load(step + kGroupWords);
@@ -258,7 +258,7 @@ SmallVector<Value> WarpgroupProduct::addStage(const Place &place, Value panelAt,
   code.waitForPhase(ring.full(place.slot, code), place.parity);
   Value memory = ring.memoryOf(place.slot, code);
   Value rows = code.describeColumns(code.shared(memory));
-  Value panel = code.plus(memory, panelAt);
+  Value panel = code.add(memory, panelAt);
   size_t half = sums.size() / 2;
   SmallVector<Value> lower(sums.take_front(half)), upper(sums.drop_front(half));
   for (int64_t step = 0; step < kStageWords; step += kStepWords) {
@@ -284,10 +284,9 @@ WarpgroupProduct::multiplyTile(const ProductOperands &operands, Place &place) {
   element = operands.element;
   int64_t words = wordsOf(operands);
   // Panels that do not exist have sums, which nobody asks for.
-  Value last = code.minus(operands.panels, code.i32(1));
-  Value panelAt =
-      code.plus(code.times(code.least(warpPanel, last), kPanelBytes),
-                shape.rows * kRowBytes);
+  Value last = code.sub(operands.panels, code.i32(1));
+  Value panelAt = code.add(code.mul(code.umin(warpPanel, last), kPanelBytes),
+                           shape.rows * kRowBytes);
   Value zero = element.isInteger(8) ? code.i32(0) : code.f32(0);
   SmallVector<Value> carried(shape.rows, zero);
   carried.append({place.slot, place.parity});
@@ -298,18 +297,17 @@ WarpgroupProduct::multiplyTile(const ProductOperands &operands, Place &place) {
     Place here = {now[shape.rows], now[shape.rows + 1]};
     Value left;
     if (words % kStageWords != 0)
-      left = code.minus(code.i32(words), code.times(stage, kStageWords));
+      left = code.sub(code.i32(words), code.mul(stage, kStageWords));
     SmallVector<Value> sums =
         addStage(here, panelAt, now.take_front(shape.rows), left,
-                 code.isDifferent(stage, code.i32(0)),
+                 code.notEqual(stage, code.i32(0)),
                  /*isOnly=*/words <= kStageWords);
     Place behind = ring.next(here, code);
     sums.append({behind.slot, behind.parity});
     return sums;
   });
   place = {carried[shape.rows], carried[shape.rows + 1]};
-  Value yes = arith::ConstantOp::create(code.builder, code.loc,
-                                        code.builder.getBoolAttr(true));
+  Value yes = code.i1(true);
   SmallVector<Value> all(ValueRange(carried).take_front(shape.rows));
   all = code.waitForSums(all);
   ring.release(ring.slotBefore(place.slot, 1, code), yes, code);
@@ -333,16 +331,16 @@ SmallVector<ProductPiece> WarpgroupProduct::piecesOf(ValueRange sums) {
 
 void WarpgroupProduct::multiplyTiles() {
   Value warp = code.uniformWarp();
-  warpPanel = code.minus(warp, code.i32(kWarpgroupThreads / kWarpThreads));
-  word = code.remainder(code.lane(), kGroupWords);
-  column = code.times(code.dividedBy(code.lane(), kGroupWords), 4);
+  warpPanel = code.sub(warp, code.i32(kWarpgroupThreads / kWarpThreads));
+  word = code.urem(code.lane(), kGroupWords);
+  column = code.mul(code.udiv(code.lane(), kGroupWords), 4);
   Place first = ring.firstFull(code);
   code.foldAll(tiles.count, {first.slot, first.parity},
                [&](Value tile, ValueRange carried) {
                  Place place = {carried[0], carried[1]};
                  SmallVector<Value> sums =
                      multiplyTile(tiles.place(tile), place);
-                 tiles.finish(tile, code.times(word, 2), piecesOf(sums));
+                 tiles.finish(tile, code.mul(word, 2), piecesOf(sums));
                  return SmallVector<Value>{place.slot, place.parity};
                });
 }
@@ -354,8 +352,8 @@ void WarpgroupProduct::build() {
   // panels are; it is empty when each warp that multiplies says so.
   ring.makeBarriers(code.i32(kWarpgroupThreads + shape.panels()),
                     code.i32(4 * shape.warpgroups), code);
-  Value copies = code.isLess(code.uniformWarp(),
-                             code.i32(kWarpgroupThreads / kWarpThreads));
+  Value copies = code.uless(code.uniformWarp(),
+                            code.i32(kWarpgroupThreads / kWarpThreads));
   scf::IfOp::create(
       code.builder, code.loc, copies,
       [&](OpBuilder &builder, Location loc) {

@@ -66,12 +66,12 @@ heddle::sumShapeFor(FeatureMap features, int64_t keyWidth, int64_t valueWidth,
 HeadSums::HeadSums(const SumShape &shape, Region &map, Value columnBlock,
                    BlockCode &code)
     : shape(shape), map(map), code(code),
-      part(code.remainder(code.thread(), shape.lanes)),
-      column(code.plus(code.times(columnBlock, shape.columns()),
-                       code.dividedBy(code.thread(), shape.lanes))) {}
+      part(code.urem(code.thread(), shape.lanes)),
+      column(code.add(code.mul(columnBlock, shape.columns()),
+                      code.udiv(code.thread(), shape.lanes))) {}
 
 Value HeadSums::isColumn() {
-  return code.isLess(column, code.i32(shape.valueWidth));
+  return code.uless(column, code.i32(shape.valueWidth));
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,9 +100,9 @@ HeadSums::State HeadSums::start() {
 template <typename Body>
 static void forEachFeature(const SumShape &shape, Value part, BlockCode &code,
                            Body body) {
-  Value first = code.times(part, shape.ownFeatures);
+  Value first = code.mul(part, shape.ownFeatures);
   for (int64_t number = 0; number < shape.ownFeatures; ++number)
-    body(number, code.plus(first, number));
+    body(number, code.add(first, number));
   if (shape.features == FeatureMap::Taylor)
     body(shape.ownFeatures, code.i32(shape.keyWidth));
 }
@@ -116,7 +116,7 @@ struct SumPlaces {
             Value unit, BlockCode &code) {
     int64_t features =
         shape.keyWidth + (shape.features == FeatureMap::Taylor ? 1 : 0);
-    Value before = code.times(unit, features);
+    Value before = code.mul(unit, features);
     sums = code.at(code.global(sumsMemref),
                    code.rowOffset(before, code.i32(4 * shape.valueWidth)));
     totals =
@@ -128,32 +128,32 @@ struct SumPlaces {
 HeadSums::State HeadSums::load(Value sums, Value totals, Value unit) {
   Type f32 = code.builder.getF32Type();
   SumPlaces places(shape, sums, totals, unit, code);
-  Value there = code.least(column, code.i32(shape.valueWidth - 1));
+  Value there = code.umin(column, code.i32(shape.valueWidth - 1));
   State state = start();
   forEachFeature(shape, part, code, [&](int64_t number, Value feature) {
-    Value element = code.plus(code.times(feature, shape.valueWidth), there);
+    Value element = code.add(code.mul(feature, shape.valueWidth), there);
     state.sums[number] =
-        code.loadOne(f32, code.at(places.sums, code.times(element, 4)));
+        code.loadOne(f32, code.at(places.sums, code.mul(element, 4)));
     state.totals[number] =
-        code.loadOne(f32, code.at(places.totals, code.times(feature, 4)));
+        code.loadOne(f32, code.at(places.totals, code.mul(feature, 4)));
   });
   return state;
 }
 
 void HeadSums::store(const State &state, Value sums, Value totals, Value unit) {
   SumPlaces places(shape, sums, totals, unit, code);
-  code.when(isColumn(), [&] {
+  code.ifThen(isColumn(), [&] {
     forEachFeature(shape, part, code, [&](int64_t number, Value feature) {
-      Value element = code.plus(code.times(feature, shape.valueWidth), column);
+      Value element = code.add(code.mul(feature, shape.valueWidth), column);
       code.storeOne(state.sums[number],
-                    code.at(places.sums, code.times(element, 4)));
+                    code.at(places.sums, code.mul(element, 4)));
     });
   });
   // All columns have the same totals.
-  code.when(code.isSame(column, code.i32(0)), [&] {
+  code.ifThen(code.equal(column, code.i32(0)), [&] {
     forEachFeature(shape, part, code, [&](int64_t number, Value feature) {
       code.storeOne(state.totals[number],
-                    code.at(places.totals, code.times(feature, 4)));
+                    code.at(places.totals, code.mul(feature, 4)));
     });
   });
 }
@@ -167,7 +167,7 @@ void HeadSums::store(const State &state, Value sums, Value totals, Value unit) {
 Value HeadSums::feature(Value x) {
   switch (shape.features) {
   case FeatureMap::Elu:
-    return code.choose(code.isAbove(x, code.f32(0)), code.add(x, code.f32(1)),
+    return code.select(code.greater(x, code.f32(0)), code.add(x, code.f32(1)),
                        code.exp(x));
   case FeatureMap::Relu:
     return code.max(x, code.f32(0));
@@ -186,15 +186,15 @@ void HeadSums::bring(const Rows &rows, int64_t width, int64_t to,
   int64_t bytes = type.getElementTypeBitWidth() / 8;
   int64_t each = width % 4 == 0 ? 4 : 1, ofRow = width / each;
   Value from =
-      code.at(code.global(rows.memref), code.times(rows.head, width * bytes));
+      code.at(code.global(rows.memref), code.mul(rows.head, width * bytes));
   Value pitch = code.i32(type.getShape().back() * bytes);
-  Value last = code.minus(rows.count, code.i32(1));
+  Value last = code.sub(rows.count, code.i32(1));
   code.eachPiece(shape.positions * ofRow, [&](Value piece) {
-    Value place = code.dividedBy(piece, ofRow);
-    Value inRow = code.times(code.remainder(piece, ofRow), each);
-    Value row = code.plus(rows.first, code.least(place, last));
+    Value place = code.udiv(piece, ofRow);
+    Value inRow = code.mul(code.urem(piece, ofRow), each);
+    Value row = code.add(rows.first, code.umin(place, last));
     Value pointer = code.at(code.at(from, code.rowOffset(row, pitch)),
-                            code.times(inRow, bytes));
+                            code.mul(inRow, bytes));
     SmallVector<Value> values;
     if (each == 4)
       llvm::append_range(values, code.loadFour(element, pointer));
@@ -207,8 +207,8 @@ void HeadSums::bring(const Rows &rows, int64_t width, int64_t to,
       if (isMapped)
         value = feature(value);
     }
-    Value word = code.plus(code.times(place, width), inRow);
-    Value there = code.shared(code.plus(code.times(word, 4), to));
+    Value word = code.add(code.mul(place, width), inRow);
+    Value there = code.shared(code.add(code.mul(word, 4), to));
     if (each == 4)
       code.storeFour({values[0], values[1], values[2], values[3]}, there);
     else
@@ -230,40 +230,38 @@ void HeadSums::measureFeatures(int64_t from) {
   Type f32 = code.builder.getF32Type();
   int64_t lanes = std::min<int64_t>(
       llvm::bit_floor(uint64_t(shape.threads / shape.positions)), kWarpThreads);
-  Value place = code.dividedBy(code.thread(), lanes);
-  Value lane = code.remainder(code.thread(), lanes);
-  Value first = code.times(code.least(place, code.i32(shape.positions - 1)),
-                           shape.keyWidth);
+  Value place = code.udiv(code.thread(), lanes);
+  Value lane = code.urem(code.thread(), lanes);
+  Value first =
+      code.mul(code.umin(place, code.i32(shape.positions - 1)), shape.keyWidth);
   Value squares = code.f32(0);
   for (int64_t d = 0; d < shape.keyWidth; d += lanes) {
-    Value at = code.plus(lane, d);
-    Value isElement = code.isLess(at, code.i32(shape.keyWidth));
-    Value word = code.plus(first, code.choose(isElement, at, code.i32(0)));
-    Value x =
-        code.loadOne(f32, code.shared(code.plus(code.times(word, 4), from)));
-    Value sum = math::FmaOp::create(code.builder, code.loc, x, x, squares);
-    squares = code.choose(isElement, sum, squares);
+    Value at = code.add(lane, d);
+    Value isElement = code.uless(at, code.i32(shape.keyWidth));
+    Value word = code.add(first, code.select(isElement, at, code.i32(0)));
+    Value x = code.loadOne(f32, code.shared(code.add(code.mul(word, 4), from)));
+    Value sum = code.fma(x, x, squares);
+    squares = code.select(isElement, sum, squares);
   }
   for (int64_t bits = 1; bits < lanes; bits *= 2)
     squares = code.add(squares, code.exchange(squares, bits));
   Value norm = math::SqrtOp::create(code.builder, code.loc, squares);
-  Value inverse = code.choose(code.isEqual(squares, code.f32(0)), code.f32(0),
+  Value inverse = code.select(code.equal(squares, code.f32(0)), code.f32(0),
                               code.div(code.f32(1), norm));
-  Value isOne = code.both(code.isSame(lane, code.i32(0)),
-                          code.isLess(place, code.i32(shape.positions)));
+  Value isOne = code.logicalAnd(code.equal(lane, code.i32(0)),
+                                code.uless(place, code.i32(shape.positions)));
   int64_t behind = from + shape.positions * shape.keyWidth * 4;
-  code.when(isOne, [&] {
-    code.storeOne(inverse,
-                  code.shared(code.plus(code.times(place, 4), behind)));
+  code.ifThen(isOne, [&] {
+    code.storeOne(inverse, code.shared(code.add(code.mul(place, 4), behind)));
   });
 }
 
 /// The thread's features of the row at a place.
 SmallVector<Value> HeadSums::featuresAt(int64_t from, Value place) {
   Type f32 = code.builder.getF32Type();
-  Value word = code.plus(code.times(place, shape.keyWidth),
-                         code.times(part, shape.ownFeatures));
-  Value first = code.shared(code.plus(code.times(word, 4), from));
+  Value word = code.add(code.mul(place, shape.keyWidth),
+                        code.mul(part, shape.ownFeatures));
+  Value first = code.shared(code.add(code.mul(word, 4), from));
   SmallVector<Value> features;
   int64_t each = shape.ownFeatures % 4 == 0 ? 4 : 1;
   for (int64_t number = 0; number < shape.ownFeatures; number += each) {
@@ -277,7 +275,7 @@ SmallVector<Value> HeadSums::featuresAt(int64_t from, Value place) {
     return features;
   int64_t behind = from + shape.positions * shape.keyWidth * 4;
   Value inverse =
-      code.loadOne(f32, code.shared(code.plus(code.times(place, 4), behind)));
+      code.loadOne(f32, code.shared(code.add(code.mul(place, 4), behind)));
   for (Value &value : features)
     value = code.mul(value, inverse);
   features.push_back(code.f32(1));
@@ -290,16 +288,14 @@ SmallVector<Value> HeadSums::featuresAt(int64_t from, Value place) {
 
 HeadSums::State HeadSums::add(const State &state, int64_t keys, int64_t values,
                               Value place) {
-  Value there = code.least(column, code.i32(shape.valueWidth - 1));
-  Value word = code.plus(code.times(place, shape.valueWidth), there);
-  Value value =
-      code.loadOne(code.builder.getF32Type(),
-                   code.shared(code.plus(code.times(word, 4), values)));
+  Value there = code.umin(column, code.i32(shape.valueWidth - 1));
+  Value word = code.add(code.mul(place, shape.valueWidth), there);
+  Value value = code.loadOne(code.builder.getF32Type(),
+                             code.shared(code.add(code.mul(word, 4), values)));
   State next;
   for (auto [feature, sum, total] :
        llvm::zip(featuresAt(keys, place), state.sums, state.totals)) {
-    next.sums.push_back(
-        math::FmaOp::create(code.builder, code.loc, feature, value, sum));
+    next.sums.push_back(code.fma(feature, value, sum));
     next.totals.push_back(code.add(total, feature));
   }
   return next;
@@ -317,8 +313,7 @@ Value HeadSums::read(const State &state, int64_t queries, Value place) {
   Value sum = code.f32(0), total = code.f32(0);
   for (int64_t number = 0; number < shape.ownFeatures; ++number) {
     auto add = [&](Value by, Value to) -> Value {
-      return math::FmaOp::create(code.builder, code.loc, features[number], by,
-                                 to);
+      return code.fma(features[number], by, to);
     };
     sum = add(state.sums[number], sum);
     total = add(state.totals[number], total);
@@ -329,17 +324,17 @@ Value HeadSums::read(const State &state, int64_t queries, Value place) {
     sum = code.add(sum, state.sums.back());
     total = code.add(total, state.totals.back());
   }
-  return code.choose(code.isEqual(total, code.f32(0)), code.f32(0),
+  return code.select(code.equal(total, code.f32(0)), code.f32(0),
                      code.div(sum, total));
 }
 
 void HeadSums::storeResult(Value result, Value memref, Value row, Value head) {
   int64_t pitch = typeOf(memref).getShape().back() * 4;
-  Value isMine = code.both(isColumn(), code.isSame(part, code.i32(0)));
-  code.when(isMine, [&] {
-    Value inRow = code.plus(code.times(head, shape.valueWidth), column);
+  Value isMine = code.logicalAnd(isColumn(), code.equal(part, code.i32(0)));
+  code.ifThen(isMine, [&] {
+    Value inRow = code.add(code.mul(head, shape.valueWidth), column);
     Value to =
         code.at(code.global(memref), code.rowOffset(row, code.i32(pitch)));
-    code.storeOne(result, code.at(to, code.times(inRow, 4)));
+    code.storeOne(result, code.at(to, code.mul(inRow, 4)));
   });
 }

@@ -34,8 +34,7 @@ static void createUnits(Operation *op, Value units, const SumShape &shape,
       arith::MulIOp::create(builder, loc, units, loops.index(ofUnit));
   createGrid(builder, loc, blocks, {shape.threads, sharedBytes},
              [&](BlockCode &code, Value block) {
-               body(code.dividedBy(block, ofUnit),
-                    code.remainder(block, ofUnit), code);
+               body(code.udiv(block, ofUnit), code.urem(block, ofUnit), code);
              });
 }
 
@@ -52,7 +51,7 @@ static Value countKeys(Value keys, Value lengths, Value sentence,
   Value count = code.toI32(code.size(keys, 1));
   if (!lengths)
     return count;
-  return code.least(count, code.loadWord(lengths, sentence));
+  return code.umin(count, code.loadWord(lengths, sentence));
 }
 
 /// Calls `bring` with the first position of each tile of [0, count) and with
@@ -65,10 +64,10 @@ passTiles(const SumShape &shape, Value count, ValueRange initial,
           function_ref<void()> measure,
           function_ref<SmallVector<Value>(Value, Value, ValueRange)> each) {
   Value tiles =
-      code.dividedBy(code.plus(count, shape.positions - 1), shape.positions);
+      code.udiv(code.add(count, shape.positions - 1), shape.positions);
   return code.foldAll(tiles, initial, [&](Value tile, ValueRange now) {
-    Value first = code.times(tile, shape.positions);
-    Value left = code.minus(count, first);
+    Value first = code.mul(tile, shape.positions);
+    Value left = code.sub(count, first);
     code.barrier();
     bring(first, left);
     code.barrier();
@@ -76,9 +75,9 @@ passTiles(const SumShape &shape, Value count, ValueRange initial,
       measure();
       code.barrier();
     }
-    return code.foldAll(code.least(left, code.i32(shape.positions)), now,
+    return code.foldAll(code.umin(left, code.i32(shape.positions)), now,
                         [&](Value place, ValueRange carried) {
-                          return each(code.plus(first, place), place, carried);
+                          return each(code.add(first, place), place, carried);
                         });
   });
 }
@@ -112,7 +111,7 @@ static void bringCausal(LinearAttentionOp op, HeadSums &sums, Value row,
   sums.bringFeatures({op.getKey(), row, count, kvHead}, 0);
   sums.bringValues({op.getValue(), row, count, kvHead}, tiles.values);
   for (int64_t number = 0; number < group; ++number) {
-    Value head = code.plus(code.times(kvHead, group), number);
+    Value head = code.add(code.mul(kvHead, group), number);
     sums.bringFeatures({op.getQuery(), row, count, head},
                        tiles.queriesOf(number));
   }
@@ -134,7 +133,7 @@ static void readCausal(LinearAttentionOp op, HeadSums &sums,
   for (int64_t number = 0; number < group; ++number)
     sums.storeResult(sums.read(state, tiles.queriesOf(number), place),
                      op.getDestinations().front(), row,
-                     code.plus(code.times(kvHead, group), number));
+                     code.add(code.mul(kvHead, group), number));
 }
 
 /// All positions of a sentence, for the head `kvHead` of keys.
@@ -144,18 +143,18 @@ static void passSentence(LinearAttentionOp op, const SumShape &shape,
   CausalTiles tiles(shape);
   Value length = code.toI32(code.size(op.getQuery(), 1));
   Value keys = countKeys(op.getKey(), op.getLengths(), sentence, code);
-  Value firstRow = code.times(sentence, length);
+  Value firstRow = code.mul(sentence, length);
   passTiles(
       shape, length, sums.start().values(), code,
       [&](Value first, Value left) {
-        bringCausal(op, sums, code.plus(firstRow, first), left, kvHead, code,
+        bringCausal(op, sums, code.add(firstRow, first), left, kvHead, code,
                     tiles);
       },
       [&] { measureCausal(op, sums, tiles); },
       [&](Value position, Value place, ValueRange now) {
         HeadSums::State before = sums.stateOf(now);
         auto choice = scf::IfOp::create(
-            code.builder, code.loc, code.isLess(position, keys),
+            code.builder, code.loc, code.uless(position, keys),
             [&](OpBuilder &, Location) {
               HeadSums::State after = sums.add(before, 0, tiles.values, place);
               scf::YieldOp::create(code.builder, code.loc, after.values());
@@ -164,8 +163,8 @@ static void passSentence(LinearAttentionOp op, const SumShape &shape,
               scf::YieldOp::create(code.builder, code.loc, before.values());
             });
         HeadSums::State state = sums.stateOf(choice.getResults());
-        readCausal(op, sums, state, place, code.plus(firstRow, position),
-                   kvHead, code, tiles);
+        readCausal(op, sums, state, place, code.add(firstRow, position), kvHead,
+                   code, tiles);
         return state.values();
       });
 }
@@ -200,8 +199,8 @@ LogicalResult heddle::emitGrid(LinearAttentionOp op) {
               tiles.queriesOf(group),
               [&](Value unit, Value columnBlock, BlockCode &code) {
                 HeadSums sums(*shape, op.getMap(), columnBlock, code);
-                Value row = code.dividedBy(unit, kvHeads);
-                Value kvHead = code.remainder(unit, kvHeads);
+                Value row = code.udiv(unit, kvHeads);
+                Value kvHead = code.urem(unit, kvHeads);
                 if (isStep)
                   passRow(op, *shape, sums, row, kvHead, unit, code);
                 else
@@ -227,15 +226,15 @@ LogicalResult heddle::emitGrid(LinearAttentionSumsOp op) {
       op, unitsOf(op, op.getKey(), heads), *shape, values + shape->valueBytes(),
       [&](Value unit, Value columnBlock, BlockCode &code) {
         HeadSums sums(*shape, op.getMap(), columnBlock, code);
-        Value sentence = code.dividedBy(unit, heads);
-        Value head = code.remainder(unit, heads);
+        Value sentence = code.udiv(unit, heads);
+        Value head = code.urem(unit, heads);
         Value keys = countKeys(op.getKey(), op.getLengths(), sentence, code);
         Value firstRow =
-            code.times(sentence, code.toI32(code.size(op.getKey(), 1)));
+            code.mul(sentence, code.toI32(code.size(op.getKey(), 1)));
         SmallVector<Value> all = passTiles(
             *shape, keys, sums.start().values(), code,
             [&](Value first, Value left) {
-              Value row = code.plus(firstRow, first);
+              Value row = code.add(firstRow, first);
               sums.bringFeatures({op.getKey(), row, left, head}, 0);
               sums.bringValues({op.getValue(), row, left, head}, values);
             },
@@ -276,34 +275,34 @@ LogicalResult heddle::emitGrid(LinearAttentionReadOp op) {
       [&](Value unit, Value columnBlock, BlockCode &code) {
         HeadSums sums(*shape, op.getMap(), columnBlock, code);
         Value of = code.toI32(chunks);
-        Value chunk = code.remainder(unit, of), rest = code.dividedBy(unit, of);
-        Value head = code.remainder(rest, heads);
+        Value chunk = code.urem(unit, of), rest = code.udiv(unit, of);
+        Value head = code.urem(rest, heads);
         // A sentence, or the row of a step.
-        Value owner = code.dividedBy(rest, heads);
+        Value owner = code.udiv(rest, heads);
         Value sentence = owner, firstRow = owner, count = code.i32(1);
         if (isStep) {
           sentence = code.loadWord(op.getSentences(), owner);
         } else {
           Value length = code.toI32(code.size(op.getQuery(), 1));
-          Value first = code.times(chunk, kQueries);
-          firstRow = code.plus(code.times(owner, length), first);
-          count = code.least(code.minus(length, first), code.i32(kQueries));
+          Value first = code.mul(chunk, kQueries);
+          firstRow = code.add(code.mul(owner, length), first);
+          count = code.umin(code.sub(length, first), code.i32(kQueries));
         }
-        Value kvHead = code.dividedBy(head, heads / kvHeads);
+        Value kvHead = code.udiv(head, heads / kvHeads);
         HeadSums::State state =
             sums.load(op.getSums(), op.getTotals(),
-                      code.plus(code.times(sentence, kvHeads), kvHead));
+                      code.add(code.mul(sentence, kvHeads), kvHead));
         passTiles(
             *shape, count, {}, code,
             [&](Value first, Value left) {
               sums.bringFeatures(
-                  {op.getQuery(), code.plus(firstRow, first), left, head}, 0);
+                  {op.getQuery(), code.add(firstRow, first), left, head}, 0);
             },
             [&] { sums.measureFeatures(0); },
             [&](Value position, Value place, ValueRange) {
               sums.storeResult(sums.read(state, 0, place),
                                op.getDestinations().front(),
-                               code.plus(firstRow, position), head);
+                               code.add(firstRow, position), head);
               return SmallVector<Value>();
             });
       });

@@ -51,14 +51,14 @@ LogicalResult heddle::emitGrid(memref::CopyOp op) {
 static void takeRow(const Piece &piece, Value from, Value batch, Value number,
                     Value to, BlockCode &code) {
   Value count = sizeOf(from, 1, code);
-  Value isRow = code.isLess(number, count);
-  Value row = code.plus(code.times(batch, count),
-                        code.choose(isRow, number, code.i32(0)));
+  Value isRow = code.uless(number, count);
+  Value row =
+      code.add(code.mul(batch, count), code.select(isRow, number, code.i32(0)));
   SmallVector<Value> values = piece.load(from, row, code);
   for (Value &value : values) {
     Value zero = arith::ConstantOp::create(
         code.builder, code.loc, code.builder.getZeroAttr(value.getType()));
-    value = code.choose(isRow, value, zero);
+    value = code.select(isRow, value, zero);
   }
   piece.store(values, to, piece.row, code);
 }
@@ -67,7 +67,7 @@ LogicalResult heddle::emitGrid(TakeRowsOp op) {
   Value from = op.getInput(), to = op.getDestination(), tokens = op.getTokens();
   return emitPieces(
       op, to, from, to, tokens, [&](const Piece &piece, BlockCode &code) {
-        Value batch = code.dividedBy(piece.row, sizeOf(tokens, 1, code));
+        Value batch = code.udiv(piece.row, sizeOf(tokens, 1, code));
         takeRow(piece, from, batch, code.loadWord(tokens, piece.row), to, code);
       });
 }
@@ -77,7 +77,7 @@ LogicalResult heddle::emitGrid(LastRowsOp op) {
         lengths = op.getLengths();
   return emitPieces(
       op, to, from, to, lengths, [&](const Piece &piece, BlockCode &code) {
-        Value last = code.minus(code.loadWord(lengths, piece.row), code.i32(1));
+        Value last = code.sub(code.loadWord(lengths, piece.row), code.i32(1));
         takeRow(piece, from, piece.row, last, to, code);
       });
 }
@@ -86,11 +86,11 @@ LogicalResult heddle::emitGrid(PutRowsOp op) {
   Value from = op.getInput(), to = op.getDestination(), tokens = op.getTokens();
   return emitPieces(
       op, from, from, to, tokens, [&](const Piece &piece, BlockCode &code) {
-        Value batch = code.dividedBy(piece.row, sizeOf(tokens, 1, code));
+        Value batch = code.udiv(piece.row, sizeOf(tokens, 1, code));
         Value number = code.loadWord(tokens, piece.row);
         Value count = sizeOf(to, 1, code);
-        code.when(code.isLess(number, count), [&] {
-          Value row = code.plus(code.times(batch, count), number);
+        code.ifThen(code.uless(number, count), [&] {
+          Value row = code.add(code.mul(batch, count), number);
           piece.store(piece.load(from, piece.row, code), to, row, code);
         });
       });
@@ -111,7 +111,7 @@ static void keepRow(Op op, const Piece &piece, Value owner, Value position,
   Value slots = code.size(cache, 1);
   Value slot =
       buildCacheSlot(code.builder, code.loc, position, slots, op.getPinned());
-  Value row = code.plus(code.times(owner, code.toI32(slots)), code.toI32(slot));
+  Value row = code.add(code.mul(owner, code.toI32(slots)), code.toI32(slot));
   piece.store(piece.load(op.getInput(), piece.row, code), cache, row, code);
 }
 
@@ -131,13 +131,13 @@ LogicalResult heddle::emitGrid(CacheFillOp op) {
       op, x, x, op.getDestination(), {lengths, op.getCaches()},
       [&](const Piece &piece, BlockCode &code) {
         Value places = sizeOf(x, 1, code);
-        Value sentence = code.dividedBy(piece.row, places);
-        Value position = code.toIndex(code.remainder(piece.row, places));
+        Value sentence = code.udiv(piece.row, places);
+        Value position = code.toIndex(code.urem(piece.row, places));
         Value length = code.toIndex(code.loadWord(lengths, sentence));
         Value isKept =
             staysInCache(code.builder, code.loc, position, length,
                          code.size(op.getDestination(), 1), op.getPinned());
-        code.when(isKept,
-                  [&] { keepRow(op, piece, sentence, position, code); });
+        code.ifThen(isKept,
+                    [&] { keepRow(op, piece, sentence, position, code); });
       });
 }

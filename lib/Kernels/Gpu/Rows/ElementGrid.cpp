@@ -30,7 +30,7 @@ static void computePiece(const Piece &piece, ValueRange inputs, Value output,
     SmallVector<Value> values;
     for (const SmallVector<Value> &each : loaded)
       values.push_back(each[at]);
-    results.push_back(element(values, code.plus(piece.column, at)));
+    results.push_back(element(values, code.add(piece.column, at)));
   }
   piece.store(results, output, piece.row, code);
 }
@@ -93,7 +93,7 @@ template <typename Op>
 static Value positionOf(Op op, Value row, BlockCode &code) {
   if (Value positions = op.getPositions())
     return code.loadWord(positions, row);
-  return code.remainder(row, code.toI32(code.size(op.getInput(), 1)));
+  return code.urem(row, code.toI32(code.size(op.getInput(), 1)));
 }
 
 LogicalResult heddle::emitGrid(SinusoidalPositionsOp op) {
@@ -115,7 +115,7 @@ LogicalResult heddle::emitGrid(LearnedPositionsOp op) {
   if (!areDense(op.getPositions()) || !havePieces({y, table}))
     return failure();
   return emitPieces(op, x, y, [&](const Piece &piece, BlockCode &code) {
-    Value position = code.plus(positionOf(op, piece.row, code), op.getOffset());
+    Value position = code.add(positionOf(op, piece.row, code), op.getOffset());
     SmallVector<Value> sums;
     for (auto [value, term] : llvm::zip(piece.load(x, piece.row, code),
                                         piece.load(table, position, code)))

@@ -39,19 +39,17 @@ static SmallVector<Value> lookUp(EmbeddingOp op, Value id, WarpRow &row,
 static void embed(EmbeddingOp op, WarpRow &row, int64_t width,
                   BlockCode &code) {
   Value i = row.getRow(), id = code.loadWord(op.getIds(), i);
-  Value isZero = arith::CmpIOp::create(
-      code.builder, code.loc, arith::CmpIPredicate::slt, id, code.i32(0));
-  Value inside = code.choose(isZero, code.i32(0), id);
+  Value isZero = code.less(id, code.i32(0));
+  Value inside = code.select(isZero, code.i32(0), id);
   SmallVector<Value> y = lookUp(op, inside, row, code);
   for (Value &value : y)
-    value = code.choose(isZero, code.f32(0), value);
+    value = code.select(isZero, code.f32(0), value);
   if (op.hasPositions()) {
-    Value position =
-        op.getPositions()
-            ? code.loadWord(op.getPositions(), i)
-            : code.remainder(i, code.toI32(code.size(op.getIds(), 1)));
+    Value position = op.getPositions()
+                         ? code.loadWord(op.getPositions(), i)
+                         : code.urem(i, code.toI32(code.size(op.getIds(), 1)));
     if (Value table = op.getPositionTable()) {
-      Value at = code.plus(position, *op.getOffset());
+      Value at = code.add(position, *op.getOffset());
       for (auto [value, term] : llvm::zip(y, row.load(table, at)))
         value = code.add(value, term);
     } else {

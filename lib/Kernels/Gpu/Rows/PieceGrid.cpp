@@ -28,7 +28,7 @@ static Value placeOf(const Piece &piece, Value memref, Value row,
   int64_t bytes = elementBytes(memref);
   Value first = code.at(code.global(memref),
                         code.rowOffset(row, code.i32(widthOf(memref) * bytes)));
-  return code.at(first, code.times(piece.column, bytes));
+  return code.at(first, code.mul(piece.column, bytes));
 }
 
 SmallVector<Value> Piece::load(Value memref, Value row, BlockCode &code) const {
@@ -81,8 +81,8 @@ void heddle::createPieceGrid(
   createGrid(builder, loc, blocks, {kThreads},
              [&](BlockCode &code, Value block) {
                auto [row, place] = code.placeInRows(block, code.i32(ofRow));
-               Piece piece = {row, code.times(place, elements), elements};
-               code.when(code.isLess(row, code.toI32(rows)),
-                         [&] { body(piece, code); });
+               Piece piece = {row, code.mul(place, elements), elements};
+               code.ifThen(code.uless(row, code.toI32(rows)),
+                           [&] { body(piece, code); });
              });
 }

@@ -25,7 +25,7 @@ static constexpr int64_t kAhead = 8;
 static Value advance(Value forget, Value value, Value before, BlockCode &code) {
   Value gate = mathOf(code).sigmoid(forget);
   Value taken = code.mul(code.sub(code.f32(1), gate), value);
-  return math::FmaOp::create(code.builder, code.loc, gate, before, taken);
+  return code.fma(gate, before, taken);
 }
 
 static void emitStep(RecurrenceOp op, OpBuilder &builder) {
@@ -50,22 +50,22 @@ static void passColumn(RecurrenceOp op, Value sentence, Value column,
   Type f32 = code.builder.getF32Type();
   Value result = op.getDestination();
   Value length = code.toI32(code.size(result, 1));
-  Value pitch = code.times(code.toI32(code.lastSize(result)), sizeof(float));
-  Value inRow = code.times(column, sizeof(float));
+  Value pitch = code.mul(code.toI32(code.lastSize(result)), sizeof(float));
+  Value inRow = code.mul(column, sizeof(float));
   auto firstOf = [&](Value memref) {
     Value rows = code.at(code.global(memref),
-                         code.rowOffset(code.times(sentence, length), pitch));
+                         code.rowOffset(code.mul(sentence, length), pitch));
     return code.at(rows, inRow);
   };
   Value forgets = firstOf(op.getForget()), values = firstOf(op.getValue()),
         states = firstOf(result);
   auto passSome = [&](Value number, ValueRange before) -> SmallVector<Value> {
-    Value first = code.times(number, kAhead);
+    Value first = code.mul(number, kAhead);
     SmallVector<Value> offsets, f, v;
     for (int64_t ahead = 0; ahead < kAhead; ++ahead) {
       // Behind the last position it is read again.
       Value at =
-          code.least(code.plus(first, ahead), code.minus(length, code.i32(1)));
+          code.umin(code.add(first, ahead), code.sub(length, code.i32(1)));
       offsets.push_back(code.rowOffset(at, pitch));
       f.push_back(code.loadOne(f32, code.at(forgets, offsets.back())));
       v.push_back(code.loadOne(f32, code.at(values, offsets.back())));
@@ -73,12 +73,13 @@ static void passColumn(RecurrenceOp op, Value sentence, Value column,
     Value state = before[0];
     for (int64_t ahead = 0; ahead < kAhead; ++ahead) {
       state = advance(f[ahead], v[ahead], state, code);
-      code.when(code.isLess(code.plus(first, ahead), length),
-                [&] { code.storeOne(state, code.at(states, offsets[ahead])); });
+      code.ifThen(code.uless(code.add(first, ahead), length), [&] {
+        code.storeOne(state, code.at(states, offsets[ahead]));
+      });
     }
     return {state};
   };
-  Value steps = code.dividedBy(code.plus(length, kAhead - 1), code.i32(kAhead));
+  Value steps = code.udiv(code.add(length, kAhead - 1), code.i32(kAhead));
   // Times a gate and added, -0 changes no bit of the first state.
   code.foldAll(steps, code.f32(-0.0), passSome);
 }
@@ -102,10 +103,10 @@ LogicalResult heddle::emitGrid(RecurrenceOp op) {
   createGrid(
       builder, loc, blocks, {kThreads}, [&](BlockCode &code, Value block) {
         auto [sentence, column] = code.placeInRows(block, code.toI32(width));
-        code.when(code.isLess(sentence, code.toI32(sentences)),
-                  [&, sentence = sentence, column = column] {
-                    passColumn(op, sentence, column, code);
-                  });
+        code.ifThen(code.uless(sentence, code.toI32(sentences)),
+                    [&, sentence = sentence, column = column] {
+                      passColumn(op, sentence, column, code);
+                    });
       });
   return success();
 }

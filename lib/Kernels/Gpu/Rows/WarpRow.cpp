@@ -42,16 +42,16 @@ SmallVector<Value> WarpRow::load(Value memref, Value row) {
     Value column = columnOf(piece), inside;
     if (mayEnd(piece)) {
       inside = isInside(piece);
-      column = code.choose(inside, column, code.i32(0));
+      column = code.select(inside, column, code.i32(0));
     }
-    Value from = code.at(first, code.times(column, elementBytes(memref)));
+    Value from = code.at(first, code.mul(column, elementBytes(memref)));
     SmallVector<Value> loaded;
     if (each == 4)
       llvm::append_range(loaded, code.loadFour(type, from));
     else
       loaded.push_back(code.loadOne(type, from));
     for (Value value : loaded)
-      elements.push_back(inside ? code.choose(inside, value, zero) : value);
+      elements.push_back(inside ? code.select(inside, value, zero) : value);
   }
   return elements;
 }
@@ -60,7 +60,7 @@ SmallVector<Value> WarpRow::columns() {
   SmallVector<Value> columns;
   for (int64_t piece = 0; piece < pieces(); ++piece)
     for (int64_t at = 0; at < each; ++at)
-      columns.push_back(code.plus(columnOf(piece), at));
+      columns.push_back(code.add(columnOf(piece), at));
   return columns;
 }
 
@@ -69,7 +69,7 @@ void WarpRow::store(ArrayRef<Value> elements, Value memref) {
   for (int64_t piece = 0; piece < pieces(); ++piece) {
     auto storePiece = [&] {
       Value to =
-          code.at(first, code.times(columnOf(piece), elementBytes(memref)));
+          code.at(first, code.mul(columnOf(piece), elementBytes(memref)));
       ArrayRef<Value> own = elements.slice(piece * each, each);
       if (each == 4)
         code.storeFour({own[0], own[1], own[2], own[3]}, to);
@@ -77,7 +77,7 @@ void WarpRow::store(ArrayRef<Value> elements, Value memref) {
         code.storeOne(own[0], to);
     };
     if (mayEnd(piece))
-      code.when(isInside(piece), storePiece);
+      code.ifThen(isInside(piece), storePiece);
     else
       storePiece();
   }
@@ -108,7 +108,7 @@ SmallVector<Value> WarpRow::mapInside(ArrayRef<Value> elements,
     if (mayEnd(piece)) {
       Value inside = isInside(piece);
       for (int64_t at = piece * each; at < (piece + 1) * each; ++at)
-        result[at] = code.choose(inside, result[at], code.f32(0));
+        result[at] = code.select(inside, result[at], code.f32(0));
     }
   return result;
 }
@@ -125,7 +125,7 @@ void WarpRow::quantize(ArrayRef<Value> elements, Value multiplier,
     most = combine(most, [&](Value a, Value b) { return code.max(a, b); });
     scale = scaleOfLargest(most, code);
     Value scales = destinations[1];
-    code.when(code.isSame(code.lane(), code.i32(0)), [&] {
+    code.ifThen(code.equal(code.lane(), code.i32(0)), [&] {
       code.storeOne(scale,
                     code.at(code.global(scales),
                             code.rowOffset(row, code.i32(sizeof(float)))));
@@ -174,8 +174,8 @@ void heddle::createRowGrid(OpBuilder &builder, Location loc, Value count,
       arith::CeilDivUIOp::create(builder, loc, count, loops.index(kWarps));
   createGrid(builder, loc, blocks, {kWarps * kWarpThreads},
              [&](BlockCode &code, Value block) {
-               Value row = code.plus(code.times(block, kWarps), code.warp());
-               code.when(code.isLess(row, code.toI32(count)), [&] {
+               Value row = code.add(code.mul(block, kWarps), code.warp());
+               code.ifThen(code.uless(row, code.toI32(count)), [&] {
                  WarpRow warpRow(row, width, code);
                  body(warpRow, code);
                });

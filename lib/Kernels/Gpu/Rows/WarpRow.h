@@ -50,10 +50,10 @@ private:
     return (piece + 1) * each * kWarpThreads > width;
   }
   mlir::Value columnOf(int64_t piece) {
-    return code.times(code.plus(code.lane(), piece * kWarpThreads), each);
+    return code.mul(code.add(code.lane(), piece * kWarpThreads), each);
   }
   mlir::Value isInside(int64_t piece) {
-    return code.isLess(columnOf(piece), code.i32(width));
+    return code.uless(columnOf(piece), code.i32(width));
   }
   mlir::Value
   combine(mlir::Value value,

@@ -24,13 +24,12 @@ void heddle::buildHistoryWriter(ModuleOp module, int64_t number) {
   Value caches = pointerTo(HistoryField::Caches);
   Value capacity = kernel.load(int32_t(HistoryField::Capacity));
   Value row = kernel.threadOfGrid();
-  code.when(code.isLess(row, kernel.load(int32_t(HistoryField::Rows))), [&] {
+  code.ifThen(code.uless(row, kernel.load(int32_t(HistoryField::Rows))), [&] {
     Type i32 = code.builder.getI32Type();
     auto ofRow = [&](Value numbers) {
-      return code.loadOne(i32, code.at(numbers, code.times(row, 4)));
+      return code.loadOne(i32, code.at(numbers, code.mul(row, 4)));
     };
-    Value past = code.at(history, code.rowOffset(row, code.times(capacity, 4)));
-    code.storeOne(ofRow(caches),
-                  code.at(past, code.times(ofRow(positions), 4)));
+    Value past = code.at(history, code.rowOffset(row, code.mul(capacity, 4)));
+    code.storeOne(ofRow(caches), code.at(past, code.mul(ofRow(positions), 4)));
   });
 }

@@ -56,22 +56,23 @@ Element RangeMerger::elementAt(Value place) {
       code.loadOne(code.builder.getF32Type(), addressOf(values, place));
   element.id = code.loadOne(code.builder.getI32Type(), addressOf(ids, place));
   // Without a sign -1 is the last one.
-  Value hasId = code.isLess(element.id, code.i32(-1));
-  Value isNumber = code.isEqual(element.value, element.value);
-  element.kind = code.choose(hasId, code.i32(2),
-                             code.choose(isNumber, code.i32(0), code.i32(1)));
-  element.key = code.choose(hasId, element.value,
+  Value hasId = code.uless(element.id, code.i32(-1));
+  Value isNumber = code.equal(element.value, element.value);
+  element.kind = code.select(hasId, code.i32(2),
+                             code.select(isNumber, code.i32(0), code.i32(1)));
+  element.key = code.select(hasId, element.value,
                             code.f32(-std::numeric_limits<float>::infinity()));
   return element;
 }
 
 Value RangeMerger::comesBefore(const Element &other, Value isOfRangeBefore,
                                const Element &mine) {
-  Value isLarger = code.isAbove(other.key, mine.key);
-  Value isFirst = code.both(code.isEqual(other.key, mine.key), isOfRangeBefore);
-  return code.either(code.isLess(mine.kind, other.kind),
-                     code.both(code.isSame(mine.kind, other.kind),
-                               code.either(isLarger, isFirst)));
+  Value isLarger = code.greater(other.key, mine.key);
+  Value isFirst =
+      code.logicalAnd(code.equal(other.key, mine.key), isOfRangeBefore);
+  return code.logicalOr(code.uless(mine.kind, other.kind),
+                        code.logicalAnd(code.equal(mine.kind, other.kind),
+                                        code.logicalOr(isLarger, isFirst)));
 }
 
 /// How many elements of the list that begins at `first` come before `mine`.
@@ -82,14 +83,14 @@ Value RangeMerger::countBefore(Value first, Value isOfRangeBefore,
   // Those in front of `low` do, those from `high` on do not.
   SmallVector<Value> bounds = {code.i32(0), count};
   auto hasMiddle = [&](OpBuilder &, Location, ValueRange now) {
-    scf::ConditionOp::create(builder, loc, code.isLess(now[0], now[1]), now);
+    scf::ConditionOp::create(builder, loc, code.uless(now[0], now[1]), now);
   };
   auto halve = [&](OpBuilder &, Location, ValueRange now) {
-    Value middle = code.shiftDown(code.plus(now[0], now[1]), 1);
+    Value middle = code.shiftRight(code.add(now[0], now[1]), 1);
     Value isBefore =
-        comesBefore(elementAt(code.plus(first, middle)), isOfRangeBefore, mine);
-    Value low = code.choose(isBefore, code.plus(middle, 1), now[0]);
-    Value high = code.choose(isBefore, now[1], middle);
+        comesBefore(elementAt(code.add(first, middle)), isOfRangeBefore, mine);
+    Value low = code.select(isBefore, code.add(middle, 1), now[0]);
+    Value high = code.select(isBefore, now[1], middle);
     scf::YieldOp::create(builder, loc, ValueRange{low, high});
   };
   return scf::WhileOp::create(builder, loc, ValueRange(bounds).getTypes(),
@@ -100,27 +101,25 @@ Value RangeMerger::countBefore(Value first, Value isOfRangeBefore,
 void RangeMerger::build() {
   Value bestValues = pointerTo(MergeField::BestValues);
   Value bestIds = pointerTo(MergeField::BestIds);
-  Value ofRow = code.times(ranges, count);
-  Value all = code.times(load(MergeField::Rows), ofRow);
+  Value ofRow = code.mul(ranges, count);
+  Value all = code.mul(load(MergeField::Rows), ofRow);
   Value place = kernel.threadOfGrid();
-  code.when(code.isLess(place, all), [&] {
+  code.ifThen(code.uless(place, all), [&] {
     Element mine = elementAt(place);
-    Value row = code.dividedBy(place, ofRow);
-    Value inRow = code.remainder(place, ofRow);
-    Value range = code.dividedBy(inRow, count);
+    Value row = code.udiv(place, ofRow);
+    Value inRow = code.urem(place, ofRow);
+    Value range = code.udiv(inRow, count);
     Value before = code.foldAll(
-        ranges, {code.remainder(inRow, count)},
-        [&](Value other, ValueRange now) {
-          Value first =
-              code.plus(code.times(row, ofRow), code.times(other, count));
-          Value found = countBefore(first, code.isLess(other, range), mine);
+        ranges, {code.urem(inRow, count)}, [&](Value other, ValueRange now) {
+          Value first = code.add(code.mul(row, ofRow), code.mul(other, count));
+          Value found = countBefore(first, code.uless(other, range), mine);
           // Of its own list, those in front of it.
-          Value isOwn = code.isSame(other, range);
+          Value isOwn = code.equal(other, range);
           return SmallVector<Value>{
-              code.choose(isOwn, now[0], code.plus(now[0], found))};
+              code.select(isOwn, now[0], code.add(now[0], found))};
         })[0];
-    code.when(code.isLess(before, count), [&] {
-      Value at = code.plus(code.times(row, count), before);
+    code.ifThen(code.uless(before, count), [&] {
+      Value at = code.add(code.mul(row, count), before);
       code.storeOne(mine.value, addressOf(bestValues, at));
       code.storeOne(mine.id, addressOf(bestIds, at));
     });

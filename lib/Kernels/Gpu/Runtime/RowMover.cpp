@@ -32,12 +32,12 @@ void heddle::buildRowMover(ModuleOp module, int64_t number) {
   Value rows = load(MoveField::Rows), pieces = load(MoveField::Pieces);
   Value pieceBytes = load(MoveField::PieceBytes);
   Value ofThread = load(MoveField::RowsOfThread);
-  Value gathers = code.isDifferent(load(MoveField::Gathers), code.i32(0));
+  Value gathers = code.notEqual(load(MoveField::Gathers), code.i32(0));
 
   Value place = kernel.threadOfGrid();
-  Value column = code.times(code.remainder(place, pieces), pieceBytes);
-  Value first = code.times(code.dividedBy(place, pieces), ofThread);
-  Value end = code.least(code.plus(first, ofThread), rows);
+  Value column = code.mul(code.urem(place, pieces), pieceBytes);
+  Value first = code.mul(code.udiv(place, pieces), ofThread);
+  Value end = code.umin(code.add(first, ofThread), rows);
   auto at = [&](Value base, Value row) {
     Value wide =
         arith::ExtUIOp::create(builder, code.loc, builder.getI64Type(), row);
@@ -48,18 +48,17 @@ void heddle::buildRowMover(ModuleOp module, int64_t number) {
     scf::ForOp::create(
         builder, code.loc, first, end, code.i32(1), ValueRange(),
         [&](OpBuilder &, Location loc, Value row, ValueRange) {
-          Value parent =
-              code.loadOne(i32, code.at(parents, code.times(row, 4)));
-          code.when(code.isDifferent(parent, row), [&] {
-            Value source = code.choose(gathers, parent, row);
+          Value parent = code.loadOne(i32, code.at(parents, code.mul(row, 4)));
+          code.ifThen(code.notEqual(parent, row), [&] {
+            Value source = code.select(gathers, parent, row);
             code.storeMany(code.loadMany(i32, words, at(from, source)),
                            at(to, row));
           });
           scf::YieldOp::create(builder, loc);
         });
   };
-  code.when(code.isLess(first, rows), [&] {
-    code.when(code.isLess(code.i32(4), pieceBytes), [&] { moveRows(4); });
-    code.when(code.isLess(pieceBytes, code.i32(16)), [&] { moveRows(1); });
+  code.ifThen(code.uless(first, rows), [&] {
+    code.ifThen(code.uless(code.i32(4), pieceBytes), [&] { moveRows(4); });
+    code.ifThen(code.uless(pieceBytes, code.i32(16)), [&] { moveRows(1); });
   });
 }

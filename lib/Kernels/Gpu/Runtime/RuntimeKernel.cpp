@@ -45,5 +45,5 @@ Value RuntimeKernel::pointerTo(int32_t field) {
 Value RuntimeKernel::threadOfGrid() {
   Value block =
       NVVM::BlockIdXOp::create(builder, body.loc, builder.getI32Type());
-  return body.plus(body.times(block, body.threads), body.thread());
+  return body.add(body.mul(block, body.threads), body.thread());
 }

@@ -1,11 +1,10 @@
 //===- BlockCode.cpp - What a thread of a block does ----------------------===//
 //
-// Arithmetic folds constants while it is built, as most of an address is known
-// then. Pointers carry their address space, and each load or store the
-// alignment of all that it moves, so that 16 bytes are one instruction. A
-// product of f32 splits each operand into a number of tf32 and the rest, and
-// adds three products, the small ones first: rest by upper, upper by rest,
-// upper by upper. Rest by rest is left out.
+// Pointers carry their address space, and each load or store the alignment of
+// all that it moves, so that 16 bytes are one instruction. A product of f32
+// splits each operand into a number of tf32 and the rest, and adds three
+// products, the small ones first: rest by upper, upper by rest, upper by upper.
+// Rest by rest is left out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,70 +36,6 @@ bool heddle::areDense(ValueRange memrefs) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-Value BlockCode::i32(int64_t value) {
-  return arith::ConstantIntOp::create(builder, loc, value, 32);
-}
-Value BlockCode::plus(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::AddIOp>(loc, lhs, rhs);
-}
-Value BlockCode::plus(Value lhs, int64_t rhs) {
-  return rhs == 0 ? lhs : plus(lhs, i32(rhs));
-}
-Value BlockCode::minus(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::SubIOp>(loc, lhs, rhs);
-}
-Value BlockCode::times(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::MulIOp>(loc, lhs, rhs);
-}
-Value BlockCode::times(Value lhs, int64_t rhs) {
-  return rhs == 1 ? lhs : times(lhs, i32(rhs));
-}
-Value BlockCode::dividedBy(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::DivUIOp>(loc, lhs, rhs);
-}
-Value BlockCode::dividedBy(Value lhs, int64_t rhs) {
-  return rhs == 1 ? lhs : dividedBy(lhs, i32(rhs));
-}
-Value BlockCode::remainder(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::RemUIOp>(loc, lhs, rhs);
-}
-Value BlockCode::remainder(Value lhs, int64_t rhs) {
-  return remainder(lhs, i32(rhs));
-}
-Value BlockCode::least(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::MinUIOp>(loc, lhs, rhs);
-}
-Value BlockCode::isLess(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ult,
-                                             lhs, rhs);
-}
-Value BlockCode::isSame(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, lhs,
-                                             rhs);
-}
-Value BlockCode::isDifferent(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::ne, lhs,
-                                             rhs);
-}
-Value BlockCode::both(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::AndIOp>(loc, lhs, rhs);
-}
-Value BlockCode::either(Value lhs, Value rhs) {
-  return builder.createOrFold<arith::OrIOp>(loc, lhs, rhs);
-}
-Value BlockCode::isNot(Value condition) {
-  Value yes =
-      arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
-  return builder.createOrFold<arith::XOrIOp>(loc, condition, yes);
-}
-Value BlockCode::bitsOf(Value number) {
-  return builder.createOrFold<arith::BitcastOp>(loc, builder.getI32Type(),
-                                                number);
-}
-Value BlockCode::numberOf(Value bits) {
-  return builder.createOrFold<arith::BitcastOp>(loc, builder.getF32Type(),
-                                                bits);
-}
 static Value callIntrinsic(BlockCode &code, Type result, StringRef name,
                            ValueRange operands) {
   return LLVM::CallIntrinsicOp::create(
@@ -128,37 +63,11 @@ std::array<Value, 2> BlockCode::widenTwo(Type element, Value word) {
     };
     return {half(0), half(1)};
   }
-  return {numberOf(shiftUp(word, 16)), numberOf(both(word, i32(~0xffff)))};
+  return {bitcastToF32(shiftLeft(word, 16)),
+          bitcastToF32(bitAnd(word, i32(~0xffff)))};
 }
 Value BlockCode::exp2(Value x) {
   return callIntrinsic(*this, builder.getF32Type(), "ex2.approx.ftz.f32", x);
-}
-Value BlockCode::largest(Value lhs, Value rhs) {
-  return arith::MaxNumFOp::create(builder, loc, lhs, rhs);
-}
-Value BlockCode::shiftUp(Value value, int64_t bits) {
-  return arith::ShLIOp::create(builder, loc, value, i32(bits));
-}
-Value BlockCode::shiftDown(Value value, int64_t bits) {
-  return arith::ShRUIOp::create(builder, loc, value, i32(bits));
-}
-Value BlockCode::isAbove(Value lhs, Value rhs) {
-  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, lhs,
-                               rhs);
-}
-Value BlockCode::isEqual(Value lhs, Value rhs) {
-  return arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, lhs,
-                               rhs);
-}
-Value BlockCode::choose(Value condition, Value then, Value otherwise) {
-  return builder.createOrFold<arith::SelectOp>(loc, condition, then, otherwise);
-}
-
-void BlockCode::when(Value condition, function_ref<void()> then) {
-  scf::IfOp::create(builder, loc, condition, [&](OpBuilder &, Location) {
-    then();
-    scf::YieldOp::create(builder, loc);
-  });
 }
 
 SmallVector<Value>
@@ -178,19 +87,19 @@ Value BlockCode::thread() {
 
 void BlockCode::eachPiece(int64_t count, function_ref<void(Value)> body) {
   for (int64_t first = 0; first < count; first += threads) {
-    Value piece = plus(thread(), first);
+    Value piece = add(thread(), first);
     if (first + threads <= count)
       body(piece);
     else
-      when(isLess(piece, i32(count)), [&] { body(piece); });
+      ifThen(uless(piece, i32(count)), [&] { body(piece); });
   }
 }
 
 BlockCode::Place BlockCode::placeInRows(Value block, Value width) {
   // Threads of `width` blocks make `threads` rows.
-  Value before = times(dividedBy(block, width), threads);
-  Value here = plus(times(remainder(block, width), threads), thread());
-  return {plus(before, dividedBy(here, width)), remainder(here, width)};
+  Value before = mul(udiv(block, width), threads);
+  Value here = add(mul(urem(block, width), threads), thread());
+  return {add(before, udiv(here, width)), urem(here, width)};
 }
 
 void BlockCode::barrier() { NVVM::Barrier0Op::create(builder, loc); }
@@ -432,9 +341,9 @@ splitWords(BlockCode &code, ValueRange words) {
   constexpr int64_t kBits = ~0x1fff;
   SmallVector<Value> upper, rest;
   for (Value word : words) {
-    upper.push_back(code.both(word, code.i32(kBits)));
-    rest.push_back(code.bitsOf(
-        code.sub(code.numberOf(word), code.numberOf(upper.back()))));
+    upper.push_back(code.bitAnd(word, code.i32(kBits)));
+    rest.push_back(code.bitcastToI32(
+        code.sub(code.bitcastToF32(word), code.bitcastToF32(upper.back()))));
   }
   return {upper, rest};
 }
@@ -443,8 +352,8 @@ splitWords(BlockCode &code, ValueRange words) {
 static SmallVector<Value> roundWords(BlockCode &code, ValueRange words) {
   return llvm::map_to_vector(words, [&](Value word) -> Value {
     return NVVM::ConvertFloatToTF32Op::create(
-        code.builder, code.loc, code.builder.getI32Type(), code.numberOf(word),
-        NVVM::FPRoundingMode::RNA);
+        code.builder, code.loc, code.builder.getI32Type(),
+        code.bitcastToF32(word), NVVM::FPRoundingMode::RNA);
   });
 }
 
@@ -487,7 +396,7 @@ void heddle::createGrid(OpBuilder &builder, Location loc, Value blocks,
   setBlockShape(grid, shape);
 }
 
-void heddle::createEither(OpBuilder &builder, Location loc, Value condition,
+void heddle::createIfElse(OpBuilder &builder, Location loc, Value condition,
                           function_ref<void()> then,
                           function_ref<void()> otherwise) {
   auto body = [&](function_ref<void()> build) {

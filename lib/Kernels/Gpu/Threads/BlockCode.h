@@ -37,28 +37,6 @@ public:
   /// Whether products of f32 are one of tf32, of operands rounded to it.
   bool multipliesTf32 = false;
 
-  // i32, without a sign where it matters; folded where they are constants.
-  mlir::Value i32(int64_t value);
-  mlir::Value plus(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value plus(mlir::Value lhs, int64_t rhs);
-  mlir::Value minus(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value times(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value times(mlir::Value lhs, int64_t rhs);
-  mlir::Value dividedBy(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value dividedBy(mlir::Value lhs, int64_t rhs);
-  mlir::Value remainder(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value remainder(mlir::Value lhs, int64_t rhs);
-  mlir::Value least(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value isLess(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value isSame(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value isDifferent(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value both(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value either(mlir::Value lhs, mlir::Value rhs);
-  /// Of a condition.
-  mlir::Value isNot(mlir::Value condition);
-  /// The bits of an f32 as an i32, and back.
-  mlir::Value bitsOf(mlir::Value number);
-  mlir::Value numberOf(mlir::Value bits);
   /// Two short floats in a word, each of two nearest the even one.
   mlir::Value roundTwo(mlir::Type element, mlir::Value lower,
                        mlir::Value upper);
@@ -66,17 +44,6 @@ public:
   std::array<mlir::Value, 2> widenTwo(mlir::Type element, mlir::Value word);
   /// 2^x within 2^-22 of itself; denormals are zeros.
   mlir::Value exp2(mlir::Value x);
-  /// Of two f32; of a number and none the number.
-  mlir::Value largest(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value shiftUp(mlir::Value value, int64_t bits);
-  mlir::Value shiftDown(mlir::Value value, int64_t bits);
-  /// Of f32; no comparison with what is no number holds.
-  mlir::Value isAbove(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value isEqual(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value choose(mlir::Value condition, mlir::Value then,
-                     mlir::Value otherwise);
-  /// if condition: then().
-  void when(mlir::Value condition, llvm::function_ref<void()> then);
   /// carried = body(i, carried) for i in [0, end).
   llvm::SmallVector<mlir::Value>
   foldAll(mlir::Value end, mlir::ValueRange initial,
@@ -86,9 +53,9 @@ public:
 
   // Where a thread stands; i32.
   mlir::Value thread();
-  mlir::Value lane() { return remainder(thread(), kWarpThreads); }
+  mlir::Value lane() { return urem(thread(), kWarpThreads); }
   /// The number of its warp.
-  mlir::Value warp() { return dividedBy(thread(), kWarpThreads); }
+  mlir::Value warp() { return udiv(thread(), kWarpThreads); }
   /// body(i) for those i < count that are this thread's: every `threads`-th.
   void eachPiece(int64_t count, llvm::function_ref<void(mlir::Value)> body);
   /// Where this thread stands among all of the grid, `width` of which make a
@@ -179,7 +146,7 @@ void createGrid(mlir::OpBuilder &builder, mlir::Location loc,
                 llvm::function_ref<void(BlockCode &, mlir::Value)> body);
 /// The grids that `then` builds where the condition holds, or those of
 /// `otherwise`.
-void createEither(mlir::OpBuilder &builder, mlir::Location loc,
+void createIfElse(mlir::OpBuilder &builder, mlir::Location loc,
                   mlir::Value condition, llvm::function_ref<void()> then,
                   llvm::function_ref<void()> otherwise);
 

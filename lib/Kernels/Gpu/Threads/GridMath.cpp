@@ -1,6 +1,6 @@
 //===- GridMath.cpp - Elementary functions on a GPU -----------------------===//
 //
-// Functions of f32 are the polynomials of the CPU level x86-64-v3, on scalars:
+// Functions of f32 are the polynomials of VectorMath, on scalars:
 // a GPU has fused multiply-adds, too, so the bits agree. A sinusoid is computed
 // in f64 and rounded once, as the angle may be large. Sine and cosine are one
 // expression with a select, so that the lanes of a warp do not branch apart.
@@ -17,8 +17,7 @@ using namespace mlir;
 using namespace heddle;
 
 VectorMath heddle::mathOf(BlockCode &code) {
-  return VectorMath(code.builder, code.loc,
-                    llvm::cantFail(getIsaLevel("x86-64-v3")));
+  return VectorMath(code.builder, code.loc);
 }
 
 Value heddle::sinusoidAt(const Sinusoid &sinusoid, Value position, Value column,
@@ -31,10 +30,10 @@ Value heddle::sinusoidAt(const Sinusoid &sinusoid, Value position, Value column,
   };
   bool halves = sinusoid.layout == PositionLayout::Halves;
   Value half = code.i32(sinusoid.width / 2);
-  Value isSine = halves ? code.isLess(column, half)
-                        : code.isSame(code.remainder(column, 2), code.i32(0));
-  Value k = halves ? code.choose(isSine, column, code.minus(column, half))
-                   : code.dividedBy(column, 2);
+  Value isSine = halves ? code.uless(column, half)
+                        : code.equal(code.urem(column, 2), code.i32(0));
+  Value k = halves ? code.select(isSine, column, code.sub(column, half))
+                   : code.udiv(column, 2);
   Value rate = arith::ConstantOp::create(
       builder, loc,
       builder.getF64FloatAttr(-std::log(10000.0) / sinusoid.timescales));

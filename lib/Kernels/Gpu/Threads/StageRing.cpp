@@ -25,29 +25,29 @@ StageRing::Place StageRing::firstEmpty(WarpgroupCode &code) const {
 
 StageRing::Place StageRing::next(const Place &place,
                                  WarpgroupCode &code) const {
-  Value slot = code.plus(place.slot, 1);
-  Value isEnd = code.isSame(slot, code.i32(stages));
+  Value slot = code.add(place.slot, 1);
+  Value isEnd = code.equal(slot, code.i32(stages));
   return {
-      code.choose(isEnd, code.i32(0), slot),
-      code.choose(isEnd, code.minus(code.i32(1), place.parity), place.parity)};
+      code.select(isEnd, code.i32(0), slot),
+      code.select(isEnd, code.sub(code.i32(1), place.parity), place.parity)};
 }
 
 Value StageRing::slotBefore(Value slot, int64_t before,
                             WarpgroupCode &code) const {
-  Value isLess = code.isLess(slot, code.i32(before));
-  return code.choose(isLess, code.plus(slot, stages - before),
-                     code.minus(slot, code.i32(before)));
+  Value isLess = code.uless(slot, code.i32(before));
+  return code.select(isLess, code.add(slot, stages - before),
+                     code.sub(slot, code.i32(before)));
 }
 
 Value StageRing::memoryOf(Value slot, WarpgroupCode &code) const {
-  return code.plus(code.times(slot, stageBytes), memory);
+  return code.add(code.mul(slot, stageBytes), memory);
 }
 
 Value StageRing::barrier(Value slot, int64_t firstBarrier,
                          WarpgroupCode &code) const {
   return code.shared(
-      code.plus(code.times(slot, kBarrierBytes),
-                memory + stages * stageBytes + firstBarrier * kBarrierBytes));
+      code.add(code.mul(slot, kBarrierBytes),
+               memory + stages * stageBytes + firstBarrier * kBarrierBytes));
 }
 Value StageRing::full(Value slot, WarpgroupCode &code) const {
   return barrier(slot, 0, code);
@@ -58,11 +58,10 @@ Value StageRing::empty(Value slot, WarpgroupCode &code) const {
 
 void StageRing::makeBarriers(Value ofFull, Value ofEmpty,
                              WarpgroupCode &code) const {
-  code.when(code.isSame(code.thread(), code.i32(0)), [&] {
+  code.ifThen(code.equal(code.thread(), code.i32(0)), [&] {
     for (int64_t slot = 0; slot < stages; ++slot) {
       code.makeBarrier(full(code.i32(slot), code), ofFull);
-      code.makeBarrier(empty(code.i32(slot), code),
-                       code.times(ofEmpty, cluster));
+      code.makeBarrier(empty(code.i32(slot), code), code.mul(ofEmpty, cluster));
     }
     code.publishBarriers();
   });
@@ -77,11 +76,11 @@ void StageRing::release(Value slot, Value condition,
   code.warpBarrier();
   // Each of the blocks has a lane.
   if (cluster > 1) {
-    Value arrives = code.isLess(code.lane(), code.i32(cluster));
-    return code.when(code.both(arrives, condition),
-                     [&] { code.arriveAt(empty(slot, code), code.lane()); });
+    Value arrives = code.uless(code.lane(), code.i32(cluster));
+    return code.ifThen(code.logicalAnd(arrives, condition),
+                       [&] { code.arriveAt(empty(slot, code), code.lane()); });
   }
-  Value isFirst = code.isSame(code.lane(), code.i32(0));
-  code.when(code.both(isFirst, condition),
-            [&] { code.arrive(empty(slot, code)); });
+  Value isFirst = code.equal(code.lane(), code.i32(0));
+  code.ifThen(code.logicalAnd(isFirst, condition),
+              [&] { code.arrive(empty(slot, code)); });
 }

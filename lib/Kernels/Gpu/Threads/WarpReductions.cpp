@@ -13,7 +13,7 @@ using namespace heddle;
 
 Value heddle::largestOfLanes(Value value, BlockCode &code) {
   return code.combineLanes(value, [&](ValueRange mine, ValueRange other) {
-    return SmallVector<Value>{code.largest(mine[0], other[0])};
+    return SmallVector<Value>{code.maxNumber(mine[0], other[0])};
   })[0];
 }
 

@@ -142,8 +142,8 @@ static Value describe(WarpgroupCode &code, Value pointer, int64_t bytes) {
   // those in a line, and the swizzle of 128 bytes.
   uint64_t form = uint64_t(1) << 62 | uint64_t(kAtomBytes / kPieceBytes) << 32 |
                   uint64_t(bytes / kPieceBytes) << 16;
-  Value address =
-      code.shiftDown(code.both(addressOf(code, pointer), code.i32(0x3ffff)), 4);
+  Value address = code.shiftRight(
+      code.bitAnd(addressOf(code, pointer), code.i32(0x3ffff)), 4);
   Value wide = arith::ExtUIOp::create(code.builder, code.loc,
                                       code.builder.getI64Type(), address);
   Value rest = arith::ConstantIntOp::create(code.builder, code.loc,
@@ -167,7 +167,7 @@ Value WarpgroupCode::atWords(Value description, int64_t words) {
 }
 Value WarpgroupCode::swizzledPiece(Value piece, Value column) {
   return arith::XOrIOp::create(builder, loc, piece,
-                               remainder(column, kAtomBytes / kColumnBytes));
+                               urem(column, kAtomBytes / kColumnBytes));
 }
 
 void WarpgroupCode::beginProducts() {
