@@ -24,9 +24,12 @@
 
 namespace llvm::orc {
 class LLJIT;
-}
+class MaterializationUnit;
+} // namespace llvm::orc
 
 namespace heddle::emulator {
+
+class CompiledObjects;
 
 /// What HEDDLE_EMULATOR_CHECKS says: `all`, which is the default, or `none`.
 bool checksAreOn();
@@ -66,10 +69,13 @@ private:
   struct Source;
   Program() = default;
   bool compile(std::string &problem);
+  std::unique_ptr<llvm::orc::MaterializationUnit> operationSymbols() const;
 
   std::unique_ptr<Source> source;
   bool omitsCall = false;
   HostCode code;
+  /// Outlives the compiler that has it.
+  std::unique_ptr<CompiledObjects> objects;
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::map<std::string, Kernel> kernels;
   std::map<std::string, MemoryRange> variables;

@@ -2,6 +2,7 @@
 
 #include "FakeDriverTest.h"
 
+#include <filesystem>
 #include <numeric>
 #include <thread>
 
@@ -50,6 +51,29 @@ TEST_F(FakeDriverTest, CopiesAndLaunches) {
 //===----------------------------------------------------------------------===//
 // Streams are lazy
 //===----------------------------------------------------------------------===//
+
+TEST_F(FakeDriverTest, ObjectsOfModulesAreKeptAndLoaded) {
+  std::string folder = testing::TempDir() + "objects";
+  std::filesystem::remove_all(folder);
+  setenv("HEDDLE_EMULATOR_OBJECTS", folder);
+  // Twice the same module, then one with another constant.
+  std::string other = kAdd;
+  other.replace(other.find("add i32 %v, %step"), 17, "sub i32 %v, %step");
+  for (const auto &[text, sum] :
+       {std::pair<std::string, int>(kAdd, 11), {kAdd, 11}, {other, -9}}) {
+    CUdeviceptr values = allocate(400);
+    int step = 10;
+    ASSERT_EQ(upload(values, oneTo(100)), 0);
+    ASSERT_EQ(launch(load(text), 4, 25, {&values, &step}), 0);
+    std::vector<int> result(100);
+    ASSERT_EQ(download(result, values), 0);
+    ASSERT_EQ(synchronize(), 0);
+    EXPECT_EQ(result.front(), sum);
+  }
+  auto files = std::filesystem::directory_iterator(folder);
+  EXPECT_EQ(std::distance(begin(files), end(files)), 2);
+  std::filesystem::remove_all(folder);
+}
 
 TEST_F(FakeDriverTest, NothingIsDoneBeforeSomebodyWaits) {
   CUfunction add = load(kAdd);

@@ -13,6 +13,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace heddle::emulator;
@@ -54,11 +55,9 @@ static void checkDivision(BinaryOperator &division) {
                                                 /*Unreachable=*/true, unlikely);
   IRBuilder<> failing(then);
   Type *pointer = failing.getPtrTy();
+  auto *ofFailure = FunctionType::get(failing.getVoidTy(), {pointer}, false);
   failing.CreateCall(
-      FunctionType::get(failing.getVoidTy(), {pointer}, false),
-      failing.CreateIntToPtr(
-          failing.getInt64(reinterpret_cast<uint64_t>(&failAtDivision)),
-          pointer),
+      division.getModule()->getOrInsertFunction(kFailAtDivision, ofFailure),
       {division.getFunction()->getArg(0)});
 }
 

@@ -21,6 +21,13 @@
 using namespace heddle::emulator;
 using namespace llvm;
 
+std::string heddle::emulator::operationName(size_t number) {
+  return "heddle.operation." + std::to_string(number);
+}
+std::string heddle::emulator::handlerName(size_t number) {
+  return "heddle.handler." + std::to_string(number);
+}
+
 namespace {
 
 class HostCodeMaker {
@@ -211,18 +218,15 @@ void HostCodeMaker::callOperation(CallInst &call,
     builder.CreateStore(operand, at(operandWords, count++));
   }
   numOperandWords = std::max(numOperandWords, count);
-  auto pointer = [&](const void *address) {
-    return builder.CreateIntToPtr(
-        builder.getInt64(reinterpret_cast<uint64_t>(address)),
-        builder.getPtrTy());
-  };
   Type *ptr = builder.getPtrTy();
   auto *type =
       FunctionType::get(builder.getVoidTy(), {ptr, ptr, ptr, ptr}, false);
+  size_t number = code.operations.size();
   builder.CreateCall(
-      type, pointer(reinterpret_cast<const void *>(operation->handler)),
-      {function->getArg(0), pointer(operation.get()), operandWords,
-       resultWords});
+      module.getOrInsertFunction(handlerName(number), type),
+      {function->getArg(0),
+       module.getOrInsertGlobal(operationName(number), builder.getInt8Ty()),
+       operandWords, resultWords});
   code.operations.push_back(std::move(operation));
 
   Type *result = call.getType();

@@ -70,7 +70,7 @@ struct HostCodeOptions {
 /// What the pass leaves beside the code.
 struct HostCode {
   std::map<std::string, KernelInfo> kernels;
-  /// Called by the code, which holds their addresses.
+  /// Called by the code, which has symbols for them: see `operationName`.
   std::vector<std::unique_ptr<Operation>> operations;
   /// How many KnownRanges the code uses.
   size_t numAccesses = 0;
@@ -84,6 +84,13 @@ bool describeKernels(llvm::Module &module, HostCode &code,
 /// Rewrites the module for the host's layout of data.
 void makeHostCode(llvm::Module &module, const llvm::DataLayout &layout,
                   const HostCodeOptions &options, HostCode &code);
+
+/// The symbols of an operation in the code, and of its handler.
+std::string operationName(size_t number);
+std::string handlerName(size_t number);
+/// The symbols of checkAccess and failAtDivision.
+inline constexpr char kCheckAccess[] = "heddle.checkAccess",
+                      kFailAtDivision[] = "heddle.failAtDivision";
 
 // The steps of it.
 

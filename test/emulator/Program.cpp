@@ -6,11 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CompiledObjects.h"
 #include "Emulator.h"
 #include "HostLibrary.h"
 #include "OmittedCall.h"
+#include "RuntimeCalls.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -82,7 +86,8 @@ static bool isArithmetic(llvm::Module &module) {
   return fused > all / 4;
 }
 
-static Expected<std::unique_ptr<orc::LLJIT>> makeJit(CodeGenOptLevel effort) {
+static Expected<std::unique_ptr<orc::LLJIT>>
+makeJit(CodeGenOptLevel effort, std::unique_ptr<CompiledObjects> &objects) {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
@@ -93,11 +98,24 @@ static Expected<std::unique_ptr<orc::LLJIT>> makeJit(CodeGenOptLevel effort) {
   bool hasLevel3 = true;
   for (StringRef feature : {"avx2", "bmi2", "f16c", "fma", "movbe"})
     hasLevel3 &= features.lookup(feature);
-  target.setCPU(hasLevel3 ? "x86-64-v3" : "x86-64");
+  std::string cpu = hasLevel3 ? "x86-64-v3" : "x86-64";
+  target.setCPU(cpu);
   target.setCodeGenOptLevel(effort);
   target.setRelocationModel(Reloc::PIC_);
+  objects = std::make_unique<CompiledObjects>(cpu + " " +
+                                              std::to_string(int(effort)));
+  using Compiler = std::unique_ptr<orc::IRCompileLayer::IRCompiler>;
+  auto makeCompiler =
+      [&](orc::JITTargetMachineBuilder target) -> Expected<Compiler> {
+    auto machine = target.createTargetMachine();
+    if (!machine)
+      return machine.takeError();
+    return std::make_unique<orc::TMOwningSimpleCompiler>(std::move(*machine),
+                                                         objects.get());
+  };
   return orc::LLJITBuilder()
       .setJITTargetMachineBuilder(std::move(target))
+      .setCompileFunctionCreator(makeCompiler)
       .setLinkProcessSymbolsByDefault(false)
       .setPlatformSetUp(orc::setUpInactivePlatform)
       .create();
@@ -123,6 +141,22 @@ static void tidy(llvm::Module &module) {
   all.run(module, modules);
 }
 
+/// What code has symbols for in this process.
+std::unique_ptr<orc::MaterializationUnit> Program::operationSymbols() const {
+  orc::SymbolMap symbols;
+  auto add = [&](std::string name, auto *address) {
+    symbols[jit->mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
+                                           JITSymbolFlags::Exported};
+  };
+  for (size_t number = 0; number < code.operations.size(); ++number) {
+    add(operationName(number), code.operations[number].get());
+    add(handlerName(number), code.operations[number]->handler);
+  }
+  add(kCheckAccess, checkAccess);
+  add(kFailAtDivision, failAtDivision);
+  return orc::absoluteSymbols(std::move(symbols));
+}
+
 bool Program::compile(std::string &problem) {
   auto failed = [&](Error error) {
     problem = "cannot compile the module: " + toString(std::move(error));
@@ -130,7 +164,8 @@ bool Program::compile(std::string &problem) {
   };
   llvm::Module &module = *source->module;
   auto made = makeJit(isArithmetic(module) ? CodeGenOptLevel::Default
-                                           : CodeGenOptLevel::None);
+                                           : CodeGenOptLevel::None,
+                      objects);
   if (!made)
     return failed(made.takeError());
   jit = std::move(*made);
@@ -161,6 +196,8 @@ bool Program::compile(std::string &problem) {
     problem = "the module is broken after it was rewritten: " + broken;
     return false;
   }
+  if (Error error = jit->getMainJITDylib().define(operationSymbols()))
+    return failed(std::move(error));
   tidy(module);
   if (std::getenv("HEDDLE_EMULATOR_PRINT"))
     module.print(errs(), nullptr);

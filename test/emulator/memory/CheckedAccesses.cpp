@@ -102,12 +102,10 @@ void AccessChecker::callCheck(IRBuilder<> &builder, const Access &access,
       {pointer, i64, i64, builder.getInt32Ty(), builder.getInt32Ty(), pointer},
       false);
   unsigned space = access.address->getType()->getPointerAddressSpace();
-  auto *callee = builder.CreateIntToPtr(
-      builder.getInt64(reinterpret_cast<uint64_t>(&checkAccess)), pointer);
   Value *bytes = access.bytes ? builder.CreateZExtOrTrunc(access.bytes, i64)
                               : builder.getInt64(access.size);
   builder.CreateCall(
-      type, callee,
+      function.getParent()->getOrInsertFunction(kCheckAccess, type),
       {function.getArg(0), word(builder, access.address), bytes,
        builder.getInt32(access.alignment),
        builder.getInt32(access.flags | space << kSpaceShift),
