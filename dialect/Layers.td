@@ -23,10 +23,10 @@ def EmbeddingOp : Transformer_RowsOp<"embedding", ["buildStep", "isStep"],
     negative id is the zero vector: the start of Marian's decoders. Gathers the
     rows of a shortlist, too.
 
-    A table of i8 is looked up as it is, or with `scales` [vocabulary] or [1]
-    that make f32 of it: table[id, :] * scales[id] stands for table[id, :], with
-    `divides` table[id, :] / scales[id]; each operation rounds. One of bf16 or f16
-    is looked up as it is, too, or with `widen` as f32.
+    A table of i8 gives rows of i8. With `scales` [vocabulary] or [1] it gives rows
+    of f32: table[id, :] * scales[id] replaces table[id, :]. With `divides` too,
+    table[id, :] / scales[id] replaces it. Each operation rounds. A table of bf16 or
+    f16 gives rows of its own type, or with `widen` rows of f32.
 
     `positions`, which fuse-positions adds, are those of the ops
     `positions.sinusoidal` (timescales, layout) and `positions.learned` (table,
@@ -176,9 +176,9 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
     x [..., in], W [in, out], b [out] -> [..., out]. Weights are [in, out]
     everywhere; importers transpose.
 
-    b and everything outside of x W + b is optional; models are imported without
-    and the fusion passes add it. The formulas are those of the ops `activation`
-    and `norm`; the residual has the shape of the result.
+    b is optional, and so is everything outside of x W + b. Imported models have
+    only x W + b; fusion passes add the rest. The formulas are those of the ops
+    `activation` and `norm`; the residual has the shape of the result.
 
     On memrefs W may be packed, see `parameter`: split parts have panels of their
     own.
@@ -189,9 +189,9 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
         x W = f32(S + shift sum_k W[k, n]) * (s * w[n])
 
     with the scales s [...] of the vectors of x, from `quantize`, and w [out] of
-    the columns of W. Without s the second factor is w[n] alone: what quantised x
-    is part of w. Marian shifts x by 127 to bytes without a sign, which shows in
-    the rounding of f32; its bias takes that back.
+    the columns of W. Without s the second factor is w[n] alone: w then includes the
+    scale of x. Marian shifts x by 127 to unsigned bytes. This changes the rounding
+    of f32; Marian's bias takes the shift back.
 
     x and W of bf16 or f16 are multiplied exactly and summed in f32, without
     scales. How a dot of two rounds is the instruction's: ISA levels agree within a
@@ -230,12 +230,12 @@ def LinearOp : Transformer_RowsOp<"linear", [], ["buildFlops"],
       and epsilon; gamma and beta are [out], epsilon >= 0.
     - (C6) the widths of `split` are positive and add up to out; activation,
       residual, norm, quantize and `also` do not stand with it.
-    - (C7) x and W have one element type. With i8 W has scales [out], those of x
-      have its leading dimensions; neither scales nor `shift` stand with
-      others.
-    - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value.
-      Of norm, `quantize` and `round` at most one is given, and `also` without the
-      latter two; a destination is of the result's type.
+    - (C7) x and W have one element type. If it is i8, W has scales [out], and the
+      scales of x have the leading dimensions of x. Other types have neither scales
+      nor `shift`.
+    - (C8) `shift` is 0, 127 or 128; the multiplier of `quantize` has one value. At
+      most one of norm, `quantize` and `round` is given. `also` is given without
+      `quantize` and `round`. A destination has the type of the result.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Optional<Transformer_Values>:$input_scales,
@@ -298,9 +298,9 @@ def FfnOp : Transformer_RowsOp<"ffn", [], ["describe", "buildFlops"],
     optional. Made by fuse-ffn.
 
     x, W1 and W2 of i8, bf16 or f16 are multiplied as in `linear`, with one
-    `shift`. The hidden vector becomes what the second product multiplies: of short
-    floats it is rounded as by `round`, of i8 quantised as by `quantize`, with a scale of its
-    own or, with `quantize`, by that multiplier [1].
+    `shift`. The hidden vector gets the type of W2. With short floats, it is rounded
+    as by `round`. With i8, it is quantised as by `quantize`: with a scale of its
+    own or, if `quantize` is given, by that multiplier [1].
 
     ```mlir
     %y = transformer.ffn %x, %w1, %b1, %w2, %b2 activation(gelu) residual(%x)
@@ -379,8 +379,8 @@ def CandidateLogitsOp : Transformer_LayerOp<"candidate_logits", [AttrSizedOperan
     pick from them: rows[s, c] is rows[ids[s, c]]. Sentences then share what they
     read.
 
-    Of others than f32 the product x . rows is that of `linear`; integers have
-    scales of x and of rows, the latter shaped like the bias.
+    For types other than f32, the product x . rows is that of `linear`. Integers
+    have scales of x and of rows; the scales of rows have the shape of the bias.
 
     Constraints:
     - (C1) x has rank 3, or rank 2 with `of`.
@@ -452,8 +452,8 @@ def NormOp : Transformer_RowsOp<"norm", [], [], ["getRowInputs"]> {
         layer: y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta
         rms:   y = x / sqrt(mean(x^2) + epsilon) * gamma + beta
 
-    over the last dimension; the variance is the biased one. With a residual, of
-    the shape of x, which fuse-add-norm adds, x + residual stands for x.
+    over the last dimension; the variance is the biased one. The pass fuse-add-norm
+    adds a residual of the shape of x. Then x + residual replaces x.
     x [..., d], gamma [d], beta [d] -> [..., d].
 
     ```mlir

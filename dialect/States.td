@@ -65,9 +65,9 @@ def CacheAppendOp : Transformer_StateOp<"cache.append",
         cache[caches[r], positions[r] mod slots, :] = x[r, :]
 
     x [rows, d], positions [rows], caches [rows], cache [number of caches, slots,
-    d] -> the cache. Without `in` row r has cache r. With it a row keeps its cache
-    while rows before it end and others take their place: what was written never
-    moves. Each row of a call has a cache of its own.
+    d] -> the cache. Without `in` row r has cache r. With `in` a row keeps its cache
+    when rows before it end and other rows take their place: entries of a cache
+    never move. Each row of a call has a cache of its own.
 
     With as many slots as positions it is the usual cache; with the reach of a
     window plus one it is a ring buffer. The first `pinned` positions have slots of
@@ -103,14 +103,15 @@ def CacheAppendOp : Transformer_StateOp<"cache.append",
 def CacheFillOp : Transformer_StateOp<"cache.fill", ["readsDestinations"]> {
   let summary = "writes the first positions of sentences to a cache, in place";
   let description = [{
-    What `cache.append` leaves of the positions 0 ... lengths[b] - 1 of sentence b,
-    one after the other:
+    Writes the same as `cache.append`, called for the positions 0 ... lengths[b] - 1
+    of sentence b one after the other:
 
         cache[caches[b], slot(j), :] = x[b, j, :]
 
-    for those whose slot no later one takes. x [batch, n, d], lengths [batch] of
-    at most n, caches [batch], cache [number of caches, slots, d] -> the cache;
-    without `in` sentence b has cache b. A chunk leaves its keys and values so.
+    for each position j, unless a later position takes its slot. x [batch, n, d],
+    lengths [batch] of at most n, caches [batch], cache [number of caches, slots, d]
+    -> the cache; without `in` sentence b has cache b. A chunk leaves its keys and
+    values so.
 
     ```mlir
     %k1 = transformer.cache.fill %k lengths(%n) in %caches into %k0
